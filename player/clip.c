@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "clip.h"
+
+#include <errno.h>
+#include <libavutil/mem.h>
+#include <libavutil/sha.h>
+#include <stdio.h>
+
+enum { NS_PER_S = 1000000000, DEFAULT_FRAME_NS = 40000000 };
+
+static const AVRational nanosecond = {1, NS_PER_S};
+
+static AVStream *best_stream(AVFormatContext *format, enum AVMediaType type)
+{
+    const int index = av_find_best_stream(format, type, -1, -1, NULL, 0);
+    if (index < 0 || (format->streams[index]->disposition & AV_DISPOSITION_ATTACHED_PIC))
+        return NULL;
+    return format->streams[index];
+}
+
+static void discard_other_streams(struct clip *clip)
+{
+    for (unsigned i = 0; i < clip->format->nb_streams; i++) {
+        AVStream *const stream = clip->format->streams[i];
+        if (stream != clip->video && stream != clip->audio)
+            stream->discard = AVDISCARD_ALL;
+    }
+}
+
+int clip_open(struct clip *clip, const char *path, char *why, size_t why_size)
+{
+    *clip = (struct clip){0};
+    int ret = avformat_open_input(&clip->format, path, NULL, NULL);
+    if (ret < 0) {
+        snprintf(why, why_size, "cannot open it: %s",
+                 ret == AVERROR_INVALIDDATA ? "it is no media file that FFmpeg knows, or it is damaged" : av_err2str(ret));
+        return ret;
+    }
+    ret = avformat_find_stream_info(clip->format, NULL);
+    if (ret < 0) {
+        snprintf(why, why_size, "cannot find its streams: %s", av_err2str(ret));
+        goto fail;
+    }
+    clip->video = best_stream(clip->format, AVMEDIA_TYPE_VIDEO);
+    clip->audio = best_stream(clip->format, AVMEDIA_TYPE_AUDIO);
+    if (!clip->video && !clip->audio) {
+        snprintf(why, why_size, "it has neither video nor sound");
+        ret = AVERROR_STREAM_NOT_FOUND;
+        goto fail;
+    }
+    discard_other_streams(clip);
+    return 0;
+fail:
+    clip_close(clip);
+    return ret;
+}
+
+void clip_close(struct clip *clip)
+{
+    avformat_close_input(&clip->format);
+    *clip = (struct clip){0};
+}
+
+int clip_open_decoder(AVCodecContext **out, const AVStream *stream, void (*prepare)(AVCodecContext *, void *),
+                      void *opaque, char *why, size_t why_size)
+{
+    const char *const name = avcodec_get_name(stream->codecpar->codec_id);
+    const AVCodec *const codec = avcodec_find_decoder(stream->codecpar->codec_id);
+    if (!codec) {
+        snprintf(why, why_size, "this build has no decoder for %s", name);
+        return AVERROR_DECODER_NOT_FOUND;
+    }
+    AVCodecContext *avctx = avcodec_alloc_context3(codec);
+    if (!avctx)
+        return AVERROR(ENOMEM);
+    int ret = avcodec_parameters_to_context(avctx, stream->codecpar);
+    if (ret < 0)
+        goto fail;
+    avctx->pkt_timebase = stream->time_base;
+    avctx->thread_count = 1;
+    avctx->flags |= AV_CODEC_FLAG_COPY_OPAQUE;
+    if (prepare)
+        prepare(avctx, opaque);
+    ret = avcodec_open2(avctx, codec, NULL);
+    if (ret < 0)
+        goto fail;
+    *out = avctx;
+    return 0;
+fail:
+    snprintf(why, why_size, "cannot start the %s decoder: %s", name, av_err2str(ret));
+    avcodec_free_context(&avctx);
+    return ret;
+}
+
+int64_t clip_pts_ns(const AVStream *stream, int64_t pts)
+{
+    return pts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : av_rescale_q(pts, stream->time_base, nanosecond);
+}
+
+int64_t clip_frame_duration_ns(const struct clip *clip)
+{
+    const AVRational rate = clip->video ? av_guess_frame_rate(clip->format, clip->video, NULL) : (AVRational){0, 1};
+    if (rate.num <= 0 || rate.den <= 0)
+        return DEFAULT_FRAME_NS;
+    const int64_t duration_ns = av_rescale(NS_PER_S, rate.den, rate.num);
+    return duration_ns > 0 ? duration_ns : DEFAULT_FRAME_NS;
+}
+
+int64_t clip_start_ns(const struct clip *clip)
+{
+    const int64_t start = clip->format->start_time;
+    return start == AV_NOPTS_VALUE ? 0 : av_rescale(start, NS_PER_S, AV_TIME_BASE);
+}
+
+int64_t clip_duration_ns(const struct clip *clip)
+{
+    const int64_t duration = clip->format->duration;
+    return duration <= 0 ? 0 : av_rescale(duration, NS_PER_S, AV_TIME_BASE);
+}
+
+static int hash_stream(FILE *in, struct AVSHA *sha)
+{
+    static uint8_t buffer[1 << 16];
+    size_t got;
+    while ((got = fread(buffer, 1, sizeof buffer, in)) > 0)
+        av_sha_update(sha, buffer, got);
+    return ferror(in) ? -EIO : 0;
+}
+
+int clip_sha256(const char *path, char hex[65])
+{
+    int ret = -ENOMEM;
+    struct AVSHA *sha = av_sha_alloc();
+    FILE *const in = fopen(path, "rb");
+    if (!in) {
+        ret = -errno;
+        goto out;
+    }
+    if (!sha || av_sha_init(sha, 256) < 0)
+        goto out;
+    ret = hash_stream(in, sha);
+    uint8_t digest[32];
+    av_sha_final(sha, digest);
+    for (int i = 0; i < 32; i++)
+        snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+out:
+    if (in)
+        fclose(in);
+    av_free(sha);
+    return ret;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One picture's row of a run record (frames.csv).
+ *
+ * The list of fields below is the only one: the struct, the header row, the writer and the parser are made from it.
+ * A field that does not apply holds FIELD_EMPTY and is written as nothing between two commas.
+ */
+#ifndef PLAYER_FRAME_RECORD_H
+#define PLAYER_FRAME_RECORD_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define FIELD_EMPTY INT64_MIN
+
+/* What became of a picture that was handed to the decoder. dropped = aborted + skipped + late. */
+enum verdict {
+    VERDICT_NONE,    /* never came out, or lies outside the part that was to be played (pre-roll of a seek) */
+    VERDICT_SHOWN,   /* presented */
+    VERDICT_ABORTED, /* left in the middle by its deadline: at least one slice is unfinished */
+    VERDICT_SKIPPED, /* refused in advance: none of its slices was begun */
+    VERDICT_LATE,    /* decoded to the end, not presented */
+};
+
+/*
+ *   X(kind, name)
+ * index          position in presentation order over the whole run; goes on over seeks
+ * pts_ns         presentation time stamp in the stream's own time
+ * type           I, P, B, … or ? where the decoder did not tell
+ * droppable      1: no other picture refers to it, as the decoder said; 0: it is a reference, or nobody knows
+ * size_bytes     of its packets
+ * decode_*_ns    CLOCK_MONOTONIC around the decode block; decode_cpu_ns is the thread's CPU time spent in it
+ * deadline_ns    absolute, CLOCK_MONOTONIC; empty when no deadline was in force
+ * fired_ns       when the expiry reached the program: in the gate, or at the end of the protected section
+ * shown_ns       when the presenting call had returned
+ * skew_ns        A-V at shown_ns; > 0: the video is late
+ */
+#define FRAME_RECORD_FIELDS(X) \
+    X(NUMBER, index)           \
+    X(NUMBER, pts_ns)          \
+    X(LETTER, type)            \
+    X(NUMBER, droppable)       \
+    X(NUMBER, size_bytes)      \
+    X(NUMBER, decode_start_ns) \
+    X(NUMBER, decode_end_ns)   \
+    X(NUMBER, decode_cpu_ns)   \
+    X(NUMBER, deadline_ns)     \
+    X(NUMBER, fired_ns)        \
+    X(VERDICT, verdict)        \
+    X(NUMBER, shown_ns)        \
+    X(NUMBER, skew_ns)
+
+struct frame_record {
+#define DECLARE_FIELD(kind, name) int64_t name;
+    FRAME_RECORD_FIELDS(DECLARE_FIELD)
+#undef DECLARE_FIELD
+};
+
+/* Every field empty, verdict none. */
+struct frame_record frame_record_empty(void);
+
+/* The verdict's word, as it stands in frames.csv. */
+const char *verdict_name(enum verdict verdict);
+
+/* The header row with its line end. Both return 0, or -EIO when the stream has an error. */
+int frame_record_write_header(FILE *out);
+int frame_record_write(FILE *out, const struct frame_record *record);
+
+/*
+ * Reads one line, with or without its line end. Returns 0, or -EINVAL when the line does not have exactly the
+ * fields above; *record is then undefined.
+ */
+int frame_record_parse_header(const char *line);
+int frame_record_parse(const char *line, struct frame_record *record);
+
+#endif
