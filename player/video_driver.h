@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What video_sink.c and the kinds of sinks share; nobody else includes it. */
+#ifndef PLAYER_VIDEO_DRIVER_H
+#define PLAYER_VIDEO_DRIVER_H
+
+#include "video_sink.h"
+
+/* A driver embeds it as its first member and allocates it zeroed. */
+struct video_sink {
+    const struct video_driver *driver;
+    int64_t shown;
+    char error[160];
+};
+
+/* The functions promise what video_sink.h says of their namesakes; set_title and poll may be NULL. */
+struct video_driver {
+    const char *kind;
+    /* Allocates *out and sets its driver. On failure frees all and leaves *out NULL. */
+    int (*create)(struct video_sink **out, const char *title, char *why, size_t why_size);
+    void (*destroy)(struct video_sink *sink);
+    void (*set_title)(struct video_sink *sink, const char *title);
+    int (*show)(struct video_sink *sink, const AVFrame *picture);
+    enum input (*poll)(struct video_sink *sink);
+};
+
+extern const struct video_driver video_null;
+extern const struct video_driver video_sdl;
+
+#endif
