@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where a made clip lies. */
+#ifndef CLIP_PATH_H
+#define CLIP_PATH_H
+
+#include <stddef.h>
+
+/*
+ * Writes the path of the clip to path, having it made when it is not there yet, by the program
+ * that the environment variable DLEX_MEDIA_MAKE names. Returns 0, or -1 when it cannot be had.
+ */
+int clip_path(char *path, size_t size, const char *name);
+
+#endif

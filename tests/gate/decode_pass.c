@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "decode_pass.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include <libavutil/imgutils.h>
+#include <libavutil/md5.h>
+#include <libavutil/pixdesc.h>
+
+#include "interrupt.h"
+
+/* av_log has no user pointer; the tests decode in one thread at a time. */
+static atomic_long log_count;
+
+static void count_messages(void *context, int level, const char *format, va_list args)
+{
+    (void)context, (void)format, (void)args;
+    if (level <= AV_LOG_WARNING)
+        log_count++;
+}
+
+static uint64_t draw(struct decode_pass *pass)
+{
+    /* xorshift64: the same seed gives the same deadlines on every machine. */
+    pass->seed ^= pass->seed << 13;
+    pass->seed ^= pass->seed >> 7;
+    pass->seed ^= pass->seed << 17;
+    return pass->seed;
+}
+
+static int run_interrupted(struct decode_pass *pass, AVCodecContext *avctx,
+                           int (*run)(AVCodecContext *, void *), void *arg)
+{
+    const int64_t limit_ns = draw(pass) % (uint64_t)(pass->longest_run_ns + 1);
+    const int ret = interrupt_after(limit_ns, run, avctx, arg);
+    if (ret == AVERROR(ECANCELED))
+        pass->interrupted_count++;
+    return ret;
+}
+
+static int run_whole(struct decode_pass *pass, AVCodecContext *avctx,
+                     int (*run)(AVCodecContext *, void *), void *arg)
+{
+    const int64_t start_ns = dlex_now_ns();
+    const int ret = run(avctx, arg);
+    pass->run_total_ns += dlex_now_ns() - start_ns;
+    pass->run_count++;
+    return ret;
+}
+
+static int gate(AVCodecContext *avctx, const AVFrame *picture,
+                int (*run)(AVCodecContext *, void *), void *arg)
+{
+    struct decode_pass *pass = avctx->opaque;
+    /* Only droppable pictures come here, and none again once it is abandoned. */
+    pass->stray_count += !(picture->flags & AV_FRAME_FLAG_DROPPABLE) ||
+                         picture->flags & AV_FRAME_FLAG_ABANDONED;
+    /* Of four runs of a random pass one is left alone and, seldom, one is refused. */
+    if (pass->policy == GATE_RANDOM && draw(pass) % 4)
+        return run_interrupted(pass, avctx, run, arg);
+    if (pass->policy == GATE_REFUSE || (pass->policy == GATE_RANDOM && draw(pass) % 4 == 0)) {
+        pass->refused_count++;
+        return AVERROR(ECANCELED);
+    }
+    return run_whole(pass, avctx, run, arg);
+}
+
+static void hash_samples(const AVFrame *frame, struct AVMD5 *md5)
+{
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
+    for (int plane = 0; plane < av_pix_fmt_count_planes(frame->format); plane++) {
+        const int width = av_image_get_linesize(frame->format, frame->width, plane);
+        const int shift = plane == 1 || plane == 2 ? format->log2_chroma_h : 0;
+        const int height = AV_CEIL_RSHIFT(frame->height, shift);
+        for (int y = 0; y < height; y++)
+            av_md5_update(md5, frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane], width);
+    }
+}
+
+static int add_fingerprint(struct decode_pass *pass, const AVFrame *frame)
+{
+    struct fingerprint *pictures =
+        av_realloc_array(pass->pictures, pass->picture_count + 1, sizeof(*pictures));
+    struct AVMD5 *md5 = av_md5_alloc();
+    if (pictures)
+        pass->pictures = pictures;
+    if (!pictures || !md5) {
+        av_free(md5);
+        return AVERROR(ENOMEM);
+    }
+    struct fingerprint *print = &pictures[pass->picture_count++];
+    *print = (struct fingerprint){
+        .pts = frame->pts,
+        .packet = (int64_t)(intptr_t)frame->opaque,
+        .type = frame->pict_type,
+        .droppable = frame->flags & AV_FRAME_FLAG_DROPPABLE,
+        .abandoned = frame->flags & AV_FRAME_FLAG_ABANDONED,
+        .damaged = frame->decode_error_flags || frame->flags & AV_FRAME_FLAG_CORRUPT,
+    };
+    /* What an abandoned picture holds is undefined, so nothing may depend on it. */
+    if (!print->abandoned) {
+        av_md5_init(md5);
+        hash_samples(frame, md5);
+        av_md5_final(md5, print->md5);
+    }
+    av_free(md5);
+    return 0;
+}
+
+static int receive_pictures(struct decode_pass *pass, AVCodecContext *avctx, AVFrame *frame)
+{
+    int ret;
+    while ((ret = avcodec_receive_frame(avctx, frame)) >= 0) {
+        ret = add_fingerprint(pass, frame);
+        av_frame_unref(frame);
+        if (ret < 0)
+            return ret;
+    }
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+}
+
+static int decode_packets(struct decode_pass *pass, const struct coded_stream *stream,
+                          AVCodecContext *avctx, AVFrame *frame)
+{
+    for (size_t i = 0; i < stream->packet_count; i++) {
+        stream->packets[i]->opaque = (void *)(intptr_t)i;
+        int ret = avcodec_send_packet(avctx, stream->packets[i]);
+        if (ret >= 0)
+            ret = receive_pictures(pass, avctx, frame);
+        if (ret < 0)
+            return ret;
+    }
+    const int ret = avcodec_send_packet(avctx, NULL);
+    return ret < 0 ? ret : receive_pictures(pass, avctx, frame);
+}
+
+static int open_decoder(AVCodecContext **out, struct decode_pass *pass,
+                        const struct coded_stream *stream)
+{
+    const AVCodec *codec = avcodec_find_decoder(stream->parameters->codec_id);
+    AVCodecContext *avctx = *out = avcodec_alloc_context3(codec);
+    if (!codec || !avctx)
+        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
+    const int ret = avcodec_parameters_to_context(avctx, stream->parameters);
+    if (ret < 0)
+        return ret;
+    avctx->thread_count = 1;
+    avctx->flags |= AV_CODEC_FLAG_COPY_OPAQUE;
+    avctx->opaque = pass;
+    avctx->gate = pass->policy == GATE_NONE ? NULL : gate;
+    return avcodec_open2(avctx, codec, NULL);
+}
+
+int pass_decode(struct decode_pass *pass, const struct coded_stream *stream)
+{
+    log_count = 0;
+    av_log_set_callback(count_messages);
+    AVCodecContext *avctx = NULL;
+    AVFrame *frame = av_frame_alloc();
+    int ret = frame ? open_decoder(&avctx, pass, stream) : AVERROR(ENOMEM);
+    if (ret >= 0)
+        ret = decode_packets(pass, stream, avctx, frame);
+    avcodec_free_context(&avctx);
+    av_frame_free(&frame);
+    av_log_set_callback(av_log_default_callback);
+    pass->log_count = log_count;
+    return ret;
+}
+
+void pass_finish(struct decode_pass *pass)
+{
+    av_freep(&pass->pictures);
+    pass->picture_count = 0;
+}

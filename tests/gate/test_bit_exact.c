@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An abandoned picture must not be seen in any other: whatever is refused or interrupted at
+ * the gate, every picture that is decoded to its end equals the one of an undisturbed decode.
+ *
+ * Not covered: field pictures (test_fields.c), damaged streams, codec threads (the gate is
+ * shut), and what it costs (bench/decode).
+ *
+ * The clips come from media/make. Interrupted decodes use real timers, so which pictures are
+ * hit differs from run to run; only what must hold whichever they are is asserted.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "clip_path.h"
+#include "pass_compare.h"
+
+enum {
+    INTERRUPTIONS_PER_CLIP = 400, /* six clips of our own: 2,400 */
+    MOST_PASSES = 400,            /* a machine on which so many do not do is broken */
+    EXIT_SKIPPED = 77,
+};
+
+/* trailer_1080p needs the real film; the others are made. */
+static const char *const clip_names[] = {
+    "progressive_cabac", "cavlc", "mbaff", "multislice", "bpyramid", "non_pyramid",
+    "trailer_1080p",
+};
+enum { CLIP_COUNT = sizeof(clip_names) / sizeof(*clip_names) };
+
+static struct clip {
+    struct coded_stream stream;
+    struct decode_pass undisturbed;
+} clips[CLIP_COUNT];
+
+static uint64_t base_seed;
+static int64_t interrupted_total;
+
+static const struct clip *clip_or_null(int index)
+{
+    return clips[index].stream.packet_count ? &clips[index] : NULL;
+}
+
+START_TEST(open_gate_changes_nothing_and_marks_droppable_pictures)
+{
+    const struct clip *clip = clip_or_null(_i);
+    if (!clip)
+        return;
+    struct decode_pass pass = {.policy = GATE_OPEN};
+    ck_assert_int_eq(pass_decode(&pass, &clip->stream), 0);
+    expect_same_but_abandoned(&clip->undisturbed, &pass);
+    ck_assert_int_gt(pass.run_count, 0);
+    ck_assert_uint_gt(count_droppable(&pass), 0);
+    ck_assert_uint_eq(count_abandoned(&pass), 0);
+    pass_finish(&pass);
+}
+END_TEST
+
+START_TEST(refused_pictures_still_come_out_in_order_and_the_others_are_exact)
+{
+    const struct clip *clip = clip_or_null(_i);
+    if (!clip)
+        return;
+    struct decode_pass pass = {.policy = GATE_REFUSE};
+    ck_assert_int_eq(pass_decode(&pass, &clip->stream), 0);
+    expect_same_but_abandoned(&clip->undisturbed, &pass);
+    ck_assert_uint_eq(count_abandoned(&pass), count_droppable(&pass));
+    ck_assert_uint_eq(count_abandoned(&pass), (size_t)pass.refused_count);
+    pass_finish(&pass);
+}
+END_TEST
+
+START_TEST(pictures_not_interrupted_are_exact)
+{
+    const struct clip *clip = clip_or_null(_i);
+    if (!clip)
+        return;
+    const int64_t interrupted =
+        interrupt_often(&clip->stream, &clip->undisturbed, base_seed + _i,
+                        INTERRUPTIONS_PER_CLIP, MOST_PASSES);
+    printf("%s: %" PRId64 " decodes interrupted\n", clip_names[_i], interrupted);
+    interrupted_total += interrupted;
+}
+END_TEST
+
+START_TEST(at_least_2000_decodes_were_interrupted)
+{
+    ck_assert_int_ge(interrupted_total, 2000);
+}
+END_TEST
+
+/* Returns the number of clips that could be had. */
+static int load_clips(void)
+{
+    int count = 0;
+    for (int i = 0; i < CLIP_COUNT; i++) {
+        char path[4096];
+        struct clip *clip = &clips[i];
+        if (clip_path(path, sizeof(path), clip_names[i]) < 0) {
+            printf("without %s: it cannot be made here\n", clip_names[i]);
+            continue;
+        }
+        if (stream_load(&clip->stream, path) < 0 ||
+            pass_decode(&clip->undisturbed, &clip->stream) < 0) {
+            printf("without %s: %s cannot be decoded\n", clip_names[i], path);
+            stream_finish(&clip->stream);
+            continue;
+        }
+        count++;
+    }
+    return count;
+}
+
+static void free_clips(void)
+{
+    for (int i = 0; i < CLIP_COUNT; i++) {
+        stream_finish(&clips[i].stream);
+        pass_finish(&clips[i].undisturbed);
+    }
+}
+
+static Suite *bit_exact_suite(void)
+{
+    Suite *suite = suite_create("bit-exact after abort");
+    TCase *tcase = tcase_create("gate");
+    tcase_set_timeout(tcase, 0);
+    tcase_add_loop_test(tcase, open_gate_changes_nothing_and_marks_droppable_pictures, 0,
+                        CLIP_COUNT);
+    tcase_add_loop_test(tcase,
+                        refused_pictures_still_come_out_in_order_and_the_others_are_exact, 0,
+                        CLIP_COUNT);
+    tcase_add_loop_test(tcase, pictures_not_interrupted_are_exact, 0, CLIP_COUNT);
+    tcase_add_test(tcase, at_least_2000_decodes_were_interrupted);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    const char *given = getenv("DLEX_TEST_SEED");
+    base_seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    printf("DLEX_TEST_SEED=%" PRIu64 "\n", base_seed);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+
+    if (load_clips() < CLIP_COUNT - 1) {
+        printf("skipped: the clips need the ffmpeg program with libx264\n");
+        free_clips();
+        return EXIT_SKIPPED;
+    }
+    SRunner *runner = srunner_create(bit_exact_suite());
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    free_clips();
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
