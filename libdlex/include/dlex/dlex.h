@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * dlex.h: timing constraints of soft real-time programs as exceptions, for C.
+ *
+ * libdlex implements the programming model of T. Cucinotta and D. Faggioli, "Handling Timing
+ * Constraints Violations in Soft Real-Time Applications as Exceptions" (seed 000): a code segment
+ * gets a deadline, and missing it is an exception, handled where the constraint was stated.
+ *
+ *   dlex/exception.h   exceptions: types, try, finally, handle, when, throw, rethrow
+ *   dlex/within.h      deadlines: try_within_rel, try_within_abs, protected sections, the contract
+ *                      on what may be interrupted, and what the library knows of a violation
+ *
+ * Needs gcc or clang, and Linux. Link with -ldlex (pkg-config dlex). No dependency but libc.
+ */
+#ifndef DLEX_DLEX_H
+#define DLEX_DLEX_H
+
+#include <dlex/exception.h>
+#include <dlex/within.h>
+
+#endif

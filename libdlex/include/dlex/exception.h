@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * dlex/exception.h: exceptions with a type hierarchy for C.
+ *
+ *     dlex_define_exception(no_room) dlex_extends(dlex_exception);
+ *
+ *     dlex_try {
+ *         fill(buffer);                    // somewhere inside: dlex_throw(no_room);
+ *     } dlex_finally {
+ *         release(buffer);                 // always, and before any handler
+ *     } dlex_handle dlex_when(no_room) {
+ *         grow(buffer);
+ *     } dlex_when_any {
+ *         dlex_rethrow();
+ *     } dlex_end
+ *
+ * A block is dlex_try (or one of the dlex_try_within_* of dlex/within.h), a body, and then, each
+ * of them optional and in this order: dlex_finally with its part, dlex_handle with any number of
+ * dlex_when and at most one, last, dlex_when_any; dlex_end closes it. The idea and the syntax are
+ * those of seed 000 (Cucinotta and Faggioli), section 5.
+ *
+ * Order of events. The body ends, by itself or by an exception; the finally part runs, once; the
+ * first dlex_when whose type is the exception's type or an ancestor of it runs. An exception that
+ * no handler of the block takes goes on to the block around it, in this function or in a caller.
+ * One that finds no block at all is reported on stderr with its origin, and the program aborts.
+ *
+ * What is inside what. Handlers and the finally part are outside their own block and inside the
+ * blocks around it: an exception thrown there goes outwards. The finally part is a protected
+ * section (see dlex/within.h), so a deadline of an outer block cannot cut a clean-up in half; it
+ * is delivered when the part ends. A handler is not protected.
+ *
+ * Leaving early. return, break, continue and goto out of a body close the block properly: its
+ * constraint ends with it. The finally part does not run then, because no C compiler can be made
+ * to run it; leave a block that has a finally by its end or by an exception. An application's own
+ * longjmp across a block is a mistake: what it leaves below the stack pointer is discarded at the
+ * next block, throw or expiry, but a record that other frames have overwritten is not recognised.
+ * pthread_exit and cancellation may end a thread that has open blocks.
+ *
+ * Local variables. A jump is a siglongjmp: a local variable of the function with the block that
+ * was changed in the body and is read after the body must be volatile, or its value is
+ * indeterminate. Variables that the body only reads need nothing, though gcc's -Wclobbered may
+ * name one of them in an optimised build; neither do objects behind pointers.
+ *
+ * Threads. Blocks belong to the thread that opened them and close in reverse order. They must not
+ * stay open across swapcontext or in a coroutine that changes stacks.
+ *
+ * C++ may include this, but a jump runs no destructors.
+ */
+#ifndef DLEX_EXCEPTION_H
+#define DLEX_EXCEPTION_H
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DLEX_API __attribute__((visibility("default")))
+
+/* A type of exception. Its identity is its address; it lives for ever and is never changed. */
+struct dlex_type {
+    const char *name;
+    const struct dlex_type *parent; /* NULL: the root, dlex_exception */
+};
+
+/* At file scope in one .c file: dlex_define_exception(ex) dlex_extends(its_parent); */
+#define dlex_define_exception(ex)                                                               \
+    dlex_declare_exception(ex);                                                                 \
+    const struct dlex_type ex = { #ex,
+#define dlex_extends(parent_ex)                                                                 \
+    &(parent_ex) }
+
+/* In a header, for those who throw or catch it: dlex_declare_exception(ex); */
+#define dlex_declare_exception(ex) extern const struct dlex_type ex
+
+/* The root of all exceptions. */
+extern DLEX_API const struct dlex_type dlex_exception;
+
+#define dlex_try         dlex_open_(dlex_begin_(&dlex_block_, DLEX_HERE_))
+#define dlex_finally     if (dlex_hold_(&dlex_block_))
+#define dlex_handle      if (dlex_settle_(&dlex_block_)) { }
+#define dlex_when(ex)    else if (dlex_catches_(&dlex_block_, &(ex)))
+#define dlex_when_any    else if (dlex_catches_(&dlex_block_, &dlex_exception))
+#define dlex_end         dlex_finish_(&dlex_block_); }
+
+/*
+ * Throws ex (a type, not a pointer) to the innermost open block of this thread. Does not return.
+ * Allowed in a protected section: the sections opened inside the block that is left end with it.
+ * Not allowed in a signal handler.
+ */
+#define dlex_throw(ex) dlex_throw_(&(ex), DLEX_HERE_)
+
+/*
+ * Only in a handler, lexically: throws the exception that the handler took, outwards. A violation
+ * of a timing constraint that is thrown on is an ordinary exception from then on: the nearest
+ * handler for its type takes it.
+ */
+#define dlex_rethrow() dlex_rethrow_(&dlex_block_)
+
+/* Only in a handler, lexically: the type of the exception that it took. */
+#define dlex_caught() (dlex_block_.exception)
+
+/* ------------------------------------------------------------------------------------------- */
+/* What follows belongs to the macros. Names that end in an underscore are not an interface.    */
+
+struct dlex_block_ {
+    sigjmp_buf env;
+    struct dlex_block_ *outer;
+    struct dlex_block_ *outer_floor;   /* the shielded block that was in force outside */
+    struct dlex_block_ *owner;         /* whose violation passes here; NULL: a plain exception */
+    const struct dlex_type *exception; /* NULL: none */
+    const char *origin;                /* file:line that threw */
+    const char *where;                 /* file:line of this block */
+    uintptr_t frame;                   /* stack frame of the function that opened it */
+    int64_t deadline_ns;               /* INT64_MAX: none */
+    int64_t earliest_ns;               /* of this block and all around it */
+    int outer_depth;                   /* protected sections open outside this block */
+    int phase;
+    int handled;
+    uint32_t fp_control[2];
+};
+
+enum { DLEX_OPEN_ = 1, DLEX_HELD_, DLEX_DONE_ };
+
+#define DLEX_TEXT2_(x) #x
+#define DLEX_TEXT_(x)  DLEX_TEXT2_(x)
+#define DLEX_HERE_     __FILE__ ":" DLEX_TEXT_(__LINE__)
+
+/* sigsetjmp stands alone in its condition, as the C standard wants; begin may jump back to it.
+ * Blocks within blocks have the same name on purpose. */
+#define dlex_open_(begin)                                                                       \
+    {                                                                                           \
+        _Pragma("GCC diagnostic push")                                                          \
+        _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                          \
+        struct dlex_block_ dlex_block_ __attribute__((cleanup(dlex_leave_)));                   \
+        _Pragma("GCC diagnostic pop")                                                           \
+        dlex_block_.frame = (uintptr_t)__builtin_frame_address(0);                              \
+        if (sigsetjmp(dlex_block_.env, 0) != 0)                                                 \
+            dlex_land_(&dlex_block_);                                                           \
+        else if (begin)
+
+DLEX_API int dlex_begin_(struct dlex_block_ *block, const char *where);
+DLEX_API void dlex_land_(struct dlex_block_ *block);
+DLEX_API int dlex_hold_(struct dlex_block_ *block);
+DLEX_API int dlex_settle_(struct dlex_block_ *block);
+DLEX_API int dlex_catches_(struct dlex_block_ *block, const struct dlex_type *type);
+DLEX_API void dlex_propagate_(struct dlex_block_ *block) __attribute__((noreturn));
+DLEX_API void dlex_rethrow_(struct dlex_block_ *block) __attribute__((noreturn));
+DLEX_API void dlex_throw_(const struct dlex_type *type, const char *origin)
+    __attribute__((noreturn));
+
+static inline void dlex_finish_(struct dlex_block_ *block)
+{
+    if (block->phase != DLEX_DONE_)
+        dlex_settle_(block);
+    if (block->exception && !block->handled)
+        dlex_propagate_(block);
+}
+
+static inline void dlex_leave_(struct dlex_block_ *block)
+{
+    if (block->phase != DLEX_DONE_)
+        dlex_settle_(block);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "thread.h"
+
+const struct dlex_type dlex_exception = { "dlex_exception", NULL };
+dlex_define_exception(dlex_timing_violation) dlex_extends(dlex_exception);
+dlex_define_exception(dlex_deadline_violation) dlex_extends(dlex_timing_violation);
+dlex_define_exception(dlex_timer_error) dlex_extends(dlex_exception);
+
+_Noreturn static void terminate(const struct dlex_type *type, const char *origin)
+{
+    fprintf(stderr, "libdlex: %s from %s was not caught by any block; the program aborts\n",
+            type->name, origin);
+    abort();
+}
+
+_Noreturn void dlex_misuse(const char *what, const char *where)
+{
+    fprintf(stderr, "libdlex: %s: %s; the program aborts\n", where, what);
+    abort();
+}
+
+_Noreturn void dlex_unwind(struct thread_state *t, const struct dlex_type *type,
+                           struct dlex_block_ *owner, const char *origin)
+{
+    struct dlex_block_ *block = t->top;
+    if (!block)
+        terminate(type, origin);
+    block->exception = type;
+    block->owner = owner;
+    block->origin = origin;
+    siglongjmp(block->env, 1);
+}
+
+/* An exception that starts or goes on here, as an ordinary call: stale blocks are dropped first. */
+_Noreturn static void unwind_from_here(const struct dlex_type *type, struct dlex_block_ *owner,
+                                       const char *origin)
+{
+    dlex_try_within_disable();
+    dlex_discard_below(&dlex_thread_state, (uintptr_t)__builtin_frame_address(0));
+    dlex_unwind(&dlex_thread_state, type, owner, origin);
+}
+
+void dlex_throw_(const struct dlex_type *type, const char *origin)
+{
+    unwind_from_here(type, NULL, origin);
+}
+
+void dlex_rethrow_(struct dlex_block_ *block)
+{
+    if (!block->handled)
+        dlex_misuse("dlex_rethrow outside a handler", block->where);
+    unwind_from_here(block->exception, NULL, block->origin);
+}
+
+/* A violation on its way to an outer block keeps its owner; its owner passes it on as its own. */
+void dlex_propagate_(struct dlex_block_ *block)
+{
+    struct dlex_block_ *owner = block->owner == block ? NULL : block->owner;
+    unwind_from_here(block->exception, owner, block->origin);
+}
+
+int dlex_catches_(struct dlex_block_ *block, const struct dlex_type *type)
+{
+    if (!block->exception || (block->owner && block->owner != block))
+        return 0;
+    for (const struct dlex_type *t = block->exception; t; t = t->parent) {
+        if (t == type) {
+            block->handled = 1;
+            return 1;
+        }
+    }
+    return 0;
+}

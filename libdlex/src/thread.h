@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * thread.h: the state of one thread, and the steps that share it.
+ *
+ * Only its own thread and the signal handler on that thread touch it, so there is no lock and no
+ * atomic: whoever changes it holds dlex_guard_.depth above zero, and the handler then only sets
+ * dlex_guard_.pending. The clock decides about an expiry, never the signal or its contents:
+ * signals of a timer armed earlier, or disarmed since (before Linux 6.13), may always arrive.
+ */
+#ifndef DLEX_THREAD_H
+#define DLEX_THREAD_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <dlex/dlex.h>
+
+struct thread_state {
+    struct dlex_block_ *top;   /* innermost open block */
+    struct dlex_block_ *floor; /* blocks outside it are protected; NULL: none is */
+    int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
+    int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
+    timer_t timer;
+    bool has_timer;
+    struct dlex_violation violation;
+};
+
+extern __thread struct thread_state dlex_thread_state __attribute__((tls_model("initial-exec")));
+
+/* exception.c: with the guard held, jumps to the innermost open block, or ends the program. */
+_Noreturn void dlex_unwind(struct thread_state *t, const struct dlex_type *type,
+                           struct dlex_block_ *owner, const char *origin);
+/* Says what the programmer did wrong, and aborts. */
+_Noreturn void dlex_misuse(const char *what, const char *where);
+
+/* stale.c: with the guard held, forgets blocks whose frames lie below sp. */
+void dlex_discard_below(struct thread_state *t, uintptr_t sp);
+
+/* expiry.c: delivers what has expired and may be delivered; the guard is free before and after. */
+enum expiry_source { EXPIRY_SIGNAL, EXPIRY_OPENING, EXPIRY_LIFTED };
+void dlex_attend(struct thread_state *t, enum expiry_source source);
+/* Arms the timer for the earliest deadline that has not passed. 0 or a negative errno value. */
+int dlex_rearm(struct thread_state *t, int64_t now_ns);
+
+/* timer.c: the timer of the thread. 0 or a negative errno value; arming creates it if needed. */
+int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns);
+void dlex_timer_disarm(struct thread_state *t);
+/* expiry.c, installed by timer.c. */
+void dlex_on_signal(int number, siginfo_t *info, void *context);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the tests of libdlex share. Times here are long against a scheduler's whims: a test may
+ * take longer on a busy machine, and must not fail on one. */
+#ifndef DLEX_TESTING_H
+#define DLEX_TESTING_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dlex/dlex.h>
+
+#define MS INT64_C(1000000)
+#define HOUR (3600 * 1000 * MS)
+
+/* Computes until the clock reaches the time; the honest victim of a deadline. */
+void burn_until(int64_t time_ns);
+void burn(int64_t ns);
+
+/* A log of what ran, as letters: what a test expects is one string. It survives jumps. */
+void log_clear(void);
+void log_mark(char letter);
+const char *log_text(void);
+
+/* Runs the tests of one file and returns the exit code for main. */
+int run_suite(const char *name, const TTest *const *tests, int count);
+#define RUN_SUITE(name, tests) run_suite(name, tests, (int)(sizeof(tests) / sizeof((tests)[0])))
+
+#endif
