@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "feeder.h"
+
+#include "log.h"
+
+#include <errno.h>
+#include <signal.h>
+
+/* Which streams have come to their end, or past the part that is played. */
+struct progress {
+    bool video_done;
+    bool audio_done;
+};
+
+static bool is_past_end(const struct feeder *feeder, const AVStream *stream, const AVPacket *packet)
+{
+    /* The decode time stamp: a reference picture after the end may still be needed by a picture before it. */
+    const int64_t ts = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
+    return ts != AV_NOPTS_VALUE && clip_pts_ns(stream, ts) >= feeder->end_ns;
+}
+
+static int hand_over_video(struct feeder *feeder, AVPacket *packet, struct progress *progress)
+{
+    if (is_past_end(feeder, feeder->clip->video, packet)) {
+        progress->video_done = true;
+        return 0;
+    }
+    const int ret = frame_log_reserve(feeder->log);
+    return ret < 0 ? ret : queue_push(feeder->queue, packet);
+}
+
+static void end_audio(struct feeder *feeder, struct progress *progress)
+{
+    if (progress->audio_done)
+        return;
+    progress->audio_done = true;
+    audio_track_feed(feeder->audio, NULL);
+    audio_track_end(feeder->audio);
+}
+
+static void hand_over_audio(struct feeder *feeder, const AVPacket *packet, struct progress *progress)
+{
+    if (progress->audio_done)
+        return;
+    if (is_past_end(feeder, feeder->clip->audio, packet))
+        end_audio(feeder, progress);
+    else if (audio_track_feed(feeder->audio, packet) < 0) /* the device is gone, or we are being stopped */
+        progress->audio_done = true;
+}
+
+static int hand_over(struct feeder *feeder, AVPacket *packet, struct progress *progress)
+{
+    const AVStream *const stream = feeder->clip->format->streams[packet->stream_index];
+    int ret = 0;
+    if (feeder->queue && stream == feeder->clip->video)
+        ret = hand_over_video(feeder, packet, progress);
+    else if (feeder->audio && stream == feeder->clip->audio)
+        hand_over_audio(feeder, packet, progress);
+    av_packet_unref(packet);
+    return ret;
+}
+
+static void *feed(void *arg)
+{
+    struct feeder *const feeder = arg;
+    struct progress progress = {.video_done = !feeder->queue, .audio_done = !feeder->audio};
+    AVPacket *packet = av_packet_alloc();
+    int ret = packet ? 0 : AVERROR(ENOMEM);
+    while (ret >= 0 && !feeder->stop && !(progress.video_done && progress.audio_done)) {
+        ret = av_read_frame(feeder->clip->format, packet);
+        if (ret >= 0)
+            ret = hand_over(feeder, packet, &progress);
+    }
+    if (ret < 0 && ret != AVERROR_EOF && ret != -ECANCELED && !feeder->stop)
+        log_error("reading stopped before the end of the file: %s", av_err2str(ret));
+    if (feeder->queue)
+        queue_push_end(feeder->queue); /* before the sound's end, which may wait for the sink to drain */
+    if (feeder->audio)
+        end_audio(feeder, &progress);
+    av_packet_free(&packet);
+    return NULL;
+}
+
+int feeder_start(struct feeder *feeder)
+{
+    feeder->stop = false;
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int ret = pthread_create(&feeder->thread, NULL, feed, feeder);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    feeder->running = ret == 0;
+    return -ret;
+}
+
+void feeder_stop(struct feeder *feeder)
+{
+    if (!feeder->running)
+        return;
+    feeder->stop = true;
+    if (feeder->queue)
+        queue_cancel(feeder->queue);
+    if (feeder->audio)
+        audio_sink_interrupt(audio_track_sink(feeder->audio), true);
+    pthread_join(feeder->thread, NULL);
+    feeder->running = false;
+    if (feeder->audio)
+        audio_sink_interrupt(audio_track_sink(feeder->audio), false);
+    if (feeder->queue)
+        queue_reset(feeder->queue);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* dlex-play: plays its files one after the other. The only place that exits and that knows everyone. */
+#include "framemd5.h"
+#include "log.h"
+#include "options.h"
+#include "playback.h"
+#include "run_record.h"
+#include "terminal.h"
+#include "video_sink.h"
+
+#include <dlex/dlex.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+
+enum exit_code { EXIT_PLAYED = 0, EXIT_SETUP = 1, EXIT_NOTHING_PLAYED = 2, EXIT_SOME_PLAYED = 3, EXIT_SIGNAL = 4 };
+
+struct outcome {
+    int played;
+    int failed;
+    bool over; /* the user quit, or a signal came: the remaining files are not played */
+    bool by_signal;
+    bool record_lost;
+};
+
+static volatile sig_atomic_t signal_seen;
+
+static void note_signal(int number)
+{
+    signal_seen = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = note_signal};
+    sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, DLEX_SIGNAL); /* this handler must not be left in the middle */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static const char *record_dir_of(const struct options *options, int file, char path[PATH_MAX])
+{
+    if (!options->record_dir)
+        return NULL;
+    if (options->file_count == 1)
+        snprintf(path, PATH_MAX, "%s", options->record_dir);
+    else
+        snprintf(path, PATH_MAX, "%s/%d", options->record_dir, file + 1);
+    return path;
+}
+
+/* Before anything plays, so that nobody watches a film whose record has no place. */
+static int prepare_records(const struct options *options)
+{
+    char path[PATH_MAX];
+    for (int i = 0; options->record_dir && i < options->file_count; i++) {
+        const int ret = run_record_prepare(record_dir_of(options, i, path));
+        if (ret == -EEXIST)
+            log_error("%s holds a record already; name another directory for --record", path);
+        else if (ret < 0)
+            log_error("cannot write a record to %s: %s; name another directory for --record", path, strerror(-ret));
+        if (ret < 0)
+            return ret;
+    }
+    return 0;
+}
+
+static void account(struct outcome *outcome, enum playback_end end)
+{
+    outcome->played += end != PLAYBACK_UNPLAYABLE;
+    outcome->failed += end == PLAYBACK_UNPLAYABLE;
+    outcome->by_signal = end == PLAYBACK_SIGNAL || signal_seen;
+    outcome->over = end == PLAYBACK_QUIT || outcome->by_signal;
+    outcome->record_lost = outcome->record_lost || end == PLAYBACK_NO_RECORD;
+}
+
+static struct outcome play_files(const struct options *options, struct framemd5 *framemd5)
+{
+    struct outcome outcome = {0};
+    struct video_sink *screen = NULL;
+    char record_dir[PATH_MAX];
+    terminal_start();
+    for (int i = 0; i < options->file_count && !outcome.over; i++) {
+        const struct playback_setup setup = {
+            .options = options,
+            .path = options->files[i],
+            .record_dir = record_dir_of(options, i, record_dir),
+            .framemd5 = framemd5,
+            .screen = &screen,
+            .signal_seen = &signal_seen,
+        };
+        account(&outcome, playback_run(&setup));
+    }
+    terminal_stop();
+    video_sink_destroy(&screen);
+    return outcome;
+}
+
+static enum exit_code exit_code_of(const struct outcome *outcome)
+{
+    if (outcome->by_signal)
+        return EXIT_SIGNAL;
+    if (outcome->record_lost)
+        return EXIT_SETUP;
+    if (!outcome->failed)
+        return EXIT_PLAYED;
+    return outcome->played ? EXIT_SOME_PLAYED : EXIT_NOTHING_PLAYED;
+}
+
+static int prepare_deadlines(const struct options *options)
+{
+    if (options->policy.drop != DROP_DEADLINE)
+        return 0;
+    const int ret = dlex_thread_init();
+    if (ret < 0)
+        log_error("deadlines need a timer, and this system gives none: %s; try --drop=none, or a higher limit of pending "
+                  "signals (ulimit -i)", strerror(-ret));
+    return ret;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    options_parse(&options, argc, argv);
+    log_init(options.quiet);
+    catch_signals();
+    struct framemd5 *framemd5 = NULL;
+    if (prepare_records(&options) < 0 || prepare_deadlines(&options) < 0)
+        return EXIT_SETUP;
+    if (options.framemd5_path) {
+        const int ret = framemd5_create(&framemd5, options.framemd5_path);
+        if (ret < 0) {
+            log_error("cannot write %s: %s", options.framemd5_path, strerror(-ret));
+            return EXIT_SETUP;
+        }
+    }
+    struct outcome outcome = play_files(&options, framemd5);
+    const int ret = framemd5_close(&framemd5);
+    if (ret < 0) {
+        log_error("cannot write %s: %s; nothing was left there", options.framemd5_path, strerror(-ret));
+        outcome.record_lost = true;
+    }
+    return exit_code_of(&outcome);
+}

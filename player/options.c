@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "options.h"
+
+#include "build_facts.h"
+
+#include <argp.h>
+#include <libavutil/parseutils.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *argp_program_version = "dlex-play " DLEX_VERSION " (" DLEX_COMMIT ")";
+
+static const char doc[] =
+    "Plays files; on a loaded machine it abandons the decode of pictures that nobody will miss when their deadline "
+    "expires.\v"
+    "TIME is seconds or [HH:]MM:SS, with a fraction; 37ms and 200us are understood too.\n"
+    "\n"
+    "Keys: space or p pause, left and right seek 10 s, down and up seek 60 s, q or ESC quit.\n"
+    "\n"
+    "Exit status: 0 played to the end or quit by the user, 1 bad option or set-up, 2 nothing could be played, "
+    "3 some files could not be played, 4 ended by a signal.";
+
+enum key {
+    KEY_AO = 256,
+    KEY_VO,
+    KEY_DROP,
+    KEY_RULE,
+    KEY_BASE,
+    KEY_GAIN,
+    KEY_START,
+    KEY_LENGTH,
+    KEY_UNTIMED,
+    KEY_FRAMEMD5,
+    KEY_RECORD,
+    KEY_QUIET = 'q',
+};
+
+static const struct argp_option option_table[] = {
+    {"drop", KEY_DROP, "POLICY", 0, "none, heuristic (mplayer's guess before each picture) or deadline (default)", 1},
+    {"deadline-rule", KEY_RULE, "RULE", 0, "paper (0.925 of a frame less 1 % of the lag) or slack (the time until the "
+     "picture is due; default)", 1},
+    {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack: the tolerance after the picture is due (20ms)", 1},
+    {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the part of the lag that shortens the deadline (0.01)", 1},
+    {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
+    {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
+    {"start", KEY_START, "TIME", 0, "begin there", 3},
+    {"length", KEY_LENGTH, "TIME", 0, "play so much", 3},
+    {"untimed", KEY_UNTIMED, NULL, 0, "as fast as possible and without sound; deadlines stay in force", 3},
+    {"record", KEY_RECORD, "DIR", 0, "write run.json and frames.csv there (several files: DIR/1, DIR/2, ...)", 4},
+    {"framemd5", KEY_FRAMEMD5, "FILE", 0, "write PTS and MD5 of each picture that is shown", 4},
+    {"quiet", KEY_QUIET, NULL, 0, "no status line and no remarks, only errors", 4},
+    {0},
+};
+
+const char *drop_policy_name(enum drop_policy policy)
+{
+    static const char *const names[] = {"none", "heuristic", "deadline"};
+    return names[policy];
+}
+
+const char *deadline_rule_name(enum deadline_rule rule)
+{
+    return rule == RULE_PAPER ? "paper" : "slack";
+}
+
+static const char *one_of(const char *arg, const char *a, const char *b, const char *c, const char *option,
+                          struct argp_state *state)
+{
+    if (!strcmp(arg, a) || !strcmp(arg, b) || !strcmp(arg, c))
+        return arg;
+    argp_error(state, "--%s=%s is unknown; choose %s, %s or %s", option, arg, a, b, c);
+    return a;
+}
+
+static enum drop_policy parse_drop(const char *arg, struct argp_state *state)
+{
+    one_of(arg, "none", "heuristic", "deadline", "drop", state);
+    return arg[0] == 'n' ? DROP_NONE : arg[0] == 'h' ? DROP_HEURISTIC : DROP_DEADLINE;
+}
+
+static enum deadline_rule parse_rule(const char *arg, struct argp_state *state)
+{
+    if (strcmp(arg, "paper") && strcmp(arg, "slack"))
+        argp_error(state, "--deadline-rule=%s is unknown; choose paper or slack", arg);
+    return arg[0] == 'p' ? RULE_PAPER : RULE_SLACK;
+}
+
+static int64_t parse_time_ns(const char *arg, const char *option, struct argp_state *state)
+{
+    int64_t us = 0;
+    if (av_parse_time(&us, arg, 1) < 0 || us < 0 || us > INT64_MAX / 4000)
+        argp_error(state, "--%s=%s is no time; write seconds, [HH:]MM:SS or e.g. 37ms", option, arg);
+    return us * 1000;
+}
+
+static double parse_gain(const char *arg, struct argp_state *state)
+{
+    char *end;
+    const double gain = strtod(arg, &end);
+    if (end == arg || *end || !isfinite(gain) || gain < 0 || gain > 100)
+        argp_error(state, "--deadline-gain=%s is no number from 0 to 100", arg);
+    return gain;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct options *const options = state->input;
+    switch (key) {
+    case KEY_DROP: options->policy.drop = parse_drop(arg, state); break;
+    case KEY_RULE: options->policy.rule = parse_rule(arg, state); break;
+    case KEY_BASE: options->policy.base_ns = parse_time_ns(arg, "deadline-base", state); break;
+    case KEY_GAIN: options->policy.gain = parse_gain(arg, state); break;
+    case KEY_AO: options->audio_kind = one_of(arg, "auto", "pulse", "null", "ao", state); break;
+    case KEY_VO: options->video_kind = one_of(arg, "auto", "sdl", "null", "vo", state); break;
+    case KEY_START: options->start_ns = parse_time_ns(arg, "start", state); break;
+    case KEY_LENGTH: options->length_ns = parse_time_ns(arg, "length", state); break;
+    case KEY_UNTIMED: options->untimed = true; break;
+    case KEY_FRAMEMD5: options->framemd5_path = arg; break;
+    case KEY_RECORD: options->record_dir = arg; break;
+    case KEY_QUIET: options->quiet = true; break;
+    case ARGP_KEY_ARGS:
+        options->files = state->argv + state->next;
+        options->file_count = state->argc - state->next;
+        break;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "no FILE given; name at least one file to play"); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+    static const struct argp argp = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
+    *options = (struct options){
+        .audio_kind = "auto",
+        .video_kind = "auto",
+        .policy = {.drop = DROP_DEADLINE, .rule = RULE_SLACK, .base_ns = -1, .gain = -1},
+    };
+    argp_err_exit_status = 1;
+    argp_parse(&argp, argc, argv, 0, NULL, options);
+}

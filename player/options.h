@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the user asked for on the command line. */
+#ifndef PLAYER_OPTIONS_H
+#define PLAYER_OPTIONS_H
+
+#include "policy.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+    char **files;
+    int file_count;
+    const char *audio_kind; /* "auto", "pulse" or "null" */
+    const char *video_kind; /* "auto", "sdl" or "null" */
+    struct policy_settings policy;
+    int64_t start_ns;  /* from the beginning of the file */
+    int64_t length_ns; /* 0: to the end */
+    bool untimed;
+    bool quiet;
+    const char *framemd5_path; /* NULL: not wanted */
+    const char *record_dir;    /* NULL: not wanted */
+};
+
+/*
+ * Fills *options from the command line; strings point into argv. Prints help or version and exits with 0, or a sentence on
+ * what is wrong and exits with 1, as argp does.
+ */
+void options_parse(struct options *options, int argc, char **argv);
+
+/* The words of the command line for the policy and the rule. */
+const char *drop_policy_name(enum drop_policy policy);
+const char *deadline_rule_name(enum deadline_rule rule);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "packet_queue.h"
+
+#include <errno.h>
+#include <libavutil/fifo.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { FIRST_ROOM = 256, NS_PER_S = 1000000000 };
+
+struct packet_queue {
+    pthread_mutex_t lock;   /* guards everything below; taken by the feeder and the main thread */
+    pthread_cond_t changed; /* something was pushed, taken, ended or cancelled; CLOCK_MONOTONIC */
+    AVFifo *packets;        /* of AVPacket * */
+    int64_t bytes;
+    int64_t limit_bytes;
+    bool ended;
+    bool cancelled;
+};
+
+int queue_create(struct packet_queue **out, int64_t limit_bytes)
+{
+    struct packet_queue *const queue = calloc(1, sizeof *queue);
+    if (!queue)
+        return -ENOMEM;
+    queue->packets = av_fifo_alloc2(FIRST_ROOM, sizeof(AVPacket *), AV_FIFO_FLAG_AUTO_GROW);
+    if (!queue->packets) {
+        free(queue);
+        return -ENOMEM;
+    }
+    queue->limit_bytes = limit_bytes;
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&queue->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    *out = queue;
+    return 0;
+}
+
+static void drop_packets(struct packet_queue *queue)
+{
+    AVPacket *packet;
+    while (av_fifo_read(queue->packets, &packet, 1) >= 0)
+        av_packet_free(&packet);
+    queue->bytes = 0;
+}
+
+void queue_destroy(struct packet_queue **queue)
+{
+    if (!*queue)
+        return;
+    drop_packets(*queue);
+    av_fifo_freep2(&(*queue)->packets);
+    pthread_cond_destroy(&(*queue)->changed);
+    pthread_mutex_destroy(&(*queue)->lock);
+    free(*queue);
+    *queue = NULL;
+}
+
+static int push_locked(struct packet_queue *queue, AVPacket *packet)
+{
+    while (!queue->cancelled && av_fifo_can_read(queue->packets) && queue->bytes + packet->size > queue->limit_bytes)
+        pthread_cond_wait(&queue->changed, &queue->lock);
+    if (queue->cancelled)
+        return -ECANCELED;
+    AVPacket *kept = av_packet_alloc();
+    if (!kept)
+        return -ENOMEM;
+    av_packet_move_ref(kept, packet);
+    const int size = kept->size;
+    if (av_fifo_write(queue->packets, &kept, 1) < 0) {
+        av_packet_free(&kept);
+        return -ENOMEM;
+    }
+    queue->bytes += size;
+    pthread_cond_broadcast(&queue->changed);
+    return 0;
+}
+
+int queue_push(struct packet_queue *queue, AVPacket *packet)
+{
+    pthread_mutex_lock(&queue->lock);
+    const int ret = push_locked(queue, packet);
+    pthread_mutex_unlock(&queue->lock);
+    av_packet_unref(packet);
+    return ret;
+}
+
+void queue_push_end(struct packet_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->ended = true;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+static struct timespec time_after(int64_t wait_ns)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    const int64_t ns = at.tv_nsec + wait_ns;
+    at.tv_sec += ns / NS_PER_S;
+    at.tv_nsec = ns % NS_PER_S;
+    return at;
+}
+
+enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64_t wait_ns)
+{
+    const struct timespec until = time_after(wait_ns);
+    pthread_mutex_lock(&queue->lock);
+    int waited = 0;
+    while (!av_fifo_can_read(queue->packets) && !queue->ended && !waited)
+        waited = pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
+    enum queue_status status = queue->ended ? QUEUE_DRAINED : QUEUE_EMPTY;
+    if (av_fifo_read(queue->packets, packet, 1) >= 0) {
+        queue->bytes -= (*packet)->size;
+        pthread_cond_broadcast(&queue->changed);
+        status = QUEUE_PACKET;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+void queue_cancel(struct packet_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->cancelled = true;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+void queue_reset(struct packet_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    drop_packets(queue);
+    queue->ended = queue->cancelled = false;
+    pthread_mutex_unlock(&queue->lock);
+}

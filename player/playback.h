@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Playing one file: packets from the feeder go through the decode block, pictures wait for the clock and go to the screen.
+ *
+ * Everything here is the main thread's, as in the seed's player: a scheduling policy that is given to it governs decoding
+ * and presenting (seed 000, 8).
+ */
+#ifndef PLAYER_PLAYBACK_H
+#define PLAYER_PLAYBACK_H
+
+#include "framemd5.h"
+#include "options.h"
+#include "video_sink.h"
+
+#include <signal.h>
+
+enum playback_end {
+    PLAYBACK_END,        /* to the end of the file, or of --length */
+    PLAYBACK_QUIT,       /* the user quit */
+    PLAYBACK_SIGNAL,     /* *signal_seen was set */
+    PLAYBACK_UNPLAYABLE, /* nothing of it could be played; the reason was logged */
+    PLAYBACK_NO_RECORD,  /* played, but the record could not be written; the reason was logged */
+};
+
+struct playback_setup {
+    const struct options *options;
+    const char *path;
+    const char *record_dir;     /* NULL: no record. run_record_prepare has been called */
+    struct framemd5 *framemd5;  /* NULL: not wanted */
+    struct video_sink **screen; /* opened at the first file with video, kept for the next */
+    const volatile sig_atomic_t *signal_seen;
+};
+
+enum playback_end playback_run(const struct playback_setup *setup);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "run_record.h"
+
+#include "build_facts.h"
+#include "machine.h"
+#include "whole_file.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <libavutil/avutil.h>
+#include <libavutil/mem.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const double ns_per_s = 1e9;
+
+static int make_directories(const char *dir)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s", dir) >= (int)sizeof path)
+        return -ENAMETOOLONG;
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return -errno;
+        *slash = '/';
+    }
+    return mkdir(path, 0777) && errno != EEXIST ? -errno : 0;
+}
+
+static int path_in(char path[PATH_MAX], const char *dir, const char *name)
+{
+    return snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int run_record_prepare(const char *dir)
+{
+    char path[PATH_MAX];
+    int ret = make_directories(dir);
+    if (!ret)
+        ret = path_in(path, dir, "run.json");
+    if (ret)
+        return ret;
+    if (!access(path, F_OK))
+        return -EEXIST;
+    struct whole_file trial;
+    ret = whole_file_open(&trial, path);
+    if (!ret)
+        whole_file_abandon(&trial);
+    return ret;
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *default_or_seconds(int64_t ns)
+{
+    return ns < 0 ? json_null() : json_real((double)ns / ns_per_s);
+}
+
+static json_t *options_json(const struct options *options)
+{
+    const struct policy_settings *const policy = &options->policy;
+    return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:f, s:f, s:b}",
+                     "drop", drop_policy_name(policy->drop),
+                     "deadline_rule", deadline_rule_name(policy->rule),
+                     "deadline_base_s", default_or_seconds(policy->base_ns),
+                     "deadline_gain", policy->gain < 0 ? json_null() : json_real(policy->gain),
+                     "ao", options->audio_kind,
+                     "vo", options->video_kind,
+                     "start_s", (double)options->start_ns / ns_per_s,
+                     "length_s", (double)options->length_ns / ns_per_s,
+                     "untimed", options->untimed);
+}
+
+static json_t *rational_json(AVRational value)
+{
+    return json_sprintf("%d/%d", value.num, value.den);
+}
+
+static json_t *video_json(const struct run_facts *facts)
+{
+    const AVStream *const stream = facts->clip->video;
+    if (!stream)
+        return json_null();
+    const AVCodecParameters *const codec = stream->codecpar;
+    return json_pack("{s:i, s:s?, s:b, s:i, s:i, s:o, s:o, s:I}",
+                     "stream_index", stream->index,
+                     "codec", facts->decoder,
+                     "gate", facts->has_gate,
+                     "width", codec->width,
+                     "height", codec->height,
+                     "time_base", rational_json(stream->time_base),
+                     "frame_rate", rational_json(av_guess_frame_rate(facts->clip->format, facts->clip->video, NULL)),
+                     "frame_duration_ns", (json_int_t)clip_frame_duration_ns(facts->clip));
+}
+
+static json_t *audio_json(const struct run_facts *facts)
+{
+    const AVStream *const stream = facts->clip->audio;
+    if (!stream)
+        return json_null();
+    return json_pack("{s:i, s:s, s:i, s:i}",
+                     "stream_index", stream->index,
+                     "codec", avcodec_get_name(stream->codecpar->codec_id),
+                     "rate", stream->codecpar->sample_rate,
+                     "channels", stream->codecpar->ch_layout.nb_channels);
+}
+
+static json_t *media_json(const struct run_facts *facts)
+{
+    char hex[65];
+    char *const full = realpath(facts->media_path, NULL);
+    const int unhashed = clip_sha256(facts->media_path, hex);
+    json_t *const media = json_pack("{s:s, s:o, s:s, s:f, s:f, s:o, s:o}",
+                                    "path", full ? full : facts->media_path,
+                                    "sha256", unhashed ? json_null() : json_string(hex),
+                                    "format", facts->clip->format->iformat->name,
+                                    "start_s", (double)clip_start_ns(facts->clip) / ns_per_s,
+                                    "duration_s", (double)clip_duration_ns(facts->clip) / ns_per_s,
+                                    "video", video_json(facts),
+                                    "audio", audio_json(facts));
+    free(full);
+    return media;
+}
+
+static json_t *totals_json(const struct totals *totals)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I}",
+                     "shown", (json_int_t)totals->shown,
+                     "dropped", (json_int_t)(totals->aborted + totals->skipped + totals->late),
+                     "aborted", (json_int_t)totals->aborted,
+                     "skipped", (json_int_t)totals->skipped,
+                     "late", (json_int_t)totals->late);
+}
+
+static json_t *run_json(const struct run_facts *facts)
+{
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:o}",
+                     "format", 1,
+                     "version", DLEX_VERSION,
+                     "commit", DLEX_COMMIT,
+                     "ffmpeg", av_version_info(),
+                     "options", options_json(facts->options),
+                     "media", media_json(facts),
+                     "machine", machine_facts(),
+                     "audio_sink", text_or_null(facts->audio_sink),
+                     "video_sink", text_or_null(facts->video_sink),
+                     "clock", facts->clock,
+                     "ended", facts->ended,
+                     "started_ns", (json_int_t)facts->started_ns,
+                     "ended_ns", (json_int_t)facts->ended_ns,
+                     "totals", totals_json(&facts->totals));
+}
+
+static int write_run(FILE *out, const struct run_facts *facts)
+{
+    json_t *const run = run_json(facts);
+    if (!run)
+        return -ENOMEM;
+    const int ret = json_dumpf(run, out, JSON_INDENT(2)) ? -EIO : 0;
+    fputc('\n', out);
+    json_decref(run);
+    return ret;
+}
+
+static int write_frames(FILE *out, const struct frame_log *log)
+{
+    struct frame_record *rows = NULL;
+    const int64_t count = frame_log_finish(log, &rows);
+    int ret = count < 0 ? (int)count : frame_record_write_header(out);
+    for (int64_t i = 0; i < count && !ret; i++)
+        ret = frame_record_write(out, &rows[i]);
+    free(rows);
+    return ret;
+}
+
+int run_record_write(const char *dir, const struct run_facts *facts, const struct frame_log *log)
+{
+    char path[PATH_MAX];
+    struct whole_file run = {0};
+    struct whole_file frames = {0};
+    int ret = path_in(path, dir, "frames.csv");
+    if (!ret)
+        ret = whole_file_open(&frames, path);
+    if (!ret)
+        ret = path_in(path, dir, "run.json");
+    if (!ret)
+        ret = whole_file_open(&run, path);
+    if (!ret)
+        ret = write_frames(frames.out, log);
+    if (!ret)
+        ret = write_run(run.out, facts);
+    if (!ret)
+        ret = whole_file_commit(&frames);
+    if (ret)
+        goto fail;
+    ret = whole_file_commit(&run);
+    if (!ret)
+        return 0;
+    unlink(frames.path); /* run.json is the sign of a whole record: without it there is none */
+fail:
+    whole_file_abandon(&run);
+    whole_file_abandon(&frames);
+    return ret;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * run.json and frames.csv of one played file: opened before playing, written after it, whole or not at all.
+ */
+#ifndef PLAYER_RUN_RECORD_H
+#define PLAYER_RUN_RECORD_H
+
+#include "clip.h"
+#include "frame_log.h"
+#include "options.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What became of the pictures so far. */
+struct totals {
+    int64_t shown;
+    int64_t aborted;
+    int64_t skipped;
+    int64_t late;
+};
+
+/* What run.json tells besides the frames. Strings belong to the caller. */
+struct run_facts {
+    const struct options *options;
+    const char *media_path;
+    const struct clip *clip;
+    const char *decoder;    /* "h264 (High)"; NULL: no video */
+    bool has_gate;
+    const char *audio_sink; /* "pulse", "null"; NULL: no sound */
+    const char *video_sink; /* "sdl", "null"; NULL: no video */
+    const char *clock;      /* "audio" or "monotonic" */
+    const char *ended;      /* "end", "quit" or "signal" */
+    int64_t started_ns;     /* CLOCK_MONOTONIC */
+    int64_t ended_ns;
+    struct totals totals;
+};
+
+/*
+ * Before playing: makes the directory (and its parents) and sees that a record can be written there. A directory that
+ * holds a run.json already is refused, -EEXIST: a record is not overwritten. Returns 0 or a negative errno.
+ */
+int run_record_prepare(const char *dir);
+
+/*
+ * After playing: writes both files. The file's SHA-256 is computed here. Returns 0, or a negative errno with neither file
+ * left behind.
+ */
+int run_record_write(const char *dir, const struct run_facts *facts, const struct frame_log *log);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The open parts of a file that is being played: see playback.h. Opened and closed by session.c, moved by playback.c. */
+#ifndef PLAYER_SESSION_H
+#define PLAYER_SESSION_H
+
+#include "audio_track.h"
+#include "clip.h"
+#include "decode.h"
+#include "feeder.h"
+#include "frame_log.h"
+#include "packet_queue.h"
+#include "playback.h"
+#include "policy.h"
+#include "run_record.h"
+#include "sync.h"
+
+struct session {
+    const struct playback_setup *setup;
+    struct clip clip;
+    struct decoder *decoder;    /* NULL: no video is played */
+    struct audio_track *audio;  /* NULL: no sound is played */
+    struct packet_queue *queue; /* NULL: no video is played */
+    struct frame_log *log;
+    struct feeder feeder;
+    struct policy policy;
+    struct sync sync;
+
+    int64_t frame_duration_ns;
+    int64_t from_ns;     /* pictures before it are pre-roll of a seek */
+    int64_t end_ns;      /* pictures from there on are not played; INT64_MAX: no such limit */
+    int64_t next_pts_ns; /* of the picture that is to be presented next, as far as known; FIELD_EMPTY: unknown */
+    int segment;
+    bool started; /* since the beginning or the last seek: the clock runs */
+    bool paused;
+
+    struct frame_row spare_row; /* stands in where the log has no room */
+    struct totals totals;
+    int64_t last_skew_ns;
+    int64_t started_ns;
+};
+
+/* Opens the file and everything it needs. Returns 0, or a negative code after logging why. */
+int session_open(struct session *session, const struct playback_setup *setup);
+
+/* Goes to a place in the file (ns from its first time stamp) and starts the feeder there. Returns 0 or a negative code. */
+int session_start_at(struct session *session, int64_t position_ns);
+
+/* Writes the record if one is wanted. Returns 0, or a negative code after logging why. */
+int session_write_record(struct session *session, const char *ended);
+
+void session_close(struct session *session);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static FILE *open_temporary(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static bool is_direct(const struct whole_file *file)
+{
+    return !strcmp(file->path, file->temporary);
+}
+
+int whole_file_open(struct whole_file *file, const char *path)
+{
+    file->out = NULL;
+    struct stat facts;
+    const bool exists = stat(path, &facts) == 0;
+    if (exists && S_ISDIR(facts.st_mode))
+        return -EISDIR;
+    const size_t size = sizeof file->path;
+    if (snprintf(file->path, size, "%s", path) >= (int)size ||
+        snprintf(file->temporary, size, "%s.%ld.tmp", path, (long)getpid()) >= (int)size)
+        return -ENAMETOOLONG;
+    if (exists && !S_ISREG(facts.st_mode)) /* a pipe or a device: renaming would replace it */
+        memcpy(file->temporary, file->path, size);
+    file->out = open_temporary(file->temporary);
+    return file->out ? 0 : -errno;
+}
+
+int whole_file_commit(struct whole_file *file)
+{
+    int ret = ferror(file->out) ? -EIO : 0;
+    if ((fflush(file->out) || fsync(fileno(file->out))) && errno != EINVAL)
+        ret = -errno;
+    if (fclose(file->out) && !ret)
+        ret = -errno;
+    file->out = NULL;
+    if (is_direct(file))
+        return ret;
+    if (!ret && rename(file->temporary, file->path))
+        ret = -errno;
+    if (ret)
+        unlink(file->temporary);
+    return ret;
+}
+
+void whole_file_abandon(struct whole_file *file)
+{
+    if (!file->out)
+        return;
+    fclose(file->out);
+    file->out = NULL;
+    if (!is_direct(file))
+        unlink(file->temporary);
+}
