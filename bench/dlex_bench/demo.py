@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`./dlex demo`: four drop policies on one busy CPU, side by side."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from .cache import cache_folder
+from .calibrate import Calibration, calibrate, choose_cpus
+from .errors import EXIT_SETUP, DemoError
+from .findings import sentences
+from .load import SEED_TASKS, find_rtapp
+from .plot import draw
+from .progress import Teller, spoken_time
+from .runs import POLICIES, Policy, Run, Scene, assess, interleaved, play_loaded, require_program, spread, typical
+from .summary import commit, machine_facts, policy_entry, write_json
+from .table import medians_table
+
+# Of the seconds that a run takes beyond those played: start-up at a small share of a CPU, and ending late.
+OVERHEAD_S = 1.2
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is measured."""
+
+    length_s: float
+    repetitions: int
+    max_tries: int
+
+    @property
+    def run_s(self) -> float:
+        return self.length_s * 1.05 + OVERHEAD_S
+
+    @property
+    def try_s(self) -> float:
+        return self.length_s * 1.15 + OVERHEAD_S
+
+    @property
+    def calibration_s(self) -> float:
+        return 0.3 * self.length_s + 3 + self.max_tries * self.try_s
+
+    @property
+    def assess_s(self) -> float:
+        return 0.15 * self.length_s * len(POLICIES) * self.repetitions
+
+    @property
+    def plan_s(self) -> float:
+        return self.calibration_s + len(POLICIES) * self.repetitions * self.run_s + self.assess_s + 2
+
+
+FULL = Extent(length_s=12, repetitions=3, max_tries=3)
+QUICK = Extent(length_s=5, repetitions=3, max_tries=2)
+
+# name of the recipe, where the part to play begins, what it is
+TRAILER = ("trailer_1080p", 8.0, "the Big Buck Bunny trailer in 1080p")
+MADE_CLIP = ("hard_1080p", 2.0, "a made clip (set DLEX_MEDIA to a folder with bbb_trailer_720p.mp4 for the real film)")
+TRAILER_SOURCE = "bbb_trailer_720p.mp4"
+
+
+@dataclass(frozen=True)
+class Options:
+    root: Path
+    out: Path
+    quick: bool
+    clip: Path | None
+    start_s: float | None
+
+
+def demo(options: Options) -> None:
+    console = Console(soft_wrap=True)
+    extent = QUICK if options.quick else FULL
+    find_rtapp()
+    with _only_one():
+        out = _fresh_folder(options.out)
+        scene = _scene(options, extent, console)
+        os.sched_setaffinity(0, scene.driver_cpus)
+        _announce(console, scene, extent)
+        with Teller(console, extent.plan_s) as teller:
+            calibration = _calibrate(scene, out, extent, teller)
+            runs = _play_all(scene, out, extent, calibration, teller)
+            teller.step("comparing with the ideal pictures", extent.assess_s)
+            assess(scene, [run for of_policy in runs.values() for run in of_policy], teller.tick)
+        _conclude(console, scene, out, extent, calibration, runs)
+
+
+@contextlib.contextmanager
+def _only_one() -> Iterator[None]:
+    """Two demos at once would measure each other."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "demo.lock").open("w")
+    except OSError as cause:
+        raise DemoError(f"{folder} cannot be written ({cause.strerror}); set DLEX_CACHE", EXIT_SETUP) from cause
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as cause:
+            raise DemoError("another demo is running; wait until it has ended", EXIT_SETUP) from cause
+        yield
+
+
+def _fresh_folder(out: Path) -> Path:
+    """The folder of the results, without an older demo's."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(out / "runs", ignore_errors=True)
+        for name in ("summary.json", "timeline.png"):
+            (out / name).unlink(missing_ok=True)
+        (out / "runs").mkdir()
+    except OSError as cause:
+        raise DemoError(f"{out} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
+    return out.resolve()
+
+
+def _scene(options: Options, extent: Extent, console: Console) -> Scene:
+    clip, start_s = _clip(options, console)
+    cpu, driver_cpus = choose_cpus()
+    return Scene(
+        player=require_program(options.root / "build/release/player/dlex-play"),
+        qoe=require_program(options.root / "build/release/qoe/dlex-qoe"),
+        clip=clip,
+        start_s=start_s if options.start_s is None else options.start_s,
+        length_s=extent.length_s,
+        cpu=cpu,
+        driver_cpus=driver_cpus,
+    )
+
+
+def _clip(options: Options, console: Console) -> tuple[Path, float]:
+    if options.clip:
+        if not options.clip.is_file():
+            raise DemoError(f"{options.clip} is no file; name a film by --clip=FILE", EXIT_SETUP)
+        return options.clip.resolve(), 0.0
+    media = os.environ.get("DLEX_MEDIA")
+    name, start_s, what = TRAILER if media and (Path(media) / TRAILER_SOURCE).is_file() else MADE_CLIP
+    console.print(f"clip: {what}", highlight=False)
+    made = subprocess.run([options.root / "media/make", name], stdout=subprocess.PIPE, text=True, check=False)
+    if made.returncode != 0:
+        raise DemoError(f"the clip {name} could not be made; run `media/make {name}`", EXIT_SETUP)
+    return Path(made.stdout.strip()), start_s
+
+
+def _announce(console: Console, scene: Scene, extent: Extent) -> None:
+    tasks = " and ".join(f"{task.work_us / 1e3:g} of {task.period_us / 1e3:g} ms" for task in SEED_TASKS)
+    policies = ", ".join(policy.name for policy in POLICIES)
+    console.print(
+        f"{scene.length_s:g} s of it {extent.repetitions} times each with {policies}: CPU {scene.cpu}, player at nice "
+        f"19 beside rt-app ({tasks}) and a third task; null sinks (an ideal screen and sound card, nothing to see or "
+        f"hear), no privileges. This takes about {spoken_time(extent.plan_s)}.",
+        highlight=False,
+        markup=False,
+    )
+    if scene.cpu in scene.driver_cpus:
+        console.print("There is only one CPU: this program shares it with what it measures.", highlight=False)
+
+
+def _calibrate(scene: Scene, out: Path, extent: Extent, teller: Teller) -> Calibration:
+    teller.step("calibrating the load", extent.calibration_s)
+    calibration = calibrate(scene, out / "runs/calibration", extent.max_tries, say=teller.say, tick=teller.tick)
+    return calibration
+
+
+def _play_all(
+    scene: Scene, out: Path, extent: Extent, calibration: Calibration, teller: Teller
+) -> dict[Policy, list[Run]]:
+    runs: dict[Policy, list[Run]] = {policy: [] for policy in POLICIES}
+    order = interleaved(POLICIES, extent.repetitions)
+    for number, (repetition, policy) in enumerate(order, 1):
+        teller.step(f"[{number:2}/{len(order)}] {policy.name}, repetition {repetition}", extent.run_s)
+        folder = out / "runs" / f"{repetition}-{policy.name.replace(' ', '-')}"
+        run = play_loaded(scene, policy, folder, calibration.share, calibration.ns_per_loop, tick=teller.tick)
+        runs[policy].append(run)
+    return runs
+
+
+def _conclude(
+    console: Console, scene: Scene, out: Path, extent: Extent, calibration: Calibration, runs: dict[Policy, list[Run]]
+) -> None:
+    spreads = {policy.name: spread(of_policy) for policy, of_policy in runs.items()}
+    medians = {name: found["median"] for name, found in spreads.items()}
+    findings = sentences(medians, scene.length_s)
+    write_json(
+        out / "summary.json",
+        {
+            "runs": [policy_entry(policy, found, spreads[policy.name]) for policy, found in runs.items()],
+            "findings": findings,
+            "clip": {"path": str(scene.clip), "start_s": scene.start_s, "length_s": scene.length_s},
+            "sinks": {"video": "null", "audio": "null"},
+            "cpu": scene.cpu,
+            "calibration": calibration.as_json(),
+            "machine": machine_facts(),
+            "commit": commit(),
+        },
+    )
+    title = f"{scene.clip.stem.split('-')[0]}, {calibration.share:.1%} of a CPU left to the player"
+    shown = [typical(found, spreads[policy.name]["median"]) for policy, found in runs.items()]
+    draw(shown, calibration.frame_s, title, out / "timeline.png")
+    console.print(medians_table(spreads, extent.repetitions))
+    for sentence in findings:
+        console.print(sentence, highlight=False, markup=False)
+    console.print(f"\nfigures: {out / 'summary.json'}\npicture: {out / 'timeline.png'}", highlight=False, markup=False)

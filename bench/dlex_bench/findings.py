@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the figures mean, in sentences that are computed from them. Pure.
+
+The heuristic is the yardstick: it is what players do today. Drops and skew trade against each other, so a policy is
+only called better when it is better at both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from .model import GOOD
+
+Figures = Mapping[str, float | None]
+
+# Differences smaller than these are no difference: 5 ms of skew is an eighth of a picture, and fewer dropped pictures
+# than 1 % come and go from run to run.
+SAME_SKEW_MS = 5.0
+SAME_DROPPED = 0.01
+
+
+def rms_skew_ms(figures: Figures) -> float:
+    """How far the pictures are from their sound: the root mean square of A-V, so that scatter counts as well."""
+    return math.hypot(_value(figures, "skew_ms_mean"), _value(figures, "skew_ms_sd"))
+
+
+def _value(figures: Figures, key: str) -> float:
+    """A figure that does not apply (the RMSE of a run without drops) counts as zero."""
+    return figures[key] or 0.0
+
+
+def sentences(medians: Mapping[str, Figures], length_s: float) -> list[str]:
+    return [
+        _nothing(medians["none"], length_s),
+        *(_against_heuristic(name, medians[name], medians["heuristic"]) for name in medians if "deadline" in name),
+        _what_is_lost(medians),
+    ]
+
+
+def _nothing(none: Figures, length_s: float) -> str:
+    late_s = _value(none, "skew_end_ms") / 1e3
+    late = late_s / length_s
+    text = (
+        f"Doing nothing lets the pictures fall behind: the last one came {late_s:.1f} s late, "
+        f"{late:.0%} of the {length_s:g} s played."
+    )
+    if not GOOD[0] <= late <= GOOD[1]:
+        text += " That is outside the 10 to 20 % aimed at: the machine was not as busy as at the calibration."
+    return text
+
+
+def _against_heuristic(name: str, it: Figures, heuristic: Figures) -> str:
+    dropped, dropped_by_heuristic = (_value(it, "dropped_fraction"), _value(heuristic, "dropped_fraction"))
+    skew = _compare(rms_skew_ms(it), rms_skew_ms(heuristic), SAME_SKEW_MS)
+    drops = _compare(dropped, dropped_by_heuristic, SAME_DROPPED)
+    facts = (
+        f"r.m.s. A-V {rms_skew_ms(it):.0f} against {rms_skew_ms(heuristic):.0f} ms, "
+        f"{dropped:.1%} against {dropped_by_heuristic:.1%} of the pictures dropped"
+    )
+    return f"Rule `{name.split()[-1]}`, beside the heuristic, {_judgement(skew, drops)} ({facts})."
+
+
+def _compare(a: float, b: float, same: float) -> int:
+    """-1: a is less, 1: a is more, 0: no difference to speak of."""
+    return 0 if abs(a - b) <= same else -1 if a < b else 1
+
+
+def _judgement(skew: int, drops: int) -> str:
+    words = {
+        (-1, -1): "is closer to the sound and drops less: better on both counts",
+        (-1, 0): "is closer to the sound for as many drops",
+        (-1, 1): "is closer to the sound and pays for it with more drops: a trade, not a win",
+        (0, -1): "drops less and stays as close to the sound",
+        (0, 0): "makes no difference here",
+        (0, 1): "drops more and gains nothing by it: it loses here",
+        (1, -1): "drops less and pays for it by being further from the sound: a trade, not a win",
+        (1, 0): "is further from the sound for as many drops: it loses here",
+        (1, 1): "is further from the sound and drops more: it loses on both counts",
+    }
+    return words[skew, drops]
+
+
+def _what_is_lost(medians: Mapping[str, Figures]) -> str:
+    """RMSE counts what dropping did to the pictures, skew what not dropping did; neither tells all."""
+    losses = {name: _value(it, "rmse_q16_sum") for name, it in medians.items() if name != "none"}
+    least, most = (min(losses, key=lambda name: losses[name]), max(losses, key=lambda name: losses[name]))
+    return (
+        f"Of those that drop, {least} changed the pictures least (RMSE sum {losses[least]:,.0f}), {most} most "
+        f"({losses[most]:,.0f}); a picture that is dropped counts by its difference to the one that stayed on the "
+        "screen, a late one does not count at all."
+    )

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Child processes that sit on given CPUs and never outlive us.
+
+Children stay in our session: under autogroup, nice values count between the processes of one session only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import IO, NoReturn
+
+from .errors import Interrupted
+
+PR_SET_PDEATHSIG = 1
+GRACE_S = 3.0
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def cpu_clock_of(pid: int) -> int:
+    """The clock id of a process's CPU time, all its threads together (clock_getcpuclockid(3) computes the same)."""
+    return (~pid << 3) | 2
+
+
+def _placement(cpus: Collection[int], nice: int) -> Callable[[], None]:
+    def place() -> None:
+        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.sched_setaffinity(0, cpus)
+        os.nice(nice)
+        # A core file of an aborted player takes longer to write than the demo takes.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    return place
+
+
+@contextlib.contextmanager
+def child(
+    argv: Sequence[str | Path],
+    *,
+    cpus: Collection[int],
+    nice: int = 0,
+    stdout: int | IO[bytes] = subprocess.DEVNULL,
+    stderr: int | IO[bytes] = subprocess.DEVNULL,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process on `cpus`, ended at the latest when the block is left."""
+    process = subprocess.Popen(
+        [str(arg) for arg in argv],
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        preexec_fn=_placement(cpus, nice),
+    )
+    try:
+        yield process
+    finally:
+        end(process)
+
+
+def end(process: subprocess.Popen[bytes], signum: int = signal.SIGTERM) -> None:
+    """Asks, waits a little, insists. Harmless on a process that has ended."""
+    if process.poll() is None:
+        process.send_signal(signum)
+        try:
+            process.wait(GRACE_S)
+        except BaseException as cause:
+            process.kill()
+            process.wait()
+            if not isinstance(cause, subprocess.TimeoutExpired):
+                raise
+    for pipe in (process.stdout, process.stderr):
+        if pipe:
+            pipe.close()
+
+
+@contextlib.contextmanager
+def signals_as_exceptions() -> Iterator[None]:
+    """Turns the ending signals into Interrupted; a second one finds us already tidying up and is ignored."""
+
+    def interrupt(signum: int, _frame: FrameType | None) -> NoReturn:
+        for later in ENDING_SIGNALS:
+            signal.signal(later, signal.SIG_IGN)
+        raise Interrupted(signum)
+
+    before = {signum: signal.signal(signum, interrupt) for signum in ENDING_SIGNALS}
+    try:
+        yield
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tells people what goes on and how long it will take: a bar on a terminal, plain lines elsewhere.
+
+Nothing here runs in a thread of its own: forking a child beside one is not safe, and a spinner would cost the machine
+that is being measured.
+"""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+
+def spoken_time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(5, round(seconds / 5) * 5)} s"
+    minutes, half = divmod(round(seconds / 30), 2)
+    return f"{minutes}½ min" if half else f"{minutes} min"
+
+
+class Teller:
+    """A plan of so many seconds, gone through in steps that say what they are and how long they should take."""
+
+    def __init__(self, console: Console, plan_s: float) -> None:
+        self.console = console
+        self.plan_s = plan_s
+        self.done_s = 0.0
+        self.step_s = 0.0
+        self.step_begun = time.monotonic()
+        self.bar: Progress | None = None
+        if console.is_terminal and not console.is_dumb_terminal:
+            self.bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[left]}"),
+                console=console,
+                auto_refresh=False,
+                transient=True,
+            )
+            self.task = self.bar.add_task("", total=plan_s, left="")
+
+    def __enter__(self) -> Teller:
+        if self.bar:
+            self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar:
+            self.bar.stop()
+
+    def say(self, text: str) -> None:
+        self.console.print(text, highlight=False, markup=False)
+
+    def step(self, label: str, seconds: float) -> None:
+        self.done_s += self.step_s
+        self.step_s = seconds
+        self.step_begun = time.monotonic()
+        if self.bar:
+            self.bar.update(self.task, description=label)
+            self.tick()
+        else:
+            self.say(f"  {label} (about {spoken_time(self.left_s())} left)")
+
+    def skip(self, seconds: float) -> None:
+        """That much of the plan was not needed."""
+        self.done_s += seconds
+
+    def left_s(self) -> float:
+        in_step_s = min(time.monotonic() - self.step_begun, self.step_s)
+        return max(0.0, self.plan_s - self.done_s - in_step_s)
+
+    def tick(self) -> None:
+        if self.bar:
+            left_s = self.left_s()
+            self.bar.update(self.task, completed=self.plan_s - left_s, left=f"about {spoken_time(left_s)} left")
+            self.bar.refresh()

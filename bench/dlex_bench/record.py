@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Reading a run record (run.json, frames.csv) as dlex-play writes it."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import DemoError
+
+DROPPED = ("aborted", "skipped", "late")
+PLAYED = ("shown", *DROPPED)
+
+
+@dataclass(frozen=True)
+class Frame:
+    pts_ns: int
+    type: str
+    droppable: bool
+    decode_cpu_ns: int
+    verdict: str
+    shown_ns: int | None
+    skew_ns: int | None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text else None
+
+
+def read_frames(run_dir: Path) -> list[Frame]:
+    """The pictures that belong to what was played, in presentation order (`none` rows are pre-roll)."""
+    path = run_dir / "frames.csv"
+    try:
+        with path.open(newline="") as lines:
+            frames = [_frame(row) for row in csv.DictReader(lines) if row["verdict"] in PLAYED]
+    except (OSError, KeyError, ValueError) as cause:
+        raise DemoError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
+    if not any(frame.skew_ns is not None for frame in frames):
+        raise DemoError(f"no picture was shown in {run_dir}; play the clip by hand to see why")
+    return frames
+
+
+def _frame(row: dict[str, str]) -> Frame:
+    return Frame(
+        pts_ns=int(row["pts_ns"]),
+        type=row["type"],
+        droppable=row["droppable"] == "1",
+        decode_cpu_ns=_number(row["decode_cpu_ns"]) or 0,
+        verdict=row["verdict"],
+        shown_ns=_number(row["shown_ns"]),
+        skew_ns=_number(row["skew_ns"]),
+    )
+
+
+def read_run(run_dir: Path) -> dict[str, Any]:
+    path = run_dir / "run.json"
+    try:
+        facts: dict[str, Any] = json.loads(path.read_text())
+    except (OSError, ValueError) as cause:
+        raise DemoError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
+    return facts
+
+
+def end_skew_ms(frames: list[Frame]) -> float:
+    """How late the last shown picture was: the lag that playing has built up."""
+    return [frame.skew_ns for frame in frames if frame.skew_ns is not None][-1] / 1e6
+
+
+def frame_duration_s(frames: list[Frame]) -> float:
+    steps = [after.pts_ns - before.pts_ns for before, after in itertools.pairwise(frames)]
+    if not steps or statistics.median(steps) <= 0:
+        raise DemoError("the clip has too few pictures to measure; choose a longer one")
+    return statistics.median(steps) / 1e9

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Playing the clip once under one policy, and what a set of such runs amounts to."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import EXIT_SETUP, DemoError
+from .load import LoadReport, load
+from .processes import child
+from .record import Frame, end_skew_ms, read_frames
+
+PLAYER_NICE = 19
+POLL_S = 0.5
+
+Tick = Callable[[], None]
+Figures = Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Policy:
+    drop: str
+    rule: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.drop} {self.rule}" if self.rule else self.drop
+
+    @property
+    def arguments(self) -> list[str]:
+        return [f"--drop={self.drop}"] + ([f"--deadline-rule={self.rule}"] if self.rule else [])
+
+
+NONE = Policy("none")
+HEURISTIC = Policy("heuristic")
+PAPER = Policy("deadline", "paper")
+SLACK = Policy("deadline", "slack")
+POLICIES = (NONE, HEURISTIC, PAPER, SLACK)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What stays the same from run to run."""
+
+    player: Path
+    qoe: Path
+    clip: Path
+    start_s: float
+    length_s: float
+    cpu: int
+    driver_cpus: frozenset[int]
+
+    @property
+    def all_cpus(self) -> frozenset[int]:
+        return self.driver_cpus | {self.cpu}
+
+
+@dataclass
+class Run:
+    policy: Policy
+    directory: Path
+    frames: list[Frame]
+    player_cpu_s: float
+    load: LoadReport | None = None
+    summary: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def end_skew_ms(self) -> float:
+        return end_skew_ms(self.frames)
+
+
+def require_program(path: Path) -> Path:
+    if not os.access(path, os.X_OK):
+        raise DemoError(f"{path} is missing; build it with `./dlex build`", EXIT_SETUP)
+    return path
+
+
+def play(scene: Scene, policy: Policy, directory: Path, *, tick: Tick, options: Sequence[str] = ()) -> Run:
+    """One run of the player on the measured CPU, beside whatever else is there."""
+    directory.mkdir(parents=True, exist_ok=True)
+    record = directory / "record"
+    extent = [f"--start={scene.start_s:g}", f"--length={scene.length_s:g}"]
+    sinks = ["--vo=null", "--ao=null", "--quiet", f"--record={record}"]
+    argv: list[str | Path] = [scene.player, *sinks, *policy.arguments, *options, *extent, scene.clip]
+    cpu_before_s = _children_cpu_s()
+    log = directory / "player.log"
+    with log.open("wb") as log_file, child(argv, cpus={scene.cpu}, nice=PLAYER_NICE, stderr=log_file) as player:
+        _wait(player, 3 * scene.length_s + 20, tick, f"dlex-play under {policy.name}")
+    if player.returncode != 0:
+        raise DemoError(f"dlex-play ended with status {player.returncode} ({_last_line(log)}); run it by hand: {argv}")
+    return Run(policy, record, read_frames(record), _children_cpu_s() - cpu_before_s)
+
+
+def play_loaded(scene: Scene, policy: Policy, directory: Path, share: float, ns_per_loop: int, *, tick: Tick) -> Run:
+    with load(scene.cpu, share, ns_per_loop, directory / "load") as report:
+        run = play(scene, policy, directory, tick=tick)
+    run.load = report
+    return run
+
+
+def assess(scene: Scene, runs: Sequence[Run], tick: Tick) -> None:
+    """Lets dlex-qoe compare each run with the ideal pictures, as many at once as there are CPUs."""
+    at_once = len(scene.all_cpus)
+    for first in range(0, len(runs), at_once):
+        batch = runs[first : first + at_once]
+        with ExitStack() as stack:
+            started = [_start_qoe(scene, run, stack) for run in batch]
+            for run, process in zip(batch, started, strict=True):
+                _wait(process, 120 + 20 * scene.length_s, tick, "dlex-qoe")
+                run.summary = _read_summary(run, process.returncode)
+
+
+def _start_qoe(scene: Scene, run: Run, stack: ExitStack) -> subprocess.Popen[bytes]:
+    folder = run.directory.parent
+    log = stack.enter_context((folder / "qoe.log").open("wb"))
+    argv: list[str | Path] = [scene.qoe, run.directory, f"--json={folder / 'qoe.json'}"]
+    return stack.enter_context(child(argv, cpus=scene.all_cpus, stderr=log))
+
+
+def _read_summary(run: Run, status: int) -> dict[str, float]:
+    folder = run.directory.parent
+    if status != 0:
+        raise DemoError(f"dlex-qoe ended with status {status} ({_last_line(folder / 'qoe.log')}); see {folder}")
+    summary: dict[str, float] = json.loads((folder / "qoe.json").read_text())["summary"]
+    return summary
+
+
+def _wait(process: subprocess.Popen[bytes], limit_s: float, tick: Tick, what: str) -> None:
+    limit = time.monotonic() + limit_s
+    while process.poll() is None:
+        if time.monotonic() > limit:
+            raise DemoError(f"{what} did not end within {limit_s:.0f} s; close other programs and try again")
+        try:
+            process.wait(POLL_S)
+        except subprocess.TimeoutExpired:
+            tick()
+
+
+def _children_cpu_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "no message"
+
+
+def figures(run: Run) -> Figures:
+    """One run in numbers: dlex-qoe's summary, and how late its last picture was."""
+    return {**run.summary, "skew_end_ms": run.end_skew_ms}
+
+
+def spread(runs: Sequence[Run]) -> dict[str, Figures]:
+    """Median, least and greatest of each figure over the repetitions."""
+    rows = [figures(run) for run in runs]
+    columns = {key: [value for row in rows if (value := row[key]) is not None] for key in rows[0]}
+    return {
+        "median": {key: statistics.median(values) if values else None for key, values in columns.items()},
+        "min": {key: min(values, default=None) for key, values in columns.items()},
+        "max": {key: max(values, default=None) for key, values in columns.items()},
+    }
+
+
+def typical(runs: Sequence[Run], median: Figures) -> Run:
+    """The repetition whose mean skew is nearest to the median one: the run that a picture should show."""
+    return min(runs, key=lambda run: abs(run.summary["skew_ms_mean"] - (median["skew_ms_mean"] or 0)))
+
+
+def interleaved(policies: Sequence[Policy], repetitions: int) -> list[tuple[int, Policy]]:
+    """Every policy once a round, each round begun by another, so that slow changes of the machine hit all alike."""
+    order = []
+    for number in range(repetitions):
+        turn = number % len(policies)
+        order += [(number + 1, policy) for policy in (*policies[turn:], *policies[:turn])]
+    return order

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The table of medians."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+# heading, key, format. A-V > 0: the video is late.
+COLUMNS = (
+    ("shown", "shown", "{:.0f}"),
+    ("aborted", "aborted", "{:.0f}"),
+    ("skipped", "skipped", "{:.0f}"),
+    ("late", "late", "{:.0f}"),
+    ("A-V mean\nms", "skew_ms_mean", "{:.1f}"),
+    ("s.d.\nms", "skew_ms_sd", "{:.1f}"),
+    ("at end\nms", "skew_end_ms", "{:.0f}"),
+    ("RMSE sum\nQ16", "rmse_q16_sum", "{:,.0f}"),
+)
+
+
+def medians_table(spreads: Mapping[str, Mapping[str, Mapping[str, float | None]]], repetitions: int) -> Table:
+    table = Table(
+        box=SIMPLE_HEAD,
+        title=f"Medians of {repetitions} runs, least..greatest below; A-V > 0: the video is late",
+        title_justify="left",
+        title_style="",
+        padding=(0, 1, 0, 0),
+    )
+    table.add_column("policy", no_wrap=True)
+    for heading, _key, _form in COLUMNS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, spread in spreads.items():
+        table.add_row(name, *(_cell(spread, key, form) for _heading, key, form in COLUMNS))
+    return table
+
+
+def _cell(spread: Mapping[str, Mapping[str, float | None]], key: str, form: str) -> str:
+    median, least, greatest = (spread[measure].get(key) for measure in ("median", "min", "max"))
+    if median is None or least is None or greatest is None:
+        return "-"
+    if least == greatest:
+        return form.format(median)
+    return f"{form.format(median)}\n{_short(least)}..{_short(greatest)}"
+
+
+def _short(value: float) -> str:
+    for limit, unit in ((1e6, "M"), (1e4, "k")):
+        if abs(value) >= limit:
+            return f"{value / (1e6 if unit == 'M' else 1e3):.3g}{unit}"
+    return f"{value:.0f}"
