@@ -55,15 +55,33 @@ static void put_levels(struct bit_writer *writer, uint64_t *random, int total, i
     }
 }
 
-/* total is 16, or 15 without the DC. A block that is first in its slice has no neighbours. */
-static void put_block(struct bit_writer *writer, uint64_t *random, int total, bool first)
+/* 9.2.3, for one zero among the coefficients: above them, before one of them, or below them. */
+static void put_zero(struct bit_writer *writer, uint64_t *random, int total)
+{
+    const bool below_the_last = random_below(random, 2);
+    bits_put(writer, total == 15 ? 1 : 2, below_the_last); /* total_zeros, tables 9-7 and 9-8 */
+    if (!below_the_last)
+        return;
+    for (int i = total - 1; i > 0; i--) { /* the first coefficient takes what is left */
+        const bool here = random_below(random, total) == 0;
+        bits_put(writer, 1, !here); /* run_before */
+        if (here)
+            return;
+    }
+}
+
+/* most is 16, or 15 without the DC. A block that is first in its slice has no neighbours. */
+static void put_block(struct bit_writer *writer, uint64_t *random, int most, bool first)
 {
     const int ones = first ? 0 : random_below(random, MOST_TRAILING_ONES + 1);
+    const int total = most - (first ? 0 : (int)random_below(random, 2));
     if (first)
         bits_put(writer, 16, total == 16 ? 4 : 7);
     else
         bits_put(writer, 6, (total - 1) << 2 | ones);
     put_levels(writer, random, total, ones);
+    if (total < most)
+        put_zero(writer, random, total);
 }
 
 static void put_chroma(struct bit_writer *writer, uint64_t *random, bool first)
@@ -113,7 +131,8 @@ static void put_i_nxn(struct bit_writer *writer, uint64_t *random, bool first)
 
 static void put_intra(struct bit_writer *writer, uint64_t *random, int type_offset, bool first)
 {
-    static const int types[] = {I_NXN, I_NXN, I_16X16_DC_PREDICTION_ALL_RESIDUALS, I_PCM};
+    static const int types[] = {I_NXN, I_16X16_DC_PREDICTION_ALL_RESIDUALS,
+                                I_16X16_DC_PREDICTION_ALL_RESIDUALS, I_PCM};
     const int type = types[random_below(random, sizeof(types) / sizeof(*types))];
     bits_put_ue(writer, type_offset + type);
     if (type == I_PCM)

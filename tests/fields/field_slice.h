@@ -3,10 +3,11 @@
  * The macroblocks of a CAVLC slice, made up at random: the syntax is valid and what it shows
  * means nothing. There is no encoder in it, for only the decoder's agreement with itself is tested.
  *
- * Every 4x4 block has all the coefficients it can have. Then each block's neighbours have eight
- * or more of them, coeff_token is of fixed length (ITU-T H.264, table 9-5, nC >= 8), and
- * neither total_zeros nor run_before is written: no code tables are needed, and a
- * field is long enough to be interrupted in its middle.
+ * Every 4x4 block has all the coefficients it can have, or one less. Then each block's neighbours
+ * have eight or more of them and coeff_token is of fixed length (ITU-T H.264, table 9-5,
+ * nC >= 8), so hardly any code tables are needed, and a field is long enough to be interrupted in
+ * its middle. The one that is missing matters: where a block writes all its coefficients, leftovers
+ * of an interrupted macroblock would never be seen.
  */
 #ifndef FIELD_SLICE_H
 #define FIELD_SLICE_H

@@ -4,19 +4,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+
+enum { MAKE_NOT_HERE = 3 }; /* exit code of media/make */
 
 int clip_path(char *path, size_t size, const char *name)
 {
     const char *make = getenv("DLEX_MEDIA_MAKE");
     char command[4096];
-    if (!make || snprintf(command, sizeof(command), "'%s' '%s'", make, name) >=
+    if (!make)
+        return 1;
+    if (snprintf(command, sizeof(command), "'%s' '%s'", make, name) >=
                      (int)sizeof(command))
         return -1;
     FILE *pipe = popen(command, "r");
     if (!pipe)
         return -1;
     const char *line = fgets(path, size, pipe);
-    if (pclose(pipe) || !line)
+    const int status = pclose(pipe);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == MAKE_NOT_HERE)
+        return 1;
+    if (status || !line)
         return -1;
     path[strcspn(path, "\n")] = '\0';
     return 0;

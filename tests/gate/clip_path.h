@@ -7,7 +7,7 @@
 
 /*
  * Writes the path of the clip to path, having it made when it is not there yet, by the program
- * that the environment variable DLEX_MEDIA_MAKE names. Returns 0, or -1 when it cannot be had.
+ * that the environment variable DLEX_MEDIA_MAKE names. Returns 0; 1 when this machine lacks what it is made from; -1 when making failed.
  */
 int clip_path(char *path, size_t size, const char *name);
 

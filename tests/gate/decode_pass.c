@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include <dlex/dlex.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/md5.h>
 #include <libavutil/pixdesc.h>
@@ -120,19 +121,47 @@ static int receive_pictures(struct decode_pass *pass, AVCodecContext *avctx, AVF
     return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
 }
 
+static int decode_packet(struct decode_pass *pass, AVCodecContext *avctx, AVPacket *packet,
+                         AVFrame *frame)
+{
+    const int ret = avcodec_send_packet(avctx, packet);
+    return ret < 0 ? ret : receive_pictures(pass, avctx, frame);
+}
+
+/*
+ * As a player does it: a deadline round the packet, which is protected but for the gate. The
+ * packet is decoded also when the deadline passes before the protection begins, or a reference
+ * would be lost.
+ */
+static int decode_packet_in_block(struct decode_pass *pass, AVCodecContext *avctx,
+                                  AVPacket *packet, AVFrame *frame)
+{
+    volatile int ret = 0; /* these survive the jump */
+    volatile bool decoded = false;
+    dlex_try_within_rel(draw(pass) % (uint64_t)(2 * pass->longest_run_ns + 1)) {
+        dlex_try_within_disable();
+        ret = decode_packet(pass, avctx, packet, frame);
+        decoded = true;
+        dlex_try_within_enable();
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        pass->late_count++;
+    } dlex_end
+    return decoded ? ret : decode_packet(pass, avctx, packet, frame);
+}
+
 static int decode_packets(struct decode_pass *pass, const struct coded_stream *stream,
                           AVCodecContext *avctx, AVFrame *frame)
 {
     for (size_t i = 0; i < stream->packet_count; i++) {
-        stream->packets[i]->opaque = (void *)(intptr_t)i;
-        int ret = avcodec_send_packet(avctx, stream->packets[i]);
-        if (ret >= 0)
-            ret = receive_pictures(pass, avctx, frame);
+        AVPacket *packet = stream->packets[i];
+        packet->opaque = (void *)(intptr_t)i;
+        const int ret = pass->policy == GATE_RANDOM
+                            ? decode_packet_in_block(pass, avctx, packet, frame)
+                            : decode_packet(pass, avctx, packet, frame);
         if (ret < 0)
             return ret;
     }
-    const int ret = avcodec_send_packet(avctx, NULL);
-    return ret < 0 ? ret : receive_pictures(pass, avctx, frame);
+    return decode_packet(pass, avctx, NULL, frame);
 }
 
 static int open_decoder(AVCodecContext **out, struct decode_pass *pass,

@@ -25,7 +25,8 @@ enum gate_policy {
     GATE_NONE,   /* AVCodecContext.gate is NULL */
     GATE_OPEN,   /* every run is called, none interrupted */
     GATE_REFUSE, /* no run is called */
-    GATE_RANDOM, /* runs are called, refused, or interrupted after a random time */
+    GATE_RANDOM, /* runs are called, refused, or interrupted after a random time, each packet
+                  * in a deadline block of its own, whose violations are only counted */
 };
 
 struct decode_pass {
@@ -41,6 +42,7 @@ struct decode_pass {
     int64_t run_total_ns;    /* and how long they took */
     int64_t interrupted_count;
     int64_t refused_count;
+    int64_t late_count;      /* GATE_RANDOM: packets whose deadline passed */
     int64_t stray_count;     /* gate called where it must not be: see decode_pass.c */
     int64_t log_count;       /* messages of the decoder, warnings and worse */
 };

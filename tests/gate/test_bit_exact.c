@@ -88,30 +88,26 @@ END_TEST
 
 START_TEST(at_least_2000_decodes_were_interrupted)
 {
-    ck_assert_int_ge(interrupted_total, 2000);
+    if (clip_or_null(CLIP_COUNT - 2)) /* the made ones are there all or none */
+        ck_assert_int_ge(interrupted_total, 2000);
 }
 END_TEST
 
-/* Returns the number of clips that could be had. */
-static int load_clips(void)
+/* Returns 1 when the clip was loaded, 0 when this machine cannot have it, -1 on failure. */
+static int load_clip(struct clip *clip, const char *name)
 {
-    int count = 0;
-    for (int i = 0; i < CLIP_COUNT; i++) {
-        char path[4096];
-        struct clip *clip = &clips[i];
-        if (clip_path(path, sizeof(path), clip_names[i]) < 0) {
-            printf("without %s: it cannot be made here\n", clip_names[i]);
-            continue;
-        }
-        if (stream_load(&clip->stream, path) < 0 ||
-            pass_decode(&clip->undisturbed, &clip->stream) < 0) {
-            printf("without %s: %s cannot be decoded\n", clip_names[i], path);
-            stream_finish(&clip->stream);
-            continue;
-        }
-        count++;
+    char path[4096];
+    const int missing = clip_path(path, sizeof(path), name);
+    if (missing > 0)
+        printf("without %s: this machine lacks what it is made from\n", name);
+    if (missing)
+        return missing > 0 ? 0 : -1;
+    if (stream_load(&clip->stream, path) < 0 ||
+        pass_decode(&clip->undisturbed, &clip->stream) < 0) {
+        printf("%s cannot be decoded\n", path);
+        return -1;
     }
-    return count;
+    return 1;
 }
 
 static void free_clips(void)
@@ -145,9 +141,15 @@ int main(void)
     printf("DLEX_TEST_SEED=%" PRIu64 "\n", base_seed);
     setvbuf(stdout, NULL, _IOLBF, 0);
 
-    if (load_clips() < CLIP_COUNT - 1) {
-        printf("skipped: the clips need the ffmpeg program with libx264\n");
-        free_clips();
+    int loaded_count = 0;
+    for (int i = 0; i < CLIP_COUNT; i++) {
+        const int loaded = load_clip(&clips[i], clip_names[i]);
+        if (loaded < 0)
+            return EXIT_FAILURE;
+        loaded_count += loaded;
+    }
+    if (!loaded_count) {
+        printf("skipped: no clip can be had\n");
         return EXIT_SKIPPED;
     }
     SRunner *runner = srunner_create(bit_exact_suite());

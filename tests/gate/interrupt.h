@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a gate's run is given: a deadline of its own inside a protected section. */
+#ifndef INTERRUPT_H
+#define INTERRUPT_H
+
+#include <stdint.h>
+
+#include <libavcodec/avcodec.h>
+
+/*
+ * Returns what run(avctx, arg) returns, or AVERROR(ECANCELED) when it was left because limit_ns
+ * had passed.
+ */
+int interrupt_after(int64_t limit_ns, int (*run)(AVCodecContext *, void *),
+                    AVCodecContext *avctx, void *arg);
+
+#endif
