@@ -41,18 +41,19 @@ static struct video_sdl *sdl_of(struct video_sink *sink)
 }
 
 /*
- * The bypass of the compositor, the grabbed screen saver, vsync and SIGINT are SDL's ideas of a game. A hint that the
- * user set in the environment wins over these.
+ * The bypass of the compositor, vsync and SIGINT are SDL's ideas of a game; and when no display answers, SDL would draw
+ * to the bare console or into memory ("offscreen") and call it success. What the user set in the environment wins.
  */
 static void set_hints(void)
 {
+    SDL_SetHint(SDL_HINT_VIDEODRIVER, "x11,wayland");
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
     SDL_SetHint(SDL_HINT_RENDER_VSYNC, "0");
     SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
 }
 
-/* Without this question SDL would go on to the bare console (KMSDRM), which nobody asked for. */
+/* A clearer answer than SDL's. */
 static bool display_is_named(void)
 {
     static const char *const names[] = {"SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY"};
@@ -192,6 +193,8 @@ static bool choose_matrix(const struct layout *layout)
 /* AVCOL_SPC_ and SWS_CS_ have the same numbers by design. */
 static struct SwsContext *open_scaler(const struct layout *layout)
 {
+    if (!sws_isSupportedInput(layout->format))
+        return NULL;
     struct SwsContext *const scaler =
         sws_getContext(layout->width, layout->height, layout->format, layout->width, layout->height,
                        AV_PIX_FMT_RGB32, SWS_BILINEAR | SWS_FULL_CHR_H_INT | SWS_ACCURATE_RND, NULL, NULL, NULL);

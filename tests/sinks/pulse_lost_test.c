@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A PulseAudio daemon that dies in the middle; run by tests/support/with-pulse, whose daemon it kills.
+ * Not covered: a daemon that hangs without dying.
+ */
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "audio_sink.h"
+
+enum { RATE = 48000 };
+
+static const struct audio_format mono = {.rate = RATE, .channels = 1};
+static const float silence[RATE];
+static char why[200];
+
+static void *write_until_error(void *sink)
+{
+    int ret = 0;
+    while (ret == 0)
+        ret = audio_sink_write(sink, silence, RATE / 50, AUDIO_PTS_UNKNOWN);
+    return (void *)(intptr_t)ret;
+}
+
+START_TEST(a_daemon_that_dies_ends_the_wait_and_is_named)
+{
+    struct audio_sink *sink;
+    int64_t pts_ns;
+    ck_assert_msg(audio_sink_create(&sink, "pulse", &mono, why, sizeof why) == 0, "%s", why);
+    pthread_t feeder;
+    pthread_create(&feeder, NULL, write_until_error, sink);
+    while (audio_sink_heard(sink, &pts_ns) == -EAGAIN)
+        nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
+    ck_assert_int_eq(audio_sink_heard(sink, &pts_ns), 0);
+
+    kill(atoi(getenv("DLEX_TEST_PULSE_PID")), SIGKILL);
+    void *ret;
+    pthread_join(feeder, &ret);
+
+    ck_assert_int_eq((intptr_t)ret, -EPIPE);
+    ck_assert_int_eq(audio_sink_heard(sink, &pts_ns), -EPIPE);
+    ck_assert(audio_sink_drained(sink));
+    ck_assert_ptr_nonnull(audio_sink_error(sink));
+    ck_assert_ptr_nonnull(strstr(audio_sink_error(sink), "PulseAudio went away"));
+    audio_sink_pause(sink, true);
+    audio_sink_flush(sink);
+    audio_sink_interrupt(sink, true);
+    ck_assert_int_eq(audio_sink_write(sink, silence, 1, 0), -EPIPE);
+    audio_sink_destroy(&sink);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *const cases = tcase_create("pulse lost");
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, a_daemon_that_dies_ends_the_wait_and_is_named);
+    Suite *const suite = suite_create("pulse lost");
+    suite_add_tcase(suite, cases);
+    SRunner *const runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A real window on a private X server; run by tests/support/with-xvfb. What is on the screen is read from the server.
+ * Not covered: Wayland, renderers on a graphics card, the close button (there is no window manager here).
+ */
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "screen.h"
+#include "video_sink.h"
+
+enum { SCREEN_WIDTH = 800, SCREEN_HEIGHT = 600, WIDTH = 640, HEIGHT = 360 };
+
+struct colour {
+    uint8_t y, cb, cr;
+    uint32_t rgb;
+};
+
+static struct screen screen;
+static char why[200];
+
+static void setup(void)
+{
+    ck_assert_int_eq(screen_open(&screen), 0);
+    ck_assert_int_eq(screen.width, SCREEN_WIDTH);
+}
+
+static void teardown(void)
+{
+    screen_close(&screen);
+}
+
+static struct video_sink *open_window(void)
+{
+    struct video_sink *sink;
+    ck_assert_msg(video_sink_create(&sink, "sdl", "window_test", why, sizeof why) == 0, "%s", why);
+    return sink;
+}
+
+static AVFrame *new_picture(enum AVPixelFormat format, int width, int height)
+{
+    AVFrame *const picture = av_frame_alloc();
+    picture->format = format;
+    picture->width = width;
+    picture->height = height;
+    picture->color_range = AVCOL_RANGE_MPEG;
+    ck_assert_int_eq(av_frame_get_buffer(picture, 0), 0);
+    return picture;
+}
+
+/* A quarter of the picture in one colour; quarters are numbered as one reads. 8-bit 4:2:0. */
+static void fill_quarter(AVFrame *picture, int quarter, const struct colour *colour)
+{
+    const int values[3] = {colour->y, colour->cb, colour->cr};
+    for (int plane = 0; plane < 3; plane++) {
+        const int width = picture->width >> (plane > 0), height = picture->height >> (plane > 0);
+        const int left = quarter % 2 * width / 2, top = quarter / 2 * height / 2;
+        for (int y = top; y < top + height / 2; y++)
+            memset(picture->data[plane] + y * picture->linesize[plane] + left, values[plane], (size_t)width / 2);
+    }
+}
+
+static AVFrame *four_colours(int width, int height, const struct colour colours[4])
+{
+    AVFrame *const picture = new_picture(AV_PIX_FMT_YUV420P, width, height);
+    for (int quarter = 0; quarter < 4; quarter++)
+        fill_quarter(picture, quarter, &colours[quarter]);
+    return picture;
+}
+
+static int distance(uint32_t a, uint32_t b)
+{
+    int largest = 0;
+    for (int shift = 0; shift < 24; shift += 8) {
+        const int d = abs((int)(a >> shift & 255) - (int)(b >> shift & 255));
+        largest = d > largest ? d : largest;
+    }
+    return largest;
+}
+
+/* X draws when it gets to it: looks until the colour is there; the test's time limit ends a vain wait. */
+static void expect_colour(struct video_sink *sink, int x, int y, uint32_t rgb)
+{
+    for (int i = 0; distance(screen_pixel(&screen, x, y), rgb) > 4; i++) {
+        ck_assert_msg(i < 10000, "at %d,%d: %06x, expected %06x", x, y, screen_pixel(&screen, x, y), rgb);
+        video_sink_poll(sink);
+        nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+/* The middles of the quarters of a picture shown in the middle of the screen at this size. */
+static void expect_four_colours(struct video_sink *sink, int width, int height, const struct colour colours[4])
+{
+    for (int quarter = 0; quarter < 4; quarter++) {
+        const int x = SCREEN_WIDTH / 2 + (quarter % 2 ? 1 : -1) * width / 4;
+        const int y = SCREEN_HEIGHT / 2 + (quarter / 2 ? 1 : -1) * height / 4;
+        expect_colour(sink, x, y, colours[quarter].rgb);
+    }
+}
+
+/* White, red, green, blue of 75 %, limited range, after each standard's own matrix. */
+static const struct colour bt709[4] = {
+    {235, 128, 128, 0xffffff}, {51, 109, 212, 0xbf0000}, {133, 63, 52, 0x00bf00}, {28, 212, 120, 0x0000bf}};
+static const struct colour bt601[4] = {
+    {235, 128, 128, 0xffffff}, {65, 100, 212, 0xbf0000}, {112, 72, 58, 0x00bf00}, {35, 212, 114, 0x0000bf}};
+static const struct colour jpeg[4] = {
+    {255, 128, 128, 0xffffff}, {57, 96, 224, 0xbf0000}, {112, 65, 48, 0x00bf00}, {22, 224, 112, 0x0000bf}};
+
+START_TEST(the_picture_is_on_the_screen_in_its_colours)
+{
+    static const struct {
+        enum AVColorSpace space;
+        enum AVColorRange range;
+        const struct colour *colours;
+    } cases[] = {
+        {AVCOL_SPC_BT709, AVCOL_RANGE_MPEG, bt709},
+        {AVCOL_SPC_SMPTE170M, AVCOL_RANGE_MPEG, bt601},
+        {AVCOL_SPC_UNSPECIFIED, AVCOL_RANGE_MPEG, bt601}, /* 360 lines: standard definition */
+        {AVCOL_SPC_BT470BG, AVCOL_RANGE_JPEG, jpeg},
+    };
+    struct video_sink *sink = open_window();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AVFrame *picture = four_colours(WIDTH, HEIGHT, cases[i].colours);
+        picture->colorspace = cases[i].space;
+        picture->color_range = cases[i].range;
+        ck_assert_int_eq(video_sink_show(sink, picture), 0);
+        expect_four_colours(sink, WIDTH, HEIGHT, cases[i].colours);
+        av_frame_free(&picture);
+    }
+    ck_assert_int_eq(video_sink_shown(sink), 4);
+    ck_assert_str_eq(video_sink_error(sink), "");
+    video_sink_destroy(&sink);
+    ck_assert_ptr_null(sink);
+}
+END_TEST
+
+/* 10 bits and 4:2:2 go through swscale, the rest of the way is the same. */
+START_TEST(a_deep_picture_is_shown_in_its_colours)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *picture = new_picture(AV_PIX_FMT_YUV422P10, WIDTH, HEIGHT);
+    picture->colorspace = AVCOL_SPC_BT709;
+    for (int quarter = 0; quarter < 4; quarter++) {
+        const struct colour *const colour = &bt709[quarter];
+        for (int plane = 0; plane < 3; plane++) {
+            const int value = 4 * (plane == 0 ? colour->y : plane == 1 ? colour->cb : colour->cr);
+            for (int y = 0; y < HEIGHT; y++)
+                for (int x = 0; x < WIDTH >> (plane > 0); x++)
+                    ((uint16_t *)(picture->data[plane] + y * picture->linesize[plane]))[x] = (uint16_t)value;
+        }
+        ck_assert_int_eq(video_sink_show(sink, picture), 0);
+        expect_colour(sink, SCREEN_WIDTH / 2, SCREEN_HEIGHT / 2, colour->rgb);
+    }
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+/* 320x360 samples twice as wide as high. */
+START_TEST(the_sample_aspect_ratio_is_honoured)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *picture = four_colours(WIDTH / 2, HEIGHT, bt601);
+    picture->sample_aspect_ratio = (AVRational){2, 1};
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    expect_four_colours(sink, WIDTH, HEIGHT, bt601);
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+START_TEST(a_picture_larger_than_the_screen_is_made_to_fit)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *picture = four_colours(1920, 1080, bt709);
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    expect_four_colours(sink, SCREEN_WIDTH, SCREEN_WIDTH * 1080 / 1920, bt709);
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+static void xdotool(const char *arguments)
+{
+    char command[200];
+    snprintf(command, sizeof command, "xdotool search --sync --name window_test %s", arguments);
+    ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(a_resized_window_keeps_the_aspect_and_is_redrawn)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *picture = four_colours(WIDTH, HEIGHT, bt601);
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    expect_four_colours(sink, WIDTH, HEIGHT, bt601);
+    xdotool("windowsize %1 320 600 windowmove %1 0 0");
+    expect_colour(sink, 160, 50, 0x000000);
+    expect_colour(sink, 160, 550, 0x000000);
+    expect_colour(sink, 80, 300 - 45, bt601[0].rgb);
+    expect_colour(sink, 240, 300 + 45, bt601[3].rgb);
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+static enum input next_input(struct video_sink *sink)
+{
+    enum input input = INPUT_NONE;
+    while (input == INPUT_NONE) {
+        input = video_sink_poll(sink);
+        nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return input;
+}
+
+START_TEST(keys_are_understood)
+{
+    static const enum input expected[] = {
+        INPUT_PAUSE,        INPUT_PAUSE,           INPUT_SEEK_BACK_10, INPUT_SEEK_FORWARD_10,
+        INPUT_SEEK_BACK_60, INPUT_SEEK_FORWARD_60, INPUT_QUIT,         INPUT_QUIT,
+    };
+    struct video_sink *sink = open_window();
+    AVFrame *picture = four_colours(WIDTH, HEIGHT, bt601);
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    expect_four_colours(sink, WIDTH, HEIGHT, bt601);
+    xdotool("windowfocus --sync %1 key space p Left Right Down Up x ctrl+q q Escape");
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        ck_assert_int_eq(next_input(sink), expected[i]);
+    ck_assert_int_eq(video_sink_poll(sink), INPUT_NONE);
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+START_TEST(the_interrupt_key_still_ends_the_player)
+{
+    struct sigaction before, during;
+    sigaction(SIGINT, NULL, &before);
+    struct video_sink *sink = open_window();
+    sigaction(SIGINT, NULL, &during);
+    ck_assert(before.sa_handler == during.sa_handler);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+START_TEST(a_format_nobody_can_show_is_refused_and_the_next_is_shown)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *strange = av_frame_alloc();
+    strange->format = AV_PIX_FMT_VAAPI;
+    strange->width = strange->height = 64;
+    ck_assert_int_eq(video_sink_show(sink, strange), -ENOTSUP);
+    ck_assert_ptr_nonnull(strstr(video_sink_error(sink), "vaapi"));
+    ck_assert_int_eq(video_sink_shown(sink), 0);
+    AVFrame *picture = four_colours(WIDTH, HEIGHT, bt601);
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    expect_four_colours(sink, WIDTH, HEIGHT, bt601);
+    av_frame_free(&strange);
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+START_TEST(no_display_is_a_reason)
+{
+    struct video_sink *sink = (void *)why;
+    unsetenv("DISPLAY");
+    ck_assert_int_eq(video_sink_create(&sink, "sdl", "title", why, sizeof why), -ENODEV);
+    ck_assert_ptr_null(sink);
+    ck_assert_str_eq(why, "no display (DISPLAY and WAYLAND_DISPLAY are unset)");
+    setenv("DISPLAY", ":99999", 1);
+    ck_assert_int_eq(video_sink_create(&sink, "sdl", "title", why, sizeof why), -ENODEV);
+    ck_assert_ptr_null(sink);
+    ck_assert_ptr_nonnull(strstr(why, "the display cannot be opened"));
+}
+END_TEST
+
+int main(void)
+{
+    TCase *const cases = tcase_create("window");
+    tcase_set_timeout(cases, 60);
+    tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_test(cases, the_picture_is_on_the_screen_in_its_colours);
+    tcase_add_test(cases, a_deep_picture_is_shown_in_its_colours);
+    tcase_add_test(cases, the_sample_aspect_ratio_is_honoured);
+    tcase_add_test(cases, a_picture_larger_than_the_screen_is_made_to_fit);
+    tcase_add_test(cases, a_resized_window_keeps_the_aspect_and_is_redrawn);
+    tcase_add_test(cases, keys_are_understood);
+    tcase_add_test(cases, the_interrupt_key_still_ends_the_player);
+    tcase_add_test(cases, a_format_nobody_can_show_is_refused_and_the_next_is_shown);
+    tcase_add_test(cases, no_display_is_a_reason);
+    Suite *const suite = suite_create("window");
+    suite_add_tcase(suite, cases);
+    SRunner *const runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
