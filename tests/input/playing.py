@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of dlex-play's command line share: clips, runs, records.
+
+A test file is run as: python3 test_X.py DLEX_PLAY MEDIA_MAKE
+"""
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PLAY, MAKE = sys.argv[1], sys.argv[2]
+SANITIZER_EXIT = 99
+TIME_LIMIT_S = 120
+
+
+def clip(name: str) -> str:
+    """The path of a made clip; the test is skipped, with the reason, where it cannot be made."""
+    made = subprocess.run([MAKE, name], capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise unittest.SkipTest(f"no clip {name}: {made.stderr.strip().splitlines()[-1:]}")
+    return made.stdout.strip()
+
+
+def environment() -> dict:
+    clean = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "PULSE_SERVER")}
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+        clean[name] = f"{clean.get(name, '')}:exitcode={SANITIZER_EXIT}:halt_on_error=1".lstrip(":")
+    return clean
+
+
+def start(*arguments, **options) -> subprocess.Popen:
+    return subprocess.Popen([PLAY, *map(str, arguments)], env=environment(), text=True,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def play(*arguments, **options) -> subprocess.CompletedProcess:
+    process = start(*arguments, **options)
+    try:
+        out, err = process.communicate(timeout=TIME_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"dlex-play hangs: {arguments}") from None
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+NULL = ("--ao=null", "--vo=null", "--quiet")
+UNTIMED = (*NULL, "--untimed")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="dlex-test-"))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def expect(self, run, code: int, *words: str):
+        self.assertEqual(run.returncode, code, run.stderr)
+        for word in words:
+            self.assertIn(word, run.stderr)
+        if code:
+            self.assertLessEqual(len(run.stderr.strip().splitlines()), 2, run.stderr)
+
+    def record(self, name="record") -> tuple:
+        """run.json and the rows of frames.csv."""
+        run = json.loads((self.dir / name / "run.json").read_text())
+        with open(self.dir / name / "frames.csv", newline="", encoding="ascii") as rows:
+            return run, list(csv.DictReader(rows))
+
+
+def main():
+    unittest.main(argv=sys.argv[:1], verbosity=2)

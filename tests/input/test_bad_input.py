@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Bad files and bad options: one clear sentence, the documented exit code, nothing left behind.
+
+Not covered: a display or a sound server that dies (tests/sinks).
+"""
+import os
+import random
+import unittest
+from pathlib import Path
+
+from playing import NULL, UNTIMED, Case, clip, main, play
+
+
+class BadFiles(Case):
+    def test_missing_file(self):
+        self.expect(play(*NULL, self.dir / "none.mp4"), 2, "none.mp4", "No such file or directory")
+
+    def test_empty_file(self):
+        path = self.dir / "empty.mp4"
+        path.touch()
+        self.expect(play(*NULL, path), 2, "empty.mp4")
+
+    def test_text_file(self):
+        path = self.dir / "text.mp4"
+        path.write_text("This is no film.\n" * 100)
+        self.expect(play(*NULL, path), 2, "text.mp4", "no media file")
+
+    def test_directory(self):
+        self.expect(play(*NULL, self.dir), 2, str(self.dir))
+
+    def test_unreadable_file(self):
+        if os.geteuid() == 0:
+            self.skipTest("root reads everything")
+        path = self.dir / "secret.mp4"
+        path.touch(mode=0)
+        self.expect(play(*NULL, path), 2, "Permission denied")
+
+    def test_a_good_file_after_a_bad_one_plays(self):
+        run = play(*UNTIMED, self.dir / "none.mp4", clip("progressive_cabac"))
+        self.expect(run, 3, "none.mp4")
+
+    def test_truncated_clip_plays_as_far_as_it_goes(self):
+        whole = Path(clip("mpegts_h264")).read_bytes()
+        path = self.dir / "truncated.ts"
+        path.write_bytes(whole[:len(whole) // 2])
+        run = play(*UNTIMED, f"--record={self.dir}/record", path)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertGreater(self.record()[0]["totals"]["shown"], 10)
+
+    def test_clip_cut_before_its_index_is_refused(self):
+        whole = Path(clip("progressive_cabac")).read_bytes()
+        path = self.dir / "cut.mp4"
+        path.write_bytes(whole[:40])
+        self.expect(play(*NULL, path), 2, "cut.mp4")
+
+    def test_damaged_clips_never_crash_or_hang(self):
+        damage = random.Random(20101)
+        for name in ("progressive_cabac", "mbaff", "multislice", "cavlc", "mpegts_h264"):
+            whole = Path(clip(name)).read_bytes()
+            for number in range(6):
+                data = bytearray(whole)
+                for _ in range(damage.choice((5, 50, 500))):
+                    data[damage.randrange(len(data))] = damage.randrange(256)
+                path = self.dir / f"{number}-{Path(clip(name)).name}"
+                path.write_bytes(data)
+                run = play(*UNTIMED, "--deadline-rule=paper", f"--deadline-base={damage.choice((0, 100, 300))}us", path)
+                self.assertIn(run.returncode, (0, 2), f"{path.name}: {run.stderr}")
+
+
+class BadOptions(Case):
+    def test_no_file(self):
+        self.expect(play(), 1, "no FILE given")
+
+    def test_unknown_option(self):
+        self.expect(play("--frobnicate", "x.mp4"), 1, "--frobnicate")
+
+    def test_unknown_values(self):
+        for option in ("--drop=often", "--deadline-rule=seed", "--ao=alsa", "--vo=x11"):
+            with self.subTest(option):
+                self.expect(play(option, "x.mp4"), 1, option, "choose")
+
+    def test_no_times(self):
+        for option in ("--start=soon", "--length=-3", "--deadline-base=37bogus"):
+            with self.subTest(option):
+                self.expect(play(option, "x.mp4"), 1, option)
+
+    def test_no_gain(self):
+        self.expect(play("--deadline-gain=nan", "x.mp4"), 1, "--deadline-gain=nan")
+
+    def test_unwritable_record_directory(self):
+        (self.dir / "file").touch()
+        run = play(*NULL, f"--record={self.dir}/file/record", clip("progressive_cabac"))
+        self.expect(run, 1, "cannot write a record")
+
+    def test_a_record_is_not_overwritten(self):
+        arguments = (*UNTIMED, f"--record={self.dir}/record", clip("progressive_cabac"))
+        self.expect(play(*arguments), 0)
+        before = (self.dir / "record" / "frames.csv").read_bytes()
+        self.expect(play(*arguments), 1, "holds a record already")
+        self.assertEqual((self.dir / "record" / "frames.csv").read_bytes(), before)
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        run = play(*UNTIMED, "--framemd5=/dev/full", clip("progressive_cabac"))
+        self.expect(run, 1, "No space left on device")
+
+    def test_no_display(self):
+        self.expect(play("--ao=null", "--quiet", "--vo=sdl", clip("progressive_cabac")), 2, "no display", "--vo=null")
+
+    def test_no_sound_server_with_auto_is_one_line(self):
+        run = play("--vo=null", "--length=0.2", f"--record={self.dir}/record", clip("progressive_cabac"))
+        self.assertEqual(run.returncode, 0)
+        if self.record()[0]["audio_sink"] == "pulse":
+            self.skipTest("this machine has a sound server")
+        self.assertEqual(len([line for line in run.stderr.splitlines() if "no sound" in line]), 1, run.stderr)
+
+    def test_help_and_version(self):
+        self.assertIn("Exit status", play("--help").stdout)
+        self.assertRegex(play("--version").stdout, r"^dlex-play \d+\.\d+\.\d+")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Playing whole clips: every picture as the ffmpeg program decodes it, records, seeks, signals.
+
+Not covered: that times are kept, which is for the benchmarks; windows and sound servers (tests/sinks).
+"""
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from playing import NULL, PLAY, UNTIMED, Case, clip, environment, main, play, start
+
+HEADER = ("index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
+          "deadline_ns,fired_ns,verdict,shown_ns,skew_ns")
+
+
+def checksums(text: str) -> list:
+    """(PTS, MD5) of each line of a framemd5 file."""
+    rows = [[field.strip() for field in line.split(",")] for line in text.splitlines() if not line.startswith("#")]
+    return [(row[2], row[5]) for row in rows]
+
+
+def ffmpeg_checksums(path: str) -> list:
+    if not shutil.which("ffmpeg"):
+        raise unittest.SkipTest("the ffmpeg program is not installed")
+    run = subprocess.run(["ffmpeg", "-v", "error", "-copyts", "-noautorotate", "-i", path, "-map", "0:v:0",
+                          "-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "framemd5", "-"],
+                         capture_output=True, text=True, check=True)
+    return checksums(run.stdout)
+
+
+def count(rows: list, verdict: str) -> int:
+    return sum(row["verdict"] == verdict for row in rows)
+
+
+class Pictures(Case):
+    def test_shown_pictures_are_those_of_the_ffmpeg_program(self):
+        for name in ("progressive_cabac", "cavlc", "mbaff", "multislice", "bpyramid", "non_pyramid", "mpegts_h264"):
+            with self.subTest(name):
+                path = clip(name)
+                out = self.dir / f"{name}.md5"
+                self.expect(play(*UNTIMED, "--drop=none", f"--framemd5={out}", path), 0)
+                self.assertEqual(checksums(out.read_text()), ffmpeg_checksums(path))
+
+    def test_pictures_shown_beside_aborted_ones_are_unharmed(self):
+        for name in ("progressive_cabac", "mbaff", "bpyramid"):
+            with self.subTest(name):
+                path = clip(name)
+                out = self.dir / f"{name}.md5"
+                self.expect(play(*UNTIMED, "--deadline-rule=paper", "--deadline-base=50us", f"--framemd5={out}",
+                                 f"--record={self.dir}/{name}", path), 0)
+                run, rows = self.record(name)
+                self.assertGreater(run["totals"]["aborted"], 0)
+                ideal = ffmpeg_checksums(path)
+                shown = checksums(out.read_text())
+                self.assertEqual(len(shown), run["totals"]["shown"])
+                self.assertLessEqual(set(shown), set(ideal))
+                self.assertEqual(len(rows), len(ideal))
+
+    def test_only_droppable_pictures_are_aborted(self):
+        self.expect(play(*UNTIMED, "--deadline-rule=paper", "--deadline-base=0", f"--record={self.dir}/record",
+                         clip("bpyramid")), 0)
+        _, rows = self.record()
+        self.assertEqual({row["droppable"] for row in rows if row["verdict"] == "aborted"}, {"1"})
+        self.assertEqual({row["verdict"] for row in rows if row["droppable"] == "0"}, {"shown"})
+        self.assertTrue(all(row["fired_ns"] for row in rows))  # also where a reference was decoded to its end
+
+    def test_a_codec_without_a_gate_says_so_and_plays(self):
+        run = play("--vo=null", "--untimed", clip("mpeg4_small"))
+        self.expect(run, 0, "cannot be abandoned in the middle")
+
+
+class Records(Case):
+    def test_every_picture_has_a_row_in_presentation_order(self):
+        path = clip("bpyramid")
+        self.expect(play(*UNTIMED, f"--record={self.dir}/record", path), 0)
+        text = (self.dir / "record" / "frames.csv").read_text()
+        self.assertEqual(text.splitlines()[0], HEADER)
+        run, rows = self.record()
+        self.assertEqual(len(rows), len(ffmpeg_checksums(path)))
+        self.assertEqual([int(row["index"]) for row in rows], list(range(len(rows))))
+        times = [int(row["pts_ns"]) for row in rows]
+        self.assertEqual(times, sorted(times))
+        self.assertEqual(run["totals"]["shown"], count(rows, "shown"))
+        self.assertEqual(len(run["media"]["sha256"]), 64)
+
+    def test_a_segment_of_the_clip(self):
+        self.expect(play(*UNTIMED, "--start=1", "--length=2", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
+        run, rows = self.record()
+        played = [int(row["pts_ns"]) / 1e9 - run["media"]["start_s"] for row in rows if row["verdict"] == "shown"]
+        self.assertAlmostEqual(played[0], 1, delta=0.001)
+        self.assertAlmostEqual(played[-1], 3 - 0.04, delta=0.001)
+        self.assertEqual(len(played), 50)
+
+    def test_several_files_have_a_directory_each(self):
+        path = clip("progressive_cabac")
+        self.expect(play(*UNTIMED, "--length=0.4", f"--record={self.dir}/record", path, path), 0)
+        for number in ("1", "2"):
+            self.assertEqual(len(self.record(f"record/{number}")[1]) > 0, True)
+
+    def test_a_signal_ends_playing_with_a_whole_record(self):
+        process = start(*NULL, f"--record={self.dir}/record", clip("progressive_cabac"))
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=60), 4)
+        process.communicate()
+        run, rows = self.record()
+        self.assertEqual(run["ended"], "signal")
+        self.assertEqual(count(rows, "shown"), run["totals"]["shown"])
+        self.assertEqual(sorted(p.name for p in (self.dir / "record").iterdir()), ["frames.csv", "run.json"])
+
+    def test_timed_playing_keeps_skew_and_order(self):
+        self.expect(play(*NULL, "--drop=none", "--length=1", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
+        _, rows = self.record()
+        shown = [row for row in rows if row["verdict"] == "shown"]
+        self.assertEqual(len(shown), 25)
+        for row in shown:
+            self.assertGreaterEqual(int(row["skew_ns"]), 0)  # never before it is due
+        times = [int(row["shown_ns"]) for row in shown]
+        self.assertEqual(times, sorted(times))
+
+
+class OtherClips(Case):
+    def test_sound_alone_plays(self):
+        self.expect(play(*NULL, "--length=0.5", f"--record={self.dir}/record", clip("audio_only")), 0)
+        run, rows = self.record()
+        self.assertEqual((run["clock"], rows), ("audio", []))
+
+    def test_pictures_alone_play_by_the_monotonic_clock(self):
+        self.expect(play(*NULL, "--length=0.5", f"--record={self.dir}/record", clip("video_only")), 0)
+        run, rows = self.record()
+        self.assertEqual(run["clock"], "monotonic")
+        self.assertGreater(count(rows, "shown"), 0)
+
+    def test_hevc_plays(self):
+        path = clip("hevc_small")
+        self.expect(play(*UNTIMED, "--drop=none", f"--framemd5={self.dir}/md5", path), 0)
+        self.assertEqual(checksums((self.dir / "md5").read_text()), ffmpeg_checksums(path))
+
+
+class Keys(Case):
+    """Keys come over a real terminal."""
+
+    def press(self, keys: list, *arguments) -> int:
+        controller, terminal = pty.openpty()
+        process = subprocess.Popen([PLAY, "--ao=null", "--vo=null", *map(str, arguments)], env=environment(),
+                                   stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
+                                   preexec_fn=lambda: __import__("fcntl").ioctl(0, 0x540E, 0))  # TIOCSCTTY
+        os.close(terminal)
+        for key in keys:
+            time.sleep(0.7)
+            os.write(controller, key)
+            self.drain(controller)
+        try:
+            return process.wait(timeout=60)
+        finally:
+            process.kill()
+            os.close(controller)
+
+    def drain(self, controller):
+        os.set_blocking(controller, False)
+        try:
+            while os.read(controller, 65536):
+                pass
+        except (BlockingIOError, OSError):
+            pass
+
+    def test_q_quits(self):
+        self.assertEqual(self.press([b"q"], f"--record={self.dir}/record", clip("progressive_cabac")), 0)
+        self.assertEqual(self.record()[0]["ended"], "quit")
+
+    def test_a_seek_goes_on_counting_rows(self):
+        code = self.press([b"\x1b[D", b"q"], f"--record={self.dir}/record", clip("progressive_cabac"))
+        self.assertEqual(code, 0)
+        _, rows = self.record()
+        self.assertEqual([int(row["index"]) for row in rows], list(range(len(rows))))
+        times = [int(row["pts_ns"]) for row in rows if row["verdict"] == "shown"]
+        self.assertLess(min(b - a for a, b in zip(times, times[1:])), 0)  # it went back once
+
+    def test_a_pause_holds_the_picture(self):
+        self.press([b" ", b" ", b"q"], f"--record={self.dir}/record", clip("progressive_cabac"))
+        _, rows = self.record()
+        times = [int(row["shown_ns"]) for row in rows if row["verdict"] == "shown"]
+        self.assertGreater(max(b - a for a, b in zip(times, times[1:])), 300_000_000)
+        skews = [int(row["skew_ns"]) for row in rows if row["verdict"] == "shown"]
+        self.assertLess(sorted(skews)[len(skews) // 2], 300_000_000)  # and the clock stood too
+
+
+if __name__ == "__main__":
+    main()

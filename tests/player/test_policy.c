@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The decisions of every drop policy, with times made up. Not covered: what the decoder does with them (tests/gate). */
+#include "policy.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define MS INT64_C(1000000)
+
+enum { FIRST_PICTURES = 8 };
+
+static const int64_t frame_ns = 40 * MS;
+static const int64_t now_ns = 1000000 * MS;
+
+static struct policy policy_of(enum drop_policy drop, enum deadline_rule rule)
+{
+    const struct policy_settings settings = {.drop = drop, .rule = rule, .base_ns = -1, .gain = -1};
+    struct policy policy;
+    policy_init(&policy, &settings);
+    return policy;
+}
+
+static struct policy_order decide(struct policy *policy, int64_t skew_ns)
+{
+    const struct policy_view view = {
+        .now_ns = now_ns, .skew_ns = skew_ns, .frame_duration_ns = frame_ns, .sound_plays = true};
+    return policy_before_decode(policy, &view);
+}
+
+static void pass_first_pictures(struct policy *policy)
+{
+    for (int i = 0; i < FIRST_PICTURES; i++)
+        decide(policy, 0);
+}
+
+static bool presents(struct policy *policy, int64_t skew_ns, bool protected_)
+{
+    const struct policy_order order = {.deadline_ns = NO_DEADLINE};
+    return policy_presents(policy, &order, skew_ns, frame_ns, protected_);
+}
+
+START_TEST(policy_none_never_gives_up)
+{
+    struct policy policy = policy_of(DROP_NONE, RULE_SLACK);
+    for (int64_t skew_ns = -1000 * MS; skew_ns < 10000 * MS; skew_ns += 100 * MS) {
+        const struct policy_order order = decide(&policy, skew_ns);
+        ck_assert(!order.give_up);
+        ck_assert_int_eq(order.deadline_ns, NO_DEADLINE);
+        ck_assert(presents(&policy, skew_ns, true));
+    }
+}
+END_TEST
+
+START_TEST(heuristic_allows_a_lag_of_100_ms)
+{
+    struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
+    ck_assert(!decide(&policy, 100 * MS).give_up);
+    ck_assert(decide(&policy, 100 * MS + 1).give_up);
+}
+END_TEST
+
+START_TEST(heuristic_allows_one_frame_more_for_each_consecutive_request)
+{
+    struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
+    ck_assert(decide(&policy, 150 * MS).give_up);
+    ck_assert(decide(&policy, 150 * MS).give_up);  /* 140 ms are allowed after one */
+    ck_assert(!decide(&policy, 150 * MS).give_up); /* 180 ms after two */
+    ck_assert(decide(&policy, 150 * MS).give_up);  /* and it begins again */
+}
+END_TEST
+
+START_TEST(heuristic_does_nothing_without_sound)
+{
+    struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
+    const struct policy_view silent = {.now_ns = now_ns, .skew_ns = 5000 * MS, .frame_duration_ns = frame_ns};
+    ck_assert(!policy_before_decode(&policy, &silent).give_up);
+}
+END_TEST
+
+START_TEST(heuristic_does_not_present_what_it_gave_up)
+{
+    struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
+    const struct policy_order order = {.give_up = true, .deadline_ns = NO_DEADLINE};
+    ck_assert(!policy_presents(&policy, &order, 150 * MS, frame_ns, true));
+    ck_assert(presents(&policy, 5000 * MS, true));
+}
+END_TEST
+
+START_TEST(paper_is_37_ms_at_25_fps_in_synchrony)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
+    ck_assert_int_eq(decide(&policy, 0).deadline_ns, now_ns + 37 * MS);
+}
+END_TEST
+
+START_TEST(paper_is_one_percent_of_the_lag_shorter)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
+    ck_assert_int_eq(decide(&policy, 100 * MS).deadline_ns, now_ns + 36 * MS);
+    ck_assert_int_eq(decide(&policy, -100 * MS).deadline_ns, now_ns + 38 * MS);
+    ck_assert_int_eq(decide(&policy, 10000 * MS).deadline_ns, now_ns - 63 * MS);
+}
+END_TEST
+
+START_TEST(paper_takes_base_and_gain_from_the_settings)
+{
+    const struct policy_settings settings = {DROP_DEADLINE, RULE_PAPER, 5 * MS, 0.5};
+    struct policy policy;
+    policy_init(&policy, &settings);
+    ck_assert_int_eq(decide(&policy, 2 * MS).deadline_ns, now_ns + 4 * MS);
+}
+END_TEST
+
+START_TEST(paper_scales_with_the_frame_duration)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
+    const struct policy_view view = {.now_ns = now_ns, .frame_duration_ns = 20 * MS, .sound_plays = true};
+    ck_assert_int_eq(policy_before_decode(&policy, &view).deadline_ns, now_ns + 18 * MS + MS / 2);
+}
+END_TEST
+
+START_TEST(paper_presents_late_pictures)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
+    pass_first_pictures(&policy);
+    decide(&policy, 0);
+    ck_assert(presents(&policy, 5000 * MS, true));
+}
+END_TEST
+
+START_TEST(slack_keeps_the_first_pictures)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
+    for (int i = 0; i < FIRST_PICTURES; i++)
+        ck_assert_int_eq(decide(&policy, 500 * MS).deadline_ns, NO_DEADLINE);
+    ck_assert_int_ne(decide(&policy, 500 * MS).deadline_ns, NO_DEADLINE);
+}
+END_TEST
+
+START_TEST(slack_ends_a_tolerance_after_the_picture_is_due)
+{
+    const struct policy_settings settings = {DROP_DEADLINE, RULE_SLACK, 30 * MS, -1};
+    struct policy policy;
+    policy_init(&policy, &settings);
+    pass_first_pictures(&policy);
+    ck_assert_int_eq(decide(&policy, -25 * MS).deadline_ns, now_ns + 55 * MS);
+    ck_assert_int_eq(decide(&policy, 25 * MS).deadline_ns, now_ns + 5 * MS);
+    ck_assert_int_eq(decide(&policy, 50 * MS).deadline_ns, now_ns - 20 * MS);
+}
+END_TEST
+
+START_TEST(slack_does_not_present_a_hopelessly_late_reference)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
+    pass_first_pictures(&policy);
+    decide(&policy, 0);
+    ck_assert(presents(&policy, 50 * MS, true));
+    ck_assert(!presents(&policy, 500 * MS, true));
+}
+END_TEST
+
+START_TEST(slack_presents_every_droppable_picture_that_came_out_whole)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
+    pass_first_pictures(&policy);
+    decide(&policy, 0);
+    ck_assert(presents(&policy, 500 * MS, false));
+}
+END_TEST
+
+START_TEST(late_pictures_in_a_row_are_bounded)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
+    pass_first_pictures(&policy);
+    decide(&policy, 0);
+    int hidden = 0;
+    while (!presents(&policy, 5000 * MS, true) && hidden < 100)
+        hidden++;
+    ck_assert_int_gt(hidden, 0);
+    ck_assert_int_lt(hidden, 10);
+    ck_assert(!presents(&policy, 5000 * MS, true)); /* and then it begins again */
+}
+END_TEST
+
+int main(void)
+{
+    Suite *const suite = suite_create("policy");
+    TCase *const cases = tcase_create("decisions");
+    tcase_add_test(cases, policy_none_never_gives_up);
+    tcase_add_test(cases, heuristic_allows_a_lag_of_100_ms);
+    tcase_add_test(cases, heuristic_allows_one_frame_more_for_each_consecutive_request);
+    tcase_add_test(cases, heuristic_does_nothing_without_sound);
+    tcase_add_test(cases, heuristic_does_not_present_what_it_gave_up);
+    tcase_add_test(cases, paper_is_37_ms_at_25_fps_in_synchrony);
+    tcase_add_test(cases, paper_is_one_percent_of_the_lag_shorter);
+    tcase_add_test(cases, paper_takes_base_and_gain_from_the_settings);
+    tcase_add_test(cases, paper_scales_with_the_frame_duration);
+    tcase_add_test(cases, paper_presents_late_pictures);
+    tcase_add_test(cases, slack_keeps_the_first_pictures);
+    tcase_add_test(cases, slack_ends_a_tolerance_after_the_picture_is_due);
+    tcase_add_test(cases, slack_does_not_present_a_hopelessly_late_reference);
+    tcase_add_test(cases, slack_presents_every_droppable_picture_that_came_out_whole);
+    tcase_add_test(cases, late_pictures_in_a_row_are_bounded);
+    suite_add_tcase(suite, cases);
+    SRunner *const runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

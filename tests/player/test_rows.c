@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rows of a run: text and back, memory, presentation order, files that appear whole. Not covered: run.json (tests/input). */
+#include "frame_log.h"
+#include "frame_record.h"
+#include "whole_file.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char header[] = "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
+                             "deadline_ns,fired_ns,verdict,shown_ns,skew_ns\n";
+
+static char *text_of(const struct frame_record *record)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *const out = open_memstream(&text, &size);
+    if (record)
+        frame_record_write(out, record);
+    else
+        frame_record_write_header(out);
+    fclose(out);
+    return text;
+}
+
+START_TEST(header_is_the_documented_one)
+{
+    char *const text = text_of(NULL);
+    ck_assert_str_eq(text, header);
+    ck_assert_int_eq(frame_record_parse_header(text), 0);
+    free(text);
+}
+END_TEST
+
+START_TEST(record_survives_text)
+{
+    struct frame_record record = frame_record_empty();
+    record.index = 7;
+    record.pts_ns = -40000000;
+    record.type = 'B';
+    record.droppable = 1;
+    record.verdict = VERDICT_ABORTED;
+    record.fired_ns = INT64_MAX;
+    char *const text = text_of(&record);
+    ck_assert_str_eq(text, "7,-40000000,B,1,,,,,,9223372036854775807,aborted,,\n");
+    struct frame_record back;
+    ck_assert_int_eq(frame_record_parse(text, &back), 0);
+    ck_assert_mem_eq(&record, &back, sizeof back);
+    free(text);
+}
+END_TEST
+
+START_TEST(damaged_lines_are_refused)
+{
+    static const char *const lines[] = {
+        "", "1,2,3", "7,0,B,1,,,,,,,abortive,,", "7,0,BB,1,,,,,,,shown,,", "7,0x1,B,1,,,,,,,shown,,",
+        "7,0,B,1,,,,,,,shown,,,", "7,0,B,1,,,,,,,,,", "7,99999999999999999999,B,1,,,,,,,shown,,", "7,0,B,1,,,,,,,sho",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct frame_record record;
+        ck_assert_msg(frame_record_parse(lines[i], &record) == -EINVAL, "taken: %s", lines[i]);
+    }
+    ck_assert_int_eq(frame_record_parse_header("index,pts"), -EINVAL);
+}
+END_TEST
+
+static struct frame_row *add(struct frame_log *log, int segment, int64_t pts_ns, bool out)
+{
+    struct frame_row *const row = frame_log_append(log);
+    row->segment = segment;
+    row->out = out;
+    row->record.pts_ns = pts_ns;
+    row->record.size_bytes = 100;
+    row->record.decode_start_ns = 1;
+    row->record.decode_cpu_ns = 10;
+    row->record.decode_end_ns = 2;
+    return row;
+}
+
+START_TEST(rows_come_in_presentation_order_segment_by_segment)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    add(log, 1, 0, true);
+    add(log, 1, 80, true);
+    add(log, 1, 40, true);
+    add(log, 2, 10, true);
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), 4);
+    const int64_t expected[] = {0, 40, 80, 10};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(rows[i].index, i);
+        ck_assert_int_eq(rows[i].pts_ns, expected[i]);
+    }
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
+START_TEST(rows_that_were_never_decoded_are_left_out)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    add(log, 1, 0, true);
+    frame_log_append(log);
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), 1);
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
+START_TEST(two_fields_in_two_packets_are_one_row)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    for (int i = 0; i < 3; i++) {
+        add(log, 1, 40 * i, true)->interlaced = true;
+        add(log, 1, 40 * i + 20, false)->record.decode_end_ns = 5;
+    }
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), 3);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(rows[i].size_bytes, 200);
+        ck_assert_int_eq(rows[i].decode_cpu_ns, 20);
+        ck_assert_int_eq(rows[i].decode_end_ns, 5);
+    }
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
+START_TEST(a_frame_lost_at_a_seek_keeps_its_row)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    add(log, 1, 0, true)->interlaced = true;
+    add(log, 1, 40, false);
+    add(log, 1, 80, false);
+    add(log, 2, 0, true);
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), 4);
+    ck_assert_int_eq(rows[1].verdict, VERDICT_NONE);
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
+START_TEST(reserved_memory_lasts_for_a_long_film)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    enum { PICTURES = 100000 };
+    for (int i = 0; i < PICTURES; i++) {
+        ck_assert_int_eq(frame_log_reserve(log), 0);
+        add(log, 1, i, true);
+    }
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), PICTURES);
+    ck_assert_int_eq(rows[PICTURES - 1].pts_ns, PICTURES - 1);
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
+START_TEST(a_log_that_is_not_kept_runs_in_a_circle)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, false), 0);
+    for (int i = 0; i < 100000; i++) {
+        ck_assert_int_eq(frame_log_reserve(log), 0);
+        ck_assert_ptr_nonnull(frame_log_append(log));
+    }
+    frame_log_destroy(&log);
+}
+END_TEST
+
+static const char *temporary_dir(void)
+{
+    static char path[] = "/tmp/dlex-test-XXXXXX";
+    return mkdtemp(path);
+}
+
+START_TEST(a_file_appears_whole_or_not_at_all)
+{
+    char path[100];
+    snprintf(path, sizeof path, "%s/file", temporary_dir());
+    struct whole_file file;
+    ck_assert_int_eq(whole_file_open(&file, path), 0);
+    fputs("text", file.out);
+    ck_assert_int_eq(access(path, F_OK), -1);
+    ck_assert_int_eq(whole_file_commit(&file), 0);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    ck_assert_int_eq(whole_file_open(&file, path), 0);
+    fputs("other", file.out);
+    whole_file_abandon(&file);
+    struct stat facts;
+    ck_assert_int_eq(stat(path, &facts), 0);
+    ck_assert_int_eq(facts.st_size, 4);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    ck_assert_int_eq(rmdir(path), 0); /* and nothing else was left there */
+}
+END_TEST
+
+START_TEST(a_full_disk_is_told)
+{
+    if (access("/dev/full", W_OK))
+        return;
+    struct whole_file file;
+    ck_assert_int_eq(whole_file_open(&file, "/dev/full"), 0);
+    fputs("text", file.out);
+    ck_assert_int_eq(whole_file_commit(&file), -ENOSPC);
+    ck_assert_int_eq(access("/dev/full", F_OK), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *const suite = suite_create("rows");
+    TCase *const cases = tcase_create("rows");
+    tcase_add_test(cases, header_is_the_documented_one);
+    tcase_add_test(cases, record_survives_text);
+    tcase_add_test(cases, damaged_lines_are_refused);
+    tcase_add_test(cases, rows_come_in_presentation_order_segment_by_segment);
+    tcase_add_test(cases, rows_that_were_never_decoded_are_left_out);
+    tcase_add_test(cases, two_fields_in_two_packets_are_one_row);
+    tcase_add_test(cases, a_frame_lost_at_a_seek_keeps_its_row);
+    tcase_add_test(cases, reserved_memory_lasts_for_a_long_film);
+    tcase_add_test(cases, a_log_that_is_not_kept_runs_in_a_circle);
+    tcase_add_test(cases, a_file_appears_whole_or_not_at_all);
+    tcase_add_test(cases, a_full_disk_is_told);
+    suite_add_tcase(suite, cases);
+    SRunner *const runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
