@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A PulseAudio daemon that dies in the middle; run by tests/support/with-pulse, whose daemon it kills.
- * Not covered: a daemon that hangs without dying.
+ * A PulseAudio daemon that hangs or dies in the middle; run by tests/support/with-pulse, whose daemon
+ * it stops and kills.
+ * Not covered: a daemon that goes away before the first sound.
  */
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "audio_sink.h"
@@ -27,7 +27,13 @@ static void *write_until_error(void *sink)
     return (void *)(intptr_t)ret;
 }
 
-START_TEST(a_daemon_that_dies_ends_the_wait_and_is_named)
+static void signal_daemon(int signal)
+{
+    kill(atoi(getenv("DLEX_TEST_PULSE_PID")), signal);
+}
+
+/* A second of sound is on its way, and the feeder waits to write more, when the daemon gets the signal. */
+static void expect_loss_after(int signal, const char *cause)
 {
     struct audio_sink *sink;
     int64_t pts_ns;
@@ -38,7 +44,7 @@ START_TEST(a_daemon_that_dies_ends_the_wait_and_is_named)
         nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
     ck_assert_int_eq(audio_sink_heard(sink, &pts_ns), 0);
 
-    kill(atoi(getenv("DLEX_TEST_PULSE_PID")), SIGKILL);
+    signal_daemon(signal);
     void *ret;
     pthread_join(feeder, &ret);
 
@@ -46,12 +52,27 @@ START_TEST(a_daemon_that_dies_ends_the_wait_and_is_named)
     ck_assert_int_eq(audio_sink_heard(sink, &pts_ns), -EPIPE);
     ck_assert(audio_sink_drained(sink));
     ck_assert_ptr_nonnull(audio_sink_error(sink));
-    ck_assert_ptr_nonnull(strstr(audio_sink_error(sink), "PulseAudio went away"));
+    ck_assert_str_eq(audio_sink_error(sink), cause);
     audio_sink_pause(sink, true);
     audio_sink_flush(sink);
     audio_sink_interrupt(sink, true);
     ck_assert_int_eq(audio_sink_write(sink, silence, 1, 0), -EPIPE);
     audio_sink_destroy(&sink);
+}
+
+START_TEST(a_daemon_that_hangs_ends_the_wait_and_is_named)
+{
+    expect_loss_after(SIGSTOP, "PulseAudio went away: it does not answer any more");
+    struct audio_sink *sink;
+    ck_assert_int_eq(audio_sink_create(&sink, "pulse", &mono, why, sizeof why), -ENODEV);
+    ck_assert_str_eq(why, "PulseAudio cannot be reached: it does not answer");
+}
+END_TEST
+
+START_TEST(a_daemon_that_dies_ends_the_wait_and_is_named)
+{
+    signal_daemon(SIGCONT);
+    expect_loss_after(SIGKILL, "PulseAudio went away: Connection terminated");
 }
 END_TEST
 
@@ -59,6 +80,7 @@ int main(void)
 {
     TCase *const cases = tcase_create("pulse lost");
     tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, a_daemon_that_hangs_ends_the_wait_and_is_named);
     tcase_add_test(cases, a_daemon_that_dies_ends_the_wait_and_is_named);
     Suite *const suite = suite_create("pulse lost");
     suite_add_tcase(suite, cases);
