@@ -40,7 +40,7 @@ def read_frames(run_dir: Path) -> list[Frame]:
             frames = [_frame(row) for row in csv.DictReader(lines) if row["verdict"] in PLAYED]
     except (OSError, KeyError, ValueError) as cause:
         raise DemoError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
-    if not any(frame.skew_ns is not None for frame in frames):
+    if not any(frame.verdict == "shown" for frame in frames):
         raise DemoError(f"no picture was shown in {run_dir}; play the clip by hand to see why")
     return frames
 
@@ -67,8 +67,8 @@ def read_run(run_dir: Path) -> dict[str, Any]:
 
 
 def end_skew_ms(frames: list[Frame]) -> float:
-    """How late the last shown picture was: the lag that playing has built up."""
-    return [frame.skew_ns for frame in frames if frame.skew_ns is not None][-1] / 1e6
+    """How late the last shown picture was: the lag that playing has built up. (An untimed run has none.)"""
+    return next((frame.skew_ns for frame in reversed(frames) if frame.skew_ns is not None), 0) / 1e6
 
 
 def frame_duration_s(frames: list[Frame]) -> float:
