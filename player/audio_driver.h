@@ -2,8 +2,9 @@
 /*
  * What audio_sink.c and the kinds of sinks share; nobody else includes it.
  *
- * A driver embeds struct audio_sink as its first member and allocates it zeroed. audio_sink.c keeps the promises that
- * are the same for all kinds (heard, drained, error), from the playout model in the shared part.
+ * A driver embeds struct audio_sink as its first member and allocates it zeroed. audio_sink.c keeps
+ * the promises that are the same for all kinds (heard, drained, error), from the playout model in
+ * the shared part.
  */
 #ifndef PLAYER_AUDIO_DRIVER_H
 #define PLAYER_AUDIO_DRIVER_H
@@ -18,9 +19,10 @@ struct audio_sink {
     struct audio_format format;
 
     /*
-     * Guards all that follows. Taken by main, by the feeder and by PulseAudio's thread, never for longer than a walk
-     * over a few segments, and innermost: no other lock is taken under it. It inherits priority, so that main under
-     * SCHED_DEADLINE does not wait for a feeder that was preempted while holding it.
+     * Guards all that follows. Taken by main, by the feeder and by PulseAudio's thread, never for
+     * longer than a walk over a few segments, and innermost: no other lock is taken under it. It
+     * inherits priority, so that main under SCHED_DEADLINE does not wait for a feeder that was
+     * preempted while holding it.
      */
     pthread_mutex_t lock;
     struct playout playout;
@@ -33,8 +35,12 @@ struct audio_sink {
 /* The functions promise what audio_sink.h says of their namesakes. Called without the lock. */
 struct audio_driver {
     const char *kind;
-    /* Allocates *out, calls audio_sink_init, opens the device. On failure frees all and leaves *out NULL. */
-    int (*create)(struct audio_sink **out, const struct audio_format *format, char *why, size_t why_size);
+    /*
+     * Allocates *out, calls audio_sink_init, opens the device. On failure frees all and leaves *out
+     * NULL.
+     */
+    int (*create)(struct audio_sink **out, const struct audio_format *format, char *why,
+                  size_t why_size);
     void (*destroy)(struct audio_sink *sink);
     int (*write)(struct audio_sink *sink, const float *samples, int frames, int64_t pts_ns);
     void (*pause)(struct audio_sink *sink, bool paused);
@@ -47,7 +53,8 @@ extern const struct audio_driver audio_untimed;
 extern const struct audio_driver audio_pulse;
 
 /* The shared part, of zeroed memory. */
-void audio_sink_init(struct audio_sink *sink, const struct audio_driver *driver, const struct audio_format *format);
+void audio_sink_init(struct audio_sink *sink, const struct audio_driver *driver,
+                     const struct audio_format *format);
 void audio_sink_finish(struct audio_sink *sink);
 
 /* Any thread. The device is gone; only the first cause is kept. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The ideal sound card: the playout model on the real clock, with a buffer of one second. And its hasty sister. */
+/*
+ * The ideal sound card: the playout model on the real clock, with a buffer of one second. And its
+ * hasty sister.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +13,8 @@
 
 struct audio_null {
     struct audio_sink sink;
-    pthread_cond_t change; /* of paused, interrupted or the playout, for a blocked writer; on CLOCK_MONOTONIC */
+    pthread_cond_t
+        change; /* of paused, interrupted or the playout, for a blocked writer; on CLOCK_MONOTONIC */
 };
 
 static struct audio_null *null_of(struct audio_sink *sink)
@@ -18,7 +22,8 @@ static struct audio_null *null_of(struct audio_sink *sink)
     return (struct audio_null *)sink;
 }
 
-static int null_create(struct audio_sink **out, const struct audio_format *format, char *why, size_t why_size)
+static int null_create(struct audio_sink **out, const struct audio_format *format, char *why,
+                       size_t why_size)
 {
     struct audio_null *const null = calloc(1, sizeof *null);
     if (!null) {
@@ -57,11 +62,14 @@ static void wait_for_room(struct audio_null *null, int64_t missing_frames, int64
         return;
     }
     const int64_t until_ns = now_ns + playout_ns(&sink->playout, missing_frames) + 1;
-    const struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+    const struct timespec until = {.tv_sec = until_ns / 1000000000,
+                                   .tv_nsec = until_ns % 1000000000};
     pthread_cond_timedwait(&null->change, &sink->lock, &until);
 }
 
-/* A block larger than the buffer goes in by pieces; the model takes the pieces' PTS from the first. */
+/*
+ * A block larger than the buffer goes in by pieces; the model takes the pieces' PTS from the first.
+ */
 static int null_write(struct audio_sink *sink, const float *samples, int frames, int64_t pts_ns)
 {
     (void)samples;
@@ -124,7 +132,8 @@ const struct audio_driver audio_null = {
     .interrupt = null_interrupt,
 };
 
-static int untimed_create(struct audio_sink **out, const struct audio_format *format, char *why, size_t why_size)
+static int untimed_create(struct audio_sink **out, const struct audio_format *format, char *why,
+                          size_t why_size)
 {
     const int ret = null_create(out, format, why, why_size);
     if (ret == 0)

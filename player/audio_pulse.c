@@ -19,7 +19,9 @@
 #include "dlex/dlex.h"
 #include "pulse_server.h"
 
-/* How much the server holds: decoding one picture may take long, the feeder may not run meanwhile. */
+/*
+ * How much the server holds: decoding one picture may take long, the feeder may not run meanwhile.
+ */
 static const pa_usec_t buffer_us = 1000000;
 
 /*
@@ -101,7 +103,8 @@ static int64_t report_taken_ns(const pa_timing_info *timing)
  * indexes are counted by the server, so only their difference is used: it stays right over a flush.
  *
  * While the server has run dry (not playing) the device's buffer holds silence behind our last
- * samples, and the difference says nothing. The model then runs to the end by itself: that is right.
+ * samples, and the difference says nothing. The model then runs to the end by itself: that is
+ * right.
  */
 static void report_came(pa_stream *stream, void *opaque)
 {
@@ -109,8 +112,8 @@ static void report_came(pa_stream *stream, void *opaque)
     struct playout *const playout = &pulse->sink.playout;
     const pa_timing_info *const timing = pa_stream_get_timing_info(stream);
     pulse->answered = true;
-    if (!timing || !timing->playing || timing->read_index_corrupt ||
-        timing->write_index_corrupt || pulse->flushing)
+    if (!timing || !timing->playing || timing->read_index_corrupt || timing->write_index_corrupt ||
+        pulse->flushing)
         return;
     const int64_t frame_size = (int64_t)pa_frame_size(pa_stream_get_sample_spec(stream));
     const int64_t unread = (timing->write_index - timing->read_index) / frame_size;
@@ -321,7 +324,9 @@ static int pulse_write(struct audio_sink *sink, const float *samples, int frames
     return ret;
 }
 
-/* The model stands at once; the server follows. After going on its report starts the model again. */
+/*
+ * The model stands at once; the server follows. After going on its report starts the model again.
+ */
 static void pulse_pause(struct audio_sink *sink, bool paused)
 {
     struct audio_pulse *const pulse = pulse_of(sink);

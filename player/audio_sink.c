@@ -17,8 +17,8 @@ static const struct audio_driver *find_driver(const char *kind)
     return NULL;
 }
 
-int audio_sink_create(struct audio_sink **out, const char *kind, const struct audio_format *format, char *why,
-                      size_t why_size)
+int audio_sink_create(struct audio_sink **out, const char *kind, const struct audio_format *format,
+                      char *why, size_t why_size)
 {
     *out = NULL;
     const struct audio_driver *const driver = find_driver(kind);
@@ -26,8 +26,10 @@ int audio_sink_create(struct audio_sink **out, const char *kind, const struct au
         snprintf(why, why_size, "there is no sound output named %s", kind);
         return -EINVAL;
     }
-    if (format->channels < 1 || format->channels > 2 || format->rate < 1000 || format->rate > 384000) {
-        snprintf(why, why_size, "%d channels at %d Hz cannot be played", format->channels, format->rate);
+    if (format->channels < 1 || format->channels > 2 || format->rate < 1000 ||
+        format->rate > 384000) {
+        snprintf(why, why_size, "%d channels at %d Hz cannot be played", format->channels,
+                 format->rate);
         return -EINVAL;
     }
     return driver->create(out, format, why, why_size);
@@ -41,7 +43,8 @@ void audio_sink_destroy(struct audio_sink **sink)
     *sink = NULL;
 }
 
-void audio_sink_init(struct audio_sink *sink, const struct audio_driver *driver, const struct audio_format *format)
+void audio_sink_init(struct audio_sink *sink, const struct audio_driver *driver,
+                     const struct audio_format *format)
 {
     sink->driver = driver;
     sink->format = *format;

@@ -40,7 +40,7 @@ static const struct argp_option option_table[] = {
     {"drop", KEY_DROP, "POLICY", 0, "none, heuristic (mplayer's guess before each picture) or deadline (default)", 1},
     {"deadline-rule", KEY_RULE, "RULE", 0, "paper (0.925 of a frame less 1 % of the lag) or slack (the time until the "
      "picture is due; default)", 1},
-    {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack: the tolerance after the picture is due (20ms)", 1},
+    {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack: the tolerance after the picture is due (50ms)", 1},
     {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the part of the lag that shortens the deadline (0.01)", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},

@@ -5,7 +5,10 @@
 
 #include "audio_sink.h"
 
-/* Matroska rounds time stamps to 1 ms, some AVI and FLV muxers worse; 5 ms of A-V is far below what anyone notices. */
+/*
+ * Matroska rounds time stamps to 1 ms, some AVI and FLV muxers worse; 5 ms of A-V is far below what
+ * anyone notices.
+ */
 static const int64_t jump_ns = 5000000;
 
 /* A file that goes back by more than this starts anew; by less, it has overlapping packets. */

@@ -34,7 +34,7 @@ struct policy {
     struct policy_settings settings;
     int64_t pictures;       /* decided on so far */
     int heuristic_requests; /* consecutive drop requests, mplayer's n */
-    int late_run;           /* consecutive pictures that were decoded and not presented */
+    int missed_run;         /* consecutive pictures that were not presented, for whatever reason */
 };
 
 /* What is known when a picture is about to be decoded. */
@@ -55,13 +55,15 @@ void policy_init(struct policy *policy, const struct policy_settings *settings);
 struct policy_order policy_before_decode(struct policy *policy, const struct policy_view *view);
 
 /*
- * Whether a decoded picture is presented, when its turn has come. `late` pictures in a row are bounded, so that a player
- * that can never keep up still shows a picture now and then.
- *
- * protected_ is true for a picture whose decode could not be abandoned (a reference, or a codec without a gate): only
- * such a picture becomes late; a droppable one that came out whole was in time by its own deadline.
+ * Whether a decoded picture is presented, when its turn has come. Under rule slack a picture that had to be decoded
+ * (protected_: a reference, or a codec without a gate) is late when its skew is hopeless. What counts as hopeless grows
+ * with each picture missed before it, as mplayer's allowance does, and after a second without a picture the next one is
+ * presented in any case. A droppable picture that came out whole was in time by its own deadline.
  */
 bool policy_presents(struct policy *policy, const struct policy_order *order, int64_t skew_ns,
                      int64_t frame_duration_ns, bool protected_);
+
+/* A picture was aborted or skipped when its turn came. */
+void policy_note_abandoned(struct policy *policy);
 
 #endif

@@ -85,6 +85,7 @@ static void note_abandoned(struct session *session, struct frame_record *record)
         session->totals.skipped++;
     else
         session->totals.aborted++;
+    policy_note_abandoned(&session->policy);
 }
 
 static bool is_late(struct presenter *presenter, const AVFrame *picture, const struct frame_row *row)

@@ -70,8 +70,8 @@ static int connect_context(struct pulse_server *server)
     if (!server->context)
         return -1;
     pa_context_set_state_callback(server->context, context_changed, server);
-    server->limit =
-        pa_context_rttime_new(server->context, pa_rtclock_now() + limit_us, limit_came, server);
+    server->limit = pa_context_rttime_new(server->context, pa_rtclock_now() + limit_us, limit_came,
+                                          server);
     if (pa_context_connect(server->context, NULL, PA_CONTEXT_NOAUTOSPAWN, NULL) < 0)
         return -1;
     while (pa_context_get_state(server->context) != PA_CONTEXT_READY)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A connection to a PulseAudio server, with libpulse's own thread: the part of audio_pulse.c that is
- * not about sound.
+ * A connection to a PulseAudio server, with libpulse's own thread: the part of audio_pulse.c that
+ * is not about sound.
  *
  * `loop` is also the lock: it guards the pa_ objects, and is held whenever libpulse calls back.
  */

@@ -34,8 +34,8 @@ static bool in_foreground(void)
 }
 
 /*
- * SIGTTOU is blocked for the instant between the question and the act: then the kernel lets a process that was just
- * put into the background through instead of stopping it.
+ * SIGTTOU is blocked for the instant between the question and the act: then the kernel lets a
+ * process that was just put into the background through instead of stopping it.
  */
 static void apply(const struct termios *modes)
 {
@@ -94,7 +94,10 @@ static enum input input_of_arrow(char letter)
     }
 }
 
-/* ESC [ parameters letter, or ESC O letter. With parameters it is a shifted arrow or another key: nothing for us. */
+/*
+ * ESC [ parameters letter, or ESC O letter. With parameters it is a shifted arrow or another key:
+ * nothing for us.
+ */
 static size_t decode_sequence(const char *bytes, size_t size, enum input *input)
 {
     size_t end = 2;
@@ -148,7 +151,10 @@ static void read_bytes(void)
     terminal.last_byte_ns = dlex_now_ns();
 }
 
-/* A shell gives its own modes to the terminal when it stops us, and does not give ours back when we go on. */
+/*
+ * A shell gives its own modes to the terminal when it stops us, and does not give ours back when we
+ * go on.
+ */
 static void regain_modes(void)
 {
     struct termios now;

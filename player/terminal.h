@@ -2,9 +2,10 @@
 /*
  * Keys from the terminal on stdin. There is one controlling terminal, so this is a singleton.
  *
- * Between start and stop keys arrive one by one and are not echoed; Ctrl-C, Ctrl-Z and Ctrl-\ keep their meaning. When
- * stdin is no terminal, or the process runs in the background, nothing happens and no key ever comes; the process is
- * never stopped by SIGTTIN or SIGTTOU. Coming back to the foreground (fg after Ctrl-Z) is noticed by terminal_poll.
+ * Between start and stop keys arrive one by one and are not echoed; Ctrl-C, Ctrl-Z and Ctrl-\ keep
+ * their meaning. When stdin is no terminal, or the process runs in the background, nothing happens
+ * and no key ever comes; the process is never stopped by SIGTTIN or SIGTTOU. Coming back to the
+ * foreground (fg after Ctrl-Z) is noticed by terminal_poll.
  *
  * Main thread, except for terminal_restore.
  */
@@ -25,15 +26,16 @@ enum input terminal_poll(void);
 void terminal_stop(void);
 
 /*
- * The part of terminal_stop that a handler of a fatal signal may call: async-signal-safe, keeps errno. What was typed
- * and not read stays for the shell.
+ * The part of terminal_stop that a handler of a fatal signal may call: async-signal-safe, keeps
+ * errno. What was typed and not read stays for the shell.
  */
 void terminal_restore(void);
 
 /*
- * The pure part: what the first key of bytes[0..size) means. Returns how many bytes that key took, 0 when the bytes
- * may be the beginning of a longer key (an arrow begins like the ESC key; terminal_poll takes an ESC that stays alone
- * for 50 ms as the ESC key). *input is INPUT_NONE for a key that means nothing.
+ * The pure part: what the first key of bytes[0..size) means. Returns how many bytes that key took,
+ * 0 when the bytes may be the beginning of a longer key (an arrow begins like the ESC key;
+ * terminal_poll takes an ESC that stays alone for 50 ms as the ESC key). *input is INPUT_NONE for a
+ * key that means nothing.
  */
 size_t terminal_decode(const char *bytes, size_t size, enum input *input);
 

@@ -12,7 +12,9 @@ struct video_sink {
     char error[160];
 };
 
-/* The functions promise what video_sink.h says of their namesakes; set_title and poll may be NULL. */
+/*
+ * The functions promise what video_sink.h says of their namesakes; set_title and poll may be NULL.
+ */
 struct video_driver {
     const char *kind;
     /* Allocates *out and sets its driver. On failure frees all and leaves *out NULL. */

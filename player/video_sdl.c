@@ -2,8 +2,9 @@
 /*
  * A window by SDL2. One streaming texture holds the last picture; redrawing it costs no upload.
  *
- * SDL's renderers convert 8-bit 4:2:0 themselves, by the matrices of BT.601, BT.709 and JPEG (full range BT.601).
- * What they cannot (other formats, full range BT.709, BT.2020) becomes RGB by swscale with the right matrix.
+ * SDL's renderers convert 8-bit 4:2:0 themselves, by the matrices of BT.601, BT.709 and JPEG (full
+ * range BT.601). What they cannot (other formats, full range BT.709, BT.2020) becomes RGB by
+ * swscale with the right matrix.
  */
 #include <SDL.h>
 #include <errno.h>
@@ -41,8 +42,9 @@ static struct video_sdl *sdl_of(struct video_sink *sink)
 }
 
 /*
- * The bypass of the compositor, vsync and SIGINT are SDL's ideas of a game; and when no display answers, SDL would draw
- * to the bare console or into memory ("offscreen") and call it success. What the user set in the environment wins.
+ * The bypass of the compositor, vsync and SIGINT are SDL's ideas of a game; and when no display
+ * answers, SDL would draw to the bare console or into memory ("offscreen") and call it success.
+ * What the user set in the environment wins.
  */
 static void set_hints(void)
 {
@@ -68,8 +70,8 @@ static bool display_is_named(void)
 static int open_window(struct video_sdl *sdl, const char *title)
 {
     const int centred = SDL_WINDOWPOS_CENTERED;
-    sdl->window =
-        SDL_CreateWindow(title, centred, centred, 640, 360, SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE);
+    sdl->window = SDL_CreateWindow(title, centred, centred, 640, 360,
+                                   SDL_WINDOW_HIDDEN | SDL_WINDOW_RESIZABLE);
     if (!sdl->window)
         return -ENODEV;
     sdl->renderer = SDL_CreateRenderer(sdl->window, -1, 0);
@@ -174,17 +176,21 @@ static bool layouts_equal(const struct layout *a, const struct layout *b)
            av_cmp_q(a->sample_aspect, b->sample_aspect) == 0;
 }
 
-/* True when SDL converts this by itself; sets its matrix, which textures take over when they are made. */
+/*
+ * True when SDL converts this by itself; sets its matrix, which textures take over when they are
+ * made.
+ */
 static bool choose_matrix(const struct layout *layout)
 {
     if (layout->format != AV_PIX_FMT_YUV420P && layout->format != AV_PIX_FMT_YUVJ420P)
         return false;
-    const bool is_601 =
-        layout->colorspace == AVCOL_SPC_SMPTE170M || layout->colorspace == AVCOL_SPC_BT470BG;
+    const bool is_601 = layout->colorspace == AVCOL_SPC_SMPTE170M ||
+                        layout->colorspace == AVCOL_SPC_BT470BG;
     if (layout->colorspace == AVCOL_SPC_BT709 && !layout->full_range)
         SDL_SetYUVConversionMode(SDL_YUV_CONVERSION_BT709);
     else if (is_601)
-        SDL_SetYUVConversionMode(layout->full_range ? SDL_YUV_CONVERSION_JPEG : SDL_YUV_CONVERSION_BT601);
+        SDL_SetYUVConversionMode(layout->full_range ? SDL_YUV_CONVERSION_JPEG
+                                                    : SDL_YUV_CONVERSION_BT601);
     else
         return false;
     return true;
@@ -195,16 +201,20 @@ static struct SwsContext *open_scaler(const struct layout *layout)
 {
     if (!sws_isSupportedInput(layout->format))
         return NULL;
-    struct SwsContext *const scaler =
-        sws_getContext(layout->width, layout->height, layout->format, layout->width, layout->height,
-                       AV_PIX_FMT_RGB32, SWS_BILINEAR | SWS_FULL_CHR_H_INT | SWS_ACCURATE_RND, NULL, NULL, NULL);
+    struct SwsContext *const scaler = sws_getContext(
+        layout->width, layout->height, layout->format, layout->width, layout->height,
+        AV_PIX_FMT_RGB32, SWS_BILINEAR | SWS_FULL_CHR_H_INT | SWS_ACCURATE_RND, NULL, NULL, NULL);
     if (scaler)
-        sws_setColorspaceDetails(scaler, sws_getCoefficients((int)layout->colorspace), layout->full_range,
-                                 sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16, 1 << 16);
+        sws_setColorspaceDetails(scaler, sws_getCoefficients((int)layout->colorspace),
+                                 layout->full_range, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0,
+                                 1 << 16, 1 << 16);
     return scaler;
 }
 
-/* What a square pixel display shows: wide samples widen, narrow ones heighten, so that no line is lost. */
+/*
+ * What a square pixel display shows: wide samples widen, narrow ones heighten, so that no line is
+ * lost.
+ */
 static void displayed_size(const struct layout *layout, int *width, int *height)
 {
     const AVRational aspect = layout->sample_aspect;
@@ -250,7 +260,8 @@ static int configure(struct video_sdl *sdl, const struct layout *layout)
             return -ENOTSUP;
         }
     }
-    sdl->texture = SDL_CreateTexture(sdl->renderer, format, SDL_TEXTUREACCESS_STREAMING, layout->width, layout->height);
+    sdl->texture = SDL_CreateTexture(sdl->renderer, format, SDL_TEXTUREACCESS_STREAMING,
+                                     layout->width, layout->height);
     if (!sdl->texture)
         return refuse(sdl, -EIO, "the display takes no picture of this size");
     int width, height;
@@ -270,8 +281,8 @@ static int upload_scaled(struct video_sdl *sdl, const AVFrame *picture)
         return refuse(sdl, -EIO, "the picture cannot be drawn");
     uint8_t *const planes[4] = {pixels}; /* swscale looks at all four */
     const int pitches[4] = {pitch};
-    sws_scale(sdl->scaler, (const uint8_t *const *)picture->data, picture->linesize, 0, picture->height,
-              planes, pitches);
+    sws_scale(sdl->scaler, (const uint8_t *const *)picture->data, picture->linesize, 0,
+              picture->height, planes, pitches);
     SDL_UnlockTexture(sdl->texture);
     return 0;
 }
@@ -280,8 +291,9 @@ static int upload(struct video_sdl *sdl, const AVFrame *picture)
 {
     if (sdl->scaler)
         return upload_scaled(sdl, picture);
-    if (SDL_UpdateYUVTexture(sdl->texture, NULL, picture->data[0], picture->linesize[0], picture->data[1],
-                             picture->linesize[1], picture->data[2], picture->linesize[2]) < 0)
+    if (SDL_UpdateYUVTexture(sdl->texture, NULL, picture->data[0], picture->linesize[0],
+                             picture->data[1], picture->linesize[1], picture->data[2],
+                             picture->linesize[2]) < 0)
         return refuse(sdl, -EIO, "the picture cannot be drawn");
     return 0;
 }
@@ -289,7 +301,8 @@ static int upload(struct video_sdl *sdl, const AVFrame *picture)
 static int draw(struct video_sdl *sdl)
 {
     SDL_SetRenderDrawColor(sdl->renderer, 0, 0, 0, SDL_ALPHA_OPAQUE);
-    if (SDL_RenderClear(sdl->renderer) < 0 || SDL_RenderCopy(sdl->renderer, sdl->texture, NULL, NULL) < 0)
+    if (SDL_RenderClear(sdl->renderer) < 0 ||
+        SDL_RenderCopy(sdl->renderer, sdl->texture, NULL, NULL) < 0)
         return refuse(sdl, -EIO, "the picture cannot be drawn");
     SDL_RenderPresent(sdl->renderer);
     return 0;

@@ -16,7 +16,8 @@ static const struct video_driver *find_driver(const char *kind)
     return NULL;
 }
 
-int video_sink_create(struct video_sink **out, const char *kind, const char *title, char *why, size_t why_size)
+int video_sink_create(struct video_sink **out, const char *kind, const char *title, char *why,
+                      size_t why_size)
 {
     *out = NULL;
     const struct video_driver *const driver = find_driver(kind);

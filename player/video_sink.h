@@ -3,9 +3,10 @@
  * Where pictures go, and the keys that come back from the window.
  *
  * Kinds:
- *   "sdl"    a window by SDL2. Resizable, keeps the aspect (sample aspect ratio included), does not wait for vsync.
- *            SDL_VIDEODRIVER and SDL_RENDER_DRIVER are SDL's own variables and work; experiments set
- *            SDL_RENDER_DRIVER=software, because the default renderer may start threads of its own (llvmpipe did).
+ *   "sdl"    a window by SDL2. Resizable, keeps the aspect (sample aspect ratio included), does not
+ *            wait for vsync. SDL_VIDEODRIVER and SDL_RENDER_DRIVER are SDL's own variables and
+ *            work; experiments set SDL_RENDER_DRIVER=software, because the default renderer may
+ *            start threads of its own (llvmpipe did).
  *   "null"   an ideal screen: takes each picture at once. No keys.
  *
  * All functions belong to the main thread: SDL wants the thread that initialised it.
@@ -22,16 +23,17 @@
 struct video_sink;
 
 /*
- * Opens a sink of that kind; a window stays hidden until its first picture. `title` is copied.
- * SDL is started for video only: no sound, no signal handlers.
+ * Opens a sink of that kind; a window stays hidden until its first picture. `title` is copied. SDL
+ * is started for video only: no sound, no signal handlers.
  *
- * Returns 0 and *out; the caller destroys it. Otherwise *out is NULL and why holds the cause, as a phrase without
- * full stop ("no display (DISPLAY and WAYLAND_DISPLAY are unset)"):
+ * Returns 0 and *out; the caller destroys it. Otherwise *out is NULL and why holds the cause, as a
+ * phrase without full stop ("no display (DISPLAY and WAYLAND_DISPLAY are unset)"):
  *   -EINVAL      no such kind
  *   -ENODEV      no display, or no window or renderer on it
  *   -ENOMEM
  */
-int video_sink_create(struct video_sink **out, const char *kind, const char *title, char *why, size_t why_size);
+int video_sink_create(struct video_sink **out, const char *kind, const char *title, char *why,
+                      size_t why_size);
 
 /* Closes the window. Accepts NULL and an empty *sink; clears *sink. */
 void video_sink_destroy(struct video_sink **sink);
@@ -40,9 +42,10 @@ void video_sink_destroy(struct video_sink **sink);
 void video_sink_set_title(struct video_sink *sink, const char *title);
 
 /*
- * Shows the picture and returns when it has been handed to the display (drawn and flushed; not: scanned out). The
- * picture stays the caller's and is not referenced afterwards. The sink configures itself at the first picture and
- * whenever size, format, colours or aspect change; a size that the user gave the window stays.
+ * Shows the picture and returns when it has been handed to the display (drawn and flushed; not:
+ * scanned out). The picture stays the caller's and is not referenced afterwards. The sink
+ * configures itself at the first picture and whenever size, format, colours or aspect change; a
+ * size that the user gave the window stays.
  *
  * 8-bit 4:2:0 goes to the renderer as it is; everything else through swscale.
  *
@@ -53,9 +56,9 @@ void video_sink_set_title(struct video_sink *sink, const char *title);
 int video_sink_show(struct video_sink *sink, const AVFrame *picture);
 
 /*
- * The next thing the user asked for, INPUT_NONE when there is nothing (more). Never blocks; also answers the window
- * system and redraws when a part was uncovered or resized, so call it often, at least some times a second, and while
- * paused too.
+ * The next thing the user asked for, INPUT_NONE when there is nothing (more). Never blocks; also
+ * answers the window system and redraws when a part was uncovered or resized, so call it often, at
+ * least some times a second, and while paused too.
  */
 enum input video_sink_poll(struct video_sink *sink);
 
