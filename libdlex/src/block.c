@@ -11,28 +11,30 @@
 __thread struct dlex_guard_ dlex_guard_;
 __thread struct thread_state dlex_thread_state;
 
-/*
- * Most stale blocks are met here: one whose frame lies deeper than that of the block being opened
- * was left without our knowing, and so was one whose record is this very memory, together with
- * those opened inside it. Linking a record twice would make the list a ring.
- */
-static void discard_stale(struct thread_state *t, const struct dlex_block_ *block)
+/* Linking a record twice would make the list a ring. */
+static inline void discard_stale(struct thread_state *t, const struct dlex_block_ *block,
+                                 uintptr_t sp)
 {
-    if (t->top && t->top->frame < block->frame)
-        dlex_discard_below(t, block->frame);
-    for (struct dlex_block_ *b = t->top; b && b->frame == block->frame; b = b->outer) {
-        if (b == block) {
-            t->floor = b->outer_floor;
-            t->top = b->outer;
-        }
-    }
+    if (t->level == 0)
+        return;
+    dlex_discard_left(t, block->frame, sp);
+    dlex_discard_reused(t, block);
+}
+
+/* With sanitizers a record may live on a heap; then only the frame says where the block is. */
+static inline struct nest_entry nest_entry(struct dlex_block_ *block, uintptr_t sp)
+{
+    const uintptr_t record = (uintptr_t)block;
+    const bool on_stack = record > sp && record < block->frame;
+    return (struct nest_entry){ block, block->frame, on_stack ? record : block->frame };
 }
 
 /* With the guard held. */
-static void link_block(struct thread_state *t, struct dlex_block_ *block, int64_t deadline_ns,
-                       const char *where)
+static inline void link_block(struct thread_state *t, struct dlex_block_ *block,
+                              int64_t deadline_ns, const char *where)
 {
-    discard_stale(t, block);
+    const uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+    discard_stale(t, block, sp);
     block->outer = t->top;
     block->outer_floor = t->floor;
     block->owner = NULL;
@@ -43,9 +45,14 @@ static void link_block(struct thread_state *t, struct dlex_block_ *block, int64_
     if (t->top && t->top->earliest_ns < deadline_ns)
         block->earliest_ns = t->top->earliest_ns;
     block->outer_depth = dlex_guard_.depth - 1;
+    block->outer_level = t->level;
     block->phase = DLEX_OPEN_;
     block->handled = 0;
+    block->shielded = 0;
     fpenv_save(block->fp_control);
+    if (t->level < NEST_MAX)
+        t->nest[t->level] = nest_entry(block, sp);
+    t->level++;
     t->top = block;
 }
 
@@ -91,8 +98,10 @@ static int begin_timed(struct dlex_block_ *block, int64_t deadline_ns, int64_t n
     struct thread_state *t = &dlex_thread_state;
     dlex_try_within_disable();
     link_block(t, block, deadline_ns, where);
-    if (shielded)
+    if (shielded) {
+        block->shielded = 1;
         t->floor = block;
+    }
     if (deadline_ns != INT64_MAX)
         watch(t, block, now_ns);
     release_to(t, shielded ? 0 : block->outer_depth, EXPIRY_OPENING);
@@ -126,6 +135,7 @@ static void close_block(struct dlex_block_ *block)
     dlex_guard_.depth = block->outer_depth + 1;
     DLEX_FENCE_();
     t->top = block->outer;
+    t->level = block->outer_level;
     t->floor = block->outer_floor;
     block->phase = DLEX_HELD_;
 }

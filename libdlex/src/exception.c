@@ -34,32 +34,32 @@ _Noreturn void dlex_unwind(struct thread_state *t, const struct dlex_type *type,
     siglongjmp(block->env, 1);
 }
 
-/* An exception that starts or goes on here, as an ordinary call: stale blocks are dropped first. */
-_Noreturn static void unwind_from_here(const struct dlex_type *type, struct dlex_block_ *owner,
-                                       const char *origin)
+/* An exception that starts or goes on in the function with this frame. */
+_Noreturn static void unwind_from(uintptr_t frame, const struct dlex_type *type,
+                                  struct dlex_block_ *owner, const char *origin)
 {
     dlex_try_within_disable();
-    dlex_discard_below(&dlex_thread_state, (uintptr_t)__builtin_frame_address(0));
+    dlex_discard_left(&dlex_thread_state, frame, (uintptr_t)__builtin_frame_address(0));
     dlex_unwind(&dlex_thread_state, type, owner, origin);
 }
 
-void dlex_throw_(const struct dlex_type *type, const char *origin)
+void dlex_throw_(const struct dlex_type *type, const char *origin, void *frame)
 {
-    unwind_from_here(type, NULL, origin);
+    unwind_from((uintptr_t)frame, type, NULL, origin);
 }
 
 void dlex_rethrow_(struct dlex_block_ *block)
 {
     if (!block->handled)
         dlex_misuse("dlex_rethrow outside a handler", block->where);
-    unwind_from_here(block->exception, NULL, block->origin);
+    unwind_from(block->frame, block->exception, NULL, block->origin);
 }
 
 /* A violation on its way to an outer block keeps its owner; its owner passes it on as its own. */
 void dlex_propagate_(struct dlex_block_ *block)
 {
     struct dlex_block_ *owner = block->owner == block ? NULL : block->owner;
-    unwind_from_here(block->exception, owner, block->origin);
+    unwind_from(block->frame, block->exception, owner, block->origin);
 }
 
 int dlex_catches_(struct dlex_block_ *block, const struct dlex_type *type)

@@ -68,10 +68,13 @@ static bool attend_once(struct thread_state *t, enum expiry_source source)
         /* A signal of an earlier arming. Were it of this one after all, by a rounding of clocks,
          * the expiry would be lost; arming again costs less than proving that it cannot be. */
         dlex_timer_arm(t, t->armed_ns);
-    if (s.owner)
-        deliver(t, s.owner, now_ns, source);
     if (s.hidden && !waiting)
         t->noticed_ns = now_ns;
+    if (s.owner) {
+        if (s.hidden)
+            dlex_guard_.pending = 1;
+        deliver(t, s.owner, now_ns, source);
+    }
     return s.hidden;
 }
 
@@ -119,7 +122,7 @@ void dlex_on_signal(int number, siginfo_t *info, void *context)
      * therefore leaves it as it was. */
     const int saved_errno = errno;
     dlex_try_within_disable();
-    dlex_discard_below(t, interrupted_sp(context));
+    dlex_discard_left(t, 0, interrupted_sp(context));
     DLEX_FENCE_();
     dlex_guard_.depth = 0;
     dlex_attend(t, EXPIRY_SIGNAL);

@@ -17,8 +17,20 @@
 
 #include <dlex/dlex.h>
 
+/* How many nested blocks stale.c watches. */
+enum { NEST_MAX = 16 };
+
+/* Where an open block lives, known without looking into its record. */
+struct nest_entry {
+    struct dlex_block_ *block;
+    uintptr_t frame; /* of the function that opened it */
+    uintptr_t low;   /* lowest stack address that is certainly its own */
+};
+
 struct thread_state {
     struct dlex_block_ *top;   /* innermost open block */
+    int level;                 /* number of open blocks */
+    struct nest_entry nest[NEST_MAX]; /* the outermost of them, from the outside in */
     struct dlex_block_ *floor; /* blocks outside it are protected; NULL: none is */
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
@@ -35,8 +47,11 @@ _Noreturn void dlex_unwind(struct thread_state *t, const struct dlex_type *type,
 /* Says what the programmer did wrong, and aborts. */
 _Noreturn void dlex_misuse(const char *what, const char *where);
 
-/* stale.c: with the guard held, forgets blocks whose frames lie below sp. */
-void dlex_discard_below(struct thread_state *t, uintptr_t sp);
+/* stale.c, with the guard held: forgets blocks that were left without closing, seen from code
+ * with this stack frame (0: unknown) and a stack pointer at least sp. */
+void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp);
+/* Forgets an open block whose record this block is about to reuse, and those inside it. */
+void dlex_discard_reused(struct thread_state *t, const struct dlex_block_ *block);
 
 /* expiry.c: delivers what has expired and may be delivered; the guard is free before and after. */
 enum expiry_source { EXPIRY_SIGNAL, EXPIRY_OPENING, EXPIRY_LIFTED };

@@ -32,8 +32,9 @@
  * Leaving early. return, break, continue and goto out of a body close the block properly: its
  * constraint ends with it. The finally part does not run then, because no C compiler can be made
  * to run it; leave a block that has a finally by its end or by an exception. An application's own
- * longjmp across a block is a mistake: what it leaves below the stack pointer is discarded at the
- * next block, throw or expiry, but a record that other frames have overwritten is not recognised.
+ * longjmp across a block is a mistake, which is mended as far as the stack shows it: the next
+ * block, throw or expiry forgets blocks whose frames are gone, as long as at most 16 are nested.
+ * Where new frames already cover the old ones they are not recognised.
  * pthread_exit and cancellation may end a thread that has open blocks.
  *
  * Local variables. A jump is a siglongjmp: a local variable of the function with the block that
@@ -89,7 +90,7 @@ extern DLEX_API const struct dlex_type dlex_exception;
  * Allowed in a protected section: the sections opened inside the block that is left end with it.
  * Not allowed in a signal handler.
  */
-#define dlex_throw(ex) dlex_throw_(&(ex), DLEX_HERE_)
+#define dlex_throw(ex) dlex_throw_(&(ex), DLEX_HERE_, __builtin_frame_address(0))
 
 /*
  * Only in a handler, lexically: throws the exception that the handler took, outwards. A violation
@@ -116,8 +117,10 @@ struct dlex_block_ {
     int64_t deadline_ns;               /* INT64_MAX: none */
     int64_t earliest_ns;               /* of this block and all around it */
     int outer_depth;                   /* protected sections open outside this block */
+    int outer_level;                   /* blocks open outside this block */
     int phase;
     int handled;
+    int shielded;
     uint32_t fp_control[2];
 };
 
@@ -147,7 +150,7 @@ DLEX_API int dlex_settle_(struct dlex_block_ *block);
 DLEX_API int dlex_catches_(struct dlex_block_ *block, const struct dlex_type *type);
 DLEX_API void dlex_propagate_(struct dlex_block_ *block) __attribute__((noreturn));
 DLEX_API void dlex_rethrow_(struct dlex_block_ *block) __attribute__((noreturn));
-DLEX_API void dlex_throw_(const struct dlex_type *type, const char *origin)
+DLEX_API void dlex_throw_(const struct dlex_type *type, const char *origin, void *frame)
     __attribute__((noreturn));
 
 static inline void dlex_finish_(struct dlex_block_ *block)

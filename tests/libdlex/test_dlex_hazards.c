@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What may go wrong around blocks: no timer, a signal taken by others, stray signals, blocks left
+ * by a longjmp of the application, other stacks. Not here: an application handler that a deadline
+ * abandons, which the contract excludes. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dlex_testing.h"
+
+static void ignore_signal(int number)
+{
+    (void)number;
+}
+
+/* In a child, so that the limit or the handler is met by the very first timer of the process. */
+static int errors_in_child(bool limit, bool handler)
+{
+    if (limit && setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){ 0, 0 }) < 0)
+        return 1;
+    if (handler)
+        signal(DLEX_SIGNAL, ignore_signal);
+    const int expected = handler ? EBUSY : EAGAIN;
+    if (dlex_thread_init() != -expected)
+        return 2;
+    volatile int result = 3;
+    dlex_try_within_rel(HOUR) {
+        result = 4;
+    } dlex_handle dlex_when(dlex_timer_error) {
+        result = errno == expected ? 0 : 5;
+    } dlex_end
+    return result;
+}
+
+static int status_of_errors(bool limit, bool handler)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(errors_in_child(limit, handler));
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
+}
+
+START_TEST(block_without_a_timer_throws_before_its_body)
+{
+    ck_assert_int_eq(status_of_errors(true, false), 0);
+}
+END_TEST
+
+START_TEST(signal_taken_by_another_part_of_the_program_is_an_error)
+{
+    ck_assert_int_eq(status_of_errors(false, true), 0);
+}
+END_TEST
+
+START_TEST(enable_without_disable_aborts)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+        dlex_try_within_enable();
+        _exit(0);
+    }
+    int status = -1;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+END_TEST
+
+START_TEST(stray_signals_change_nothing)
+{
+    log_clear();
+    ck_assert_int_eq(dlex_thread_init(), 0);
+    raise(DLEX_SIGNAL);
+    dlex_try_within_rel(5 * MS) {
+        for (int i = 0; i < 100; i++)
+            raise(DLEX_SIGNAL);
+        log_mark('b');
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    raise(DLEX_SIGNAL);
+    const char *last = log_text() + strlen(log_text()) - 1;
+    ck_assert_str_eq(last, "d");
+}
+END_TEST
+
+static jmp_buf way_out;
+
+static __attribute__((noinline)) void leave_by_longjmp(int64_t ns, int depth)
+{
+    dlex_try_within_rel(ns) {
+        if (depth > 0)
+            leave_by_longjmp(ns, depth - 1);
+        longjmp(way_out, 1);
+    } dlex_finally {
+        log_mark('x');
+    } dlex_handle dlex_when_any {
+        log_mark('y');
+    } dlex_end
+}
+
+START_TEST(blocks_left_by_longjmp_are_forgotten_when_they_expire)
+{
+    log_clear();
+    if (setjmp(way_out) == 0)
+        leave_by_longjmp(3 * MS, 5);
+    burn(8 * MS);
+    ck_assert_str_eq(log_text(), "");
+}
+END_TEST
+
+START_TEST(blocks_left_by_longjmp_do_not_take_later_exceptions)
+{
+    log_clear();
+    dlex_try_within_rel(HOUR) {
+        if (setjmp(way_out) == 0)
+            leave_by_longjmp(HOUR, 3);
+        dlex_throw(dlex_exception);
+    } dlex_handle dlex_when_any {
+        log_mark('a');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "a");
+}
+END_TEST
+
+static __attribute__((noinline)) void leave_and_open_again(void)
+{
+    for (volatile int i = 0; i < 3; i++) {
+        if (setjmp(way_out) != 0)
+            continue;
+        dlex_try_within_rel(HOUR) {
+            dlex_try {
+                longjmp(way_out, 1);
+            } dlex_end
+        } dlex_end
+    }
+}
+
+START_TEST(block_left_by_longjmp_in_its_own_function_can_be_opened_again)
+{
+    log_clear();
+    leave_and_open_again();
+    dlex_try_within_rel(3 * MS) {
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "d");
+}
+END_TEST
+
+static void block_on_the_other_stack(int number)
+{
+    (void)number;
+    dlex_try_within_rel(2 * MS) {
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('s');
+    } dlex_end
+}
+
+/* The alternate stack may lie above or below the frames with open blocks. */
+static void signal_on_alternate_stack(char *memory, size_t size)
+{
+    const stack_t stack = { .ss_sp = memory, .ss_size = size }, none = { .ss_flags = SS_DISABLE };
+    struct sigaction action = { .sa_handler = block_on_the_other_stack, .sa_flags = SA_ONSTACK };
+    sigaltstack(&stack, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    dlex_try_within_rel(200 * MS) {
+        raise(SIGUSR1);
+        log_mark('b');
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    sigaltstack(&none, NULL);
+}
+
+START_TEST(block_on_an_alternate_stack_leaves_the_others_alone)
+{
+    enum { SIZE = 1 << 17 };
+    char *above = __builtin_alloca(SIZE);
+    char *below = malloc(SIZE);
+    log_clear();
+    signal_on_alternate_stack(above, SIZE);
+    signal_on_alternate_stack(below, SIZE);
+    free(below);
+    ck_assert_str_eq(log_text(), "sbdsbd");
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        block_without_a_timer_throws_before_its_body,
+        signal_taken_by_another_part_of_the_program_is_an_error,
+        enable_without_disable_aborts,
+        stray_signals_change_nothing,
+        blocks_left_by_longjmp_are_forgotten_when_they_expire,
+        blocks_left_by_longjmp_do_not_take_later_exceptions,
+        block_left_by_longjmp_in_its_own_function_can_be_opened_again,
+        block_on_an_alternate_stack_leaves_the_others_alone,
+    };
+    return RUN_SUITE("libdlex hazards", tests);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Blocks in several threads, threads that end inside blocks, and forked children. */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dlex_testing.h"
+
+static void *count_own_violations(void *arg)
+{
+    const int64_t within_ns = *(const int64_t *)arg;
+    volatile intptr_t wrong = 0;
+    for (volatile int i = 0; i < 200; i++) {
+        const int64_t deadline_ns = dlex_now_ns() + within_ns;
+        volatile bool violated = false;
+        dlex_try_within_abs(deadline_ns) {
+            burn(HOUR);
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            violated = true;
+        } dlex_end
+        wrong = wrong + (!violated || dlex_last_violation()->deadline_ns != deadline_ns);
+    }
+    return (void *)wrong;
+}
+
+START_TEST(each_thread_gets_its_own_violations)
+{
+    const int64_t within_ns[4] = { 100000, 130000, 170000, 190000 };
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(
+            pthread_create(&threads[i], NULL, count_own_violations, (void *)&within_ns[i]), 0);
+    for (int i = 0; i < 4; i++) {
+        void *wrong = NULL;
+        ck_assert_int_eq(pthread_join(threads[i], &wrong), 0);
+        ck_assert_ptr_null(wrong);
+    }
+}
+END_TEST
+
+static void *sleep_beside(void *arg)
+{
+    volatile int *interrupted = arg;
+    const struct timespec nap = { .tv_nsec = 50 * MS };
+    *interrupted = nanosleep(&nap, NULL) != 0;
+    return NULL;
+}
+
+START_TEST(violations_of_one_thread_do_not_interrupt_another)
+{
+    volatile int interrupted = -1;
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, sleep_beside, (void *)&interrupted), 0);
+    const int64_t within_ns = 100000;
+    const void *const wrong = count_own_violations((void *)&within_ns);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_ptr_null(wrong);
+    ck_assert_int_eq(interrupted, 0);
+}
+END_TEST
+
+START_TEST(thread_born_with_all_signals_blocked_gets_its_violations)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int64_t within_ns = 100000;
+    pthread_t thread;
+    const int err = pthread_create(&thread, NULL, count_own_violations, (void *)&within_ns);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    ck_assert_int_eq(err, 0);
+    void *wrong = NULL;
+    ck_assert_int_eq(pthread_join(thread, &wrong), 0);
+    ck_assert_ptr_null(wrong);
+}
+END_TEST
+
+static void *exit_in_a_block(void *arg)
+{
+    const intptr_t mode = (intptr_t)arg;
+    volatile bool failed = false;
+    dlex_try_within_rel(mode % 2 ? HOUR : MS) {
+        dlex_try_within_disable();
+        pthread_exit(NULL);
+    } dlex_handle dlex_when(dlex_timer_error) {
+        failed = true;
+    } dlex_when(dlex_deadline_violation) {
+        /* The deadline of a millisecond passed before the section began; that is no failure. */
+        return NULL;
+    } dlex_end
+    return (void *)(intptr_t)failed;
+}
+
+/* Each timer counts against RLIMIT_SIGPENDING: with a low limit, timers that threads leave behind
+ * soon make the next one fail. */
+START_TEST(threads_that_exit_in_a_block_leave_no_timer_behind)
+{
+    struct rlimit before;
+    ck_assert_int_eq(getrlimit(RLIMIT_SIGPENDING, &before), 0);
+    const struct rlimit low = { .rlim_cur = 100, .rlim_max = before.rlim_max };
+    ck_assert_int_eq(setrlimit(RLIMIT_SIGPENDING, &low), 0);
+    intptr_t failures = 0;
+    for (intptr_t i = 0; i < 1000; i++) {
+        pthread_t thread;
+        void *failed = NULL;
+        if (pthread_create(&thread, NULL, exit_in_a_block, (void *)i) == 0)
+            pthread_join(thread, &failed);
+        failures += (intptr_t)failed;
+    }
+    setrlimit(RLIMIT_SIGPENDING, &before);
+    ck_assert_int_eq(failures, 0);
+}
+END_TEST
+
+static void *spin_in_a_block(void *arg)
+{
+    (void)arg;
+    dlex_try_within_rel(HOUR) {
+        for (;;)
+            pthread_testcancel();
+    } dlex_end
+    return NULL;
+}
+
+START_TEST(cancelled_thread_ends_inside_its_block)
+{
+    for (int i = 0; i < 50; i++) {
+        pthread_t thread;
+        void *result = NULL;
+        ck_assert_int_eq(pthread_create(&thread, NULL, spin_in_a_block, NULL), 0);
+        ck_assert_int_eq(pthread_cancel(thread), 0);
+        ck_assert_int_eq(pthread_join(thread, &result), 0);
+        ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    }
+}
+END_TEST
+
+static int wait_for(pid_t child)
+{
+    int status = -1;
+    if (waitpid(child, &status, 0) != child)
+        return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
+}
+
+START_TEST(forked_child_has_deadlines_of_its_own)
+{
+    const int64_t within_ns = 100000;
+    const void *const wrong = count_own_violations((void *)&within_ns);
+    ck_assert_ptr_null(wrong);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(count_own_violations((void *)&within_ns) ? 1 : 0);
+    ck_assert_int_eq(wait_for(child), 0);
+    ck_assert_ptr_null(count_own_violations((void *)&within_ns));
+}
+END_TEST
+
+/* The block is open in both; the deadline passes in both. */
+static int fork_inside(int64_t deadline_ns, bool pass_in_section, volatile pid_t *child)
+{
+    volatile int violated = 0;
+    dlex_try_within_abs(deadline_ns) {
+        dlex_try_within_disable();
+        *child = fork();
+        if (pass_in_section)
+            burn_until(deadline_ns + MS);
+        dlex_try_within_enable();
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        violated = 1;
+    } dlex_end
+    return violated;
+}
+
+START_TEST(block_open_at_fork_keeps_its_deadline_in_both_processes)
+{
+    for (int i = 0; i < 4; i++) {
+        const int64_t deadline_ns = dlex_now_ns() + (i < 2 ? 20 * MS : 50000);
+        volatile pid_t child = -1;
+        const int violated = fork_inside(deadline_ns, i % 2, &child);
+        if (child == 0)
+            _exit(violated ? 0 : 1);
+        ck_assert_int_eq(violated, 1);
+        ck_assert_int_ge(child, 0);
+        ck_assert_int_eq(wait_for(child), 0);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        each_thread_gets_its_own_violations,
+        violations_of_one_thread_do_not_interrupt_another,
+        thread_born_with_all_signals_blocked_gets_its_violations,
+        threads_that_exit_in_a_block_leave_no_timer_behind,
+        cancelled_thread_ends_inside_its_block,
+        forked_child_has_deadlines_of_its_own,
+        block_open_at_fork_keeps_its_deadline_in_both_processes,
+    };
+    return RUN_SUITE("libdlex threads and processes", tests);
+}
