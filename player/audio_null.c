@@ -13,8 +13,8 @@
 
 struct audio_null {
     struct audio_sink sink;
-    pthread_cond_t
-        change; /* of paused, interrupted or the playout, for a blocked writer; on CLOCK_MONOTONIC */
+    /* Of paused, interrupted or the playout, for a blocked writer; on CLOCK_MONOTONIC. */
+    pthread_cond_t change;
 };
 
 static struct audio_null *null_of(struct audio_sink *sink)

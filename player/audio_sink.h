@@ -47,8 +47,8 @@ struct audio_sink;
 
 /*
  * Opens a sink of that kind, not paused, empty. Main thread. May block: "pulse" for at most
- * CONNECT_LIMIT (3 s) when the server accepts but does not answer, else milliseconds; it never
- * starts a server.
+ * three seconds, when the server accepts but does not answer, else milliseconds; it never starts a
+ * server.
  *
  * Returns 0 and *out; the caller destroys it. Otherwise *out is NULL and why holds the cause, as a
  * phrase without full stop ("PulseAudio cannot be reached: Connection refused"):
@@ -87,8 +87,11 @@ int audio_sink_write(struct audio_sink *sink, const float *samples, int frames, 
  * over a second does the clock follow them). While paused it stands. At the end of the data it
  * stops right after the last sample; after an underrun it goes on with the new data.
  *
- *   -EAGAIN      nothing has been heard since create or flush (*pts_ns is untouched)
- *   -EPIPE       the device is gone, for good; audio_sink_error says why
+ *   -EAGAIN      nothing has been heard since create or flush (*pts_ns is untouched). "pulse" may
+ *                stay so for a while after the sound was asked to start: a server's null sink that
+ *                was idle took up to 1.8 s
+ *   -EPIPE       the device is gone, for good; audio_sink_error says why. A server that hangs is
+ *                given up after 4 to 8 s; until then the clock stands at the end of what it holds
  */
 int audio_sink_heard(struct audio_sink *sink, int64_t *pts_ns);
 

@@ -54,7 +54,8 @@ START_TEST(an_impossible_format_is_refused)
     const struct audio_format impossible[] = {{0, 2}, {RATE, 0}, {RATE, 3}, {-1, 1}, {1000000, 2}};
     for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
         struct audio_sink *sink;
-        ck_assert_int_eq(audio_sink_create(&sink, "null", &impossible[i], why, sizeof why), -EINVAL);
+        ck_assert_int_eq(audio_sink_create(&sink, "null", &impossible[i], why, sizeof why),
+                         -EINVAL);
         ck_assert_ptr_null(sink);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A PulseAudio daemon that hangs or dies in the middle; run by tests/support/with-pulse, whose daemon
- * it stops and kills.
+ * A PulseAudio daemon that hangs or dies in the middle; run by tests/support/with-pulse, whose
+ * daemon it stops and kills.
  * Not covered: a daemon that goes away before the first sound.
  */
 #include <check.h>
@@ -32,7 +32,10 @@ static void signal_daemon(int signal)
     kill(atoi(getenv("DLEX_TEST_PULSE_PID")), signal);
 }
 
-/* A second of sound is on its way, and the feeder waits to write more, when the daemon gets the signal. */
+/*
+ * A second of sound is on its way, and the feeder waits to write more, when the daemon gets the
+ * signal.
+ */
 static void expect_loss_after(int signal, const char *cause)
 {
     struct audio_sink *sink;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Sound by a real PulseAudio daemon with a null sink; run by tests/support/with-pulse.
- * Not covered: real sound cards; how exactly the clock follows (nothing here asserts on elapsed time).
+ * Not covered: real sound cards; how exactly the clock follows (nothing here asserts on elapsed
+ * time).
  */
 #include <check.h>
 #include <dirent.h>

@@ -50,7 +50,8 @@ START_TEST(bytes_mean_keys)
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         enum input input = INPUT_QUIT;
-        ck_assert_uint_eq(terminal_decode(keys[i].bytes, strlen(keys[i].bytes), &input), keys[i].used);
+        ck_assert_uint_eq(terminal_decode(keys[i].bytes, strlen(keys[i].bytes), &input),
+                          keys[i].used);
         ck_assert_int_eq(input, keys[i].input);
     }
 }
@@ -71,7 +72,10 @@ START_TEST(stdin_that_is_no_terminal_is_left_alone)
 }
 END_TEST
 
-/* Runs on a terminal of its own, as leader of its session, with the other end in `keyboard`. Exit code 0: as expected. */
+/*
+ * Runs on a terminal of its own, as leader of its session, with the other end in `keyboard`. Exit
+ * code 0: as expected.
+ */
 typedef int scenario(int keyboard);
 
 /* Returns the exit code, 99 without a terminal, 98 when the scenario was stopped. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A real window on a private X server; run by tests/support/with-xvfb. What is on the screen is read from the server.
- * Not covered: Wayland, renderers on a graphics card, the close button (there is no window manager here).
+ * A real window on a private X server; run by tests/support/with-xvfb. What is on the screen is
+ * read from the server.
+ * Not covered: Wayland, renderers on a graphics card, the close button (there is no window manager
+ * here).
  */
 #include <check.h>
 #include <errno.h>
@@ -61,7 +63,8 @@ static void fill_quarter(AVFrame *picture, int quarter, const struct colour *col
         const int width = picture->width >> (plane > 0), height = picture->height >> (plane > 0);
         const int left = quarter % 2 * width / 2, top = quarter / 2 * height / 2;
         for (int y = top; y < top + height / 2; y++)
-            memset(picture->data[plane] + y * picture->linesize[plane] + left, values[plane], (size_t)width / 2);
+            memset(picture->data[plane] + y * picture->linesize[plane] + left, values[plane],
+                   (size_t)width / 2);
     }
 }
 
@@ -83,18 +86,23 @@ static int distance(uint32_t a, uint32_t b)
     return largest;
 }
 
-/* X draws when it gets to it: looks until the colour is there; the test's time limit ends a vain wait. */
+/*
+ * X draws when it gets to it: looks until the colour is there; the test's time limit ends a vain
+ * wait.
+ */
 static void expect_colour(struct video_sink *sink, int x, int y, uint32_t rgb)
 {
     for (int i = 0; distance(screen_pixel(&screen, x, y), rgb) > 4; i++) {
-        ck_assert_msg(i < 10000, "at %d,%d: %06x, expected %06x", x, y, screen_pixel(&screen, x, y), rgb);
+        ck_assert_msg(i < 10000, "at %d,%d: %06x, expected %06x", x, y, screen_pixel(&screen, x, y),
+                      rgb);
         video_sink_poll(sink);
         nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
     }
 }
 
 /* The middles of the quarters of a picture shown in the middle of the screen at this size. */
-static void expect_four_colours(struct video_sink *sink, int width, int height, const struct colour colours[4])
+static void expect_four_colours(struct video_sink *sink, int width, int height,
+                                const struct colour colours[4])
 {
     for (int quarter = 0; quarter < 4; quarter++) {
         const int x = SCREEN_WIDTH / 2 + (quarter % 2 ? 1 : -1) * width / 4;
@@ -104,12 +112,18 @@ static void expect_four_colours(struct video_sink *sink, int width, int height, 
 }
 
 /* White, red, green, blue of 75 %, limited range, after each standard's own matrix. */
-static const struct colour bt709[4] = {
-    {235, 128, 128, 0xffffff}, {51, 109, 212, 0xbf0000}, {133, 63, 52, 0x00bf00}, {28, 212, 120, 0x0000bf}};
-static const struct colour bt601[4] = {
-    {235, 128, 128, 0xffffff}, {65, 100, 212, 0xbf0000}, {112, 72, 58, 0x00bf00}, {35, 212, 114, 0x0000bf}};
-static const struct colour jpeg[4] = {
-    {255, 128, 128, 0xffffff}, {57, 96, 224, 0xbf0000}, {112, 65, 48, 0x00bf00}, {22, 224, 112, 0x0000bf}};
+static const struct colour bt709[4] = {{235, 128, 128, 0xffffff},
+                                       {51, 109, 212, 0xbf0000},
+                                       {133, 63, 52, 0x00bf00},
+                                       {28, 212, 120, 0x0000bf}};
+static const struct colour bt601[4] = {{235, 128, 128, 0xffffff},
+                                       {65, 100, 212, 0xbf0000},
+                                       {112, 72, 58, 0x00bf00},
+                                       {35, 212, 114, 0x0000bf}};
+static const struct colour jpeg[4] = {{255, 128, 128, 0xffffff},
+                                      {57, 96, 224, 0xbf0000},
+                                      {112, 65, 48, 0x00bf00},
+                                      {22, 224, 112, 0x0000bf}};
 
 START_TEST(the_picture_is_on_the_screen_in_its_colours)
 {
@@ -151,7 +165,8 @@ START_TEST(a_deep_picture_is_shown_in_its_colours)
             const int value = 4 * (plane == 0 ? colour->y : plane == 1 ? colour->cb : colour->cr);
             for (int y = 0; y < HEIGHT; y++)
                 for (int x = 0; x < WIDTH >> (plane > 0); x++)
-                    ((uint16_t *)(picture->data[plane] + y * picture->linesize[plane]))[x] = (uint16_t)value;
+                    ((uint16_t *)(picture->data[plane] + y * picture->linesize[plane]))[x] =
+                        (uint16_t)value;
         }
         ck_assert_int_eq(video_sink_show(sink, picture), 0);
         expect_colour(sink, SCREEN_WIDTH / 2, SCREEN_HEIGHT / 2, colour->rgb);

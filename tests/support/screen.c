@@ -8,8 +8,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Positions of 32-bit big-endian numbers in the header of an XWD file; colours of 12 bytes follow the header. */
-enum { HEADER_SIZE = 0, WIDTH = 4, HEIGHT = 5, BITS_PER_PIXEL = 11, BYTES_PER_LINE = 12, COLOURS = 19 };
+/*
+ * Positions of 32-bit big-endian numbers in the header of an XWD file; colours of 12 bytes follow
+ * the header.
+ */
+enum {
+    HEADER_SIZE = 0,
+    WIDTH = 4,
+    HEIGHT = 5,
+    BITS_PER_PIXEL = 11,
+    BYTES_PER_LINE = 12,
+    COLOURS = 19
+};
 enum { COLOUR_SIZE = 12 };
 
 static uint32_t number_at(const uint8_t *file, int index)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The pixels of the X server that with-xvfb started, seen from outside of any program that draws on it. */
+/*
+ * The pixels of the X server that with-xvfb started, seen from outside of any program that draws on
+ * it.
+ */
 #ifndef SUPPORT_SCREEN_H
 #define SUPPORT_SCREEN_H
 
