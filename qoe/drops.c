@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "drops.h"
+
+#include <libavutil/error.h>
+#include <libavutil/mem.h>
+#include <stdlib.h>
+
+struct comparison {
+    struct ideal *ideal;
+    struct rgb_converter *converter;
+    struct rgb_picture shown;
+    struct rgb_picture wanted;
+    const struct frame_record *converted; /* the row in shown's pixels */
+    int64_t missing_ns;                   /* the picture that an error is about */
+};
+
+bool was_dropped(const struct frame_record *row)
+{
+    return row->verdict == VERDICT_ABORTED || row->verdict == VERDICT_SKIPPED || row->verdict == VERDICT_LATE;
+}
+
+static int fetch(struct comparison *comparison, const struct frame_record *row, struct rgb_picture *out)
+{
+    const AVFrame *picture;
+    comparison->missing_ns = row->pts_ns;
+    const int ret = ideal_find(comparison->ideal, row->pts_ns, &picture);
+    return ret ? ret : rgb_convert(comparison->converter, picture, out);
+}
+
+static int compare(struct comparison *comparison, struct drop *drop)
+{
+    int ret = 0;
+    if (comparison->converted != drop->shown)
+        ret = fetch(comparison, drop->shown, &comparison->shown);
+    if (ret)
+        return ret;
+    comparison->converted = drop->shown;
+    ret = fetch(comparison, drop->row, &comparison->wanted);
+    if (!ret)
+        drop->rmse_8bit = rgb_rmse(&comparison->shown, &comparison->wanted);
+    return ret;
+}
+
+static int64_t compare_all(struct comparison *comparison, struct drop *drops, const struct frame_record *rows,
+                           int64_t count)
+{
+    int64_t found = 0;
+    const struct frame_record *shown = NULL;
+    for (int64_t i = 0; i < count; i++) {
+        if (rows[i].verdict == VERDICT_SHOWN)
+            shown = &rows[i];
+        if (!was_dropped(&rows[i]))
+            continue;
+        struct drop *const drop = &drops[found++];
+        *drop = (struct drop){.row = &rows[i], .shown = shown};
+        const int ret = shown ? compare(comparison, drop) : 0;
+        if (ret)
+            return ret;
+    }
+    return found;
+}
+
+int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int64_t count, struct ideal *ideal,
+                      struct rgb_converter *converter, char *why, size_t why_size)
+{
+    struct comparison comparison = {.ideal = ideal, .converter = converter};
+    *drops = malloc((size_t)(count + 1) * sizeof **drops);
+    const int64_t found = *drops ? compare_all(&comparison, *drops, rows, count) : AVERROR(ENOMEM);
+    if (found == AVERROR(ENOENT))
+        snprintf(why, why_size, "it has no picture at %.3f s, which the record names", (double)comparison.missing_ns / 1e9);
+    else if (found < 0)
+        snprintf(why, why_size, "its picture at %.3f s cannot be had: %s", (double)comparison.missing_ns / 1e9,
+                 av_err2str((int)found));
+    if (found < 0) {
+        free(*drops);
+        *drops = NULL;
+    }
+    av_freep(&comparison.shown.pixels);
+    av_freep(&comparison.wanted.pixels);
+    return found;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "ideal.h"
+
+#include "clip.h"
+
+#include <libavutil/mem.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static const int64_t ns_per_s = 1000000000;
+static const int64_t ns_per_us = 1000;
+
+/* Further ahead than this, a seek is cheaper than decoding all between. */
+static const int64_t far_ns = 20 * ns_per_s;
+/*
+ * A seek may land on a key picture whose leading pictures, which want references from before it, are asked for; and some
+ * containers seek by decoding time. A key picture two seconds earlier leaves both behind.
+ */
+static const int64_t run_up_ns = 2 * ns_per_s;
+
+struct ideal {
+    struct clip clip;
+    AVCodecContext *avctx;
+    AVPacket *packet;
+    AVFrame *picture;
+    int64_t pts_ns; /* of the picture; AV_NOPTS_VALUE: there is none */
+    int64_t next_ns; /* where a picture without time stamp belongs, as the player places it */
+};
+
+enum approach { FROM_HERE, FROM_KEY_PICTURE, FROM_START, APPROACHES };
+
+static int open_parts(struct ideal *ideal, const char *path, int stream_index, char *why, size_t why_size)
+{
+    int ret = clip_open(&ideal->clip, path, why, why_size);
+    if (ret < 0)
+        return ret;
+    if (!ideal->clip.video || ideal->clip.video->index != stream_index) {
+        snprintf(why, why_size, "its stream %d is not the video that would be played", stream_index);
+        return AVERROR_STREAM_NOT_FOUND;
+    }
+    if (ideal->clip.audio)
+        ideal->clip.audio->discard = AVDISCARD_ALL;
+    ret = clip_open_decoder(&ideal->avctx, ideal->clip.video, NULL, NULL, why, why_size);
+    if (ret < 0)
+        return ret;
+    ideal->packet = av_packet_alloc();
+    ideal->picture = av_frame_alloc();
+    ideal->pts_ns = AV_NOPTS_VALUE;
+    ideal->next_ns = clip_start_ns(&ideal->clip);
+    return ideal->packet && ideal->picture ? 0 : AVERROR(ENOMEM);
+}
+
+int ideal_open(struct ideal **out, const char *path, int stream_index, char *why, size_t why_size)
+{
+    snprintf(why, why_size, "memory ran out");
+    struct ideal *ideal = av_mallocz(sizeof *ideal);
+    if (!ideal)
+        return AVERROR(ENOMEM);
+    const int ret = open_parts(ideal, path, stream_index, why, why_size);
+    if (ret < 0)
+        ideal_close(&ideal);
+    *out = ideal;
+    return ret;
+}
+
+void ideal_close(struct ideal **ideal)
+{
+    if (!*ideal)
+        return;
+    av_frame_free(&(*ideal)->picture);
+    av_packet_free(&(*ideal)->packet);
+    avcodec_free_context(&(*ideal)->avctx);
+    clip_close(&(*ideal)->clip);
+    av_freep(ideal);
+}
+
+/* A read error ends the file, and a damaged packet is passed over, as in the player. */
+static int feed(struct ideal *ideal)
+{
+    AVPacket *const packet = ideal->packet;
+    int ret;
+    do {
+        av_packet_unref(packet);
+        ret = av_read_frame(ideal->clip.format, packet);
+    } while (ret >= 0 && packet->stream_index != ideal->clip.video->index);
+    const int sent = avcodec_send_packet(ideal->avctx, ret < 0 ? NULL : packet);
+    return sent == AVERROR(ENOMEM) || (ret < 0 && sent < 0) ? sent : 0;
+}
+
+static void place_picture(struct ideal *ideal)
+{
+    const AVStream *const stream = ideal->clip.video;
+    const AVFrame *const picture = ideal->picture;
+    const int64_t own_ns = clip_pts_ns(stream, picture->best_effort_timestamp);
+    ideal->pts_ns = own_ns != AV_NOPTS_VALUE ? own_ns : ideal->next_ns;
+    const int64_t duration_ns = picture->duration > 0 ? clip_pts_ns(stream, picture->duration) : 0;
+    ideal->next_ns = ideal->pts_ns + (duration_ns > 0 ? duration_ns : clip_frame_duration_ns(&ideal->clip));
+}
+
+/* The next picture in presentation order. Returns 0, AVERROR_EOF or a negative AVERROR. */
+static int advance(struct ideal *ideal)
+{
+    ideal->pts_ns = AV_NOPTS_VALUE;
+    for (;;) {
+        int ret = avcodec_receive_frame(ideal->avctx, ideal->picture);
+        if (!ret) {
+            place_picture(ideal);
+            return 0;
+        }
+        if (ret == AVERROR_EOF || ret == AVERROR(ENOMEM))
+            return ret;
+        ret = feed(ideal);
+        if (ret < 0)
+            return ret;
+    }
+}
+
+static int restart(struct ideal *ideal, int64_t from_ns)
+{
+    AVFormatContext *const format = ideal->clip.format;
+    const int64_t from_us = from_ns / ns_per_us;
+    int ret = avformat_seek_file(format, -1, INT64_MIN, from_us, from_us, 0);
+    if (ret < 0)
+        ret = avformat_seek_file(format, -1, INT64_MIN, from_us, INT64_MAX, 0);
+    avcodec_flush_buffers(ideal->avctx);
+    ideal->pts_ns = AV_NOPTS_VALUE;
+    ideal->next_ns = from_ns;
+    return ret;
+}
+
+static int take_approach(struct ideal *ideal, enum approach approach, int64_t pts_ns)
+{
+    const int64_t start_ns = clip_start_ns(&ideal->clip);
+    const int64_t here_ns = ideal->pts_ns;
+    const bool near = here_ns == AV_NOPTS_VALUE ? pts_ns < start_ns + far_ns
+                                                : pts_ns > here_ns && pts_ns < here_ns + far_ns;
+    switch (approach) {
+    case FROM_HERE: return near ? 0 : AVERROR(EAGAIN);
+    case FROM_KEY_PICTURE: return pts_ns > start_ns + run_up_ns ? restart(ideal, pts_ns - run_up_ns) : AVERROR(EAGAIN);
+    default: return restart(ideal, start_ns);
+    }
+}
+
+/* The last approach looks at every picture: in a file whose time stamps jump back, a later one may fit. */
+static int search(struct ideal *ideal, enum approach approach, int64_t pts_ns)
+{
+    int ret;
+    do
+        ret = advance(ideal);
+    while (!ret && ideal->pts_ns != pts_ns && (ideal->pts_ns < pts_ns || approach == FROM_START));
+    return ret ? ret : ideal->pts_ns == pts_ns ? 0 : AVERROR(ENOENT);
+}
+
+int ideal_find(struct ideal *ideal, int64_t pts_ns, const AVFrame **out)
+{
+    *out = ideal->picture;
+    if (ideal->pts_ns == pts_ns)
+        return 0;
+    for (enum approach approach = FROM_HERE; approach < APPROACHES; approach++) {
+        int ret = take_approach(ideal, approach, pts_ns);
+        if (ret >= 0)
+            ret = search(ideal, approach, pts_ns);
+        if (!ret || ret == AVERROR(ENOMEM))
+            return ret;
+    }
+    return AVERROR(ENOENT);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* dlex-qoe: how good a recorded run looked. The only place that exits and that knows everyone. */
+#include "build_facts.h"
+#include "clip.h"
+#include "report.h"
+#include "whole_file.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum exit_code { EXIT_REPORTED = 0, EXIT_SETUP = 1, EXIT_UNUSABLE = 2 };
+
+enum { WHY_SIZE = PATH_MAX + 256 };
+
+enum key { KEY_MEDIA = 256, KEY_JSON, KEY_CSV };
+
+struct arguments {
+    const char *dir;
+    const char *media_path; /* NULL: where the record says */
+    const char *json_path;  /* NULL: not wanted; "-": standard output */
+    const char *csv_path;   /* the same */
+};
+
+typedef int report_writer(FILE *out, const struct report *report);
+
+const char *argp_program_version = "dlex-qoe " DLEX_VERSION " (" DLEX_COMMIT ")";
+
+static const char doc[] =
+    "Tells how good a run looked that dlex-play --record=DIR wrote down: decodes the ideal pictures from the media, compares "
+    "each dropped picture with the last one shown before it, and reports.\v"
+    "RMSE is over all pixels and R, G and B together, in units of ImageMagick's 16-bit `compare -metric RMSE` and of 8 bits; "
+    "a shown picture contributes nothing to the sum, and mean, median and p90 are over the dropped pictures.\n"
+    "\n"
+    "FILE may be - for standard output, which then holds nothing else.\n"
+    "\n"
+    "Exit status: 0 reported, 1 bad option or unwritable output, 2 the record or the media cannot be used.";
+
+static const struct argp_option option_table[] = {
+    {"media", KEY_MEDIA, "FILE", 0, "the media, if it is no longer where it was played from", 0},
+    {"json", KEY_JSON, "FILE", 0, "write the figures as JSON", 0},
+    {"csv", KEY_CSV, "FILE", 0, "write a row for each dropped picture", 0},
+    {0},
+};
+
+__attribute__((format(printf, 1, 2)))
+static void complain(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("dlex-qoe: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+static bool is_stdout(const char *path)
+{
+    return path && !strcmp(path, "-");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct arguments *const arguments = state->input;
+    switch (key) {
+    case KEY_MEDIA: arguments->media_path = arg; break;
+    case KEY_JSON: arguments->json_path = arg; break;
+    case KEY_CSV: arguments->csv_path = arg; break;
+    case ARGP_KEY_ARG:
+        if (arguments->dir)
+            argp_error(state, "%s is one DIR too many; name one record", arg);
+        arguments->dir = arg;
+        break;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "no DIR given; name a record that dlex-play --record=DIR wrote"); break;
+    case ARGP_KEY_END:
+        if (is_stdout(arguments->json_path) && is_stdout(arguments->csv_path))
+            argp_error(state, "--json=- and --csv=- cannot share standard output; name a file for one of them");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static struct arguments parse_arguments(int argc, char **argv)
+{
+    static const struct argp argp = {option_table, parse_option, "DIR", doc, NULL, NULL, NULL};
+    struct arguments arguments = {0};
+    argp_err_exit_status = EXIT_SETUP;
+    argp_parse(&argp, argc, argv, 0, NULL, &arguments);
+    return arguments;
+}
+
+/* Before the long work, so that nobody waits for a report that has no place. */
+static int try_output(const char *path)
+{
+    if (!path || is_stdout(path))
+        return 0;
+    struct whole_file trial;
+    const int ret = whole_file_open(&trial, path);
+    if (ret < 0)
+        complain("cannot write %s: %s", path, strerror(-ret));
+    else
+        whole_file_abandon(&trial);
+    return ret;
+}
+
+static int write_stdout(const struct report *report, report_writer *write)
+{
+    const int ret = write(stdout, report);
+    return !ret && fflush(stdout) ? -errno : ret;
+}
+
+static int write_file(const char *path, const struct report *report, report_writer *write)
+{
+    struct whole_file file;
+    int ret = whole_file_open(&file, path);
+    if (ret < 0)
+        return ret;
+    ret = write(file.out, report);
+    if (!ret)
+        return whole_file_commit(&file);
+    whole_file_abandon(&file);
+    return ret;
+}
+
+static int write_output(const char *path, const struct report *report, report_writer *write)
+{
+    if (!path)
+        return 0;
+    const int ret = is_stdout(path) ? write_stdout(report, write) : write_file(path, report, write);
+    if (ret < 0)
+        complain("cannot write %s: %s; nothing was left there", is_stdout(path) ? "to standard output" : path,
+                 strerror(-ret));
+    return ret;
+}
+
+static enum exit_code write_outputs(const struct arguments *arguments, const struct report *report)
+{
+    const bool stdout_taken = is_stdout(arguments->json_path) || is_stdout(arguments->csv_path);
+    if (write_output(arguments->json_path, report, report_write_json) ||
+        write_output(arguments->csv_path, report, report_write_csv) ||
+        write_output(stdout_taken ? NULL : "-", report, report_write_text))
+        return EXIT_SETUP;
+    return EXIT_REPORTED;
+}
+
+static enum exit_code judge(const struct arguments *arguments, struct report *report, struct ideal *ideal)
+{
+    struct rgb_converter converter;
+    rgb_converter_init(&converter);
+    const struct recorded_run *const run = report->run;
+    char why[WHY_SIZE];
+    struct drop *drops;
+    enum exit_code code = EXIT_UNUSABLE;
+    report->drop_count = drops_compare(&drops, run->rows, run->count, ideal, &converter, why, sizeof why);
+    if (report->drop_count < 0) {
+        complain("%s cannot be compared with %s: %s", report->media_path, report->dir, why);
+        goto out;
+    }
+    struct quality quality;
+    if (quality_of(&quality, run->rows, run->count, drops, report->drop_count)) {
+        complain("memory ran out");
+        goto out;
+    }
+    report->drops = drops;
+    report->quality = &quality;
+    report->converter = &converter;
+    code = write_outputs(arguments, report);
+out:
+    free(drops);
+    rgb_converter_finish(&converter);
+    return code;
+}
+
+/* A picture of another file is no ideal: the media must be the very bytes that were played. */
+static int check_media(const struct recorded_run *run, const char *path)
+{
+    char sha256[65];
+    const int ret = clip_sha256(path, sha256);
+    if (ret < 0) {
+        complain("%s: %s; name the file that was played by --media=FILE", path, strerror(-ret));
+        return ret;
+    }
+    if (!strcmp(sha256, run->media_sha256))
+        return 0;
+    complain("%s is not the file that was played (its SHA-256 differs from the record's); name that one by --media=FILE",
+             path);
+    return -EINVAL;
+}
+
+static enum exit_code report_run(const struct arguments *arguments, const struct recorded_run *run)
+{
+    struct report report = {
+        .dir = arguments->dir,
+        .media_path = arguments->media_path ? arguments->media_path : run->media_path,
+        .run = run,
+    };
+    if (check_media(run, report.media_path))
+        return EXIT_UNUSABLE;
+    char why[WHY_SIZE];
+    struct ideal *ideal;
+    if (ideal_open(&ideal, report.media_path, run->stream_index, why, sizeof why) < 0) {
+        complain("%s: %s", report.media_path, why);
+        return EXIT_UNUSABLE;
+    }
+    const enum exit_code code = judge(arguments, &report, ideal);
+    ideal_close(&ideal);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const struct arguments arguments = parse_arguments(argc, argv);
+    av_log_set_level(AV_LOG_QUIET); /* damage in the media was met and told when it was played */
+    if (try_output(arguments.json_path) || try_output(arguments.csv_path))
+        return EXIT_SETUP;
+    struct recorded_run run;
+    char why[WHY_SIZE];
+    if (recorded_run_read(&run, arguments.dir, why, sizeof why)) {
+        complain("%s", why);
+        return EXIT_UNUSABLE;
+    }
+    const enum exit_code code = report_run(&arguments, &run);
+    recorded_run_finish(&run);
+    return code;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "quality.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double ns_per_ms = 1e6;
+
+static int compare_values(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double percentile(const double *sorted, int64_t count, double fraction)
+{
+    if (!count)
+        return NAN;
+    const double place = fraction * (double)(count - 1);
+    const int64_t below = (int64_t)place;
+    const int64_t above = below + 1 < count ? below + 1 : below;
+    return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
+}
+
+static double sample_sd(const double *values, int64_t count, double mean)
+{
+    double squares = 0;
+    for (int64_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return count > 1 ? sqrt(squares / (double)(count - 1)) : count ? 0 : NAN;
+}
+
+struct spread spread_of(double *values, int64_t count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare_values);
+    struct spread spread = {.count = count};
+    for (int64_t i = 0; i < count; i++)
+        spread.sum += values[i];
+    spread.mean = count ? spread.sum / (double)count : NAN;
+    spread.sd = sample_sd(values, count, spread.mean);
+    spread.median = percentile(values, count, 0.5);
+    spread.p90 = percentile(values, count, 0.9);
+    spread.p99 = percentile(values, count, 0.99);
+    return spread;
+}
+
+static void count_verdict(struct quality *quality, enum verdict verdict)
+{
+    switch (verdict) {
+    case VERDICT_NONE: break;
+    case VERDICT_SHOWN: quality->shown++; break;
+    case VERDICT_ABORTED: quality->aborted++; break;
+    case VERDICT_SKIPPED: quality->skipped++; break;
+    case VERDICT_LATE: quality->late++; break;
+    }
+}
+
+static void count_rows(struct quality *quality, const struct frame_record *rows, int64_t count)
+{
+    int64_t drop_run = 0;
+    for (int64_t i = 0; i < count; i++) {
+        count_verdict(quality, (enum verdict)rows[i].verdict);
+        if (rows[i].verdict == VERDICT_SHOWN)
+            drop_run = 0;
+        else if (was_dropped(&rows[i]) && ++drop_run > quality->longest_drop_run)
+            quality->longest_drop_run = drop_run;
+    }
+    quality->dropped = quality->aborted + quality->skipped + quality->late;
+    quality->frames = quality->shown + quality->dropped;
+}
+
+static struct spread spread_of_rmse(double *values, const struct drop *drops, int64_t count)
+{
+    int64_t compared = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (drops[i].shown)
+            values[compared++] = drops[i].rmse_8bit;
+    }
+    return spread_of(values, compared);
+}
+
+static struct spread spread_of_skew(double *values, const struct frame_record *rows, int64_t count)
+{
+    int64_t known = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (rows[i].verdict == VERDICT_SHOWN && rows[i].skew_ns != FIELD_EMPTY)
+            values[known++] = (double)rows[i].skew_ns / ns_per_ms;
+    }
+    return spread_of(values, known);
+}
+
+int quality_of(struct quality *quality, const struct frame_record *rows, int64_t count, const struct drop *drops,
+               int64_t drop_count)
+{
+    *quality = (struct quality){0};
+    double *const values = malloc((size_t)(count + 1) * sizeof *values);
+    if (!values)
+        return -ENOMEM;
+    count_rows(quality, rows, count);
+    quality->rmse_8bit = spread_of_rmse(values, drops, drop_count);
+    quality->before_first = drop_count - quality->rmse_8bit.count;
+    quality->skew_ms = spread_of_skew(values, rows, count);
+    free(values);
+    return 0;
+}

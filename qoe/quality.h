@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A run in a few numbers. */
+#ifndef QOE_QUALITY_H
+#define QOE_QUALITY_H
+
+#include "drops.h"
+
+#include <stdint.h>
+
+/* Of any number of values: percentiles are interpolated between the nearest two, sd is that of a sample (n - 1). */
+struct spread {
+    int64_t count;
+    double sum;
+    double mean;
+    double sd;
+    double median;
+    double p90;
+    double p99;
+};
+
+/* Of no values all are NaN, but for the sum and the count. Sorts the values. */
+struct spread spread_of(double *values, int64_t count);
+
+struct quality {
+    int64_t frames; /* shown + dropped */
+    int64_t shown;
+    int64_t dropped; /* aborted + skipped + late */
+    int64_t aborted;
+    int64_t skipped;
+    int64_t late;
+    int64_t before_first;     /* dropped before anything was on the screen: counted, not compared */
+    int64_t longest_drop_run; /* pictures dropped in a row */
+    struct spread rmse_8bit;  /* over the drops that were compared */
+    struct spread skew_ms;    /* A-V of the shown pictures; > 0: the video is late */
+};
+
+/* Returns 0 or -ENOMEM. */
+int quality_of(struct quality *quality, const struct frame_record *rows, int64_t count, const struct drop *drops,
+               int64_t drop_count);
+
+#endif

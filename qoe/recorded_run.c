@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "recorded_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where it went wrong, and what the caller wants to hear of it. */
+struct reader {
+    const char *dir;
+    char path[PATH_MAX]; /* of the file being read */
+    char *why;
+    size_t why_size;
+};
+
+__attribute__((format(printf, 2, 3)))
+static int refuse(const struct reader *reader, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reader->why, reader->why_size, format, args);
+    va_end(args);
+    return -EINVAL;
+}
+
+static bool take_path(struct reader *reader, const char *name)
+{
+    return snprintf(reader->path, sizeof reader->path, "%s/%s", reader->dir, name) < (int)sizeof reader->path;
+}
+
+static int refuse_directory(struct reader *reader)
+{
+    struct stat facts;
+    if (stat(reader->dir, &facts))
+        return refuse(reader, "%s: %s; name a directory that dlex-play --record=DIR wrote", reader->dir, strerror(errno));
+    if (!S_ISDIR(facts.st_mode))
+        return refuse(reader, "%s is no directory; name one that dlex-play --record=DIR wrote", reader->dir);
+    int files = 0;
+    while (files < INT_MAX) {
+        char name[32];
+        snprintf(name, sizeof name, "%d/run.json", files + 1);
+        if (!take_path(reader, name) || access(reader->path, F_OK))
+            break;
+        files++;
+    }
+    if (files > 0)
+        return refuse(reader, "%s holds the records of %d files; name one of %s/1 to %s/%d", reader->dir, files,
+                      reader->dir, reader->dir, files);
+    return refuse(reader, "%s holds no record (no run.json); name a directory that dlex-play --record=DIR wrote",
+                  reader->dir);
+}
+
+static int read_facts(struct recorded_run *run, struct reader *reader)
+{
+    if (!take_path(reader, "run.json") || access(reader->path, F_OK))
+        return refuse_directory(reader);
+    json_error_t error;
+    run->json = json_load_file(reader->path, 0, &error);
+    if (!run->json)
+        return refuse(reader, "%s cannot be read: %s in line %d", reader->path, error.text, error.line);
+    const json_t *const media = json_object_get(run->json, "media");
+    run->media_path = json_string_value(json_object_get(media, "path"));
+    run->media_sha256 = json_string_value(json_object_get(media, "sha256"));
+    if (!run->media_path || !run->media_sha256)
+        return refuse(reader, "%s does not tell the media's path and SHA-256; record the run again", reader->path);
+    const json_t *const stream = json_object_get(json_object_get(media, "video"), "stream_index");
+    if (!json_is_integer(stream))
+        return refuse(reader, "%s is the record of a run without pictures; there is nothing to compare", reader->dir);
+    run->stream_index = (int)json_integer_value(stream);
+    return 0;
+}
+
+static int append_row(struct recorded_run *run, const struct frame_record *row)
+{
+    const int64_t count = run->count;
+    if (!(count & (count - 1))) { /* a power of two, or the first: the room is used up */
+        const size_t room = count ? 2 * (size_t)count : 1;
+        struct frame_record *const rows = realloc(run->rows, room * sizeof *rows);
+        if (!rows)
+            return -ENOMEM;
+        run->rows = rows;
+    }
+    run->rows[run->count++] = *row;
+    return 0;
+}
+
+/* A record is written whole, so whatever does not fit means that somebody changed or cut it. */
+static bool is_sound(const struct recorded_run *run, const struct frame_record *row)
+{
+    const bool in_order = run->count == 0 || row->index > run->rows[run->count - 1].index;
+    const bool placed = row->verdict == VERDICT_NONE || row->pts_ns != FIELD_EMPTY;
+    return row->index != FIELD_EMPTY && in_order && placed;
+}
+
+static int read_row(struct recorded_run *run, const char *line)
+{
+    struct frame_record row;
+    if (!strchr(line, '\n') || frame_record_parse(line, &row) || !is_sound(run, &row))
+        return -EINVAL;
+    return append_row(run, &row);
+}
+
+static int read_rows(struct recorded_run *run, const struct reader *reader, FILE *in)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int ret = 0;
+    int64_t number = 0;
+    while (!ret && getline(&line, &room, in) >= 0)
+        ret = number++ ? read_row(run, line) : frame_record_parse_header(line);
+    free(line);
+    if (ret == -ENOMEM)
+        return refuse(reader, "memory ran out while reading %s", reader->path);
+    if (ret)
+        return refuse(reader, "%s is damaged in line %" PRId64 "; record the run again", reader->path, number);
+    if (ferror(in))
+        return refuse(reader, "%s cannot be read: %s", reader->path, strerror(errno));
+    return number ? 0 : refuse(reader, "%s is empty; record the run again", reader->path);
+}
+
+static int read_frames(struct recorded_run *run, struct reader *reader)
+{
+    if (!take_path(reader, "frames.csv"))
+        return refuse(reader, "the path %s is too long", reader->dir);
+    FILE *const in = fopen(reader->path, "r");
+    if (!in)
+        return refuse(reader, "%s cannot be read: %s; record the run again", reader->path, strerror(errno));
+    const int ret = read_rows(run, reader, in);
+    fclose(in);
+    return ret;
+}
+
+int recorded_run_read(struct recorded_run *run, const char *dir, char *why, size_t why_size)
+{
+    *run = (struct recorded_run){0};
+    struct reader reader = {.dir = dir, .why = why, .why_size = why_size};
+    int ret = read_facts(run, &reader);
+    if (!ret)
+        ret = read_frames(run, &reader);
+    if (ret)
+        recorded_run_finish(run);
+    return ret;
+}
+
+void recorded_run_finish(struct recorded_run *run)
+{
+    json_decref(run->json);
+    free(run->rows);
+    *run = (struct recorded_run){0};
+}

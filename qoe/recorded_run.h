@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A run record, read back: DIR/run.json and DIR/frames.csv as dlex-play --record=DIR wrote them. */
+#ifndef QOE_RECORDED_RUN_H
+#define QOE_RECORDED_RUN_H
+
+#include "frame_record.h"
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct recorded_run {
+    json_t *json; /* run.json; the strings below are its own */
+    const char *media_path;
+    const char *media_sha256;
+    int stream_index; /* of the video in the media */
+    struct frame_record *rows; /* in presentation order */
+    int64_t count;
+};
+
+/*
+ * Returns 0, or a negative errno with a whole sentence in why ("DIR/frames.csv is torn in line 7; …"). A directory that
+ * holds the records of several files is refused by naming them. recorded_run_finish accepts a run of zeros.
+ */
+int recorded_run_read(struct recorded_run *run, const char *dir, char *why, size_t why_size);
+void recorded_run_finish(struct recorded_run *run);
+
+#endif

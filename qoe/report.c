@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "report.h"
+
+#include "build_facts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <libavutil/avutil.h>
+#include <math.h>
+
+enum { CONVERSION_SIZE = 80 };
+
+static const char *conversion(const struct report *report, char *buffer, size_t size)
+{
+    const struct rgb_converter *const converter = report->converter;
+    char colours[CONVERSION_SIZE / 2];
+    snprintf(buffer, size, "RGB24 %dx%d, %s", converter->width, converter->height,
+             rgb_converter_description(converter, colours, sizeof colours));
+    return buffer;
+}
+
+static void write_counts(FILE *out, const struct quality *quality)
+{
+    const double percent = quality->frames ? 100.0 / (double)quality->frames : 0;
+    fprintf(out, "frames  %8" PRId64 "\n", quality->frames);
+    fprintf(out, "shown   %8" PRId64 "  %5.1f %%\n", quality->shown, (double)quality->shown * percent);
+    fprintf(out, "dropped %8" PRId64 "  %5.1f %%  %" PRId64 " aborted, %" PRId64 " skipped, %" PRId64
+            " late; at most %" PRId64 " in a row\n", quality->dropped, (double)quality->dropped * percent,
+            quality->aborted, quality->skipped, quality->late, quality->longest_drop_run);
+}
+
+static void write_rmse_row(FILE *out, const char *name, double rmse_8bit)
+{
+    fprintf(out, "  %-6s %12.1f %12.3f\n", name, rmse_q16(rmse_8bit), rmse_8bit);
+}
+
+static void write_rmse(FILE *out, const struct report *report)
+{
+    const struct spread *const rmse = &report->quality->rmse_8bit;
+    if (report->quality->before_first)
+        fprintf(out, "%" PRId64 " dropped before anything was on the screen: not compared\n",
+                report->quality->before_first);
+    if (!rmse->count)
+        return;
+    char how[CONVERSION_SIZE];
+    fprintf(out, "\nRMSE of the dropped pictures: what should have been on the screen against what was, the last picture\n"
+            "shown before (%s)\n", conversion(report, how, sizeof how));
+    fprintf(out, "         %12s %12s\n", "16-bit units", "8-bit units");
+    write_rmse_row(out, "sum", rmse->sum);
+    write_rmse_row(out, "mean", rmse->mean);
+    write_rmse_row(out, "median", rmse->median);
+    write_rmse_row(out, "p90", rmse->p90);
+}
+
+static void write_skew(FILE *out, const struct spread *skew_ms)
+{
+    if (skew_ms->count)
+        fprintf(out, "\nA-V of the shown pictures (> 0: the video is late): mean %.1f ms, s.d. %.1f ms, p99 %.1f ms\n",
+                skew_ms->mean, skew_ms->sd, skew_ms->p99);
+}
+
+int report_write_text(FILE *out, const struct report *report)
+{
+    fprintf(out, "%s, a run of %s\n\n", report->dir, report->media_path);
+    write_counts(out, report->quality);
+    write_rmse(out, report);
+    write_skew(out, &report->quality->skew_ms);
+    return ferror(out) ? -EIO : 0;
+}
+
+static json_t *number_or_null(double value)
+{
+    return isnan(value) ? json_null() : json_real(value);
+}
+
+/* Without drops there is no error: 0 rather than nothing, so that tables of many runs have numbers everywhere. */
+static json_t *q16_or_zero(double rmse_8bit)
+{
+    return json_real(isnan(rmse_8bit) ? 0 : rmse_q16(rmse_8bit));
+}
+
+static json_t *summary_json(const struct quality *quality)
+{
+    const double fraction = quality->frames ? (double)quality->dropped / (double)quality->frames : 0;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
+                     "frames", (json_int_t)quality->frames,
+                     "shown", (json_int_t)quality->shown,
+                     "dropped", (json_int_t)quality->dropped,
+                     "aborted", (json_int_t)quality->aborted,
+                     "skipped", (json_int_t)quality->skipped,
+                     "late", (json_int_t)quality->late,
+                     "dropped_fraction", fraction,
+                     "rmse_q16_sum", q16_or_zero(quality->rmse_8bit.sum),
+                     "rmse_q16_mean", q16_or_zero(quality->rmse_8bit.mean),
+                     "rmse_q16_median", q16_or_zero(quality->rmse_8bit.median),
+                     "rmse_q16_p90", q16_or_zero(quality->rmse_8bit.p90),
+                     "skew_ms_mean", number_or_null(quality->skew_ms.mean),
+                     "skew_ms_sd", number_or_null(quality->skew_ms.sd),
+                     "skew_ms_p99", number_or_null(quality->skew_ms.p99),
+                     "longest_drop_run", (json_int_t)quality->longest_drop_run);
+}
+
+static json_t *compared_json(const struct report *report)
+{
+    char how[CONVERSION_SIZE];
+    return json_pack("{s:I, s:I, s:o, s:s}",
+                     "drops", (json_int_t)report->quality->rmse_8bit.count,
+                     "before_first", (json_int_t)report->quality->before_first,
+                     "as", report->converter->width ? json_string(conversion(report, how, sizeof how)) : json_null(),
+                     "ideal_decoder", av_version_info());
+}
+
+int report_write_json(FILE *out, const struct report *report)
+{
+    json_t *const json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:O?, s:o, s:o}",
+                                   "format", 1,
+                                   "version", DLEX_VERSION,
+                                   "commit", DLEX_COMMIT,
+                                   "record", report->dir,
+                                   "media", report->media_path,
+                                   "media_sha256", report->run->media_sha256,
+                                   "options", json_object_get(report->run->json, "options"),
+                                   "compared", compared_json(report),
+                                   "summary", summary_json(report->quality));
+    if (!json)
+        return -ENOMEM;
+    const int ret = json_dumpf(json, out, JSON_INDENT(2)) ? -EIO : 0;
+    fputc('\n', out);
+    json_decref(json);
+    return ret;
+}
+
+static void write_drop(FILE *out, const struct drop *drop)
+{
+    const struct frame_record *const row = drop->row;
+    fprintf(out, "%" PRId64 ",%" PRId64 ",%s,", row->index, row->pts_ns, verdict_name((enum verdict)row->verdict));
+    if (drop->shown)
+        fprintf(out, "%" PRId64 ",%.4f,%.6f\n", drop->shown->index, rmse_q16(drop->rmse_8bit), drop->rmse_8bit);
+    else
+        fputs(",,\n", out);
+}
+
+int report_write_csv(FILE *out, const struct report *report)
+{
+    fputs("index,pts_ns,verdict,shown_index,rmse_q16,rmse_8bit\n", out);
+    for (int64_t i = 0; i < report->drop_count; i++)
+        write_drop(out, &report->drops[i]);
+    return ferror(out) ? -EIO : 0;
+}

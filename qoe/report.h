@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What dlex-qoe tells: a table for people, JSON for programs, and one CSV row for each dropped picture. */
+#ifndef QOE_REPORT_H
+#define QOE_REPORT_H
+
+#include "drops.h"
+#include "quality.h"
+#include "recorded_run.h"
+#include "rgb_converter.h"
+
+#include <stdio.h>
+
+/* All of it belongs to the caller. */
+struct report {
+    const char *dir;
+    const char *media_path;
+    const struct recorded_run *run;
+    const struct drop *drops;
+    int64_t drop_count;
+    const struct quality *quality;
+    const struct rgb_converter *converter; /* of zeros when nothing was compared */
+};
+
+/* Each writes the whole of its kind and returns 0, or a negative errno when memory ran out or the stream has an error. */
+int report_write_text(FILE *out, const struct report *report);
+int report_write_json(FILE *out, const struct report *report);
+int report_write_csv(FILE *out, const struct report *report);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rgb_converter.h"
+
+#include <libavutil/error.h>
+#include <libavutil/macros.h>
+#include <libavutil/mem.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+#include <stdio.h>
+
+enum {
+    HD_LINES = 720,
+    /* Vector code of swscale reads and writes whole blocks. */
+    ROW_ALIGNMENT = 64,
+    UNIT = 1 << 16,
+};
+
+void rgb_converter_init(struct rgb_converter *converter)
+{
+    *converter = (struct rgb_converter){0};
+}
+
+void rgb_converter_finish(struct rgb_converter *converter)
+{
+    sws_freeContext(converter->sws);
+    rgb_converter_init(converter);
+}
+
+static enum AVColorSpace matrix_of(const AVFrame *picture)
+{
+    switch (picture->colorspace) {
+    case AVCOL_SPC_BT709:
+    case AVCOL_SPC_FCC:
+    case AVCOL_SPC_BT470BG:
+    case AVCOL_SPC_SMPTE170M:
+    case AVCOL_SPC_SMPTE240M:
+    case AVCOL_SPC_BT2020_NCL:
+        return picture->colorspace;
+    default:
+        return picture->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    }
+}
+
+static void take_facts(struct rgb_converter *converter, const AVFrame *picture)
+{
+    converter->width = picture->width;
+    converter->height = picture->height;
+    converter->matrix = matrix_of(picture);
+    converter->full_range = picture->color_range == AVCOL_RANGE_JPEG;
+}
+
+static int prepare(struct rgb_converter *converter, const AVFrame *picture)
+{
+    if (!converter->width)
+        take_facts(converter, picture);
+    /* BITEXACT: the same numbers on every machine, whatever vectors its processor has. */
+    converter->sws = sws_getCachedContext(converter->sws, picture->width, picture->height, picture->format,
+                                          converter->width, converter->height, AV_PIX_FMT_RGB24,
+                                          SWS_BILINEAR | SWS_ACCURATE_RND | SWS_BITEXACT, NULL, NULL, NULL);
+    if (!converter->sws)
+        return AVERROR(ENOMEM);
+    const int *const coefficients = sws_getCoefficients(converter->matrix);
+    /* Fails for pictures that are RGB already, which need no matrix. */
+    sws_setColorspaceDetails(converter->sws, coefficients, converter->full_range, coefficients, 1, 0, UNIT, UNIT);
+    return 0;
+}
+
+static int make_room(const struct rgb_converter *converter, struct rgb_picture *out)
+{
+    if (out->pixels)
+        return 0;
+    const ptrdiff_t stride = FFALIGN(3 * (ptrdiff_t)converter->width, ROW_ALIGNMENT);
+    uint8_t *const pixels = av_malloc((size_t)stride * converter->height + ROW_ALIGNMENT);
+    if (!pixels)
+        return AVERROR(ENOMEM);
+    *out = (struct rgb_picture){pixels, converter->width, converter->height, stride};
+    return 0;
+}
+
+int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct rgb_picture *out)
+{
+    int ret = prepare(converter, picture);
+    if (!ret)
+        ret = make_room(converter, out);
+    if (ret)
+        return ret;
+    uint8_t *const planes[4] = {out->pixels};
+    const int strides[4] = {(int)out->stride};
+    ret = sws_scale(converter->sws, (const uint8_t *const *)picture->data, picture->linesize, 0, picture->height,
+                    planes, strides);
+    return ret < 0 ? ret : 0;
+}
+
+const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%s, %s range", av_color_space_name(converter->matrix),
+             converter->full_range ? "full" : "limited");
+    return buffer;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The root mean square error of two pictures, as ImageMagick's `compare -metric RMSE` computes it: over all pixels and the
+ * three channels together.
+ */
+#ifndef QOE_RMSE_H
+#define QOE_RMSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* An RGB24 picture; rows of 3 * width bytes begin stride bytes apart. The pixels belong to whoever made it. */
+struct rgb_picture {
+    uint8_t *pixels;
+    int width;
+    int height;
+    ptrdiff_t stride;
+};
+
+/* The sum of squared differences, exact. Both pictures have the same size. */
+uint64_t rgb_ssd(const struct rgb_picture *a, const struct rgb_picture *b);
+
+/* In units of the 8-bit scale, from 0 to 255. */
+double rgb_rmse(const struct rgb_picture *a, const struct rgb_picture *b);
+
+/* The same in the units of seed 000's table 4, ImageMagick's 16-bit quantum: 65535 / 255 times as much. */
+double rmse_q16(double rmse_8bit);
+
+#endif
