@@ -120,7 +120,7 @@ void decoder_close(struct decoder **decoder)
 
 bool decoder_has_gate(const struct decoder *decoder)
 {
-    return decoder->avctx->codec_id == AV_CODEC_ID_H264;
+    return decoder->avctx->codec->capabilities & AV_CODEC_CAP_GATE;
 }
 
 const char *decoder_description(const struct decoder *decoder, char *buffer, size_t size)
