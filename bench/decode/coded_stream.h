@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The packets of one video stream, all in memory, so that a test can decode them
- * many times over and nothing but the decoder differs from pass to pass.
+ * The packets of one video stream, all in memory, so that benchmarks and tests can decode
+ * them many times over and nothing but the decoder differs from pass to pass.
  */
 #ifndef CODED_STREAM_H
 #define CODED_STREAM_H

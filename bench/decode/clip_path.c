@@ -10,13 +10,9 @@ enum { MAKE_NOT_HERE = 3 }; /* exit code of media/make */
 
 int clip_path(char *path, size_t size, const char *name)
 {
-    const char *make = getenv("DLEX_MEDIA_MAKE");
-    char command[4096];
-    if (!make)
-        return 1;
-    if (snprintf(command, sizeof(command), "'%s' '%s'", make, name) >=
-                     (int)sizeof(command))
-        return -1;
+    char command[256];
+    snprintf(command, sizeof(command), "exec \"$DLEX_MEDIA_MAKE\" '%s'", name);
+    setenv("DLEX_MEDIA_MAKE", MEDIA_MAKE, 1); /* its path may have any characters */
     FILE *pipe = popen(command, "r");
     if (!pipe)
         return -1;

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* dlex-bench-decode: what the gate costs, and how soon a deadline has control in it. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_report.h"
+#include "clip_path.h"
+
+enum {
+    EXIT_USAGE = 1,
+    EXIT_FAILED = 2,
+    PAIRS = 20,
+    QUICK_PAIRS = 15,
+    QUICK_PACKETS = 250,
+    ABORTS = 1000,
+    MOST_PASSES = 100, /* a clip that gives no ten aborts a pass has hardly any droppable pictures */
+};
+
+struct options {
+    const char *clip;
+    const char *json;
+    int64_t deadline_base_ns;
+    int quick;
+};
+
+static const char help[] =
+    "Usage: dlex-bench-decode [OPTION ...]\n"
+    "Measures what the gate of the patched FFmpeg costs while no deadline passes, against a\n"
+    "pristine FFmpeg, and how soon a deadline that passes has control in the gate.\n"
+    "  --clip=FILE           decode this, not the trailer (or, without it, the made clip)\n"
+    "  --deadline-base=MS    of the second measurement, from the start of a decode (default 1)\n"
+    "  --json=FILE           all figures and samples\n"
+    "  --quick               part of the clip only, with less certain figures\n"
+    "  --help\n";
+
+static int parse_milliseconds(const char *text, int64_t *ns)
+{
+    char *end;
+    const double ms = strtod(text, &end);
+    if (end == text || *end || !(ms > 0 && ms < 1e6))
+        return -1;
+    *ns = ms * 1e6;
+    return 0;
+}
+
+/* Returns 0, or -1 after one sentence. */
+static int parse_options(struct options *options, int argc, char **argv)
+{
+    static const struct option names[] = {
+        {"clip", required_argument, NULL, 'c'}, {"deadline-base", required_argument, NULL, 'd'},
+        {"json", required_argument, NULL, 'j'}, {"quick", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},       {0},
+    };
+    int name;
+    while ((name = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        switch (name) {
+        case 'c': options->clip = optarg; break;
+        case 'j': options->json = optarg; break;
+        case 'q': options->quick = 1; break;
+        case 'h':
+            fputs(help, stdout);
+            exit(EXIT_SUCCESS);
+        case 'd':
+            if (!parse_milliseconds(optarg, &options->deadline_base_ns))
+                break;
+            fprintf(stderr, "dlex-bench-decode: --deadline-base=%s is no time; give milliseconds\n",
+                    optarg);
+            return -1;
+        default: return -1; /* getopt has said it */
+        }
+    }
+    if (optind == argc)
+        return 0;
+    fprintf(stderr, "dlex-bench-decode: %s is not an option; name a clip by --clip=FILE\n",
+            argv[optind]);
+    return -1;
+}
+
+/* The path given, the trailer's, or the made clip's. */
+static int find_clip(const char *given, char *path, size_t size)
+{
+    if (given)
+        return snprintf(path, size, "%s", given) < (int)size ? 0 : -1;
+    if (!clip_path(path, size, "trailer_1080p") || !clip_path(path, size, "hard_1080p"))
+        return 0;
+    fprintf(stderr, "dlex-bench-decode: no clip can be made here; name one by --clip=FILE\n");
+    return -1;
+}
+
+static int measure_overhead(struct gate_overhead *overhead, const struct options *options,
+                            const char *clip)
+{
+    *overhead = (struct gate_overhead){
+        .gated_program = GATED_PROGRAM,
+        .pristine_program = PRISTINE_PROGRAM,
+        .clip = clip,
+        .packet_count = options->quick ? QUICK_PACKETS : 0,
+        .pair_count = options->quick ? QUICK_PAIRS : PAIRS,
+        .seed = 1,
+    };
+    return overhead_measure(overhead);
+}
+
+static int measure_latency(struct abort_latency *latency, const struct options *options,
+                           const char *clip)
+{
+    struct coded_stream stream;
+    *latency = (struct abort_latency){
+        .deadline_base_ns = options->deadline_base_ns,
+        .wanted_aborts = ABORTS,
+        .most_passes = MOST_PASSES,
+    };
+    int ret = stream_load(&stream, clip);
+    if (ret >= 0) {
+        ret = latency_measure(latency, &stream);
+        stream_finish(&stream);
+    }
+    if (ret < 0)
+        fprintf(stderr, "dlex-bench-decode: %s cannot be decoded: %s\n", clip, av_err2str(ret));
+    else if (latency->gate_ns.count < ABORTS)
+        fprintf(stderr, "dlex-bench-decode: only %zu aborts; give a shorter --deadline-base\n",
+                latency->gate_ns.count);
+    return ret;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.deadline_base_ns = 1000000};
+    if (parse_options(&options, argc, argv) < 0)
+        return EXIT_USAGE;
+    char clip[4096];
+    if (find_clip(options.clip, clip, sizeof(clip)) < 0)
+        return EXIT_FAILED;
+
+    struct gate_overhead overhead;
+    struct abort_latency latency;
+    const int has_pristine = PRISTINE_PROGRAM[0] != '\0';
+    if (has_pristine && measure_overhead(&overhead, &options, clip) < 0)
+        return EXIT_FAILED;
+    int ret = measure_latency(&latency, &options, clip);
+    if (ret < 0)
+        goto out;
+    const struct bench_report report = {
+        .clip = clip,
+        .overhead = has_pristine ? &overhead : NULL,
+        .latency = &latency,
+    };
+    report_print(&report);
+    ret = options.json ? report_write_json(&report, options.json) : 0;
+    if (ret < 0)
+        fprintf(stderr, "dlex-bench-decode: %s cannot be written: %s; name another file\n",
+                options.json, strerror(-ret));
+out:
+    latency_finish(&latency);
+    return ret < 0 ? EXIT_FAILED : EXIT_SUCCESS;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "bench_report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "build_facts.h"
+#include "machine.h"
+
+static const double overhead_goal = 1.01; /* for the upper end of the interval */
+
+struct summary {
+    size_t count;
+    double p50_us, p99_us, max_us;
+};
+
+static struct summary summarize(const struct samples *samples)
+{
+    struct summary summary = {.count = samples->count};
+    double *sorted = malloc((samples->count + 1) * sizeof(*sorted));
+    if (!samples->count || !sorted)
+        goto out;
+    memcpy(sorted, samples->ns, samples->count * sizeof(*sorted));
+    stats_sort(sorted, samples->count);
+    summary.p50_us = stats_quantile(sorted, samples->count, 0.50) / 1e3;
+    summary.p99_us = stats_quantile(sorted, samples->count, 0.99) / 1e3;
+    summary.max_us = sorted[samples->count - 1] / 1e3;
+out:
+    free(sorted);
+    return summary;
+}
+
+static void print_overhead(const struct gate_overhead *overhead)
+{
+    const struct stats_interval ratio = overhead->ratio;
+    printf("Open gate, deadline an hour away, against pristine FFmpeg: CPU time, %d pictures,\n"
+           "%d interleaved pairs\n"
+           "  median ratio %.4f   95 %% interval %.4f to %.4f   pairs %.4f to %.4f\n"
+           "  goal: interval below %.2f: %s\n",
+           overhead->pictures, overhead->pair_count, ratio.median, ratio.low, ratio.high,
+           overhead->spread_low, overhead->spread_high, overhead_goal,
+           ratio.high < overhead_goal ? "reached" : "not reached");
+}
+
+static void print_summary(const char *name, struct summary summary)
+{
+    printf("  %-34s %6zu  %10.1f  %10.1f  %10.1f\n", name, summary.count, summary.p50_us,
+           summary.p99_us, summary.max_us);
+}
+
+static void print_latency(const struct abort_latency *latency)
+{
+    const struct summary gate = summarize(&latency->gate_ns);
+    const struct summary raw = summarize(&latency->raw_ns);
+    printf("Expired deadline to control, %.3f ms after the decode began; us\n"
+           "  %-34s %6s  %10s  %10s  %10s\n",
+           latency->deadline_base_ns / 1e6, "", "count", "p50", "p99", "max");
+    print_summary("in the gate", gate);
+    print_summary("raw timer to its handler", raw);
+    print_summary("waited for a protected section", summarize(&latency->waited_ns));
+    printf("  in the gate / raw: p50 %.2f, p99 %.2f\n"
+           "  (waited: the deadline passed in headers, output or a reference picture, which are\n"
+           "  never left in the middle; the time is what was left of that section)\n",
+           gate.p50_us / raw.p50_us, gate.p99_us / raw.p99_us);
+}
+
+void report_print(const struct bench_report *report)
+{
+    printf("clip: %s\n\n", report->clip);
+    if (report->overhead)
+        print_overhead(report->overhead);
+    else
+        printf("Open gate against pristine FFmpeg: not measured, this build has no pristine FFmpeg;\n"
+               "./dlex bench decode makes one\n");
+    printf("\n");
+    print_latency(report->latency);
+}
+
+static json_t *overhead_json(const struct gate_overhead *overhead)
+{
+    if (!overhead)
+        return json_null();
+    json_t *pairs = json_array();
+    for (int i = 0; i < overhead->pair_count; i++)
+        json_array_append_new(pairs, json_pack("{s:I, s:I}",
+                                               "gated_ns", overhead->pairs[i].gated_ns,
+                                               "pristine_ns", overhead->pairs[i].pristine_ns));
+    return json_pack("{s:f, s:f, s:f, s:f, s:i, s:I, s:o}",
+                     "ratio_median", overhead->ratio.median,
+                     "ratio_low", overhead->ratio.low,
+                     "ratio_high", overhead->ratio.high,
+                     "goal_below", overhead_goal,
+                     "pictures", overhead->pictures,
+                     "bootstrap_seed", (json_int_t)overhead->seed,
+                     "pairs", pairs);
+}
+
+static json_t *samples_json(const struct samples *samples)
+{
+    const struct summary summary = summarize(samples);
+    json_t *trace = json_array();
+    for (size_t i = 0; i < samples->count; i++)
+        json_array_append_new(trace, json_integer(samples->ns[i]));
+    return json_pack("{s:I, s:f, s:f, s:f, s:o}",
+                     "count", (json_int_t)summary.count,
+                     "p50_us", summary.p50_us,
+                     "p99_us", summary.p99_us,
+                     "max_us", summary.max_us,
+                     "samples_ns", trace);
+}
+
+static json_t *latency_json(const struct abort_latency *latency)
+{
+    return json_pack("{s:f, s:i, s:o, s:o, s:o}",
+                     "deadline_base_ms", latency->deadline_base_ns / 1e6,
+                     "passes", latency->passes,
+                     "in_gate", samples_json(&latency->gate_ns),
+                     "raw_timer", samples_json(&latency->raw_ns),
+                     "waited", samples_json(&latency->waited_ns));
+}
+
+static int replace_file(const char *path, const json_t *root)
+{
+    char *partial = NULL;
+    if (asprintf(&partial, "%s.partial", path) < 0)
+        return -ENOMEM;
+    int ret = 0;
+    errno = EIO;
+    if (json_dump_file(root, partial, JSON_INDENT(1)) || rename(partial, path)) {
+        ret = -errno;
+        unlink(partial);
+    }
+    free(partial);
+    return ret;
+}
+
+int report_write_json(const struct bench_report *report, const char *path)
+{
+    json_t *root = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}",
+                             "benchmark", "decode",
+                             "commit", DLEX_COMMIT,
+                             "clip", report->clip,
+                             "machine", machine_facts(),
+                             "overhead", overhead_json(report->overhead),
+                             "latency", latency_json(report->latency));
+    if (!root)
+        return -ENOMEM;
+    const int ret = replace_file(path, root);
+    json_decref(root);
+    return ret;
+}

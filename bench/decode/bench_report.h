@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What dlex-bench-decode prints, and the same with all samples as JSON. */
+#ifndef BENCH_REPORT_H
+#define BENCH_REPORT_H
+
+#include "abort_latency.h"
+#include "gate_overhead.h"
+
+struct bench_report {
+    const char *clip;
+    const struct gate_overhead *overhead; /* NULL: not measured */
+    const struct abort_latency *latency;
+};
+
+/* To stdout. */
+void report_print(const struct bench_report *report);
+
+/* Writes the file whole or not at all. Returns 0 or a negative errno. */
+int report_write_json(const struct bench_report *report, const char *path);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What an open gate costs when nothing is interrupted: CPU time of the patched decoder with a deadline
+ * an hour away, over that of a pristine FFmpeg. Both are runs of timed_decode, interleaved
+ * (A B, B A, A B, ...) so that what the machine does meanwhile falls on both.
+ */
+#ifndef GATE_OVERHEAD_H
+#define GATE_OVERHEAD_H
+
+#include <stdint.h>
+
+#include "sample_stats.h"
+
+enum { OVERHEAD_MOST_PAIRS = 100 };
+
+struct overhead_pair {
+    int64_t gated_ns;
+    int64_t pristine_ns;
+};
+
+struct gate_overhead {
+    /* given */
+    const char *gated_program;
+    const char *pristine_program;
+    const char *clip;
+    int packet_count; /* 0: all */
+    int pair_count;   /* at most OVERHEAD_MOST_PAIRS */
+    uint64_t seed;    /* of the bootstrap */
+
+    /* result */
+    struct overhead_pair pairs[OVERHEAD_MOST_PAIRS];
+    int pictures;
+    double spread_low; /* smallest and largest ratio of a pair */
+    double spread_high;
+    struct stats_interval ratio; /* gated / pristine */
+};
+
+/*
+ * Runs the pairs; tells of progress on stderr. Returns 0, or -1 when a program failed or decoded
+ * another number of pictures than the others, having said so.
+ */
+int overhead_measure(struct gate_overhead *overhead);
+
+#endif
