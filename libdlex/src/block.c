@@ -22,18 +22,20 @@ static inline void discard_stale(struct thread_state *t, const struct dlex_block
 }
 
 /* With sanitizers a record may live on a heap; then only the frame says where the block is. */
-static inline struct nest_entry nest_entry(struct dlex_block_ *block, uintptr_t sp)
+static inline struct nest_entry nest_entry(struct dlex_block_ *block, uintptr_t sp,
+                                           struct dlex_block_ *floor)
 {
     const uintptr_t record = (uintptr_t)block;
     const bool on_stack = record > sp && record < block->frame;
-    return (struct nest_entry){ block, block->frame, on_stack ? record : block->frame };
+    return (struct nest_entry){ block, block->frame, on_stack ? record : block->frame,
+                                floor };
 }
 
 /* With the guard held. */
 static inline void link_block(struct thread_state *t, struct dlex_block_ *block,
-                              int64_t deadline_ns, const char *where)
+                              int64_t deadline_ns, const char *where, bool shielded)
 {
-    const uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+    const uintptr_t sp = dlex_stack_pointer();
     discard_stale(t, block, sp);
     block->outer = t->top;
     block->outer_floor = t->floor;
@@ -48,10 +50,11 @@ static inline void link_block(struct thread_state *t, struct dlex_block_ *block,
     block->outer_level = t->level;
     block->phase = DLEX_OPEN_;
     block->handled = 0;
-    block->shielded = 0;
     fpenv_save(block->fp_control);
+    if (shielded)
+        t->floor = block;
     if (t->level < NEST_MAX)
-        t->nest[t->level] = nest_entry(block, sp);
+        t->nest[t->level] = nest_entry(block, sp, t->floor);
     t->level++;
     t->top = block;
 }
@@ -59,7 +62,7 @@ static inline void link_block(struct thread_state *t, struct dlex_block_ *block,
 int dlex_begin_(struct dlex_block_ *block, const char *where)
 {
     dlex_try_within_disable();
-    link_block(&dlex_thread_state, block, INT64_MAX, where);
+    link_block(&dlex_thread_state, block, INT64_MAX, where, false);
     dlex_try_within_enable();
     return 1;
 }
@@ -97,11 +100,7 @@ static int begin_timed(struct dlex_block_ *block, int64_t deadline_ns, int64_t n
 {
     struct thread_state *t = &dlex_thread_state;
     dlex_try_within_disable();
-    link_block(t, block, deadline_ns, where);
-    if (shielded) {
-        block->shielded = 1;
-        t->floor = block;
-    }
+    link_block(t, block, deadline_ns, where, shielded);
     if (deadline_ns != INT64_MAX)
         watch(t, block, now_ns);
     release_to(t, shielded ? 0 : block->outer_depth, EXPIRY_OPENING);

@@ -39,7 +39,7 @@ _Noreturn static void unwind_from(uintptr_t frame, const struct dlex_type *type,
                                   struct dlex_block_ *owner, const char *origin)
 {
     dlex_try_within_disable();
-    dlex_discard_left(&dlex_thread_state, frame, (uintptr_t)__builtin_frame_address(0));
+    dlex_discard_left(&dlex_thread_state, frame, dlex_stack_pointer());
     dlex_unwind(&dlex_thread_state, type, owner, origin);
 }
 

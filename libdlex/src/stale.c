@@ -15,6 +15,12 @@ static bool on_alternate_stack(void)
     return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
 }
 
+__attribute__((noinline)) uintptr_t dlex_stack_pointer(void)
+{
+    DLEX_FENCE_();
+    return (uintptr_t)__builtin_frame_address(0);
+}
+
 static bool is_left(const struct nest_entry *entry, uintptr_t frame, uintptr_t sp)
 {
     return entry->frame < frame || entry->low < sp;
@@ -24,9 +30,7 @@ static void keep_outermost(struct thread_state *t, int level)
 {
     t->level = level;
     t->top = level ? t->nest[level - 1].block : NULL;
-    t->floor = t->top;
-    while (t->floor && !t->floor->shielded)
-        t->floor = t->floor->outer;
+    t->floor = level ? t->nest[level - 1].floor : NULL;
 }
 
 void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp)

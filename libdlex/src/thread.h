@@ -25,6 +25,7 @@ struct nest_entry {
     struct dlex_block_ *block;
     uintptr_t frame; /* of the function that opened it */
     uintptr_t low;   /* lowest stack address that is certainly its own */
+    struct dlex_block_ *floor; /* in force in its body */
 };
 
 struct thread_state {
@@ -47,6 +48,9 @@ _Noreturn void dlex_unwind(struct thread_state *t, const struct dlex_type *type,
 /* Says what the programmer did wrong, and aborts. */
 _Noreturn void dlex_misuse(const char *what, const char *where);
 
+/* stale.c: an address below all frames of the caller, also when link-time optimisation has inlined
+ * the caller into the program (__builtin_frame_address would then be the program's own frame). */
+uintptr_t dlex_stack_pointer(void);
 /* stale.c, with the guard held: forgets blocks that were left without closing, seen from code
  * with this stack frame (0: unknown) and a stack pointer at least sp. */
 void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp);

@@ -11,6 +11,8 @@
 #include <dlex/dlex.h>
 
 #define MS INT64_C(1000000)
+/* Long enough to enter a section or an island in, also on a machine that others load. */
+#define SOON (100 * MS)
 #define HOUR (3600 * 1000 * MS)
 
 /* Computes until the clock reaches the time; the honest victim of a deadline. */

@@ -100,7 +100,7 @@ END_TEST
 START_TEST(outer_deadline_passes_inner_handlers_and_runs_their_finally_once)
 {
     log_clear();
-    dlex_try_within_rel(5 * MS) {
+    dlex_try_within_rel(SOON) {
         dlex_try_within_rel(HOUR) {
             dlex_try {
                 burn(HOUR);
@@ -166,7 +166,7 @@ END_TEST
 START_TEST(of_two_deadlines_that_passed_the_outermost_is_delivered)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 3 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_abs(deadline_ns) {
             burn(HOUR);
@@ -240,7 +240,7 @@ END_TEST
 START_TEST(finally_is_not_cut_by_an_outer_deadline)
 {
     log_clear();
-    const int64_t outer_ns = dlex_now_ns() + 5 * MS;
+    const int64_t outer_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(outer_ns) {
         dlex_try {
             log_mark('b');
@@ -261,12 +261,12 @@ START_TEST(exception_ends_the_constraint_of_the_block_that_it_leaves)
 {
     log_clear();
     dlex_try {
-        dlex_try_within_rel(3 * MS) {
+        dlex_try_within_rel(SOON) {
             dlex_throw(some_error);
         } dlex_end
     } dlex_handle dlex_when(some_error) {
         log_mark('s');
-        burn(6 * MS);
+        burn(2 * SOON);
         log_mark('e');
     } dlex_end
     ck_assert_str_eq(log_text(), "se");
@@ -284,8 +284,8 @@ START_TEST(return_out_of_a_body_ends_its_constraint)
 {
     log_clear();
     dlex_try {
-        return_within(2 * MS);
-        burn(5 * MS);
+        return_within(SOON);
+        burn(2 * SOON);
         log_mark('b');
     } dlex_handle dlex_when_any {
         log_mark('x');
@@ -296,16 +296,16 @@ END_TEST
 
 START_TEST(leftover_expiry_does_not_disturb_a_sleep_after_idle)
 {
-    return_within(20 * MS);
+    return_within(SOON);
     dlex_idle();
-    const struct timespec nap = { .tv_nsec = 60 * MS };
+    const struct timespec nap = { .tv_nsec = 2 * SOON };
     ck_assert_int_eq(clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL), 0);
 }
 END_TEST
 
 START_TEST(leftover_expiry_interrupts_a_sleep_at_most_once)
 {
-    return_within(10 * MS);
+    return_within(SOON);
     struct timespec wake;
     clock_gettime(CLOCK_MONOTONIC, &wake);
     wake.tv_sec += 1;
@@ -319,8 +319,8 @@ END_TEST
 START_TEST(idle_keeps_the_deadline_of_an_open_block)
 {
     log_clear();
-    dlex_try_within_rel(10 * MS) {
-        return_within(MS);
+    dlex_try_within_rel(2 * SOON) {
+        return_within(SOON);
         dlex_idle();
         burn(HOUR);
     } dlex_handle dlex_when(dlex_deadline_violation) {

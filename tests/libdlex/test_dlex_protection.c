@@ -10,7 +10,7 @@ dlex_define_exception(some_error) dlex_extends(dlex_exception);
 START_TEST(expiry_in_a_section_is_delivered_by_enable)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     volatile int64_t section_end_ns = 0;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_disable();
@@ -35,7 +35,7 @@ END_TEST
 START_TEST(only_the_outermost_enable_delivers)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_disable();
         dlex_try_within_disable();
@@ -57,7 +57,7 @@ END_TEST
 START_TEST(section_that_ends_in_time_changes_nothing)
 {
     log_clear();
-    dlex_try_within_rel(3 * MS) {
+    dlex_try_within_rel(SOON) {
         dlex_try_within_disable();
         log_mark('p');
         dlex_try_within_enable();
@@ -72,7 +72,7 @@ END_TEST
 START_TEST(block_that_ended_in_a_section_is_not_violated_by_its_enable)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try {
         dlex_try_within_disable();
         dlex_try_within_abs(deadline_ns) {
@@ -125,7 +125,7 @@ END_TEST
 START_TEST(throw_inside_an_outer_section_stays_protected)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_disable();
         dlex_try {

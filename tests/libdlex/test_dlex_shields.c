@@ -12,7 +12,7 @@ START_TEST(island_is_left_at_its_deadline_and_the_section_goes_on)
     log_clear();
     dlex_try_within_rel(HOUR) {
         dlex_try_within_disable();
-        dlex_try_within_abs_shielded(dlex_now_ns() + 2 * MS) {
+        dlex_try_within_abs_shielded(dlex_now_ns() + SOON) {
             burn(HOUR);
         } dlex_finally {
             log_mark('f');
@@ -32,7 +32,7 @@ END_TEST
 START_TEST(same_deadline_is_met_by_the_island_first_and_by_the_outer_block_at_enable)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     volatile int64_t island_caught_ns = 0;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_disable();
@@ -59,7 +59,7 @@ END_TEST
 START_TEST(outer_deadline_does_not_reach_into_the_island)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_disable();
         dlex_try_within_abs_shielded(HOUR + deadline_ns) {
@@ -84,7 +84,7 @@ END_TEST
 START_TEST(island_deadline_still_holds_after_an_outer_one_passed)
 {
     log_clear();
-    const int64_t outer_ns = dlex_now_ns() + 2 * MS;
+    const int64_t outer_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(outer_ns) {
         dlex_try_within_disable();
         dlex_try_within_abs_shielded(outer_ns + 3 * MS) {
@@ -104,7 +104,7 @@ END_TEST
 START_TEST(late_island_is_not_entered_and_the_outer_block_waits_for_enable)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_disable();
         burn_until(deadline_ns + MS);
@@ -128,7 +128,7 @@ END_TEST
 START_TEST(section_inside_the_island_delays_its_violation)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_disable();
     dlex_try_within_abs_shielded(deadline_ns) {
         dlex_try_within_disable();
@@ -147,7 +147,7 @@ END_TEST
 START_TEST(island_in_a_section_of_an_island)
 {
     log_clear();
-    const int64_t outer_ns = dlex_now_ns() + 2 * MS;
+    const int64_t outer_ns = dlex_now_ns() + SOON;
     dlex_try_within_disable();
     dlex_try_within_abs_shielded(outer_ns) {
         dlex_try_within_disable();
@@ -170,7 +170,7 @@ START_TEST(block_inside_the_island_obeys_the_island_deadline)
 {
     log_clear();
     dlex_try_within_disable();
-    dlex_try_within_abs_shielded(dlex_now_ns() + 2 * MS) {
+    dlex_try_within_abs_shielded(dlex_now_ns() + SOON) {
         dlex_try_within_rel(HOUR) {
             burn(HOUR);
         } dlex_finally {
@@ -189,7 +189,7 @@ END_TEST
 START_TEST(exception_through_the_island_restores_the_section)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_disable();
         dlex_try {
@@ -220,7 +220,7 @@ static int return_from_island(int64_t deadline_ns)
 START_TEST(return_out_of_the_island_restores_the_section)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_disable();
         if (return_from_island(deadline_ns + HOUR))
@@ -239,7 +239,7 @@ END_TEST
 START_TEST(shield_without_a_section_holds_the_outer_violation_back_itself)
 {
     log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + 2 * MS;
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_abs_shielded(deadline_ns + HOUR) {
             burn_until(deadline_ns + MS);

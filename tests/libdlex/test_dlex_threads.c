@@ -178,10 +178,10 @@ static int fork_inside(int64_t deadline_ns, bool pass_in_section, volatile pid_t
 
 START_TEST(block_open_at_fork_keeps_its_deadline_in_both_processes)
 {
-    for (int i = 0; i < 4; i++) {
-        const int64_t deadline_ns = dlex_now_ns() + (i < 2 ? 20 * MS : 50000);
+    for (int i = 0; i < 2; i++) {
+        const int64_t deadline_ns = dlex_now_ns() + SOON;
         volatile pid_t child = -1;
-        const int violated = fork_inside(deadline_ns, i % 2, &child);
+        const int violated = fork_inside(deadline_ns, i == 1, &child);
         if (child == 0)
             _exit(violated ? 0 : 1);
         ck_assert_int_eq(violated, 1);

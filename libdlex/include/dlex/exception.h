@@ -120,7 +120,6 @@ struct dlex_block_ {
     int outer_level;                   /* blocks open outside this block */
     int phase;
     int handled;
-    int shielded;
     uint32_t fp_control[2];
 };
 
