@@ -124,7 +124,7 @@ int report_write_json(FILE *out, const struct report *report)
                                    "summary", summary_json(report->quality));
     if (!json)
         return -ENOMEM;
-    const int ret = json_dumpf(json, out, JSON_INDENT(2)) ? -EIO : 0;
+    const int ret = json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) ? -EIO : 0;
     fputc('\n', out);
     json_decref(json);
     return ret;

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""media/make as its users meet it. The cheapest clips only: what the recipes promise is checked by media/make itself
+whenever a clip is made, which the tests that play the clips see to.
+
+Run as: python3 test_media.py MEDIA_MAKE
+"""
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+MAKE = Path(sys.argv[1])
+CHEAP = "mpeg4_small"
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(MAKE.resolve().parent))
+from h264_facts import h264_facts  # noqa: E402
+
+
+def sha256(path):
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="dlex-media-"))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def environment(self, cache="cache", **changes):
+        kept = {key: value for key, value in os.environ.items() if key != "DLEX_MEDIA"}
+        return kept | {"DLEX_CACHE": str(self.dir / cache)} | changes
+
+    def start(self, *arguments, cache="cache", **changes):
+        return subprocess.Popen([MAKE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=self.environment(cache, **changes))
+
+    def make(self, *arguments, **changes):
+        process = self.start(*arguments, **changes)
+        out, err = process.communicate()
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def clip(self, name=CHEAP, **changes):
+        made = self.make(name, **changes)
+        if made.returncode == 3:
+            self.skipTest(made.stderr.strip())
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return Path(made.stdout.strip())
+
+    def expect_refusal(self, made, code, *words):
+        self.assertEqual((made.returncode, made.stdout), (code, ""), made.stderr)
+        self.assertEqual(len(made.stderr.splitlines()), 1, made.stderr)
+        for word in words:
+            self.assertIn(word, made.stderr)
+
+
+class Making(Case):
+    def test_clip_is_the_same_wherever_it_is_made(self):
+        self.assertEqual(sha256(self.clip()), sha256(self.clip(cache="elsewhere")))
+
+    def test_second_time_nothing_is_made(self):
+        path = self.clip()
+        before = path.stat()
+        again = self.make(CHEAP)
+        self.assertEqual((again.stdout.strip(), again.stderr), (str(path), ""))
+        self.assertEqual(path.stat().st_mtime_ns, before.st_mtime_ns)
+
+    def test_damaged_clip_is_made_anew(self):
+        path = self.clip()
+        good = sha256(path)
+        path.write_bytes(path.read_bytes()[:1000])
+        self.assertEqual(sha256(self.clip()), good)
+
+    def test_nothing_but_clip_checksum_and_lock_is_left(self):
+        path = self.clip()
+        self.assertEqual(sorted(entry.name for entry in path.parent.iterdir()),
+                         sorted([path.name, path.with_suffix(".sha256").name, f"{CHEAP}.lock"]))
+
+    def test_two_at_once_give_one_clip(self):
+        self.clip()  # skips where there is no ffmpeg program
+        both = [self.start(CHEAP, cache="fresh") for _ in range(2)]
+        answers = [process.communicate() for process in both]
+        self.assertEqual([process.returncode for process in both], [0, 0], answers)
+        self.assertEqual(answers[0][0], answers[1][0])
+        self.assertEqual(sum("made and checked" in err for _, err in answers), 1, answers)
+
+
+class Refusing(Case):
+    def test_unknown_clip_and_bad_options(self):
+        self.expect_refusal(self.make("no_such_clip"), 1, "no_such_clip", "--list")
+        self.expect_refusal(self.make("--nonsense"), 1, "--nonsense")
+        self.expect_refusal(self.make(), 1, "no clip is named")
+
+    def test_without_the_film_its_page_and_checksum_are_named(self):
+        self.clip()
+        self.expect_refusal(self.make("trailer_1080p"), 3, "peach.blender.org", "e6bda0563cc2c44b", "DLEX_MEDIA")
+
+    def test_another_film_under_its_name_is_refused(self):
+        self.clip()
+        (self.dir / "bbb_trailer_720p.mp4").write_text("not the film")
+        self.expect_refusal(self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the trailer")
+
+    def test_cache_that_cannot_be_written(self):
+        self.clip()
+        (self.dir / "file").write_text("")
+        self.expect_refusal(self.make(CHEAP, cache="file"), 2, "DLEX_CACHE")
+
+    def test_without_the_ffmpeg_program(self):
+        self.expect_refusal(self.make(CHEAP, PATH=str(self.dir)), 3, "install Debian's package ffmpeg")
+
+
+class Listing(Case):
+    def test_every_clip_is_listed_with_a_sentence(self):
+        lines = self.make("--list").stdout.splitlines()
+        names = {line.split()[0] for line in lines}
+        self.assertLessEqual({"hard_1080p", "trailer_1080p", "progressive_cabac", "mbaff", "truncated"}, names)
+        self.assertTrue(all(len(line.split()) > 3 for line in lines), lines)
+
+
+class Counting(unittest.TestCase):
+    def test_slices_of_a_stream_are_counted(self):
+        # One parameter set (CABAC), a reference I picture of two slices, a droppable B picture.
+        parameters = bytes([0x68, 0b11100000])
+        first, second = bytes([0x65, 0b10001000]), bytes([0x65, 0b01000010])
+        droppable = bytes([0x01, 0b10101000])
+        stream = b"".join(b"\x00\x00\x01" + unit + bytes(4) for unit in (parameters, first, second, droppable))
+        self.assertEqual(h264_facts(stream), {"droppable": 1, "slices": 2, "cabac": True,
+                                              "pictures": {"I": 1, "P": 0, "B": 1}})
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A run in numbers, from rows that are written here. Not here: comparing pictures, and the reports' form. */
+#include "quality.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_MAX = 64, MS = 1000000 };
+
+static struct frame_record rows[ROWS_MAX];
+static struct drop drops[ROWS_MAX];
+static struct quality quality;
+
+static enum verdict verdict_of(char letter)
+{
+    switch (letter) {
+    case 'S': return VERDICT_SHOWN;
+    case 'a': return VERDICT_ABORTED;
+    case 's': return VERDICT_SKIPPED;
+    case 'l': return VERDICT_LATE;
+    default: return VERDICT_NONE;
+    }
+}
+
+/* S shown, a aborted, s skipped, l late, - none. The n-th compared drop has an RMSE of n. */
+static void assess(const char *letters)
+{
+    const int64_t count = (int64_t)strlen(letters);
+    const struct frame_record *shown = NULL;
+    int64_t drop_count = 0;
+    int compared = 0;
+    for (int64_t i = 0; i < count; i++) {
+        rows[i] = frame_record_empty();
+        rows[i].verdict = verdict_of(letters[i]);
+        if (rows[i].verdict == VERDICT_SHOWN) {
+            rows[i].skew_ns = i * MS;
+            shown = &rows[i];
+        }
+        if (was_dropped(&rows[i]))
+            drops[drop_count++] = (struct drop){&rows[i], shown, shown ? ++compared : 0};
+    }
+    ck_assert_int_eq(quality_of(&quality, rows, count, drops, drop_count), 0);
+}
+
+START_TEST(dropped_is_aborted_and_skipped_and_late)
+{
+    assess("SaSasSlllS");
+    ck_assert_int_eq(quality.frames, 10);
+    ck_assert_int_eq(quality.shown, 4);
+    ck_assert_int_eq(quality.dropped, 6);
+    ck_assert_int_eq(quality.aborted, 2);
+    ck_assert_int_eq(quality.skipped, 1);
+    ck_assert_int_eq(quality.late, 3);
+    ck_assert_int_eq(quality.longest_drop_run, 3);
+}
+END_TEST
+
+START_TEST(rows_that_never_came_out_do_not_count)
+{
+    assess("--Sa--aS-");
+    ck_assert_int_eq(quality.frames, 4);
+    ck_assert_int_eq(quality.dropped, 2);
+    ck_assert_int_eq(quality.longest_drop_run, 2);
+}
+END_TEST
+
+START_TEST(drops_before_the_first_picture_are_counted_but_not_compared)
+{
+    assess("aaSa");
+    ck_assert_int_eq(quality.dropped, 3);
+    ck_assert_int_eq(quality.before_first, 2);
+    ck_assert_int_eq(quality.rmse_8bit.count, 1);
+    ck_assert_double_eq(quality.rmse_8bit.sum, 1);
+}
+END_TEST
+
+START_TEST(rmse_is_summed_over_the_dropped_pictures)
+{
+    assess("SaaaaS");
+    ck_assert_double_eq(quality.rmse_8bit.sum, 10);
+    ck_assert_double_eq(quality.rmse_8bit.mean, 2.5);
+    ck_assert_double_eq(quality.rmse_8bit.median, 2.5);
+    ck_assert_double_eq_tol(quality.rmse_8bit.p90, 3.7, 1e-12);
+}
+END_TEST
+
+START_TEST(skew_is_that_of_shown_pictures)
+{
+    assess("SaaSSl"); /* at 0, 3 and 4 ms */
+    ck_assert_int_eq(quality.skew_ms.count, 3);
+    ck_assert_double_eq_tol(quality.skew_ms.mean, 7.0 / 3, 1e-12);
+    ck_assert_double_eq_tol(quality.skew_ms.sd, sqrt(13.0 / 3), 1e-12);
+    ck_assert_double_eq_tol(quality.skew_ms.p99, 3.98, 1e-12);
+}
+END_TEST
+
+START_TEST(nothing_at_all_is_no_number)
+{
+    assess("---");
+    ck_assert_int_eq(quality.frames, 0);
+    ck_assert(isnan(quality.skew_ms.mean) && isnan(quality.skew_ms.sd) && isnan(quality.rmse_8bit.median));
+    ck_assert_double_eq(quality.rmse_8bit.sum, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *const suite = suite_create("quality");
+    TCase *const cases = tcase_create("rows");
+    tcase_add_test(cases, dropped_is_aborted_and_skipped_and_late);
+    tcase_add_test(cases, rows_that_never_came_out_do_not_count);
+    tcase_add_test(cases, drops_before_the_first_picture_are_counted_but_not_compared);
+    tcase_add_test(cases, rmse_is_summed_over_the_dropped_pictures);
+    tcase_add_test(cases, skew_is_that_of_shown_pictures);
+    tcase_add_test(cases, nothing_at_all_is_no_number);
+    suite_add_tcase(suite, cases);
+    SRunner *const runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
