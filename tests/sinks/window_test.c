@@ -6,6 +6,7 @@
  * here).
  */
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -263,6 +264,29 @@ START_TEST(the_interrupt_key_still_ends_the_player)
 }
 END_TEST
 
+static int thread_count(void)
+{
+    DIR *const threads = opendir("/proc/self/task");
+    int count = 0;
+    for (const struct dirent *entry; (entry = readdir(threads));)
+        count += entry->d_name[0] != '.';
+    closedir(threads);
+    return count;
+}
+
+/* Threads of its own would run outside the reservation of an experiment. */
+START_TEST(the_software_renderer_works_in_the_calling_thread)
+{
+    const int before = thread_count();
+    struct video_sink *sink = open_window();
+    AVFrame *picture = four_colours(1920, 1080, bt709);
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    ck_assert_int_eq(thread_count(), before);
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
 START_TEST(a_format_nobody_can_show_is_refused_and_the_next_is_shown)
 {
     struct video_sink *sink = open_window();
@@ -307,6 +331,7 @@ int main(void)
     tcase_add_test(cases, a_resized_window_keeps_the_aspect_and_is_redrawn);
     tcase_add_test(cases, keys_are_understood);
     tcase_add_test(cases, the_interrupt_key_still_ends_the_player);
+    tcase_add_test(cases, the_software_renderer_works_in_the_calling_thread);
     tcase_add_test(cases, a_format_nobody_can_show_is_refused_and_the_next_is_shown);
     tcase_add_test(cases, no_display_is_a_reason);
     Suite *const suite = suite_create("window");
