@@ -170,10 +170,11 @@ static int play_in_background(int keyboard)
     if (child == 0) {
         setpgid(0, 0);
         terminal_start();
+        const bool unchanged = line_modes() == (ICANON | ECHO | ISIG);
         const bool silent = type(keyboard, "q\n") && terminal_poll() == INPUT_NONE;
         terminal_restore();
         terminal_stop();
-        _exit(silent && line_modes() == (ICANON | ECHO | ISIG) ? 0 : 1);
+        _exit(unchanged && silent && line_modes() == (ICANON | ECHO | ISIG) ? 0 : 1);
     }
     int status;
     waitpid(child, &status, WUNTRACED);
