@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What an open gate costs when nothing is interrupted: CPU time of the patched decoder with a deadline
- * an hour away, over that of a pristine FFmpeg. Both are runs of timed_decode, interleaved
- * (A B, B A, A B, ...) so that what the machine does meanwhile falls on both.
+ * an hour away, over that of a pristine FFmpeg. A pair is two fresh processes of timed_decode
+ * that take turns, a second of film each (A B, B A, A B, ...), so that what the machine does
+ * meanwhile falls on both, and where their memory happens to lie differs from pair to pair.
  */
 #ifndef GATE_OVERHEAD_H
 #define GATE_OVERHEAD_H
@@ -23,13 +24,13 @@ struct gate_overhead {
     const char *gated_program;
     const char *pristine_program;
     const char *clip;
-    int packet_count; /* 0: all */
+    size_t packet_count; /* at most; 0: all */
     int pair_count;   /* at most OVERHEAD_MOST_PAIRS */
     uint64_t seed;    /* of the bootstrap */
 
     /* result */
     struct overhead_pair pairs[OVERHEAD_MOST_PAIRS];
-    int pictures;
+    int pictures; /* of one pass */
     double spread_low; /* smallest and largest ratio of a pair */
     double spread_high;
     struct stats_interval ratio; /* gated / pristine */

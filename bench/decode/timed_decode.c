@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * timed_decode CLIP [PACKETS]: decodes the clip's video, or so many packets of it, as fast as
- * possible and prints the process CPU time that took, in ns, and the number of pictures.
+ * timed_decode CLIP: prints the number of packets of the clip's video; then, for each line of
+ * its input, a number of packets, decodes so many more as fast as possible and prints the process
+ * CPU time that took, in ns, and the number of pictures that came out. So two of them can take turns.
  *
  * Built twice from this source: with DLEX_GATED and the patched FFmpeg it decodes as the player
  * does, each packet in a deadline block and the gate open, with the deadline an hour away; without,
@@ -72,21 +73,6 @@ static int decode_in_block(AVCodecContext *avctx, AVPacket *packet, AVFrame *fra
 #define decode_in_block decode_packet
 #endif
 
-static int decode(const struct coded_stream *stream, size_t packet_count, AVCodecContext *avctx,
-                  int *pictures)
-{
-    AVFrame *frame = av_frame_alloc();
-    if (!frame)
-        return AVERROR(ENOMEM);
-    int ret = 0;
-    for (size_t i = 0; ret >= 0 && i < packet_count; i++)
-        ret = decode_in_block(avctx, stream->packets[i], frame, pictures);
-    if (ret >= 0)
-        ret = decode_packet(avctx, NULL, frame, pictures);
-    av_frame_free(&frame);
-    return ret;
-}
-
 static int open_decoder(AVCodecContext **out, const struct coded_stream *stream)
 {
     const AVCodec *codec = avcodec_find_decoder(stream->parameters->codec_id);
@@ -108,30 +94,51 @@ static int64_t process_cpu_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* Answers one line. Advances *next. */
+static int decode_more(const struct coded_stream *stream, size_t *next, size_t count,
+                       AVCodecContext *avctx, AVFrame *frame)
+{
+    int ret = 0, pictures = 0;
+    const int64_t start_ns = process_cpu_ns();
+    for (; ret >= 0 && count && *next < stream->packet_count; count--)
+        ret = decode_in_block(avctx, stream->packets[(*next)++], frame, &pictures);
+    const int64_t cpu_ns = process_cpu_ns() - start_ns;
+    if (ret >= 0)
+        printf("%" PRId64 " %d\n", cpu_ns, pictures);
+    fflush(stdout);
+    return ret;
+}
+
+static int answer(const struct coded_stream *stream, AVCodecContext *avctx)
+{
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        return AVERROR(ENOMEM);
+    printf("%zu\n", stream->packet_count);
+    fflush(stdout);
+    int ret = 0;
+    size_t next = 0;
+    char line[32];
+    while (ret >= 0 && fgets(line, sizeof(line), stdin))
+        ret = decode_more(stream, &next, strtoull(line, NULL, 10), avctx, frame);
+    av_frame_free(&frame);
+    return ret;
+}
+
 int main(int argc, char **argv)
 {
     struct coded_stream stream;
     AVCodecContext *avctx = NULL;
-    int pictures = 0;
-    if (argc < 2 || stream_load(&stream, argv[1]) < 0) {
+    if (argc != 2 || stream_load(&stream, argv[1]) < 0) {
         fprintf(stderr, "timed_decode: no clip that can be read; name one\n");
         return EXIT_FAILURE;
     }
-    size_t packet_count = argc > 2 ? strtoull(argv[2], NULL, 10) : stream.packet_count;
-    if (packet_count > stream.packet_count)
-        packet_count = stream.packet_count;
-
     int ret = open_decoder(&avctx, &stream);
-    const int64_t start_ns = process_cpu_ns();
     if (ret >= 0)
-        ret = decode(&stream, packet_count, avctx, &pictures);
-    const int64_t cpu_ns = process_cpu_ns() - start_ns;
+        ret = answer(&stream, avctx);
     avcodec_free_context(&avctx);
     stream_finish(&stream);
-    if (ret < 0) {
+    if (ret < 0)
         fprintf(stderr, "timed_decode: %s: %s\n", argv[1], av_err2str(ret));
-        return EXIT_FAILURE;
-    }
-    printf("%" PRId64 " %d\n", cpu_ns, pictures);
-    return EXIT_SUCCESS;
+    return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

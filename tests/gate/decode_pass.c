@@ -124,8 +124,13 @@ static int receive_pictures(struct decode_pass *pass, AVCodecContext *avctx, AVF
 static int decode_packet(struct decode_pass *pass, AVCodecContext *avctx, AVPacket *packet,
                          AVFrame *frame)
 {
-    const int ret = avcodec_send_packet(avctx, packet);
-    return ret < 0 ? ret : receive_pictures(pass, avctx, frame);
+    int ret = avcodec_send_packet(avctx, packet);
+    if (ret >= 0)
+        ret = receive_pictures(pass, avctx, frame);
+    if (ret != AVERROR_INVALIDDATA)
+        return ret;
+    pass->rejected_count++; /* a damaged packet does not end the stream */
+    return 0;
 }
 
 /*

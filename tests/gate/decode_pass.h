@@ -43,6 +43,7 @@ struct decode_pass {
     int64_t interrupted_count;
     int64_t refused_count;
     int64_t late_count;      /* GATE_RANDOM: packets whose deadline passed */
+    int64_t rejected_count;  /* packets that the decoder called invalid */
     int64_t stray_count;     /* gate called where it must not be: see decode_pass.c */
     int64_t log_count;       /* messages of the decoder, warnings and worse */
 };
