@@ -166,6 +166,29 @@ START_TEST(island_in_a_section_of_an_island)
 }
 END_TEST
 
+START_TEST(island_still_shields_after_one_inside_it_ended)
+{
+    log_clear();
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
+    dlex_try_within_abs(deadline_ns) {
+        dlex_try_within_disable();
+        dlex_try_within_abs_shielded(deadline_ns + HOUR) {
+            dlex_try_within_abs_shielded(deadline_ns + HOUR) {
+                log_mark('2');
+            } dlex_end
+            burn_until(deadline_ns + MS);
+            log_mark('1');
+        } dlex_end
+        log_mark('p');
+        dlex_try_within_enable();
+        log_mark('x');
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('o');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "21po");
+}
+END_TEST
+
 START_TEST(block_inside_the_island_obeys_the_island_deadline)
 {
     log_clear();
@@ -301,6 +324,7 @@ int main(void)
         late_island_is_not_entered_and_the_outer_block_waits_for_enable,
         section_inside_the_island_delays_its_violation,
         island_in_a_section_of_an_island,
+        island_still_shields_after_one_inside_it_ended,
         block_inside_the_island_obeys_the_island_deadline,
         exception_through_the_island_restores_the_section,
         return_out_of_the_island_restores_the_section,

@@ -10,7 +10,8 @@
  *   dlex/within.h      deadlines: try_within_rel, try_within_abs, protected sections, the contract
  *                      on what may be interrupted, and what the library knows of a violation
  *
- * Needs gcc or clang, and Linux. Link with -ldlex (pkg-config dlex). No dependency but libc.
+ * Needs gcc or clang, Linux, and POSIX.1-2008 in sight (-std=gnu11, or _POSIX_C_SOURCE 200809L).
+ * Link with -ldlex (pkg-config dlex). No dependency but libc.
  */
 #ifndef DLEX_DLEX_H
 #define DLEX_DLEX_H
