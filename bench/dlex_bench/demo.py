@@ -219,7 +219,7 @@ def _conclude(
     title = f"{scene.clip.stem.split('-')[0]}, {calibration.share:.1%} of a CPU left to the player"
     shown = [typical(found, spreads[policy.name]["median"]) for policy, found in runs.items()]
     draw(shown, calibration.frame_s, title, out / "timeline.png")
-    console.print(medians_table(spreads, extent.repetitions))
+    console.print(medians_table(spreads, extent.repetitions, console.width))
     for sentence in findings:
         console.print(sentence, highlight=False, markup=False)
     console.print(f"\nfigures: {out / 'summary.json'}\npicture: {out / 'timeline.png'}", highlight=False, markup=False)

@@ -123,7 +123,7 @@ def load(cpu: int, share: float, ns_per_loop: int, log_dir: Path) -> Iterator[Lo
     config.write_text(json.dumps(rtapp_config(cpu, ns_per_loop, log_dir), indent=1))
     report = LoadReport()
     with child([find_rtapp(), config], cpus={cpu}) as rtapp:
-        with child(_filler_command(share, rtapp.pid), cpus={cpu}, stdout=subprocess.PIPE) as filler:
+        with _filler(cpu, share, rtapp.pid) as filler:
             time.sleep(SETTLE_S)
             if rtapp.poll() is not None:
                 raise DemoError(f"rt-app ended at once with status {rtapp.returncode}; try `rt-app {config}` by hand")
@@ -133,9 +133,15 @@ def load(cpu: int, share: float, ns_per_loop: int, log_dir: Path) -> Iterator[Lo
     report.tasks = read_task_logs(log_dir)
 
 
-def _filler_command(share: float, rtapp_pid: int) -> list[str]:
+@contextlib.contextmanager
+def _filler(cpu: int, share: float, rtapp_pid: int) -> Iterator[subprocess.Popen[bytes]]:
+    """The third task, from when it has begun."""
     script = Path(__file__).with_name("filler.py")
-    return [sys.executable, "-ISE", str(script), f"{share:.6f}", str(FILLER_PERIOD_US), str(rtapp_pid)]
+    argv = [sys.executable, "-ISE", script, f"{share:.6f}", str(FILLER_PERIOD_US), str(rtapp_pid)]
+    with child(argv, cpus={cpu}, stdout=subprocess.PIPE) as filler:
+        assert filler.stdout is not None
+        filler.stdout.readline()
+        yield filler
 
 
 def _collect_filler(filler: subprocess.Popen[bytes], report: LoadReport) -> None:
@@ -152,7 +158,7 @@ def measure_ns_per_loop(cpu: int, log_dir: Path, seconds: float = 1.5) -> int:
     log_dir.mkdir(parents=True, exist_ok=True)
     config = log_dir / "rt-app.json"
     config.write_text(json.dumps(rtapp_config(cpu, NS_PER_LOOP_GUESS, log_dir)))
-    with child([find_rtapp(), config], cpus={cpu}) as rtapp, child(_filler_command(0.0, rtapp.pid), cpus={cpu}):
+    with child([find_rtapp(), config], cpus={cpu}) as rtapp, _filler(cpu, 0.0, rtapp.pid):
         time.sleep(SETTLE_S)
         cpu_start_ns, start_ns = _cpu_time_ns(rtapp.pid), time.monotonic_ns()
         time.sleep(seconds)

@@ -21,10 +21,18 @@ COLUMNS = (
 )
 
 
-def medians_table(spreads: Mapping[str, Mapping[str, Mapping[str, float | None]]], repetitions: int) -> Table:
+# With the least and the greatest value below each median the table is as wide as this.
+WIDE = 100
+
+Spread = Mapping[str, Mapping[str, float | None]]
+
+
+def medians_table(spreads: Mapping[str, Spread], repetitions: int, width: int) -> Table:
+    wide = width >= WIDE
+    below = ", the least and the greatest below" if wide else ""
     table = Table(
         box=SIMPLE_HEAD,
-        title=f"Medians of {repetitions} runs, least..greatest below; A-V > 0: the video is late",
+        title=f"Medians of {repetitions} runs{below}; A-V > 0: the video is late",
         title_justify="left",
         title_style="",
         padding=(0, 1, 0, 0),
@@ -33,15 +41,15 @@ def medians_table(spreads: Mapping[str, Mapping[str, Mapping[str, float | None]]
     for heading, _key, _form in COLUMNS:
         table.add_column(heading, justify="right", no_wrap=True)
     for name, spread in spreads.items():
-        table.add_row(name, *(_cell(spread, key, form) for _heading, key, form in COLUMNS))
+        table.add_row(name, *(_cell(spread, key, form, wide) for _heading, key, form in COLUMNS))
     return table
 
 
-def _cell(spread: Mapping[str, Mapping[str, float | None]], key: str, form: str) -> str:
+def _cell(spread: Spread, key: str, form: str, wide: bool) -> str:
     median, least, greatest = (spread[measure].get(key) for measure in ("median", "min", "max"))
     if median is None or least is None or greatest is None:
         return "-"
-    if least == greatest:
+    if not wide or least == greatest:
         return form.format(median)
     return f"{form.format(median)}\n{_short(least)}..{_short(greatest)}"
 

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The demo from outside: what it refuses, that nothing outlives it, and that its outputs can be made from run records.
+
+    test_bench_demo.py PLAYER MEDIA_MAKE
+
+Not covered: a whole demo, which takes minutes and is worth nothing on a machine that runs tests.
+"""
+
+import fcntl
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+PACKAGES = "import matplotlib, rich"
+SKIPPED = 77
+
+
+def cache():
+    return Path(os.environ.get("DLEX_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dlex")
+
+
+def python_with_packages():
+    candidates = [sys.executable, *glob.glob(str(cache() / "venv-*/bin/python"))]
+    for python in candidates:
+        if subprocess.run([python, "-c", PACKAGES], stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    print("no Python with the packages of bench/requirements.lock was found; ./dlex setup makes one")
+    sys.exit(SKIPPED)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+
+class Command(Folder):
+    """Runs in a root of its own, with a cache of its own, so that a real demo is not disturbed."""
+
+    def setUp(self):
+        super().setUp()
+        for program in ("player/dlex-play", "qoe/dlex-qoe"):
+            place = self.folder / "build/release" / program
+            place.parent.mkdir(parents=True)
+            place.symlink_to(PLAYER)
+        self.clip = self.folder / "clip.mp4"
+        self.clip.write_text("no film")
+        self.environment = {**os.environ, "DLEX_CACHE": str(self.folder / "cache"), "TERM": "dumb"}
+
+    def start(self, *arguments, **environment):
+        return subprocess.Popen(
+            [sys.executable, "-m", "dlex_bench", "demo", *arguments],
+            cwd=self.folder, env={**self.environment, **environment}, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+
+    def refusal(self, *arguments, **environment):
+        process = self.start(*arguments, **environment)
+        _out, told = process.communicate(timeout=60)
+        self.assertEqual(told.count("\n"), 1, told)
+        return process.returncode, told
+
+    def test_unknown_option_is_refused(self):
+        status, told = self.refusal("--fast")
+        self.assertEqual(status, 1)
+        self.assertIn("--fast", told)
+
+    def test_absent_film_is_refused(self):
+        status, told = self.refusal("--clip=nowhere.mp4")
+        self.assertEqual(status, 1)
+        self.assertIn("nowhere.mp4 is no file", told)
+
+    def test_film_that_cannot_be_played_is_told(self):
+        status, told = self.refusal(f"--clip={self.clip}")
+        self.assertEqual(status, 2)
+        self.assertIn("dlex-play ended with status 2", told)
+
+    def test_folder_that_cannot_be_written_is_refused(self):
+        status, told = self.refusal(f"--clip={self.clip}", "--out=/proc/demo")
+        self.assertEqual(status, 1)
+        self.assertIn("/proc/demo cannot be written", told)
+
+    def test_second_demo_is_refused(self):
+        (self.folder / "cache").mkdir()
+        with (self.folder / "cache/demo.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            status, told = self.refusal(f"--clip={self.clip}")
+        self.assertEqual(status, 1)
+        self.assertIn("another demo is running", told)
+
+    def test_absent_rt_app_is_told(self):
+        status, told = self.refusal(f"--clip={self.clip}", PATH="/nowhere")
+        self.assertEqual(status, 1)
+        self.assertIn("rt-app is not installed", told)
+
+    def test_absent_build_is_told(self):
+        (self.folder / "build/release/qoe/dlex-qoe").unlink()
+        status, told = self.refusal(f"--clip={self.clip}")
+        self.assertEqual(status, 1)
+        self.assertIn("./dlex build", told)
+
+    def test_nothing_outlives_a_demo_that_is_ended_by_a_signal(self):
+        made = subprocess.run([MEDIA_MAKE, "progressive_cabac"], capture_output=True, text=True)
+        if made.returncode != 0:
+            self.skipTest("the clip progressive_cabac cannot be made here")
+        demo = self.start(f"--clip={made.stdout.strip()}")
+        offspring = self.wait_for_child(demo, "rt-app")
+        demo.send_signal(signal.SIGTERM)
+        _out, told = demo.communicate(timeout=60)
+        self.assertEqual(demo.returncode, 4, told)
+        self.assertIn("ended by a signal", told)
+        self.assertEqual([pid for pid in offspring if Path(f"/proc/{pid}").exists()], [])
+
+    def wait_for_child(self, process, name):
+        """The children of the process, as soon as one of them is called so."""
+        while process.poll() is None:
+            children = children_of(process.pid)
+            if name in children.values():
+                return children
+            time.sleep(0.02)
+        self.fail(f"the demo ended before it started {name}: {process.stderr.read()}")
+
+
+def children_of(pid):
+    found = {}
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            name, rest = Path(stat).read_text().split("(", 1)[1].rsplit(")", 1)
+        except (OSError, IndexError):
+            continue
+        if int(rest.split()[1]) == pid:
+            found[int(stat.split("/")[2])] = name
+    return found
+
+
+class Outputs(Folder):
+    def setUp(self):
+        super().setUp()
+        from dlex_bench.record import Frame
+        from dlex_bench.runs import POLICIES, Run
+
+        verdicts = ("shown", "shown", "aborted", "late", "skipped")
+        self.runs = {}
+        for policy in POLICIES:
+            frames = []
+            for number in range(100):
+                verdict = verdicts[number % 5]
+                skew_ns = number * 3_000_000 if verdict == "shown" else None
+                frames.append(Frame(number * 40_000_000, "P", False, 3_000_000, verdict, skew_ns, skew_ns))
+            run = Run(policy, self.folder, frames, 1.0)
+            run.summary = {"shown": 40, "aborted": 20, "skipped": 20, "late": 20, "dropped_fraction": 0.6,
+                           "skew_ms_mean": 80.0, "skew_ms_sd": 40.0, "rmse_q16_sum": 123456.7}
+            self.runs[policy] = [run] * 3
+
+    def test_picture_is_drawn(self):
+        from dlex_bench.plot import draw
+
+        path = self.folder / "timeline.png"
+        draw([found[0] for found in self.runs.values()], 0.04, "a title", path)
+        self.assertEqual(path.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual([entry.name for entry in self.folder.iterdir()], ["timeline.png"])
+
+    def test_table_fits_the_terminal(self):
+        from dlex_bench.runs import spread
+        from dlex_bench.table import medians_table
+        from rich.console import Console
+
+        spreads = {policy.name: spread(found) for policy, found in self.runs.items()}
+        for measure, add in (("min", -9876.5), ("max", 98765.4)):
+            for entry in spreads.values():
+                entry[measure] = {key: value + add for key, value in entry[measure].items()}
+        for width in (80, 100):
+            console = Console(width=width)
+            with console.capture() as captured:
+                console.print(medians_table(spreads, 3, width))
+            lines = captured.get().splitlines()
+            self.assertFalse([line for line in lines if "…" in line or len(line) > width], captured.get())
+            self.assertEqual(sum("123,457" in line for line in lines), 4)
+
+    def test_summary_has_one_entry_for_each_policy_with_medians_beside_its_name(self):
+        from dlex_bench.runs import spread
+        from dlex_bench.summary import policy_entry, write_json
+
+        path = self.folder / "summary.json"
+        write_json(path, {"runs": [policy_entry(policy, found, spread(found)) for policy, found in self.runs.items()]})
+        entries = json.loads(path.read_text())["runs"]
+        self.assertEqual([(entry["drop"], entry["rule"]) for entry in entries],
+                         [("none", None), ("heuristic", None), ("deadline", "paper"), ("deadline", "slack")])
+        self.assertEqual(entries[0]["aborted"], 20)
+        self.assertEqual(len(entries[0]["repetitions"]), 3)
+
+
+if __name__ == "__main__":
+    found = python_with_packages()
+    if found != sys.executable:
+        os.execv(found, [found, *sys.argv])
+    if not shutil.which("rt-app"):
+        print("rt-app is not installed")
+        sys.exit(SKIPPED)
+    PLAYER, MEDIA_MAKE = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])

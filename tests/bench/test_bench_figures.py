@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What dlex_bench computes from figures: the model, medians, sentences, records. Not covered: drawing (test_bench_demo)."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from dlex_bench.errors import DemoError
+from dlex_bench.findings import rms_skew_ms, sentences
+from dlex_bench.load import read_task_log
+from dlex_bench.model import corrected_share, end_lateness_s, share_for
+from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
+from dlex_bench.runs import HEURISTIC, NONE, PAPER, POLICIES, SLACK, Run, interleaved, spread, typical
+
+HEADER = (
+    "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,deadline_ns,fired_ns,"
+    "verdict,shown_ns,skew_ns\n"
+)
+
+
+class Model(unittest.TestCase):
+    def test_light_clip_is_never_late(self):
+        self.assertEqual(end_lateness_s([0.004] * 100, 0.040, 0.5), 0)
+
+    def test_uniform_overload_of_15_percent_ends_15_percent_late(self):
+        late_s = end_lateness_s([0.046] * 1000, 0.040, 1.0)
+        self.assertAlmostEqual(late_s / 40, 0.15, places=2)
+
+    def test_time_that_cheap_pictures_leave_is_lost(self):
+        busy_last = end_lateness_s([0.010] * 50 + [0.060] * 50, 0.040, 1.0)
+        mixed = end_lateness_s([0.010, 0.060] * 50, 0.040, 1.0)
+        self.assertGreater(busy_last, 0.9)
+        self.assertLess(mixed, 0.1)
+
+    def test_share_for_inverts_the_model(self):
+        costs_s = [0.003, 0.009, 0.004, 0.005] * 75
+        share = share_for(costs_s, 0.040, 1.8)
+        self.assertAlmostEqual(end_lateness_s(costs_s, 0.040, share), 1.8, places=6)
+
+    def test_correction_undoes_decoding_being_dearer_beside_others(self):
+        alone_s = [0.003, 0.009, 0.004, 0.005] * 75
+        beside_s = [1.3 * cost_s for cost_s in alone_s]
+        first = share_for(alone_s, 0.040, 1.8)
+        seen_s = end_lateness_s(beside_s, 0.040, first)
+        second = corrected_share(alone_s, 0.040, first, seen_s, 1.8)
+        self.assertAlmostEqual(end_lateness_s(beside_s, 0.040, second), 1.8, places=3)
+
+
+def run_with(policy=NONE, **summary):
+    run = Run(policy, Path(), [], 0.0)
+    run.summary = summary
+    return run
+
+
+class Medians(unittest.TestCase):
+    def setUp(self):
+        self.runs = [run_with(shown=shown, skew_ms_mean=mean, rmse_q16_mean=None) for shown, mean in
+                     ((10, 5.0), (30, 1.0), (20, 90.0))]
+
+    def test_median_least_and_greatest_of_each_figure(self):
+        found = spread(self.runs)
+        self.assertEqual([found[measure]["shown"] for measure in ("median", "min", "max")], [20, 10, 30])
+
+    def test_figure_that_never_applies_stays_empty(self):
+        self.assertIsNone(spread(self.runs)["median"]["rmse_q16_mean"])
+
+    def test_typical_run_is_the_one_nearest_to_the_median_skew(self):
+        self.assertIs(typical(self.runs, spread(self.runs)["median"]), self.runs[0])
+
+    def test_every_round_has_every_policy_and_begins_with_another(self):
+        order = interleaved(POLICIES, 3)
+        for number in (1, 2, 3):
+            self.assertEqual({policy for turn, policy in order if turn == number}, set(POLICIES))
+        self.assertEqual([order[first][1] for first in (0, 4, 8)], [NONE, HEURISTIC, PAPER])
+
+
+def figures(mean, sd, dropped, end=0.0, rmse=1.0):
+    return {"skew_ms_mean": mean, "skew_ms_sd": sd, "dropped_fraction": dropped, "skew_end_ms": end,
+            "rmse_q16_sum": rmse}
+
+
+class Sentences(unittest.TestCase):
+    def said(self, slack, heuristic=None):
+        medians = {"none": figures(900, 500, 0, end=1800), "heuristic": heuristic or figures(60, 60, 0.2),
+                   SLACK.name: slack}
+        return sentences(medians, 12)
+
+    def test_none_is_told_as_a_part_of_the_played_time(self):
+        self.assertIn("1.8 s late, 15% of the 12 s", self.said(figures(0, 0, 0))[0])
+
+    def test_load_that_missed_its_aim_is_admitted(self):
+        medians = {"none": figures(0, 0, 0, end=300), "heuristic": figures(0, 0, 0)}
+        self.assertIn("outside", sentences(medians, 12)[0])
+
+    def test_better_at_both_is_called_better(self):
+        self.assertIn("better on both counts", self.said(figures(10, 20, 0.1))[1])
+
+    def test_closer_for_more_drops_is_called_a_trade(self):
+        self.assertIn("a trade, not a win", self.said(figures(10, 20, 0.3))[1])
+
+    def test_later_and_more_drops_is_called_a_loss(self):
+        self.assertIn("loses on both counts", self.said(figures(100, 200, 0.3))[1])
+
+    def test_small_differences_are_none(self):
+        self.assertIn("makes no difference", self.said(figures(61, 61, 0.205))[1])
+
+    def test_scatter_counts_as_much_as_a_constant_lag(self):
+        self.assertEqual(rms_skew_ms(figures(3, 4, 0)), 5)
+
+
+class Records(unittest.TestCase):
+    def record(self, *rows):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        folder = Path(holder.name)
+        (folder / "frames.csv").write_text(HEADER + "".join(row + "\n" for row in rows))
+        return folder
+
+    def test_preroll_is_left_out_and_empty_fields_are_none(self):
+        frames = read_frames(self.record(
+            "0,0,I,0,9,1,2,3,,,none,,",
+            "1,40000000,P,0,9,1,2,3,,,shown,7,1500000",
+            "2,80000000,B,1,9,1,2,3,5,6,aborted,,",
+        ))
+        self.assertEqual([frame.verdict for frame in frames], ["shown", "aborted"])
+        self.assertIsNone(frames[1].skew_ns)
+        self.assertTrue(frames[1].droppable)
+        self.assertEqual(end_skew_ms(frames), 1.5)
+        self.assertEqual(frame_duration_s(frames), 0.04)
+
+    def test_record_without_a_shown_picture_is_refused(self):
+        with self.assertRaisesRegex(DemoError, "no picture was shown"):
+            read_frames(self.record("0,0,I,0,9,1,2,3,,,none,,"))
+
+    def test_torn_record_is_refused(self):
+        with self.assertRaisesRegex(DemoError, "cannot be read"):
+            read_frames(self.record("0,forty,I,0,9,1,2,3,,,shown,,"))
+
+    def test_missed_periods_are_counted_from_rt_apps_log(self):
+        folder = self.record()
+        log = folder / "rt-app-fast-0.log"
+        log.write_text(
+            "# Policy : SCHED_OTHER priority : 0\n"
+            "#idx     perf      run   period           start             end          rel_st      slack\n"
+            "   0    30000      545     8023      1369758922      1369766945             796       7375\n"
+            "   0    30000     9001     9800      1369766962      1369774962            8836      -1801\n"
+        )
+        self.assertEqual(read_task_log(log), {
+            "periods": 2, "missed_fraction": 0.5, "slack_us_median": 7375, "slack_us_min": -1801})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The load with the real rt-app. Not covered: how exactly the share is kept, which is the machine's affair as well."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from dlex_bench import filler
+from dlex_bench.errors import EXIT_SETUP, DemoError
+from dlex_bench.load import find_rtapp, load, measure_ns_per_loop
+
+CPU = max(os.sched_getaffinity(0))
+
+
+class Load(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+    def test_load_reports_what_it_took_and_how_rt_app_fared(self):
+        with load(CPU, 0.3, 20, self.folder) as report:
+            time.sleep(0.5)
+        self.assertGreater(report.rtapp, 0)
+        self.assertGreater(report.filler, 0)
+        self.assertGreater(report.left, 0)
+        self.assertEqual(set(report.tasks), {"fast", "slow"})
+        self.assertGreater(report.tasks["fast"]["periods"], 0)
+
+    def test_loop_time_is_measured(self):
+        self.assertGreaterEqual(measure_ns_per_loop(CPU, self.folder, 0.3), 1)
+
+    def test_nothing_is_left_running_after_a_failure(self):
+        with self.assertRaises(ZeroDivisionError), load(CPU, 0.3, 20, self.folder):
+            raise ZeroDivisionError
+        children = Path(f"/proc/self/task/{os.getpid()}/children")
+        self.assertEqual(children.read_text() if children.exists() else "", "")
+
+    def test_absent_rt_app_is_told_in_a_sentence(self):
+        with mock.patch.dict(os.environ, PATH="/nowhere"), self.assertRaises(DemoError) as caught:
+            find_rtapp()
+        self.assertEqual(caught.exception.code, EXIT_SETUP)
+        self.assertIn("apt install rt-app", str(caught.exception))
+
+
+class Filler(unittest.TestCase):
+    def test_filler_tells_what_it_ate_when_it_is_ended(self):
+        argv = [sys.executable, "-ISE", filler.__file__, "0.5", "1000", str(os.getpid())]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+            clock = (~process.pid << 3) | 2
+            while time.clock_gettime(clock) < 0.2:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.stdout.readline(), "eating\n")
+            told = json.loads(process.stdout.read())
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(set(told), {"elapsed_s", "rtapp", "filler", "forgone"})
+
+    def test_what_is_due_is_the_rest_of_the_share(self):
+        eater = filler.Filler(0.25, 10_000_000, os.getpid())
+        with mock.patch.object(eater, "elapsed_ns", return_value=20_000_000), \
+                mock.patch.object(eater, "eaten_by_others_ns", return_value=4_000_000), \
+                mock.patch.object(eater, "eaten_here_ns", return_value=5_000_000):
+            self.assertEqual(eater.due_ns(), 6_000_000)
+
+    def test_large_backlog_is_forgone(self):
+        eater = filler.Filler(0.0, 10_000_000, os.getpid())
+        with mock.patch.object(eater, "elapsed_ns", return_value=1_000_000_000), \
+                mock.patch.object(eater, "eaten_by_others_ns", return_value=0), \
+                mock.patch.object(eater, "eaten_here_ns", return_value=0):
+            self.assertEqual(eater.due_ns(), filler.BACKLOG_PERIODS * 10_000_000)
+            self.assertEqual(eater.due_ns(), filler.BACKLOG_PERIODS * 10_000_000)
+
+
+if __name__ == "__main__":
+    if not shutil.which("rt-app"):
+        print("rt-app is not installed")
+        sys.exit(77)
+    unittest.main()
