@@ -14,12 +14,11 @@ COLUMNS = (
     ("aborted", "aborted", "{:.0f}"),
     ("skipped", "skipped", "{:.0f}"),
     ("late", "late", "{:.0f}"),
-    ("A-V mean\nms", "skew_ms_mean", "{:.1f}"),
-    ("s.d.\nms", "skew_ms_sd", "{:.1f}"),
-    ("at end\nms", "skew_end_ms", "{:.0f}"),
-    ("RMSE sum\nQ16", "rmse_q16_sum", "{:,.0f}"),
+    ("A-V ms\nmean", "skew_ms_mean", "{:.1f}"),
+    ("\ns.d.", "skew_ms_sd", "{:.1f}"),
+    ("\nat end", "skew_end_ms", "{:.0f}"),
+    ("RMSE Q16\nsum", "rmse_q16_sum", "{:,.0f}"),
 )
-
 
 # With the least and the greatest value below each median the table is as wide as this.
 WIDE = 100
@@ -35,11 +34,12 @@ def medians_table(spreads: Mapping[str, Spread], repetitions: int, width: int) -
         title=f"Medians of {repetitions} runs{below}; A-V > 0: the video is late",
         title_justify="left",
         title_style="",
-        padding=(0, 1, 0, 0),
+        padding=(0, 0, 0, 1),
+        pad_edge=False,
     )
     table.add_column("policy", no_wrap=True)
     for heading, _key, _form in COLUMNS:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", no_wrap=True, vertical="top")
     for name, spread in spreads.items():
         table.add_row(name, *(_cell(spread, key, form, wide) for _heading, key, form in COLUMNS))
     return table
