@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Counts what a recipe promises in an H.264 byte stream: types of pictures, droppable ones, slices, entropy coding.
+"""Counts what a recipe promises in an H.264 byte stream: pictures, droppable ones, slices, coding.
 
-ffprobe does not tell nal_ref_idc, so the few header fields that matter are read here (ITU-T H.264, 7.3).
+ffprobe does not tell nal_ref_idc, so the few fields that matter are read here (ITU-T H.264, 7.3).
 """
 
 import re
@@ -29,7 +29,7 @@ class BitReader:
     def exp_golomb(self):
         zeros = self.bits.index("1", self.at) - self.at
         end = self.at + 2 * zeros + 1
-        value = int(self.bits[self.at + zeros:end], 2) - 1
+        value = int(self.bits[self.at + zeros : end], 2) - 1
         self.at = end
         return value
 
@@ -54,11 +54,16 @@ def _read_slice(reader, reference, facts):
 
 def h264_facts(stream):
     """stream: the bytes of an Annex B stream of whole frames. Returns what H264_FACTS names."""
-    facts = {"droppable": 0, "slices": 0, "slices_here": 0, "cabac": None,
-             "pictures": {"I": 0, "P": 0, "B": 0}}
+    facts = {
+        "droppable": 0,
+        "slices": 0,
+        "slices_here": 0,
+        "cabac": None,
+        "pictures": {"I": 0, "P": 0, "B": 0},
+    }
     for match in START_CODE.finditer(stream):
         header = stream[match.end()]
-        reader = BitReader(stream[match.end() + 1:match.end() + 1 + HEADER_BYTES])
+        reader = BitReader(stream[match.end() + 1 : match.end() + 1 + HEADER_BYTES])
         kind = header & 31
         if kind == PICTURE_PARAMETERS:
             _read_picture_parameters(reader, facts)

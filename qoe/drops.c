@@ -16,10 +16,12 @@ struct comparison {
 
 bool was_dropped(const struct frame_record *row)
 {
-    return row->verdict == VERDICT_ABORTED || row->verdict == VERDICT_SKIPPED || row->verdict == VERDICT_LATE;
+    return row->verdict == VERDICT_ABORTED || row->verdict == VERDICT_SKIPPED ||
+           row->verdict == VERDICT_LATE;
 }
 
-static int fetch(struct comparison *comparison, const struct frame_record *row, struct rgb_picture *out)
+static int fetch(struct comparison *comparison, const struct frame_record *row,
+                 struct rgb_picture *out)
 {
     const AVFrame *picture;
     comparison->missing_ns = row->pts_ns;
@@ -41,8 +43,8 @@ static int compare(struct comparison *comparison, struct drop *drop)
     return ret;
 }
 
-static int64_t compare_all(struct comparison *comparison, struct drop *drops, const struct frame_record *rows,
-                           int64_t count)
+static int64_t compare_all(struct comparison *comparison, struct drop *drops,
+                           const struct frame_record *rows, int64_t count)
 {
     int64_t found = 0;
     const struct frame_record *shown = NULL;
@@ -60,17 +62,19 @@ static int64_t compare_all(struct comparison *comparison, struct drop *drops, co
     return found;
 }
 
-int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int64_t count, struct ideal *ideal,
-                      struct rgb_converter *converter, char *why, size_t why_size)
+int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int64_t count,
+                      struct ideal *ideal, struct rgb_converter *converter, char *why,
+                      size_t why_size)
 {
     struct comparison comparison = {.ideal = ideal, .converter = converter};
     *drops = malloc((size_t)(count + 1) * sizeof **drops);
     const int64_t found = *drops ? compare_all(&comparison, *drops, rows, count) : AVERROR(ENOMEM);
     if (found == AVERROR(ENOENT))
-        snprintf(why, why_size, "it has no picture at %.3f s, which the record names", (double)comparison.missing_ns / 1e9);
+        snprintf(why, why_size, "it has no picture at %.3f s, which the record names",
+                 (double)comparison.missing_ns / 1e9);
     else if (found < 0)
-        snprintf(why, why_size, "its picture at %.3f s cannot be had: %s", (double)comparison.missing_ns / 1e9,
-                 av_err2str((int)found));
+        snprintf(why, why_size, "its picture at %.3f s cannot be had: %s",
+                 (double)comparison.missing_ns / 1e9, av_err2str((int)found));
     if (found < 0) {
         free(*drops);
         *drops = NULL;

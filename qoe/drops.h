@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the dropped pictures of a run cost: each one's ideal picture beside the one that stood on the screen instead, the
- * last picture shown before it (seed 000, 8.1, quality of experience).
+ * What the dropped pictures of a run cost: each one's ideal picture beside the one that stood on
+ * the screen instead, the last picture shown before it (seed 000, 8.1, quality of experience).
  */
 #ifndef QOE_DROPS_H
 #define QOE_DROPS_H
@@ -16,19 +16,21 @@
 
 struct drop {
     const struct frame_record *row;
-    const struct frame_record *shown; /* what was on the screen; NULL: nothing yet, so there is nothing to compare */
-    double rmse_8bit;                 /* 0 when nothing was compared */
+    const struct frame_record *shown; /* what was on the screen; NULL: nothing yet */
+    double rmse_8bit;                 /* 0 when there was nothing to compare */
 };
 
 /* Aborted, skipped or late. Rows with the verdict none are no part of the playback. */
 bool was_dropped(const struct frame_record *row);
 
 /*
- * Compares every dropped row. *drops, in the order of the rows, belongs to the caller (free); its pointers point into rows.
- * The converter is one of rgb_converter_init and tells afterwards how pictures were converted. Returns the number of
- * drops, or a negative AVERROR with a sentence's middle in why.
+ * Compares every dropped row. *drops, in the order of the rows, belongs to the caller (free); its
+ * pointers point into rows. The converter is one of rgb_converter_init and tells afterwards how
+ * pictures were converted. Returns the number of drops, or a negative AVERROR with a sentence's
+ * middle in why.
  */
-int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int64_t count, struct ideal *ideal,
-                      struct rgb_converter *converter, char *why, size_t why_size);
+int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int64_t count,
+                      struct ideal *ideal, struct rgb_converter *converter, char *why,
+                      size_t why_size);
 
 #endif

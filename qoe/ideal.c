@@ -13,8 +13,9 @@ static const int64_t ns_per_us = 1000;
 /* Further ahead than this, a seek is cheaper than decoding all between. */
 static const int64_t far_ns = 20 * ns_per_s;
 /*
- * A seek may land on a key picture whose leading pictures, which want references from before it, are asked for; and some
- * containers seek by decoding time. A key picture two seconds earlier leaves both behind.
+ * A seek may land on a key picture whose leading pictures, which want references from before it,
+ * are asked for; and some containers seek by decoding time. A key picture two seconds earlier
+ * leaves both behind.
  */
 static const int64_t run_up_ns = 2 * ns_per_s;
 
@@ -29,13 +30,15 @@ struct ideal {
 
 enum approach { FROM_HERE, FROM_KEY_PICTURE, FROM_START, APPROACHES };
 
-static int open_parts(struct ideal *ideal, const char *path, int stream_index, char *why, size_t why_size)
+static int open_parts(struct ideal *ideal, const char *path, int stream_index, char *why,
+                      size_t why_size)
 {
     int ret = clip_open(&ideal->clip, path, why, why_size);
     if (ret < 0)
         return ret;
     if (!ideal->clip.video || ideal->clip.video->index != stream_index) {
-        snprintf(why, why_size, "its stream %d is not the video that would be played", stream_index);
+        snprintf(why, why_size, "its stream %d is not the video that would be played",
+                 stream_index);
         return AVERROR_STREAM_NOT_FOUND;
     }
     if (ideal->clip.audio)
@@ -94,7 +97,8 @@ static void place_picture(struct ideal *ideal)
     const int64_t own_ns = clip_pts_ns(stream, picture->best_effort_timestamp);
     ideal->pts_ns = own_ns != AV_NOPTS_VALUE ? own_ns : ideal->next_ns;
     const int64_t duration_ns = picture->duration > 0 ? clip_pts_ns(stream, picture->duration) : 0;
-    ideal->next_ns = ideal->pts_ns + (duration_ns > 0 ? duration_ns : clip_frame_duration_ns(&ideal->clip));
+    ideal->next_ns =
+        ideal->pts_ns + (duration_ns > 0 ? duration_ns : clip_frame_duration_ns(&ideal->clip));
 }
 
 /* The next picture in presentation order. Returns 0, AVERROR_EOF or a negative AVERROR. */
@@ -136,12 +140,13 @@ static int take_approach(struct ideal *ideal, enum approach approach, int64_t pt
                                                 : pts_ns > here_ns && pts_ns < here_ns + far_ns;
     switch (approach) {
     case FROM_HERE: return near ? 0 : AVERROR(EAGAIN);
-    case FROM_KEY_PICTURE: return pts_ns > start_ns + run_up_ns ? restart(ideal, pts_ns - run_up_ns) : AVERROR(EAGAIN);
+    case FROM_KEY_PICTURE:
+        return pts_ns > start_ns + run_up_ns ? restart(ideal, pts_ns - run_up_ns) : AVERROR(EAGAIN);
     default: return restart(ideal, start_ns);
     }
 }
 
-/* The last approach looks at every picture: in a file whose time stamps jump back, a later one may fit. */
+/* The last approach looks at every picture: where time stamps jump back, a later one may fit. */
 static int search(struct ideal *ideal, enum approach approach, int64_t pts_ns)
 {
     int ret;

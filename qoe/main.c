@@ -29,14 +29,17 @@ typedef int report_writer(FILE *out, const struct report *report);
 const char *argp_program_version = "dlex-qoe " DLEX_VERSION " (" DLEX_COMMIT ")";
 
 static const char doc[] =
-    "Tells how good a run looked that dlex-play --record=DIR wrote down: decodes the ideal pictures from the media, compares "
-    "each dropped picture with the last one shown before it, and reports.\v"
-    "RMSE is over all pixels and R, G and B together, in units of ImageMagick's 16-bit `compare -metric RMSE` and of 8 bits; "
-    "a shown picture contributes nothing to the sum, and mean, median and p90 are over the dropped pictures.\n"
+    "Tells how good a run looked that dlex-play --record=DIR wrote down: decodes the ideal "
+    "pictures from the media, compares each dropped picture with the last one shown before it, "
+    "and reports.\v"
+    "RMSE is over all pixels and R, G and B together, in units of ImageMagick's 16-bit "
+    "`compare -metric RMSE` and of 8 bits; a shown picture contributes nothing to the sum, and "
+    "mean, median and p90 are over the dropped pictures.\n"
     "\n"
     "FILE may be - for standard output, which then holds nothing else.\n"
     "\n"
-    "Exit status: 0 reported, 1 bad option or unwritable output, 2 the record or the media cannot be used.";
+    "Exit status: 0 reported, 1 bad option or unwritable output, 2 the record or the media cannot "
+    "be used.";
 
 static const struct argp_option option_table[] = {
     {"media", KEY_MEDIA, "FILE", 0, "the media, if it is no longer where it was played from", 0},
@@ -73,10 +76,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             argp_error(state, "%s is one DIR too many; name one record", arg);
         arguments->dir = arg;
         break;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "no DIR given; name a record that dlex-play --record=DIR wrote"); break;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "no DIR given; name a record that dlex-play --record=DIR wrote");
+        break;
     case ARGP_KEY_END:
         if (is_stdout(arguments->json_path) && is_stdout(arguments->csv_path))
-            argp_error(state, "--json=- and --csv=- cannot share standard output; name a file for one of them");
+            argp_error(state, "--json=- and --csv=- cannot share standard output; "
+                              "name a file for one of them");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -131,8 +137,8 @@ static int write_output(const char *path, const struct report *report, report_wr
         return 0;
     const int ret = is_stdout(path) ? write_stdout(report, write) : write_file(path, report, write);
     if (ret < 0)
-        complain("cannot write %s: %s; nothing was left there", is_stdout(path) ? "to standard output" : path,
-                 strerror(-ret));
+        complain("cannot write %s: %s; nothing was left there",
+                 is_stdout(path) ? "to standard output" : path, strerror(-ret));
     return ret;
 }
 
@@ -146,7 +152,8 @@ static enum exit_code write_outputs(const struct arguments *arguments, const str
     return EXIT_REPORTED;
 }
 
-static enum exit_code judge(const struct arguments *arguments, struct report *report, struct ideal *ideal)
+static enum exit_code judge(const struct arguments *arguments, struct report *report,
+                            struct ideal *ideal)
 {
     struct rgb_converter converter;
     rgb_converter_init(&converter);
@@ -154,7 +161,8 @@ static enum exit_code judge(const struct arguments *arguments, struct report *re
     char why[WHY_SIZE];
     struct drop *drops;
     enum exit_code code = EXIT_UNUSABLE;
-    report->drop_count = drops_compare(&drops, run->rows, run->count, ideal, &converter, why, sizeof why);
+    report->drop_count =
+        drops_compare(&drops, run->rows, run->count, ideal, &converter, why, sizeof why);
     if (report->drop_count < 0) {
         complain("%s cannot be compared with %s: %s", report->media_path, report->dir, why);
         goto out;
@@ -185,7 +193,8 @@ static int check_media(const struct recorded_run *run, const char *path)
     }
     if (!strcmp(sha256, run->media_sha256))
         return 0;
-    complain("%s is not the file that was played (its SHA-256 differs from the record's); name that one by --media=FILE",
+    complain("%s is not the file that was played (its SHA-256 differs from the record's); "
+             "name that one by --media=FILE",
              path);
     return -EINVAL;
 }

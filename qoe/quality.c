@@ -91,8 +91,8 @@ static struct spread spread_of_skew(double *values, const struct frame_record *r
     return spread_of(values, known);
 }
 
-int quality_of(struct quality *quality, const struct frame_record *rows, int64_t count, const struct drop *drops,
-               int64_t drop_count)
+int quality_of(struct quality *quality, const struct frame_record *rows, int64_t count,
+               const struct drop *drops, int64_t drop_count)
 {
     *quality = (struct quality){0};
     double *const values = malloc((size_t)(count + 1) * sizeof *values);

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Of any number of values: percentiles are interpolated between the nearest two, sd is that of a sample (n - 1). */
+/* Percentiles are interpolated between the nearest two values, sd is that of a sample (n - 1). */
 struct spread {
     int64_t count;
     double sum;
@@ -35,7 +35,7 @@ struct quality {
 };
 
 /* Returns 0 or -ENOMEM. */
-int quality_of(struct quality *quality, const struct frame_record *rows, int64_t count, const struct drop *drops,
-               int64_t drop_count);
+int quality_of(struct quality *quality, const struct frame_record *rows, int64_t count,
+               const struct drop *drops, int64_t drop_count);
 
 #endif

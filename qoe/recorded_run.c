@@ -31,16 +31,19 @@ static int refuse(const struct reader *reader, const char *format, ...)
 
 static bool take_path(struct reader *reader, const char *name)
 {
-    return snprintf(reader->path, sizeof reader->path, "%s/%s", reader->dir, name) < (int)sizeof reader->path;
+    return snprintf(reader->path, sizeof reader->path, "%s/%s", reader->dir, name) <
+           (int)sizeof reader->path;
 }
 
 static int refuse_directory(struct reader *reader)
 {
     struct stat facts;
     if (stat(reader->dir, &facts))
-        return refuse(reader, "%s: %s; name a directory that dlex-play --record=DIR wrote", reader->dir, strerror(errno));
+        return refuse(reader, "%s: %s; name a directory that dlex-play --record=DIR wrote",
+                      reader->dir, strerror(errno));
     if (!S_ISDIR(facts.st_mode))
-        return refuse(reader, "%s is no directory; name one that dlex-play --record=DIR wrote", reader->dir);
+        return refuse(reader, "%s is no directory; name one that dlex-play --record=DIR wrote",
+                      reader->dir);
     int files = 0;
     while (files < INT_MAX) {
         char name[32];
@@ -50,10 +53,10 @@ static int refuse_directory(struct reader *reader)
         files++;
     }
     if (files > 0)
-        return refuse(reader, "%s holds the records of %d files; name one of %s/1 to %s/%d", reader->dir, files,
-                      reader->dir, reader->dir, files);
-    return refuse(reader, "%s holds no record (no run.json); name a directory that dlex-play --record=DIR wrote",
-                  reader->dir);
+        return refuse(reader, "%s holds the records of %d files; name one of %s/1 to %s/%d",
+                      reader->dir, files, reader->dir, reader->dir, files);
+    return refuse(reader, "%s holds no record (no run.json); name a directory that "
+                          "dlex-play --record=DIR wrote", reader->dir);
 }
 
 static int read_facts(struct recorded_run *run, struct reader *reader)
@@ -63,15 +66,18 @@ static int read_facts(struct recorded_run *run, struct reader *reader)
     json_error_t error;
     run->json = json_load_file(reader->path, 0, &error);
     if (!run->json)
-        return refuse(reader, "%s cannot be read: %s in line %d", reader->path, error.text, error.line);
+        return refuse(reader, "%s cannot be read: %s in line %d", reader->path, error.text,
+                      error.line);
     const json_t *const media = json_object_get(run->json, "media");
     run->media_path = json_string_value(json_object_get(media, "path"));
     run->media_sha256 = json_string_value(json_object_get(media, "sha256"));
     if (!run->media_path || !run->media_sha256)
-        return refuse(reader, "%s does not tell the media's path and SHA-256; record the run again", reader->path);
+        return refuse(reader, "%s does not tell the media's path and SHA-256; record the run again",
+                      reader->path);
     const json_t *const stream = json_object_get(json_object_get(media, "video"), "stream_index");
     if (!json_is_integer(stream))
-        return refuse(reader, "%s is the record of a run without pictures; there is nothing to compare", reader->dir);
+        return refuse(reader, "%s is the record of a run without pictures; "
+                              "there is nothing to compare", reader->dir);
     run->stream_index = (int)json_integer_value(stream);
     return 0;
 }
@@ -118,7 +124,8 @@ static int read_rows(struct recorded_run *run, const struct reader *reader, FILE
     if (ret == -ENOMEM)
         return refuse(reader, "memory ran out while reading %s", reader->path);
     if (ret)
-        return refuse(reader, "%s is damaged in line %" PRId64 "; record the run again", reader->path, number);
+        return refuse(reader, "%s is damaged in line %" PRId64 "; record the run again",
+                      reader->path, number);
     if (ferror(in))
         return refuse(reader, "%s cannot be read: %s", reader->path, strerror(errno));
     return number ? 0 : refuse(reader, "%s is empty; record the run again", reader->path);
@@ -130,7 +137,8 @@ static int read_frames(struct recorded_run *run, struct reader *reader)
         return refuse(reader, "the path %s is too long", reader->dir);
     FILE *const in = fopen(reader->path, "r");
     if (!in)
-        return refuse(reader, "%s cannot be read: %s; record the run again", reader->path, strerror(errno));
+        return refuse(reader, "%s cannot be read: %s; record the run again", reader->path,
+                      strerror(errno));
     const int ret = read_rows(run, reader, in);
     fclose(in);
     return ret;

@@ -19,8 +19,9 @@ struct recorded_run {
 };
 
 /*
- * Returns 0, or a negative errno with a whole sentence in why ("DIR/frames.csv is torn in line 7; …"). A directory that
- * holds the records of several files is refused by naming them. recorded_run_finish accepts a run of zeros.
+ * Returns 0, or a negative errno with a whole sentence in why ("DIR/frames.csv is damaged
+ * in line 7; …"). A directory that holds the records of several files is refused by naming them.
+ * recorded_run_finish accepts a run of zeros.
  */
 int recorded_run_read(struct recorded_run *run, const char *dir, char *why, size_t why_size);
 void recorded_run_finish(struct recorded_run *run);

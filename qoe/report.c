@@ -23,10 +23,13 @@ static void write_counts(FILE *out, const struct quality *quality)
 {
     const double percent = quality->frames ? 100.0 / (double)quality->frames : 0;
     fprintf(out, "frames  %8" PRId64 "\n", quality->frames);
-    fprintf(out, "shown   %8" PRId64 "  %5.1f %%\n", quality->shown, (double)quality->shown * percent);
-    fprintf(out, "dropped %8" PRId64 "  %5.1f %%  %" PRId64 " aborted, %" PRId64 " skipped, %" PRId64
-            " late; at most %" PRId64 " in a row\n", quality->dropped, (double)quality->dropped * percent,
-            quality->aborted, quality->skipped, quality->late, quality->longest_drop_run);
+    fprintf(out, "shown   %8" PRId64 "  %5.1f %%\n", quality->shown,
+            (double)quality->shown * percent);
+    fprintf(out, "dropped %8" PRId64 "  %5.1f %%  ", quality->dropped,
+            (double)quality->dropped * percent);
+    fprintf(out, "%" PRId64 " aborted, %" PRId64 " skipped, %" PRId64 " late; at most %" PRId64
+            " in a row\n", quality->aborted, quality->skipped, quality->late,
+            quality->longest_drop_run);
 }
 
 static void write_rmse_row(FILE *out, const char *name, double rmse_8bit)
@@ -43,8 +46,8 @@ static void write_rmse(FILE *out, const struct report *report)
     if (!rmse->count)
         return;
     char how[CONVERSION_SIZE];
-    fprintf(out, "\nRMSE of the dropped pictures: what should have been on the screen against what was, the last picture\n"
-            "shown before (%s)\n", conversion(report, how, sizeof how));
+    fprintf(out, "\nRMSE of the dropped pictures: what should have been on the screen against\n"
+            "what was, the last picture shown before (%s)\n", conversion(report, how, sizeof how));
     fprintf(out, "         %12s %12s\n", "16-bit units", "8-bit units");
     write_rmse_row(out, "sum", rmse->sum);
     write_rmse_row(out, "mean", rmse->mean);
@@ -55,7 +58,8 @@ static void write_rmse(FILE *out, const struct report *report)
 static void write_skew(FILE *out, const struct spread *skew_ms)
 {
     if (skew_ms->count)
-        fprintf(out, "\nA-V of the shown pictures (> 0: the video is late): mean %.1f ms, s.d. %.1f ms, p99 %.1f ms\n",
+        fprintf(out, "\nA-V of the shown pictures (> 0: the video is late): "
+                "mean %.1f ms, s.d. %.1f ms, p99 %.1f ms\n",
                 skew_ms->mean, skew_ms->sd, skew_ms->p99);
 }
 
@@ -73,7 +77,7 @@ static json_t *number_or_null(double value)
     return isnan(value) ? json_null() : json_real(value);
 }
 
-/* Without drops there is no error: 0 rather than nothing, so that tables of many runs have numbers everywhere. */
+/* Without drops there is no error: 0, so that tables of many runs have numbers everywhere. */
 static json_t *q16_or_zero(double rmse_8bit)
 {
     return json_real(isnan(rmse_8bit) ? 0 : rmse_q16(rmse_8bit));
@@ -81,7 +85,8 @@ static json_t *q16_or_zero(double rmse_8bit)
 
 static json_t *summary_json(const struct quality *quality)
 {
-    const double fraction = quality->frames ? (double)quality->dropped / (double)quality->frames : 0;
+    const double fraction =
+        quality->frames ? (double)quality->dropped / (double)quality->frames : 0;
     return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
                      "frames", (json_int_t)quality->frames,
                      "shown", (json_int_t)quality->shown,
@@ -103,10 +108,11 @@ static json_t *summary_json(const struct quality *quality)
 static json_t *compared_json(const struct report *report)
 {
     char how[CONVERSION_SIZE];
+    const bool any = report->converter->width > 0;
     return json_pack("{s:I, s:I, s:o, s:s}",
                      "drops", (json_int_t)report->quality->rmse_8bit.count,
                      "before_first", (json_int_t)report->quality->before_first,
-                     "as", report->converter->width ? json_string(conversion(report, how, sizeof how)) : json_null(),
+                     "as", any ? json_string(conversion(report, how, sizeof how)) : json_null(),
                      "ideal_decoder", av_version_info());
 }
 
@@ -133,9 +139,11 @@ int report_write_json(FILE *out, const struct report *report)
 static void write_drop(FILE *out, const struct drop *drop)
 {
     const struct frame_record *const row = drop->row;
-    fprintf(out, "%" PRId64 ",%" PRId64 ",%s,", row->index, row->pts_ns, verdict_name((enum verdict)row->verdict));
+    fprintf(out, "%" PRId64 ",%" PRId64 ",%s,", row->index, row->pts_ns,
+            verdict_name((enum verdict)row->verdict));
     if (drop->shown)
-        fprintf(out, "%" PRId64 ",%.4f,%.6f\n", drop->shown->index, rmse_q16(drop->rmse_8bit), drop->rmse_8bit);
+        fprintf(out, "%" PRId64 ",%.4f,%.6f\n", drop->shown->index, rmse_q16(drop->rmse_8bit),
+                drop->rmse_8bit);
     else
         fputs(",,\n", out);
 }

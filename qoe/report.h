@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What dlex-qoe tells: a table for people, JSON for programs, and one CSV row for each dropped picture. */
+/* What dlex-qoe tells: a table for people, JSON for programs, a CSV row for each drop. */
 #ifndef QOE_REPORT_H
 #define QOE_REPORT_H
 
@@ -21,7 +21,7 @@ struct report {
     const struct rgb_converter *converter; /* of zeros when nothing was compared */
 };
 
-/* Each writes the whole of its kind and returns 0, or a negative errno when memory ran out or the stream has an error. */
+/* Each writes all of its kind. Returns 0, -ENOMEM, or -EIO when the stream has an error. */
 int report_write_text(FILE *out, const struct report *report);
 int report_write_json(FILE *out, const struct report *report);
 int report_write_csv(FILE *out, const struct report *report);

@@ -54,14 +54,16 @@ static int prepare(struct rgb_converter *converter, const AVFrame *picture)
     if (!converter->width)
         take_facts(converter, picture);
     /* BITEXACT: the same numbers on every machine, whatever vectors its processor has. */
-    converter->sws = sws_getCachedContext(converter->sws, picture->width, picture->height, picture->format,
-                                          converter->width, converter->height, AV_PIX_FMT_RGB24,
-                                          SWS_BILINEAR | SWS_ACCURATE_RND | SWS_BITEXACT, NULL, NULL, NULL);
+    const int how = SWS_BILINEAR | SWS_ACCURATE_RND | SWS_BITEXACT;
+    converter->sws = sws_getCachedContext(converter->sws, picture->width, picture->height,
+                                          picture->format, converter->width, converter->height,
+                                          AV_PIX_FMT_RGB24, how, NULL, NULL, NULL);
     if (!converter->sws)
         return AVERROR(ENOMEM);
     const int *const coefficients = sws_getCoefficients(converter->matrix);
     /* Fails for pictures that are RGB already, which need no matrix. */
-    sws_setColorspaceDetails(converter->sws, coefficients, converter->full_range, coefficients, 1, 0, UNIT, UNIT);
+    sws_setColorspaceDetails(converter->sws, coefficients, converter->full_range, coefficients, 1,
+                             0, UNIT, UNIT);
     return 0;
 }
 
@@ -86,12 +88,13 @@ int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct 
         return ret;
     uint8_t *const planes[4] = {out->pixels};
     const int strides[4] = {(int)out->stride};
-    ret = sws_scale(converter->sws, (const uint8_t *const *)picture->data, picture->linesize, 0, picture->height,
-                    planes, strides);
+    ret = sws_scale(converter->sws, (const uint8_t *const *)picture->data, picture->linesize, 0,
+                    picture->height, planes, strides);
     return ret < 0 ? ret : 0;
 }
 
-const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer, size_t size)
+const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer,
+                                      size_t size)
 {
     snprintf(buffer, size, "%s, %s range", av_color_space_name(converter->matrix),
              converter->full_range ? "full" : "limited");

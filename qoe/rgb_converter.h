@@ -2,8 +2,9 @@
 /*
  * Decoded pictures in RGB24, all of a report converted alike: one size, one matrix, one range.
  *
- * They are those of the first picture; where a stream does not tell its matrix it is BT.709 from 720 lines on, else BT.601,
- * and its range is limited. A later picture of another size is scaled to the first one's.
+ * They are those of the first picture; where a stream does not tell its matrix it is BT.709 from
+ * 720 lines on, else BT.601, and its range is limited. A later picture of another size is scaled to
+ * the first one's.
  */
 #ifndef QOE_RGB_CONVERTER_H
 #define QOE_RGB_CONVERTER_H
@@ -21,17 +22,18 @@ struct rgb_converter {
     bool full_range;
 };
 
-/* Zeros the converter: the first converted picture decides. rgb_converter_finish accepts a converter of zeros. */
+/* Zeros the converter: the first picture decides. rgb_converter_finish accepts one of zeros. */
 void rgb_converter_init(struct rgb_converter *converter);
 void rgb_converter_finish(struct rgb_converter *converter);
 
 /*
- * Converts the picture. *out is zeros or an earlier result, whose memory is used again; its pixels belong to the caller,
- * who frees them with av_freep. Returns 0 or a negative AVERROR.
+ * Converts the picture. *out is zeros or an earlier result, whose memory is used again; its pixels
+ * belong to the caller, who frees them with av_freep. Returns 0 or a negative AVERROR.
  */
 int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct rgb_picture *out);
 
 /* "bt709, limited range" */
-const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer, size_t size);
+const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer,
+                                      size_t size);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 
 enum {
-    /* So many squares of 255 fit into 32 bits, with which the compiler makes four times wider vectors than with 64. */
+    /* So many squares of 255 fit into 32 bits, of which a vector holds twice as many as of 64. */
     BLOCK_BYTES = 1 << 16,
     Q16_PER_8BIT = 257,
 };

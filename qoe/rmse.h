@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The root mean square error of two pictures, as ImageMagick's `compare -metric RMSE` computes it: over all pixels and the
- * three channels together.
+ * The root mean square error of two pictures, as ImageMagick's `compare -metric RMSE` computes it:
+ * over all pixels and the three channels together.
  */
 #ifndef QOE_RMSE_H
 #define QOE_RMSE_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An RGB24 picture; rows of 3 * width bytes begin stride bytes apart. The pixels belong to whoever made it. */
+/* RGB24; rows of 3 * width bytes begin stride bytes apart. Its maker owns the pixels. */
 struct rgb_picture {
     uint8_t *pixels;
     int width;
@@ -23,7 +23,7 @@ uint64_t rgb_ssd(const struct rgb_picture *a, const struct rgb_picture *b);
 /* In units of the 8-bit scale, from 0 to 255. */
 double rgb_rmse(const struct rgb_picture *a, const struct rgb_picture *b);
 
-/* The same in the units of seed 000's table 4, ImageMagick's 16-bit quantum: 65535 / 255 times as much. */
+/* The same in units of seed 000's table 4, ImageMagick's 16-bit quantum: 257 times as much. */
 double rmse_q16(double rmse_8bit);
 
 #endif

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""media/make as its users meet it. The cheapest clips only: what the recipes promise is checked by media/make itself
-whenever a clip is made, which the tests that play the clips see to.
+"""media/make as its users meet it. The cheapest clips only: what the recipes promise is checked by
+media/make itself whenever a clip is made, which the tests that play the clips see to.
 
 Run as: python3 test_media.py MEDIA_MAKE
 """
+
 import hashlib
 import os
 import shutil
@@ -18,7 +19,7 @@ CHEAP = "mpeg4_small"
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(MAKE.resolve().parent))
-from h264_facts import h264_facts  # noqa: E402
+from h264_facts import h264_facts
 
 
 def sha256(path):
@@ -35,8 +36,13 @@ class Case(unittest.TestCase):
         return kept | {"DLEX_CACHE": str(self.dir / cache)} | changes
 
     def start(self, *arguments, cache="cache", **changes):
-        return subprocess.Popen([MAKE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env=self.environment(cache, **changes))
+        return subprocess.Popen(
+            [MAKE, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment(cache, **changes),
+        )
 
     def make(self, *arguments, **changes):
         process = self.start(*arguments, **changes)
@@ -76,8 +82,20 @@ class Making(Case):
 
     def test_nothing_but_clip_checksum_and_lock_is_left(self):
         path = self.clip()
-        self.assertEqual(sorted(entry.name for entry in path.parent.iterdir()),
-                         sorted([path.name, path.with_suffix(".sha256").name, f"{CHEAP}.lock"]))
+        self.assertEqual(
+            sorted(entry.name for entry in path.parent.iterdir()),
+            sorted([path.name, path.with_suffix(".sha256").name, f"{CHEAP}.lock"]),
+        )
+
+    def test_interrupted_making_leaves_nothing_half_made(self):
+        self.clip()
+        process = self.start("progressive_cabac", cache="fresh")
+        self.assertIn("making", process.stderr.readline())
+        process.terminate()
+        process.communicate()
+        self.assertEqual(process.returncode, 130)
+        left = [entry.name for entry in (self.dir / "fresh" / "clips").iterdir()]
+        self.assertEqual(left, ["progressive_cabac.lock"])
 
     def test_two_at_once_give_one_clip(self):
         self.clip()  # skips where there is no ffmpeg program
@@ -96,12 +114,16 @@ class Refusing(Case):
 
     def test_without_the_film_its_page_and_checksum_are_named(self):
         self.clip()
-        self.expect_refusal(self.make("trailer_1080p"), 3, "peach.blender.org", "e6bda0563cc2c44b", "DLEX_MEDIA")
+        self.expect_refusal(
+            self.make("trailer_1080p"), 3, "peach.blender.org", "e6bda0563cc2c44b", "DLEX_MEDIA"
+        )
 
     def test_another_film_under_its_name_is_refused(self):
         self.clip()
         (self.dir / "bbb_trailer_720p.mp4").write_text("not the film")
-        self.expect_refusal(self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the trailer")
+        self.expect_refusal(
+            self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the trailer"
+        )
 
     def test_cache_that_cannot_be_written(self):
         self.clip()
@@ -109,14 +131,18 @@ class Refusing(Case):
         self.expect_refusal(self.make(CHEAP, cache="file"), 2, "DLEX_CACHE")
 
     def test_without_the_ffmpeg_program(self):
-        self.expect_refusal(self.make(CHEAP, PATH=str(self.dir)), 3, "install Debian's package ffmpeg")
+        self.expect_refusal(
+            self.make(CHEAP, PATH=str(self.dir)), 3, "install Debian's package ffmpeg"
+        )
 
 
 class Listing(Case):
     def test_every_clip_is_listed_with_a_sentence(self):
         lines = self.make("--list").stdout.splitlines()
         names = {line.split()[0] for line in lines}
-        self.assertLessEqual({"hard_1080p", "trailer_1080p", "progressive_cabac", "mbaff", "truncated"}, names)
+        self.assertLessEqual(
+            {"hard_1080p", "trailer_1080p", "progressive_cabac", "mbaff", "truncated"}, names
+        )
         self.assertTrue(all(len(line.split()) > 3 for line in lines), lines)
 
 
@@ -126,9 +152,13 @@ class Counting(unittest.TestCase):
         parameters = bytes([0x68, 0b11100000])
         first, second = bytes([0x65, 0b10001000]), bytes([0x65, 0b01000010])
         droppable = bytes([0x01, 0b10101000])
-        stream = b"".join(b"\x00\x00\x01" + unit + bytes(4) for unit in (parameters, first, second, droppable))
-        self.assertEqual(h264_facts(stream), {"droppable": 1, "slices": 2, "cabac": True,
-                                              "pictures": {"I": 1, "P": 0, "B": 1}})
+        stream = b"".join(
+            b"\x00\x00\x01" + unit + bytes(4) for unit in (parameters, first, second, droppable)
+        )
+        self.assertEqual(
+            h264_facts(stream),
+            {"droppable": 1, "slices": 2, "cabac": True, "pictures": {"I": 1, "P": 0, "B": 1}},
+        )
 
 
 if __name__ == "__main__":

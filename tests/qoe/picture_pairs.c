@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * picture_pairs MEDIA DIR [A_NS B_NS]...: writes the ideal pictures at each pair of time stamps to DIR/N-a.ppm and
- * DIR/N-b.ppm, and prints dlex-qoe's 16-bit RMSE of the pair. For test_qoe.py, which asks ImageMagick about the same files.
+ * picture_pairs MEDIA DIR [A_NS B_NS]...: writes the ideal pictures at each pair of time stamps to
+ * DIR/N-a.ppm and DIR/N-b.ppm, and prints dlex-qoe's 16-bit RMSE of the pair. For test_qoe.py,
+ * which asks ImageMagick about the same files.
  */
 #include "ideal.h"
 #include "rgb_converter.h"
@@ -24,7 +25,8 @@ static int write_ppm(const struct rgb_picture *picture, const char *dir, int num
     return fclose(out);
 }
 
-static int fetch(struct ideal *ideal, struct rgb_converter *converter, const char *pts, struct rgb_picture *out)
+static int fetch(struct ideal *ideal, struct rgb_converter *converter, const char *pts,
+                 struct rgb_picture *out)
 {
     const AVFrame *picture;
     const int ret = ideal_find(ideal, atoll(pts), &picture);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-qoe as its users meet it: on records that are written here, with the real ImageMagick and the real ffmpeg program
-as judges. Not here: whether dlex-play writes such records (tests/input).
+"""dlex-qoe as its users meet it: on records that are written here, with the real ImageMagick and
+the real ffmpeg program as judges. Not here: whether dlex-play writes such records (tests/input).
 
 Run as: python3 test_qoe.py DLEX_QOE PICTURE_PAIRS MEDIA_MAKE
 """
+
 import csv
 import hashlib
 import json
@@ -20,10 +21,16 @@ QOE, PAIRS, MAKE = sys.argv[1:4]
 SANITIZER_EXIT = 99
 FRAME_NS = 40_000_000
 WIDTH, HEIGHT = 640, 360
-HEADER = ("index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,deadline_ns,fired_ns,"
-          "verdict,shown_ns,skew_ns")
-SUMMARY_KEYS = ("frames shown dropped aborted skipped late dropped_fraction rmse_q16_sum rmse_q16_mean rmse_q16_median "
-                "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run").split()
+HEADER = (
+    "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
+    "deadline_ns,fired_ns,"
+    "verdict,shown_ns,skew_ns"
+)
+SUMMARY_KEYS = (
+    "frames shown dropped aborted skipped late dropped_fraction rmse_q16_sum "
+    "rmse_q16_mean rmse_q16_median "
+    "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run"
+).split()
 
 
 def clip(name):
@@ -41,7 +48,9 @@ def environment():
 
 
 def qoe(*arguments):
-    return subprocess.run([QOE, *map(str, arguments)], capture_output=True, text=True, env=environment(), check=False)
+    return subprocess.run(
+        [QOE, *map(str, arguments)], capture_output=True, text=True, env=environment(), check=False
+    )
 
 
 def rows_of(playback):
@@ -61,9 +70,14 @@ class Case(unittest.TestCase):
     def record(self, media, playback, name="record", **changes):
         folder = self.dir / name
         folder.mkdir(parents=True)
-        facts = {"path": str(media), "sha256": hashlib.sha256(media.read_bytes()).hexdigest(),
-                 "video": {"stream_index": 0}} | changes
-        (folder / "run.json").write_text(json.dumps({"options": {"drop": "deadline"}, "media": facts}))
+        facts = {
+            "path": str(media),
+            "sha256": hashlib.sha256(media.read_bytes()).hexdigest(),
+            "video": {"stream_index": 0},
+        } | changes
+        (folder / "run.json").write_text(
+            json.dumps({"options": {"drop": "deadline"}, "media": facts})
+        )
         (folder / "frames.csv").write_text("\n".join([HEADER, *rows_of(playback)]) + "\n")
         return folder
 
@@ -90,11 +104,28 @@ def decoded(media, numbers):
     """Those pictures in RGB24 by Debian's ffmpeg, {number: bytes}."""
     wanted = sorted(set(numbers))
     choice = "+".join(f"eq(n\\,{number})" for number in wanted)
-    chain = f"select={choice},scale=in_color_matrix=bt601:flags=bilinear+accurate_rnd+bitexact,format=rgb24"
-    raw = subprocess.run(["ffmpeg", "-v", "error", "-i", media, "-vf", chain, "-fps_mode", "passthrough", "-f", "rawvideo",
-                          "-"], capture_output=True, check=True).stdout
+    scale = "scale=in_color_matrix=bt601:flags=bilinear+accurate_rnd+bitexact"
+    chain = f"select={choice},{scale},format=rgb24"
+    raw = subprocess.run(
+        [
+            "ffmpeg",
+            "-v",
+            "error",
+            "-i",
+            media,
+            "-vf",
+            chain,
+            "-fps_mode",
+            "passthrough",
+            "-f",
+            "rawvideo",
+            "-",
+        ],
+        capture_output=True,
+        check=True,
+    ).stdout
     size = 3 * WIDTH * HEIGHT
-    return {number: raw[i * size:(i + 1) * size] for i, number in enumerate(wanted)}
+    return {number: raw[i * size : (i + 1) * size] for i, number in enumerate(wanted)}
 
 
 def rmse_q16(a, b):
@@ -103,10 +134,12 @@ def rmse_q16(a, b):
 
 class Comparing(Case):
     def expect_pairs(self, media, playback, pairs):
-        """pairs: what each drop is to be compared with, as (dropped picture, picture on the screen)."""
+        """pairs: what is to be compared, as (dropped picture, picture on the screen)."""
         pictures = decoded(media, [number for pair in pairs for number in pair])
         found = self.drops(self.record(media, playback))
-        self.assertEqual([int(drop["pts_ns"]) // FRAME_NS for drop in found], [dropped for dropped, _ in pairs])
+        self.assertEqual(
+            [int(drop["pts_ns"]) // FRAME_NS for drop in found], [dropped for dropped, _ in pairs]
+        )
         for drop, (dropped, on_screen) in zip(found, pairs, strict=True):
             wanted = rmse_q16(pictures[dropped], pictures[on_screen])
             self.assertGreater(wanted, 0)
@@ -114,19 +147,35 @@ class Comparing(Case):
             self.assertAlmostEqual(float(drop["rmse_8bit"]) * 257 / wanted, 1, 4, drop)
 
     def test_a_dropped_picture_is_compared_with_the_last_one_shown(self):
-        self.expect_pairs(clip("progressive_cabac"),
-                          [(0, "shown"), (1, "aborted"), (2, "shown"), (3, "skipped"), (4, "late"), (5, "shown")],
-                          [(1, 0), (3, 2), (4, 2)])
+        self.expect_pairs(
+            clip("progressive_cabac"),
+            [(0, "shown"), (1, "aborted"), (2, "shown"), (3, "skipped"), (4, "late"), (5, "shown")],
+            [(1, 0), (3, 2), (4, 2)],
+        )
 
     def test_pictures_that_never_came_out_change_nothing(self):
-        self.expect_pairs(clip("progressive_cabac"),
-                          [(7, "none"), (8, "shown"), (9, "none"), (10, "aborted"), (11, "none")], [(10, 8)])
+        self.expect_pairs(
+            clip("progressive_cabac"),
+            [(7, "none"), (8, "shown"), (9, "none"), (10, "aborted"), (11, "none")],
+            [(10, 8)],
+        )
 
     def test_seeks_back_and_forth_are_followed(self):
-        self.expect_pairs(clip("bpyramid"),
-                          [(30, "shown"), (31, "aborted"), (150, "aborted"), (151, "shown"), (152, "aborted"),
-                           (10, "none"), (12, "aborted"), (13, "shown"), (14, "aborted")],
-                          [(31, 30), (150, 30), (152, 151), (12, 151), (14, 13)])
+        self.expect_pairs(
+            clip("bpyramid"),
+            [
+                (30, "shown"),
+                (31, "aborted"),
+                (150, "aborted"),
+                (151, "shown"),
+                (152, "aborted"),
+                (10, "none"),
+                (12, "aborted"),
+                (13, "shown"),
+                (14, "aborted"),
+            ],
+            [(31, 30), (150, 30), (152, 151), (12, 151), (14, 13)],
+        )
 
     def test_entropy_coders_slices_and_pyramids(self):
         for name in ("cavlc", "multislice", "non_pyramid"):
@@ -136,8 +185,23 @@ class Comparing(Case):
 
     def test_time_stamps_of_a_transport_stream_do_not_begin_at_zero(self):
         media = clip("mpegts_h264")
-        probe = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts", "-of",
-                                "csv=p=0", media], capture_output=True, text=True, check=True).stdout
+        probe = subprocess.run(
+            [
+                "ffprobe",
+                "-v",
+                "error",
+                "-select_streams",
+                "v",
+                "-show_entries",
+                "packet=pts",
+                "-of",
+                "csv=p=0",
+                media,
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         ticks = sorted(int(line.split(",")[0]) for line in probe.split())
         self.assertGreater(ticks[0], 0)
         folder = self.record(media, [(0, "shown"), (1, "aborted"), (150, "aborted")])
@@ -156,54 +220,106 @@ class Comparing(Case):
         if not shutil.which("compare"):
             self.skipTest("ImageMagick's compare is not here; install Debian's package imagemagick")
         media = clip("progressive_cabac")
-        numbers = [(i * 37 % 199, (i * 53 + 11) % 199 if i % 2 else i * 37 % 199 + 1) for i in range(20)]
+        numbers = [
+            (i * 37 % 199, (i * 53 + 11) % 199 if i % 2 else i * 37 % 199 + 1) for i in range(20)
+        ]
         stamps = [str(number * FRAME_NS) for pair in numbers for number in pair]
-        ours = subprocess.run([PAIRS, media, self.dir, *stamps], capture_output=True, text=True, check=True,
-                              env=environment()).stdout.split()
+        ours = subprocess.run(
+            [PAIRS, media, self.dir, *stamps],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment(),
+        ).stdout.split()
         self.assertEqual(len(ours), 20)
         for i, value in enumerate(ours):
             # compare exits with 1 when the pictures differ, and prints "Q16 (normalised)".
-            judge = subprocess.run(["compare", "-precision", "12", "-metric", "RMSE", self.dir / f"{i}-a.ppm",
-                                    self.dir / f"{i}-b.ppm", "null:"], capture_output=True, text=True, check=False)
+            judge = subprocess.run(
+                [
+                    "compare",
+                    "-precision",
+                    "12",
+                    "-metric",
+                    "RMSE",
+                    self.dir / f"{i}-a.ppm",
+                    self.dir / f"{i}-b.ppm",
+                    "null:",
+                ],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             theirs = float(judge.stderr.split()[0])
             self.assertGreater(theirs, 0)
             self.assertAlmostEqual(float(value) / theirs, 1, 9, numbers[i])
 
 
 class Reporting(Case):
-    PLAYBACK = [(0, "late"), (1, "shown"), (2, "aborted"), (3, "aborted"), (4, "shown"), (5, "none"), (6, "skipped")]
+    PLAYBACK = tuple(enumerate("late shown aborted aborted shown none skipped".split()))
 
     def test_summary_has_the_keys_and_agrees_with_the_rows(self):
         folder = self.record(clip("progressive_cabac"), self.PLAYBACK)
         summary = self.summary(folder)
         self.assertEqual(list(summary), SUMMARY_KEYS)
-        counts = {key: summary[key] for key in ("frames", "shown", "dropped", "aborted", "skipped", "late",
-                                                "longest_drop_run")}
-        self.assertEqual(counts, {"frames": 6, "shown": 2, "dropped": 4, "aborted": 2, "skipped": 1, "late": 1,
-                                  "longest_drop_run": 2})
+        counts = {
+            key: summary[key]
+            for key in (
+                "frames",
+                "shown",
+                "dropped",
+                "aborted",
+                "skipped",
+                "late",
+                "longest_drop_run",
+            )
+        }
+        self.assertEqual(
+            counts,
+            {
+                "frames": 6,
+                "shown": 2,
+                "dropped": 4,
+                "aborted": 2,
+                "skipped": 1,
+                "late": 1,
+                "longest_drop_run": 2,
+            },
+        )
         drops = self.drops(folder)
-        self.assertEqual((drops[0]["verdict"], drops[0]["shown_index"], drops[0]["rmse_q16"]), ("late", "", ""))
+        self.assertEqual(
+            (drops[0]["verdict"], drops[0]["shown_index"], drops[0]["rmse_q16"]), ("late", "", "")
+        )
         values = sorted(float(drop["rmse_q16"]) for drop in drops[1:])
         self.assertAlmostEqual(summary["rmse_q16_sum"], sum(values), 3)
         self.assertAlmostEqual(summary["rmse_q16_median"], values[1], 3)
         self.assertAlmostEqual(summary["skew_ms_mean"], (1 + 4) / 2)
 
     def test_without_drops_the_error_is_zero_and_nothing_is_decoded(self):
-        summary = self.summary(self.record(clip("progressive_cabac"), [(i, "shown") for i in range(20)]))
-        self.assertEqual([summary[key] for key in SUMMARY_KEYS if key.startswith("rmse")], [0, 0, 0, 0])
+        summary = self.summary(
+            self.record(clip("progressive_cabac"), [(i, "shown") for i in range(20)])
+        )
+        self.assertEqual(
+            [summary[key] for key in SUMMARY_KEYS if key.startswith("rmse")], [0, 0, 0, 0]
+        )
 
     def test_of_no_picture_at_all_no_skew_is_told(self):
         summary = self.summary(self.record(clip("progressive_cabac"), []))
-        self.assertEqual((summary["frames"], summary["dropped_fraction"], summary["skew_ms_mean"]), (0, 0, None))
+        self.assertEqual(
+            (summary["frames"], summary["dropped_fraction"], summary["skew_ms_mean"]), (0, 0, None)
+        )
 
     def test_files_are_written_beside_the_table(self):
         folder = self.record(clip("progressive_cabac"), self.PLAYBACK)
         run = qoe(folder, f"--json={self.dir}/q.json", f"--csv={self.dir}/q.csv")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertIn("2 aborted, 1 skipped, 1 late; at most 2 in a row", run.stdout)
-        self.assertEqual(json.loads((self.dir / "q.json").read_text())["compared"]["before_first"], 1)
+        self.assertEqual(
+            json.loads((self.dir / "q.json").read_text())["compared"]["before_first"], 1
+        )
         self.assertEqual(len((self.dir / "q.csv").read_text().splitlines()), 5)
-        self.assertEqual(sorted(path.name for path in self.dir.iterdir()), ["q.csv", "q.json", "record"])
+        self.assertEqual(
+            sorted(path.name for path in self.dir.iterdir()), ["q.csv", "q.json", "record"]
+        )
 
     def test_media_that_moved_is_named(self):
         media = clip("progressive_cabac")
@@ -221,7 +337,9 @@ class Refusing(Case):
 
     def test_output_that_cannot_be_written(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown")])
-        self.expect_refusal(qoe(folder, f"--json={self.dir}/no/such/q.json"), 1, "q.json", "No such file")
+        self.expect_refusal(
+            qoe(folder, f"--json={self.dir}/no/such/q.json"), 1, "q.json", "No such file"
+        )
         self.expect_refusal(qoe(folder, f"--csv={self.dir}"), 1, "Is a directory")
         run = qoe(folder, "--json=/dev/full")
         self.assertEqual(run.returncode, 1, run.stderr)
@@ -239,7 +357,9 @@ class Refusing(Case):
         self.expect_refusal(qoe(self.dir / "many"), 2, "records of 2 files", "many/1 to")
 
     def test_a_run_without_pictures(self):
-        self.expect_refusal(qoe(self.record(clip("audio_only"), [], video=None)), 2, "without pictures")
+        self.expect_refusal(
+            qoe(self.record(clip("audio_only"), [], video=None)), 2, "without pictures"
+        )
 
     def test_damaged_records(self):
         good = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "aborted")])
@@ -247,13 +367,14 @@ class Refusing(Case):
         facts = (good / "run.json").read_text()
         last = rows.splitlines()[-1]
         for name, text, words in (
-                ("torn", rows[:-20], ["line 3"]),
-                ("without line end", rows[:-1], ["line 3"]),
-                ("verdict", rows.replace("aborted", "abandoned"), ["line 3"]),
-                ("header", rows.replace("pts_ns", "pts"), ["line 1"]),
-                ("twice", f"{rows}{last}\n", ["line 4"]),
-                ("no pts", rows.replace(f"1,{FRAME_NS}", "1,"), ["line 3"]),
-                ("empty", "", ["is empty"])):
+            ("torn", rows[:-20], ["line 3"]),
+            ("without line end", rows[:-1], ["line 3"]),
+            ("verdict", rows.replace("aborted", "abandoned"), ["line 3"]),
+            ("header", rows.replace("pts_ns", "pts"), ["line 1"]),
+            ("twice", f"{rows}{last}\n", ["line 4"]),
+            ("no pts", rows.replace(f"1,{FRAME_NS}", "1,"), ["line 3"]),
+            ("empty", "", ["is empty"]),
+        ):
             with self.subTest(name):
                 (good / "frames.csv").write_text(text)
                 self.expect_refusal(qoe(good), 2, "frames.csv", *words)
@@ -265,7 +386,9 @@ class Refusing(Case):
 
     def test_other_media(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "aborted")])
-        self.expect_refusal(qoe(folder, f"--media={clip('cavlc')}"), 2, "is not the file that was played")
+        self.expect_refusal(
+            qoe(folder, f"--media={clip('cavlc')}"), 2, "is not the file that was played"
+        )
         self.expect_refusal(qoe(folder, f"--media={self.dir}"), 2, str(self.dir))
 
     def test_pictures_that_the_media_does_not_have(self):

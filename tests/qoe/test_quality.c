@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A run in numbers, from rows that are written here. Not here: comparing pictures, and the reports' form. */
+/* A run in numbers, from rows that are written here. Not here: comparing pictures, and reports. */
 #include "quality.h"
 
 #include <check.h>
@@ -100,7 +100,8 @@ START_TEST(nothing_at_all_is_no_number)
 {
     assess("---");
     ck_assert_int_eq(quality.frames, 0);
-    ck_assert(isnan(quality.skew_ms.mean) && isnan(quality.skew_ms.sd) && isnan(quality.rmse_8bit.median));
+    ck_assert(isnan(quality.skew_ms.mean) && isnan(quality.skew_ms.sd) &&
+              isnan(quality.rmse_8bit.median));
     ck_assert_double_eq(quality.rmse_8bit.sum, 0);
 }
 END_TEST

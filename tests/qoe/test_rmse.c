@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The error of two pictures. Not here: whether it is ImageMagick's number (test_qoe.py asks the real one), and how decoded
- * pictures become RGB.
+ * The error of two pictures. Not here: whether it is ImageMagick's number (test_qoe.py asks the
+ * real one), and how decoded pictures become RGB.
  */
 #include "rmse.h"
 
@@ -25,7 +25,8 @@ static uint64_t plain_ssd(const struct rgb_picture *a, const struct rgb_picture 
     uint64_t sum = 0;
     for (int y = 0; y < a->height; y++) {
         for (int x = 0; x < 3 * a->width; x++) {
-            const int64_t difference = (int64_t)a->pixels[y * a->stride + x] - b->pixels[y * b->stride + x];
+            const int64_t difference =
+                (int64_t)a->pixels[y * a->stride + x] - b->pixels[y * b->stride + x];
             sum += (uint64_t)(difference * difference);
         }
     }

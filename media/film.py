@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The real trailer, too large to be part of the project.
+
+Big Buck Bunny, (c) Blender Foundation, CC-BY 3.0.
+"""
+
+import os
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from workshop import EXIT_NOT_HERE, CannotMake, Progress, cache_folder, sha256_of, written_whole
+
+PAGE = "https://peach.blender.org/trailer-page/"
+URL = "https://download.blender.org/peach/trailer/trailer_720p.mov"
+
+# The trailer's pictures come in two files: an MP4 one, and the one that the film's makers offer.
+SHA256_OF_MP4 = "e6bda0563cc2c44b1ade3a490bd690e12098766cafa01d3af7da7be0fa51dcf4"
+SHA256_OF_MOV = "cb7be60feb4fd4ff5b006e35e824201a48361b7ebc2f2bbcaf3351912035561a"
+FILES = {"bbb_trailer_720p.mp4": SHA256_OF_MP4, "trailer_720p.mov": SHA256_OF_MOV}
+
+
+def _places():
+    for folder in filter(None, [os.environ.get("DLEX_MEDIA"), cache_folder()]):
+        for name, checksum in FILES.items():
+            yield Path(folder) / name, checksum
+
+
+def path():
+    """The path of the trailer, its checksum compared."""
+    for place, checksum in _places():
+        if place.is_file():
+            if sha256_of(place) != checksum:
+                raise CannotMake(
+                    f"{place} is not the trailer that is wanted (SHA-256 {checksum}); replace it"
+                )
+            return place
+    raise CannotMake(
+        f"the trailer is not here; get {URL} (SHA-256 {SHA256_OF_MOV}, from {PAGE}) or "
+        f"bbb_trailer_720p.mp4 (SHA-256 {SHA256_OF_MP4}) into a folder named by DLEX_MEDIA, "
+        "or try media/make --download",
+        EXIT_NOT_HERE,
+    )
+
+
+def _fetch(path):
+    with urllib.request.urlopen(URL, timeout=30) as source, open(path, "wb") as file:
+        while block := source.read(1 << 16):
+            file.write(block)
+    if sha256_of(path) != SHA256_OF_MOV:
+        raise CannotMake(
+            f"what {URL} gave is not the trailer that is wanted (SHA-256 {SHA256_OF_MOV}); "
+            f"see {PAGE}"
+        )
+
+
+def download():
+    """Fetches what the film's makers offer into the cache. Returns its path."""
+    target = cache_folder() / "trailer_720p.mov"
+    progress = Progress(f"fetching {URL}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with written_whole(target) as part:
+            _fetch(part)
+    except (urllib.error.URLError, OSError) as error:
+        raise CannotMake(
+            f"cannot fetch {URL}: {error}; fetch it by hand from {PAGE}", EXIT_NOT_HERE
+        ) from error
+    progress.finished()
+    return target

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What making a clip needs: programs that run, files that appear whole, a line on how far it is."""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+EXIT_FAILED, EXIT_NOT_HERE = 2, 3
+
+
+class CannotMake(Exception):
+    """One sentence for the user and the exit code."""
+
+    def __init__(self, sentence, code=EXIT_FAILED):
+        super().__init__(sentence)
+        self.code = code
+
+
+class Progress:
+    """One line on a terminal that is written over; in a log, two: at the beginning and the end."""
+
+    def __init__(self, what):
+        self.what, self.begin, self.tty = what, time.monotonic(), sys.stderr.isatty()
+        self._say("…")
+
+    def _say(self, rest, end=""):
+        line = f"media/make: {self.what} {rest}"
+        print(
+            f"\r\033[K{line}{end}" if self.tty else line,
+            end="" if self.tty else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def fraction(self, done):
+        if self.tty:
+            self._say(f"{min(done, 1):4.0%}")
+
+    def finished(self):
+        self._say(f"made and checked in {time.monotonic() - self.begin:.0f} s", "\n")
+
+
+def cache_folder():
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dlex"
+    return Path(os.environ.get("DLEX_CACHE") or default) / "clips"
+
+
+def sha256_of(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextlib.contextmanager
+def locked(path):
+    """Held by one process at a time; the kernel lets go of it if that process dies."""
+    with open(path, "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def written_whole(path):
+    """Gives a temporary name beside path; it is renamed to path unless something failed."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    try:
+        yield Path(name)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def run(command):
+    try:
+        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
+    except FileNotFoundError:
+        raise CannotMake(
+            f"the program {command[0]} is missing; install Debian's package ffmpeg", EXIT_NOT_HERE
+        )
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip().splitlines()
+        raise CannotMake(f"{command[0]} failed: {reason[-1] if reason else done.returncode}")
+    return done.stdout
