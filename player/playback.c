@@ -7,6 +7,7 @@
 #include "steering.h"
 
 #include <dlex/dlex.h>
+#include <stdlib.h>
 
 enum {
     NS_PER_MS = 1000000,
@@ -165,6 +166,33 @@ static const char *end_name(enum playback_end end)
     return end == PLAYBACK_QUIT ? "quit" : end == PLAYBACK_SIGNAL ? "signal" : "end";
 }
 
+/*
+ * Xlib ends the program by exit() when the X server goes away, from inside any of its functions. What was recorded so far
+ * is written all the same.
+ */
+static struct playback *interrupted_by_exit;
+
+static void save_on_exit(void)
+{
+    struct playback *const playback = interrupted_by_exit;
+    if (!playback)
+        return;
+    interrupted_by_exit = NULL;
+    log_error("%s: playing was broken off: the display is gone", playback->session.setup->path);
+    session_write_record(&playback->session, "display lost");
+}
+
+static enum playback_end play_guarded(struct playback *playback)
+{
+    static bool registered;
+    if (!registered)
+        registered = atexit(save_on_exit) == 0;
+    interrupted_by_exit = playback;
+    const enum playback_end end = play(playback);
+    interrupted_by_exit = NULL;
+    return end;
+}
+
 enum playback_end playback_run(const struct playback_setup *setup)
 {
     struct playback playback = {0};
@@ -175,7 +203,7 @@ enum playback_end playback_run(const struct playback_setup *setup)
     presenter_init(&playback.presenter, session, &playback.steering);
     if (setup->framemd5 && session->clip.video)
         framemd5_begin(setup->framemd5, session->clip.video);
-    enum playback_end end = play(&playback);
+    enum playback_end end = play_guarded(&playback);
     feeder_stop(&session->feeder);
     steering_finish(&playback.steering);
     if (end == PLAYBACK_END && nothing_came_out(&playback)) {

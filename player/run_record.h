@@ -30,7 +30,7 @@ struct run_facts {
     const char *audio_sink; /* "pulse", "null"; NULL: no sound */
     const char *video_sink; /* "sdl", "null"; NULL: no video */
     const char *clock;      /* "audio" or "monotonic" */
-    const char *ended;      /* "end", "quit" or "signal" */
+    const char *ended;      /* "end", "quit", "signal" or "display lost" */
     int64_t started_ns;     /* CLOCK_MONOTONIC */
     int64_t ended_ns;
     struct totals totals;

@@ -189,5 +189,32 @@ class Keys(Case):
         self.assertLess(sorted(skews)[len(skews) // 2], 300_000_000)  # and the clock stood too
 
 
+class Display(Case):
+    def test_a_display_that_goes_away_leaves_a_whole_record(self):
+        if not shutil.which("Xvfb"):
+            self.skipTest("Xvfb is not installed")
+        end, other = os.pipe()
+        server = subprocess.Popen(["Xvfb", "-displayfd", str(other), "-screen", "0", "800x600x24", "-nolisten", "tcp"],
+                                  pass_fds=[other], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(other)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        with os.fdopen(end) as line:
+            display = ":" + line.readline().strip()
+        if display == ":":
+            self.skipTest("a private X server does not start here")
+        process = subprocess.Popen([PLAY, "--ao=null", "--vo=sdl", "--quiet", f"--record={self.dir}/record",
+                                    clip("progressive_cabac")], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   env={**environment(), "DISPLAY": display, "SDL_RENDER_DRIVER": "software"})
+        time.sleep(2)
+        server.kill()
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("the display is gone", err)
+        run, rows = self.record()
+        self.assertEqual(run["ended"], "display lost")
+        self.assertGreater(count(rows, "shown"), 0)
+
+
 if __name__ == "__main__":
     main()
