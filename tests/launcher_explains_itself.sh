@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Help needs nothing but bash and coreutils; a mistake gets one sentence and exit code 1. Does not cover set-up and
+# building: only a fresh machine shows those.
+cd "$(dirname "$0")/.." || exit 1
+failures=0
+
+# expect CODE LINES_ON_STDERR ARGUMENT...
+expect() {
+    local code=$1 lines=$2 status=0 said
+    shift 2
+    said=$(./dlex "$@" 2>&1 >/dev/null) || status=$?
+    [ "$status" = "$code" ] && [ "$(printf '%s' "$said" | grep -c '')" = "$lines" ] && return
+    printf './dlex %s: exit %d, expected %d; said on stderr:\n%s\n' "$*" "$status" "$code" "$said"
+    failures=$((failures + 1))
+}
+
+expect 0 0 --help
+for command in setup build play qoe bench demo test clean; do
+    expect 0 0 "$command" --help
+done
+expect 1 1 nonsense
+expect 1 1 setup --nonsense
+expect 1 1 build --nonsense
+expect 1 1 bench nonsense
+expect 1 1 test --nonsense
+expect 1 1 clean --nonsense
+[ "$failures" = 0 ]
