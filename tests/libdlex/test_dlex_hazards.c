@@ -143,6 +143,27 @@ START_TEST(blocks_left_by_longjmp_do_not_take_later_exceptions)
 }
 END_TEST
 
+START_TEST(block_left_by_longjmp_in_an_island_does_not_break_the_shield)
+{
+    log_clear();
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
+    dlex_try_within_abs(deadline_ns) {
+        dlex_try_within_disable();
+        dlex_try_within_abs_shielded(deadline_ns + HOUR) {
+            if (setjmp(way_out) == 0)
+                leave_by_longjmp_from_far_below(HOUR, 2);
+            burn_until(deadline_ns + MS);
+            log_mark('i');
+        } dlex_end
+        dlex_try_within_enable();
+        log_mark('x');
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('o');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "io");
+}
+END_TEST
+
 static __attribute__((noinline)) void leave_and_open_again(void)
 {
     for (volatile int i = 0; i < 3; i++) {
@@ -219,6 +240,7 @@ int main(void)
         stray_signals_change_nothing,
         blocks_left_by_longjmp_are_forgotten_when_they_expire,
         blocks_left_by_longjmp_do_not_take_later_exceptions,
+        block_left_by_longjmp_in_an_island_does_not_break_the_shield,
         block_left_by_longjmp_in_its_own_function_can_be_opened_again,
         block_on_an_alternate_stack_leaves_the_others_alone,
     };
