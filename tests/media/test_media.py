@@ -16,6 +16,7 @@ from pathlib import Path
 
 MAKE = Path(sys.argv[1])
 CHEAP = "mpeg4_small"
+EXIT_SKIPPED = 77
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(MAKE.resolve().parent))
@@ -161,5 +162,16 @@ class Counting(unittest.TestCase):
         )
 
 
+def main():
+    """As unittest.main, but a run that made no clip says so to Meson."""
+    result = unittest.main(argv=sys.argv[:1], verbosity=2, exit=False).result
+    if not result.wasSuccessful():
+        return 1
+    if not result.skipped:
+        return 0
+    print(result.skipped[0][1])
+    return EXIT_SKIPPED
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    sys.exit(main())
