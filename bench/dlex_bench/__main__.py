@@ -43,6 +43,8 @@ def main(argv: list[str]) -> int:
         with signals_as_exceptions():
             # matplotlib keeps a list of the machine's fonts; a home that cannot be written would make it complain.
             os.environ.setdefault("MPLCONFIGDIR", str(cache_folder() / "matplotlib"))
+            # numpy's linear algebra would start threads, and nothing here needs any: children are forked.
+            os.environ["OPENBLAS_NUM_THREADS"] = "1"
             # Importing it takes a while: not for --help, and under our handlers.
             from .demo import Options, demo
 

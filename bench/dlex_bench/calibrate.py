@@ -76,13 +76,13 @@ def calibrate(scene: Scene, folder: Path, max_tries: int, *, say: Callable[[str]
     wanted_s = AIM * scene.length_s
     share = BESIDE_OTHERS * share_for(costs_s, result.frame_s, wanted_s)
     _require_load_possible(share, result.demand_alone)
-    say(f"alone, decoding takes {result.demand_alone:.1%} of the CPU; first try: leave the player {share:.1%}")
+    say(f"    alone, decoding takes {result.demand_alone:.1%} of the CPU; first try: leave the player {share:.1%}")
     for number in range(1, max_tries + 1):
         share = min(max(share, SHARE_MIN), SHARE_MAX)
         run = play_loaded(scene, NONE, folder / f"try-{number}", share, result.ns_per_loop, tick=tick)
         result.tries.append(_outcome(run, share, scene.length_s))
         late = result.tries[-1].end_late_fraction
-        say(f"with {share:.1%} left, `none` ends {late:.0%} of the played time late (wanted: {AIM:.0%})")
+        say(f"    with {share:.1%} left, `none` ends {late:.0%} of the played time late (wanted: {AIM:.0%})")
         if result.tries[-1].good:
             break
         share = corrected_share(costs_s, result.frame_s, share, run.end_skew_ms / 1e3, wanted_s)

@@ -59,7 +59,7 @@ class Extent:
 
 
 FULL = Extent(length_s=12, repetitions=3, max_tries=3)
-QUICK = Extent(length_s=6, repetitions=3, max_tries=1)
+QUICK = Extent(length_s=5, repetitions=3, max_tries=2)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Options:
 
 
 def demo(options: Options) -> None:
-    console = Console(soft_wrap=True)
+    console = Console()
     extent = QUICK if options.quick else FULL
     find_rtapp()
     with _only_one():
@@ -216,10 +216,15 @@ def _conclude(
             "commit": commit(),
         },
     )
-    title = f"{scene.clip.stem.split('-')[0]}, {calibration.share:.1%} of a CPU left to the player"
+    title = f"{scene.clip.stem.split('-')[0]}: every picture, with {calibration.share:.1%} of a CPU left to the player"
     shown = [typical(found, spreads[policy.name]["median"]) for policy, found in runs.items()]
     draw(shown, calibration.frame_s, title, out / "timeline.png")
     console.print(medians_table(spreads, extent.repetitions, console.width))
     for sentence in findings:
-        console.print(sentence, highlight=False, markup=False)
-    console.print(f"\nfigures: {out / 'summary.json'}\npicture: {out / 'timeline.png'}", highlight=False, markup=False)
+        console.print(f"- {sentence}", highlight=False, markup=False)
+    console.print(
+        f"\nfigures: {out / 'summary.json'}\npicture: {out / 'timeline.png'}",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )

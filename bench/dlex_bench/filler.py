@@ -8,7 +8,8 @@ third rt-app task with a fixed amount of work does not do: the amounts that rt-a
 by several per cent from run to run, and of a CPU that is meant to be 90 % busy, 3 % more are a third of what the player
 is left. Measured with a share of 0.10 asked for: rt-app task 0.018 to 0.105 in five runs, this task 0.095 to 0.099.
 
-Stands alone (no import of the package, so that it starts within milliseconds) prints a line when it has begun and a JSON object at SIGTERM.
+Stands alone (no import of the package, so that it starts within milliseconds), prints a line when it has begun and a
+JSON object at SIGTERM.
 """
 
 import contextlib

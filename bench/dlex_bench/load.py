@@ -137,7 +137,7 @@ def load(cpu: int, share: float, ns_per_loop: int, log_dir: Path) -> Iterator[Lo
 def _filler(cpu: int, share: float, rtapp_pid: int) -> Iterator[subprocess.Popen[bytes]]:
     """The third task, from when it has begun."""
     script = Path(__file__).with_name("filler.py")
-    argv = [sys.executable, "-ISE", script, f"{share:.6f}", str(FILLER_PERIOD_US), str(rtapp_pid)]
+    argv: list[str | Path] = [sys.executable, "-ISE", script, f"{share:.6f}", str(FILLER_PERIOD_US), str(rtapp_pid)]
     with child(argv, cpus={cpu}, stdout=subprocess.PIPE) as filler:
         assert filler.stdout is not None
         filler.stdout.readline()

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, NoReturn
 
-from .errors import Interrupted
+from .errors import EXIT_SIGNAL, Interrupted
 
 PR_SET_PDEATHSIG = 1
 GRACE_S = 3.0
@@ -32,8 +32,13 @@ def cpu_clock_of(pid: int) -> int:
 
 
 def _placement(cpus: Collection[int], nice: int) -> Callable[[], None]:
+    parent = os.getpid()
+
     def place() -> None:
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(EXIT_SIGNAL)  # it died before it could be waited for
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
         os.sched_setaffinity(0, cpus)
         os.nice(nice)
         # A core file of an aborted player takes longer to write than the demo takes.
@@ -52,17 +57,23 @@ def child(
     stderr: int | IO[bytes] = subprocess.DEVNULL,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process on `cpus`, ended at the latest when the block is left."""
-    process = subprocess.Popen(
-        [str(arg) for arg in argv],
-        stdin=subprocess.DEVNULL,
-        stdout=stdout,
-        stderr=stderr,
-        preexec_fn=_placement(cpus, nice),
-    )
+    process = None
+    # A signal in the middle of the start would leave a child that nobody knows of.
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     try:
+        process = subprocess.Popen(
+            [str(arg) for arg in argv],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            preexec_fn=_placement(cpus, nice),
+        )
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)  # one that waited is raised here
         yield process
     finally:
-        end(process)
+        if process:
+            end(process)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
 
 
 def end(process: subprocess.Popen[bytes], signum: int = signal.SIGTERM) -> None:

@@ -21,7 +21,7 @@ COLUMNS = (
 )
 
 # With the least and the greatest value below each median the table is as wide as this.
-WIDE = 100
+WIDE = 110
 
 Spread = Mapping[str, Mapping[str, float | None]]
 

