@@ -16,7 +16,7 @@ from typing import Any
 
 from .errors import DemoError
 from .load import SEED_UTILISATION, measure_ns_per_loop
-from .model import AIM, GOOD, corrected_share, share_for
+from .model import AIM, corrected_share, share_for
 from .record import frame_duration_s
 from .runs import NONE, Run, Scene, Tick, play, play_loaded
 
@@ -38,7 +38,8 @@ class Try:
 
     @property
     def good(self) -> bool:
-        return GOOD[0] <= self.end_late_fraction <= GOOD[1]
+        """Near enough to the aim for another try to tell nothing new."""
+        return abs(self.end_late_fraction - AIM) <= 0.03
 
 
 @dataclass
@@ -83,9 +84,10 @@ def calibrate(scene: Scene, folder: Path, max_tries: int, *, say: Callable[[str]
         result.tries.append(_outcome(run, share, scene.length_s))
         late = result.tries[-1].end_late_fraction
         say(f"    with {share:.1%} left, `none` ends {late:.0%} of the played time late (wanted: {AIM:.0%})")
+        seen = [(known.share, known.end_late_fraction * scene.length_s) for known in result.tries]
+        share = corrected_share(costs_s, result.frame_s, seen, wanted_s)
         if result.tries[-1].good:
             break
-        share = corrected_share(costs_s, result.frame_s, share, run.end_skew_ms / 1e3, wanted_s)
     result.share = _conclude(result.tries, share)
     result.seconds = time.monotonic() - begun
     return result
@@ -96,10 +98,8 @@ def _outcome(run: Run, share: float, length_s: float) -> Try:
 
 
 def _conclude(tries: list[Try], next_share: float) -> float:
-    """The share that was seen to work; else the next better guess, unless the tries make no sense."""
+    """The share that the tries tell, unless even the last one makes no sense."""
     last = tries[-1]
-    if last.good:
-        return last.share
     if not USABLE[0] <= last.end_late_fraction <= USABLE[1]:
         raise DemoError(
             f"the load cannot be set on this machine (without drops the player ended {last.end_late_fraction:.0%} of "

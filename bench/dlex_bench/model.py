@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 
 # The part of the played time that `none` is to be late at the end, and what is still good enough.
@@ -31,10 +32,16 @@ def share_for(costs_s: Sequence[float], frame_s: float, lateness_s: float) -> fl
     return high
 
 
-def corrected_share(costs_s: Sequence[float], frame_s: float, share: float, seen_s: float, wanted_s: float) -> float:
-    """The next share to try after `share` made the last picture `seen_s` late.
+def cost_factor(costs_s: Sequence[float], frame_s: float, share: float, seen_s: float) -> float:
+    """How much dearer decoding beside others is than alone (caches, switches), when `share` made the last picture
+    `seen_s` late: by as much as the share is larger than the one with which the model is as late."""
+    return share / share_for(costs_s, frame_s, max(seen_s, frame_s))
 
-    Decoding beside others costs more than decoding alone (caches, switches). Asking the model which share would have
-    been as late as was seen, and which is as late as is wanted, cancels that factor.
-    """
-    return share * share_for(costs_s, frame_s, wanted_s) / share_for(costs_s, frame_s, max(seen_s, frame_s))
+
+def corrected_share(
+    costs_s: Sequence[float], frame_s: float, tries: Sequence[tuple[float, float]], wanted_s: float
+) -> float:
+    """The share that tries (of a share, and how late it was seen to be) tell to be the right one, on the average: other
+    work on the machine changes what decoding costs from one try to the next."""
+    factors = [cost_factor(costs_s, frame_s, share, seen_s) for share, seen_s in tries]
+    return statistics.geometric_mean(factors) * share_for(costs_s, frame_s, wanted_s)

@@ -42,8 +42,14 @@ class Model(unittest.TestCase):
         beside_s = [1.3 * cost_s for cost_s in alone_s]
         first = share_for(alone_s, 0.040, 1.8)
         seen_s = end_lateness_s(beside_s, 0.040, first)
-        second = corrected_share(alone_s, 0.040, first, seen_s, 1.8)
+        second = corrected_share(alone_s, 0.040, [(first, seen_s)], 1.8)
         self.assertAlmostEqual(end_lateness_s(beside_s, 0.040, second), 1.8, places=3)
+
+    def test_contradicting_tries_are_averaged(self):
+        alone_s = [0.003, 0.009, 0.004, 0.005] * 75
+        share = share_for(alone_s, 0.040, 1.8)
+        seen = [(factor * share, 1.8) for factor in (1.1, 1.3)]
+        self.assertAlmostEqual(corrected_share(alone_s, 0.040, seen, 1.8), (1.1 * 1.3) ** 0.5 * share)
 
 
 def run_with(policy=NONE, **summary):
