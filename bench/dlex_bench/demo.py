@@ -58,7 +58,7 @@ class Extent:
         return self.calibration_s + len(POLICIES) * self.repetitions * self.run_s + self.assess_s + 2
 
 
-FULL = Extent(length_s=12, repetitions=3, max_tries=3)
+FULL = Extent(length_s=11, repetitions=3, max_tries=3)
 QUICK = Extent(length_s=5, repetitions=3, max_tries=2)
 
 
@@ -75,7 +75,7 @@ class Film:
 
 TRAILER = Film("trailer_1080p", "the Big Buck Bunny trailer in 1080p", 19.08)
 MADE_CLIP = Film(
-    "hard_1080p", "a made clip (set DLEX_MEDIA to a folder with bbb_trailer_720p.mp4 for the real film)", 2
+    "hard_1080p", "a made clip (set DLEX_MEDIA to a folder with bbb_trailer_720p.mp4 for the real film)", 4
 )
 TRAILER_SOURCE = "bbb_trailer_720p.mp4"
 
