@@ -39,8 +39,8 @@ struct abort_latency {
 };
 
 /*
- * Decodes the stream in the calling thread, over and over, until wanted_aborts were taken in the gate
- * or most_passes are over. Returns 0 or a negative AVERROR.
+ * Decodes the stream in the calling thread, over and over, until wanted_aborts were taken in the
+ * gate or most_passes are over. Returns 0 or a negative AVERROR.
  */
 int latency_measure(struct abort_latency *latency, const struct coded_stream *stream);
 

@@ -16,7 +16,7 @@ enum {
     QUICK_PAIRS = 15,
     QUICK_PACKETS = 250,
     ABORTS = 1000,
-    MOST_PASSES = 100, /* a clip that gives no ten aborts a pass has hardly any droppable pictures */
+    MOST_PASSES = 100, /* under ten aborts a pass the clip has hardly any droppable pictures */
 };
 
 struct options {
@@ -46,7 +46,7 @@ static int parse_milliseconds(const char *text, int64_t *ns)
     return 0;
 }
 
-/* Returns 0, or -1 after one sentence. */
+/* Returns 0, 1 when help is wanted, or -1 after one sentence. */
 static int parse_options(struct options *options, int argc, char **argv)
 {
     static const struct option names[] = {
@@ -55,21 +55,23 @@ static int parse_options(struct options *options, int argc, char **argv)
         {"help", no_argument, NULL, 'h'},       {0},
     };
     int name;
+    opterr = 0;
     while ((name = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (name) {
         case 'c': options->clip = optarg; break;
         case 'j': options->json = optarg; break;
         case 'q': options->quick = 1; break;
-        case 'h':
-            fputs(help, stdout);
-            exit(EXIT_SUCCESS);
+        case 'h': return 1;
         case 'd':
             if (!parse_milliseconds(optarg, &options->deadline_base_ns))
                 break;
             fprintf(stderr, "dlex-bench-decode: --deadline-base=%s is no time; give milliseconds\n",
                     optarg);
             return -1;
-        default: return -1; /* getopt has said it */
+        default:
+            fprintf(stderr, "dlex-bench-decode: %s is unknown or lacks its value; see --help\n",
+                    argv[optind - 1]);
+            return -1;
         }
     }
     if (optind == argc)
@@ -113,7 +115,7 @@ static int measure_latency(struct abort_latency *latency, const struct options *
         .wanted_aborts = ABORTS,
         .most_passes = MOST_PASSES,
     };
-    int ret = stream_load(&stream, clip);
+    int ret = stream_load(&stream, clip, SIZE_MAX);
     if (ret >= 0) {
         ret = latency_measure(latency, &stream);
         stream_finish(&stream);
@@ -129,8 +131,11 @@ static int measure_latency(struct abort_latency *latency, const struct options *
 int main(int argc, char **argv)
 {
     struct options options = {.deadline_base_ns = 1000000};
-    if (parse_options(&options, argc, argv) < 0)
-        return EXIT_USAGE;
+    const int parsed = parse_options(&options, argc, argv);
+    if (parsed > 0)
+        fputs(help, stdout);
+    if (parsed)
+        return parsed < 0 ? EXIT_USAGE : EXIT_SUCCESS;
     char clip[4096];
     if (find_clip(options.clip, clip, sizeof(clip)) < 0)
         return EXIT_FAILED;

@@ -75,8 +75,8 @@ void report_print(const struct bench_report *report)
     if (report->overhead)
         print_overhead(report->overhead);
     else
-        printf("Open gate against pristine FFmpeg: not measured, this build has no pristine FFmpeg;\n"
-               "./dlex bench decode makes one\n");
+        printf("Open gate against pristine FFmpeg: not measured, this build has none to compare\n"
+               "with; ./dlex bench decode makes one\n");
     printf("\n");
     print_latency(report->latency);
 }

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /*
- * Writes the path of the clip to path, having it made when it is not there yet, by
- * media/make of the source tree that this was built from. Returns 0; 1 when this machine lacks what it is made from; -1 when making failed.
+ * Writes the path of the clip to path, having it made when it is not there yet, by media/make of
+ * the source tree that this was built from. Returns 0; 1 when this machine lacks what the clip is
+ * made from; -1 when making failed.
  */
 int clip_path(char *path, size_t size, const char *name);
 

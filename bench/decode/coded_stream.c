@@ -17,13 +17,14 @@ int stream_append(struct coded_stream *stream, const AVPacket *packet)
     return 0;
 }
 
-static int read_packets(struct coded_stream *stream, AVFormatContext *file, int index)
+static int read_packets(struct coded_stream *stream, AVFormatContext *file, int index,
+                        size_t most_packets)
 {
     AVPacket *packet = av_packet_alloc();
     if (!packet)
         return AVERROR(ENOMEM);
-    int ret;
-    while ((ret = av_read_frame(file, packet)) >= 0) {
+    int ret = 0;
+    while (stream->packet_count < most_packets && (ret = av_read_frame(file, packet)) >= 0) {
         if (packet->stream_index == index)
             ret = stream_append(stream, packet);
         av_packet_unref(packet);
@@ -34,7 +35,7 @@ static int read_packets(struct coded_stream *stream, AVFormatContext *file, int 
     return ret == AVERROR_EOF ? 0 : ret;
 }
 
-int stream_load(struct coded_stream *stream, const char *path)
+int stream_load(struct coded_stream *stream, const char *path, size_t most_packets)
 {
     *stream = (struct coded_stream){0};
     AVFormatContext *file = NULL;
@@ -54,7 +55,7 @@ int stream_load(struct coded_stream *stream, const char *path)
     }
     ret = avcodec_parameters_copy(stream->parameters, file->streams[index]->codecpar);
     if (ret >= 0)
-        ret = read_packets(stream, file, index);
+        ret = read_packets(stream, file, index, most_packets);
 out:
     avformat_close_input(&file);
     if (ret < 0)

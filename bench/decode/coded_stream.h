@@ -15,11 +15,11 @@ struct coded_stream {
 };
 
 /*
- * Reads the first video stream of the file at path. Returns 0, or a negative AVERROR
- * with nothing to free. stream_finish() frees what 0 came with, and may be called on a
- * zeroed stream.
+ * Reads the best video stream of the file at path, at most so many packets of it. Returns 0, or a
+ * negative AVERROR with nothing to free. stream_finish() frees what 0 came with, and may be
+ * called on a zeroed stream.
  */
-int stream_load(struct coded_stream *stream, const char *path);
+int stream_load(struct coded_stream *stream, const char *path, size_t most_packets);
 
 /* Appends a copy of the packet. Returns 0 or a negative AVERROR; the stream stays valid. */
 int stream_append(struct coded_stream *stream, const AVPacket *packet);

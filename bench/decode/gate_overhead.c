@@ -40,7 +40,8 @@ static int run_pair(struct gate_overhead *overhead, int index)
     if (ret < 0) {
         fprintf(stderr, "dlex-bench-decode: %s could not be decoded; see above\n", overhead->clip);
     } else if (processes[GATED].pictures != overhead->pictures || !overhead->pictures) {
-        fprintf(stderr, "dlex-bench-decode: %d pictures without gate, %d with it; the gate is broken\n",
+        fprintf(stderr,
+                "dlex-bench-decode: %d pictures without gate, %d with it; the gate is broken\n",
                 overhead->pictures, processes[GATED].pictures);
         ret = -1;
     }

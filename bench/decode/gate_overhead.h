@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an open gate costs when nothing is interrupted: CPU time of the patched decoder with a deadline
- * an hour away, over that of a pristine FFmpeg. A pair is two fresh processes of timed_decode
- * that take turns, a second of film each (A B, B A, A B, ...), so that what the machine does
+ * What an open gate costs when nothing is interrupted: CPU time of the patched decoder with a
+ * deadline an hour away, over that of a pristine FFmpeg. A pair is two fresh processes of
+ * timed_decode that take turns, a second of film each (A B, B A, A B, ...), so that what the machine does
  * meanwhile falls on both, and where their memory happens to lie differs from pair to pair.
  */
 #ifndef GATE_OVERHEAD_H

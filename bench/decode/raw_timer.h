@@ -9,7 +9,7 @@
 /* A CLOCK_MONOTONIC timer that signals the calling thread. Returns 0 or a negative errno. */
 int raw_timer_create(timer_t *timer);
 
-/* Arms it, computes until the handler has run, and returns how late that was, or a negative errno. */
+/* Arms it and computes until the handler has run. Returns how late that was or a negative errno. */
 int64_t raw_timer_latency_ns(timer_t timer, int64_t delay_ns);
 
 #endif

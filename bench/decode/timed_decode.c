@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * timed_decode CLIP: prints the number of packets of the clip's video; then, for each line of
- * its input, a number of packets, decodes so many more as fast as possible and prints the process
- * CPU time that took, in ns, and the number of pictures that came out. So two of them can take turns.
+ * its input, a number of packets, decodes so many more as fast as possible and prints the
+ * process CPU time that took, in ns, and the number of pictures that came out. So two of
+ * them can take turns.
  *
  * Built twice from this source: with DLEX_GATED and the patched FFmpeg it decodes as the player
  * does, each packet in a deadline block and the gate open, with the deadline an hour away; without,
@@ -129,7 +130,7 @@ int main(int argc, char **argv)
 {
     struct coded_stream stream;
     AVCodecContext *avctx = NULL;
-    if (argc != 2 || stream_load(&stream, argv[1]) < 0) {
+    if (argc != 2 || stream_load(&stream, argv[1], SIZE_MAX) < 0) {
         fprintf(stderr, "timed_decode: no clip that can be read; name one\n");
         return EXIT_FAILURE;
     }

@@ -6,7 +6,7 @@
 
 #include <dlex/dlex.h>
 #include <libavutil/imgutils.h>
-#include <libavutil/md5.h>
+#include <libavutil/murmur3.h>
 #include <libavutil/pixdesc.h>
 
 #include "interrupt.h"
@@ -67,7 +67,7 @@ static int gate(AVCodecContext *avctx, const AVFrame *picture,
     return run_whole(pass, avctx, run, arg);
 }
 
-static void hash_samples(const AVFrame *frame, struct AVMD5 *md5)
+static void hash_samples(const AVFrame *frame, struct AVMurMur3 *hash)
 {
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     for (int plane = 0; plane < av_pix_fmt_count_planes(frame->format); plane++) {
@@ -75,7 +75,8 @@ static void hash_samples(const AVFrame *frame, struct AVMD5 *md5)
         const int shift = plane == 1 || plane == 2 ? format->log2_chroma_h : 0;
         const int height = AV_CEIL_RSHIFT(frame->height, shift);
         for (int y = 0; y < height; y++)
-            av_md5_update(md5, frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane], width);
+            av_murmur3_update(hash, frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane],
+                              width);
     }
 }
 
@@ -83,11 +84,11 @@ static int add_fingerprint(struct decode_pass *pass, const AVFrame *frame)
 {
     struct fingerprint *pictures =
         av_realloc_array(pass->pictures, pass->picture_count + 1, sizeof(*pictures));
-    struct AVMD5 *md5 = av_md5_alloc();
+    struct AVMurMur3 *hash = av_murmur3_alloc();
     if (pictures)
         pass->pictures = pictures;
-    if (!pictures || !md5) {
-        av_free(md5);
+    if (!pictures || !hash) {
+        av_free(hash);
         return AVERROR(ENOMEM);
     }
     struct fingerprint *print = &pictures[pass->picture_count++];
@@ -101,11 +102,11 @@ static int add_fingerprint(struct decode_pass *pass, const AVFrame *frame)
     };
     /* What an abandoned picture holds is undefined, so nothing may depend on it. */
     if (!print->abandoned) {
-        av_md5_init(md5);
-        hash_samples(frame, md5);
-        av_md5_final(md5, print->md5);
+        av_murmur3_init(hash);
+        hash_samples(frame, hash);
+        av_murmur3_final(hash, print->hash);
     }
-    av_free(md5);
+    av_free(hash);
     return 0;
 }
 

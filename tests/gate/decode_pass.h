@@ -18,7 +18,7 @@ struct fingerprint {
     bool droppable;
     bool abandoned;
     bool damaged; /* the decoder reported errors, or concealed some */
-    uint8_t md5[16]; /* of the visible samples of all planes */
+    uint8_t hash[16]; /* of the visible samples of all planes, 0 when abandoned */
 };
 
 enum gate_policy {

@@ -47,7 +47,7 @@ void expect_same_but_abandoned(const struct decode_pass *undisturbed,
         const struct fingerprint *expected = &undisturbed->pictures[i], *got = &pass->pictures[i];
         ck_assert_int_eq(got->damaged, expected->damaged);
         if (!got->abandoned)
-            ck_assert_mem_eq(got->md5, expected->md5, sizeof(got->md5));
+            ck_assert_mem_eq(got->hash, expected->hash, sizeof(got->hash));
     }
 }
 
