@@ -2,8 +2,8 @@
 /*
  * What an open gate costs when nothing is interrupted: CPU time of the patched decoder with a
  * deadline an hour away, over that of a pristine FFmpeg. A pair is two fresh processes of
- * timed_decode that take turns, a second of film each (A B, B A, A B, ...), so that what the machine does
- * meanwhile falls on both, and where their memory happens to lie differs from pair to pair.
+ * timed_decode that take turns, a second of film each (A B, B A, A B, ...), so that what the
+ * machine does meanwhile falls on both, and where their memory lies differs from pair to pair.
  */
 #ifndef GATE_OVERHEAD_H
 #define GATE_OVERHEAD_H
