@@ -124,7 +124,7 @@ static int hash_stream(FILE *in, struct AVSHA *sha)
     size_t got;
     while ((got = fread(buffer, 1, sizeof buffer, in)) > 0)
         av_sha_update(sha, buffer, got);
-    return ferror(in) ? -EIO : 0;
+    return ferror(in) ? -errno : 0;
 }
 
 int clip_sha256(const char *path, char hex[65])

@@ -123,6 +123,42 @@ class Records(Case):
         self.assertEqual(times, sorted(times))
 
 
+class Lag(Case):
+    """The program is stopped for a while as a busy machine would, and the sound goes on."""
+
+    def stopped_for_a_while(self, *arguments) -> tuple:
+        process = start(*NULL, f"--record={self.dir}/record", *arguments, clip("progressive_cabac"))
+        time.sleep(1)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.7)
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0)
+        return self.record()
+
+    def test_doing_nothing_drops_nothing(self):
+        run, rows = self.stopped_for_a_while("--drop=none")
+        self.assertEqual(run["totals"]["dropped"], 0)
+        self.assertGreater(max(int(row["skew_ns"]) for row in rows), 400_000_000)
+
+    def test_the_heuristic_refuses_pictures_in_advance(self):
+        run, rows = self.stopped_for_a_while("--drop=heuristic")
+        self.assertGreater(run["totals"]["skipped"], 0)
+        for row in rows:
+            if row["verdict"] == "skipped":
+                self.assertEqual((row["type"], row["droppable"], row["deadline_ns"]), ("B", "1", ""))
+
+    def test_deadlines_abort_pictures(self):
+        run, rows = self.stopped_for_a_while("--drop=deadline")
+        self.assertGreater(run["totals"]["aborted"], 0)
+        self.assertEqual(run["totals"]["skipped"], 0)
+        for row in rows:
+            if row["verdict"] == "aborted":
+                self.assertGreaterEqual(int(row["fired_ns"]), int(row["deadline_ns"]))
+                self.assertLessEqual(int(row["fired_ns"]), int(row["decode_end_ns"]))
+        self.assertLess(int(rows[-1]["skew_ns"]), 100_000_000)  # and it caught up
+
+
 class OtherClips(Case):
     def test_sound_alone_plays(self):
         self.expect(play(*NULL, "--length=0.5", f"--record={self.dir}/record", clip("audio_only")), 0)
