@@ -207,5 +207,5 @@ if __name__ == "__main__":
     if not shutil.which("rt-app"):
         print("rt-app is not installed")
         sys.exit(SKIPPED)
-    PLAYER, MEDIA_MAKE = sys.argv[1:3]
+    PLAYER, MEDIA_MAKE = (os.path.abspath(path) for path in sys.argv[1:3])
     unittest.main(argv=sys.argv[:1])
