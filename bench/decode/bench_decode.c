@@ -12,7 +12,7 @@
 enum {
     EXIT_USAGE = 1,
     EXIT_FAILED = 2,
-    PAIRS = 20,
+    PAIRS = 40, /* a pair differs from the next by some per cent: each process gets other pages */
     QUICK_PAIRS = 15,
     QUICK_PACKETS = 250,
     ABORTS = 1000,

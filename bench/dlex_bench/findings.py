@@ -87,6 +87,6 @@ def _what_is_lost(medians: Mapping[str, Figures]) -> str:
     least, most = (min(losses, key=lambda name: losses[name]), max(losses, key=lambda name: losses[name]))
     return (
         f"Of those that drop, {least} changed the pictures least (RMSE sum {losses[least]:,.0f}), {most} most "
-        f"({losses[most]:,.0f}); a picture that is dropped counts by its difference to the one that stayed on the "
-        "screen, a late one does not count at all."
+        f"({losses[most]:,.0f}); a dropped picture counts by its difference to the one that stayed on the "
+        "screen; how late a picture was shown does not count in it."
     )

@@ -14,8 +14,8 @@ COLUMNS = (
     ("aborted", "aborted", "{:.0f}"),
     ("skipped", "skipped", "{:.0f}"),
     ("late", "late", "{:.0f}"),
-    ("A-V ms\nmean", "skew_ms_mean", "{:.1f}"),
-    ("\ns.d.", "skew_ms_sd", "{:.1f}"),
+    ("A-V ms\nmean", "skew_ms_mean", "{:.0f}"),
+    ("\ns.d.", "skew_ms_sd", "{:.0f}"),
     ("\nat end", "skew_end_ms", "{:.0f}"),
     ("RMSE Q16\nsum", "rmse_q16_sum", "{:,.0f}"),
 )
