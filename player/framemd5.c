@@ -14,6 +14,7 @@ struct framemd5 {
     uint8_t *pixels;
     unsigned int pixels_room;
     int error;
+    AVRational time_base; /* of the clip that is playing */
 };
 
 int framemd5_create(struct framemd5 **out, const char *path)
@@ -30,6 +31,7 @@ int framemd5_create(struct framemd5 **out, const char *path)
 
 void framemd5_begin(struct framemd5 *md5, const AVStream *stream)
 {
+    md5->time_base = stream->time_base;
     fprintf(md5->file.out, "#format: frame checksums\n#version: 2\n#hash: MD5\n#tb 0: %d/%d\n#media_type 0: video\n",
             stream->time_base.num, stream->time_base.den);
     fprintf(md5->file.out, "#codec_id 0: rawvideo\n#dimensions 0: %dx%d\n#stream#, dts, pts, duration, size, hash\n",
@@ -48,7 +50,14 @@ static int pack(struct framemd5 *md5, const AVFrame *picture)
                                    picture->format, picture->width, picture->height, 1);
 }
 
-void framemd5_add(struct framemd5 *md5, const AVFrame *picture)
+static int64_t pts_of(const struct framemd5 *md5, const AVFrame *picture, int64_t pts_ns)
+{
+    if (picture->best_effort_timestamp != AV_NOPTS_VALUE)
+        return picture->best_effort_timestamp;
+    return av_rescale_q(pts_ns, (AVRational){1, 1000000000}, md5->time_base);
+}
+
+void framemd5_add(struct framemd5 *md5, const AVFrame *picture, int64_t pts_ns)
 {
     const int size = pack(md5, picture);
     if (size < 0) {
@@ -57,7 +66,7 @@ void framemd5_add(struct framemd5 *md5, const AVFrame *picture)
     }
     uint8_t digest[16];
     av_md5_sum(digest, md5->pixels, (size_t)size);
-    const int64_t pts = picture->best_effort_timestamp;
+    const int64_t pts = pts_of(md5, picture, pts_ns);
     fprintf(md5->file.out, "0, %10" PRId64 ", %10" PRId64 ", %8" PRId64 ", %8d, ", pts, pts, picture->duration, size);
     for (int i = 0; i < 16; i++)
         fprintf(md5->file.out, "%02x", digest[i]);

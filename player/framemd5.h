@@ -20,8 +20,11 @@ int framemd5_create(struct framemd5 **out, const char *path);
 /* A new clip begins: its time base and size go into the header. */
 void framemd5_begin(struct framemd5 *md5, const AVStream *stream);
 
-/* Main thread, outside the decode block: allocates and writes. Errors are kept for framemd5_close. */
-void framemd5_add(struct framemd5 *md5, const AVFrame *picture);
+/*
+ * Main thread, outside the decode block: allocates and writes. pts_ns stands in where the picture has no PTS of its own.
+ * Errors are kept for framemd5_close.
+ */
+void framemd5_add(struct framemd5 *md5, const AVFrame *picture, int64_t pts_ns);
 
 /* Finishes the file. Accepts an empty pointer, clears it. Returns 0 or a negative errno; nothing stays half-written. */
 int framemd5_close(struct framemd5 **md5);

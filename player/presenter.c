@@ -76,7 +76,7 @@ static void show(struct presenter *presenter, const AVFrame *picture, struct fra
     record->verdict = VERDICT_SHOWN;
     session->totals.shown++;
     if (session->setup->framemd5)
-        framemd5_add(session->setup->framemd5, picture);
+        framemd5_add(session->setup->framemd5, picture, record->pts_ns);
 }
 
 static void note_abandoned(struct session *session, struct frame_record *record)
@@ -85,6 +85,8 @@ static void note_abandoned(struct session *session, struct frame_record *record)
         session->totals.skipped++;
     else
         session->totals.aborted++;
+    if (record->verdict == VERDICT_NONE) /* a second picture of one packet has a row of its own */
+        record->verdict = VERDICT_ABORTED;
     policy_note_abandoned(&session->policy);
 }
 
