@@ -138,15 +138,21 @@ static void decode(struct decoder *decoder)
     int ret = avcodec_send_packet(decoder->avctx, decoder->packet);
     if (ret == AVERROR_EOF && !decoder->packet)
         ret = 0; /* draining already */
+    /* An error is one picture's; what stays inside after it would keep out the next packet. */
+    int errors = 0;
     int received = 0;
-    while (received >= 0 && decoder->pictures < PICTURES_MAX) {
+    while (decoder->pictures + errors < PICTURES_MAX) {
         received = avcodec_receive_frame(decoder->avctx, decoder->picture[decoder->pictures]);
-        if (received >= 0)
+        if (received == AVERROR(EAGAIN) || received == AVERROR_EOF)
+            break;
+        if (received >= 0) {
             decoder->pictures++;
+        } else {
+            errors++;
+            ret = received;
+        }
     }
-    if (ret >= 0 && received < 0 && received != AVERROR(EAGAIN))
-        ret = received;
-    decoder->result = ret;
+    decoder->result = ret >= 0 && received == AVERROR_EOF ? received : ret;
 }
 
 /*

@@ -19,7 +19,8 @@ enum {
 struct frame_log {
     bool keep;
     _Atomic int chunks;    /* written by the feeder (release), read by the main thread (acquire) */
-    _Atomic int64_t count; /* written by the main thread, read by the feeder: relaxed, being late only reserves later */
+    _Atomic int64_t count; /* written by the main thread; read by the feeder, for which an older value is as good */
+    int64_t promised;      /* feeder: packets handed over by now, each of which will want a row */
     struct frame_row *chunk[CHUNKS_MAX];
 };
 
@@ -51,7 +52,11 @@ int frame_log_reserve(struct frame_log *log)
 {
     const int chunks = atomic_load_explicit(&log->chunks, memory_order_relaxed);
     const int64_t count = atomic_load_explicit(&log->count, memory_order_relaxed);
-    const bool enough = log->keep ? count + CHUNK_ROWS / 2 < (int64_t)chunks * CHUNK_ROWS : chunks >= CIRCLE_CHUNKS;
+    if (log->promised < count)
+        log->promised = count;
+    log->promised++;
+    const int64_t room = (int64_t)chunks * CHUNK_ROWS;
+    const bool enough = log->keep ? log->promised + CHUNK_ROWS / 2 < room : chunks >= CIRCLE_CHUNKS;
     if (enough || chunks == CHUNKS_MAX)
         return 0;
     struct frame_row *const rows = malloc(CHUNK_ROWS * sizeof *rows);
@@ -144,7 +149,10 @@ static int64_t collect(const struct frame_log *log, struct sorted_row *sorted, i
             merge_field(&sorted[taken - 1].record, &row->record);
             continue;
         }
-        sorted[taken++] = (struct sorted_row){{row->segment, row->record.pts_ns, i}, row->record};
+        sorted[taken] = (struct sorted_row){{row->segment, row->record.pts_ns, i}, row->record};
+        if (!row->out || row->unwanted) /* the gate gave its verdict before this was known */
+            sorted[taken].record.verdict = VERDICT_NONE;
+        taken++;
     }
     return taken;
 }

@@ -30,7 +30,10 @@ struct frame_log;
 int frame_log_create(struct frame_log **out, bool keep);
 void frame_log_destroy(struct frame_log **log);
 
-/* Any one thread, usually the feeder: makes sure that the next appends find memory. Returns 0 or -ENOMEM. */
+/*
+ * The feeder, once for each packet that it is about to hand over: makes sure that all packets handed over find memory,
+ * however far ahead they are. Returns 0 or -ENOMEM.
+ */
 int frame_log_reserve(struct frame_log *log);
 
 /* Main thread: a new empty row, or NULL if nothing was reserved (the row is then not recorded). */

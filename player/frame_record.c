@@ -55,7 +55,7 @@ int frame_record_write_header(FILE *out)
     for (int i = 0; i < FIELD_COUNT; i++)
         fprintf(out, "%s%s", i ? "," : "", fields[i].name);
     fputc('\n', out);
-    return ferror(out) ? -EIO : 0;
+    return ferror(out) ? -(errno ? errno : EIO) : 0;
 }
 
 static void write_field(FILE *out, enum field_kind kind, int64_t value)
@@ -83,7 +83,7 @@ int frame_record_write(FILE *out, const struct frame_record *record)
         write_field(out, fields[i].kind, *value_of((struct frame_record *)record, &fields[i]));
     }
     fputc('\n', out);
-    return ferror(out) ? -EIO : 0;
+    return ferror(out) ? -(errno ? errno : EIO) : 0;
 }
 
 static int parse_verdict(const char *text, size_t length, int64_t *value)

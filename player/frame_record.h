@@ -62,7 +62,7 @@ struct frame_record frame_record_empty(void);
 /* The verdict's word, as it stands in frames.csv. */
 const char *verdict_name(enum verdict verdict);
 
-/* The header row with its line end. Both return 0, or -EIO when the stream has an error. */
+/* The header row with its line end. Both return 0 or a negative errno. */
 int frame_record_write_header(FILE *out);
 int frame_record_write(FILE *out, const struct frame_record *record);
 

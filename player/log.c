@@ -81,8 +81,9 @@ static void print_ffmpeg_line(void *context, int level, const char *format, va_l
     int prefix = 1;
     av_log_format_line2(context, level, format, args, line, sizeof line, &prefix);
     clear_status();
-    fprintf(stderr, "dlex-play: FFmpeg: %s%s", line, strchr(line, '\n') ? "" : "\n");
-    if (ffmpeg_lines == FFMPEG_LINES_MAX)
+    if (ffmpeg_lines <= FFMPEG_LINES_MAX)
+        fprintf(stderr, "dlex-play: FFmpeg: %s%s", line, strchr(line, '\n') ? "" : "\n");
+    else
         fputs("dlex-play: FFmpeg has more to say of this file; it is left out\n", stderr);
 }
 
@@ -92,10 +93,17 @@ static void on_ffmpeg_log(void *context, int level, const char *format, va_list 
         return;
     dlex_try_within_disable();
     pthread_mutex_lock(&lock);
-    if (++ffmpeg_lines <= FFMPEG_LINES_MAX)
+    if (++ffmpeg_lines <= FFMPEG_LINES_MAX + 1)
         print_ffmpeg_line(context, level, format, args);
     pthread_mutex_unlock(&lock);
     dlex_try_within_enable();
+}
+
+void log_begin_file(void)
+{
+    pthread_mutex_lock(&lock);
+    ffmpeg_lines = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 void log_init(bool quiet)

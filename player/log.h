@@ -3,7 +3,7 @@
  * Sentences for people, on stderr.
  *
  * log_error always speaks; log_note is silent under --quiet. A status line that stands on the terminal is cleared first.
- * Any thread may call them. What FFmpeg has to say goes the same way: errors only, the first few of a run, and always in a
+ * Any thread may call them. What FFmpeg has to say goes the same way: errors only, the first few of a file, and always in a
  * protected section, so that an expiry in the gate never leaves stdio or FFmpeg's log in the middle.
  */
 #ifndef PLAYER_LOG_H
@@ -13,6 +13,9 @@
 
 /* Once, before threads exist. */
 void log_init(bool quiet);
+
+/* A new file: FFmpeg may speak again. Main thread. */
+void log_begin_file(void);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

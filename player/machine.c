@@ -22,7 +22,8 @@ static json_t *line_of(const char *path)
     if (!got)
         return json_null();
     line[strcspn(line, "\n")] = '\0';
-    return json_string(line);
+    json_t *const text = json_string(line);
+    return text ? text : json_null();
 }
 
 static json_t *cpu_model(void)

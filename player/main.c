@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum exit_code { EXIT_PLAYED = 0, EXIT_SETUP = 1, EXIT_NOTHING_PLAYED = 2, EXIT_SOME_PLAYED = 3, EXIT_SIGNAL = 4 };
@@ -25,6 +26,13 @@ struct outcome {
 };
 
 static volatile sig_atomic_t signal_seen;
+/* Here, and not in main, for the handler of an exit that is Xlib's. */
+static struct framemd5 *framemd5;
+
+static void close_framemd5_at_exit(void)
+{
+    framemd5_close(&framemd5);
+}
 
 static void note_signal(int number)
 {
@@ -36,9 +44,13 @@ static void catch_signals(void)
     struct sigaction action = {.sa_handler = note_signal};
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, DLEX_SIGNAL); /* this handler must not be left in the middle */
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction before;
+        sigaction(numbers[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN) /* nohup, or a shell's background job */
+            sigaction(numbers[i], &action, NULL);
+    }
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -78,7 +90,7 @@ static void account(struct outcome *outcome, enum playback_end end)
     outcome->record_lost = outcome->record_lost || end == PLAYBACK_NO_RECORD;
 }
 
-static struct outcome play_files(const struct options *options, struct framemd5 *framemd5)
+static struct outcome play_files(const struct options *options)
 {
     struct outcome outcome = {0};
     struct video_sink *screen = NULL;
@@ -93,6 +105,7 @@ static struct outcome play_files(const struct options *options, struct framemd5 
             .screen = &screen,
             .signal_seen = &signal_seen,
         };
+        log_begin_file();
         account(&outcome, playback_run(&setup));
     }
     terminal_stop();
@@ -128,7 +141,6 @@ int main(int argc, char **argv)
     options_parse(&options, argc, argv);
     log_init(options.quiet);
     catch_signals();
-    struct framemd5 *framemd5 = NULL;
     if (prepare_records(&options) < 0 || prepare_deadlines(&options) < 0)
         return EXIT_SETUP;
     if (options.framemd5_path) {
@@ -137,8 +149,9 @@ int main(int argc, char **argv)
             log_error("cannot write %s: %s", options.framemd5_path, strerror(-ret));
             return EXIT_SETUP;
         }
+        atexit(close_framemd5_at_exit);
     }
-    struct outcome outcome = play_files(&options, framemd5);
+    struct outcome outcome = play_files(&options);
     const int ret = framemd5_close(&framemd5);
     if (ret < 0) {
         log_error("cannot write %s: %s; nothing was left there", options.framemd5_path, strerror(-ret));

@@ -94,6 +94,21 @@ static int64_t parse_time_ns(const char *arg, const char *option, struct argp_st
     return us * 1000;
 }
 
+static int64_t parse_length_ns(const char *arg, struct argp_state *state)
+{
+    const int64_t length_ns = parse_time_ns(arg, "length", state);
+    if (!length_ns)
+        argp_error(state, "--length=%s plays nothing; write a longer time", arg);
+    return length_ns;
+}
+
+static const char *parse_path(const char *arg, const char *option, struct argp_state *state)
+{
+    if (!*arg)
+        argp_error(state, "--%s= names nothing; write a path after it", option);
+    return arg;
+}
+
 static double parse_gain(const char *arg, struct argp_state *state)
 {
     char *end;
@@ -114,10 +129,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_AO: options->audio_kind = one_of(arg, "auto", "pulse", "null", "ao", state); break;
     case KEY_VO: options->video_kind = one_of(arg, "auto", "sdl", "null", "vo", state); break;
     case KEY_START: options->start_ns = parse_time_ns(arg, "start", state); break;
-    case KEY_LENGTH: options->length_ns = parse_time_ns(arg, "length", state); break;
+    case KEY_LENGTH: options->length_ns = parse_length_ns(arg, state); break;
     case KEY_UNTIMED: options->untimed = true; break;
-    case KEY_FRAMEMD5: options->framemd5_path = arg; break;
-    case KEY_RECORD: options->record_dir = arg; break;
+    case KEY_FRAMEMD5: options->framemd5_path = parse_path(arg, "framemd5", state); break;
+    case KEY_RECORD: options->record_dir = parse_path(arg, "record", state); break;
     case KEY_QUIET: options->quiet = true; break;
     case ARGP_KEY_ARGS:
         options->files = state->argv + state->next;

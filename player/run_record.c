@@ -20,6 +20,8 @@ static const double ns_per_s = 1e9;
 static int make_directories(const char *dir)
 {
     char path[PATH_MAX];
+    if (!*dir)
+        return -ENOENT;
     if (snprintf(path, sizeof path, "%s", dir) >= (int)sizeof path)
         return -ENAMETOOLONG;
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -112,14 +114,35 @@ static json_t *audio_json(const struct run_facts *facts)
                      "channels", stream->codecpar->ch_layout.nb_channels);
 }
 
-static json_t *media_json(const struct run_facts *facts)
+/* A path as a string of JSON, which is UTF-8: other bytes are written as %E9. */
+static json_t *path_json(const char *path)
+{
+    json_t *const plain = json_string(path);
+    if (plain)
+        return plain;
+    char escaped[3 * PATH_MAX + 1];
+    size_t length = 0;
+    for (; *path && length + 4 < sizeof escaped; path++)
+        length += (size_t)sprintf(escaped + length, (unsigned char)*path < 0x80 ? "%c" : "%%%02X", (unsigned char)*path);
+    return json_string(escaped);
+}
+
+/* null for a pipe: what was in it is gone. */
+static json_t *sha256_json(const char *path)
 {
     char hex[65];
+    struct stat facts;
+    if (stat(path, &facts) || !S_ISREG(facts.st_mode) || clip_sha256(path, hex))
+        return json_null();
+    return json_string(hex);
+}
+
+static json_t *media_json(const struct run_facts *facts)
+{
     char *const full = realpath(facts->media_path, NULL);
-    const int unhashed = clip_sha256(facts->media_path, hex);
-    json_t *const media = json_pack("{s:s, s:o, s:s, s:f, s:f, s:o, s:o}",
-                                    "path", full ? full : facts->media_path,
-                                    "sha256", unhashed ? json_null() : json_string(hex),
+    json_t *const media = json_pack("{s:o, s:o, s:s, s:f, s:f, s:o, s:o}",
+                                    "path", path_json(full ? full : facts->media_path),
+                                    "sha256", sha256_json(facts->media_path),
                                     "format", facts->clip->format->iformat->name,
                                     "start_s", (double)clip_start_ns(facts->clip) / ns_per_s,
                                     "duration_s", (double)clip_duration_ns(facts->clip) / ns_per_s,

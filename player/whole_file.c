@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,8 +28,11 @@ int whole_file_open(struct whole_file *file, const char *path)
     if (exists && S_ISDIR(facts.st_mode))
         return -EISDIR;
     const size_t size = sizeof file->path;
-    if (snprintf(file->path, size, "%s", path) >= (int)size ||
-        snprintf(file->temporary, size, "%s.%ld.tmp", path, (long)getpid()) >= (int)size)
+    char *const full = exists ? realpath(path, NULL) : NULL; /* a link stays one, and what it names is replaced */
+    const int length = snprintf(file->path, size, "%s", full ? full : path);
+    free(full);
+    if (length >= (int)size ||
+        snprintf(file->temporary, size, "%s.%ld.tmp", file->path, (long)getpid()) >= (int)size)
         return -ENAMETOOLONG;
     if (exists && !S_ISREG(facts.st_mode)) /* a pipe or a device: renaming would replace it */
         memcpy(file->temporary, file->path, size);

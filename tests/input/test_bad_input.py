@@ -80,7 +80,12 @@ class BadOptions(Case):
                 self.expect(play(option, "x.mp4"), 1, option, "choose")
 
     def test_no_times(self):
-        for option in ("--start=soon", "--length=-3", "--deadline-base=37bogus"):
+        for option in ("--start=soon", "--length=-3", "--length=0", "--deadline-base=37bogus"):
+            with self.subTest(option):
+                self.expect(play(option, "x.mp4"), 1, option)
+
+    def test_no_paths(self):
+        for option in ("--record=", "--framemd5="):
             with self.subTest(option):
                 self.expect(play(option, "x.mp4"), 1, option)
 

@@ -167,6 +167,38 @@ START_TEST(reserved_memory_lasts_for_a_long_film)
 }
 END_TEST
 
+START_TEST(a_feeder_far_ahead_reserves_for_every_packet)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    enum { PICTURES = 20000 };
+    for (int i = 0; i < PICTURES; i++)
+        ck_assert_int_eq(frame_log_reserve(log), 0);
+    for (int i = 0; i < PICTURES; i++)
+        ck_assert_ptr_nonnull(frame_log_append(log));
+    frame_log_destroy(&log);
+}
+END_TEST
+
+START_TEST(a_picture_that_never_came_out_has_no_verdict)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    add(log, 1, 0, true)->record.verdict = VERDICT_ABORTED;
+    add(log, 1, 40, false)->record.verdict = VERDICT_ABORTED;
+    struct frame_row *const preroll = add(log, 1, 80, true);
+    preroll->record.verdict = VERDICT_SKIPPED;
+    preroll->unwanted = true;
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), 3);
+    ck_assert_int_eq(rows[0].verdict, VERDICT_ABORTED);
+    ck_assert_int_eq(rows[1].verdict, VERDICT_NONE);
+    ck_assert_int_eq(rows[2].verdict, VERDICT_NONE);
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
 START_TEST(a_log_that_is_not_kept_runs_in_a_circle)
 {
     struct frame_log *log = NULL;
@@ -181,7 +213,8 @@ END_TEST
 
 static const char *temporary_dir(void)
 {
-    static char path[] = "/tmp/dlex-test-XXXXXX";
+    static char path[40];
+    strcpy(path, "/tmp/dlex-test-XXXXXX");
     return mkdtemp(path);
 }
 
@@ -204,6 +237,32 @@ START_TEST(a_file_appears_whole_or_not_at_all)
     unlink(path);
     *strrchr(path, '/') = '\0';
     ck_assert_int_eq(rmdir(path), 0); /* and nothing else was left there */
+}
+END_TEST
+
+START_TEST(a_link_stays_a_link)
+{
+    char target[100];
+    char link[100];
+    const char *const dir = temporary_dir();
+    snprintf(target, sizeof target, "%s/target", dir);
+    snprintf(link, sizeof link, "%s/link", dir);
+    FILE *const empty = fopen(target, "w");
+    ck_assert_ptr_nonnull(empty);
+    fclose(empty);
+    ck_assert_int_eq(symlink(target, link), 0);
+    struct whole_file file;
+    ck_assert_int_eq(whole_file_open(&file, link), 0);
+    fputs("text", file.out);
+    ck_assert_int_eq(whole_file_commit(&file), 0);
+    struct stat facts;
+    ck_assert_int_eq(lstat(link, &facts), 0);
+    ck_assert(S_ISLNK(facts.st_mode));
+    ck_assert_int_eq(stat(target, &facts), 0);
+    ck_assert_int_eq(facts.st_size, 4);
+    unlink(link);
+    unlink(target);
+    ck_assert_int_eq(rmdir(dir), 0);
 }
 END_TEST
 
@@ -231,8 +290,11 @@ int main(void)
     tcase_add_test(cases, two_fields_in_two_packets_are_one_row);
     tcase_add_test(cases, a_frame_lost_at_a_seek_keeps_its_row);
     tcase_add_test(cases, reserved_memory_lasts_for_a_long_film);
+    tcase_add_test(cases, a_feeder_far_ahead_reserves_for_every_packet);
+    tcase_add_test(cases, a_picture_that_never_came_out_has_no_verdict);
     tcase_add_test(cases, a_log_that_is_not_kept_runs_in_a_circle);
     tcase_add_test(cases, a_file_appears_whole_or_not_at_all);
+    tcase_add_test(cases, a_link_stays_a_link);
     tcase_add_test(cases, a_full_disk_is_told);
     suite_add_tcase(suite, cases);
     SRunner *const runner = srunner_create(suite);
