@@ -6,10 +6,12 @@ A test file is run as: python3 test_X.py DLEX_PLAY MEDIA_MAKE
 import csv
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -69,6 +71,39 @@ class Case(unittest.TestCase):
         run = json.loads((self.dir / name / "run.json").read_text())
         with open(self.dir / name / "frames.csv", newline="", encoding="ascii") as rows:
             return run, list(csv.DictReader(rows))
+
+
+class KeysCase(Case):
+    """Keys come over a real terminal; what the player says there is in self.output."""
+
+    KEY_STEP_S = 0.7
+
+    def press(self, keys: list, *arguments) -> int:
+        self.output = ""
+        controller, terminal = pty.openpty()
+        process = subprocess.Popen([PLAY, "--ao=null", "--vo=null", *map(str, arguments)], env=environment(),
+                                   stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
+                                   preexec_fn=lambda: __import__("fcntl").ioctl(0, 0x540E, 0))  # TIOCSCTTY
+        os.close(terminal)
+        for key in keys:
+            time.sleep(self.KEY_STEP_S)
+            os.write(controller, key)
+            self.drain(controller)
+        try:
+            code = process.wait(timeout=60)
+            self.drain(controller)
+            return code
+        finally:
+            process.kill()
+            os.close(controller)
+
+    def drain(self, controller):
+        os.set_blocking(controller, False)
+        try:
+            while data := os.read(controller, 65536):
+                self.output += data.decode(errors="replace")
+        except (BlockingIOError, OSError):
+            pass
 
 
 def main():

@@ -4,14 +4,13 @@
 Not covered: that times are kept, which is for the benchmarks; windows and sound servers (tests/sinks).
 """
 import os
-import pty
 import shutil
 import signal
 import subprocess
 import time
 import unittest
 
-from playing import NULL, PLAY, UNTIMED, Case, clip, environment, main, play, start
+from playing import NULL, PLAY, UNTIMED, Case, KeysCase, clip, environment, main, play, start
 
 HEADER = ("index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
           "deadline_ns,fired_ns,verdict,shown_ns,skew_ns")
@@ -177,33 +176,7 @@ class OtherClips(Case):
         self.assertEqual(checksums((self.dir / "md5").read_text()), ffmpeg_checksums(path))
 
 
-class Keys(Case):
-    """Keys come over a real terminal."""
-
-    def press(self, keys: list, *arguments) -> int:
-        controller, terminal = pty.openpty()
-        process = subprocess.Popen([PLAY, "--ao=null", "--vo=null", *map(str, arguments)], env=environment(),
-                                   stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
-                                   preexec_fn=lambda: __import__("fcntl").ioctl(0, 0x540E, 0))  # TIOCSCTTY
-        os.close(terminal)
-        for key in keys:
-            time.sleep(0.7)
-            os.write(controller, key)
-            self.drain(controller)
-        try:
-            return process.wait(timeout=60)
-        finally:
-            process.kill()
-            os.close(controller)
-
-    def drain(self, controller):
-        os.set_blocking(controller, False)
-        try:
-            while os.read(controller, 65536):
-                pass
-        except (BlockingIOError, OSError):
-            pass
-
+class Keys(KeysCase):
     def test_q_quits(self):
         self.assertEqual(self.press([b"q"], f"--record={self.dir}/record", clip("progressive_cabac")), 0)
         self.assertEqual(self.record()[0]["ended"], "quit")
