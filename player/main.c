@@ -23,6 +23,7 @@ struct outcome {
     bool over; /* the user quit, or a signal came: the remaining files are not played */
     bool by_signal;
     bool record_lost;
+    bool no_screen; /* nor would there be one for the next file */
 };
 
 static volatile sig_atomic_t signal_seen;
@@ -83,10 +84,11 @@ static int prepare_records(const struct options *options)
 
 static void account(struct outcome *outcome, enum playback_end end)
 {
-    outcome->played += end != PLAYBACK_UNPLAYABLE;
+    outcome->played += end != PLAYBACK_UNPLAYABLE && end != PLAYBACK_NO_SCREEN;
     outcome->failed += end == PLAYBACK_UNPLAYABLE;
     outcome->by_signal = end == PLAYBACK_SIGNAL || signal_seen;
-    outcome->over = end == PLAYBACK_QUIT || outcome->by_signal;
+    outcome->no_screen = end == PLAYBACK_NO_SCREEN;
+    outcome->over = end == PLAYBACK_QUIT || outcome->no_screen || outcome->by_signal;
     outcome->record_lost = outcome->record_lost || end == PLAYBACK_NO_RECORD;
 }
 
@@ -117,7 +119,7 @@ static enum exit_code exit_code_of(const struct outcome *outcome)
 {
     if (outcome->by_signal)
         return EXIT_SIGNAL;
-    if (outcome->record_lost)
+    if (outcome->record_lost || outcome->no_screen)
         return EXIT_SETUP;
     if (!outcome->failed)
         return EXIT_PLAYED;

@@ -198,7 +198,7 @@ enum playback_end playback_run(const struct playback_setup *setup)
     struct playback playback = {0};
     struct session *const session = &playback.session;
     if (session_open(session, setup) < 0)
-        return PLAYBACK_UNPLAYABLE;
+        return session->no_screen ? PLAYBACK_NO_SCREEN : PLAYBACK_UNPLAYABLE;
     steering_init(&playback.steering, session);
     presenter_init(&playback.presenter, session, &playback.steering);
     if (setup->framemd5 && session->clip.video)

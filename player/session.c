@@ -60,6 +60,7 @@ static int open_video(struct session *session)
         char codec[WHY_SIZE];
         log_note("%s cannot be abandoned in the middle: each picture is decoded to the end, and late ones are not shown",
                  decoder_description(session->decoder, codec, sizeof codec));
+        session->no_screen = true;
     }
     const int64_t limit = session->clip.audio ? QUEUE_LIMIT_BESIDE_SOUND_BYTES : QUEUE_LIMIT_BYTES;
     return queue_create(&session->queue, limit);

@@ -39,8 +39,9 @@ struct session {
     int64_t started_ns;
 };
 
-/* Opens the file and everything it needs. Returns 0, or a negative code after logging why. */
+/* Opens the file and everything it needs. Returns 0, or a negative code after logging why (see no_screen). */
 int session_open(struct session *session, const struct playback_setup *setup);
+    bool no_screen; /* the screen that was asked for could not be opened, for this or any other file */
 
 /* Goes to a place in the file (ns from its first time stamp) and starts the feeder there. Returns 0 or a negative code. */
 int session_start_at(struct session *session, int64_t position_ns);

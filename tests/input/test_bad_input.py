@@ -111,7 +111,7 @@ class BadOptions(Case):
         self.expect(run, 1, "No space left on device")
 
     def test_no_display(self):
-        self.expect(play("--ao=null", "--quiet", "--vo=sdl", clip("progressive_cabac")), 2, "no display", "--vo=null")
+        self.expect(play("--ao=null", "--quiet", "--vo=sdl", clip("progressive_cabac")), 1, "no display", "--vo=null")
 
     def test_no_sound_server_with_auto_is_one_line(self):
         run = play("--vo=null", "--length=0.2", f"--record={self.dir}/record", clip("progressive_cabac"))
