@@ -7,14 +7,23 @@
 #include "steering.h"
 
 #include <dlex/dlex.h>
+#include <errno.h>
 #include <stdlib.h>
 
 enum {
+    NS_PER_S = 1000000000,
     NS_PER_MS = 1000000,
     PACKET_WAIT_NS = 50 * NS_PER_MS,
     /* So long without a packet before the first picture: the sound is ahead in the file, and must play to get on. */
     START_WITHOUT_PICTURE_NS = 500 * NS_PER_MS,
+    /* So long without a presented picture, which waits and polls: keys are asked for. */
+    POLL_STEP_NS = 100 * NS_PER_MS,
+    /* Of a decoder that fails again and again when it is to give out what it holds. */
+    DRAIN_ERRORS_MAX = 64,
 };
+
+/* No picture lasts so long beyond its duration: the time stamps have jumped. */
+static const int64_t JUMP_NS = INT64_C(10000000000);
 
 struct playback {
     struct session session;
@@ -22,6 +31,24 @@ struct playback {
     struct presenter presenter;
     int64_t starving_since_ns; /* 0: the queue gave a packet last time */
 };
+
+/*
+ * Notices a jump of the time stamps (files put together, a broadcast's new time base) in decode order, where it is clear
+ * which packets lie behind it. Only formats that have such jumps may go forward: in the others a picture just lasts.
+ */
+static void watch_time_stamps(struct session *session, const AVPacket *packet)
+{
+    const AVStream *const video = session->clip.video;
+    const int64_t ts_ns = clip_pts_ns(video, packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts);
+    if (ts_ns == AV_NOPTS_VALUE)
+        return;
+    const bool may_jump = session->clip.format->iformat->flags & AVFMT_TS_DISCONT;
+    const int64_t step_ns = session->fed_ns != FIELD_EMPTY ? ts_ns - session->fed_ns : 0;
+    if (step_ns < -JUMP_NS || (may_jump && step_ns > JUMP_NS))
+        session->segment++;
+    const int64_t own_ns = packet->duration > 0 ? clip_pts_ns(video, packet->duration) : 0;
+    session->fed_ns = ts_ns + (own_ns > 0 ? own_ns : session->frame_duration_ns);
+}
 
 static struct frame_row *append_row(struct session *session, const AVPacket *packet)
 {
@@ -41,7 +68,7 @@ static int64_t due_pts_ns(const struct session *session, const struct frame_row 
 {
     const int64_t own_ns = row->record.pts_ns;
     const int64_t next_ns = session->next_pts_ns;
-    if (own_ns == FIELD_EMPTY)
+    if (own_ns == FIELD_EMPTY || row->segment != session->clock_segment) /* behind a jump: in no relation to the clock */
         return next_ns;
     return next_ns != FIELD_EMPTY && next_ns < own_ns ? next_ns : own_ns;
 }
@@ -56,19 +83,34 @@ static struct policy_order decide(struct session *session, const struct frame_ro
         .now_ns = now_ns,
         .skew_ns = sync_skew_ns(&session->sync, due_ns, now_ns),
         .frame_duration_ns = session->frame_duration_ns,
-        .sound_plays = session->audio && !audio_track_is_over(session->audio),
+        .sound_plays = session_sound_plays(session),
     };
     return policy_before_decode(&session->policy, &view);
+}
+
+/* Pre-roll of a seek: whether the picture is over when playing begins. */
+static bool is_unwanted(const struct session *session, const AVPacket *packet)
+{
+    const AVStream *const video = session->clip.video;
+    if (packet->pts == AV_NOPTS_VALUE || session->segment != session->clock_segment)
+        return false;
+    const int64_t duration_ns = packet->duration > 0 ? clip_pts_ns(video, packet->duration) : 0;
+    return session_is_before_start(session, clip_pts_ns(video, packet->pts), duration_ns);
 }
 
 static void decode_packet(struct playback *playback, AVPacket *packet)
 {
     struct session *const session = &playback->session;
+    watch_time_stamps(session, packet);
+    const bool unwanted = is_unwanted(session, packet);
+    session->key_fed = session->key_fed || (packet->flags & AV_PKT_FLAG_KEY);
+    if (unwanted && !session->key_fed)
+        return; /* a seek landed between key frames: there is nothing that it could be decoded from */
     struct frame_row *const row = append_row(session, packet);
     packet->opaque = row;
     struct policy_order order = {.give_up = true, .deadline_ns = NO_DEADLINE};
-    row->unwanted = row->record.pts_ns != FIELD_EMPTY && row->record.pts_ns < session->from_ns;
-    if (!row->unwanted) {
+    row->unwanted = unwanted;
+    if (!unwanted) {
         steering_observe_sound(&playback->steering);
         order = decide(session, row);
     }
@@ -84,6 +126,8 @@ static void decode_next(struct playback *playback, AVPacket *packet)
     av_packet_free(&packet);
     playback->starving_since_ns = 0;
     presenter_show_all(&playback->presenter);
+    if (dlex_now_ns() - playback->steering.polled_ns > POLL_STEP_NS)
+        steering_poll(&playback->steering);
 }
 
 /* Everything that the decoder still holds. */
@@ -91,8 +135,11 @@ static void drain(struct playback *playback)
 {
     const struct policy_order order = {.deadline_ns = NO_DEADLINE};
     int ret = 0;
-    while (ret >= 0 && !steering_is_asked(&playback->steering)) {
+    int errors = 0;
+    while (ret != AVERROR_EOF && errors < DRAIN_ERRORS_MAX && !steering_is_asked(&playback->steering)) {
         ret = decoder_feed(playback->session.decoder, NULL, &order, NULL);
+        if (ret < 0 && ret != AVERROR_EOF)
+            errors++;
         presenter_show_all(&playback->presenter);
     }
 }
@@ -102,7 +149,7 @@ static void wait_for_packet(struct playback *playback)
     const int64_t now_ns = dlex_now_ns();
     if (!playback->starving_since_ns)
         playback->starving_since_ns = now_ns;
-    else if (now_ns - playback->starving_since_ns > START_WITHOUT_PICTURE_NS)
+    else if (playback->session.audio && now_ns - playback->starving_since_ns > START_WITHOUT_PICTURE_NS)
         steering_start_clock(&playback->steering);
     steering_poll(&playback->steering);
 }
@@ -132,8 +179,10 @@ static void play_segment(struct playback *playback)
     if (session->decoder)
         play_pictures(playback);
     steering_start_clock(&playback->steering); /* nothing but sound, or no picture came out */
+    session->pictured = true;
+    const int64_t last_ns = session->next_pts_ns < session->end_ns ? session->next_pts_ns : session->end_ns;
     if (session->next_pts_ns != FIELD_EMPTY && session->decoder)
-        steering_wait_until(&playback->steering, session->next_pts_ns); /* the last picture stays for its time */
+        steering_wait_until(&playback->steering, last_ns); /* the last picture stays for its time */
     steering_wait_for_sound(&playback->steering);
 }
 
@@ -144,7 +193,7 @@ static enum playback_end play(struct playback *playback)
     for (;;) {
         const int ret = session_start_at(session, position_ns);
         if (ret < 0) {
-            log_error("%s: cannot go to %.3f s: %s", session->setup->path, (double)position_ns / 1e9, av_err2str(ret));
+            log_error("%s: cannot go to %.3f s: %s", session->setup->path, (double)position_ns / NS_PER_S, av_err2str(ret));
             return PLAYBACK_UNPLAYABLE;
         }
         steering_begin_segment(&playback->steering);
@@ -155,10 +204,33 @@ static enum playback_end play(struct playback *playback)
     }
 }
 
-static bool nothing_came_out(const struct playback *playback)
+/* No picture was presented or given up, no sample was heard, and nobody went past it all by a seek. */
+static bool nothing_was_played(const struct session *session)
 {
-    return playback->session.decoder && !playback->session.audio && playback->presenter.pictures == 0 &&
-           playback->presenter.decode_errors > 0;
+    const struct totals *const totals = &session->totals;
+    int64_t heard_ns;
+    if (session->audio && audio_sink_heard(audio_track_sink(session->audio), &heard_ns) != -EAGAIN)
+        return false;
+    return session->segment == 1 && totals->shown + totals->aborted + totals->skipped + totals->late == 0;
+}
+
+/* The end of the file was reached: whether that was playing it. */
+static enum playback_end judge_end(const struct playback *playback)
+{
+    const struct session *const session = &playback->session;
+    const struct options *const options = session->setup->options;
+    const char *const path = session->setup->path;
+    if (!nothing_was_played(session))
+        return PLAYBACK_END;
+    if (options->start_ns > 0) {
+        log_error("%s: there is nothing to play from %.3f s on", path, (double)options->start_ns / NS_PER_S);
+        return PLAYBACK_END;
+    }
+    if (session->decoder && !session->audio && playback->presenter.decode_errors)
+        log_error("%s: no picture could be decoded; the file is damaged", path);
+    else
+        log_error("%s: there is nothing in it that could be played; it is cut off or damaged", path);
+    return PLAYBACK_UNPLAYABLE;
 }
 
 static const char *end_name(enum playback_end end)
@@ -206,11 +278,10 @@ enum playback_end playback_run(const struct playback_setup *setup)
     enum playback_end end = play_guarded(&playback);
     feeder_stop(&session->feeder);
     steering_finish(&playback.steering);
-    if (end == PLAYBACK_END && nothing_came_out(&playback)) {
-        log_error("%s: no picture could be decoded; the file is damaged", setup->path);
-        end = PLAYBACK_UNPLAYABLE;
-    }
-    if (end != PLAYBACK_UNPLAYABLE && session_write_record(session, end_name(end)) < 0)
+    if (end == PLAYBACK_END)
+        end = judge_end(&playback);
+    const bool played = end != PLAYBACK_UNPLAYABLE || session->totals.shown > 0;
+    if (played && session_write_record(session, end_name(end)) < 0)
         end = PLAYBACK_NO_RECORD;
     session_close(session);
     return end;

@@ -17,13 +17,13 @@ void presenter_init(struct presenter *presenter, struct session *session, struct
  */
 static struct frame_row *row_of(struct session *session, struct frame_row *row)
 {
-    if (row && !row->out && row->segment == session->segment)
+    if (row && !row->out && row->segment >= session->clock_segment)
         return row;
     struct frame_row *fresh = frame_log_append(session->log);
     if (!fresh)
         fresh = &session->spare_row;
     *fresh = row ? *row : (struct frame_row){.record = frame_record_empty()};
-    fresh->segment = session->segment;
+    fresh->segment = session->clock_segment;
     fresh->record.size_bytes = 0;
     fresh->record.decode_cpu_ns = 0;
     fresh->record.verdict = VERDICT_NONE;
@@ -36,11 +36,27 @@ static int64_t duration_ns(const struct session *session, const AVFrame *picture
     return own_ns > 0 ? own_ns : session->frame_duration_ns;
 }
 
+/*
+ * The time stamps jump here. Sound that plays jumps too and leads the clock; without it the clock is moved, so that this
+ * picture is due when the next one would have been.
+ */
+static void follow_jump(struct session *session, int64_t pts_ns)
+{
+    session->from_ns = INT64_MIN;
+    if (session->next_pts_ns == FIELD_EMPTY || session_sound_plays(session))
+        return;
+    const int64_t now_ns = dlex_now_ns();
+    sync_observe(&session->sync, sync_media_ns(&session->sync, now_ns) + pts_ns - session->next_pts_ns, now_ns);
+}
+
 static void describe(struct session *session, const AVFrame *picture, struct frame_row *row)
 {
     int64_t pts_ns = clip_pts_ns(session->clip.video, picture->best_effort_timestamp);
     if (pts_ns == AV_NOPTS_VALUE)
         pts_ns = session->next_pts_ns != FIELD_EMPTY ? session->next_pts_ns : session->sync.base_pts_ns;
+    if (row->segment != session->clock_segment)
+        follow_jump(session, pts_ns);
+    session->clock_segment = row->segment;
     row->out = true;
     row->interlaced = picture->flags & AV_FRAME_FLAG_INTERLACED;
     row->record.pts_ns = pts_ns;
@@ -60,6 +76,12 @@ static void begin_with(struct presenter *presenter, int64_t pts_ns)
     steering_start_clock(presenter->steering);
 }
 
+/* A picture that began before the start of the part is due at that start. */
+static int64_t due_pts_ns(const struct session *session, const struct frame_record *record)
+{
+    return record->pts_ns > session->from_ns ? record->pts_ns : session->from_ns;
+}
+
 static void show(struct presenter *presenter, const AVFrame *picture, struct frame_record *record)
 {
     struct session *const session = presenter->session;
@@ -70,11 +92,12 @@ static void show(struct presenter *presenter, const AVFrame *picture, struct fra
     }
     record->shown_ns = dlex_now_ns();
     if (!session->sync.untimed) {
-        record->skew_ns = sync_skew_ns(&session->sync, record->pts_ns, record->shown_ns);
+        record->skew_ns = sync_skew_ns(&session->sync, due_pts_ns(session, record), record->shown_ns);
         session->last_skew_ns = record->skew_ns;
     }
     record->verdict = VERDICT_SHOWN;
     session->totals.shown++;
+    session->pictured = true;
     if (session->setup->framemd5)
         framemd5_add(session->setup->framemd5, picture, record->pts_ns);
 }
@@ -95,7 +118,7 @@ static bool is_late(struct presenter *presenter, const AVFrame *picture, const s
     struct session *const session = presenter->session;
     const struct policy_order order = {.give_up = row->give_up};
     const bool could_be_abandoned = decoder_has_gate(session->decoder) && (picture->flags & AV_FRAME_FLAG_DROPPABLE);
-    const int64_t skew_ns = sync_skew_ns(&session->sync, row->record.pts_ns, dlex_now_ns());
+    const int64_t skew_ns = sync_skew_ns(&session->sync, due_pts_ns(session, &row->record), dlex_now_ns());
     return !policy_presents(&session->policy, &order, skew_ns, session->frame_duration_ns, !could_be_abandoned);
 }
 
@@ -107,8 +130,10 @@ static void present(struct presenter *presenter, const AVFrame *picture, struct 
         note_abandoned(session, record);
         return;
     }
-    begin_with(presenter, record->pts_ns);
-    steering_wait_until(presenter->steering, record->pts_ns);
+    const int64_t due_ns = due_pts_ns(session, record);
+    begin_with(presenter, due_ns);
+    if (session->pictured || !session->paused) /* a seek shows its first picture in a pause, too */
+        steering_wait_until(presenter->steering, due_ns);
     if (steering_is_asked(presenter->steering))
         return; /* verdict none: what came was no longer wanted */
     if (is_late(presenter, picture, row)) {
@@ -128,7 +153,8 @@ void presenter_show_all(struct presenter *presenter)
         presenter->pictures++;
         row = row_of(session, row);
         describe(session, picture, row);
-        row->unwanted = row->record.pts_ns < session->from_ns || row->record.pts_ns >= session->end_ns;
+        row->unwanted = session_is_before_start(session, row->record.pts_ns, duration_ns(session, picture)) ||
+                        row->record.pts_ns >= session->end_ns;
         if (row->unwanted)
             row->record.verdict = VERDICT_NONE;
         else

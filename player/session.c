@@ -10,10 +10,16 @@
 enum {
     WHY_SIZE = 256,
     NS_PER_US = 1000,
+    /* So much of a picture that began before the start must be left for it to be shown. */
+    REST_MIN_NS = 100000000,
     QUEUE_LIMIT_BYTES = 64 << 20,
     /* With sound the queue must also hold what a badly interleaved file puts before the sound of the same time. */
     QUEUE_LIMIT_BESIDE_SOUND_BYTES = 512 << 20,
 };
+
+/* Where a seek lands between key frames: first so much earlier, then twice that; no further than to the second. */
+static const int64_t SEEK_BACK_NS = INT64_C(3000000000);
+static const int64_t SEEK_BACK_MAX_NS = INT64_C(60000000000);
 
 static void open_audio(struct session *session)
 {
@@ -54,13 +60,13 @@ static int open_video(struct session *session)
     ret = open_screen(setup->screen, setup->options->video_kind, setup->path, why, sizeof why);
     if (ret < 0) {
         log_error("cannot show pictures: %s; try --vo=null", why);
+        session->no_screen = true;
         return ret;
     }
     if (!decoder_has_gate(session->decoder) && setup->options->policy.drop != DROP_NONE) {
         char codec[WHY_SIZE];
         log_note("%s cannot be abandoned in the middle: each picture is decoded to the end, and late ones are not shown",
                  decoder_description(session->decoder, codec, sizeof codec));
-        session->no_screen = true;
     }
     const int64_t limit = session->clip.audio ? QUEUE_LIMIT_BESIDE_SOUND_BYTES : QUEUE_LIMIT_BYTES;
     return queue_create(&session->queue, limit);
@@ -90,7 +96,8 @@ int session_open(struct session *session, const struct playback_setup *setup)
     if (!session->decoder && !session->audio) {
         ret = -ENOTSUP;
         if (session->clip.audio && setup->options->untimed)
-            log_error("%s: it has no pictures, and --untimed plays no sound", setup->path);
+            log_error("%s: %s, and --untimed plays no sound", setup->path,
+                      session->clip.video ? "only its sound is left" : "it has no pictures");
         goto fail;
     }
     discard_unplayed(session);
@@ -106,15 +113,72 @@ fail:
     return ret;
 }
 
+bool session_can_seek(const struct session *session)
+{
+    const AVFormatContext *const format = session->clip.format;
+    if (format->ctx_flags & AVFMTCTX_UNSEEKABLE)
+        return false;
+    return !format->pb || (format->pb->seekable & AVIO_SEEKABLE_NORMAL);
+}
+
+bool session_sound_plays(const struct session *session)
+{
+    return session->audio && !audio_track_is_over(session->audio);
+}
+
+bool session_is_before_start(const struct session *session, int64_t pts_ns, int64_t duration_ns)
+{
+    if (session->from_ns == INT64_MIN || pts_ns >= session->from_ns)
+        return false;
+    /* A picture of common length that began before is over: only what stays for long is worth showing late. */
+    const int64_t frame_ns = session->frame_duration_ns;
+    const int64_t rest_ns = pts_ns + (duration_ns > 0 ? duration_ns : frame_ns) - session->from_ns;
+    return rest_ns < (frame_ns < REST_MIN_NS ? frame_ns : REST_MIN_NS);
+}
+
+static int seek_not_after(AVFormatContext *format, int64_t target_ns)
+{
+    const int64_t target_us = target_ns / NS_PER_US;
+    const int ret = avformat_seek_file(format, -1, INT64_MIN, target_us, target_us, 0);
+    return ret < 0 ? av_seek_frame(format, -1, target_us, AVSEEK_FLAG_BACKWARD) : ret;
+}
+
+/* Reads on from here: whether a key frame comes, not later than the target. Leaves the file somewhere behind it. */
+static bool key_frame_comes(struct session *session, int64_t target_ns)
+{
+    AVPacket *packet = av_packet_alloc();
+    bool found = false;
+    bool passed = !packet;
+    while (!found && !passed && av_read_frame(session->clip.format, packet) >= 0) {
+        if (packet->stream_index == session->clip.video->index) {
+            const int64_t pts_ns = clip_pts_ns(session->clip.video, packet->pts);
+            passed = pts_ns != AV_NOPTS_VALUE && pts_ns > target_ns;
+            found = !passed && (packet->flags & AV_PKT_FLAG_KEY);
+        }
+        av_packet_unref(packet);
+    }
+    av_packet_free(&packet);
+    return found;
+}
+
+/*
+ * Not later than the target, so that the pictures up to it can be decoded and passed over. Transport streams and their
+ * like have no index, and a seek lands between key frames: then ever earlier, until a key frame lies before the target.
+ */
 static int seek_file(struct session *session, int64_t target_ns)
 {
     AVFormatContext *const format = session->clip.format;
-    const int64_t target_us = target_ns / NS_PER_US;
-    /* Not later than the target, so that the pictures up to it can be decoded and passed over. */
-    int ret = avformat_seek_file(format, -1, INT64_MIN, target_us, target_us, 0);
-    if (ret < 0)
-        ret = av_seek_frame(format, -1, target_us, AVSEEK_FLAG_BACKWARD);
-    return ret;
+    if (!session->decoder || !(format->iformat->flags & AVFMT_TS_DISCONT))
+        return seek_not_after(format, target_ns);
+    const int64_t start_ns = clip_start_ns(&session->clip);
+    for (int64_t back_ns = 0;; back_ns = back_ns ? 2 * back_ns : SEEK_BACK_NS) {
+        const int64_t place_ns = target_ns - back_ns > start_ns ? target_ns - back_ns : start_ns;
+        const int ret = seek_not_after(format, place_ns);
+        if (ret < 0 || place_ns == start_ns || back_ns > SEEK_BACK_MAX_NS)
+            return ret;
+        if (key_frame_comes(session, target_ns))
+            return seek_not_after(format, place_ns);
+    }
 }
 
 static void rewind_parts(struct session *session, int64_t target_ns)
@@ -126,18 +190,32 @@ static void rewind_parts(struct session *session, int64_t target_ns)
         audio_track_restart(session->audio, target_ns);
     }
     sync_init(&session->sync, target_ns, session->setup->options->untimed);
-    session->next_pts_ns = FIELD_EMPTY;
-    session->started = false;
-    session->segment++;
+    session->next_pts_ns = session->fed_ns = FIELD_EMPTY;
+    session->started = session->pictured = session->key_fed = false;
+    session->clock_segment = ++session->segment;
+}
+
+/* Moves the file. Where that fails in the middle of playing, *target_ns becomes the present place. */
+static int go_to(struct session *session, int64_t *target_ns)
+{
+    if (session->segment == 0 && !session_can_seek(session))
+        return 0; /* what comes before the target is decoded and passed over */
+    const int ret = seek_file(session, *target_ns);
+    if (ret >= 0 || session->segment == 0)
+        return ret;
+    log_note("cannot seek in this file: %s; playing goes on where it was", av_err2str(ret));
+    *target_ns = sync_media_ns(&session->sync, dlex_now_ns());
+    seek_file(session, *target_ns); /* if this fails too, what has been read ahead is lost */
+    return 0;
 }
 
 int session_start_at(struct session *session, int64_t position_ns)
 {
     feeder_stop(&session->feeder);
-    const int64_t target_ns = clip_start_ns(&session->clip) + position_ns;
+    int64_t target_ns = clip_start_ns(&session->clip) + position_ns;
     const bool from_the_top = position_ns <= 0 && session->segment == 0;
     if (!from_the_top) {
-        const int ret = seek_file(session, target_ns);
+        const int ret = go_to(session, &target_ns);
         if (ret < 0)
             return ret;
     }

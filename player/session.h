@@ -29,21 +29,38 @@ struct session {
     int64_t from_ns;     /* pictures before it are pre-roll of a seek */
     int64_t end_ns;      /* pictures from there on are not played; INT64_MAX: no such limit */
     int64_t next_pts_ns; /* of the picture that is to be presented next, as far as known; FIELD_EMPTY: unknown */
-    int segment;
-    bool started; /* since the beginning or the last seek: the clock runs */
+    int segment;         /* of the packets that are handed to the decoder now: a seek or a jump of the time stamps begins one */
+    int clock_segment;   /* of the pictures that come out now; its time stamps are the clock's */
+    int64_t fed_ns;      /* time stamp at which the next packet is expected; FIELD_EMPTY: unknown */
+    bool key_fed;        /* since the last seek a key frame was handed to the decoder */
+    bool started;        /* since the beginning or the last seek: the clock runs */
+    bool pictured;       /* since then: a picture was presented, or none is to come. Only now a pause holds */
     bool paused;
 
     struct frame_row spare_row; /* stands in where the log has no room */
     struct totals totals;
     int64_t last_skew_ns;
     int64_t started_ns;
+    bool no_screen; /* the screen that was asked for could not be opened, for this or any other file */
 };
 
 /* Opens the file and everything it needs. Returns 0, or a negative code after logging why (see no_screen). */
 int session_open(struct session *session, const struct playback_setup *setup);
-    bool no_screen; /* the screen that was asked for could not be opened, for this or any other file */
 
-/* Goes to a place in the file (ns from its first time stamp) and starts the feeder there. Returns 0 or a negative code. */
+/* Whether the input can go to another place (a pipe cannot). Any time. */
+bool session_can_seek(const struct session *session);
+
+/* Whether a sound that still plays sets the clock. */
+bool session_sound_plays(const struct session *session);
+
+/* Whether a picture is over before the part that is to be played begins. duration_ns 0: unknown. */
+bool session_is_before_start(const struct session *session, int64_t pts_ns, int64_t duration_ns);
+
+/*
+ * Goes to a place in the file (ns from its first time stamp) and starts the feeder there; the feeder is stopped meanwhile.
+ * An input that cannot seek is read up to the first place. Where a later seek fails, playing goes on where it was, and
+ * that is said. Returns 0, or a negative code: nothing can be played from here.
+ */
 int session_start_at(struct session *session, int64_t position_ns);
 
 /* Writes the record if one is wanted. Returns 0, or a negative code after logging why. */

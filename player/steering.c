@@ -106,8 +106,13 @@ static void refresh_status(struct steering *steering)
 
 static void seek_by(struct steering *steering, int64_t seconds)
 {
+    if (!session_can_seek(steering->session)) {
+        log_note("cannot seek in this file");
+        return;
+    }
     const int64_t duration_ns = clip_duration_ns(&steering->session->clip);
-    int64_t target_ns = position_ns(steering->session) + seconds * NS_PER_S;
+    const int64_t base_ns = steering->seek ? steering->seek_position_ns : position_ns(steering->session);
+    int64_t target_ns = base_ns + seconds * NS_PER_S;
     if (duration_ns && target_ns > duration_ns)
         target_ns = duration_ns;
     steering->seek_position_ns = target_ns > 0 ? target_ns : 0;
@@ -149,6 +154,12 @@ static void nap(int64_t wait_ns)
     clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL);
 }
 
+static bool pause_holds(const struct steering *steering)
+{
+    const struct session *const session = steering->session;
+    return session->paused && session->pictured && !steering_is_asked(steering);
+}
+
 void steering_poll(struct steering *steering)
 {
     do {
@@ -157,9 +168,10 @@ void steering_poll(struct steering *steering)
             obey(steering, input);
         steering_observe_sound(steering);
         refresh_status(steering);
-        if (steering->session->paused && !steering_is_asked(steering))
+        if (pause_holds(steering))
             nap(WAIT_STEP_NS);
-    } while (steering->session->paused && !steering_is_asked(steering));
+    } while (pause_holds(steering));
+    steering->polled_ns = dlex_now_ns();
 }
 
 void steering_wait_until(struct steering *steering, int64_t pts_ns)

@@ -20,6 +20,7 @@ struct steering {
     int64_t seek_position_ns;
     bool sound_lost; /* its failure was told */
     int64_t status_ns; /* when the status line was last drawn */
+    int64_t polled_ns; /* when keys were last asked for */
 };
 
 void steering_init(struct steering *steering, struct session *session);
@@ -31,7 +32,10 @@ void steering_start_clock(struct steering *steering);
 /* Sets the clock by what is heard now. */
 void steering_observe_sound(struct steering *steering);
 
-/* Keys, window events and the status line. Never blocks, except that a paused player stays in here until it goes on. */
+/*
+ * Keys, window events and the status line. Never blocks, except that a paused player stays in here until it goes on, once a
+ * picture of this place is up.
+ */
 void steering_poll(struct steering *steering);
 
 /* Waits until the picture of this PTS is due. */

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Going to other places in a file, time stamps that jump, and how playing begins and ends there.
+
+Not covered: seeks with a sound server (tests/sinks); the place that a seek finds in formats with an index is FFmpeg's.
+"""
+import os
+import shutil
+import subprocess
+import threading
+import unittest
+from pathlib import Path
+
+from playing import NULL, UNTIMED, Case, KeysCase, clip, main, play
+
+LEFT, RIGHT = b"\x1b[D", b"\x1b[C"
+
+
+def ffmpeg(*arguments):
+    if not shutil.which("ffmpeg"):
+        raise unittest.SkipTest("the ffmpeg program is not installed")
+    subprocess.run(["ffmpeg", "-v", "error", *map(str, arguments)], check=True, stdin=subprocess.DEVNULL)
+
+
+def slides(path: Path, count: int, seconds: int) -> Path:
+    """A film of pictures that stay long, all of them key frames."""
+    ffmpeg("-f", "lavfi", "-i", f"testsrc=s=64x48:r=1/{seconds}", "-frames:v", count, "-c:v", "mpeg4", "-g", "1",
+           "-video_track_timescale", "1000", path)
+    return path
+
+
+def seconds_shown(run: dict, rows: list) -> list:
+    """Presentation times of the shown pictures, from the file's first one on, in the order of the record."""
+    return [int(row["pts_ns"]) / 1e9 - run["media"]["start_s"] for row in rows if row["verdict"] == "shown"]
+
+
+class Jumps(Case):
+    """Time stamps that jump in mid-stream, as where recordings were put together."""
+
+    def part(self, offset_s: int) -> bytes:
+        path = self.dir / f"{offset_s}.ts"
+        ffmpeg("-i", clip("video_only"), "-frames:v", "25", "-c", "copy", "-output_ts_offset", offset_s, path)
+        return path.read_bytes()
+
+    def played(self, *offsets_s, options=()) -> tuple:
+        path = self.dir / "joined.ts"
+        path.write_bytes(b"".join(self.part(offset_s) for offset_s in offsets_s))
+        self.expect(play(*NULL, *options, f"--record={self.dir}/record", path), 0)
+        return self.record()
+
+    def all_shown(self, *offsets_s):
+        _, rows = self.played(*offsets_s, options=("--drop=none",))
+        self.assertEqual({row["verdict"] for row in rows}, {"shown"})
+        self.assertEqual(len(rows), 25 * len(offsets_s))
+        times = [int(row["shown_ns"]) for row in rows]
+        self.assertEqual(times, sorted(times))  # the rows are in the order of presentation, not of time stamps
+        for row in rows:
+            self.assertLess(abs(int(row["skew_ns"])), 60_000_000_000)  # against the new time base
+
+    def test_forward_by_an_hour(self):
+        self.all_shown(0, 3600)
+
+    def test_backward_by_an_hour(self):
+        self.all_shown(3600, 0)
+
+    def test_policy_does_not_see_the_old_time_base(self):
+        _, rows = self.played(3600, 0, options=("--drop=deadline",))
+        self.assertEqual(len(rows), 50)
+        self.assertNotIn("late", {row["verdict"] for row in rows[25:]})
+        self.assertGreater(sum(row["verdict"] == "shown" for row in rows[25:]), 20)
+
+    def test_long_pictures_are_no_jump(self):
+        path = slides(self.dir / "slides.mkv", 3, 15)
+        self.expect(play(*NULL, "--length=1", f"--record={self.dir}/record", path), 0)
+        self.assertEqual(seconds_shown(*self.record()), [0])
+
+
+class Starts(Case):
+    def test_start_between_key_frames_of_a_transport_stream(self):
+        path = self.dir / "long.ts"
+        ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=16", "-c:v", "libx264", "-preset", "ultrafast", "-g", "250",
+               "-sc_threshold", "0", path)
+        for start in (4, 9, 12):
+            with self.subTest(start):
+                run = play(*UNTIMED, f"--start={start}", "--length=1", f"--record={self.dir}/{start}", path)
+                self.expect(run, 0)
+                self.assertEqual(run.stderr, "")
+                shown = seconds_shown(*self.record(str(start)))
+                self.assertAlmostEqual(shown[0], start, delta=0.001)
+                self.assertEqual(len(shown), 25)
+
+    def test_a_picture_that_began_before_is_shown_at_once_and_length_ends_it(self):
+        path = slides(self.dir / "slides.mp4", 3, 600)
+        self.expect(play(*NULL, "--start=700", "--length=0.5", f"--record={self.dir}/record", path), 0)
+        run, rows = self.record()
+        self.assertEqual(seconds_shown(run, rows), [600])
+        self.assertLess(int([row for row in rows if row["verdict"] == "shown"][0]["skew_ns"]), 60_000_000_000)
+
+    def test_start_after_the_end_says_so(self):
+        for name in ("progressive_cabac", "audio_only"):
+            with self.subTest(name):
+                self.expect(play("--ao=null", "--vo=null", "--quiet", "--start=500", clip(name)), 0, "nothing to play from 500")
+
+    def test_a_clip_cut_off_before_its_data_is_unplayable(self):
+        for name in ("progressive_cabac", "video_only"):
+            with self.subTest(name):
+                path = self.dir / f"{name}.mp4"
+                ffmpeg("-i", clip(name), "-c", "copy", "-movflags", "+faststart", path)
+                whole = path.read_bytes()
+                path.write_bytes(whole[:whole.index(b"mdat") + 4])
+                run = play(*NULL, f"--record={self.dir}/record", path)
+                self.expect(run, 2, path.name, "nothing in it")
+                self.assertFalse((self.dir / "record" / "run.json").exists())
+
+    def test_pictures_without_a_decoder_are_not_called_missing(self):
+        data = Path(clip("progressive_cabac")).read_bytes()
+        path = self.dir / "strange.mp4"
+        path.write_bytes(data.replace(b"avc1", b"zzz1"))
+        run = play(*UNTIMED, path)
+        self.expect(run, 2, "no decoder", "only its sound is left")
+        self.assertNotIn("has no pictures", run.stderr)
+
+
+class Keys(KeysCase):
+    def pipe(self, data: bytes) -> Path:
+        path = self.dir / "pipe"
+        os.mkfifo(path)
+
+        def write():
+            try:
+                path.write_bytes(data)
+            except BrokenPipeError:
+                pass
+        writer = threading.Thread(target=write, daemon=True)
+        writer.start()
+        self.addCleanup(writer.join, 10)
+        return path
+
+    def test_a_pipe_plays_on_where_a_seek_is_asked_for(self):
+        path = self.pipe(Path(clip("mpegts_h264")).read_bytes())
+        self.assertEqual(self.press([RIGHT, LEFT, b"q"], f"--record={self.dir}/record", path), 0)
+        self.assertIn("cannot seek in this file", self.output)
+        times = seconds_shown(*self.record())
+        self.assertEqual(times, sorted(times))
+        self.assertGreater(times[-1], 1)
+
+    def test_the_start_in_a_pipe_is_read_up_to(self):
+        path = self.pipe(Path(clip("mpegts_h264")).read_bytes())
+        self.expect(play(*UNTIMED, "--start=3", f"--record={self.dir}/record", path), 0)
+        self.assertAlmostEqual(seconds_shown(*self.record())[0], 3, delta=0.05)
+
+    def test_a_seek_in_a_pause_shows_its_picture_and_stays(self):
+        path = slides(self.dir / "slides.mp4", 60, 1)
+        self.press([b" ", RIGHT, b"q"], f"--record={self.dir}/record", path)
+        times = seconds_shown(*self.record())
+        self.assertEqual(times[0], 0)
+        self.assertGreaterEqual(times[-1], 10)
+        self.assertEqual(len([t for t in times if t >= 10]), 1)
+
+    def test_fast_arrows_add_up(self):
+        path = slides(self.dir / "slides.mp4", 60, 1)
+        self.press([RIGHT + RIGHT + RIGHT, b"q"], f"--record={self.dir}/record", path)
+        self.assertGreaterEqual(seconds_shown(*self.record())[-1], 30)
+
+    def test_q_quits_while_nothing_is_presented_yet(self):
+        path = self.dir / "long.ts"
+        ffmpeg("-stream_loop", "3", "-i", clip("hard_1080p"), "-an", "-c", "copy", path)
+        start_s = 55
+        pipe = self.pipe(path.read_bytes())
+        self.assertEqual(self.press([b"q"], f"--start={start_s}", f"--record={self.dir}/record", pipe), 0)
+        run, rows = self.record()
+        self.assertEqual(run["ended"], "quit")
+        self.assertLess(int(rows[-1]["pts_ns"]) / 1e9, start_s - 5)  # it was still on its way
+
+
+if __name__ == "__main__":
+    main()
