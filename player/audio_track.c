@@ -13,7 +13,9 @@
 enum {
     NS_PER_S = 1000000000,
     SILENCE_FRAMES = 4096,
-    SILENCE_LIMIT_S = 10, /* a longer wait for the first sound is left to the clock */
+    SILENCE_LIMIT_S = 600,   /* a longer gap is a jump of the file's time stamps, and the clock jumps with them */
+    HOLE_NS = 20000000,      /* a smaller one may be a time stamp that was rounded; the sink's clock follows it */
+    CATCH_UP_NS = 500000000, /* sound that is late by less sets the clock back, and nothing of it is lost */
 };
 
 struct audio_track {
@@ -23,11 +25,17 @@ struct audio_track {
     AVFrame *frame;
     struct audio_sink *sink;
     struct audio_format format;
-    int64_t start_ns;      /* sound before this is cut */
-    bool started;          /* something was written since restart */
-    _Atomic bool is_ended; /* set by the feeder (release) after its last write, read by the main thread (acquire) */
-    float *samples;        /* the converted block, feeder only */
-    int samples_room;      /* in frames */
+    AVChannelLayout in_layout; /* with rate and sample format: what swr was configured for */
+    int in_rate;
+    int in_format;
+
+    int64_t expected_ns;    /* what is written next belongs here */
+    bool started;           /* expected_ns was reached; sound before it is cut until then */
+    bool runs_on;           /* main thread: the clock does not wait for the sound */
+    _Atomic int64_t ran_to; /* and it ran to here; taken by the feeder. Relaxed: nothing travels with it */
+    _Atomic bool is_ended;  /* set by the feeder (release) after its last write, read by the main thread (acquire) */
+    float *samples;         /* the converted block, feeder only */
+    int samples_room;       /* in frames */
 };
 
 static int create_sink(struct audio_track *track, const char *kind, char *why, size_t why_size)
@@ -78,6 +86,7 @@ void audio_track_destroy(struct audio_track **track)
         return;
     audio_sink_destroy(&(*track)->sink);
     swr_free(&(*track)->swr);
+    av_channel_layout_uninit(&(*track)->in_layout);
     av_frame_free(&(*track)->frame);
     avcodec_free_context(&(*track)->avctx);
     av_freep(&(*track)->samples);
@@ -94,24 +103,33 @@ void audio_track_restart(struct audio_track *track, int64_t start_ns)
     avcodec_flush_buffers(track->avctx);
     swr_free(&track->swr);
     audio_sink_flush(track->sink);
-    track->start_ns = start_ns;
+    track->expected_ns = start_ns;
     track->started = false;
+    track->runs_on = false;
+    atomic_store_explicit(&track->ran_to, INT64_MIN, memory_order_relaxed);
     atomic_store_explicit(&track->is_ended, false, memory_order_release);
 }
 
 static int configure_swr(struct audio_track *track)
 {
+    const AVFrame *const frame = track->frame;
+    int ret = av_channel_layout_copy(&track->in_layout, &frame->ch_layout);
+    if (ret < 0)
+        return ret;
+    track->in_rate = frame->sample_rate;
+    track->in_format = frame->format;
+    AVChannelLayout known = frame->ch_layout;
+    if (known.order == AV_CHANNEL_ORDER_UNSPEC)
+        av_channel_layout_default(&known, known.nb_channels);
     AVChannelLayout out_layout;
     av_channel_layout_default(&out_layout, track->format.channels);
-    AVChannelLayout in_layout = {0};
-    int ret = av_channel_layout_copy(&in_layout, &track->frame->ch_layout);
-    if (in_layout.order == AV_CHANNEL_ORDER_UNSPEC)
-        av_channel_layout_default(&in_layout, in_layout.nb_channels);
+    ret = swr_alloc_set_opts2(&track->swr, &out_layout, AV_SAMPLE_FMT_FLT, track->format.rate, &known, frame->format,
+                              frame->sample_rate, 0, NULL);
     if (ret >= 0)
-        ret = swr_alloc_set_opts2(&track->swr, &out_layout, AV_SAMPLE_FMT_FLT, track->format.rate, &in_layout,
-                                  track->frame->format, track->frame->sample_rate, 0, NULL);
-    av_channel_layout_uninit(&in_layout);
-    return ret < 0 ? ret : swr_init(track->swr);
+        ret = swr_init(track->swr);
+    if (ret < 0)
+        swr_free(&track->swr);
+    return ret;
 }
 
 static int reserve_samples(struct audio_track *track, int frames)
@@ -123,79 +141,119 @@ static int reserve_samples(struct audio_track *track, int frames)
     return ret;
 }
 
-/* The frame as the sink wants it: how many frames stand in track->samples, or a negative code. */
-static int convert(struct audio_track *track)
+/* The samples as the sink wants them (NULL: what swr still holds): how many frames stand in track->samples, or an error. */
+static int convert(struct audio_track *track, const uint8_t **samples, int count)
 {
-    if (track->swr == NULL) {
-        const int ret = configure_swr(track);
-        if (ret < 0)
-            return ret;
-    }
-    const int room = swr_get_out_samples(track->swr, track->frame->nb_samples);
+    const int room = swr_get_out_samples(track->swr, count);
     if (room < 0 || reserve_samples(track, room) < 0)
         return AVERROR(ENOMEM);
     uint8_t *out = (uint8_t *)track->samples;
-    return swr_convert(track->swr, &out, room, (const uint8_t **)track->frame->extended_data,
-                       track->frame->nb_samples);
+    return swr_convert(track->swr, &out, room, samples, count);
 }
 
-static int write_silence(struct audio_track *track, int64_t from_ns, int64_t to_ns)
+static int write_block(struct audio_track *track, const float *samples, int frames)
+{
+    const int ret = audio_sink_write(track->sink, samples, frames, track->expected_ns);
+    track->expected_ns += av_rescale(frames, NS_PER_S, track->format.rate);
+    return ret;
+}
+
+static int write_silence_until(struct audio_track *track, int64_t to_ns)
 {
     static const float silence[2 * SILENCE_FRAMES];
-    int64_t left = av_rescale(to_ns - from_ns, track->format.rate, NS_PER_S);
-    int64_t pts_ns = from_ns;
+    int64_t left = av_rescale(to_ns - track->expected_ns, track->format.rate, NS_PER_S);
     while (left > 0) {
         const int frames = left < SILENCE_FRAMES ? (int)left : SILENCE_FRAMES;
-        const int ret = audio_sink_write(track->sink, silence, frames, pts_ns);
+        const int ret = write_block(track, silence, frames);
         if (ret < 0)
             return ret;
-        pts_ns = AUDIO_PTS_UNKNOWN;
         left -= frames;
     }
     return 0;
 }
 
-/* Sound that begins after the start of the clip gets silence before it, so that the clock runs from the start. */
-static int fill_gap_at_start(struct audio_track *track, int64_t pts_ns)
+/* Where the clock ran on without sound, the sound goes on from where the clock is, and not from where it ended. */
+static void catch_up(struct audio_track *track)
 {
-    const int64_t gap_ns = pts_ns - track->start_ns;
-    if (gap_ns <= 0 || gap_ns > (int64_t)SILENCE_LIMIT_S * NS_PER_S)
-        return 0;
-    return write_silence(track, track->start_ns, pts_ns);
+    const int64_t ran_to_ns = atomic_exchange_explicit(&track->ran_to, INT64_MIN, memory_order_relaxed);
+    if (ran_to_ns == INT64_MIN || ran_to_ns - track->expected_ns < CATCH_UP_NS)
+        return;
+    track->expected_ns = ran_to_ns;
+    track->started = false;
 }
 
-static int write_converted(struct audio_track *track, int frames)
+/* How many of the frames from pts_ns on lie before the place where the sound is to begin. */
+static int frames_to_cut(const struct audio_track *track, int64_t pts_ns, int frames)
 {
-    int64_t pts_ns = clip_pts_ns(track->stream, track->frame->best_effort_timestamp);
-    int cut = 0;
-    if (pts_ns != AV_NOPTS_VALUE && pts_ns < track->start_ns) {
-        const int64_t before = av_rescale(track->start_ns - pts_ns, track->format.rate, NS_PER_S);
-        cut = before < frames ? (int)before : frames;
-        pts_ns += av_rescale(cut, NS_PER_S, track->format.rate);
-    }
+    if (track->started || pts_ns == AV_NOPTS_VALUE || pts_ns >= track->expected_ns)
+        return 0;
+    const int64_t before = av_rescale(track->expected_ns - pts_ns, track->format.rate, NS_PER_S);
+    return before < frames ? (int)before : frames;
+}
+
+static int write_converted(struct audio_track *track, int64_t pts_ns, int frames)
+{
+    catch_up(track);
+    const int cut = frames_to_cut(track, pts_ns, frames);
     if (cut == frames)
         return 0;
-    if (!track->started && pts_ns != AV_NOPTS_VALUE) {
-        const int ret = fill_gap_at_start(track, pts_ns);
-        if (ret < 0)
-            return ret;
+    if (pts_ns != AV_NOPTS_VALUE) {
+        pts_ns += av_rescale(cut, NS_PER_S, track->format.rate);
+        const int64_t gap_ns = pts_ns - track->expected_ns;
+        if (gap_ns > (track->started ? HOLE_NS : 0) && gap_ns <= (int64_t)SILENCE_LIMIT_S * NS_PER_S) {
+            const int ret = write_silence_until(track, pts_ns);
+            if (ret < 0)
+                return ret;
+        }
+        track->expected_ns = pts_ns;
     }
     track->started = true;
-    return audio_sink_write(track->sink, track->samples + (size_t)cut * track->format.channels, frames - cut,
-                            pts_ns == AV_NOPTS_VALUE ? AUDIO_PTS_UNKNOWN : pts_ns);
+    return write_block(track, track->samples + (size_t)cut * track->format.channels, frames - cut);
+}
+
+/* What the resampler still holds follows on from what was written. */
+static int write_tail(struct audio_track *track)
+{
+    if (!track->swr)
+        return 0;
+    const int frames = convert(track, NULL, 0);
+    swr_free(&track->swr);
+    return frames > 0 && track->started ? write_block(track, track->samples, frames) : 0;
+}
+
+static bool fits_swr(const struct audio_track *track)
+{
+    const AVFrame *const frame = track->frame;
+    return track->swr && frame->sample_rate == track->in_rate && frame->format == track->in_format &&
+           av_channel_layout_compare(&frame->ch_layout, &track->in_layout) == 0;
+}
+
+static int write_frame(struct audio_track *track)
+{
+    if (!fits_swr(track)) {
+        const int ret = write_tail(track);
+        if (ret < 0)
+            return ret;
+        if (configure_swr(track) < 0)
+            return 0; /* no sound that can be played; the next may be */
+    }
+    int64_t pts_ns = clip_pts_ns(track->stream, track->frame->best_effort_timestamp);
+    if (pts_ns != AV_NOPTS_VALUE)
+        pts_ns -= swr_get_delay(track->swr, NS_PER_S);
+    const int frames = convert(track, (const uint8_t **)track->frame->extended_data, track->frame->nb_samples);
+    return frames > 0 ? write_converted(track, pts_ns, frames) : 0;
 }
 
 int audio_track_feed(struct audio_track *track, const AVPacket *packet)
 {
     avcodec_send_packet(track->avctx, packet); /* damage shows as silence, and the next packet may be whole */
     while (avcodec_receive_frame(track->avctx, track->frame) >= 0) {
-        const int frames = convert(track);
-        const int ret = frames > 0 ? write_converted(track, frames) : 0;
+        const int ret = write_frame(track);
         av_frame_unref(track->frame);
         if (ret < 0)
             return ret;
     }
-    return 0;
+    return packet ? 0 : write_tail(track);
 }
 
 void audio_track_end(struct audio_track *track)
@@ -208,4 +266,21 @@ bool audio_track_is_over(struct audio_track *track)
     if (audio_sink_error(track->sink))
         return true;
     return atomic_load_explicit(&track->is_ended, memory_order_acquire) && audio_sink_drained(track->sink);
+}
+
+bool audio_track_is_lost(struct audio_track *track)
+{
+    return audio_sink_error(track->sink) != NULL;
+}
+
+int audio_track_heard(struct audio_track *track, bool starved, int64_t clock_ns, int64_t *pts_ns)
+{
+    const bool dry = audio_sink_drained(track->sink);
+    const int ret = audio_sink_heard(track->sink, pts_ns);
+    /* Kept until there is sound again: each picture that is taken lets the feeder work for a moment. */
+    track->runs_on = dry && (track->runs_on || starved || ret == -EAGAIN);
+    if (!track->runs_on)
+        return ret;
+    atomic_store_explicit(&track->ran_to, clock_ns, memory_order_relaxed);
+    return -EAGAIN;
 }

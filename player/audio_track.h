@@ -25,7 +25,10 @@ void audio_track_destroy(struct audio_track **track);
 
 struct audio_sink *audio_track_sink(struct audio_track *track);
 
-/* While no feeder runs: forget what is in flight; sound before start_ns is cut, and where it begins later, silence. */
+/*
+ * While no feeder runs: forget what is in flight. Sound before start_ns is cut; where it begins later or has a hole, of up
+ * to ten minutes, there is silence, so that the clock runs through it.
+ */
 void audio_track_restart(struct audio_track *track, int64_t start_ns);
 
 /*
@@ -37,7 +40,17 @@ int audio_track_feed(struct audio_track *track, const AVPacket *packet);
 /* Feeder: nothing follows, after the last feed or instead of it. */
 void audio_track_end(struct audio_track *track);
 
+/*
+ * Which PTS is heard now; as audio_sink_heard. Where nothing is left to be heard the clock stands, and the pictures wait
+ * for the sound; except that -EAGAIN lets it run on while there was no sound yet, or while `starved`: the feeder cannot
+ * bring any, as it waits for pictures to be taken. Sound that comes afterwards begins where the clock is then: clock_ns.
+ */
+int audio_track_heard(struct audio_track *track, bool starved, int64_t clock_ns, int64_t *pts_ns);
+
 /* True once the last sample has been heard, or when the sink is gone: the sound is no clock any more. */
 bool audio_track_is_over(struct audio_track *track);
+
+/* True when the sink is gone, so that the rest of the sound cannot be heard. */
+bool audio_track_is_lost(struct audio_track *track);
 
 #endif

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <libavutil/fifo.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -16,6 +15,7 @@ struct packet_queue {
     AVFifo *packets;        /* of AVPacket * */
     int64_t bytes;
     int64_t limit_bytes;
+    bool full; /* a push waits for room */
     bool ended;
     bool cancelled;
 };
@@ -61,10 +61,18 @@ void queue_destroy(struct packet_queue **queue)
     *queue = NULL;
 }
 
+static void wait_for_room(struct packet_queue *queue, int size)
+{
+    while (!queue->cancelled && av_fifo_can_read(queue->packets) && queue->bytes + size > queue->limit_bytes) {
+        queue->full = true;
+        pthread_cond_wait(&queue->changed, &queue->lock);
+    }
+    queue->full = false;
+}
+
 static int push_locked(struct packet_queue *queue, AVPacket *packet)
 {
-    while (!queue->cancelled && av_fifo_can_read(queue->packets) && queue->bytes + packet->size > queue->limit_bytes)
-        pthread_cond_wait(&queue->changed, &queue->lock);
+    wait_for_room(queue, packet->size);
     if (queue->cancelled)
         return -ECANCELED;
     AVPacket *kept = av_packet_alloc();
@@ -123,6 +131,14 @@ enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64
     }
     pthread_mutex_unlock(&queue->lock);
     return status;
+}
+
+bool queue_is_full(struct packet_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool full = queue->full;
+    pthread_mutex_unlock(&queue->lock);
+    return full;
 }
 
 void queue_cancel(struct packet_queue *queue)

@@ -6,6 +6,7 @@
 #define PLAYER_PACKET_QUEUE_H
 
 #include <libavcodec/packet.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct packet_queue;
@@ -31,6 +32,9 @@ void queue_push_end(struct packet_queue *queue);
 
 /* Main thread: waits up to wait_ns for a packet. */
 enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64_t wait_ns);
+
+/* Main thread: whether queue_push is blocked, so that the feeder brings nothing else either, no sound for example. */
+bool queue_is_full(struct packet_queue *queue);
 
 /* Main thread: a blocked queue_push returns, and later ones do not block but fail, until queue_reset. */
 void queue_cancel(struct packet_queue *queue);

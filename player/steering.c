@@ -60,12 +60,14 @@ void steering_observe_sound(struct steering *steering)
     if (audio_track_is_over(session->audio)) {
         const char *const why = audio_sink_error(sink_of(session));
         if (why && !steering->sound_lost)
-            log_error("the sound is gone (%s); playing goes on without it", why);
+            log_error("the sound is gone (%s); playing %s", why, session->decoder ? "goes on without it" : "ends here");
         steering->sound_lost = why != NULL;
         return;
     }
+    const bool starved = session->queue && queue_is_full(session->queue);
+    const int64_t clock_ns = sync_media_ns(&session->sync, dlex_now_ns());
     int64_t heard_ns;
-    if (!audio_sink_heard(sink_of(session), &heard_ns))
+    if (!audio_track_heard(session->audio, starved, clock_ns, &heard_ns))
         sync_observe(&session->sync, heard_ns, dlex_now_ns());
 }
 
@@ -193,6 +195,7 @@ void steering_wait_for_sound(struct steering *steering)
         steering_poll(steering);
         nap(WAIT_STEP_NS);
     }
+    steering_observe_sound(steering); /* tells it if the sound was lost */
 }
 
 bool steering_is_asked(const struct steering *steering)
