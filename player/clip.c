@@ -2,9 +2,11 @@
 #include "clip.h"
 
 #include <errno.h>
+#include <libavutil/avstring.h>
 #include <libavutil/mem.h>
 #include <libavutil/sha.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { NS_PER_S = 1000000000, DEFAULT_FRAME_NS = 40000000 };
 
@@ -27,20 +29,68 @@ static void discard_other_streams(struct clip *clip)
     }
 }
 
-int clip_open(struct clip *clip, const char *path, char *why, size_t why_size)
+/* FFmpeg's callback: whether to break off reading. */
+static int is_broken_off(void *opaque)
 {
-    *clip = (struct clip){0};
-    int ret = avformat_open_input(&clip->format, path, NULL, NULL);
+    const struct clip *const clip = opaque;
+    return (clip->stop && *clip->stop) || atomic_load_explicit(&clip->broken_off, memory_order_relaxed);
+}
+
+/* One try. A failed one leaves no format behind. */
+static int open_input(struct clip *clip, const char *url)
+{
+    clip->format = avformat_alloc_context();
+    if (!clip->format)
+        return AVERROR(ENOMEM);
+    clip->format->interrupt_callback = (AVIOInterruptCB){.callback = is_broken_off, .opaque = clip};
+    return avformat_open_input(&clip->format, url, NULL, NULL);
+}
+
+static int open_path(struct clip *clip, const char *path)
+{
+    char *const url = access(path, F_OK) ? av_strdup(path) : av_asprintf("file:%s", path);
+    int ret = url ? 0 : AVERROR(ENOMEM);
+    if (url) {
+        /* A named pipe without a writer: any signal ends the system call. */
+        do {
+            ret = open_input(clip, url);
+        } while (ret == AVERROR(EINTR) && !is_broken_off(clip));
+    }
+    av_free(url);
+    return ret;
+}
+
+static const char *open_failure(int error)
+{
+    switch (error) {
+    case AVERROR(EINTR):
+    case AVERROR_EXIT: return "reading was broken off";
+    case AVERROR_INVALIDDATA: return "it is no media file that FFmpeg knows, or it is damaged";
+    default: return av_err2str(error);
+    }
+}
+
+static int open_streams(struct clip *clip, const char *path, char *why, size_t why_size)
+{
+    int ret = open_path(clip, path);
     if (ret < 0) {
-        snprintf(why, why_size, "cannot open it: %s",
-                 ret == AVERROR_INVALIDDATA ? "it is no media file that FFmpeg knows, or it is damaged" : av_err2str(ret));
+        snprintf(why, why_size, "cannot open it: %s", open_failure(ret));
         return ret;
     }
     ret = avformat_find_stream_info(clip->format, NULL);
-    if (ret < 0) {
-        snprintf(why, why_size, "cannot find its streams: %s", av_err2str(ret));
+    if (ret >= 0 && is_broken_off(clip))
+        ret = AVERROR_EXIT; /* the streams that were found may be half of them */
+    if (ret < 0)
+        snprintf(why, why_size, "cannot find its streams: %s", open_failure(ret));
+    return ret;
+}
+
+int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *stop, char *why, size_t why_size)
+{
+    *clip = (struct clip){.stop = stop};
+    int ret = open_streams(clip, path, why, why_size);
+    if (ret < 0)
         goto fail;
-    }
     clip->video = best_stream(clip->format, AVMEDIA_TYPE_VIDEO);
     clip->audio = best_stream(clip->format, AVMEDIA_TYPE_AUDIO);
     if (!clip->video && !clip->audio) {
@@ -59,6 +109,15 @@ void clip_close(struct clip *clip)
 {
     avformat_close_input(&clip->format);
     *clip = (struct clip){0};
+}
+
+void clip_break_off(struct clip *clip, bool on)
+{
+    const bool was_on = atomic_exchange_explicit(&clip->broken_off, on, memory_order_relaxed);
+    if (on || !was_on || !clip->format->pb)
+        return;
+    clip->format->pb->error = 0; /* or the next read would report the broken one */
+    clip->format->pb->eof_reached = 0;
 }
 
 int clip_open_decoder(AVCodecContext **out, const AVStream *stream, void (*prepare)(AVCodecContext *, void *),

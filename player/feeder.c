@@ -5,6 +5,15 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
+
+enum {
+    NS_PER_S = 1000000000,
+    NS_PER_MS = 1000000,
+    PATIENCE_NS = 100 * NS_PER_MS, /* a disk that spins answers sooner */
+    WAKING_STEP_NS = 20 * NS_PER_MS,
+    WAKING_SIGNAL = SIGUSR2,
+};
 
 /* Which streams have come to their end, or past the part that is played. */
 struct progress {
@@ -21,8 +30,11 @@ static bool is_past_end(const struct feeder *feeder, const AVStream *stream, con
 
 static int hand_over_video(struct feeder *feeder, AVPacket *packet, struct progress *progress)
 {
+    if (progress->video_done)
+        return 0;
     if (is_past_end(feeder, feeder->clip->video, packet)) {
         progress->video_done = true;
+        queue_push_end(feeder->queue); /* now, as the sound may go on for longer */
         return 0;
     }
     const int ret = frame_log_reserve(feeder->log);
@@ -71,7 +83,7 @@ static void *feed(void *arg)
         if (ret >= 0)
             ret = hand_over(feeder, packet, &progress);
     }
-    if (ret < 0 && ret != AVERROR_EOF && ret != -ECANCELED && !feeder->stop)
+    if (ret < 0 && ret != AVERROR_EOF && ret != -ECANCELED && ret != AVERROR_EXIT && !feeder->stop)
         log_error("reading stopped before the end of the file: %s", av_err2str(ret));
     if (feeder->queue)
         queue_push_end(feeder->queue); /* before the sound's end, which may wait for the sink to drain */
@@ -81,17 +93,57 @@ static void *feed(void *arg)
     return NULL;
 }
 
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+/* A signal that ends a blocking system call of the feeder and does nothing else. */
+static void prepare_waking(void)
+{
+    struct sigaction action = {.sa_handler = do_nothing};
+    sigfillset(&action.sa_mask);
+    sigaction(WAKING_SIGNAL, &action, NULL);
+}
+
 int feeder_start(struct feeder *feeder)
 {
     feeder->stop = false;
+    prepare_waking();
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
+    sigdelset(&all, WAKING_SIGNAL);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int ret = pthread_create(&feeder->thread, NULL, feed, feeder);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     feeder->running = ret == 0;
     return -ret;
+}
+
+static bool joined_within(pthread_t thread, int64_t wait_ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += wait_ns;
+    until.tv_sec += until.tv_nsec / NS_PER_S;
+    until.tv_nsec %= NS_PER_S;
+    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+}
+
+/*
+ * A read that goes on is waited for, so that the next one begins at a packet. One that hangs is broken off; the signal is
+ * repeated, as it is lost on a thread that is just about to enter the kernel.
+ */
+static void join(struct feeder *feeder)
+{
+    if (joined_within(feeder->thread, PATIENCE_NS))
+        return;
+    clip_break_off(feeder->clip, true);
+    do {
+        pthread_kill(feeder->thread, WAKING_SIGNAL);
+    } while (!joined_within(feeder->thread, WAKING_STEP_NS));
+    clip_break_off(feeder->clip, false);
 }
 
 void feeder_stop(struct feeder *feeder)
@@ -103,7 +155,7 @@ void feeder_stop(struct feeder *feeder)
         queue_cancel(feeder->queue);
     if (feeder->audio)
         audio_sink_interrupt(audio_track_sink(feeder->audio), true);
-    pthread_join(feeder->thread, NULL);
+    join(feeder);
     feeder->running = false;
     if (feeder->audio)
         audio_sink_interrupt(audio_track_sink(feeder->audio), false);

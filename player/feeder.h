@@ -29,10 +29,16 @@ struct feeder {
     _Atomic bool stop; /* set by the main thread, read by the feeder; relaxed: nothing travels with it */
 };
 
-/* Starts the thread (signals blocked in it). The fields above are set by the caller. Returns 0 or a negative errno. */
+/*
+ * Starts the thread. The fields above are set by the caller. Returns 0 or a negative errno. All signals are blocked in the
+ * thread but SIGUSR2, which wakes it from a read that hangs: the feeder installs a handler for it that does nothing.
+ */
 int feeder_start(struct feeder *feeder);
 
-/* Ends and joins the thread if it runs; wakes it wherever it waits. The queue and the sink are usable again after it. */
+/*
+ * Ends and joins the thread if it runs; wakes it wherever it waits, for a pipe's stalled writer after 0.1 s. The queue and
+ * the sink are usable again after it.
+ */
 void feeder_stop(struct feeder *feeder);
 
 #endif

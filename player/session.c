@@ -84,7 +84,7 @@ int session_open(struct session *session, const struct playback_setup *setup)
 {
     *session = (struct session){.setup = setup, .last_skew_ns = FIELD_EMPTY, .end_ns = INT64_MAX};
     char why[WHY_SIZE];
-    int ret = clip_open(&session->clip, setup->path, why, sizeof why);
+    int ret = clip_open(&session->clip, setup->path, setup->signal_seen, why, sizeof why);
     if (ret < 0) {
         log_error("%s: %s", setup->path, why);
         return ret;

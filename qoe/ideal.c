@@ -33,7 +33,7 @@ enum approach { FROM_HERE, FROM_KEY_PICTURE, FROM_START, APPROACHES };
 static int open_parts(struct ideal *ideal, const char *path, int stream_index, char *why,
                       size_t why_size)
 {
-    int ret = clip_open(&ideal->clip, path, why, why_size);
+    int ret = clip_open(&ideal->clip, path, NULL, why, why_size);
     if (ret < 0)
         return ret;
     if (!ideal->clip.video || ideal->clip.video->index != stream_index) {
