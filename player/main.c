@@ -23,6 +23,7 @@ struct outcome {
     bool over; /* the user quit, or a signal came: the remaining files are not played */
     bool by_signal;
     bool record_lost;
+    bool sound_lost; /* of a file that has nothing else */
     bool no_screen; /* nor would there be one for the next file */
 };
 
@@ -89,6 +90,7 @@ static void account(struct outcome *outcome, enum playback_end end)
     outcome->by_signal = end == PLAYBACK_SIGNAL || signal_seen;
     outcome->no_screen = end == PLAYBACK_NO_SCREEN;
     outcome->over = end == PLAYBACK_QUIT || outcome->no_screen || outcome->by_signal;
+    outcome->sound_lost = outcome->sound_lost || end == PLAYBACK_SOUND_LOST;
     outcome->record_lost = outcome->record_lost || end == PLAYBACK_NO_RECORD;
 }
 
@@ -119,7 +121,7 @@ static enum exit_code exit_code_of(const struct outcome *outcome)
 {
     if (outcome->by_signal)
         return EXIT_SIGNAL;
-    if (outcome->record_lost || outcome->no_screen)
+    if (outcome->record_lost || outcome->sound_lost || outcome->no_screen)
         return EXIT_SETUP;
     if (!outcome->failed)
         return EXIT_PLAYED;

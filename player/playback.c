@@ -220,6 +220,8 @@ static enum playback_end judge_end(const struct playback *playback)
     const struct session *const session = &playback->session;
     const struct options *const options = session->setup->options;
     const char *const path = session->setup->path;
+    if (!session->decoder && audio_track_is_lost(session->audio))
+        return PLAYBACK_SOUND_LOST;
     if (!nothing_was_played(session))
         return PLAYBACK_END;
     if (options->start_ns > 0) {
@@ -235,7 +237,12 @@ static enum playback_end judge_end(const struct playback *playback)
 
 static const char *end_name(enum playback_end end)
 {
-    return end == PLAYBACK_QUIT ? "quit" : end == PLAYBACK_SIGNAL ? "signal" : "end";
+    switch (end) {
+    case PLAYBACK_QUIT: return "quit";
+    case PLAYBACK_SIGNAL: return "signal";
+    case PLAYBACK_SOUND_LOST: return "sound lost";
+    default: return "end";
+    }
 }
 
 /*
