@@ -17,6 +17,7 @@
 
 #include "field_stream.h"
 #include "pass_compare.h"
+#include "suite.h"
 
 enum {
     PAIR_COUNT = 24,
@@ -130,9 +131,8 @@ static int write_file(const char *path)
     return written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static Suite *fields_suite(void)
+static TCase *fields_case(void)
 {
-    Suite *suite = suite_create("bit-exact after abort, field pictures");
     TCase *tcase = tcase_create("fields");
     tcase_set_timeout(tcase, 0);
     tcase_add_loop_test(tcase, written_field_pairs_decode_without_complaint, 0, VARIANT_COUNT);
@@ -141,8 +141,7 @@ static Suite *fields_suite(void)
     tcase_add_loop_test(tcase, pictures_of_fields_not_interrupted_are_exact, 0, VARIANT_COUNT);
     tcase_add_loop_test(tcase, pairs_of_mixed_kind_never_lose_a_reference, 0,
                         2 * VARIANT_COUNT);
-    suite_add_tcase(suite, tcase);
-    return suite;
+    return tcase;
 }
 
 int main(int argc, char **argv)
@@ -154,10 +153,5 @@ int main(int argc, char **argv)
     printf("DLEX_TEST_SEED=%" PRIu64 "\n", base_seed);
     setvbuf(stdout, NULL, _IOLBF, 0);
 
-    SRunner *runner = srunner_create(fields_suite());
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return suite_run_case("bit-exact after abort, field pictures", fields_case(), CK_NOFORK);
 }

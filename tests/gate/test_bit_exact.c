@@ -18,6 +18,7 @@
 
 #include "clip_path.h"
 #include "pass_compare.h"
+#include "suite.h"
 
 enum {
     INTERRUPTIONS_PER_CLIP = 400, /* six clips of our own: 2,400 */
@@ -170,9 +171,8 @@ static void free_clips(void)
     }
 }
 
-static Suite *bit_exact_suite(void)
+static TCase *gate_case(void)
 {
-    Suite *suite = suite_create("bit-exact after abort");
     TCase *tcase = tcase_create("gate");
     tcase_set_timeout(tcase, 0);
     tcase_add_loop_test(tcase, open_gate_changes_nothing_and_marks_droppable_pictures, 0,
@@ -184,8 +184,7 @@ static Suite *bit_exact_suite(void)
     tcase_add_loop_test(tcase, damaged_streams_keep_their_order_and_references, 0,
                         CLIP_COUNT);
     tcase_add_test(tcase, at_least_2000_decodes_were_interrupted);
-    suite_add_tcase(suite, tcase);
-    return suite;
+    return tcase;
 }
 
 int main(void)
@@ -206,11 +205,7 @@ int main(void)
         printf("skipped: no clip can be had\n");
         return EXIT_SKIPPED;
     }
-    SRunner *runner = srunner_create(bit_exact_suite());
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
+    const int exit_code = suite_run_case("bit-exact after abort", gate_case(), CK_NOFORK);
     free_clips();
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return exit_code;
 }

@@ -35,18 +35,18 @@ const char *log_text(void)
     return text;
 }
 
-int run_suite(const char *name, const TTest *const *tests, int count)
+const char *log_of_protected(void (*body)(int64_t deadline_ns))
 {
-    Suite *suite = suite_create(name);
-    for (int i = 0; i < count; i++) {
-        TCase *tcase = tcase_create(tests[i]->name);
-        tcase_set_timeout(tcase, 120);
-        tcase_add_test(tcase, tests[i]);
-        suite_add_tcase(suite, tcase);
-    }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    log_clear();
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
+    dlex_try_within_abs(deadline_ns) {
+        dlex_try_within_disable();
+        body(deadline_ns);
+        log_mark('p');
+        dlex_try_within_enable();
+        log_mark('x');
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('o');
+    } dlex_end
+    return log_text();
 }

@@ -10,6 +10,8 @@
 
 #include <dlex/dlex.h>
 
+#include "suite.h"
+
 #define MS INT64_C(1000000)
 /* Long enough to enter a section or an island in, also on a machine that others load. */
 #define SOON (100 * MS)
@@ -24,8 +26,9 @@ void log_clear(void);
 void log_mark(char letter);
 const char *log_text(void);
 
-/* Runs the tests of one file and returns the exit code for main. */
-int run_suite(const char *name, const TTest *const *tests, int count);
-#define RUN_SUITE(name, tests) run_suite(name, tests, (int)(sizeof(tests) / sizeof((tests)[0])))
+/* Runs the body in a protected section of a block with a deadline SOON, and returns the log of it:
+ * 'p' when the body has ended, 'o' when the block is left, which only the end of the section may
+ * do; 'x' if the block went on after it. The body must outlast the deadline. */
+const char *log_of_protected(void (*body)(int64_t deadline_ns));
 
 #endif

@@ -448,6 +448,7 @@ int main(void)
         errno_is_that_of_the_interrupted_body,
         jump_restores_rounding_and_leaves_the_signal_mask_alone,
         storm_of_random_blocks_never_fires_early_and_loses_nothing,
+        NULL,
     };
-    return RUN_SUITE("libdlex deadlines", tests);
+    return suite_run("libdlex deadlines", 120, tests);
 }

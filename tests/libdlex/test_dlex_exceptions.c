@@ -312,6 +312,7 @@ int main(void)
         volatile_local_and_untouched_local_survive_the_jump,
         ten_thousand_nested_blocks_unwind,
         uncaught_exception_names_itself_and_aborts,
+        NULL,
     };
-    return RUN_SUITE("libdlex exceptions", tests);
+    return suite_run("libdlex exceptions", 120, tests);
 }

@@ -32,25 +32,20 @@ START_TEST(expiry_in_a_section_is_delivered_by_enable)
 }
 END_TEST
 
+static void end_two_sections_after_the_deadline(int64_t deadline_ns)
+{
+    dlex_try_within_disable();
+    burn_until(deadline_ns + MS);
+    dlex_try_within_enable();
+    log_mark('1');
+    dlex_try_within_disable();
+    dlex_try_within_enable();
+    log_mark('2');
+}
+
 START_TEST(only_the_outermost_enable_delivers)
 {
-    log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + SOON;
-    dlex_try_within_abs(deadline_ns) {
-        dlex_try_within_disable();
-        dlex_try_within_disable();
-        burn_until(deadline_ns + MS);
-        dlex_try_within_enable();
-        log_mark('1');
-        dlex_try_within_disable();
-        dlex_try_within_enable();
-        log_mark('2');
-        dlex_try_within_enable();
-        log_mark('x');
-    } dlex_handle dlex_when(dlex_deadline_violation) {
-        log_mark('d');
-    } dlex_end
-    ck_assert_str_eq(log_text(), "12d");
+    ck_assert_str_eq(log_of_protected(end_two_sections_after_the_deadline), "12po");
 }
 END_TEST
 
@@ -122,25 +117,20 @@ START_TEST(throw_in_a_section_ends_the_section)
 }
 END_TEST
 
+static void outlast_the_deadline_after_a_throw(int64_t deadline_ns)
+{
+    dlex_try {
+        dlex_try_within_disable();
+        dlex_throw(some_error);
+    } dlex_handle dlex_when(some_error) {
+        burn_until(deadline_ns + MS);
+        log_mark('s');
+    } dlex_end
+}
+
 START_TEST(throw_inside_an_outer_section_stays_protected)
 {
-    log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + SOON;
-    dlex_try_within_abs(deadline_ns) {
-        dlex_try_within_disable();
-        dlex_try {
-            dlex_try_within_disable();
-            dlex_throw(some_error);
-        } dlex_handle dlex_when(some_error) {
-            burn_until(deadline_ns + MS);
-            log_mark('s');
-        } dlex_end
-        dlex_try_within_enable();
-        log_mark('x');
-    } dlex_handle dlex_when(dlex_deadline_violation) {
-        log_mark('d');
-    } dlex_end
-    ck_assert_str_eq(log_text(), "sd");
+    ck_assert_str_eq(log_of_protected(outlast_the_deadline_after_a_throw), "spo");
 }
 END_TEST
 
@@ -233,6 +223,7 @@ int main(void)
         object_built_in_a_section_is_destroyed_once_in_finally,
         allocations_in_sections_survive_many_aborts,
         expiries_at_random_instants_of_sections_come_out_whole,
+        NULL,
     };
-    return RUN_SUITE("libdlex protected sections", tests);
+    return suite_run("libdlex protected sections", 120, tests);
 }

@@ -56,72 +56,55 @@ START_TEST(same_deadline_is_met_by_the_island_first_and_by_the_outer_block_at_en
 }
 END_TEST
 
+static void outlast_the_deadline_in_an_island(int64_t deadline_ns)
+{
+    dlex_try_within_abs_shielded(HOUR + deadline_ns) {
+        burn_until(deadline_ns + 2 * MS);
+        log_mark('b');
+        dlex_try_within_disable();
+        dlex_try_within_enable();
+        log_mark('c');
+    } dlex_handle dlex_when_any {
+        log_mark('y');
+    } dlex_end
+}
+
 START_TEST(outer_deadline_does_not_reach_into_the_island)
 {
-    log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + SOON;
-    dlex_try_within_abs(deadline_ns) {
-        dlex_try_within_disable();
-        dlex_try_within_abs_shielded(HOUR + deadline_ns) {
-            burn_until(deadline_ns + 2 * MS);
-            log_mark('b');
-            dlex_try_within_disable();
-            dlex_try_within_enable();
-            log_mark('c');
-        } dlex_handle dlex_when_any {
-            log_mark('x');
-        } dlex_end
-        log_mark('p');
-        dlex_try_within_enable();
-        log_mark('y');
-    } dlex_handle dlex_when(dlex_deadline_violation) {
-        log_mark('o');
-    } dlex_end
-    ck_assert_str_eq(log_text(), "bcpo");
+    ck_assert_str_eq(log_of_protected(outlast_the_deadline_in_an_island), "bcpo");
 }
 END_TEST
+
+static void burn_in_an_island_with_a_later_deadline(int64_t deadline_ns)
+{
+    dlex_try_within_abs_shielded(deadline_ns + 3 * MS) {
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('i');
+    } dlex_end
+}
 
 START_TEST(island_deadline_still_holds_after_an_outer_one_passed)
 {
-    log_clear();
-    const int64_t outer_ns = dlex_now_ns() + SOON;
-    dlex_try_within_abs(outer_ns) {
-        dlex_try_within_disable();
-        dlex_try_within_abs_shielded(outer_ns + 3 * MS) {
-            burn(HOUR);
-        } dlex_handle dlex_when(dlex_deadline_violation) {
-            log_mark('i');
-        } dlex_end
-        dlex_try_within_enable();
-        log_mark('x');
-    } dlex_handle dlex_when(dlex_deadline_violation) {
-        log_mark('o');
-    } dlex_end
-    ck_assert_str_eq(log_text(), "io");
+    ck_assert_str_eq(log_of_protected(burn_in_an_island_with_a_later_deadline), "ipo");
 }
 END_TEST
 
+static void open_three_late_islands(int64_t deadline_ns)
+{
+    burn_until(deadline_ns + MS);
+    for (volatile int slice = 0; slice < 3; slice++) {
+        dlex_try_within_abs_shielded(deadline_ns) {
+            log_mark('y');
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            log_mark('i');
+        } dlex_end
+    }
+}
+
 START_TEST(late_island_is_not_entered_and_the_outer_block_waits_for_enable)
 {
-    log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + SOON;
-    dlex_try_within_abs(deadline_ns) {
-        dlex_try_within_disable();
-        burn_until(deadline_ns + MS);
-        for (volatile int slice = 0; slice < 3; slice++) {
-            dlex_try_within_abs_shielded(deadline_ns) {
-                log_mark('x');
-            } dlex_handle dlex_when(dlex_deadline_violation) {
-                log_mark('i');
-            } dlex_end
-        }
-        log_mark('p');
-        dlex_try_within_enable();
-        log_mark('y');
-    } dlex_handle dlex_when(dlex_deadline_violation) {
-        log_mark('o');
-    } dlex_end
-    ck_assert_str_eq(log_text(), "iiipo");
+    ck_assert_str_eq(log_of_protected(open_three_late_islands), "iiipo");
 }
 END_TEST
 
@@ -166,26 +149,20 @@ START_TEST(island_in_a_section_of_an_island)
 }
 END_TEST
 
+static void outlast_the_deadline_after_an_island_in_an_island(int64_t deadline_ns)
+{
+    dlex_try_within_abs_shielded(deadline_ns + HOUR) {
+        dlex_try_within_abs_shielded(deadline_ns + HOUR) {
+            log_mark('2');
+        } dlex_end
+        burn_until(deadline_ns + MS);
+        log_mark('1');
+    } dlex_end
+}
+
 START_TEST(island_still_shields_after_one_inside_it_ended)
 {
-    log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + SOON;
-    dlex_try_within_abs(deadline_ns) {
-        dlex_try_within_disable();
-        dlex_try_within_abs_shielded(deadline_ns + HOUR) {
-            dlex_try_within_abs_shielded(deadline_ns + HOUR) {
-                log_mark('2');
-            } dlex_end
-            burn_until(deadline_ns + MS);
-            log_mark('1');
-        } dlex_end
-        log_mark('p');
-        dlex_try_within_enable();
-        log_mark('x');
-    } dlex_handle dlex_when(dlex_deadline_violation) {
-        log_mark('o');
-    } dlex_end
-    ck_assert_str_eq(log_text(), "21po");
+    ck_assert_str_eq(log_of_protected(outlast_the_deadline_after_an_island_in_an_island), "21po");
 }
 END_TEST
 
@@ -209,26 +186,21 @@ START_TEST(block_inside_the_island_obeys_the_island_deadline)
 }
 END_TEST
 
+static void throw_through_an_island(int64_t deadline_ns)
+{
+    dlex_try {
+        dlex_try_within_abs_shielded(deadline_ns + HOUR) {
+            dlex_throw(some_error);
+        } dlex_end
+    } dlex_handle dlex_when(some_error) {
+        burn_until(deadline_ns + MS);
+        log_mark('s');
+    } dlex_end
+}
+
 START_TEST(exception_through_the_island_restores_the_section)
 {
-    log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + SOON;
-    dlex_try_within_abs(deadline_ns) {
-        dlex_try_within_disable();
-        dlex_try {
-            dlex_try_within_abs_shielded(deadline_ns + HOUR) {
-                dlex_throw(some_error);
-            } dlex_end
-        } dlex_handle dlex_when(some_error) {
-            burn_until(deadline_ns + MS);
-            log_mark('s');
-        } dlex_end
-        dlex_try_within_enable();
-        log_mark('x');
-    } dlex_handle dlex_when(dlex_deadline_violation) {
-        log_mark('o');
-    } dlex_end
-    ck_assert_str_eq(log_text(), "so");
+    ck_assert_str_eq(log_of_protected(throw_through_an_island), "spo");
 }
 END_TEST
 
@@ -240,22 +212,16 @@ static int return_from_island(int64_t deadline_ns)
     return 0;
 }
 
+static void outlast_the_deadline_after_a_return(int64_t deadline_ns)
+{
+    if (return_from_island(deadline_ns + HOUR))
+        log_mark('r');
+    burn_until(deadline_ns + MS);
+}
+
 START_TEST(return_out_of_the_island_restores_the_section)
 {
-    log_clear();
-    const int64_t deadline_ns = dlex_now_ns() + SOON;
-    dlex_try_within_abs(deadline_ns) {
-        dlex_try_within_disable();
-        if (return_from_island(deadline_ns + HOUR))
-            log_mark('r');
-        burn_until(deadline_ns + MS);
-        log_mark('p');
-        dlex_try_within_enable();
-        log_mark('x');
-    } dlex_handle dlex_when(dlex_deadline_violation) {
-        log_mark('o');
-    } dlex_end
-    ck_assert_str_eq(log_text(), "rpo");
+    ck_assert_str_eq(log_of_protected(outlast_the_deadline_after_a_return), "rpo");
 }
 END_TEST
 
@@ -330,6 +296,7 @@ int main(void)
         return_out_of_the_island_restores_the_section,
         shield_without_a_section_holds_the_outer_violation_back_itself,
         storm_of_pictures_interrupts_nothing_but_slices,
+        NULL,
     };
-    return RUN_SUITE("libdlex shielded blocks", tests);
+    return suite_run("libdlex shielded blocks", 120, tests);
 }

@@ -201,6 +201,7 @@ int main(void)
         cancelled_thread_ends_inside_its_block,
         forked_child_has_deadlines_of_its_own,
         block_open_at_fork_keeps_its_deadline_in_both_processes,
+        NULL,
     };
-    return RUN_SUITE("libdlex threads and processes", tests);
+    return suite_run("libdlex threads and processes", 120, tests);
 }

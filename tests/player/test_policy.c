@@ -3,7 +3,8 @@
 #include "policy.h"
 
 #include <check.h>
-#include <stdlib.h>
+
+#include "suite.h"
 
 #define MS INT64_C(1000000)
 
@@ -196,28 +197,24 @@ END_TEST
 
 int main(void)
 {
-    Suite *const suite = suite_create("policy");
-    TCase *const cases = tcase_create("decisions");
-    tcase_add_test(cases, policy_none_never_gives_up);
-    tcase_add_test(cases, heuristic_allows_a_lag_of_100_ms);
-    tcase_add_test(cases, heuristic_allows_one_frame_more_for_each_consecutive_request);
-    tcase_add_test(cases, heuristic_does_nothing_without_sound);
-    tcase_add_test(cases, heuristic_does_not_present_what_it_gave_up);
-    tcase_add_test(cases, paper_is_37_ms_at_25_fps_in_synchrony);
-    tcase_add_test(cases, paper_is_one_percent_of_the_lag_shorter);
-    tcase_add_test(cases, paper_takes_base_and_gain_from_the_settings);
-    tcase_add_test(cases, paper_scales_with_the_frame_duration);
-    tcase_add_test(cases, paper_presents_late_pictures);
-    tcase_add_test(cases, slack_keeps_the_first_pictures);
-    tcase_add_test(cases, slack_ends_a_tolerance_after_the_picture_is_due);
-    tcase_add_test(cases, slack_does_not_present_a_hopelessly_late_reference);
-    tcase_add_test(cases, slack_presents_every_droppable_picture_that_came_out_whole);
-    tcase_add_test(cases, slack_puts_up_with_more_lag_for_each_picture_missed);
-    tcase_add_test(cases, a_second_without_a_picture_is_the_most);
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    const TTest *const tests[] = {
+        policy_none_never_gives_up,
+        heuristic_allows_a_lag_of_100_ms,
+        heuristic_allows_one_frame_more_for_each_consecutive_request,
+        heuristic_does_nothing_without_sound,
+        heuristic_does_not_present_what_it_gave_up,
+        paper_is_37_ms_at_25_fps_in_synchrony,
+        paper_is_one_percent_of_the_lag_shorter,
+        paper_takes_base_and_gain_from_the_settings,
+        paper_scales_with_the_frame_duration,
+        paper_presents_late_pictures,
+        slack_keeps_the_first_pictures,
+        slack_ends_a_tolerance_after_the_picture_is_due,
+        slack_does_not_present_a_hopelessly_late_reference,
+        slack_presents_every_droppable_picture_that_came_out_whole,
+        slack_puts_up_with_more_lag_for_each_picture_missed,
+        a_second_without_a_picture_is_the_most,
+        NULL,
+    };
+    return suite_run("policy", SUITE_TIMEOUT_DEFAULT, tests);
 }

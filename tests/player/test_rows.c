@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "suite.h"
+
 static const char header[] = "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
                              "deadline_ns,fired_ns,verdict,shown_ns,skew_ns\n";
 
@@ -280,26 +282,22 @@ END_TEST
 
 int main(void)
 {
-    Suite *const suite = suite_create("rows");
-    TCase *const cases = tcase_create("rows");
-    tcase_add_test(cases, header_is_the_documented_one);
-    tcase_add_test(cases, record_survives_text);
-    tcase_add_test(cases, damaged_lines_are_refused);
-    tcase_add_test(cases, rows_come_in_presentation_order_segment_by_segment);
-    tcase_add_test(cases, rows_that_were_never_decoded_are_left_out);
-    tcase_add_test(cases, two_fields_in_two_packets_are_one_row);
-    tcase_add_test(cases, a_frame_lost_at_a_seek_keeps_its_row);
-    tcase_add_test(cases, reserved_memory_lasts_for_a_long_film);
-    tcase_add_test(cases, a_feeder_far_ahead_reserves_for_every_packet);
-    tcase_add_test(cases, a_picture_that_never_came_out_has_no_verdict);
-    tcase_add_test(cases, a_log_that_is_not_kept_runs_in_a_circle);
-    tcase_add_test(cases, a_file_appears_whole_or_not_at_all);
-    tcase_add_test(cases, a_link_stays_a_link);
-    tcase_add_test(cases, a_full_disk_is_told);
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    const TTest *const tests[] = {
+        header_is_the_documented_one,
+        record_survives_text,
+        damaged_lines_are_refused,
+        rows_come_in_presentation_order_segment_by_segment,
+        rows_that_were_never_decoded_are_left_out,
+        two_fields_in_two_packets_are_one_row,
+        a_frame_lost_at_a_seek_keeps_its_row,
+        reserved_memory_lasts_for_a_long_film,
+        a_feeder_far_ahead_reserves_for_every_packet,
+        a_picture_that_never_came_out_has_no_verdict,
+        a_log_that_is_not_kept_runs_in_a_circle,
+        a_file_appears_whole_or_not_at_all,
+        a_link_stays_a_link,
+        a_full_disk_is_told,
+        NULL,
+    };
+    return suite_run("rows", SUITE_TIMEOUT_DEFAULT, tests);
 }

@@ -4,7 +4,8 @@
 #include "sync.h"
 
 #include <check.h>
-#include <stdlib.h>
+
+#include "suite.h"
 
 #define MS INT64_C(1000000)
 #define S (1000 * MS)
@@ -112,22 +113,18 @@ END_TEST
 
 int main(void)
 {
-    Suite *const suite = suite_create("sync");
-    TCase *const cases = tcase_create("clock and status");
-    tcase_add_test(cases, clock_stands_until_it_is_started);
-    tcase_add_test(cases, clock_runs_with_monotonic_time);
-    tcase_add_test(cases, what_is_heard_sets_the_clock);
-    tcase_add_test(cases, a_pause_holds_the_clock);
-    tcase_add_test(cases, starting_twice_changes_nothing);
-    tcase_add_test(cases, skew_is_positive_when_the_video_is_late);
-    tcase_add_test(cases, untimed_never_waits);
-    tcase_add_test(cases, status_line_is_as_documented);
-    tcase_add_test(cases, status_line_of_sound_alone_tells_no_skew);
-    tcase_add_test(cases, status_line_is_cut_to_its_room);
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    const TTest *const tests[] = {
+        clock_stands_until_it_is_started,
+        clock_runs_with_monotonic_time,
+        what_is_heard_sets_the_clock,
+        a_pause_holds_the_clock,
+        starting_twice_changes_nothing,
+        skew_is_positive_when_the_video_is_late,
+        untimed_never_waits,
+        status_line_is_as_documented,
+        status_line_of_sound_alone_tells_no_skew,
+        status_line_is_cut_to_its_room,
+        NULL,
+    };
+    return suite_run("sync", SUITE_TIMEOUT_DEFAULT, tests);
 }

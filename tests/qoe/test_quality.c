@@ -4,8 +4,9 @@
 
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "suite.h"
 
 enum { ROWS_MAX = 64, MS = 1000000 };
 
@@ -108,18 +109,14 @@ END_TEST
 
 int main(void)
 {
-    Suite *const suite = suite_create("quality");
-    TCase *const cases = tcase_create("rows");
-    tcase_add_test(cases, dropped_is_aborted_and_skipped_and_late);
-    tcase_add_test(cases, rows_that_never_came_out_do_not_count);
-    tcase_add_test(cases, drops_before_the_first_picture_are_counted_but_not_compared);
-    tcase_add_test(cases, rmse_is_summed_over_the_dropped_pictures);
-    tcase_add_test(cases, skew_is_that_of_shown_pictures);
-    tcase_add_test(cases, nothing_at_all_is_no_number);
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    const TTest *const tests[] = {
+        dropped_is_aborted_and_skipped_and_late,
+        rows_that_never_came_out_do_not_count,
+        drops_before_the_first_picture_are_counted_but_not_compared,
+        rmse_is_summed_over_the_dropped_pictures,
+        skew_is_that_of_shown_pictures,
+        nothing_at_all_is_no_number,
+        NULL,
+    };
+    return suite_run("quality", SUITE_TIMEOUT_DEFAULT, tests);
 }

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "suite.h"
+
 static struct rgb_picture picture(int width, int height, ptrdiff_t stride, unsigned int seed)
 {
     struct rgb_picture made = {malloc((size_t)(stride * height)), width, height, stride};
@@ -82,16 +84,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *const suite = suite_create("rmse");
-    TCase *const cases = tcase_create("pictures");
-    tcase_add_test(cases, any_size_is_summed_exactly);
-    tcase_add_test(cases, what_lies_between_rows_is_no_part_of_the_picture);
-    tcase_add_test(cases, black_against_white_is_the_greatest_error_and_does_not_overflow);
-    tcase_add_test(cases, one_channel_off_by_three_in_one_of_four_pixels);
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    const TTest *const tests[] = {
+        any_size_is_summed_exactly,
+        what_lies_between_rows_is_no_part_of_the_picture,
+        black_against_white_is_the_greatest_error_and_does_not_overflow,
+        one_channel_off_by_three_in_one_of_four_pixels,
+        NULL,
+    };
+    return suite_run("rmse", SUITE_TIMEOUT_DEFAULT, tests);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "audio_sink.h"
+#include "suite.h"
 
 #define MS(n) (INT64_C(1000000) * (n))
 #define S(n) (INT64_C(1000000000) * (n))
@@ -181,11 +182,5 @@ int main(void)
     tcase_add_test(cases, a_correction_never_turns_the_clock_back);
     tcase_add_test(cases, more_gaps_than_segments_lose_no_sound);
     tcase_add_test(cases, a_month_at_the_highest_rate_does_not_overflow);
-    Suite *const suite = suite_create("playout");
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run_case("playout", cases, CK_FORK_GETENV);
 }

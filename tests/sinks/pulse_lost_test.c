@@ -9,14 +9,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "audio_sink.h"
-
-enum { RATE = 48000 };
+#include "sound_testing.h"
+#include "suite.h"
 
 static const struct audio_format mono = {.rate = RATE, .channels = 1};
-static const float silence[RATE];
 static char why[200];
 
 static void *write_until_error(void *sink)
@@ -43,9 +40,7 @@ static void expect_loss_after(int signal, const char *cause)
     ck_assert_msg(audio_sink_create(&sink, "pulse", &mono, why, sizeof why) == 0, "%s", why);
     pthread_t feeder;
     pthread_create(&feeder, NULL, write_until_error, sink);
-    while (audio_sink_heard(sink, &pts_ns) == -EAGAIN)
-        nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
-    ck_assert_int_eq(audio_sink_heard(sink, &pts_ns), 0);
+    wait_until_heard(sink);
 
     signal_daemon(signal);
     void *ret;
@@ -81,15 +76,10 @@ END_TEST
 
 int main(void)
 {
-    TCase *const cases = tcase_create("pulse lost");
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, a_daemon_that_hangs_ends_the_wait_and_is_named);
-    tcase_add_test(cases, a_daemon_that_dies_ends_the_wait_and_is_named);
-    Suite *const suite = suite_create("pulse lost");
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    const TTest *const tests[] = {
+        a_daemon_that_hangs_ends_the_wait_and_is_named,
+        a_daemon_that_dies_ends_the_wait_and_is_named,
+        NULL,
+    };
+    return suite_run("pulse lost", 60, tests);
 }

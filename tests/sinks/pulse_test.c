@@ -12,60 +12,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "audio_sink.h"
+#include "sound_testing.h"
+#include "suite.h"
 
-#define MS(n) (INT64_C(1000000) * (n))
-#define S(n) (INT64_C(1000000000) * (n))
-
-enum { RATE = 48000 };
-
-static const struct audio_format stereo = {.rate = RATE, .channels = 2};
-static const float silence[RATE * 2];
 static char why[200];
-
-static struct audio_sink *open_sink(void)
-{
-    struct audio_sink *sink;
-    ck_assert_msg(audio_sink_create(&sink, "pulse", &stereo, why, sizeof why) == 0, "%s", why);
-    return sink;
-}
-
-static void nap(void)
-{
-    nanosleep(&(const struct timespec){.tv_nsec = MS(1)}, NULL);
-}
-
-static int64_t wait_until_heard(struct audio_sink *sink)
-{
-    int64_t pts_ns;
-    while (audio_sink_heard(sink, &pts_ns) == -EAGAIN)
-        nap();
-    ck_assert_int_eq(audio_sink_heard(sink, &pts_ns), 0);
-    return pts_ns;
-}
-
-/* Returns the last PTS heard. */
-static int64_t play_to_end(struct audio_sink *sink)
-{
-    int64_t last_ns = 0;
-    while (!audio_sink_drained(sink)) {
-        int64_t pts_ns = last_ns;
-        audio_sink_heard(sink, &pts_ns);
-        ck_assert_int_ge(pts_ns, last_ns);
-        last_ns = pts_ns;
-        nap();
-    }
-    ck_assert_int_eq(audio_sink_heard(sink, &last_ns), 0);
-    return last_ns;
-}
 
 START_TEST(sound_is_heard_to_its_last_sample)
 {
-    struct audio_sink *sink = open_sink();
-    ck_assert_str_eq(audio_sink_kind(sink), "pulse");
+    struct audio_sink *sink = open_sink("pulse");
     ck_assert_int_eq(audio_sink_write(sink, silence, RATE, S(10)), 0);
     ck_assert_int_eq(audio_sink_write(sink, silence, RATE, S(11)), 0);
     ck_assert_int_eq(play_to_end(sink), S(12));
@@ -77,7 +33,7 @@ END_TEST
 
 START_TEST(a_sound_of_five_milliseconds_is_heard)
 {
-    struct audio_sink *sink = open_sink();
+    struct audio_sink *sink = open_sink("pulse");
     ck_assert_int_eq(audio_sink_write(sink, silence, RATE / 200, S(1)), 0);
     ck_assert_int_eq(play_to_end(sink), S(1) + MS(5));
     audio_sink_destroy(&sink);
@@ -86,7 +42,7 @@ END_TEST
 
 START_TEST(sound_after_an_underrun_is_heard)
 {
-    struct audio_sink *sink = open_sink();
+    struct audio_sink *sink = open_sink("pulse");
     ck_assert_int_eq(audio_sink_write(sink, silence, RATE / 5, 0), 0);
     ck_assert_int_eq(play_to_end(sink), MS(200));
     ck_assert_int_eq(audio_sink_write(sink, silence, RATE / 5, MS(200)), 0);
@@ -97,7 +53,7 @@ END_TEST
 
 START_TEST(the_clock_stands_while_paused)
 {
-    struct audio_sink *sink = open_sink();
+    struct audio_sink *sink = open_sink("pulse");
     int64_t pts_ns;
     audio_sink_pause(sink, true);
     ck_assert_int_eq(audio_sink_write(sink, silence, RATE, 0), 0);
@@ -117,19 +73,9 @@ START_TEST(the_clock_stands_while_paused)
 }
 END_TEST
 
-static void *write_ten_seconds(void *sink)
-{
-    for (int i = 0; i < 10; i++) {
-        const int ret = audio_sink_write(sink, silence, RATE, S(i));
-        if (ret < 0)
-            return (void *)(intptr_t)ret;
-    }
-    return NULL;
-}
-
 START_TEST(a_seek_frees_the_writer_and_forgets_the_time)
 {
-    struct audio_sink *sink = open_sink();
+    struct audio_sink *sink = open_sink("pulse");
     pthread_t feeder;
     pthread_create(&feeder, NULL, write_ten_seconds, sink);
     wait_until_heard(sink);
@@ -150,7 +96,7 @@ END_TEST
 
 START_TEST(a_seek_while_paused_stays_silent_until_it_goes_on)
 {
-    struct audio_sink *sink = open_sink();
+    struct audio_sink *sink = open_sink("pulse");
     ck_assert_int_eq(audio_sink_write(sink, silence, RATE, 0), 0);
     wait_until_heard(sink);
     audio_sink_pause(sink, true);
@@ -184,7 +130,7 @@ static uint64_t blocked_signals(const char *thread)
 
 START_TEST(signals_are_left_to_the_main_thread)
 {
-    struct audio_sink *sink = open_sink();
+    struct audio_sink *sink = open_sink("pulse");
     DIR *const threads = opendir("/proc/self/task");
     int seen = 0;
     for (const struct dirent *entry; (entry = readdir(threads));) {
@@ -218,21 +164,16 @@ END_TEST
 
 int main(void)
 {
-    TCase *const cases = tcase_create("pulse");
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, sound_is_heard_to_its_last_sample);
-    tcase_add_test(cases, a_sound_of_five_milliseconds_is_heard);
-    tcase_add_test(cases, sound_after_an_underrun_is_heard);
-    tcase_add_test(cases, the_clock_stands_while_paused);
-    tcase_add_test(cases, a_seek_frees_the_writer_and_forgets_the_time);
-    tcase_add_test(cases, a_seek_while_paused_stays_silent_until_it_goes_on);
-    tcase_add_test(cases, signals_are_left_to_the_main_thread);
-    tcase_add_test(cases, an_absent_server_is_a_reason_not_a_wait);
-    Suite *const suite = suite_create("pulse");
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    const TTest *const tests[] = {
+        sound_is_heard_to_its_last_sample,
+        a_sound_of_five_milliseconds_is_heard,
+        sound_after_an_underrun_is_heard,
+        the_clock_stands_while_paused,
+        a_seek_frees_the_writer_and_forgets_the_time,
+        a_seek_while_paused_stays_silent_until_it_goes_on,
+        signals_are_left_to_the_main_thread,
+        an_absent_server_is_a_reason_not_a_wait,
+        NULL,
+    };
+    return suite_run("pulse", 60, tests);
 }

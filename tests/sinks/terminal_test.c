@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "suite.h"
+
 static void nap(void)
 {
     nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
@@ -210,19 +212,14 @@ END_TEST
 
 int main(void)
 {
-    TCase *const cases = tcase_create("terminal");
-    tcase_set_timeout(cases, 30);
-    tcase_add_test(cases, bytes_mean_keys);
-    tcase_add_test(cases, stdin_that_is_no_terminal_is_left_alone);
-    tcase_add_test(cases, keys_come_one_by_one_and_the_terminal_is_given_back);
-    tcase_add_test(cases, modes_are_regained_after_a_stop);
-    tcase_add_test(cases, a_player_in_the_background_is_not_stopped_and_changes_nothing);
-    tcase_add_test(cases, a_signal_handler_can_give_the_terminal_back);
-    Suite *const suite = suite_create("terminal");
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    const TTest *const tests[] = {
+        bytes_mean_keys,
+        stdin_that_is_no_terminal_is_left_alone,
+        keys_come_one_by_one_and_the_terminal_is_given_back,
+        modes_are_regained_after_a_stop,
+        a_player_in_the_background_is_not_stopped_and_changes_nothing,
+        a_signal_handler_can_give_the_terminal_back,
+        NULL,
+    };
+    return suite_run("terminal", 30, tests);
 }

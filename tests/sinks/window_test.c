@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "screen.h"
+#include "suite.h"
 #include "video_sink.h"
 
 enum { SCREEN_WIDTH = 800, SCREEN_HEIGHT = 600, WIDTH = 640, HEIGHT = 360 };
@@ -334,11 +335,5 @@ int main(void)
     tcase_add_test(cases, the_software_renderer_works_in_the_calling_thread);
     tcase_add_test(cases, a_format_nobody_can_show_is_refused_and_the_next_is_shown);
     tcase_add_test(cases, no_display_is_a_reason);
-    Suite *const suite = suite_create("window");
-    suite_add_tcase(suite, cases);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return suite_run_case("window", cases, CK_FORK_GETENV);
 }
