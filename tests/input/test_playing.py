@@ -203,7 +203,7 @@ class Display(Case):
         if not shutil.which("Xvfb"):
             self.skipTest("Xvfb is not installed")
         end, other = os.pipe()
-        server = subprocess.Popen(["Xvfb", "-displayfd", str(other), "-screen", "0", "800x600x24", "-nolisten", "tcp"],
+        server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(other), "-screen", "0", "800x600x24", "-nolisten", "tcp"],
                                   pass_fds=[other], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(other)
         self.addCleanup(server.wait)
