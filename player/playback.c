@@ -22,9 +22,6 @@ enum {
     DRAIN_ERRORS_MAX = 64,
 };
 
-/* No picture lasts so long beyond its duration: the time stamps have jumped. */
-static const int64_t JUMP_NS = INT64_C(10000000000);
-
 struct playback {
     struct session session;
     struct steering steering;
@@ -44,7 +41,7 @@ static void watch_time_stamps(struct session *session, const AVPacket *packet)
         return;
     const bool may_jump = session->clip.format->iformat->flags & AVFMT_TS_DISCONT;
     const int64_t step_ns = session->fed_ns != FIELD_EMPTY ? ts_ns - session->fed_ns : 0;
-    if (step_ns < -JUMP_NS || (may_jump && step_ns > JUMP_NS))
+    if (step_ns < -TIME_STAMP_JUMP_NS || (may_jump && step_ns > TIME_STAMP_JUMP_NS))
         session->segment++;
     const int64_t own_ns = packet->duration > 0 ? clip_pts_ns(video, packet->duration) : 0;
     session->fed_ns = ts_ns + (own_ns > 0 ? own_ns : session->frame_duration_ns);

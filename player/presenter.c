@@ -43,7 +43,8 @@ static int64_t duration_ns(const struct session *session, const AVFrame *picture
 static void follow_jump(struct session *session, int64_t pts_ns)
 {
     session->from_ns = INT64_MIN;
-    if (session->next_pts_ns == FIELD_EMPTY || session_sound_plays(session))
+    session->jumped = session_sound_plays(session);
+    if (session->jumped || session->next_pts_ns == FIELD_EMPTY)
         return;
     const int64_t now_ns = dlex_now_ns();
     sync_observe(&session->sync, sync_media_ns(&session->sync, now_ns) + pts_ns - session->next_pts_ns, now_ns);

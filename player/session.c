@@ -191,7 +191,7 @@ static void rewind_parts(struct session *session, int64_t target_ns)
     }
     sync_init(&session->sync, target_ns, session->setup->options->untimed);
     session->next_pts_ns = session->fed_ns = FIELD_EMPTY;
-    session->started = session->pictured = session->key_fed = false;
+    session->started = session->pictured = session->key_fed = session->jumped = false;
     session->clock_segment = ++session->segment;
 }
 

@@ -14,6 +14,9 @@
 #include "run_record.h"
 #include "sync.h"
 
+/* No picture lasts so much longer than its duration, no clock is so wrong: the time stamps have jumped. */
+#define TIME_STAMP_JUMP_NS INT64_C(10000000000)
+
 struct session {
     const struct playback_setup *setup;
     struct clip clip;
@@ -32,6 +35,7 @@ struct session {
     int segment;         /* of the packets that are handed to the decoder now: a seek or a jump of the time stamps begins one */
     int clock_segment;   /* of the pictures that come out now; its time stamps are the clock's */
     int64_t fed_ns;      /* time stamp at which the next packet is expected; FIELD_EMPTY: unknown */
+    bool jumped;         /* since the last seek the time stamps jumped under sound that played on */
     bool key_fed;        /* since the last seek a key frame was handed to the decoder */
     bool started;        /* since the beginning or the last seek: the clock runs */
     bool pictured;       /* since then: a picture was presented, or none is to come. Only now a pause holds */

@@ -176,12 +176,23 @@ void steering_poll(struct steering *steering)
     steering->polled_ns = dlex_now_ns();
 }
 
+/* The pictures' time stamps jumped, and the sound ended before it could lead the clock after them. */
+static void follow_jump_without_sound(struct session *session, int64_t pts_ns, int64_t now_ns)
+{
+    const int64_t skew_ns = sync_skew_ns(&session->sync, pts_ns, now_ns);
+    const bool is_far = skew_ns > TIME_STAMP_JUMP_NS || skew_ns < -TIME_STAMP_JUMP_NS;
+    if (session->jumped && is_far && !session_sound_plays(session))
+        sync_observe(&session->sync, pts_ns, now_ns);
+}
+
 void steering_wait_until(struct steering *steering, int64_t pts_ns)
 {
-    const struct sync *const sync = &steering->session->sync;
+    struct session *const session = steering->session;
     for (;;) {
         steering_poll(steering);
-        const int64_t wait_ns = sync_wait_ns(sync, pts_ns, dlex_now_ns());
+        const int64_t now_ns = dlex_now_ns();
+        follow_jump_without_sound(session, pts_ns, now_ns);
+        const int64_t wait_ns = sync_wait_ns(&session->sync, pts_ns, now_ns);
         if (wait_ns <= 0 || steering_is_asked(steering))
             return;
         nap(wait_ns);

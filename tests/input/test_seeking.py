@@ -18,7 +18,7 @@ LEFT, RIGHT = b"\x1b[D", b"\x1b[C"
 def ffmpeg(*arguments):
     if not shutil.which("ffmpeg"):
         raise unittest.SkipTest("the ffmpeg program is not installed")
-    subprocess.run(["ffmpeg", "-v", "error", *map(str, arguments)], check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(["ffmpeg", "-v", "error", "-y", *map(str, arguments)], check=True, stdin=subprocess.DEVNULL)
 
 
 def slides(path: Path, count: int, seconds: int) -> Path:
@@ -41,6 +41,12 @@ class Jumps(Case):
         ffmpeg("-i", clip("video_only"), "-frames:v", "25", "-c", "copy", "-output_ts_offset", offset_s, path)
         return path.read_bytes()
 
+    def part_with_longer_sound(self, offset_s: int) -> bytes:
+        path = self.dir / f"{offset_s}-sound.ts"
+        ffmpeg("-t", "1", "-i", clip("video_only"), "-t", "1.5", "-i", clip("progressive_cabac"), "-map", "0:v", "-map", "1:a",
+               "-c", "copy", "-output_ts_offset", offset_s, path)
+        return path.read_bytes()
+
     def played(self, *offsets_s, options=()) -> tuple:
         path = self.dir / "joined.ts"
         path.write_bytes(b"".join(self.part(offset_s) for offset_s in offsets_s))
@@ -61,6 +67,17 @@ class Jumps(Case):
 
     def test_backward_by_an_hour(self):
         self.all_shown(3600, 0)
+
+    def test_sound_that_ends_at_the_jump_leads_nobody_any_more(self):
+        for first, second in ((0, 3600), (3600, 0)):
+            with self.subTest(second):
+                path = self.dir / f"{second}-joined.ts"
+                path.write_bytes(self.part_with_longer_sound(first) + self.part(second))
+                self.expect(play(*NULL, "--drop=none", f"--record={self.dir}/{second}", path), 0)
+                run, rows = self.record(str(second))
+                self.assertEqual(run["clock"], "audio")
+                self.assertGreaterEqual(len(rows), 50)
+                self.assertLess(abs(int(rows[-1]["skew_ns"])), 60_000_000_000)
 
     def test_policy_does_not_see_the_old_time_base(self):
         _, rows = self.played(3600, 0, options=("--drop=deadline",))
