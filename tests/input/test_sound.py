@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Sound that changes, pauses or ends in the middle, a sound server that dies, and files that cannot be read on.
 
-Not covered: what is heard, as the ideal device keeps no samples (tests/sinks follows them to a server); keys while a
-pipe stalls, which take the way of the signals that are tested here.
+Not covered: what is heard, as the ideal device keeps no samples (tests/sinks follows them to a server).
 """
 import os
 import shutil
@@ -13,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from playing import NULL, PLAY, Case, clip, environment, main, play, start
+from playing import NULL, PLAY, Case, KeysCase, clip, environment, main, play, start
 
 SUPPORT = Path(__file__).resolve().parent.parent / "support"
 PICTURES = ("-f", "lavfi", "-i", "testsrc2=size=64x64:rate=25")
@@ -160,7 +159,33 @@ class Reading(Case):
         for name in ("Alien:Film.ts", "concat:a|b", "data:,x", "http:x"):
             with self.subTest(name):
                 shutil.copy(path, self.dir / name)
-                self.expect(play(*NULL, "--length=0.1", name, cwd=self.dir), 0)
+                run = subprocess.run([os.path.abspath(PLAY), *NULL, "--length=0.1", name], cwd=self.dir, text=True,
+                                     env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                                     check=False)
+                self.expect(run, 0)
+
+
+class Keys(KeysCase):
+    def test_a_seek_goes_through_the_silence_before_late_sound(self):
+        path = self.dir / "late.mkv"
+        ffmpeg(*PICTURES, "-itsoffset", 13, *SOUND, "-t", 14, *CODECS, path)
+        self.assertEqual(self.press([b"\x1b[C", b"q"], f"--record={self.dir}/record", path), 0)
+        times = [int(row["pts_ns"]) / 1e9 for row in self.record()[1] if row["verdict"] == "shown"]
+        steps = [b - a for a, b in zip(times, times[1:])]
+        self.assertGreater(max(steps), 8)
+        self.assertEqual(len([step for step in steps if step > 0.3]), 1)
+
+    def test_q_ends_playing_that_waits_for_a_writer(self):
+        film = self.dir / "film.ts"
+        ffmpeg(*PICTURES, *SOUND, "-t", 8, *CODECS, film)
+        pipe = self.dir / "pipe"
+        os.mkfifo(pipe)
+        data = film.read_bytes()
+        writer = os.open(pipe, os.O_RDWR)  # this needs no reader yet; a second reader that does not read is harmless
+        self.addCleanup(os.close, writer)
+        threading.Thread(target=os.write, args=(writer, data[:len(data) * 3 // 4]), daemon=True).start()
+        self.assertEqual(self.press([b"n", b"q"], f"--record={self.dir}/record", pipe), 0)
+        self.assertEqual(self.record()[0]["ended"], "quit")
 
 
 if __name__ == "__main__":
