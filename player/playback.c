@@ -65,7 +65,8 @@ static int64_t due_pts_ns(const struct session *session, const struct frame_row 
 {
     const int64_t own_ns = row->record.pts_ns;
     const int64_t next_ns = session->next_pts_ns;
-    if (own_ns == FIELD_EMPTY || row->segment != session->clock_segment) /* behind a jump: in no relation to the clock */
+    const bool behind_jump = row->segment != session->clock_segment; /* in no relation to the clock */
+    if (own_ns == FIELD_EMPTY || behind_jump)
         return next_ns;
     return next_ns != FIELD_EMPTY && next_ns < own_ns ? next_ns : own_ns;
 }

@@ -54,7 +54,7 @@ static void describe(struct session *session, const AVFrame *picture, struct fra
 {
     int64_t pts_ns = clip_pts_ns(session->clip.video, picture->best_effort_timestamp);
     if (pts_ns == AV_NOPTS_VALUE)
-        pts_ns = session->next_pts_ns != FIELD_EMPTY ? session->next_pts_ns : session->sync.base_pts_ns;
+        pts_ns = session->next_pts_ns != FIELD_EMPTY ? session->next_pts_ns : session->first_pts_ns;
     if (row->segment != session->clock_segment)
         follow_jump(session, pts_ns);
     session->clock_segment = row->segment;

@@ -116,7 +116,7 @@ fail:
 bool session_can_seek(const struct session *session)
 {
     const AVFormatContext *const format = session->clip.format;
-    if (format->ctx_flags & AVFMTCTX_UNSEEKABLE)
+    if ((format->ctx_flags & AVFMTCTX_UNSEEKABLE) || (format->iformat->flags & AVFMT_NOTIMESTAMPS))
         return false;
     return !format->pb || (format->pb->seekable & AVIO_SEEKABLE_NORMAL);
 }
@@ -190,6 +190,8 @@ static void rewind_parts(struct session *session, int64_t target_ns)
         audio_track_restart(session->audio, target_ns);
     }
     sync_init(&session->sync, target_ns, session->setup->options->untimed);
+    const bool stayed = session->segment == 0 && !session_can_seek(session);
+    session->first_pts_ns = stayed ? clip_start_ns(&session->clip) : target_ns;
     session->next_pts_ns = session->fed_ns = FIELD_EMPTY;
     session->started = session->pictured = session->key_fed = session->jumped = false;
     session->clock_segment = ++session->segment;

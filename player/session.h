@@ -29,10 +29,11 @@ struct session {
     struct sync sync;
 
     int64_t frame_duration_ns;
+    int64_t first_pts_ns; /* of a first picture that has no time stamp: where reading began */
     int64_t from_ns;     /* pictures before it are pre-roll of a seek */
     int64_t end_ns;      /* pictures from there on are not played; INT64_MAX: no such limit */
     int64_t next_pts_ns; /* of the picture that is to be presented next, as far as known; FIELD_EMPTY: unknown */
-    int segment;         /* of the packets that are handed to the decoder now: a seek or a jump of the time stamps begins one */
+    int segment;         /* of the packets that go to the decoder now: a seek or a jump of the time stamps begins one */
     int clock_segment;   /* of the pictures that come out now; its time stamps are the clock's */
     int64_t fed_ns;      /* time stamp at which the next packet is expected; FIELD_EMPTY: unknown */
     bool jumped;         /* since the last seek the time stamps jumped under sound that played on */
@@ -51,7 +52,7 @@ struct session {
 /* Opens the file and everything it needs. Returns 0, or a negative code after logging why (see no_screen). */
 int session_open(struct session *session, const struct playback_setup *setup);
 
-/* Whether the input can go to another place (a pipe cannot). Any time. */
+/* Whether the input can go to another place (a pipe and a bare stream without time stamps cannot). Any time. */
 bool session_can_seek(const struct session *session);
 
 /* Whether a sound that still plays sets the clock. */

@@ -33,8 +33,8 @@ void steering_start_clock(struct steering *steering);
 void steering_observe_sound(struct steering *steering);
 
 /*
- * Keys, window events and the status line. Never blocks, except that a paused player stays in here until it goes on, once a
- * picture of this place is up.
+ * Keys, window events and the status line. Never blocks, except that a paused player stays in here until it goes on, once
+ * a picture of this place is up.
  */
 void steering_poll(struct steering *steering);
 

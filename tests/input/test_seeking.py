@@ -43,8 +43,8 @@ class Jumps(Case):
 
     def part_with_longer_sound(self, offset_s: int) -> bytes:
         path = self.dir / f"{offset_s}-sound.ts"
-        ffmpeg("-t", "1", "-i", clip("video_only"), "-t", "1.5", "-i", clip("progressive_cabac"), "-map", "0:v", "-map", "1:a",
-               "-c", "copy", "-output_ts_offset", offset_s, path)
+        ffmpeg("-t", "1", "-i", clip("video_only"), "-t", "1.5", "-i", clip("progressive_cabac"),
+               "-map", "0:v", "-map", "1:a", "-c", "copy", "-output_ts_offset", offset_s, path)
         return path.read_bytes()
 
     def played(self, *offsets_s, options=()) -> tuple:
@@ -115,7 +115,7 @@ class Starts(Case):
     def test_start_after_the_end_says_so(self):
         for name in ("progressive_cabac", "audio_only"):
             with self.subTest(name):
-                self.expect(play("--ao=null", "--vo=null", "--quiet", "--start=500", clip(name)), 0, "nothing to play from 500")
+                self.expect(play(*NULL, "--start=500", clip(name)), 0, "nothing to play from 500")
 
     def test_a_clip_cut_off_before_its_data_is_unplayable(self):
         for name in ("progressive_cabac", "video_only"):
@@ -164,6 +164,18 @@ class Keys(KeysCase):
         path = self.pipe(Path(clip("mpegts_h264")).read_bytes())
         self.expect(play(*UNTIMED, "--start=3", f"--record={self.dir}/record", path), 0)
         self.assertAlmostEqual(seconds_shown(*self.record())[0], 3, delta=0.05)
+
+    def test_a_stream_without_time_stamps_plays_on_too(self):
+        path = self.dir / "bare.h264"
+        ffmpeg("-i", clip("video_only"), "-t", "2", "-c", "copy", path)
+        self.assertEqual(self.press([RIGHT], f"--record={self.dir}/record", path), 0)
+        self.assertIn("cannot seek in this file", self.output)
+        run, rows = self.record()
+        self.assertEqual(run["totals"]["shown"] + run["totals"]["dropped"], len(rows))
+        self.expect(play(*UNTIMED, "--start=1", f"--record={self.dir}/part", path), 0)
+        times = seconds_shown(*self.record("part"))
+        self.assertAlmostEqual(times[0], 1, delta=0.001)
+        self.assertAlmostEqual(len(times), len(rows) - 25, delta=1)
 
     def test_a_seek_in_a_pause_shows_its_picture_and_stays(self):
         path = slides(self.dir / "slides.mp4", 60, 1)
