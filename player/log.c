@@ -12,6 +12,7 @@
 enum { FFMPEG_LINES_MAX = 10, LINE_SIZE = 1024 };
 
 static bool be_quiet;
+static bool ffmpeg_muted;
 static bool status_wanted;
 static bool status_stands;
 static int ffmpeg_lines;
@@ -89,7 +90,7 @@ static void print_ffmpeg_line(void *context, int level, const char *format, va_l
 
 static void on_ffmpeg_log(void *context, int level, const char *format, va_list args)
 {
-    if (level > AV_LOG_ERROR || be_quiet)
+    if (level > AV_LOG_ERROR || be_quiet || ffmpeg_muted)
         return;
     dlex_try_within_disable();
     pthread_mutex_lock(&lock);
@@ -97,6 +98,11 @@ static void on_ffmpeg_log(void *context, int level, const char *format, va_list 
         print_ffmpeg_line(context, level, format, args);
     pthread_mutex_unlock(&lock);
     dlex_try_within_enable();
+}
+
+void log_mute_ffmpeg(bool on)
+{
+    ffmpeg_muted = on;
 }
 
 void log_begin_file(void)

@@ -17,6 +17,9 @@ void log_init(bool quiet);
 /* A new file: FFmpeg may speak again. Main thread. */
 void log_begin_file(void);
 
+/* While on, FFmpeg's own sentences are left out. Main thread, before others exist. */
+void log_mute_ffmpeg(bool on);
+
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

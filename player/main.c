@@ -24,7 +24,7 @@ struct outcome {
     bool by_signal;
     bool record_lost;
     bool sound_lost; /* of a file that has nothing else */
-    bool no_screen; /* nor would there be one for the next file */
+    bool no_device; /* nor would there be one for the next file */
 };
 
 static volatile sig_atomic_t signal_seen;
@@ -85,11 +85,11 @@ static int prepare_records(const struct options *options)
 
 static void account(struct outcome *outcome, enum playback_end end)
 {
-    outcome->played += end != PLAYBACK_UNPLAYABLE && end != PLAYBACK_NO_SCREEN;
+    outcome->played += end != PLAYBACK_UNPLAYABLE && end != PLAYBACK_NO_DEVICE;
     outcome->failed += end == PLAYBACK_UNPLAYABLE;
     outcome->by_signal = end == PLAYBACK_SIGNAL || signal_seen;
-    outcome->no_screen = end == PLAYBACK_NO_SCREEN;
-    outcome->over = end == PLAYBACK_QUIT || outcome->no_screen || outcome->by_signal;
+    outcome->no_device = end == PLAYBACK_NO_DEVICE;
+    outcome->over = end == PLAYBACK_QUIT || outcome->no_device || outcome->by_signal;
     outcome->sound_lost = outcome->sound_lost || end == PLAYBACK_SOUND_LOST;
     outcome->record_lost = outcome->record_lost || end == PLAYBACK_NO_RECORD;
 }
@@ -121,7 +121,7 @@ static enum exit_code exit_code_of(const struct outcome *outcome)
 {
     if (outcome->by_signal)
         return EXIT_SIGNAL;
-    if (outcome->record_lost || outcome->sound_lost || outcome->no_screen)
+    if (outcome->record_lost || outcome->sound_lost || outcome->no_device)
         return EXIT_SETUP;
     if (!outcome->failed)
         return EXIT_PLAYED;

@@ -44,11 +44,11 @@ static const struct argp_option option_table[] = {
     {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the part of the lag that shortens the deadline (0.01)", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
-    {"start", KEY_START, "TIME", 0, "begin there", 3},
-    {"length", KEY_LENGTH, "TIME", 0, "play so much", 3},
+    {"start", KEY_START, "TIME", 0, "begin at TIME", 3},
+    {"length", KEY_LENGTH, "TIME", 0, "play TIME of it, then end", 3},
     {"untimed", KEY_UNTIMED, NULL, 0, "as fast as possible and without sound; deadlines stay in force", 3},
     {"record", KEY_RECORD, "DIR", 0, "write run.json and frames.csv there (several files: DIR/1, DIR/2, ...)", 4},
-    {"framemd5", KEY_FRAMEMD5, "FILE", 0, "write PTS and MD5 of each picture that is shown", 4},
+    {"framemd5", KEY_FRAMEMD5, "FILE", 0, "write PTS and MD5 of each picture that is shown (- is standard output)", 4},
     {"quiet", KEY_QUIET, NULL, 0, "no status line and no remarks, only errors", 4},
     {0},
 };
@@ -153,5 +153,6 @@ void options_parse(struct options *options, int argc, char **argv)
         .policy = {.drop = DROP_DEADLINE, .rule = RULE_SLACK, .base_ns = -1, .gain = -1},
     };
     argp_err_exit_status = 1;
+    argv[0] = "dlex-play"; /* and not the path it was called by */
     argp_parse(&argp, argc, argv, 0, NULL, options);
 }

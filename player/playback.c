@@ -224,7 +224,7 @@ static enum playback_end judge_end(const struct playback *playback)
         return PLAYBACK_END;
     if (options->start_ns > 0) {
         log_error("%s: there is nothing to play from %.3f s on", path, (double)options->start_ns / NS_PER_S);
-        return PLAYBACK_END;
+        return PLAYBACK_UNPLAYABLE;
     }
     if (session->decoder && !session->audio && playback->presenter.decode_errors)
         log_error("%s: no picture could be decoded; the file is damaged", path);
@@ -275,7 +275,7 @@ enum playback_end playback_run(const struct playback_setup *setup)
     struct playback playback = {0};
     struct session *const session = &playback.session;
     if (session_open(session, setup) < 0)
-        return session->no_screen ? PLAYBACK_NO_SCREEN : PLAYBACK_UNPLAYABLE;
+        return session->no_device ? PLAYBACK_NO_DEVICE : PLAYBACK_UNPLAYABLE;
     steering_init(&playback.steering, session);
     presenter_init(&playback.presenter, session, &playback.steering);
     if (setup->framemd5 && session->clip.video)

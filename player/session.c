@@ -21,14 +21,28 @@ enum {
 static const int64_t SEEK_BACK_NS = INT64_C(3000000000);
 static const int64_t SEEK_BACK_MAX_NS = INT64_C(60000000000);
 
-static void open_audio(struct session *session)
+/* A clip whose sound has no decoder still plays; a device that was named and is not there is the user's to mend. */
+static int open_audio(struct session *session)
 {
     const struct options *const options = session->setup->options;
     if (!session->clip.audio || options->untimed)
-        return;
+        return 0;
     char why[WHY_SIZE];
-    if (audio_track_create(&session->audio, &session->clip, options->audio_kind, why, sizeof why) < 0)
+    const int ret = audio_track_create(&session->audio, &session->clip, options->audio_kind, why, sizeof why);
+    if (ret == -ENODEV) {
+        log_error("cannot play sound: %s; try --ao=null", why);
+        session->no_device = true;
+        return ret;
+    }
+    if (ret < 0)
         log_error("%s: its sound is not played: %s", session->setup->path, why);
+    return 0;
+}
+
+static void note_useless_heuristic(const struct session *session)
+{
+    if (session->setup->options->policy.drop == DROP_HEURISTIC && !session->audio)
+        log_note("the heuristic compares with the sound, and none is played: nothing will be dropped");
 }
 
 static int open_screen(struct video_sink **screen, const char *kind, const char *path, char *why, size_t why_size)
@@ -60,7 +74,7 @@ static int open_video(struct session *session)
     ret = open_screen(setup->screen, setup->options->video_kind, setup->path, why, sizeof why);
     if (ret < 0) {
         log_error("cannot show pictures: %s; try --vo=null", why);
-        session->no_screen = true;
+        session->no_device = true;
         return ret;
     }
     if (!decoder_has_gate(session->decoder) && setup->options->policy.drop != DROP_NONE) {
@@ -84,7 +98,9 @@ int session_open(struct session *session, const struct playback_setup *setup)
 {
     *session = (struct session){.setup = setup, .last_skew_ns = FIELD_EMPTY, .end_ns = INT64_MAX};
     char why[WHY_SIZE];
+    log_mute_ffmpeg(true); /* its sentence is in `why` */
     int ret = clip_open(&session->clip, setup->path, setup->signal_seen, why, sizeof why);
+    log_mute_ffmpeg(false);
     if (ret < 0) {
         log_error("%s: %s", setup->path, why);
         return ret;
@@ -92,7 +108,10 @@ int session_open(struct session *session, const struct playback_setup *setup)
     ret = open_video(session);
     if (ret < 0)
         goto fail;
-    open_audio(session);
+    ret = open_audio(session);
+    if (ret < 0)
+        goto fail;
+    note_useless_heuristic(session);
     if (!session->decoder && !session->audio) {
         ret = -ENOTSUP;
         if (session->clip.audio && setup->options->untimed)

@@ -46,10 +46,10 @@ struct session {
     struct totals totals;
     int64_t last_skew_ns;
     int64_t started_ns;
-    bool no_screen; /* the screen that was asked for could not be opened, for this or any other file */
+    bool no_device; /* the screen or the sound that was asked for could not be opened, for this or any other file */
 };
 
-/* Opens the file and everything it needs. Returns 0, or a negative code after logging why (see no_screen). */
+/* Opens the file and everything it needs. Returns 0, or a negative code after logging why (see no_device). */
 int session_open(struct session *session, const struct playback_setup *setup);
 
 /* Whether the input can go to another place (a pipe and a bare stream without time stamps cannot). Any time. */

@@ -15,6 +15,15 @@ static FILE *open_temporary(const char *path)
     return fd < 0 ? NULL : fdopen(fd, "w");
 }
 
+static int open_standard_output(struct whole_file *file)
+{
+    strcpy(file->path, "-");
+    strcpy(file->temporary, "-");
+    const int fd = dup(STDOUT_FILENO);
+    file->out = fd < 0 ? NULL : fdopen(fd, "w");
+    return file->out ? 0 : -errno;
+}
+
 static bool is_direct(const struct whole_file *file)
 {
     return !strcmp(file->path, file->temporary);
@@ -23,6 +32,8 @@ static bool is_direct(const struct whole_file *file)
 int whole_file_open(struct whole_file *file, const char *path)
 {
     file->out = NULL;
+    if (!strcmp(path, "-"))
+        return open_standard_output(file);
     struct stat facts;
     const bool exists = stat(path, &facts) == 0;
     if (exists && S_ISDIR(facts.st_mode))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A file that appears whole or not at all: written under a temporary name beside its own, renamed at the end.
- * What is no regular file (a pipe, /dev/stdout) is written directly.
+ * What is no regular file (a pipe, /dev/stdout) is written directly; - is standard output.
  */
 #ifndef PLAYER_WHOLE_FILE_H
 #define PLAYER_WHOLE_FILE_H

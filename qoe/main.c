@@ -94,6 +94,7 @@ static struct arguments parse_arguments(int argc, char **argv)
     static const struct argp argp = {option_table, parse_option, "DIR", doc, NULL, NULL, NULL};
     struct arguments arguments = {0};
     argp_err_exit_status = EXIT_SETUP;
+    argv[0] = "dlex-qoe"; /* and not the path it was called by */
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     return arguments;
 }

@@ -35,8 +35,8 @@ def environment() -> dict:
     return clean
 
 
-def start(*arguments, **options) -> subprocess.Popen:
-    return subprocess.Popen([PLAY, *map(str, arguments)], env=environment(), text=True,
+def start(*arguments, extra=(), **options) -> subprocess.Popen:
+    return subprocess.Popen([PLAY, *map(str, arguments)], env={**environment(), **dict(extra)}, text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 

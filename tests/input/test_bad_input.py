@@ -113,6 +113,18 @@ class BadOptions(Case):
     def test_no_display(self):
         self.expect(play("--ao=null", "--quiet", "--vo=sdl", clip("progressive_cabac")), 1, "no display", "--vo=null")
 
+    def test_no_sound_server(self):
+        with_no_server = {"PULSE_SERVER": f"unix:{self.dir}/none"}
+        run = play("--ao=pulse", "--vo=null", "--quiet", clip("progressive_cabac"), extra=with_no_server)
+        self.expect(run, 1, "cannot play sound", "--ao=null")
+
+    def test_a_bad_file_is_one_line(self):
+        path = self.dir / "cut.mp4"
+        path.write_bytes(Path(clip("progressive_cabac")).read_bytes()[:2000])
+        run = play("--ao=null", "--vo=null", path)
+        self.expect(run, 2, "cut.mp4")
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+
     def test_no_sound_server_with_auto_is_one_line(self):
         run = play("--vo=null", "--length=0.2", f"--record={self.dir}/record", clip("progressive_cabac"))
         self.assertEqual(run.returncode, 0)

@@ -115,7 +115,7 @@ class Starts(Case):
     def test_start_after_the_end_says_so(self):
         for name in ("progressive_cabac", "audio_only"):
             with self.subTest(name):
-                self.expect(play(*NULL, "--start=500", clip(name)), 0, "nothing to play from 500")
+                self.expect(play(*NULL, "--start=500", clip(name)), 2, "nothing to play from 500")
 
     def test_a_clip_cut_off_before_its_data_is_unplayable(self):
         for name in ("progressive_cabac", "video_only"):

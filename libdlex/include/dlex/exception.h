@@ -53,6 +53,10 @@
 #include <setjmp.h>
 #include <stdint.h>
 
+#if defined __STRICT_ANSI__ && !defined _POSIX_C_SOURCE && !defined _GNU_SOURCE && !defined __cplusplus
+#error "dlex needs POSIX.1-2008: compile with -std=gnu11, or with -D_POSIX_C_SOURCE=200809L"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
