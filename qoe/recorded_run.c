@@ -66,7 +66,7 @@ static int read_facts(struct recorded_run *run, struct reader *reader)
     json_error_t error;
     run->json = json_load_file(reader->path, 0, &error);
     if (!run->json)
-        return refuse(reader, "%s cannot be read: %s in line %d", reader->path, error.text,
+        return refuse(reader, "%s is damaged: %s in line %d; record the run again", reader->path, error.text,
                       error.line);
     const json_t *const media = json_object_get(run->json, "media");
     run->media_path = json_string_value(json_object_get(media, "path"));
