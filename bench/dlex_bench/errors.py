@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a user can meet, as one sentence and an exit code."""
 
+from __future__ import annotations
+
+import os
+
 EXIT_SETUP = 1
 EXIT_UNFIT = 2
 EXIT_SIGNAL = 4
@@ -12,6 +16,21 @@ class DemoError(Exception):
     def __init__(self, sentence: str, code: int = EXIT_UNFIT) -> None:
         super().__init__(sentence)
         self.code = code
+
+
+class TimedOut(DemoError):
+    """A program did not end within the time that even a slow machine needs."""
+
+    def __init__(self, what: str, limit_s: float) -> None:
+        super().__init__(
+            f"{what} did not end within {limit_s:.0f} s: the CPU is busy with other work (load average "
+            f"{load_average()}); close other programs and try again"
+        )
+        self.limit_s = limit_s
+
+
+def load_average() -> str:
+    return f"{os.getloadavg()[0]:.1f}"
 
 
 class Interrupted(BaseException):

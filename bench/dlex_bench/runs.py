@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .errors import EXIT_SETUP, DemoError
+from .errors import EXIT_SETUP, DemoError, TimedOut
 from .load import LoadReport, load
 from .processes import child
 from .record import Frame, end_skew_ms, read_frames
@@ -101,6 +101,7 @@ def play(scene: Scene, policy: Policy, directory: Path, *, tick: Tick, options: 
 
 
 def play_loaded(scene: Scene, policy: Policy, directory: Path, share: float, ns_per_loop: int, *, tick: Tick) -> Run:
+    """The same beside the load, which leaves it `share` of the CPU."""
     with load(scene.cpu, share, ns_per_loop, directory / "load") as report:
         run = play(scene, policy, directory, tick=tick)
     run.load = report
@@ -138,7 +139,7 @@ def _wait(process: subprocess.Popen[bytes], limit_s: float, tick: Tick, what: st
     limit = time.monotonic() + limit_s
     while process.poll() is None:
         if time.monotonic() > limit:
-            raise DemoError(f"{what} did not end within {limit_s:.0f} s; close other programs and try again")
+            raise TimedOut(what, limit_s)
         try:
             process.wait(POLL_S)
         except subprocess.TimeoutExpired:

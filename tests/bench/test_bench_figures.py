@@ -4,8 +4,11 @@
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from dlex_bench.errors import DemoError
+from dlex_bench import calibrate
+from dlex_bench.calibrate import SHARE_MAX, Try, enough, next_share
+from dlex_bench.errors import DemoError, TimedOut
 from dlex_bench.findings import rms_skew_ms, sentences
 from dlex_bench.load import read_task_log
 from dlex_bench.model import corrected_share, end_lateness_s, share_for
@@ -50,6 +53,39 @@ class Model(unittest.TestCase):
         share = share_for(alone_s, 0.040, 1.8)
         seen = [(factor * share, 1.8) for factor in (1.1, 1.3)]
         self.assertAlmostEqual(corrected_share(alone_s, 0.040, seen, 1.8), (1.1 * 1.3) ** 0.5 * share)
+
+
+class Tries(unittest.TestCase):
+    """Two planned tries and what becomes of them when the machine does other work meanwhile."""
+
+    def next(self, *tries):
+        return next_share(tries, [0.003, 0.009, 0.004, 0.005] * 75, 0.040, 12)
+
+    def test_time_out_is_a_try_that_ended_far_too_late(self):
+        with mock.patch.object(calibrate, "play_loaded", side_effect=TimedOut("dlex-play", 36)):
+            found = calibrate._try(mock.Mock(length_s=12), Path(), 0.1, 20, None)
+        self.assertEqual(found, Try(0.1, 2.0, None, timed_out=True))
+
+    def test_larger_share_follows_a_time_out(self):
+        self.assertGreater(self.next(Try(0.10, 2.0, None, True)), 0.12)
+
+    def test_contradicting_tries_are_followed_by_bisection(self):
+        self.assertAlmostEqual(self.next(Try(0.10, 0.97, 0.1), Try(0.40, 0.0, 0.4)), 0.2)
+        self.assertAlmostEqual(self.next(Try(0.10, 9, None, True), Try(0.40, 0.0, 0.4), Try(0.20, 0.9, 0.2)),
+                               (0.2 * 0.4) ** 0.5)
+
+    def test_tries_that_make_no_sense_do_not_count_beside_one_that_does(self):
+        usable = Try(0.20, 0.25, 0.2)
+        self.assertEqual(self.next(Try(0.40, 0.0, 0.4), usable), self.next(usable))
+
+    def test_more_tries_are_made_only_while_the_last_is_unusable(self):
+        self.assertFalse(enough([Try(0.1, 0.9, 0.1), Try(0.2, 0.0, 0.2)], 0.14, 2))
+        self.assertTrue(enough([Try(0.1, 0.9, 0.1), Try(0.2, 0.2, 0.2)], 0.2, 2))
+        self.assertTrue(enough([Try(SHARE_MAX, 9, None, True)] * 2, 1.0, 2))
+
+    def test_only_time_outs_are_told_with_their_cause(self):
+        with self.assertRaisesRegex(DemoError, r"busy with other work \(load average [0-9.]+\): even with 40 %"):
+            calibrate._conclude([Try(0.4, 2.0, None, True)], 0.5)
 
 
 def run_with(policy=NONE, **summary):
