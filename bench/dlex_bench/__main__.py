@@ -27,7 +27,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
     demo = commands.add_parser(
         "demo",
         help="four drop policies on one busy CPU",
-        description="Plays a film with each drop policy on one busy CPU and compares them. Wants an otherwise idle machine.",
+        description="Plays a film with each drop policy on one busy CPU and compares them. Wants an otherwise idle "
+        "machine.",
         epilog=__doc__,
     )
     demo.add_argument("--quick", action="store_true", help="under 2 minutes in place of 6; shorter plays")

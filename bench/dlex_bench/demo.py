@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import os
-import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -19,9 +21,23 @@ from .calibrate import Calibration, calibrate, choose_cpus
 from .errors import EXIT_SETUP, DemoError
 from .findings import sentences
 from .load import SEED_TASKS, find_rtapp
+from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, publish, workshop
 from .plot import draw
-from .progress import Teller, spoken_time
-from .runs import POLICIES, Policy, Run, Scene, assess, interleaved, play_loaded, require_program, spread, typical
+from .progress import Teller, spoken_time, tell, tell_table
+from .runs import (
+    POLICIES,
+    Figures,
+    Policy,
+    Run,
+    Scene,
+    assess,
+    interleaved,
+    play_loaded,
+    probe,
+    require_program,
+    spread,
+    typical,
+)
 from .summary import commit, machine_facts, policy_entry, write_json
 from .table import medians_table
 
@@ -93,17 +109,21 @@ def demo(options: Options) -> None:
     console = Console()
     extent = QUICK if options.quick else FULL
     find_rtapp()
-    with _only_one():
-        out = _fresh_folder(options.out)
+    with _only_one(), workshop(options.out) as folder:
         scene = _scene(options, extent, console)
+        probe(scene, folder / "probe")
         os.sched_setaffinity(0, scene.driver_cpus)
         _announce(console, scene, extent)
         with Teller(console, extent.plan_s) as teller:
-            calibration = _calibrate(scene, out, extent, teller)
-            runs = _play_all(scene, out, extent, calibration, teller)
+            calibration = _calibrate(scene, folder, extent, teller)
+            runs = _play_all(scene, folder, extent, calibration, teller)
             teller.step("comparing with the ideal pictures", extent.assess_s)
             assess(scene, [run for of_policy in runs.values() for run in of_policy], teller.tick)
-        _conclude(console, scene, out, extent, calibration, runs)
+        results = Results(scene, extent, calibration, runs)
+        out = options.out.resolve()
+        results.write(folder, out)
+        publish(folder, out)
+        results.tell(console, out)
 
 
 @contextlib.contextmanager
@@ -123,19 +143,6 @@ def _only_one() -> Iterator[None]:
         yield
 
 
-def _fresh_folder(out: Path) -> Path:
-    """The folder of the results, without an older demo's."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(out / "runs", ignore_errors=True)
-        for name in ("summary.json", "timeline.png"):
-            (out / name).unlink(missing_ok=True)
-        (out / "runs").mkdir()
-    except OSError as cause:
-        raise DemoError(f"{out} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
-    return out.resolve()
-
-
 def _scene(options: Options, extent: Extent, console: Console) -> Scene:
     clip, start_s = _clip(options, console)
     cpu, driver_cpus = choose_cpus()
@@ -153,7 +160,7 @@ def _scene(options: Options, extent: Extent, console: Console) -> Scene:
 def _clip(options: Options, console: Console) -> tuple[Path, float]:
     if options.clip:
         if not options.clip.is_file():
-            raise DemoError(f"{options.clip} is no file; name a film by --clip=FILE", EXIT_SETUP)
+            raise DemoError(f"there is no file {options.clip}; name a film by --clip=FILE", EXIT_SETUP)
         return options.clip.resolve(), 0.0
     media = os.environ.get("DLEX_MEDIA")
     film = TRAILER if media and (Path(media) / TRAILER_SOURCE).is_file() else MADE_CLIP
@@ -167,64 +174,87 @@ def _clip(options: Options, console: Console) -> tuple[Path, float]:
 def _announce(console: Console, scene: Scene, extent: Extent) -> None:
     tasks = " and ".join(f"{task.work_us / 1e3:g} of {task.period_us / 1e3:g} ms" for task in SEED_TASKS)
     policies = ", ".join(policy.name for policy in POLICIES)
-    console.print(
+    tell(
+        console,
         f"{scene.length_s:g} s of it {extent.repetitions} times each with {policies}: CPU {scene.cpu}, player at nice "
         f"19 beside rt-app ({tasks}) and a third task; null sinks (an ideal screen and sound card, nothing to see or "
         f"hear), no privileges. This takes about {spoken_time(extent.plan_s)}.",
-        highlight=False,
-        markup=False,
     )
     if scene.cpu in scene.driver_cpus:
-        console.print("There is only one CPU: this program shares it with what it measures.", highlight=False)
+        tell(console, "There is only one CPU: this program shares it with what it measures.")
 
 
-def _calibrate(scene: Scene, out: Path, extent: Extent, teller: Teller) -> Calibration:
+def _calibrate(scene: Scene, folder: Path, extent: Extent, teller: Teller) -> Calibration:
     teller.step("calibrating the load", extent.calibration_s)
-    calibration = calibrate(scene, out / "runs/calibration", extent.max_tries, say=teller.say, tick=teller.tick)
-    return calibration
+    return calibrate(scene, folder / RUNS / CALIBRATION, extent.max_tries, say=teller.say, tick=teller.tick)
 
 
 def _play_all(
-    scene: Scene, out: Path, extent: Extent, calibration: Calibration, teller: Teller
+    scene: Scene, folder: Path, extent: Extent, calibration: Calibration, teller: Teller
 ) -> dict[Policy, list[Run]]:
     runs: dict[Policy, list[Run]] = {policy: [] for policy in POLICIES}
     order = interleaved(POLICIES, extent.repetitions)
     for number, (repetition, policy) in enumerate(order, 1):
         teller.step(f"[{number:2}/{len(order)}] {policy.name}, repetition {repetition}", extent.run_s)
-        folder = out / "runs" / f"{repetition}-{policy.name.replace(' ', '-')}"
-        run = play_loaded(scene, policy, folder, calibration.share, calibration.ns_per_loop, tick=teller.tick)
+        place = folder / RUNS / f"{repetition}-{policy.name.replace(' ', '-')}"
+        run = play_loaded(scene, policy, place, calibration.share, calibration.ns_per_loop, tick=teller.tick)
         runs[policy].append(run)
     return runs
 
 
-def _conclude(
-    console: Console, scene: Scene, out: Path, extent: Extent, calibration: Calibration, runs: dict[Policy, list[Run]]
-) -> None:
-    spreads = {policy.name: spread(of_policy) for policy, of_policy in runs.items()}
-    medians = {name: found["median"] for name, found in spreads.items()}
-    findings = sentences(medians, scene.length_s)
-    write_json(
-        out / "summary.json",
-        {
-            "runs": [policy_entry(policy, found, spreads[policy.name]) for policy, found in runs.items()],
-            "findings": findings,
+@dataclass(frozen=True)
+class Results:
+    scene: Scene
+    extent: Extent
+    calibration: Calibration
+    runs: dict[Policy, list[Run]]
+
+    @cached_property
+    def spreads(self) -> dict[str, dict[str, Figures]]:
+        return {policy.name: spread(of_policy) for policy, of_policy in self.runs.items()}
+
+    @cached_property
+    def findings(self) -> list[str]:
+        return sentences({name: found["median"] for name, found in self.spreads.items()}, self.scene.length_s)
+
+    def write(self, folder: Path, out: Path) -> None:
+        """Into `folder`, naming the records as they will be found in `out`."""
+        for run in itertools.chain.from_iterable(self.runs.values()):
+            run.directory = out / run.directory.relative_to(folder)
+        write_json(folder / SUMMARY, self._summary())
+        shown = [typical(found, self.spreads[policy.name]["median"]) for policy, found in self.runs.items()]
+        draw(shown, self.calibration.frame_s, self._title(shown), folder / TIMELINE)
+
+    def _summary(self) -> dict[str, Any]:
+        scene = self.scene
+        return {
+            "runs": [policy_entry(policy, found, self.spreads[policy.name]) for policy, found in self.runs.items()],
+            "findings": self.findings,
             "clip": {"path": str(scene.clip), "start_s": scene.start_s, "length_s": scene.length_s},
             "sinks": {"video": "null", "audio": "null"},
             "cpu": scene.cpu,
-            "calibration": calibration.as_json(),
+            "calibration": self.calibration.as_json(),
             "machine": machine_facts(),
             "commit": commit(),
-        },
-    )
-    title = f"{scene.clip.stem.split('-')[0]}: every picture, with {calibration.share:.1%} of a CPU left to the player"
-    shown = [typical(found, spreads[policy.name]["median"]) for policy, found in runs.items()]
-    draw(shown, calibration.frame_s, title, out / "timeline.png")
-    console.print(medians_table(spreads, extent.repetitions, console.width))
-    for sentence in findings:
-        console.print(f"- {sentence}", highlight=False, markup=False)
-    console.print(
-        f"\nfigures: {out / 'summary.json'}\npicture: {out / 'timeline.png'}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
+        }
+
+    def _title(self, shown: Sequence[Run]) -> str:
+        clip = self.scene.clip.stem.split("-")[0]
+        drawn = [found.index(run) + 1 for found, run in zip(self.runs.values(), shown, strict=True)]
+        return (
+            f"{clip}: every picture, with {self.calibration.share:.1%} of a CPU left to the player; "
+            f"{drawn_repetitions(drawn, self.extent.repetitions)}"
+        )
+
+    def tell(self, console: Console, out: Path) -> None:
+        tell_table(console, medians_table(self.spreads, self.extent.repetitions, console.width))
+        for sentence in self.findings:
+            tell(console, f"- {sentence}")
+        tell(console, f"\nfigures: {out / SUMMARY}\npicture: {out / TIMELINE}", wrap=False)
+
+
+def drawn_repetitions(drawn: Sequence[int], of: int) -> str:
+    """From the uppermost policy to the lowest; for each that repetition was chosen which is nearest to the median."""
+    if len(set(drawn)) == 1:
+        return f"repetition {drawn[0]} of {of}"
+    return f"repetitions {', '.join(map(str, drawn[:-1]))} and {drawn[-1]} of {of}"

@@ -126,7 +126,7 @@ def load(cpu: int, share: float, ns_per_loop: int, log_dir: Path) -> Iterator[Lo
         with _filler(cpu, share, rtapp.pid) as filler:
             time.sleep(SETTLE_S)
             if rtapp.poll() is not None:
-                raise DemoError(f"rt-app ended at once with status {rtapp.returncode}; try `rt-app {config}` by hand")
+                raise DemoError(f"rt-app ended at once with status {rtapp.returncode}; try `rt-app` by hand")
             yield report
             _collect_filler(filler, report)
         end(rtapp, signal.SIGINT)

@@ -7,11 +7,13 @@ that is being measured.
 
 from __future__ import annotations
 
+import textwrap
 import time
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
 
 
 def spoken_time(seconds: float) -> str:
@@ -19,6 +21,21 @@ def spoken_time(seconds: float) -> str:
         return f"{max(5, round(seconds / 5) * 5)} s"
     minutes, half = divmod(round(seconds / 30), 2)
     return f"{minutes}½ min" if half else f"{minutes} min"
+
+
+def tell(console: Console, text: str, *, wrap: bool = True) -> None:
+    """Wrapped on a terminal, without trailing blanks; in one line for a file or a pipe."""
+    if wrap and console.is_terminal:
+        text = textwrap.fill(text, console.width)
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def tell_table(console: Console, table: Table) -> None:
+    """Rich fills every line with blanks up to the table's width."""
+    with console.capture() as captured:
+        console.print(table)
+    lines = [line.rstrip() for line in captured.get().splitlines()]
+    console.out("\n".join(lines), highlight=False)
 
 
 class Teller:
@@ -54,7 +71,7 @@ class Teller:
             self.bar.stop()
 
     def say(self, text: str) -> None:
-        self.console.print(text, highlight=False, markup=False)
+        self.console.print(text, highlight=False, markup=False, soft_wrap=not self.console.is_terminal)
 
     def step(self, label: str, seconds: float) -> None:
         self.done_s += self.step_s

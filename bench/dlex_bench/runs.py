@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import statistics
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .errors import EXIT_SETUP, DemoError, TimedOut
@@ -96,8 +97,13 @@ def play(scene: Scene, policy: Policy, directory: Path, *, tick: Tick, options: 
     with log.open("wb") as log_file, child(argv, cpus={scene.cpu}, nice=PLAYER_NICE, stderr=log_file) as player:
         _wait(player, 3 * scene.length_s + 20, tick, f"dlex-play under {policy.name}")
     if player.returncode != 0:
-        raise DemoError(f"dlex-play ended with status {player.returncode} ({_last_line(log)}); run it by hand: {argv}")
+        raise DemoError(_last_words(log) or f"dlex-play ended with status {player.returncode}; try it by hand")
     return Run(policy, record, read_frames(record), _children_cpu_s() - cpu_before_s)
+
+
+def probe(scene: Scene, directory: Path) -> None:
+    """Fails with what the player says when it cannot play the clip, or nothing is there to play."""
+    play(replace(scene, length_s=0.2), NONE, directory, tick=lambda: None, options=["--untimed"])
 
 
 def play_loaded(scene: Scene, policy: Policy, directory: Path, share: float, ns_per_loop: int, *, tick: Tick) -> Run:
@@ -130,7 +136,7 @@ def _start_qoe(scene: Scene, run: Run, stack: ExitStack) -> subprocess.Popen[byt
 def _read_summary(run: Run, status: int) -> dict[str, float]:
     folder = run.directory.parent
     if status != 0:
-        raise DemoError(f"dlex-qoe ended with status {status} ({_last_line(folder / 'qoe.log')}); see {folder}")
+        raise DemoError(f"dlex-qoe ended with status {status} ({_last_words(folder / 'qoe.log') or 'no message'}); try it by hand")
     summary: dict[str, float] = json.loads((folder / "qoe.json").read_text())["summary"]
     return summary
 
@@ -151,9 +157,10 @@ def _children_cpu_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _last_line(path: Path) -> str:
-    lines = path.read_text(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "no message"
+def _last_words(log: Path) -> str:
+    """The last sentence of a program, without its name."""
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return re.sub("^dlex-[a-z]+: ", "", lines[-1]) if lines else ""
 
 
 def figures(run: Run) -> Figures:

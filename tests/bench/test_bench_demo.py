@@ -77,17 +77,39 @@ class Command(Folder):
     def test_absent_film_is_refused(self):
         status, told = self.refusal("--clip=nowhere.mp4")
         self.assertEqual(status, 1)
-        self.assertIn("nowhere.mp4 is no file", told)
+        self.assertIn("dlex demo: there is no file nowhere.mp4;", told)
 
     def test_film_that_cannot_be_played_is_told(self):
         status, told = self.refusal(f"--clip={self.clip}")
         self.assertEqual(status, 2)
-        self.assertIn("dlex-play ended with status 2", told)
+        self.assertIn(f"dlex demo: {self.clip}: cannot open it", told)
 
     def test_folder_that_cannot_be_written_is_refused(self):
         status, told = self.refusal(f"--clip={self.clip}", "--out=/proc/demo")
         self.assertEqual(status, 1)
         self.assertIn("/proc/demo cannot be written", told)
+
+    def test_file_in_the_place_of_the_folder_is_refused(self):
+        status, told = self.refusal(f"--clip={self.clip}", "--out=/dev/null")
+        self.assertEqual(status, 1)
+        self.assertIn("/dev/null is not a directory", told)
+
+    def test_demo_that_fails_leaves_the_last_one_as_it_was(self):
+        old = self.folder / "out/runs/calibration"
+        old.mkdir(parents=True)
+        self.refusal(f"--clip={self.clip}", "--out=out")
+        self.assertTrue(old.is_dir())
+        self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["runs"])
+
+    def test_demo_that_fails_leaves_no_folder_behind(self):
+        self.refusal(f"--clip={self.clip}", "--out=out")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_results_of_others_are_not_replaced(self):
+        (self.folder / "out/runs/mine").mkdir(parents=True)
+        status, told = self.refusal(f"--clip={self.clip}", "--out=out")
+        self.assertEqual(status, 1)
+        self.assertIn("not the demo's", told)
 
     def test_second_demo_is_refused(self):
         (self.folder / "cache").mkdir()
@@ -161,6 +183,26 @@ class Outputs(Folder):
             run.summary = {"shown": 40, "aborted": 20, "skipped": 20, "late": 20, "dropped_fraction": 0.6,
                            "skew_ms_mean": 80.0, "skew_ms_sd": 40.0, "rmse_q16_sum": 123456.7}
             self.runs[policy] = [run] * 3
+
+    def test_new_results_replace_the_old_ones_and_nothing_else(self):
+        from dlex_bench.output import publish, workshop
+
+        out = self.folder / "out"
+        for name in ("runs/calibration/old", "runs/1-none/old"):
+            (out / name).mkdir(parents=True)
+        (out / "notes").write_text("mine")
+        (out / "summary.json").write_text("old")
+        with workshop(out) as folder:
+            (folder / "runs/calibration").mkdir()
+            (folder / "runs/calibration/qoe.json").write_text(f'"{folder}/runs"')
+            for name in ("summary.json", "timeline.png"):
+                (folder / name).write_text("new")
+            self.assertEqual((out / "summary.json").read_text(), "old")
+            publish(folder, out.resolve())
+        self.assertEqual(sorted(path.name for path in out.iterdir()), ["notes", "runs", "summary.json", "timeline.png"])
+        self.assertEqual([path.name for path in (out / "runs").iterdir()], ["calibration"])
+        self.assertEqual((out / "runs/calibration/qoe.json").read_text(), f'"{out.resolve()}/runs"')
+        self.assertEqual((out / "summary.json").read_text(), "new")
 
     def test_picture_is_drawn(self):
         from dlex_bench.plot import draw
