@@ -13,33 +13,36 @@ from .cache import cache_folder
 from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
 from .processes import signals_as_exceptions
 
+COMMAND = "demo"
+
 
 class Parser(argparse.ArgumentParser):
     """argparse with our exit status, and one sentence in place of the usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_SETUP, f"{self.prog}: {message}; see `{self.prog} --help`\n")
+        self.exit(EXIT_SETUP, f"{self.prog}: {message}; see ./{self.prog} --help\n")
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
-    parser = Parser(prog="dlex", description="Measures the player beside other load.", epilog=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser(
-        "demo",
-        help="four drop policies on one busy CPU",
+    parser = Parser(
+        prog="dlex demo",
         description="Plays a film with each drop policy on one busy CPU and compares them. Wants an otherwise idle "
         "machine.",
         epilog=__doc__,
+        allow_abbrev=False,
     )
-    demo.add_argument("--quick", action="store_true", help="under 2 minutes in place of 6; shorter plays")
-    demo.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="results (build/demo)")
-    demo.add_argument("--clip", type=Path, metavar="FILE", help="play this film")
-    demo.add_argument("--start", type=float, metavar="SECONDS", help="begin there")
+    parser.add_argument("--quick", action="store_true", help="under 2 minutes in place of 6; shorter plays")
+    parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="results (build/demo)")
+    parser.add_argument("--clip", type=Path, metavar="FILE", help="play this film")
+    parser.add_argument("--start", type=float, metavar="SECONDS", help="begin there")
     return parser.parse_args(argv)
 
 
 def main(argv: list[str]) -> int:
-    arguments = parse(argv)
+    if argv[:1] != [COMMAND]:
+        print(f"dlex_bench: the first argument must be {COMMAND}; see ./dlex {COMMAND} --help", file=sys.stderr)
+        return EXIT_SETUP
+    arguments = parse(argv[1:])
     try:
         with signals_as_exceptions():
             # matplotlib keeps a list of the machine's fonts; a home that cannot be written would make it complain.

@@ -34,6 +34,7 @@ def sentences(medians: Mapping[str, Figures], length_s: float) -> list[str]:
     return [
         _nothing(medians["none"], length_s),
         *(_against_heuristic(name, medians[name], medians["heuristic"]) for name in medians if "deadline" in name),
+        *(_begun(name, medians[name]) for name in medians if "slack" in name and _value(medians[name], "aborted")),
         _what_is_lost(medians),
     ]
 
@@ -61,6 +62,14 @@ def _against_heuristic(name: str, it: Figures, heuristic: Figures) -> str:
     return f"Rule `{name.split()[-1]}`, beside the heuristic, {_judgement(skew, drops)} ({facts})."
 
 
+def _begun(name: str, it: Figures) -> str:
+    """Aborting pays where a picture is in work at its deadline; a skip would do for the rest."""
+    return (
+        f"Of the {_value(it, 'aborted'):.0f} pictures that {name.split()[-1]} aborted, {_value(it, 'aborted_begun'):.0f} "
+        "had been begun; the others were too late before their first macroblock and cost nothing."
+    )
+
+
 def _compare(a: float, b: float, same: float) -> int:
     """-1: a is less, 1: a is more, 0: no difference to speak of."""
     return 0 if abs(a - b) <= same else -1 if a < b else 1
@@ -69,13 +78,13 @@ def _compare(a: float, b: float, same: float) -> int:
 def _judgement(skew: int, drops: int) -> str:
     words = {
         (-1, -1): "is closer to the sound and drops less: better on both counts",
-        (-1, 0): "is closer to the sound for as many drops",
+        (-1, 0): "is closer to the sound at the same number of drops",
         (-1, 1): "is closer to the sound and pays for it with more drops: a trade, not a win",
         (0, -1): "drops less and stays as close to the sound",
         (0, 0): "makes no difference here",
         (0, 1): "drops more and gains nothing by it: it loses here",
         (1, -1): "drops less and pays for it by being further from the sound: a trade, not a win",
-        (1, 0): "is further from the sound for as many drops: it loses here",
+        (1, 0): "is further from the sound at the same number of drops: it loses here",
         (1, 1): "is further from the sound and drops more: it loses on both counts",
     }
     return words[skew, drops]

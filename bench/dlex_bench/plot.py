@@ -26,8 +26,8 @@ LINES = {
     "deadline paper": ("#cc79a7", "-."),
     "deadline slack": ("#d55e00", "-"),
 }
-# A-V is drawn linearly up to one picture and a half, by its logarithm beyond.
-LINEAR_MS = 60
+# A-V is drawn linearly up to one picture of most films, by its logarithm beyond.
+LINEAR_MS = 40
 
 
 def draw(runs: Sequence[Run], frame_s: float, title: str, path: Path) -> None:
@@ -92,7 +92,7 @@ def _draw_skew(axes: Axes, runs: Sequence[Run], frame_s: float) -> None:
     axes.set_yticks([], minor=True)
     top = max(frame.skew_ns or 0 for run in runs for frame in run.frames) / 1e6
     axes.set_ylim(-10, max(200.0, 1.3 * top))
-    axes.set_ylabel("A-V, ms (late is up;\nband: one picture)")
+    axes.set_ylabel(f"A-V, ms (late is up; band: one\npicture; linear to {LINEAR_MS} ms,\nlogarithmic above)")
     axes.set_xlabel("seconds played")
     axes.grid(axis="y", color="#d9dde0", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)

@@ -26,6 +26,15 @@ class Frame:
     verdict: str
     shown_ns: int | None
     skew_ns: int | None
+    decode_start_ns: int | None = None
+    deadline_ns: int | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether its decoding began in time, so that aborting it threw work away."""
+        if self.decode_start_ns is None or self.deadline_ns is None:
+            return False
+        return self.decode_start_ns < self.deadline_ns
 
 
 def _number(text: str) -> int | None:
@@ -54,6 +63,8 @@ def _frame(row: dict[str, str]) -> Frame:
         verdict=row["verdict"],
         shown_ns=_number(row["shown_ns"]),
         skew_ns=_number(row["skew_ns"]),
+        decode_start_ns=_number(row["decode_start_ns"]),
+        deadline_ns=_number(row["deadline_ns"]),
     )
 
 

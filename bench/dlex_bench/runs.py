@@ -78,6 +78,10 @@ class Run:
     def end_skew_ms(self) -> float:
         return end_skew_ms(self.frames)
 
+    @property
+    def aborted_begun(self) -> int:
+        return sum(frame.verdict == "aborted" and frame.begun for frame in self.frames)
+
 
 def require_program(path: Path) -> Path:
     if not os.access(path, os.X_OK):
@@ -164,8 +168,8 @@ def _last_words(log: Path) -> str:
 
 
 def figures(run: Run) -> Figures:
-    """One run in numbers: dlex-qoe's summary, and how late its last picture was."""
-    return {**run.summary, "skew_end_ms": run.end_skew_ms}
+    """One run in numbers: dlex-qoe's summary, how late its last picture was, and how many were aborted midway."""
+    return {**run.summary, "skew_end_ms": run.end_skew_ms, "aborted_begun": run.aborted_begun}
 
 
 def spread(runs: Sequence[Run]) -> dict[str, Figures]:

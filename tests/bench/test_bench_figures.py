@@ -14,6 +14,7 @@ from dlex_bench.load import read_task_log
 from dlex_bench.model import corrected_share, end_lateness_s, share_for
 from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
 from dlex_bench.runs import HEURISTIC, NONE, PAPER, POLICIES, SLACK, Run, interleaved, spread, typical
+from dlex_bench.runs import figures as figures_of
 
 HEADER = (
     "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,deadline_ns,fired_ns,"
@@ -118,7 +119,7 @@ class Medians(unittest.TestCase):
 
 def figures(mean, sd, dropped, end=0.0, rmse=1.0):
     return {"skew_ms_mean": mean, "skew_ms_sd": sd, "dropped_fraction": dropped, "skew_end_ms": end,
-            "rmse_q16_sum": rmse}
+            "rmse_q16_sum": rmse, "aborted": 0, "aborted_begun": 0}
 
 
 class Sentences(unittest.TestCase):
@@ -146,6 +147,11 @@ class Sentences(unittest.TestCase):
     def test_small_differences_are_none(self):
         self.assertIn("makes no difference", self.said(figures(61, 61, 0.205))[1])
 
+    def test_aborted_pictures_that_had_been_begun_are_told_apart(self):
+        said = self.said({**figures(10, 20, 0.1), "aborted": 50, "aborted_begun": 7})
+        self.assertIn("Of the 50 pictures that slack aborted, 7 had been begun;", said[2])
+        self.assertNotIn("begun", " ".join(self.said(figures(10, 20, 0.1))))
+
     def test_scatter_counts_as_much_as_a_constant_lag(self):
         self.assertEqual(rms_skew_ms(figures(3, 4, 0)), 5)
 
@@ -169,6 +175,16 @@ class Records(unittest.TestCase):
         self.assertTrue(frames[1].droppable)
         self.assertEqual(end_skew_ms(frames), 1.5)
         self.assertEqual(frame_duration_s(frames), 0.04)
+
+    def test_aborted_pictures_that_began_before_their_deadline_are_counted(self):
+        frames = read_frames(self.record(
+            "1,40000000,P,0,9,1,2,3,5,,shown,7,1500000",
+            "2,80000000,B,1,9,4,6,3,5,6,aborted,,",
+            "3,90000000,B,1,9,5,6,3,5,6,aborted,,",
+            "4,99000000,B,1,9,,,,5,6,skipped,,",
+        ))
+        run = Run(SLACK, Path(), frames, 0.0)
+        self.assertEqual((run.aborted_begun, figures_of(run)["aborted_begun"]), (1, 1))
 
     def test_record_without_a_shown_picture_is_refused(self):
         with self.assertRaisesRegex(DemoError, "no picture was shown"):
