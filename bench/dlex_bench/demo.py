@@ -164,7 +164,7 @@ def _clip(options: Options, console: Console) -> tuple[Path, float]:
         return options.clip.resolve(), 0.0
     media = os.environ.get("DLEX_MEDIA")
     film = TRAILER if media and (Path(media) / TRAILER_SOURCE).is_file() else MADE_CLIP
-    console.print(f"clip: {film.about}", highlight=False)
+    tell(console, f"clip: {film.about}")
     made = subprocess.run([options.root / "media/make", film.name], stdout=subprocess.PIPE, text=True, check=False)
     if made.returncode != 0:
         raise DemoError(f"the clip {film.name} could not be made; run `media/make {film.name}`", EXIT_SETUP)

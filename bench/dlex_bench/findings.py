@@ -64,9 +64,12 @@ def _against_heuristic(name: str, it: Figures, heuristic: Figures) -> str:
 
 def _begun(name: str, it: Figures) -> str:
     """Aborting pays where a picture is in work at its deadline; a skip would do for the rest."""
+    aborted, begun = _value(it, "aborted"), _value(it, "aborted_begun")
+    if begun >= aborted:
+        return f"All of the {aborted:.0f} pictures that {name.split()[-1]} aborted had been begun."
     return (
-        f"Of the {_value(it, 'aborted'):.0f} pictures that {name.split()[-1]} aborted, {_value(it, 'aborted_begun'):.0f} "
-        "had been begun; the others were too late before their first macroblock and cost nothing."
+        f"Of the {aborted:.0f} pictures that {name.split()[-1]} aborted, {begun:.0f} had been begun; the others "
+        "were too late before their first macroblock and cost nothing."
     )
 
 

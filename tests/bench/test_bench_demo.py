@@ -142,6 +142,7 @@ class Command(Folder):
         self.assertEqual(demo.returncode, 4, said + told)
         self.assertIn("ended by a signal", told)
         self.assertEqual([pid for pid in offspring if Path(f"/proc/{pid}").exists()], [])
+        self.assertFalse((self.folder / "build/demo").exists())
 
     def wait_for_child(self, process, name):
         """The children of the process, as soon as one of them is called so."""

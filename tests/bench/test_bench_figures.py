@@ -150,6 +150,7 @@ class Sentences(unittest.TestCase):
     def test_aborted_pictures_that_had_been_begun_are_told_apart(self):
         said = self.said({**figures(10, 20, 0.1), "aborted": 50, "aborted_begun": 7})
         self.assertIn("Of the 50 pictures that slack aborted, 7 had been begun;", said[2])
+        self.assertIn("All of the 7 pictures", self.said({**figures(0, 0, 0), "aborted": 7, "aborted_begun": 7})[2])
         self.assertNotIn("begun", " ".join(self.said(figures(10, 20, 0.1))))
 
     def test_scatter_counts_as_much_as_a_constant_lag(self):
