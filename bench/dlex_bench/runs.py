@@ -93,7 +93,7 @@ def play(scene: Scene, policy: Policy, directory: Path, *, tick: Tick, options: 
     """One run of the player on the measured CPU, beside whatever else is there."""
     directory.mkdir(parents=True, exist_ok=True)
     record = directory / "record"
-    extent = [f"--start={scene.start_s:g}", f"--length={scene.length_s:g}"]
+    extent = [f"--start={scene.start_s:.3f}", f"--length={scene.length_s:.3f}"]
     sinks = ["--vo=null", "--ao=null", "--quiet", f"--record={record}"]
     argv: list[str | Path] = [scene.player, *sinks, *policy.arguments, *options, *extent, scene.clip]
     cpu_before_s = _children_cpu_s()
@@ -162,9 +162,10 @@ def _children_cpu_s() -> float:
 
 
 def _last_words(log: Path) -> str:
-    """The last sentence of a program, without its name."""
+    """The last sentence that a program has put its name before, without the name; else its last line."""
     lines = log.read_text(errors="replace").strip().splitlines()
-    return re.sub("^dlex-[a-z]+: ", "", lines[-1]) if lines else ""
+    named = [found[1] for line in lines if (found := re.match("dlex-[a-z]+: (.+)", line))]
+    return (named or lines or [""])[-1]
 
 
 def figures(run: Run) -> Figures:

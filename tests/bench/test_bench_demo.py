@@ -89,6 +89,11 @@ class Command(Folder):
         self.assertEqual(status, 1)
         self.assertIn("/proc/demo cannot be written", told)
 
+    def test_option_that_the_player_refuses_is_told_in_its_words(self):
+        status, told = self.refusal(f"--clip={self.clip}", "--start=nan")
+        self.assertEqual(status, 2)
+        self.assertIn("--start", told)
+
     def test_file_in_the_place_of_the_folder_is_refused(self):
         status, told = self.refusal(f"--clip={self.clip}", "--out=/dev/null")
         self.assertEqual(status, 1)
