@@ -140,7 +140,8 @@ def _start_qoe(scene: Scene, run: Run, stack: ExitStack) -> subprocess.Popen[byt
 def _read_summary(run: Run, status: int) -> dict[str, float]:
     folder = run.directory.parent
     if status != 0:
-        raise DemoError(f"dlex-qoe ended with status {status} ({_last_words(folder / 'qoe.log') or 'no message'}); try it by hand")
+        words = _last_words(folder / "qoe.log") or "no message"
+        raise DemoError(f"dlex-qoe ended with status {status} ({words}); try it by hand")
     summary: dict[str, float] = json.loads((folder / "qoe.json").read_text())["summary"]
     return summary
 
