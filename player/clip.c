@@ -60,28 +60,31 @@ static int open_path(struct clip *clip, const char *path)
     return ret;
 }
 
-static const char *open_failure(int error)
+static void explain(char *why, size_t why_size, const char *what, int error)
 {
-    switch (error) {
-    case AVERROR(EINTR):
-    case AVERROR_EXIT: return "reading was broken off";
-    case AVERROR_INVALIDDATA: return "it is no media file that FFmpeg knows, or it is damaged";
-    default: return av_err2str(error);
-    }
+    char other[AV_ERROR_MAX_STRING_SIZE] = "";
+    const char *cause = other;
+    if (error == AVERROR(EINTR) || error == AVERROR_EXIT)
+        cause = "reading was broken off";
+    else if (error == AVERROR_INVALIDDATA)
+        cause = "it is no media file that FFmpeg knows, or it is damaged";
+    else
+        av_strerror(error, other, sizeof other);
+    snprintf(why, why_size, "%s: %s", what, cause);
 }
 
 static int open_streams(struct clip *clip, const char *path, char *why, size_t why_size)
 {
     int ret = open_path(clip, path);
     if (ret < 0) {
-        snprintf(why, why_size, "cannot open it: %s", open_failure(ret));
+        explain(why, why_size, "cannot open it", ret);
         return ret;
     }
     ret = avformat_find_stream_info(clip->format, NULL);
     if (ret >= 0 && is_broken_off(clip))
         ret = AVERROR_EXIT; /* the streams that were found may be half of them */
     if (ret < 0)
-        snprintf(why, why_size, "cannot find its streams: %s", open_failure(ret));
+        explain(why, why_size, "cannot find its streams", ret);
     return ret;
 }
 
