@@ -6,8 +6,8 @@ enum {
     /* The first pictures pay for cold caches and a sound device that is still filling (as the seed's public player). */
     FIRST_PICTURES_KEPT = 8,
     HEURISTIC_ALLOWANCE_NS = 100 * NS_PER_MS,
-    /* As the seed's public player. A replay of the trailer's decode times at 115 % demand: 20 ms lose 5 % more pictures
-     * for 8 ms less skew. */
+    /* As the seed's public player. A replay of the trailer's decode times at 115 % demand: 20 ms lose 1 % more pictures
+     * for 2 ms less skew. */
     SLACK_TOLERANCE_NS = 50 * NS_PER_MS,
     /* A picture that must be decoded and comes this long after its tolerance is not worth a jerk … */
     HOPELESS_NS = 100 * NS_PER_MS,
