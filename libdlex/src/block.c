@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The life of a block: open (its body runs), held (the body is over, the finally part runs as a
- * protected section), done (handlers, and the end).
+ * The life of a block: new, probed once a site, open (its body runs), held (the body is over, the
+ * finally part runs as a protected section), done (handlers, and the end).
  */
 #include <errno.h>
 
@@ -10,6 +10,29 @@
 
 __thread struct dlex_guard_ dlex_guard_;
 __thread struct thread_state dlex_thread_state;
+
+/* What a block demands: its own limit, and when it can first be exceeded. */
+struct demand {
+    int how;
+    int64_t limit_ns; /* in the clock of its kind */
+    int64_t check_ns; /* CLOCK_MONOTONIC; INT64_MAX: nothing asynchronous */
+};
+
+static const struct demand no_demand = { 0, INT64_MAX, INT64_MAX };
+
+static inline int64_t min_ns(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* INT64_MAX means never, so that the sum must not become it from below. */
+static inline int64_t after(int64_t now_ns, int64_t ns)
+{
+    int64_t sum_ns;
+    if (__builtin_add_overflow(now_ns, ns, &sum_ns))
+        return ns > 0 ? INT64_MAX : now_ns;
+    return sum_ns;
+}
 
 /* Linking a record twice would make the list a ring. */
 static inline void discard_stale(struct thread_state *t, const struct dlex_block_ *block,
@@ -22,67 +45,112 @@ static inline void discard_stale(struct thread_state *t, const struct dlex_block
 }
 
 /* With sanitizers a record may live on a heap; then only the frame says where the block is. */
-static inline struct nest_entry nest_entry(struct dlex_block_ *block, uintptr_t sp,
-                                           struct dlex_block_ *floor)
+static inline struct nest_entry nest_entry(struct dlex_block_ *block, uintptr_t sp)
 {
     const uintptr_t record = (uintptr_t)block;
     const bool on_stack = record > sp && record < block->frame;
     return (struct nest_entry){ block, block->frame, on_stack ? record : block->frame,
-                                floor };
+                                block->outer_depth };
+}
+
+static inline void set_limits(struct dlex_block_ *block, const struct dlex_block_ *outer,
+                              const struct demand *demand)
+{
+    const bool cpu = dlex_is_wcet(demand->how);
+    block->how = demand->how;
+    block->limit_ns = demand->limit_ns;
+    block->deadline_ns = cpu ? INT64_MAX : demand->limit_ns;
+    block->cpu_limit_ns = cpu ? demand->limit_ns : INT64_MAX;
+    block->check_ns = demand->check_ns;
+    if (outer) {
+        block->deadline_ns = min_ns(block->deadline_ns, outer->deadline_ns);
+        block->cpu_limit_ns = min_ns(block->cpu_limit_ns, outer->cpu_limit_ns);
+        block->check_ns = min_ns(block->check_ns, outer->check_ns);
+    }
+}
+
+/* Who is protected from what in the body. */
+static inline void set_shelter(struct dlex_block_ *block, struct dlex_block_ *outer, int how)
+{
+    const bool cooperative = how & DLEX_COOPERATIVE_;
+    block->floor = outer ? outer->floor : NULL;
+    block->cooperative = outer ? outer->cooperative : 0;
+    if ((how & DLEX_SHIELDED_) || (cooperative && block->outer_depth > block->cooperative))
+        block->floor = block;
+    if (cooperative)
+        block->cooperative = block->outer_depth + 1;
+    else if (how & DLEX_SHIELDED_)
+        block->cooperative = 0;
 }
 
 /* With the guard held. */
-static inline void link_block(struct thread_state *t, struct dlex_block_ *block,
-                              int64_t deadline_ns, const char *where, bool shielded)
+static void link_block(struct thread_state *t, struct dlex_block_ *block,
+                       const struct demand *demand)
 {
     const uintptr_t sp = dlex_stack_pointer();
     discard_stale(t, block, sp);
     block->outer = t->top;
-    block->outer_floor = t->floor;
-    block->owner = NULL;
-    block->exception = NULL;
-    block->where = where;
-    block->deadline_ns = deadline_ns;
-    block->earliest_ns = deadline_ns;
-    if (t->top && t->top->earliest_ns < deadline_ns)
-        block->earliest_ns = t->top->earliest_ns;
     block->outer_depth = dlex_guard_.depth - 1;
     block->outer_level = t->level;
-    block->phase = DLEX_OPEN_;
+    set_shelter(block, t->top, demand->how);
+    block->owner = NULL;
+    block->exception = NULL;
+    block->back = NULL;
+    block->resources = t->resources;
     block->handled = 0;
+    block->mask_known = 0;
+    set_limits(block, t->top, demand);
     fpenv_save(block->fp_control);
-    if (shielded)
-        t->floor = block;
     if (t->level < NEST_MAX)
-        t->nest[t->level] = nest_entry(block, sp, t->floor);
+        t->nest[t->level] = nest_entry(block, sp);
     t->level++;
+    block->phase = DLEX_OPEN_;
     t->top = block;
 }
 
-int dlex_begin_(struct dlex_block_ *block, const char *where)
+int dlex_begin_(struct dlex_block_ *block)
 {
     dlex_try_within_disable();
-    link_block(&dlex_thread_state, block, INT64_MAX, where, false);
+    link_block(&dlex_thread_state, block, &no_demand);
     dlex_try_within_enable();
     return 1;
 }
 
-/* With the guard held: sees that the deadline will be noticed. */
-static void watch(struct thread_state *t, struct dlex_block_ *block, int64_t now_ns)
+/* Wall time cannot be outrun by CPU time, so before check_ns there is no need to look. With
+ * limits no farther in the past than this no difference overflows. */
+static struct demand demand_of(int how, int64_t ns, int64_t *now_ns)
+{
+    struct demand d = { .how = how };
+    const int kind = how & DLEX_KINDS_;
+    if (kind == DLEX_WCET_)
+        d.limit_ns = after(dlex_cpu_ns(), ns);
+    *now_ns = dlex_now_ns();
+    if (kind == DLEX_ABS_)
+        d.limit_ns = ns;
+    else if (kind == DLEX_REL_)
+        d.limit_ns = after(*now_ns, ns);
+    if (d.limit_ns < INT64_MIN / 2)
+        d.limit_ns = INT64_MIN / 2;
+    d.check_ns = kind == DLEX_WCET_ ? after(*now_ns, ns) : d.limit_ns;
+    return d;
+}
+
+/* With the guard held: sees that the expiry will be noticed. */
+static void watch(struct thread_state *t, struct dlex_block_ *block, int64_t check_ns,
+                  int64_t now_ns)
 {
     int err = 0;
-    if (block->deadline_ns <= now_ns) {
-        if (!dlex_guard_.pending)
-            t->noticed_ns = now_ns;
-        dlex_guard_.pending = 1;
-    } else if (t->armed_ns <= now_ns) {
+    if (check_ns <= now_ns)
+        dlex_note_pending(t, now_ns);
+    else if (t->armed_ns > now_ns)
+        err = check_ns < t->armed_ns ? dlex_timer_arm(t, check_ns) : 0;
+    else if (block->check_ns > now_ns)
+        err = dlex_timer_arm(t, block->check_ns);
+    else
         err = dlex_rearm(t, now_ns);
-    } else if (block->deadline_ns < t->armed_ns) {
-        err = dlex_timer_arm(t, block->deadline_ns);
-    }
     if (err < 0) {
         errno = -err;
-        dlex_unwind(t, &dlex_timer_error, NULL, block->where);
+        dlex_unwind(t, &dlex_timer_error, NULL, block->site->where);
     }
 }
 
@@ -95,35 +163,23 @@ static void release_to(struct thread_state *t, int depth, enum expiry_source sou
         dlex_attend(t, source);
 }
 
-static int begin_timed(struct dlex_block_ *block, int64_t deadline_ns, int64_t now_ns,
-                       const char *where, bool shielded)
+int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how)
 {
     struct thread_state *t = &dlex_thread_state;
+    int64_t now_ns;
+    struct demand demand = demand_of(how, ns, &now_ns);
     dlex_try_within_disable();
-    link_block(t, block, deadline_ns, where, shielded);
-    if (deadline_ns != INT64_MAX)
-        watch(t, block, now_ns);
-    release_to(t, shielded ? 0 : block->outer_depth, EXPIRY_OPENING);
+    if (how & DLEX_COOPERATIVE_) {
+        demand.check_ns = INT64_MAX;
+        link_block(t, block, &demand);
+        dlex_check_at(t, now_ns);
+        return 1;
+    }
+    link_block(t, block, &demand);
+    if (demand.check_ns != INT64_MAX)
+        watch(t, block, demand.check_ns, now_ns);
+    release_to(t, how & DLEX_SHIELDED_ ? 0 : block->outer_depth, EXPIRY_OPENING);
     return 1;
-}
-
-int dlex_begin_rel_(struct dlex_block_ *block, int64_t ns, const char *where)
-{
-    const int64_t now_ns = dlex_now_ns();
-    int64_t deadline_ns;
-    if (__builtin_add_overflow(now_ns, ns, &deadline_ns))
-        deadline_ns = ns > 0 ? INT64_MAX : now_ns;
-    return begin_timed(block, deadline_ns, now_ns, where, false);
-}
-
-int dlex_begin_abs_(struct dlex_block_ *block, int64_t ns, const char *where)
-{
-    return begin_timed(block, ns, dlex_now_ns(), where, false);
-}
-
-int dlex_begin_shielded_(struct dlex_block_ *block, int64_t ns, const char *where)
-{
-    return begin_timed(block, ns, dlex_now_ns(), where, true);
 }
 
 /* Ends the body. Protected first, so that an expiry here either still finds the block open and
@@ -135,32 +191,76 @@ static void close_block(struct dlex_block_ *block)
     DLEX_FENCE_();
     t->top = block->outer;
     t->level = block->outer_level;
-    t->floor = block->outer_floor;
     block->phase = DLEX_HELD_;
 }
 
 void dlex_land_(struct dlex_block_ *block)
 {
+    if (block->phase == DLEX_PROBE_) {
+        block->phase = DLEX_NEW_;
+        return;
+    }
     close_block(block);
+    if (block->back)
+        return;
     fpenv_restore(block->fp_control);
-    if (block->owner == block)
-        dlex_thread_state.violation.caught_ns = dlex_now_ns();
+    if (block->owner == block) {
+        struct dlex_violation *v = &dlex_thread_state.violation;
+        v->caught_ns = dlex_is_wcet(block->how) ? dlex_cpu_ns() : dlex_now_ns();
+    }
 }
 
 int dlex_hold_(struct dlex_block_ *block)
 {
+    if (block->phase == DLEX_PROBE_) {
+        __atomic_store_n(&block->site->finally, DLEX_FINALLY_, __ATOMIC_RELAXED);
+        return 0;
+    }
     if (block->phase == DLEX_OPEN_)
         close_block(block);
     return 1;
 }
 
+_Noreturn static void end_of_probe(struct dlex_block_ *block)
+{
+    if (__atomic_load_n(&block->site->finally, __ATOMIC_RELAXED) == DLEX_UNKNOWN_)
+        __atomic_store_n(&block->site->finally, DLEX_NO_FINALLY_, __ATOMIC_RELAXED);
+    siglongjmp(block->env, 1);
+}
+
 int dlex_settle_(struct dlex_block_ *block)
 {
+    if (block->phase == DLEX_PROBE_)
+        end_of_probe(block);
     if (block->phase == DLEX_OPEN_)
         close_block(block);
     if (block->phase == DLEX_HELD_) {
         block->phase = DLEX_DONE_;
         release_to(&dlex_thread_state, block->outer_depth, EXPIRY_LIFTED);
     }
+    if (block->back && !block->exception)
+        siglongjmp(*block->back, 1);
     return !block->exception;
+}
+
+void dlex_abandon_(struct dlex_block_ *block, int strict)
+{
+    if (strict && block->phase == DLEX_OPEN_ && block->site->finally == DLEX_FINALLY_)
+        dlex_misuse("a body was left by return, break, continue or goto, which cannot run its "
+                    "finally part; use dlex_return or dlex_throw", block->site->where);
+    if (block->phase >= DLEX_OPEN_)
+        dlex_settle_(block);
+}
+
+void dlex_depart_(void *frame, sigjmp_buf *back)
+{
+    struct thread_state *t = &dlex_thread_state;
+    dlex_try_within_disable();
+    dlex_discard_left(t, (uintptr_t)frame, dlex_stack_pointer());
+    struct dlex_block_ *block = t->top;
+    if (block && block->frame == (uintptr_t)frame) {
+        block->back = back;
+        siglongjmp(block->env, 1);
+    }
+    dlex_try_within_enable();
 }

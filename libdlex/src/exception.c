@@ -7,6 +7,7 @@
 const struct dlex_type dlex_exception = { "dlex_exception", NULL };
 dlex_define_exception(dlex_timing_violation) dlex_extends(dlex_exception);
 dlex_define_exception(dlex_deadline_violation) dlex_extends(dlex_timing_violation);
+dlex_define_exception(dlex_wcet_violation) dlex_extends(dlex_timing_violation);
 dlex_define_exception(dlex_timer_error) dlex_extends(dlex_exception);
 
 _Noreturn static void terminate(const struct dlex_type *type, const char *origin)
@@ -31,6 +32,7 @@ _Noreturn void dlex_unwind(struct thread_state *t, const struct dlex_type *type,
     block->exception = type;
     block->owner = owner;
     block->origin = origin;
+    block->back = NULL;
     siglongjmp(block->env, 1);
 }
 
@@ -51,7 +53,7 @@ void dlex_throw_(const struct dlex_type *type, const char *origin, void *frame)
 void dlex_rethrow_(struct dlex_block_ *block)
 {
     if (!block->handled)
-        dlex_misuse("dlex_rethrow outside a handler", block->where);
+        dlex_misuse("dlex_rethrow outside a handler", block->site->where);
     unwind_from(block->frame, block->exception, NULL, block->origin);
 }
 

@@ -5,29 +5,50 @@
 
 #include "thread.h"
 
+/* One instant on both clocks. CPU time costs a system call, so it is read only for WCETs. */
+struct instant {
+    int64_t now_ns;
+    int64_t cpu_ns;
+};
+
+static struct instant instant_of(const struct thread_state *t, int64_t now_ns)
+{
+    const bool cpu = t->top && t->top->cpu_limit_ns != INT64_MAX;
+    return (struct instant){ now_ns, cpu ? dlex_cpu_ns() : 0 };
+}
+
 /* What a walk over the open blocks of a thread finds at one instant. */
 struct survey {
     struct dlex_block_ *owner; /* outermost expired block that may be interrupted */
     bool hidden;               /* a block outside the shield has expired */
-    int64_t next_ns;           /* earliest deadline that has not passed */
+    int64_t next_ns;           /* when the next one can expire, on CLOCK_MONOTONIC */
 };
 
-static struct survey look(const struct thread_state *t, int64_t now_ns)
+static int64_t time_left_ns(const struct dlex_block_ *block, struct instant at)
+{
+    if (block->limit_ns == INT64_MAX)
+        return INT64_MAX;
+    return block->limit_ns - (dlex_is_wcet(block->how) ? at.cpu_ns : at.now_ns);
+}
+
+static struct survey look(const struct thread_state *t, struct instant at)
 {
     struct survey s = { .next_ns = INT64_MAX };
+    const struct dlex_block_ *floor = t->top ? t->top->floor : NULL;
     bool shielded = false;
     for (struct dlex_block_ *b = t->top; b; b = b->outer) {
-        if (b->deadline_ns > now_ns) {
-            if (b->deadline_ns < s.next_ns)
-                s.next_ns = b->deadline_ns;
+        const int64_t left_ns = time_left_ns(b, at);
+        if (left_ns > 0) {
+            if (left_ns < s.next_ns - at.now_ns && !(b->how & DLEX_COOPERATIVE_))
+                s.next_ns = at.now_ns + left_ns;
         } else if (shielded) {
             s.hidden = true;
         } else {
-            /* Its violation closes the blocks inside it: their deadlines need no timer. */
+            /* Its violation closes the blocks inside it: their limits need no timer. */
             s.owner = b;
             s.next_ns = INT64_MAX;
         }
-        shielded |= b == t->floor;
+        shielded |= b == floor;
     }
     return s;
 }
@@ -38,21 +59,37 @@ static int arm_next(struct thread_state *t, int64_t next_ns)
     return next_ns == INT64_MAX ? 0 : dlex_timer_arm(t, next_ns);
 }
 
-int dlex_rearm(struct thread_state *t, int64_t now_ns)
+void dlex_note_pending(struct thread_state *t, int64_t now_ns)
 {
-    return arm_next(t, look(t, now_ns).next_ns);
+    if (!dlex_guard_.pending) {
+        t->noticed_ns = now_ns;
+        t->noticed_cpu_ns = dlex_cpu_ns();
+    }
+    dlex_guard_.pending = 1;
 }
 
-_Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner, int64_t now_ns,
-                              enum expiry_source source)
+int dlex_rearm(struct thread_state *t, int64_t now_ns)
 {
+    const struct survey s = look(t, instant_of(t, now_ns));
+    if (s.owner || s.hidden) /* its signal was lost, or waits for the end of a section */
+        dlex_note_pending(t, now_ns);
+    return arm_next(t, s.next_ns);
+}
+
+_Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
+                              struct instant at, enum expiry_source source)
+{
+    const bool cpu = dlex_is_wcet(owner->how);
+    const bool waited = source == EXPIRY_LIFTED;
+    const int64_t now_ns = cpu ? at.cpu_ns : at.now_ns;
+    const int64_t noticed_ns = cpu ? t->noticed_cpu_ns : t->noticed_ns;
     t->violation = (struct dlex_violation){
-        .deadline_ns = owner->deadline_ns,
-        .noticed_ns = source == EXPIRY_LIFTED && t->noticed_ns >= owner->deadline_ns
-                          ? t->noticed_ns : now_ns,
-        .released_ns = source == EXPIRY_LIFTED ? now_ns : 0,
+        .type = cpu ? &dlex_wcet_violation : &dlex_deadline_violation,
+        .deadline_ns = owner->limit_ns,
+        .noticed_ns = waited && noticed_ns >= owner->limit_ns ? noticed_ns : now_ns,
+        .released_ns = waited ? now_ns : 0,
     };
-    dlex_unwind(t, &dlex_deadline_violation, owner, owner->where);
+    dlex_unwind(t, t->violation.type, owner, owner->site->where);
 }
 
 /* One look, with the guard held. Returns whether a block outside the shield waits. */
@@ -60,20 +97,22 @@ static bool attend_once(struct thread_state *t, enum expiry_source source)
 {
     const bool waiting = dlex_guard_.pending;
     dlex_guard_.pending = 0;
-    const int64_t now_ns = dlex_now_ns();
-    const struct survey s = look(t, now_ns);
-    if (t->armed_ns <= now_ns)
+    const struct instant at = instant_of(t, dlex_now_ns());
+    const struct survey s = look(t, at);
+    if (t->armed_ns <= at.now_ns)
         arm_next(t, s.next_ns);
     else if (source == EXPIRY_SIGNAL)
         /* A signal of an earlier arming. Were it of this one after all, by a rounding of clocks,
          * the expiry would be lost; arming again costs less than proving that it cannot be. */
         dlex_timer_arm(t, t->armed_ns);
-    if (s.hidden && !waiting)
-        t->noticed_ns = now_ns;
+    if (s.hidden && !waiting) {
+        t->noticed_ns = at.now_ns;
+        t->noticed_cpu_ns = at.cpu_ns;
+    }
     if (s.owner) {
         if (s.hidden)
             dlex_guard_.pending = 1;
-        deliver(t, s.owner, now_ns, source);
+        deliver(t, s.owner, at, source);
     }
     return s.hidden;
 }
@@ -81,6 +120,8 @@ static bool attend_once(struct thread_state *t, enum expiry_source source)
 void dlex_attend(struct thread_state *t, enum expiry_source source)
 {
     bool hidden;
+    if (dlex_guard_.held > 0)
+        return;
     do {
         dlex_guard_.depth = 1;
         DLEX_FENCE_();
@@ -90,6 +131,41 @@ void dlex_attend(struct thread_state *t, enum expiry_source source)
     } while (dlex_guard_.pending);
     if (hidden)
         dlex_guard_.pending = 1;
+}
+
+static void deliver_expired(struct thread_state *t, int64_t now_ns)
+{
+    dlex_try_within_disable();
+    const struct instant at = instant_of(t, now_ns);
+    const struct survey s = look(t, at);
+    if (s.owner)
+        deliver(t, s.owner, at, EXPIRY_OPENING);
+    dlex_try_within_enable();
+}
+
+static inline bool may_check(const struct dlex_block_ *top)
+{
+    return top && dlex_guard_.depth <= top->cooperative && dlex_guard_.held == 0;
+}
+
+static inline void check(struct thread_state *t, const struct dlex_block_ *top, int64_t now_ns)
+{
+    if (top->deadline_ns <= now_ns
+        || (top->cpu_limit_ns != INT64_MAX && top->cpu_limit_ns <= dlex_cpu_ns()))
+        deliver_expired(t, now_ns);
+}
+
+void dlex_check_at(struct thread_state *t, int64_t now_ns)
+{
+    if (may_check(t->top))
+        check(t, t->top, now_ns);
+}
+
+void dlex_checkpoint(void)
+{
+    const struct dlex_block_ *top = dlex_thread_state.top;
+    if (may_check(top))
+        check(&dlex_thread_state, top, dlex_now_ns());
 }
 
 static uintptr_t interrupted_sp(const void *context)
@@ -112,10 +188,8 @@ void dlex_on_signal(int number, siginfo_t *info, void *context)
     (void)number;
     (void)info;
     struct thread_state *t = &dlex_thread_state;
-    if (dlex_guard_.depth > 0) {
-        if (!dlex_guard_.pending)
-            t->noticed_ns = dlex_now_ns();
-        dlex_guard_.pending = 1;
+    if (dlex_guard_.depth > 0 || dlex_guard_.held > 0) {
+        dlex_note_pending(t, dlex_now_ns());
         return;
     }
     /* Nothing below sets errno when it succeeds, and arming a timer that exists succeeds; a jump
@@ -139,9 +213,23 @@ void dlex_lift_(void)
 int64_t dlex_remaining_ns(void)
 {
     const struct dlex_block_ *top = dlex_thread_state.top;
-    if (!top || top->earliest_ns == INT64_MAX)
-        return INT64_MAX;
-    return top->earliest_ns - dlex_now_ns();
+    int64_t left_ns = INT64_MAX;
+    if (!top)
+        return left_ns;
+    if (top->deadline_ns != INT64_MAX)
+        left_ns = top->deadline_ns - dlex_now_ns();
+    if (top->cpu_limit_ns != INT64_MAX) {
+        const int64_t cpu_left_ns = top->cpu_limit_ns - dlex_cpu_ns();
+        if (cpu_left_ns < left_ns)
+            left_ns = cpu_left_ns;
+    }
+    return left_ns;
+}
+
+int64_t dlex_deadline_ns(void)
+{
+    const struct dlex_block_ *top = dlex_thread_state.top;
+    return top ? top->deadline_ns : INT64_MAX;
 }
 
 const struct dlex_violation *dlex_last_violation(void)

@@ -26,11 +26,12 @@ static bool is_left(const struct nest_entry *entry, uintptr_t frame, uintptr_t s
     return entry->frame < frame || entry->low < sp;
 }
 
+/* With the guard held, which is one section: those opened in the blocks that go end with them. */
 static void keep_outermost(struct thread_state *t, int level)
 {
+    dlex_guard_.depth = t->nest[level].outer_depth + 1;
     t->level = level;
     t->top = level ? t->nest[level - 1].block : NULL;
-    t->floor = level ? t->nest[level - 1].floor : NULL;
 }
 
 void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp)

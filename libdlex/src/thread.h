@@ -25,22 +25,28 @@ struct nest_entry {
     struct dlex_block_ *block;
     uintptr_t frame; /* of the function that opened it */
     uintptr_t low;   /* lowest stack address that is certainly its own */
-    struct dlex_block_ *floor; /* in force in its body */
+    int outer_depth; /* of protected sections outside it */
 };
 
 struct thread_state {
     struct dlex_block_ *top;   /* innermost open block */
     int level;                 /* number of open blocks */
     struct nest_entry nest[NEST_MAX]; /* the outermost of them, from the outside in */
-    struct dlex_block_ *floor; /* blocks outside it are protected; NULL: none is */
+    struct dlex_resource_ *resources; /* newest that is to be released on an abort */
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
+    int64_t noticed_cpu_ns;    /* CPU time then */
     timer_t timer;
     bool has_timer;
     struct dlex_violation violation;
 };
 
 extern __thread struct thread_state dlex_thread_state __attribute__((tls_model("initial-exec")));
+
+static inline bool dlex_is_wcet(int how)
+{
+    return (how & DLEX_KINDS_) == DLEX_WCET_;
+}
 
 /* exception.c: with the guard held, jumps to the innermost open block, or ends the program. */
 _Noreturn void dlex_unwind(struct thread_state *t, const struct dlex_type *type,
@@ -60,7 +66,12 @@ void dlex_discard_reused(struct thread_state *t, const struct dlex_block_ *block
 /* expiry.c: delivers what has expired and may be delivered; the guard is free before and after. */
 enum expiry_source { EXPIRY_SIGNAL, EXPIRY_OPENING, EXPIRY_LIFTED };
 void dlex_attend(struct thread_state *t, enum expiry_source source);
-/* Arms the timer for the earliest deadline that has not passed. 0 or a negative errno value. */
+/* With the guard held: somebody has to attend as soon as it is free. */
+void dlex_note_pending(struct thread_state *t, int64_t now_ns);
+/* Throws what has expired and may be delivered by a checkpoint. */
+void dlex_check_at(struct thread_state *t, int64_t now_ns);
+/* Arms the timer for the earliest expiry to come; what has expired already becomes pending. 0 or a
+ * negative errno value. */
 int dlex_rearm(struct thread_state *t, int64_t now_ns);
 
 /* timer.c: the timer of the thread. 0 or a negative errno value; arming creates it if needed. */

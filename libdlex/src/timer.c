@@ -29,7 +29,7 @@ static void on_thread_end(void *state)
 {
     struct thread_state *t = state;
     dlex_try_within_disable();
-    t->top = t->floor = NULL;
+    t->top = NULL;
     t->level = 0;
     t->armed_ns = 0;
     if (t->has_timer)

@@ -30,8 +30,10 @@
  * is delivered when the part ends. A handler is not protected.
  *
  * Leaving early. return, break, continue and goto out of a body close the block properly: its
- * constraint ends with it. The finally part does not run then, because no C compiler can be made
- * to run it; leave a block that has a finally by its end or by an exception. An application's own
+ * constraint ends with it. No C compiler can be made to run the finally part then. So a body with
+ * one is left by its end, by an exception or by dlex_return; any other exit is a mistake, which
+ * aborts with file:line unless NDEBUG is defined where the block stands, and else goes on without
+ * the finally part. An application's own
  * longjmp across a block is a mistake, which is mended as far as the stack shows it: the next
  * block, throw or expiry forgets blocks whose frames are gone, as long as at most 16 are nested.
  * Where new frames already cover the old ones they are not recognised.
@@ -51,7 +53,12 @@
 #define DLEX_EXCEPTION_H
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdint.h>
+
+#ifndef __GNUC__
+#error "dlex needs the cleanup attribute: compile with gcc or clang"
+#endif
 
 #if defined __STRICT_ANSI__ && !defined _POSIX_C_SOURCE && !defined _GNU_SOURCE && !defined __cplusplus
 #error "dlex needs POSIX.1-2008: compile with -std=gnu11, or with -D_POSIX_C_SOURCE=200809L"
@@ -82,7 +89,7 @@ struct dlex_type {
 /* The root of all exceptions. */
 extern DLEX_API const struct dlex_type dlex_exception;
 
-#define dlex_try         dlex_open_(dlex_begin_(&dlex_block_, DLEX_HERE_))
+#define dlex_try         dlex_open_(dlex_begin_(&dlex_block_))
 #define dlex_finally     if (dlex_hold_(&dlex_block_))
 #define dlex_handle      if (dlex_settle_(&dlex_block_)) { }
 #define dlex_when(ex)    else if (dlex_catches_(&dlex_block_, &(ex)))
@@ -103,58 +110,113 @@ extern DLEX_API const struct dlex_type dlex_exception;
  */
 #define dlex_rethrow() dlex_rethrow_(&dlex_block_)
 
+/*
+ * Returns from the function out of a body, and runs the finally parts of all its open blocks first,
+ * innermost first (seed 000, 5.2, has none; OML's oml_ex_return is the idea). The value is computed
+ * before them. It has the type of the expression: cast a plain 0 that stands for a null pointer.
+ */
+#define dlex_return(value)                                                                      \
+    do {                                                                                        \
+        volatile __auto_type dlex_value_ = (value);                                             \
+        DLEX_DEPART_();                                                                         \
+        return dlex_value_;                                                                     \
+    } while (0)
+#define dlex_return_void()                                                                      \
+    do {                                                                                        \
+        DLEX_DEPART_();                                                                         \
+        return;                                                                                 \
+    } while (0)
+
 /* Only in a handler, lexically: the type of the exception that it took. */
 #define dlex_caught() (dlex_block_.exception)
 
 /* ------------------------------------------------------------------------------------------- */
 /* What follows belongs to the macros. Names that end in an underscore are not an interface.    */
 
+/* Each finally part comes back here, until no block of this function is open. */
+#define DLEX_DEPART_()                                                                          \
+    sigjmp_buf dlex_back_;                                                                      \
+    if (sigsetjmp(dlex_back_, 0) != 0) { }                                                      \
+    dlex_depart_(__builtin_frame_address(0), &dlex_back_)
+
+/* What is known of a place in the source where blocks are opened. */
+struct dlex_site_ {
+    const char *where;               /* file:line */
+    int finally;                     /* whether its block has a finally part, see DLEX_PROBE_ */
+    struct dlex_measure_ *measure;   /* NULL: not in benchmark mode */
+};
+
 struct dlex_block_ {
     sigjmp_buf env;
     struct dlex_block_ *outer;
-    struct dlex_block_ *outer_floor;   /* the shielded block that was in force outside */
+    struct dlex_block_ *floor;         /* blocks outside it are protected in the body */
     struct dlex_block_ *owner;         /* whose violation passes here; NULL: a plain exception */
     const struct dlex_type *exception; /* NULL: none */
     const char *origin;                /* file:line that threw */
-    const char *where;                 /* file:line of this block */
+    struct dlex_site_ *site;
+    sigjmp_buf *back;                  /* dlex_return waits there; NULL: nobody does */
+    struct dlex_resource_ *resources;  /* the newest of the thread when it was opened */
     uintptr_t frame;                   /* stack frame of the function that opened it */
-    int64_t deadline_ns;               /* INT64_MAX: none */
-    int64_t earliest_ns;               /* of this block and all around it */
+    int64_t limit_ns;                  /* of its own, in the clock of its kind; INT64_MAX: none */
+    int64_t deadline_ns;               /* earliest of this block and all around it */
+    int64_t cpu_limit_ns;              /* likewise, in CPU time of the thread */
+    int64_t check_ns;                  /* before this time nothing asynchronous expires in them */
     int outer_depth;                   /* protected sections open outside this block */
     int outer_level;                   /* blocks open outside this block */
+    int cooperative;                   /* depth of sections at which a checkpoint may throw */
+    int how;                           /* kind of constraint, and flags */
     int phase;
     int handled;
+    int mask_known;                    /* mask is what the signal mask goes back to */
     uint32_t fp_control[2];
+    sigset_t mask;
 };
 
-enum { DLEX_OPEN_ = 1, DLEX_HELD_, DLEX_DONE_ };
+/*
+ * NEW: not begun. PROBE: the first block of a site runs empty once, before it begins, so that the
+ * site knows whether a finally part follows: when a body is left early it is too late to ask.
+ */
+enum { DLEX_NEW_, DLEX_PROBE_, DLEX_OPEN_, DLEX_HELD_, DLEX_DONE_ };
+enum { DLEX_UNKNOWN_, DLEX_NO_FINALLY_, DLEX_FINALLY_ };
 
 #define DLEX_TEXT2_(x) #x
 #define DLEX_TEXT_(x)  DLEX_TEXT2_(x)
 #define DLEX_HERE_     __FILE__ ":" DLEX_TEXT_(__LINE__)
 
-/* sigsetjmp stands alone in its condition, as the C standard wants; begin may jump back to it.
- * Blocks within blocks have the same name on purpose. */
+/* sigsetjmp stands alone in its condition, as the C standard wants; a throw, a violation, a probe
+ * come back there. Blocks within blocks have the same names on purpose. */
 #define dlex_open_(begin)                                                                       \
     {                                                                                           \
         _Pragma("GCC diagnostic push")                                                          \
         _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                          \
+        static struct dlex_site_ dlex_site_ = { DLEX_HERE_, DLEX_UNKNOWN_, 0 };                 \
         struct dlex_block_ dlex_block_ __attribute__((cleanup(dlex_leave_)));                   \
         _Pragma("GCC diagnostic pop")                                                           \
+        dlex_block_.site = &dlex_site_;                                                         \
         dlex_block_.frame = (uintptr_t)__builtin_frame_address(0);                              \
+        dlex_block_.phase = DLEX_NEW_;                                                          \
         if (sigsetjmp(dlex_block_.env, 0) != 0)                                                 \
             dlex_land_(&dlex_block_);                                                           \
-        else if (begin)
+        if (dlex_block_.phase == DLEX_NEW_ && !dlex_probe_(&dlex_block_) && (begin))
 
-DLEX_API int dlex_begin_(struct dlex_block_ *block, const char *where);
+DLEX_API int dlex_begin_(struct dlex_block_ *block);
 DLEX_API void dlex_land_(struct dlex_block_ *block);
 DLEX_API int dlex_hold_(struct dlex_block_ *block);
 DLEX_API int dlex_settle_(struct dlex_block_ *block);
 DLEX_API int dlex_catches_(struct dlex_block_ *block, const struct dlex_type *type);
+DLEX_API void dlex_depart_(void *frame, sigjmp_buf *back);
+DLEX_API void dlex_abandon_(struct dlex_block_ *block, int strict);
 DLEX_API void dlex_propagate_(struct dlex_block_ *block) __attribute__((noreturn));
 DLEX_API void dlex_rethrow_(struct dlex_block_ *block) __attribute__((noreturn));
 DLEX_API void dlex_throw_(const struct dlex_type *type, const char *origin, void *frame)
     __attribute__((noreturn));
+
+static inline int dlex_probe_(struct dlex_block_ *block)
+{
+    if (__atomic_load_n(&block->site->finally, __ATOMIC_RELAXED) == DLEX_UNKNOWN_)
+        block->phase = DLEX_PROBE_;
+    return block->phase == DLEX_PROBE_;
+}
 
 static inline void dlex_finish_(struct dlex_block_ *block)
 {
@@ -164,10 +226,17 @@ static inline void dlex_finish_(struct dlex_block_ *block)
         dlex_propagate_(block);
 }
 
+/* The end of a thread and C++ exceptions, which unwind with -fexceptions, are nobody's mistake. */
+#if defined NDEBUG || defined __EXCEPTIONS
+#define DLEX_STRICT_ 0
+#else
+#define DLEX_STRICT_ 1
+#endif
+
 static inline void dlex_leave_(struct dlex_block_ *block)
 {
     if (block->phase != DLEX_DONE_)
-        dlex_settle_(block);
+        dlex_abandon_(block, DLEX_STRICT_);
 }
 
 #ifdef __cplusplus

@@ -64,8 +64,10 @@ extern "C" {
 
 /* Any timing constraint; its parent is dlex_exception. */
 extern DLEX_API const struct dlex_type dlex_timing_violation;
-/* A dlex_try_within_rel, _abs or _abs_shielded block did not end in time. */
+/* A block with a deadline, relative or absolute, did not end in time. */
 extern DLEX_API const struct dlex_type dlex_deadline_violation;
+/* A dlex_try_within_wcet block used more CPU time than it may. */
+extern DLEX_API const struct dlex_type dlex_wcet_violation;
 /* The kernel gave this thread no timer (errno EAGAIN: see RLIMIT_SIGPENDING), or another part of
  * the program handles DLEX_SIGNAL already (errno EBUSY). Its parent is dlex_exception. */
 extern DLEX_API const struct dlex_type dlex_timer_error;
@@ -74,16 +76,45 @@ extern DLEX_API const struct dlex_type dlex_timer_error;
 #define DLEX_SIGNAL (SIGRTMIN + 7)
 
 /* Opens a block whose body must end within ns nanoseconds from now. */
-#define dlex_try_within_rel(ns)                                                                 \
-    dlex_open_(dlex_begin_rel_(&dlex_block_, (ns), DLEX_HERE_))
+#define dlex_try_within_rel(ns)  dlex_within_(ns, DLEX_REL_)
 
 /* Opens a block whose body must end before this time of CLOCK_MONOTONIC. */
-#define dlex_try_within_abs(ns)                                                                 \
-    dlex_open_(dlex_begin_abs_(&dlex_block_, (ns), DLEX_HERE_))
+#define dlex_try_within_abs(ns)  dlex_within_(ns, DLEX_ABS_)
+
+/*
+ * Opens a block whose body may use ns nanoseconds of CPU time of this thread (seed 000, requirement
+ * 2). The violation is never early and, unlike the kernel's CPU-time timers, not bound to its tick:
+ * a timer of CLOCK_MONOTONIC is set to when the CPU time can run out at the earliest; when it has
+ * not, because the thread had to wait meanwhile, the timer is set again for the rest. No privilege
+ * is needed. A thread that sleeps in the body uses none of its CPU time, but looking wakes it: a
+ * sleeping call there may return EINTR (see Cost), less than once per 2 us of the rest.
+ */
+#define dlex_try_within_wcet(ns) dlex_within_(ns, DLEX_WCET_)
+
+/*
+ * Cooperative blocks, for bodies that must not be interrupted at any instruction: no violation
+ * of any block is delivered in the body but by dlex_checkpoint, as if all of it were a protected
+ * section with holes where it says so. A constraint that expires and meets no checkpoint ends with
+ * its block; those of blocks outside are delivered when the outermost cooperative block ends. Blocks
+ * opened inside are cooperative as well, unless they are shielded. Blocks outside a protected
+ * section that stands round a cooperative block stay protected from its checkpoints too.
+ * Needs no signal and sets no timer.
+ */
+#define dlex_try_within_rel_cooperative(ns)  dlex_within_(ns, DLEX_REL_ | DLEX_COOPERATIVE_)
+#define dlex_try_within_abs_cooperative(ns)  dlex_within_(ns, DLEX_ABS_ | DLEX_COOPERATIVE_)
+#define dlex_try_within_wcet_cooperative(ns) dlex_within_(ns, DLEX_WCET_ | DLEX_COOPERATIVE_)
+
+/*
+ * Throws the violation of the outermost open block whose constraint has expired, if there is one.
+ * Does nothing in a protected section inside the innermost cooperative block, or where there is
+ * none in any protected section; allowed everywhere but in signal handlers. In an interruptible
+ * body it is not needed, and does no harm. Costs one clock read, two when a WCET is in force.
+ */
+DLEX_API void dlex_checkpoint(void);
 
 /*
  * An island of interruptible computation inside a protected section. The body is interruptible,
- * by the deadline of this block and of blocks opened inside it, while every block around it stays
+ * by the constraint of this block and of blocks opened inside it, while every block around it stays
  * protected, as if a protected section stood round this block. The section around it is in force
  * again when the body has ended, so the finally part and the handlers run in it. A deadline of an
  * outer block that passes meanwhile is pending as usual, also if it is the same deadline: this
@@ -93,8 +124,9 @@ extern DLEX_API const struct dlex_type dlex_timer_error;
  * would begin.
  * The idea is that of a shielded cancel scope in structured concurrency, turned inside out.
  */
-#define dlex_try_within_abs_shielded(ns)                                                        \
-    dlex_open_(dlex_begin_shielded_(&dlex_block_, (ns), DLEX_HERE_))
+#define dlex_try_within_rel_shielded(ns)  dlex_within_(ns, DLEX_REL_ | DLEX_SHIELDED_)
+#define dlex_try_within_abs_shielded(ns)  dlex_within_(ns, DLEX_ABS_ | DLEX_SHIELDED_)
+#define dlex_try_within_wcet_shielded(ns) dlex_within_(ns, DLEX_WCET_ | DLEX_SHIELDED_)
 
 /*
  * A protected section: no violation is delivered to this thread from disable to the matching
@@ -106,17 +138,25 @@ extern DLEX_API const struct dlex_type dlex_timer_error;
 static inline void dlex_try_within_disable(void);
 static inline void dlex_try_within_enable(void);
 
-/* The clock of this library. Safe in signal handlers. */
+/* The clock of deadlines, CLOCK_MONOTONIC, and that of WCETs, the CPU time of this thread. Safe in
+ * signal handlers. */
 DLEX_API int64_t dlex_now_ns(void);
+DLEX_API int64_t dlex_cpu_ns(void);
 
-/* Time until the earliest deadline of all open blocks of this thread (requirement 10): negative
- * when it has passed, which a protected section can see; INT64_MAX when there is none. */
+/* Time until the earliest violation in all open blocks of this thread (requirement 10), in the
+ * clock of its constraint: negative when it has passed, which a protected section or a cooperative
+ * block can see; INT64_MAX when there is none. */
 DLEX_API int64_t dlex_remaining_ns(void);
 
-/* What is known of a violation (requirement 11). */
+/* The earliest deadline of all open blocks of this thread, on CLOCK_MONOTONIC; INT64_MAX: none.
+ * For calls that wait until a time, such as pthread_cond_clockwait. WCETs are not in it. */
+DLEX_API int64_t dlex_deadline_ns(void);
+
+/* What is known of a violation (requirement 11). Times are those of the constraint's clock. */
 struct dlex_violation {
-    int64_t deadline_ns; /* when it should have come */
-    int64_t noticed_ns;  /* when the signal handler ran, or the block was opened too late */
+    const struct dlex_type *type; /* dlex_deadline_violation or dlex_wcet_violation */
+    int64_t deadline_ns; /* when it should have come; for a WCET: the CPU time allowed */
+    int64_t noticed_ns;  /* when the signal handler ran, a checkpoint or an opening noticed */
     int64_t released_ns; /* when the protected section that it waited for ended; 0: no wait */
     int64_t caught_ns;   /* when control was back in the block that owns it, before finally */
 };
@@ -145,15 +185,21 @@ DLEX_API void dlex_idle(void);
 struct dlex_guard_ {
     volatile int depth;   /* protected sections open */
     volatile int pending; /* an expiry waits for the end of a section */
+    volatile int held;    /* mutexes that the thread holds, as far as libdlex-guard sees them */
 };
 
 /* initial-exec: the handler must reach it without an allocation by the dynamic loader. */
 extern DLEX_API __thread struct dlex_guard_ dlex_guard_
     __attribute__((tls_model("initial-exec")));
 
-DLEX_API int dlex_begin_rel_(struct dlex_block_ *block, int64_t ns, const char *where);
-DLEX_API int dlex_begin_abs_(struct dlex_block_ *block, int64_t ns, const char *where);
-DLEX_API int dlex_begin_shielded_(struct dlex_block_ *block, int64_t ns, const char *where);
+enum {
+    DLEX_NO_LIMIT_, DLEX_ABS_, DLEX_REL_, DLEX_WCET_, DLEX_KINDS_ = 3,
+    DLEX_COOPERATIVE_ = 4, DLEX_SHIELDED_ = 8,
+};
+
+#define dlex_within_(ns, how) dlex_open_(dlex_begin_within_(&dlex_block_, (ns), (how)))
+
+DLEX_API int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how);
 DLEX_API void dlex_lift_(void);
 
 /* The compiler must not move memory accesses of a section out of it. */
