@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Leaving a body early: dlex_return, and the plain exits that a finally part forbids. Not here:
+ * plain exits from blocks without one (exceptions), the application's longjmp (hazards). */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dlex_testing.h"
+
+dlex_define_exception(trouble) dlex_extends(dlex_exception);
+
+static int return_through_finally(void)
+{
+    volatile int value = 7;
+    dlex_try_within_rel(HOUR) {
+        log_mark('b');
+        dlex_return(value);
+    } dlex_finally {
+        value = 0;
+        log_mark('f');
+    } dlex_handle dlex_when_any {
+        log_mark('x');
+    } dlex_end
+    log_mark('y');
+    return -1;
+}
+
+START_TEST(dlex_return_computes_its_value_then_runs_finally_and_no_handler)
+{
+    log_clear();
+    ck_assert_int_eq(return_through_finally(), 7);
+    ck_assert_str_eq(log_text(), "bf");
+    ck_assert_int_eq(dlex_remaining_ns(), INT64_MAX);
+}
+END_TEST
+
+static void return_through_three(void)
+{
+    dlex_try {
+        dlex_try_within_rel(HOUR) {
+            dlex_try_within_wcet(HOUR) {
+                dlex_return_void();
+            } dlex_finally {
+                log_mark('1');
+            } dlex_end
+            log_mark('x');
+        } dlex_end
+        log_mark('y');
+    } dlex_finally {
+        log_mark('3');
+    } dlex_handle dlex_when_any {
+        log_mark('z');
+    } dlex_end
+}
+
+START_TEST(dlex_return_runs_the_finally_parts_of_the_function_only)
+{
+    log_clear();
+    dlex_try {
+        return_through_three();
+        log_mark('b');
+    } dlex_finally {
+        log_mark('o');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "13bo");
+}
+END_TEST
+
+static const char *return_from_a_handler(void)
+{
+    dlex_try {
+        dlex_try {
+            dlex_throw(trouble);
+        } dlex_finally {
+            log_mark('i');
+        } dlex_handle dlex_when(trouble) {
+            dlex_return("text");
+        } dlex_end
+    } dlex_finally {
+        log_mark('o');
+    } dlex_end
+    return NULL;
+}
+
+START_TEST(dlex_return_in_a_handler_runs_the_finally_parts_outside)
+{
+    log_clear();
+    ck_assert_str_eq(return_from_a_handler(), "text");
+    ck_assert_str_eq(log_text(), "io");
+}
+END_TEST
+
+static int return_and_throw_in_finally(void)
+{
+    dlex_try {
+        dlex_return(1);
+    } dlex_finally {
+        dlex_throw(trouble);
+    } dlex_end
+    return 2;
+}
+
+START_TEST(exception_in_finally_goes_before_the_return)
+{
+    volatile int result = 0;
+    dlex_try {
+        result = return_and_throw_in_finally();
+    } dlex_handle dlex_when(trouble) {
+        result = 3;
+    } dlex_end
+    ck_assert_int_eq(result, 3);
+}
+END_TEST
+
+static int return_when_late(void)
+{
+    dlex_try_within_rel(2 * MS) {
+        dlex_try {
+            dlex_return(1);
+        } dlex_finally {
+            burn(5 * MS);
+            log_mark('f');
+        } dlex_end
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        return 2;
+    } dlex_end
+    return 3;
+}
+
+START_TEST(deadline_of_an_outer_block_that_passes_in_finally_goes_before_the_return)
+{
+    log_clear();
+    ck_assert_int_eq(return_when_late(), 2);
+    ck_assert_str_eq(log_text(), "f");
+}
+END_TEST
+
+START_TEST(dlex_return_ends_sections_of_the_body)
+{
+    for (int i = 0; i < 3; i++)
+        return_through_finally();
+    log_clear();
+    dlex_try_within_rel(2 * MS) {
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "d");
+}
+END_TEST
+
+static void leave_plainly(int how)
+{
+    for (volatile int i = 0; i < 2; i++) {
+        dlex_try_within_rel(HOUR) {
+            if (how == 0)
+                return;
+            if (how == 1)
+                break;
+            if (how == 2)
+                continue;
+            goto out;
+        } dlex_finally {
+            log_mark('x');
+        } dlex_end
+    }
+out:
+    log_mark('e');
+}
+
+/* What the child said on stderr, when it aborted as it must. */
+static void abort_of(int how, char *said, size_t size)
+{
+    int ends[2], status = 0;
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        dup2(ends[1], STDERR_FILENO);
+        leave_plainly(how);
+        _exit(0);
+    }
+    close(ends[1]);
+    const ssize_t got = read(ends[0], said, size - 1);
+    said[got > 0 ? got : 0] = '\0';
+    close(ends[0]);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+START_TEST(plain_exit_past_finally_aborts_with_file_and_line)
+{
+    for (int how = 0; how < 4; how++) {
+        char said[512];
+        abort_of(how, said, sizeof(said));
+        ck_assert_ptr_nonnull(strstr(said, "test_dlex_leaving.c:"));
+        ck_assert_ptr_nonnull(strstr(said, "dlex_return"));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        dlex_return_computes_its_value_then_runs_finally_and_no_handler,
+        dlex_return_runs_the_finally_parts_of_the_function_only,
+        dlex_return_in_a_handler_runs_the_finally_parts_outside,
+        exception_in_finally_goes_before_the_return,
+        deadline_of_an_outer_block_that_passes_in_finally_goes_before_the_return,
+        dlex_return_ends_sections_of_the_body,
+        plain_exit_past_finally_aborts_with_file_and_line,
+        NULL,
+    };
+    return suite_run("libdlex leaving", 120, tests);
+}
