@@ -10,8 +10,19 @@ dlex_define_exception(dlex_deadline_violation) dlex_extends(dlex_timing_violatio
 dlex_define_exception(dlex_wcet_violation) dlex_extends(dlex_timing_violation);
 dlex_define_exception(dlex_timer_error) dlex_extends(dlex_exception);
 
+static dlex_terminate_fn *terminate_handler;
+
+/* Set by one thread and called by another: release and acquire pair here and in terminate. */
+dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler)
+{
+    return __atomic_exchange_n(&terminate_handler, handler, __ATOMIC_ACQ_REL);
+}
+
 _Noreturn static void terminate(const struct dlex_type *type, const char *origin)
 {
+    dlex_terminate_fn *const handler = __atomic_load_n(&terminate_handler, __ATOMIC_ACQUIRE);
+    if (handler)
+        handler(type, origin);
     fprintf(stderr, "libdlex: %s from %s was not caught by any block; the program aborts\n",
             type->name, origin);
     abort();

@@ -130,6 +130,18 @@ extern DLEX_API const struct dlex_type dlex_exception;
 /* Only in a handler, lexically: the type of the exception that it took. */
 #define dlex_caught() (dlex_block_.exception)
 
+/*
+ * Called in the thread that threw an exception which no open block is left to take, before the
+ * program aborts: type is the exception, origin the "file:line" that threw it. No violation is
+ * delivered meanwhile. It may end the program its own way. If it returns, the exception is
+ * reported on stderr and the program aborts. It must not throw it again, nor longjmp.
+ */
+typedef void dlex_terminate_fn(const struct dlex_type *type, const char *origin);
+
+/* Sets that function for the whole program; NULL, as at the start: none. Returns the one before.
+ * Any thread may call it. */
+DLEX_API dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler);
+
 /* ------------------------------------------------------------------------------------------- */
 /* What follows belongs to the macros. Names that end in an underscore are not an interface.    */
 
