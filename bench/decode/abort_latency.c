@@ -85,7 +85,7 @@ static int decode_by_deadline(AVCodecContext *avctx, const AVPacket *packet, AVF
 }
 
 static int decode_pass(struct abort_latency *latency, const struct coded_stream *stream,
-                       AVCodecContext *avctx, AVFrame *frame, timer_t timer)
+                       AVCodecContext *avctx, AVFrame *frame, const struct raw_timer *timer)
 {
     for (size_t i = 0; i < stream->packet_count; i++) {
         const int ret = decode_by_deadline(avctx, stream->packets[i], frame);
@@ -120,8 +120,8 @@ static int open_decoder(AVCodecContext **out, struct abort_latency *latency,
 
 int latency_measure(struct abort_latency *latency, const struct coded_stream *stream)
 {
-    timer_t timer;
-    int ret = raw_timer_create(&timer);
+    struct raw_timer timer;
+    int ret = raw_timer_init(&timer, CLOCK_MONOTONIC);
     if (ret < 0)
         return ret;
     AVCodecContext *avctx = NULL;
@@ -129,13 +129,13 @@ int latency_measure(struct abort_latency *latency, const struct coded_stream *st
     ret = frame ? open_decoder(&avctx, latency, stream) : AVERROR(ENOMEM);
     while (ret >= 0 && latency->passes < latency->most_passes &&
            latency->gate_ns.count < (size_t)latency->wanted_aborts) {
-        ret = decode_pass(latency, stream, avctx, frame, timer);
+        ret = decode_pass(latency, stream, avctx, frame, &timer);
         avcodec_flush_buffers(avctx);
         latency->passes++;
     }
     avcodec_free_context(&avctx);
     av_frame_free(&frame);
-    timer_delete(timer);
+    raw_timer_finish(&timer);
     return ret;
 }
 
