@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The facts about this machine that a figure needs beside it, without any library. */
+#ifndef HOST_H
+#define HOST_H
+
+enum { HOST_TEXT_SIZE = 128 };
+
+struct host {
+    char cpu[HOST_TEXT_SIZE];
+    char kernel[HOST_TEXT_SIZE];
+    char governor[HOST_TEXT_SIZE]; /* "unknown" when the kernel shows none, as in most virtual machines */
+    char clock_source[HOST_TEXT_SIZE];
+    int cpu_count;
+    int tick_hz; /* from the resolution of the coarse clock, which moves with the tick */
+    double load; /* over the last minute */
+};
+
+void host_read(struct host *host);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * malloc-pairs: reads numbers of malloc and free pairs, one a line, and answers each with the
+ * nanoseconds they took. Built with the guard (DLEX_GUARDED: a block is open meanwhile) and without.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifdef DLEX_GUARDED
+#include <dlex/dlex.h>
+#endif
+
+#define HOUR_NS (3600 * INT64_C(1000000000))
+
+enum { SIZES = 64 };
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Sizes as programs ask for them, small ones; all from the thread's cache after the first round. */
+static void allocate(int pairs)
+{
+    for (int i = 0; i < pairs; i++) {
+        void *memory = malloc(16 + 16 * (i % SIZES));
+        __asm__ __volatile__("" : : "r"(memory) : "memory"); /* else the pair is optimised away */
+        free(memory);
+    }
+}
+
+#ifdef DLEX_GUARDED
+static int64_t timed_ns(int pairs)
+{
+    volatile int64_t took_ns = 0;
+    dlex_try_within_rel(HOUR_NS) {
+        const int64_t start_ns = now_ns();
+        allocate(pairs);
+        took_ns = now_ns() - start_ns;
+    } dlex_end
+    return took_ns;
+}
+#else
+static int64_t timed_ns(int pairs)
+{
+    const int64_t start_ns = now_ns();
+    allocate(pairs);
+    return now_ns() - start_ns;
+}
+#endif
+
+int main(void)
+{
+    int pairs;
+    while (scanf("%d", &pairs) == 1) {
+        printf("%lld\n", (long long)timed_ns(pairs));
+        if (fflush(stdout))
+            return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
