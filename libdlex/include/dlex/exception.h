@@ -52,13 +52,13 @@
 #ifndef DLEX_EXCEPTION_H
 #define DLEX_EXCEPTION_H
 
-#include <setjmp.h>
-#include <signal.h>
-#include <stdint.h>
-
 #ifndef __GNUC__
 #error "dlex needs the cleanup attribute: compile with gcc or clang"
 #endif
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
 
 #if defined __STRICT_ANSI__ && !defined _POSIX_C_SOURCE && !defined _GNU_SOURCE && !defined __cplusplus
 #error "dlex needs POSIX.1-2008: compile with -std=gnu11, or with -D_POSIX_C_SOURCE=200809L"
@@ -117,7 +117,7 @@ extern DLEX_API const struct dlex_type dlex_exception;
  */
 #define dlex_return(value)                                                                      \
     do {                                                                                        \
-        volatile __auto_type dlex_value_ = (value);                                             \
+        DLEX_AUTO_ dlex_value_ = (value);                                                       \
         DLEX_DEPART_();                                                                         \
         return dlex_value_;                                                                     \
     } while (0)
@@ -144,6 +144,12 @@ DLEX_API dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler);
 
 /* ------------------------------------------------------------------------------------------- */
 /* What follows belongs to the macros. Names that end in an underscore are not an interface.    */
+
+#ifdef __cplusplus
+#define DLEX_AUTO_ auto
+#else
+#define DLEX_AUTO_ __extension__ volatile __auto_type
+#endif
 
 /* Each finally part comes back here, until no block of this function is open. */
 #define DLEX_DEPART_()                                                                          \
