@@ -207,6 +207,7 @@ void dlex_land_(struct dlex_block_ *block)
     if (block->owner == block) {
         struct dlex_violation *v = &dlex_thread_state.violation;
         v->caught_ns = dlex_is_wcet(block->how) ? dlex_cpu_ns() : dlex_now_ns();
+        dlex_latency_note(v);
     }
 }
 

@@ -74,6 +74,9 @@ void dlex_check_at(struct thread_state *t, int64_t now_ns);
  * negative errno value. */
 int dlex_rearm(struct thread_state *t, int64_t now_ns);
 
+/* latency.c: counts a violation that has reached its block. Lock-free. */
+void dlex_latency_note(const struct dlex_violation *v);
+
 /* timer.c: the timer of the thread. 0 or a negative errno value; arming creates it if needed. */
 int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns);
 void dlex_timer_disarm(struct thread_state *t);

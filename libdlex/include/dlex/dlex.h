@@ -9,6 +9,7 @@
  *   dlex/exception.h   exceptions: types, try, finally, handle, when, throw, rethrow
  *   dlex/within.h      deadlines: try_within_rel, try_within_abs, protected sections, the contract
  *                      on what may be interrupted, and what the library knows of a violation
+ *   dlex/latency.h     how late the violations of the process were taken
  *
  * Needs gcc or clang, Linux, and POSIX.1-2008 in sight (-std=gnu11, or _POSIX_C_SOURCE 200809L).
  * Link with -ldlex (pkg-config dlex). No dependency but libc.
@@ -17,6 +18,7 @@
 #define DLEX_DLEX_H
 
 #include <dlex/exception.h>
+#include <dlex/latency.h>
 #include <dlex/within.h>
 
 #endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dlex/latency.h>
+
+#include "histogram.h"
+#include "thread.h"
+
+/* Of the whole process. Each thread adds when one of its violations has reached its block. */
+static struct latencies {
+    const struct dlex_type *type;
+    uint64_t delayed;
+    struct histogram late;
+} known[] = { { .type = &dlex_deadline_violation }, { .type = &dlex_wcet_violation } };
+
+enum { KNOWN = sizeof(known) / sizeof(known[0]) };
+
+void dlex_latency_note(const struct dlex_violation *v)
+{
+    struct latencies *const l = &known[v->type == &dlex_wcet_violation];
+    if (v->released_ns)
+        __atomic_fetch_add(&l->delayed, 1, __ATOMIC_RELAXED);
+    dlex_histogram_add(&l->late, v->caught_ns - v->deadline_ns);
+}
+
+static bool is_a(const struct dlex_type *type, const struct dlex_type *ancestor)
+{
+    while (type && type != ancestor)
+        type = type->parent;
+    return type;
+}
+
+void dlex_latency_read(const struct dlex_type *violation, struct dlex_latency *out)
+{
+    struct histogram late = { 0 };
+    uint64_t delayed = 0;
+    for (int i = 0; i < KNOWN; i++) {
+        if (!is_a(known[i].type, violation))
+            continue;
+        delayed += __atomic_load_n(&known[i].delayed, __ATOMIC_RELAXED);
+        dlex_histogram_merge(&late, &known[i].late);
+    }
+    const struct histogram_summary s = dlex_histogram_summarise(&late);
+    *out = (struct dlex_latency){
+        .count = s.count, .delayed = delayed,
+        .min_ns = s.min_ns, .max_ns = s.max_ns,
+        .p50_ns = s.p50_ns, .p90_ns = s.p90_ns, .p99_ns = s.p99_ns,
+        .mean_ns = s.mean_ns, .stddev_ns = s.stddev_ns,
+    };
+}
+
+void dlex_latency_reset(void)
+{
+    for (int i = 0; i < KNOWN; i++) {
+        __atomic_store_n(&known[i].delayed, 0, __ATOMIC_RELAXED);
+        dlex_histogram_clear(&known[i].late);
+    }
+}
