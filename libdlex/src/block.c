@@ -103,7 +103,10 @@ static void link_block(struct thread_state *t, struct dlex_block_ *block,
     fpenv_save(block->fp_control);
     if (t->level < NEST_MAX)
         t->nest[t->level] = nest_entry(block, sp);
+    else
+        block->seal = dlex_seal_of(block);
     t->level++;
+    t->frame = block->frame;
     block->phase = DLEX_OPEN_;
     t->top = block;
 }
@@ -191,6 +194,7 @@ static void close_block(struct dlex_block_ *block)
     DLEX_FENCE_();
     t->top = block->outer;
     t->level = block->outer_level;
+    t->frame = block->outer ? block->outer->frame : UINTPTR_MAX;
     block->phase = DLEX_HELD_;
 }
 

@@ -17,7 +17,7 @@
 
 #include <dlex/dlex.h>
 
-/* How many nested blocks stale.c watches. */
+/* Of how many nested blocks stale.c knows the places without their records. */
 enum { NEST_MAX = 16 };
 
 /* Where an open block lives, known without looking into its record. */
@@ -30,6 +30,7 @@ struct nest_entry {
 
 struct thread_state {
     struct dlex_block_ *top;   /* innermost open block */
+    uintptr_t frame;           /* of the function that opened it */
     int level;                 /* number of open blocks */
     struct nest_entry nest[NEST_MAX]; /* the outermost of them, from the outside in */
     struct dlex_resource_ *resources; /* newest that is to be released on an abort */
@@ -60,6 +61,8 @@ uintptr_t dlex_stack_pointer(void);
 /* stale.c, with the guard held: forgets blocks that were left without closing, seen from code
  * with this stack frame (0: unknown) and a stack pointer at least sp. */
 void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp);
+/* What block->seal must be for the record to be believed. */
+uintptr_t dlex_seal_of(const struct dlex_block_ *block);
 /* Forgets an open block whose record this block is about to reuse, and those inside it. */
 void dlex_discard_reused(struct thread_state *t, const struct dlex_block_ *block);
 

@@ -157,6 +157,72 @@ START_TEST(blocks_left_by_longjmp_do_not_take_later_exceptions)
 }
 END_TEST
 
+/* Nested blocks, of which the one with this depth goes on after those inside were left. */
+static void nest_and_leave(int depth, int landing, int deepest)
+{
+    dlex_try_within_rel(HOUR) {
+        if (depth == landing) {
+            if (setjmp(way_out) == 0)
+                nest_and_leave(depth + 1, landing, deepest);
+            else
+                dlex_throw(dlex_exception);
+        } else if (depth == deepest) {
+            leave_by_longjmp_from_far_below(HOUR, 2);
+        } else {
+            nest_and_leave(depth + 1, landing, deepest);
+        }
+    } dlex_finally {
+        log_mark(depth == landing ? 'f' : '.');
+    } dlex_handle dlex_when_any {
+        log_mark(depth == landing ? 'h' : 'x');
+    } dlex_end
+}
+
+static void expect_a_landing(int landing, int deepest)
+{
+    char expected[64] = "fh";
+    for (int i = 0; i < landing; i++)
+        expected[2 + i] = '.';
+    log_clear();
+    nest_and_leave(0, landing, deepest);
+    ck_assert_str_eq(log_text(), expected);
+    ck_assert_int_eq(dlex_remaining_ns(), INT64_MAX);
+}
+
+START_TEST(blocks_left_by_longjmp_are_forgotten_at_any_depth)
+{
+    expect_a_landing(3, 10);
+    expect_a_landing(3, 15);
+    expect_a_landing(15, 16);
+    expect_a_landing(15, 40);
+    expect_a_landing(16, 17);
+    expect_a_landing(30, 50);
+    expect_a_landing(0, 50);
+}
+END_TEST
+
+static void leave_a_section_by_longjmp(void)
+{
+    dlex_try_within_rel(HOUR) {
+        dlex_try_within_disable();
+        longjmp(way_out, 1);
+    } dlex_end
+}
+
+START_TEST(section_in_a_block_left_by_longjmp_ends_with_it)
+{
+    log_clear();
+    if (setjmp(way_out) == 0)
+        leave_a_section_by_longjmp();
+    dlex_try_within_rel(2 * MS) {
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "d");
+}
+END_TEST
+
 static void leave_a_block_in_an_island_by_longjmp(int64_t deadline_ns)
 {
     dlex_try_within_abs_shielded(deadline_ns + HOUR) {
@@ -249,6 +315,8 @@ int main(void)
         stray_signals_change_nothing,
         blocks_left_by_longjmp_are_forgotten_when_they_expire,
         blocks_left_by_longjmp_do_not_take_later_exceptions,
+        blocks_left_by_longjmp_are_forgotten_at_any_depth,
+        section_in_a_block_left_by_longjmp_ends_with_it,
         block_left_by_longjmp_in_an_island_does_not_break_the_shield,
         block_left_by_longjmp_in_its_own_function_can_be_opened_again,
         block_on_an_alternate_stack_leaves_the_others_alone,

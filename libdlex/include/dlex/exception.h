@@ -33,11 +33,13 @@
  * constraint ends with it. No C compiler can be made to run the finally part then. So a body with
  * one is left by its end, by an exception or by dlex_return; any other exit is a mistake, which
  * aborts with file:line unless NDEBUG is defined where the block stands, and else goes on without
- * the finally part. An application's own
- * longjmp across a block is a mistake, which is mended as far as the stack shows it: the next
- * block, throw or expiry forgets blocks whose frames are gone, as long as at most 16 are nested.
- * Where new frames already cover the old ones they are not recognised.
- * pthread_exit and cancellation may end a thread that has open blocks.
+ * the finally part.
+ *
+ * An application's own longjmp across a block is a mistake, which is mended as far as the stack
+ * shows it: the next block, throw or expiry forgets blocks whose frames are gone, and the sections
+ * opened in them. Where new frames already cover the old ones they are not recognised; where that
+ * happens more than 16 blocks deep, it is noticed and the program aborts. pthread_exit and
+ * cancellation may end a thread that has open blocks.
  *
  * Local variables. A jump is a siglongjmp: a local variable of the function with the block that
  * was changed in the body and is read after the body must be volatile, or its value is
@@ -174,6 +176,7 @@ struct dlex_block_ {
     struct dlex_site_ *site;
     sigjmp_buf *back;                  /* dlex_return waits there; NULL: nobody does */
     struct dlex_resource_ *resources;  /* the newest of the thread when it was opened */
+    uintptr_t seal;                    /* tells whether the record was written over */
     uintptr_t frame;                   /* stack frame of the function that opened it */
     int64_t limit_ns;                  /* of its own, in the clock of its kind; INT64_MAX: none */
     int64_t deadline_ns;               /* earliest of this block and all around it */
