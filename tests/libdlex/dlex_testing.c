@@ -15,6 +15,13 @@ void burn(int64_t ns)
     burn_until(dlex_now_ns() + ns);
 }
 
+void outlast(int64_t deadline_ns)
+{
+    burn_until(deadline_ns);
+    while (!dlex_guard_.pending)
+        ;
+}
+
 void log_clear(void)
 {
     length = 0;
@@ -42,6 +49,7 @@ const char *log_of_protected(void (*body)(int64_t deadline_ns))
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_disable();
         body(deadline_ns);
+        outlast(deadline_ns);
         log_mark('p');
         dlex_try_within_enable();
         log_mark('x');

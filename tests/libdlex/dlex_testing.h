@@ -20,6 +20,9 @@
 /* Computes until the clock reaches the time; the honest victim of a deadline. */
 void burn_until(int64_t time_ns);
 void burn(int64_t ns);
+/* Where a violation must wait (a section, a finally part, an island for the blocks outside): computes
+ * until the deadline has passed and the thread was told so, however long that takes. */
+void outlast(int64_t deadline_ns);
 
 /* A log of what ran, as letters: what a test expects is one string. It survives jumps. */
 void log_clear(void);
@@ -28,7 +31,7 @@ const char *log_text(void);
 
 /* Runs the body in a protected section of a block with a deadline SOON, and returns the log of it:
  * 'p' when the body has ended, 'o' when the block is left, which only the end of the section may
- * do; 'x' if the block went on after it. The body must outlast the deadline. */
+ * do; 'x' if the block went on after it. If the body ends early the section outlasts the deadline. */
 const char *log_of_protected(void (*body)(int64_t deadline_ns));
 
 #endif

@@ -115,7 +115,7 @@ START_TEST(section_inside_the_island_delays_its_violation)
     dlex_try_within_disable();
     dlex_try_within_abs_shielded(deadline_ns) {
         dlex_try_within_disable();
-        burn_until(deadline_ns + MS);
+        outlast(deadline_ns);
         log_mark('s');
         dlex_try_within_enable();
         log_mark('x');
@@ -231,7 +231,7 @@ START_TEST(shield_without_a_section_holds_the_outer_violation_back_itself)
     const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_abs_shielded(deadline_ns + HOUR) {
-            burn_until(deadline_ns + MS);
+            outlast(deadline_ns);
             log_mark('b');
         } dlex_finally {
             log_mark('f');
