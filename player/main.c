@@ -45,13 +45,12 @@ static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = note_signal};
     sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, DLEX_SIGNAL); /* this handler must not be left in the middle */
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction before;
         sigaction(numbers[i], NULL, &before);
         if (before.sa_handler != SIG_IGN) /* nohup, or a shell's background job */
-            sigaction(numbers[i], &action, NULL);
+            dlex_sigaction(numbers[i], &action, NULL); /* no deadline leaves the handler in the middle */
     }
     signal(SIGPIPE, SIG_IGN);
 }

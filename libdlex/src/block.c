@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "fpenv.h"
-#include "thread.h"
+#include "signals.h"
 
 __thread struct dlex_guard_ dlex_guard_;
 __thread struct thread_state dlex_thread_state;
@@ -205,6 +205,10 @@ void dlex_land_(struct dlex_block_ *block)
         return;
     }
     close_block(block);
+    if (block->mask_known && !block->back)
+        dlex_sigmask_restore_(block);
+    else if (block->mask_known)
+        dlex_sigmask_pass_(block);
     if (block->back)
         return;
     fpenv_restore(block->fp_control);
@@ -215,14 +219,22 @@ void dlex_land_(struct dlex_block_ *block)
     }
 }
 
+static void end_body(struct dlex_block_ *block)
+{
+    if (block->phase != DLEX_OPEN_)
+        return;
+    close_block(block);
+    if (block->mask_known)
+        dlex_sigmask_pass_(block);
+}
+
 int dlex_hold_(struct dlex_block_ *block)
 {
     if (block->phase == DLEX_PROBE_) {
         __atomic_store_n(&block->site->finally, DLEX_FINALLY_, __ATOMIC_RELAXED);
         return 0;
     }
-    if (block->phase == DLEX_OPEN_)
-        close_block(block);
+    end_body(block);
     return 1;
 }
 
@@ -237,8 +249,7 @@ int dlex_settle_(struct dlex_block_ *block)
 {
     if (block->phase == DLEX_PROBE_)
         end_of_probe(block);
-    if (block->phase == DLEX_OPEN_)
-        close_block(block);
+    end_body(block);
     if (block->phase == DLEX_HELD_) {
         block->phase = DLEX_DONE_;
         release_to(&dlex_thread_state, block->outer_depth, EXPIRY_LIFTED);

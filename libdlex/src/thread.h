@@ -13,9 +13,10 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include <dlex/dlex.h>
+
+#include "notify.h"
 
 /* Of how many nested blocks stale.c knows the places without their records. */
 enum { NEST_MAX = 16 };
@@ -37,7 +38,7 @@ struct thread_state {
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
     int64_t noticed_cpu_ns;    /* CPU time then */
-    timer_t timer;
+    struct notify notify;
     bool has_timer;
     struct dlex_violation violation;
 };
@@ -83,7 +84,7 @@ void dlex_latency_note(const struct dlex_violation *v);
 /* timer.c: the timer of the thread. 0 or a negative errno value; arming creates it if needed. */
 int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns);
 void dlex_timer_disarm(struct thread_state *t);
-/* expiry.c, installed by timer.c. */
+/* expiry.c, installed by signals.c. */
 void dlex_on_signal(int number, siginfo_t *info, void *context);
 
 #endif

@@ -3,16 +3,10 @@
  * One timer a thread: created when the thread first needs it, deleted when the thread ends, lost
  * in a forked child and made anew there.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
+#include <time.h>
 
-#include "thread.h"
-
-#ifndef sigev_notify_thread_id /* older glibc names only the field */
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
+#include "signals.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t thread_end;
@@ -33,7 +27,7 @@ static void on_thread_end(void *state)
     t->level = 0;
     t->armed_ns = 0;
     if (t->has_timer)
-        timer_delete(t->timer);
+        notify_destroy(&t->notify);
     t->has_timer = false;
     dlex_guard_.pending = 0;
     dlex_guard_.depth = 0;
@@ -43,6 +37,7 @@ static void on_thread_end(void *state)
  * makes the new timer; a violation must not be delivered here, inside fork. */
 static void in_forked_child(void)
 {
+    notify_in_child();
     struct thread_state *t = &dlex_thread_state;
     t->has_timer = false;
     t->armed_ns = 0;
@@ -50,63 +45,46 @@ static void in_forked_child(void)
         dlex_guard_.pending = 1;
 }
 
-static int take_signal(void)
-{
-    struct sigaction old;
-    if (sigaction(DLEX_SIGNAL, NULL, &old) < 0)
-        return -errno;
-    if ((old.sa_flags & SA_SIGINFO) || old.sa_handler != SIG_DFL)
-        return -EBUSY;
-    /* SA_NODEFER: a jump out of the handler leaves the signal unblocked. */
-    struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART };
-    action.sa_sigaction = dlex_on_signal;
-    sigemptyset(&action.sa_mask);
-    return sigaction(DLEX_SIGNAL, &action, NULL) < 0 ? -errno : 0;
-}
-
 static void init_process(void)
 {
     process_error = -pthread_key_create(&thread_end, on_thread_end);
     if (!process_error)
-        process_error = -pthread_atfork(NULL, NULL, in_forked_child);
-    if (!process_error)
-        process_error = take_signal();
+        process_error = -pthread_atfork(notify_before_fork, notify_in_parent,
+                                        in_forked_child);
+}
+
+/* Without memory for the key's value the thread could not give its timer back. */
+static int create_for_thread(struct thread_state *t)
+{
+    const int err = notify_create(&t->notify);
+    if (err)
+        return err;
+    const int no_memory = -pthread_setspecific(thread_end, t);
+    if (no_memory)
+        notify_destroy(&t->notify);
+    return no_memory;
 }
 
 static int create_timer(struct thread_state *t)
 {
     pthread_once(&once, init_process);
-    if (process_error)
-        return process_error;
-    struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = DLEX_SIGNAL };
-    event.sigev_notify_thread_id = gettid();
-    if (timer_create(CLOCK_MONOTONIC, &event, &t->timer) < 0)
-        return -errno;
-    int err = -pthread_setspecific(thread_end, t);
-    if (err) {
-        timer_delete(t->timer);
-        return err;
+    int err = process_error;
+    if (!err)
+        err = dlex_signal_take();
+    if (!err)
+        err = create_for_thread(t);
+    if (!err) {
+        t->has_timer = true;
+        dlex_signal_admit();
     }
-    t->has_timer = true;
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, DLEX_SIGNAL);
-    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-    return 0;
-}
-
-static int set_timer(struct thread_state *t, int64_t expiry_ns)
-{
-    const struct itimerspec spec = { .it_value = { .tv_sec = expiry_ns / 1000000000,
-                                                   .tv_nsec = expiry_ns % 1000000000 } };
-    return timer_settime(t->timer, TIMER_ABSTIME, &spec, NULL) < 0 ? -errno : 0;
+    return err;
 }
 
 int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns)
 {
     int err = t->has_timer ? 0 : create_timer(t);
     if (!err)
-        err = set_timer(t, deadline_ns);
+        err = notify_arm(&t->notify, deadline_ns);
     t->armed_ns = err ? 0 : deadline_ns;
     return err;
 }
@@ -128,7 +106,8 @@ void dlex_idle(void)
         t->armed_ns = 0;
         dlex_rearm(t, dlex_now_ns());
         if (!t->armed_ns)
-            set_timer(t, 0);
+            notify_arm(&t->notify, INT64_MAX);
+        notify_flush(&t->notify);
     }
     dlex_try_within_enable();
 }

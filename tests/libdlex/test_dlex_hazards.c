@@ -39,7 +39,7 @@ static int errors_in_child(bool limit, bool handler)
     if (limit && setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){ 0, 0 }) < 0)
         return 1;
     if (handler)
-        signal(DLEX_SIGNAL, ignore_signal);
+        signal(dlex_signal(), ignore_signal);
     const int expected = handler ? EBUSY : EAGAIN;
     if (dlex_thread_init() != -expected)
         return 2;
@@ -93,16 +93,16 @@ START_TEST(stray_signals_change_nothing)
 {
     log_clear();
     ck_assert_int_eq(dlex_thread_init(), 0);
-    raise(DLEX_SIGNAL);
+    raise(dlex_signal());
     dlex_try_within_rel(5 * MS) {
         for (int i = 0; i < 100; i++)
-            raise(DLEX_SIGNAL);
+            raise(dlex_signal());
         log_mark('b');
         burn(HOUR);
     } dlex_handle dlex_when(dlex_deadline_violation) {
         log_mark('d');
     } dlex_end
-    raise(DLEX_SIGNAL);
+    raise(dlex_signal());
     const char *last = log_text() + strlen(log_text()) - 1;
     ck_assert_str_eq(last, "d");
 }

@@ -10,6 +10,7 @@
  *   dlex/within.h      deadlines: try_within_rel, try_within_abs, protected sections, the contract
  *                      on what may be interrupted, and what the library knows of a violation
  *   dlex/latency.h     how late the violations of the process were taken
+ *   dlex/signal.h      the library's signal, signal handlers of the application, the signal mask
  *
  * Needs gcc or clang, Linux, and POSIX.1-2008 in sight (-std=gnu11, or _POSIX_C_SOURCE 200809L).
  * Link with -ldlex (pkg-config dlex). No dependency but libc.
@@ -19,6 +20,7 @@
 
 #include <dlex/exception.h>
 #include <dlex/latency.h>
+#include <dlex/signal.h>
 #include <dlex/within.h>
 
 #endif

@@ -39,12 +39,12 @@
  * What is restored by a jump: errno as it was at the interruption; the floating-point control
  * words (rounding, FTZ/DAZ, precision, exception masks) as they were when the block was opened,
  * on x86 and ARM64; protected sections opened inside the block end. Not restored: the signal
- * mask, if the body changed it.
+ * mask, if the body changed it otherwise than by dlex_sigmask.
  *
- * Signals. The library owns DLEX_SIGNAL in the whole process and unblocks it in each thread that
+ * Signals. The library owns one signal in the whole process and unblocks it in each thread that
  * uses deadlines; a thread that blocks it gets no violations until it unblocks it. A handler of
  * the application may be abandoned in the middle, with its signal left blocked, if a deadline
- * passes in it: put DLEX_SIGNAL into the sa_mask of your handlers.
+ * passes in it: install your handlers with dlex_sigaction. See dlex/signal.h.
  *
  * Errors. If a thread can have no timer, the block that needs it throws dlex_timer_error, with
  * the reason in errno, before its body runs; the block's own handlers may take it. A thread that
@@ -69,11 +69,8 @@ extern DLEX_API const struct dlex_type dlex_deadline_violation;
 /* A dlex_try_within_wcet block used more CPU time than it may. */
 extern DLEX_API const struct dlex_type dlex_wcet_violation;
 /* The kernel gave this thread no timer (errno EAGAIN: see RLIMIT_SIGPENDING), or another part of
- * the program handles DLEX_SIGNAL already (errno EBUSY). Its parent is dlex_exception. */
+ * the program handles the signal already (errno EBUSY). Its parent is dlex_exception. */
 extern DLEX_API const struct dlex_type dlex_timer_error;
-
-/* The signal that the library uses; needs <signal.h>. */
-#define DLEX_SIGNAL (SIGRTMIN + 7)
 
 /* Opens a block whose body must end within ns nanoseconds from now. */
 #define dlex_try_within_rel(ns)  dlex_within_(ns, DLEX_REL_)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * dlex/signal.h: the library's signal, and how the application's own signals live beside it.
+ *
+ * THE SIGNAL. A violation reaches a thread as a signal sent to that thread alone. The library owns
+ * one number in the whole process, from the first timed block or dlex_thread_init on; its handler
+ * is not to be replaced. The number is a property of the program, so no variable of the environment
+ * changes it. A thread that uses timing constraints must not block it: it would get no violations.
+ *
+ * HANDLERS OF THE APPLICATION. A deadline may pass while the thread is in a signal handler of the
+ * application. There are three ways to live with that:
+ *
+ *   1. Install the handler with dlex_sigaction. The violation waits until the handler has returned,
+ *      and is taken then. This is the way to choose: nothing is lost. Timed blocks that the handler
+ *      opens itself are not interrupted, either; they are interrupted if the library prepares the
+ *      thread only then, so call dlex_thread_init before the signal can come.
+ *   2. Let the handler begin with dlex_try_within_disable and end with dlex_try_within_enable. It
+ *      is then never left in the middle, but a violation that has waited is taken by the enable, and
+ *      the kernel's return from the handler is skipped: its own signal, and those of its sa_mask,
+ *      stay blocked. Give the handler SA_NODEFER and an empty sa_mask, and nothing stays blocked.
+ *   3. Do neither. The handler may be left at any instruction, its signals blocked as in 2.
+ *
+ * The same holds for a handler on an alternate stack (sigaltstack): after a jump out of it the
+ * kernel finds by the stack pointer that the stack is free again.
+ *
+ * THE SIGNAL MASK. A jump does not touch the mask of the thread, except that dlex_sigmask may be used
+ * in bodies. Between blocks and where nothing is aborted it is pthread_sigmask.
+ *
+ *     dlex_try_within_rel(2 * 1000 * 1000) {
+ *         dlex_sigmask(SIG_BLOCK, &terminal_signals, NULL);
+ *         rewrite(screen);                          // may be aborted
+ *         dlex_sigmask(SIG_UNBLOCK, &terminal_signals, NULL);
+ *     } dlex_end                                    // unblocked again in any case
+ *
+ * exec. The new program starts with the default action for the signal, which would end it. With
+ * the Linux notification nothing can arrive there. With the POSIX one (see Meson's option
+ * notification) a signal can be on its way while exec begins: call dlex_idle first, outside timed
+ * blocks. fork followed by exec, and posix_spawn, need no care with either, if fork and exec stand
+ * in one protected section.
+ *
+ * The idea of a signal for each thread, and of a real-time one, is that of seed 000, section 6.2.
+ */
+#ifndef DLEX_SIGNAL_H
+#define DLEX_SIGNAL_H
+
+#include <signal.h>
+
+#include <dlex/exception.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The number of the library's signal: SIGRTMIN + 7 unless dlex_use_signal chose another. Any
+ * thread, also in signal handlers. */
+DLEX_API int dlex_signal(void);
+
+/*
+ * Chooses the signal, for a program in which another part needs the default one. Call it early in
+ * main: before the first timed block, dlex_thread_init, and dlex_sigaction of any thread. A real-time
+ * signal is best; another one that the program and the kernel have no use for will do.
+ * Returns 0, also if this is the number in use already; or, having changed nothing,
+ *   -EINVAL  signo is no signal, cannot be caught, or stands for a fault of the program,
+ *   -EBUSY   the number is fixed already, or the program has a handler for signo.
+ * After dlex_timer_error with EBUSY (the default signal has a handler) it may still be called.
+ */
+DLEX_API int dlex_use_signal(int signo);
+
+/*
+ * sigaction(2), with the library's signal added to sa_mask: a violation does not leave the handler
+ * in the middle, it is taken when the handler has returned. act and old may be NULL as there. From
+ * now on the number of the library's signal is fixed.
+ * Returns 0; or -1 with errno as sigaction, and EINVAL for the library's own signal. Any thread,
+ * also in signal handlers and protected sections; not to be interrupted by a violation, so with a
+ * block open it does its work in a protected section of its own.
+ */
+DLEX_API int dlex_sigaction(int signo, const struct sigaction *act, struct sigaction *old);
+
+/*
+ * pthread_sigmask(3), whose effect ends with the block if that is aborted: the innermost open block
+ * of the thread remembers the mask that was in force before the first such call in its body, and
+ * when an exception or a violation ends the body, that mask is in force again before the finally
+ * part. A body that ends by itself, or by return, break or goto, leaves the mask as it set it;
+ * what was remembered passes to the block around, if that remembers nothing itself.
+ * The library's signal is taken out of what would be blocked, and *old tells the truth about it.
+ * Returns 0 or a positive error number, as pthread_sigmask does. Safe in signal handlers; there the
+ * block remembers the mask of the handler, so pair the calls within it.
+ */
+DLEX_API int dlex_sigmask(int how, const sigset_t *set, sigset_t *old);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * notify.h: how one thread is sent the library's signal at a time of CLOCK_MONOTONIC, never
+ * earlier. Two files implement it, and the build takes one of them (Meson's option notification):
+ *
+ *   notify_linux.c   a kernel timer for each thread, which signals that thread (SIGEV_THREAD_ID)
+ *   notify_posix.c   one more thread in the process, the router, which waits for the earliest expiry
+ *                    and signals the thread concerned; no call that only Linux has
+ *
+ * With either, a signal may arrive although its expiry was replaced or withdrawn in the meantime;
+ * the receiver asks the clock (see thread.h). A notify belongs to one thread, which alone calls
+ * the functions on it, with dlex_guard_.depth above zero. It lies in static thread-local memory.
+ */
+#ifndef DLEX_NOTIFY_H
+#define DLEX_NOTIFY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+struct notify {
+    /* Linux */
+    timer_t timer;
+    /* POSIX; all but expiry_ns guarded by the lock of notify_posix.c */
+    pthread_t thread;
+    struct notify *next;
+    _Atomic int64_t expiry_ns; /* INT64_MAX: none; the thread sets it, the router clears it */
+};
+
+/* For the calling thread; dlex_signal_take has succeeded. Returns 0, or a negative errno value and
+ * nothing is left: -EAGAIN, -ENOMEM, and with POSIX whatever pthread_create says. Not in a signal
+ * handler. */
+int notify_create(struct notify *n);
+/* Before the thread ends. Afterwards nothing more is sent to it. */
+void notify_destroy(struct notify *n);
+
+/* Replaces the expiry; INT64_MAX: none. A time in the past means at once. Returns 0 or a negative
+ * errno value. Safe in the signal handler. */
+int notify_arm(struct notify *n, int64_t expiry_ns);
+/* When this returns, a signal of an expiry replaced before has arrived or will never come. Not in
+ * a signal handler. */
+void notify_flush(struct notify *n);
+
+/* Handlers for pthread_atfork. In the child all notifies are gone, that of the caller included;
+ * it may be created anew. */
+void notify_before_fork(void);
+void notify_in_parent(void);
+void notify_in_child(void);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "signals.h"
+
+/* Of which signal: 0 the default one, positive one that was chosen, negative one that is fixed.
+ * One word, so that handlers may read and fix it. */
+static _Atomic int choice;
+
+/* Guards that the handler is installed once; taken by dlex_signal_take alone. */
+static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
+static bool taken;
+
+static int number_of(int chosen)
+{
+    if (chosen == 0)
+        return SIGRTMIN + 7;
+    return chosen < 0 ? -chosen : chosen;
+}
+
+int dlex_signal(void)
+{
+    return number_of(atomic_load(&choice));
+}
+
+static int fix_number(void)
+{
+    int chosen = atomic_load(&choice);
+    while (chosen >= 0 && !atomic_compare_exchange_weak(&choice, &chosen, -number_of(chosen)))
+        ;
+    return number_of(chosen);
+}
+
+/* Signals that the kernel raises for a fault at an instruction: masking them, or returning from
+ * their handler as if nothing had been, would end or hang the program. */
+static bool is_fault(int signo)
+{
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+    for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        if (faults[i] == signo)
+            return true;
+    }
+    return false;
+}
+
+/* 0, -EBUSY when somebody handles it. Ignored is free: it may be inherited from a parent. */
+static int check_free(int signo)
+{
+    struct sigaction now;
+    if (sigaction(signo, NULL, &now) < 0)
+        return -errno;
+    const bool unclaimed = !(now.sa_flags & SA_SIGINFO)
+                      && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
+    return unclaimed ? 0 : -EBUSY;
+}
+
+int dlex_use_signal(int signo)
+{
+    if (signo == SIGKILL || signo == SIGSTOP || is_fault(signo))
+        return -EINVAL;
+    int chosen = atomic_load(&choice);
+    if (chosen < 0)
+        return signo == -chosen ? 0 : -EBUSY;
+    const int err = check_free(signo);
+    if (err)
+        return err;
+    while (!atomic_compare_exchange_weak(&choice, &chosen, signo)) {
+        if (chosen < 0)
+            return signo == -chosen ? 0 : -EBUSY;
+    }
+    return 0;
+}
+
+/* A number that cannot be had stays open to dlex_use_signal, unless handlers mask it already. */
+static int take(void)
+{
+    const int signo = dlex_signal();
+    const int err = check_free(signo);
+    if (err)
+        return err;
+    /* SA_NODEFER: a jump out of the handler leaves the signal unblocked. */
+    struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART };
+    action.sa_sigaction = dlex_on_signal;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(fix_number(), &action, NULL) < 0)
+        return -errno;
+    taken = true;
+    return 0;
+}
+
+int dlex_signal_take(void)
+{
+    pthread_mutex_lock(&taking);
+    const int err = taken ? 0 : take();
+    pthread_mutex_unlock(&taking);
+    return err;
+}
+
+void dlex_signal_admit(void)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, dlex_signal());
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+int dlex_sigaction(int signo, const struct sigaction *act, struct sigaction *old)
+{
+    const int own = fix_number();
+    if (signo == own) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (!act)
+        return sigaction(signo, NULL, old);
+    struct sigaction masked = *act;
+    sigaddset(&masked.sa_mask, own);
+    /* Not cut between the kernel's action and the caller's knowledge of it. */
+    dlex_try_within_disable();
+    const int ret = sigaction(signo, &masked, old);
+    dlex_try_within_enable();
+    return ret;
+}
+
+/* With the guard held. */
+static void remember_mask(struct dlex_block_ *block, const sigset_t *before)
+{
+    if (!block || block->mask_known)
+        return;
+    block->mask = *before;
+    /* Blocked until the thread was prepared, perhaps; going back to that would switch off
+     * violations. */
+    sigdelset(&block->mask, dlex_signal());
+    block->mask_known = 1;
+}
+
+int dlex_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t allowed, before;
+    dlex_try_within_disable();
+    if (set) {
+        allowed = *set;
+        if (how != SIG_UNBLOCK)
+            sigdelset(&allowed, dlex_signal());
+    }
+    const int err = pthread_sigmask(how, set ? &allowed : NULL, &before);
+    if (!err && set)
+        remember_mask(dlex_thread_state.top, &before);
+    if (!err && old)
+        *old = before;
+    dlex_try_within_enable();
+    return err;
+}
+
+void dlex_sigmask_restore_(struct dlex_block_ *block)
+{
+    pthread_sigmask(SIG_SETMASK, &block->mask, NULL);
+}
+
+void dlex_sigmask_pass_(struct dlex_block_ *block)
+{
+    remember_mask(block->outer, &block->mask);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* signals.h: the library's signal in the process, and what a block remembers of the signal mask. */
+#ifndef DLEX_SIGNALS_H
+#define DLEX_SIGNALS_H
+
+#include <dlex/signal.h>
+
+#include "thread.h"
+
+/* Installs dlex_on_signal, once in a process, and fixes the number. 0 or a negative errno value:
+ * -EBUSY when the program handles the signal; the next call tries again. */
+int dlex_signal_take(void);
+/* Unblocks the signal in this thread. */
+void dlex_signal_admit(void);
+
+/* For block.c, with the guard held, if block->mask_known. The body was aborted: the mask that it
+ * remembers is in force again. It ended by itself: that passes to the block outside. */
+void dlex_sigmask_restore_(struct dlex_block_ *block);
+void dlex_sigmask_pass_(struct dlex_block_ *block);
+
+#endif
