@@ -50,7 +50,7 @@ static inline struct nest_entry nest_entry(struct dlex_block_ *block, uintptr_t 
     const uintptr_t record = (uintptr_t)block;
     const bool on_stack = record > sp && record < block->frame;
     return (struct nest_entry){ block, block->frame, on_stack ? record : block->frame,
-                                block->outer_depth };
+                                block->outer_depth, block->resource_mark };
 }
 
 static inline void set_limits(struct dlex_block_ *block, const struct dlex_block_ *outer,
@@ -96,7 +96,7 @@ static void link_block(struct thread_state *t, struct dlex_block_ *block,
     block->owner = NULL;
     block->exception = NULL;
     block->back = NULL;
-    block->resources = t->resources;
+    block->resource_mark = t->resource_count;
     block->handled = 0;
     block->mask_known = 0;
     set_limits(block, t->top, demand);
@@ -217,6 +217,8 @@ void dlex_land_(struct dlex_block_ *block)
         v->caught_ns = dlex_is_wcet(block->how) ? dlex_cpu_ns() : dlex_now_ns();
         dlex_latency_note(v);
     }
+    if (dlex_thread_state.resource_count > block->resource_mark)
+        dlex_scoped_unwind_(&dlex_thread_state, block->resource_mark);
 }
 
 static void end_body(struct dlex_block_ *block)

@@ -27,6 +27,7 @@ struct nest_entry {
     uintptr_t frame; /* of the function that opened it */
     uintptr_t low;   /* lowest stack address that is certainly its own */
     int outer_depth; /* of protected sections outside it */
+    uint64_t resource_mark; /* number of the newest resource outside it */
 };
 
 struct thread_state {
@@ -34,7 +35,8 @@ struct thread_state {
     uintptr_t frame;           /* of the function that opened it */
     int level;                 /* number of open blocks */
     struct nest_entry nest[NEST_MAX]; /* the outermost of them, from the outside in */
-    struct dlex_resource_ *resources; /* newest that is to be released on an abort */
+    struct dlex_resource_ *resources; /* scoped.c: on record, newest first */
+    uint64_t resource_count;          /* put on record so far: the number of the newest */
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
     int64_t noticed_cpu_ns;    /* CPU time then */
@@ -84,6 +86,10 @@ void dlex_latency_note(const struct dlex_violation *v);
 /* timer.c: the timer of the thread. 0 or a negative errno value; arming creates it if needed. */
 int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns);
 void dlex_timer_disarm(struct thread_state *t);
+/* scoped.c, with the guard held: releases what has a number above the mark; at the end of a thread,
+ * what the blocks that are still open have acquired. */
+void dlex_scoped_unwind_(struct thread_state *t, uint64_t mark);
+void dlex_scoped_end_(struct thread_state *t);
 /* expiry.c, installed by signals.c. */
 void dlex_on_signal(int number, siginfo_t *info, void *context);
 

@@ -23,6 +23,7 @@ static void on_thread_end(void *state)
 {
     struct thread_state *t = state;
     dlex_try_within_disable();
+    dlex_scoped_end_(t);
     t->top = NULL;
     t->level = 0;
     t->armed_ns = 0;

@@ -11,6 +11,7 @@
  *                      on what may be interrupted, and what the library knows of a violation
  *   dlex/latency.h     how late the violations of the process were taken
  *   dlex/signal.h      the library's signal, signal handlers of the application, the signal mask
+ *   dlex/scoped.h      resources that an aborted block gives back: memory, files, mutexes
  *
  * Needs gcc or clang, Linux, and POSIX.1-2008 in sight (-std=gnu11, or _POSIX_C_SOURCE 200809L).
  * Link with -ldlex (pkg-config dlex). No dependency but libc.
@@ -21,6 +22,7 @@
 #include <dlex/exception.h>
 #include <dlex/latency.h>
 #include <dlex/signal.h>
+#include <dlex/scoped.h>
 #include <dlex/within.h>
 
 #endif

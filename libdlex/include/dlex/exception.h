@@ -175,8 +175,8 @@ struct dlex_block_ {
     const char *origin;                /* file:line that threw */
     struct dlex_site_ *site;
     sigjmp_buf *back;                  /* dlex_return waits there; NULL: nobody does */
-    struct dlex_resource_ *resources;  /* the newest of the thread when it was opened */
     uintptr_t seal;                    /* tells whether the record was written over */
+    uint64_t resource_mark;            /* number of the newest resource when it was opened */
     uintptr_t frame;                   /* stack frame of the function that opened it */
     int64_t limit_ns;                  /* of its own, in the clock of its kind; INT64_MAX: none */
     int64_t deadline_ns;               /* earliest of this block and all around it */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Locks whose waiting is interruptible and whose taking is not. A thread must not be thrown out of
+ * pthread_mutex_lock, for it may hold the mutex already; nor may it sit there beyond its deadline.
+ * So it waits in a protected section, but only until the deadline, and leaves the section there.
+ */
+#include <errno.h>
+#include <pthread.h>
+
+#include <dlex/scoped.h>
+
+#include "thread.h"
+
+/* A WCET cannot run out in a wait, but its signal may come between the last look at it and the
+ * wait. This long it then goes unnoticed. */
+enum { LOOK_AGAIN_NS = 10 * 1000 * 1000 };
+
+int64_t dlex_wait_limit_(void)
+{
+    const struct dlex_block_ *const top = dlex_thread_state.top;
+    if (!top || dlex_guard_.depth > 1 || dlex_guard_.held > 0)
+        return INT64_MAX;
+    int64_t limit_ns = top->cpu_limit_ns == INT64_MAX ? INT64_MAX : dlex_now_ns() + LOOK_AGAIN_NS;
+    for (const struct dlex_block_ *b = top; b; b = b->outer) {
+        if (!dlex_is_wcet(b->how) && b->limit_ns < limit_ns)
+            limit_ns = b->limit_ns;
+        if (b == top->floor)
+            break;
+    }
+    return limit_ns;
+}
+
+/* The signal of the deadline may still be on its way: pending makes enable look at the clock. */
+void dlex_wait_pause_(void)
+{
+    dlex_note_pending(&dlex_thread_state, dlex_now_ns());
+    dlex_try_within_enable();
+    dlex_try_within_disable();
+}
+
+static int64_t left_ns(clockid_t clock, const struct timespec *time)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)(time->tv_sec - now.tv_sec) * 1000000000 + time->tv_nsec - now.tv_nsec;
+}
+
+static struct timespec timespec_of(int64_t ns)
+{
+    if (ns < 0)
+        ns = 0;
+    return (struct timespec){ .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+}
+
+int dlex_wait_for_lock_(const struct dlex_lock_kind_ *kind, void *lock, clockid_t clock,
+                        const struct timespec *time)
+{
+    for (;;) {
+        const int64_t limit_ns = dlex_wait_limit_();
+        if (time && (limit_ns == INT64_MAX || left_ns(clock, time) <= limit_ns - dlex_now_ns()))
+            return kind->until(lock, clock, time);
+        if (limit_ns == INT64_MAX)
+            return kind->in_time(lock);
+        const struct timespec limit = timespec_of(limit_ns);
+        const int err = kind->until(lock, CLOCK_MONOTONIC, &limit);
+        if (err == EINVAL) /* a priority-inheritance mutex before Linux 5.14 */
+            return time ? kind->until(lock, clock, time) : kind->in_time(lock);
+        if (err != ETIMEDOUT)
+            return err;
+        dlex_wait_pause_();
+    }
+}
+
+static int mutex_in_time(void *mutex)
+{
+    return pthread_mutex_lock(mutex);
+}
+
+static int mutex_until(void *mutex, clockid_t clock, const struct timespec *time)
+{
+    return pthread_mutex_clocklock(mutex, clock, time);
+}
+
+static const struct dlex_lock_kind_ mutex_kind = { mutex_in_time, mutex_until };
+
+static void unlock(void *mutex)
+{
+    pthread_mutex_unlock(mutex);
+}
+
+int dlex_scoped_mutex_lock(pthread_mutex_t *mutex)
+{
+    dlex_try_within_disable();
+    int err = pthread_mutex_trylock(mutex);
+    if (err == EBUSY)
+        err = dlex_wait_for_lock_(&mutex_kind, mutex, CLOCK_MONOTONIC, NULL);
+    if ((err == 0 || err == EOWNERDEAD) && dlex_scoped_defer(unlock, mutex) < 0) {
+        pthread_mutex_unlock(mutex);
+        err = ENOMEM;
+    }
+    dlex_try_within_enable();
+    return err;
+}
+
+int dlex_scoped_mutex_unlock(pthread_mutex_t *mutex)
+{
+    dlex_try_within_disable();
+    dlex_scoped_forget(unlock, mutex);
+    const int err = pthread_mutex_unlock(mutex);
+    dlex_try_within_enable();
+    return err;
+}

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Resources that an aborted block gives back. Not here: libdlex-guard, with which the calls on a
+ * stream or a heap between acquisition and release may be interrupted too; lack of memory for a
+ * record. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dlex_testing.h"
+
+dlex_define_exception(some_error) dlex_extends(dlex_exception);
+
+/* A resource is a letter; giving it back logs it. */
+static void give_back(void *letter)
+{
+    log_mark(*(const char *)letter);
+}
+
+static void *take(void *letter)
+{
+    return letter;
+}
+
+static void acquire(const char *letter)
+{
+    dlex_scoped_acquire(take, (void *)(uintptr_t)letter, give_back);
+}
+
+START_TEST(aborted_block_releases_newest_first_and_before_its_finally)
+{
+    log_clear();
+    dlex_try_within_rel(SOON) {
+        acquire("1");
+        acquire("2");
+        acquire("3");
+        burn(HOUR);
+    } dlex_finally {
+        log_mark('f');
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "321fd");
+}
+END_TEST
+
+START_TEST(what_the_body_released_or_forgot_is_not_released_again)
+{
+    log_clear();
+    static char a[] = "a", b[] = "b", c[] = "c";
+    dlex_try {
+        acquire(a);
+        acquire(b);
+        acquire(c);
+        dlex_scoped_release(give_back, b);
+        ck_assert(dlex_scoped_forget(give_back, a));
+        ck_assert(!dlex_scoped_forget(give_back, a));
+        dlex_throw(some_error);
+    } dlex_handle dlex_when(some_error) {
+        log_mark('s');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "bcs");
+}
+END_TEST
+
+START_TEST(resources_of_a_body_that_ended_pass_to_the_block_around_it)
+{
+    log_clear();
+    dlex_try {
+        acquire("1");
+        dlex_try {
+            acquire("2");
+        } dlex_finally {
+            log_mark('f');
+        } dlex_end
+        log_mark('-');
+        dlex_throw(some_error);
+    } dlex_handle dlex_when(some_error) {
+        log_mark('s');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "f-21s");
+}
+END_TEST
+
+START_TEST(resources_of_an_outermost_body_that_ended_are_the_programs)
+{
+    log_clear();
+    dlex_try {
+        acquire("1");
+    } dlex_end
+    dlex_try {
+        acquire("2");
+        dlex_throw(some_error);
+    } dlex_handle dlex_when_any {
+        log_mark('s');
+    } dlex_end
+    dlex_try {
+        dlex_throw(some_error);
+    } dlex_handle dlex_when_any {
+        log_mark('t');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "2st");
+}
+END_TEST
+
+START_TEST(violation_of_an_outer_block_releases_block_by_block)
+{
+    log_clear();
+    dlex_try_within_rel(SOON) {
+        acquire("1");
+        dlex_try_within_rel(HOUR) {
+            acquire("2");
+            dlex_try {
+                acquire("3");
+                burn(HOUR);
+            } dlex_finally {
+                log_mark('c');
+            } dlex_handle dlex_when_any {
+                log_mark('x');
+            } dlex_end
+        } dlex_finally {
+            log_mark('b');
+        } dlex_end
+    } dlex_finally {
+        log_mark('a');
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "3c2b1ad");
+}
+END_TEST
+
+START_TEST(what_a_handler_acquires_belongs_to_the_block_around)
+{
+    log_clear();
+    dlex_try {
+        dlex_try {
+            acquire("1");
+            dlex_throw(some_error);
+        } dlex_handle dlex_when(some_error) {
+            acquire("2");
+            log_mark('h');
+            dlex_rethrow();
+        } dlex_end
+    } dlex_handle dlex_when(some_error) {
+        log_mark('s');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "1h2s");
+}
+END_TEST
+
+static void leave_by_return(void)
+{
+    dlex_try {
+        acquire("r");
+        return;
+    } dlex_end
+}
+
+static int leave_by_dlex_return(void)
+{
+    dlex_try {
+        acquire("d");
+        dlex_return(1);
+    } dlex_finally {
+        log_mark('f');
+    } dlex_end
+    return 0;
+}
+
+static void leave_by_break(void)
+{
+    for (;;) {
+        dlex_try {
+            acquire("b");
+            break;
+        } dlex_end
+    }
+}
+
+START_TEST(leaving_a_body_early_is_no_abort)
+{
+    log_clear();
+    dlex_try {
+        leave_by_return();
+        ck_assert_int_eq(leave_by_dlex_return(), 1);
+        leave_by_break();
+        log_mark('-');
+        dlex_throw(some_error);
+    } dlex_handle dlex_when(some_error) {
+        log_mark('s');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "f-bdrs");
+}
+END_TEST
+
+/* A record that an open block was opened after goes, and its memory serves the next one. */
+START_TEST(record_that_went_while_an_inner_block_is_open_confuses_nothing)
+{
+    log_clear();
+    static char a[] = "a", b[] = "b";
+    dlex_try {
+        acquire(a);
+        dlex_try {
+            dlex_scoped_forget(give_back, a);
+            acquire(b);
+            dlex_throw(some_error);
+        } dlex_handle dlex_when(some_error) {
+            log_mark('s');
+        } dlex_end
+    } dlex_end
+    ck_assert_str_eq(log_text(), "bs");
+}
+END_TEST
+
+START_TEST(outside_blocks_the_functions_are_the_plain_calls)
+{
+    log_clear();
+    acquire("1");
+    ck_assert_int_eq(dlex_scoped_defer(give_back, "2"), 0);
+    char *const memory = dlex_scoped_calloc(3, 5);
+    dlex_try {
+        dlex_throw(some_error);
+    } dlex_handle dlex_when_any {
+        log_mark('s');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "s");
+    ck_assert_int_eq(memory[14], 0);
+    dlex_scoped_free(memory);
+    ck_assert_ptr_null(dlex_scoped_calloc(SIZE_MAX, 2));
+    ck_assert_int_eq(dlex_scoped_close(-1), -1);
+}
+END_TEST
+
+static void *end_in_a_block(void *unused)
+{
+    dlex_try {
+        dlex_try {
+            acquire("1");
+        } dlex_end
+    } dlex_end
+    dlex_try {
+        acquire("2");
+        dlex_try {
+            acquire("3");
+            pthread_exit((void *)(uintptr_t)log_text());
+        } dlex_end
+    } dlex_end
+    return unused;
+}
+
+static char log_of_the_ended[8];
+static pthread_key_t last_words;
+
+static void keep_log(void *unused)
+{
+    (void)unused;
+    strncpy(log_of_the_ended, log_text(), sizeof(log_of_the_ended) - 1);
+}
+
+static void *end_and_tell(void *unused)
+{
+    pthread_setspecific(last_words, "");
+    return end_in_a_block(unused);
+}
+
+START_TEST(thread_that_ends_in_a_block_gives_back_what_the_block_has)
+{
+    dlex_try {
+        acquire("k"); /* makes the library's key, so that it is before ours */
+    } dlex_end
+    ck_assert_int_eq(pthread_key_create(&last_words, keep_log), 0);
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, end_and_tell, NULL), 0);
+    pthread_join(thread, NULL);
+    ck_assert_str_eq(log_of_the_ended, "32");
+}
+END_TEST
+
+static int open_descriptors(void)
+{
+    volatile int n = 0;
+    DIR *const dir = opendir("/proc/self/fd");
+    while (readdir(dir))
+        n = n + 1;
+    closedir(dir);
+    return n;
+}
+
+static void use_files_for_ever(void)
+{
+    for (;;) {
+        const int file = dlex_scoped_open("/dev/null", O_RDWR, 0);
+        FILE *const stream = dlex_scoped_fopen("/dev/null", "w");
+        dlex_try_within_disable();
+        const int copy = dlex_scoped_fd(dup(file));
+        dlex_try_within_enable();
+        dlex_scoped_close(file);
+        dlex_scoped_fclose(stream);
+        dlex_scoped_close(copy);
+    }
+}
+
+START_TEST(storm_over_files_leaks_no_descriptor)
+{
+    const int before = open_descriptors();
+    volatile int aborts = 0;
+    for (volatile int i = 0; i < 2000; i++) {
+        dlex_try_within_rel(20000 + i * 7919 % 30000) {
+            use_files_for_ever();
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            aborts = aborts + 1;
+        } dlex_end
+    }
+    ck_assert_int_eq(aborts, 2000);
+    ck_assert_int_eq(open_descriptors(), before);
+}
+END_TEST
+
+static void use_memory_for_ever(unsigned seed)
+{
+    enum { SLOTS = 16 };
+    void *slots[SLOTS] = { NULL };
+    for (unsigned i = seed;; i = i * 1103515245 + 12345) {
+        void **const slot = &slots[i / 65536 % SLOTS];
+        if (i % 3 == 0) {
+            *slot = dlex_scoped_realloc(*slot, 1 + i / 7 % 3000);
+        } else {
+            dlex_scoped_free(*slot);
+            *slot = dlex_scoped_malloc(i / 7 % 3000);
+        }
+    }
+}
+
+static int64_t bytes_in_use(void)
+{
+    return (int64_t)mallinfo2().uordblks;
+}
+
+START_TEST(storm_over_memory_leaks_none)
+{
+    volatile int64_t after_few = 0;
+    volatile int aborts = 0;
+    for (volatile int i = 0; i < 5000; i++) {
+        if (i == 100)
+            after_few = bytes_in_use();
+        dlex_try_within_rel(5000 + i * 7919 % 30000) {
+            use_memory_for_ever(i);
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            aborts = aborts + 1;
+        } dlex_end
+    }
+    ck_assert_int_eq(aborts, 5000);
+    /* Caches of the allocator hold some; a leak would be a block an abort. */
+    ck_assert_int_lt(bytes_in_use() - after_few, 300 * 1000);
+}
+END_TEST
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *lock_once(void *a_mutex)
+{
+    if (pthread_mutex_trylock(a_mutex) != 0)
+        return NULL;
+    pthread_mutex_unlock(a_mutex);
+    return a_mutex;
+}
+
+static bool others_can_lock(void)
+{
+    pthread_t thread;
+    void *locked = NULL;
+    pthread_create(&thread, NULL, lock_once, &mutex);
+    pthread_join(thread, &locked);
+    return locked;
+}
+
+START_TEST(mutex_of_an_aborted_block_is_unlocked)
+{
+    volatile int err = -1;
+    volatile bool was_locked = false, is_free = false;
+    dlex_try_within_rel(SOON) {
+        err = dlex_scoped_mutex_lock(&mutex);
+        dlex_try_within_disable();
+        was_locked = !others_can_lock();
+        dlex_try_within_enable();
+        burn(HOUR);
+    } dlex_finally {
+        is_free = others_can_lock();
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    ck_assert_int_eq(err, 0);
+    ck_assert(was_locked);
+    ck_assert(is_free);
+}
+END_TEST
+
+START_TEST(wait_for_a_mutex_is_left_at_the_deadline_without_it)
+{
+    log_clear();
+    pthread_mutex_lock(&mutex);
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
+    dlex_try_within_rel(HOUR) {
+        dlex_try_within_abs(deadline_ns) {
+            dlex_scoped_mutex_lock(&mutex);
+            log_mark('x');
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            log_mark('d');
+        } dlex_end
+    } dlex_end
+    ck_assert_int_ge(dlex_now_ns(), deadline_ns);
+    ck_assert(!others_can_lock());
+    pthread_mutex_unlock(&mutex);
+    ck_assert(others_can_lock());
+    ck_assert_str_eq(log_text(), "d");
+}
+END_TEST
+
+/* Unlocks from another thread what the first one waits for, some time after its deadline. */
+static void *hold_beyond(void *deadline_ns)
+{
+    pthread_mutex_lock(&mutex);
+    log_clear();
+    *(volatile int64_t *)deadline_ns = dlex_now_ns() + SOON;
+    burn_until(*(volatile int64_t *)deadline_ns + SOON);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+static int64_t start_holder(pthread_t *thread, volatile int64_t *deadline_ns)
+{
+    *deadline_ns = 0;
+    pthread_create(thread, NULL, hold_beyond, (void *)(uintptr_t)deadline_ns);
+    while (!*deadline_ns)
+        usleep(100);
+    return *deadline_ns;
+}
+
+START_TEST(wait_for_a_mutex_in_a_section_is_not_interrupted)
+{
+    static volatile int64_t shared_ns;
+    pthread_t holder;
+    const int64_t deadline_ns = start_holder(&holder, &shared_ns);
+    log_clear();
+    dlex_try_within_abs(deadline_ns) {
+        dlex_try_within_disable();
+        if (dlex_scoped_mutex_lock(&mutex) == 0)
+            log_mark('l');
+        dlex_scoped_mutex_unlock(&mutex);
+        dlex_try_within_enable();
+        log_mark('x');
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    pthread_join(holder, NULL);
+    ck_assert_str_eq(log_text(), "ld");
+}
+END_TEST
+
+/* The outer block has expired and is held back by the island; the wait must neither end at a
+ * deadline in the past nor spin there, which would cost all of SOON in CPU time. */
+START_TEST(wait_for_a_mutex_in_an_island_ignores_the_blocks_outside)
+{
+    static volatile int64_t shared_ns;
+    pthread_t holder;
+    const int64_t deadline_ns = start_holder(&holder, &shared_ns);
+    log_clear();
+    const int64_t cpu_before_ns = dlex_cpu_ns();
+    dlex_try_within_abs(deadline_ns) {
+        dlex_try_within_rel_shielded(HOUR) {
+            if (dlex_scoped_mutex_lock(&mutex) == 0)
+                log_mark('l');
+            dlex_scoped_mutex_unlock(&mutex);
+        } dlex_end
+        log_mark('x');
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('d');
+    } dlex_end
+    const int64_t cpu_ns = dlex_cpu_ns() - cpu_before_ns;
+    pthread_join(holder, NULL);
+    ck_assert_int_lt(cpu_ns, SOON / 4);
+    ck_assert_str_eq(log_text(), "ld");
+}
+END_TEST
+
+struct pair {
+    int64_t first, second;
+    int64_t torn;
+};
+
+static void count_for_ever(struct pair *pair)
+{
+    for (;;) {
+        dlex_scoped_mutex_lock(&mutex);
+        dlex_try_within_disable();
+        pair->torn += pair->first != pair->second;
+        pair->first++;
+        pair->second++;
+        dlex_try_within_enable();
+        dlex_scoped_mutex_unlock(&mutex);
+    }
+}
+
+static void *storm_of_counters(void *pair)
+{
+    for (volatile int i = 0; i < 1500; i++) {
+        dlex_try_within_rel(10000 + i * 7919 % 30000) {
+            count_for_ever(pair);
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            log_clear();
+        } dlex_end
+    }
+    return NULL;
+}
+
+START_TEST(storm_over_a_mutex_of_four_threads_leaves_it_free_and_the_data_whole)
+{
+    static struct pair pair;
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, storm_of_counters, &pair);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_int_eq(pair.torn, 0);
+    ck_assert_int_eq(pair.first, pair.second);
+    ck_assert_int_gt(pair.first, 1000);
+    ck_assert(others_can_lock());
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        aborted_block_releases_newest_first_and_before_its_finally,
+        what_the_body_released_or_forgot_is_not_released_again,
+        resources_of_a_body_that_ended_pass_to_the_block_around_it,
+        resources_of_an_outermost_body_that_ended_are_the_programs,
+        violation_of_an_outer_block_releases_block_by_block,
+        what_a_handler_acquires_belongs_to_the_block_around,
+        leaving_a_body_early_is_no_abort,
+        record_that_went_while_an_inner_block_is_open_confuses_nothing,
+        outside_blocks_the_functions_are_the_plain_calls,
+        thread_that_ends_in_a_block_gives_back_what_the_block_has,
+        storm_over_files_leaks_no_descriptor,
+        storm_over_memory_leaks_none,
+        mutex_of_an_aborted_block_is_unlocked,
+        wait_for_a_mutex_is_left_at_the_deadline_without_it,
+        wait_for_a_mutex_in_a_section_is_not_interrupted,
+        wait_for_a_mutex_in_an_island_ignores_the_blocks_outside,
+        storm_over_a_mutex_of_four_threads_leaves_it_free_and_the_data_whole,
+        NULL,
+    };
+    return suite_run("libdlex scoped resources", 120, tests);
+}
