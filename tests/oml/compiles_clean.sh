@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# compiles_clean.sh INCLUDE SOURCES: each program compiles as its author would have it compiled, by
+# every compiler that is here, with all usual warnings as errors.
+set -eu
+include=$1
+shift
+tried=0
+for compiler in gcc clang; do
+    command -v "$compiler" >/dev/null || continue
+    for std in gnu99 gnu11 gnu17; do
+        for level in -O0 -O2; do
+            for source in "$@"; do
+                "$compiler" -std=$std $level -Wall -Wextra -Werror -I"$include" \
+                    -c -o /dev/null "$source"
+                tried=$((tried + 1))
+            done
+        done
+    done
+done
+echo "$tried compilations"
+[ "$tried" -gt 0 ]
