@@ -5,6 +5,7 @@
 
 static void leave_orderly(void)
 {
+  oml_print_exception();
   puts("leaving");
   exit(3);
 }

@@ -22,6 +22,14 @@ int main()
   if (oml_set_terminate(&last_words) != &last_words)
     puts("the handler before is not told");
   oml_try {
+    oml_throw(oml_error);
+  } oml_handle
+    oml_when(oml_error) {
+      oml_print_exception();
+    }
+  oml_end
+  oml_print_exception(); /* handled: prints nothing */
+  oml_try {
     oml_throw(EDiskFull);
   } oml_finally {
     oml_print_exception();
