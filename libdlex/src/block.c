@@ -45,12 +45,17 @@ static inline void discard_stale(struct thread_state *t, const struct dlex_block
 }
 
 /* With sanitizers a record may live on a heap; then only the frame says where the block is. */
-static inline struct nest_entry nest_entry(struct dlex_block_ *block, uintptr_t sp)
+static inline void set_place(struct thread_state *t, struct dlex_block_ *block, uintptr_t sp)
 {
     const uintptr_t record = (uintptr_t)block;
     const bool on_stack = record > sp && record < block->frame;
-    return (struct nest_entry){ block, block->frame, on_stack ? record : block->frame,
-                                block->outer_depth, block->resource_mark };
+    block->low = on_stack ? record : block->frame;
+    block->seal = dlex_seal_of(block);
+    *(t->top ? &t->top->inner : &t->outermost) =
+        (struct dlex_place_){ block, block->frame, block->low, block->outer_depth,
+                              block->resource_mark };
+    t->frame = block->frame;
+    t->low = block->low;
 }
 
 static inline void set_limits(struct dlex_block_ *block, const struct dlex_block_ *outer,
@@ -101,12 +106,8 @@ static void link_block(struct thread_state *t, struct dlex_block_ *block,
     block->mask_known = 0;
     set_limits(block, t->top, demand);
     fpenv_save(block->fp_control);
-    if (t->level < NEST_MAX)
-        t->nest[t->level] = nest_entry(block, sp);
-    else
-        block->seal = dlex_seal_of(block);
+    set_place(t, block, sp);
     t->level++;
-    t->frame = block->frame;
     block->phase = DLEX_OPEN_;
     t->top = block;
 }
@@ -195,6 +196,7 @@ static void close_block(struct dlex_block_ *block)
     t->top = block->outer;
     t->level = block->outer_level;
     t->frame = block->outer ? block->outer->frame : UINTPTR_MAX;
+    t->low = block->outer ? block->outer->low : UINTPTR_MAX;
     block->phase = DLEX_HELD_;
 }
 

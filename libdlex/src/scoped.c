@@ -50,7 +50,7 @@ void dlex_scoped_unwind_(struct thread_state *t, uint64_t mark)
 void dlex_scoped_end_(struct thread_state *t)
 {
     if (t->level > 0)
-        dlex_scoped_unwind_(t, t->nest[0].resource_mark);
+        dlex_scoped_unwind_(t, t->outermost.resource_mark);
     drop_until(t, 0);
     end_is_watched = false;
 }
@@ -81,7 +81,7 @@ static struct dlex_resource_ *make_record(struct thread_state *t)
 {
     if (!end_is_watched)
         watch_end(t);
-    if (t->resources && t->resources->number <= t->nest[0].resource_mark)
+    if (t->resources && t->resources->number <= t->outermost.resource_mark)
         drop_until(t, 0);
     return malloc(sizeof(struct dlex_resource_));
 }

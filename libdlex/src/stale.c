@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Blocks that were left by a longjmp of the application. Their records lie in stack frames that
- * no longer exist and may hold anything by now, so none is believed: where the outermost NEST_MAX
- * blocks are is kept in the thread's state, and deeper ones bear a seal, which is broken when
- * something was written over them. What lies below the stack pointer is left, unless the thread is
- * on another stack just now.
+ * no longer exist and may hold anything by now. So where a block lives is told by the block around
+ * it, and of the innermost by the thread's state; and a record that may be gone is believed only
+ * while its seal is whole. What lies below the stack pointer is left, unless the thread is on
+ * another stack just now.
  */
 #include <signal.h>
 
@@ -22,72 +22,51 @@ __attribute__((noinline)) uintptr_t dlex_stack_pointer(void)
     return (uintptr_t)__builtin_frame_address(0);
 }
 
-static bool is_left(const struct nest_entry *entry, uintptr_t frame, uintptr_t sp)
+__attribute__((no_sanitize_address))
+static bool is_whole(const struct dlex_block_ *block)
 {
-    return entry->frame < frame || entry->low < sp;
+    return block->seal == dlex_seal_of(block);
 }
 
 /* With the guard held, which is one section: those opened in the blocks that go end with them. */
-static void keep_outermost(struct thread_state *t, int level)
+static void keep(struct thread_state *t, struct dlex_block_ *top, int level, int outer_depth)
 {
-    dlex_guard_.depth = t->nest[level].outer_depth + 1;
+    dlex_guard_.depth = outer_depth + 1;
     t->level = level;
-    t->top = level ? t->nest[level - 1].block : NULL;
-    t->frame = level ? t->nest[level - 1].frame : UINTPTR_MAX;
+    t->top = top;
+    t->frame = top ? top->frame : UINTPTR_MAX;
+    t->low = top ? top->low : UINTPTR_MAX;
 }
 
-uintptr_t dlex_seal_of(const struct dlex_block_ *block)
-{
-    const uintptr_t depths = (uintptr_t)block->outer_depth << 32 ^ (uintptr_t)block->outer_level;
-    return (uintptr_t)block ^ ((uintptr_t)block->outer << 1) ^ (block->frame << 2) ^ ~depths;
-}
-
-static bool top_is_left(const struct thread_state *t, uintptr_t frame, uintptr_t sp)
-{
-    if (t->level > NEST_MAX)
-        return t->frame < frame || t->frame < sp;
-    return t->level > 0 && is_left(&t->nest[t->level - 1], frame, sp);
-}
-
-/* The blocks of the table are all there, some inside them are not. */
 __attribute__((no_sanitize_address))
-static void discard_deep(struct thread_state *t, uintptr_t bound)
-{
-    struct dlex_block_ *block = t->top;
-    while (t->level > NEST_MAX) {
-        if (block->seal != dlex_seal_of(block))
-            dlex_misuse("longjmp left blocks more than 16 deep, and their stack frames are in use "
-                        "again", "a block");
-        if (block->frame >= bound)
-            break;
-        dlex_guard_.depth = block->outer_depth + 1;
-        t->level = block->outer_level;
-        block = block->outer;
-    }
-    t->top = block;
-    t->frame = block->frame;
-}
-
 void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp)
 {
-    if (!top_is_left(t, frame, sp) || on_alternate_stack())
+    if (t->level == 0 || (t->frame >= frame && t->low >= sp) || on_alternate_stack())
         return;
-    int level = t->level < NEST_MAX ? t->level : NEST_MAX;
-    while (level > 0 && is_left(&t->nest[level - 1], frame, sp))
-        level--;
-    if (level < NEST_MAX)
-        keep_outermost(t, level);
-    else
-        discard_deep(t, frame > sp ? frame : sp);
+    const struct dlex_place_ *place = &t->outermost;
+    struct dlex_block_ *last = NULL;
+    int level = 0;
+    while (level < t->level && place->frame >= frame && place->low >= sp
+           && is_whole(place->block)) {
+        last = place->block;
+        place = &last->inner;
+        level++;
+    }
+    keep(t, last, level, place->outer_depth);
 }
 
+/* Such a block was left in the function that now opens it again, so its frame is there. */
+__attribute__((no_sanitize_address))
 void dlex_discard_reused(struct thread_state *t, const struct dlex_block_ *block)
 {
-    const int known = t->level < NEST_MAX ? t->level : NEST_MAX;
-    for (int i = known - 1; i >= 0 && t->nest[i].frame == block->frame; i--) {
-        if (t->nest[i].block == block) {
-            keep_outermost(t, i);
+    struct dlex_block_ *open = t->top;
+    uintptr_t frame = t->frame;
+    while (open && frame == block->frame && is_whole(open)) {
+        if (open == block) {
+            keep(t, open->outer, open->outer_level, open->outer_depth);
             return;
         }
+        open = open->outer;
+        frame = open ? open->frame : UINTPTR_MAX;
     }
 }

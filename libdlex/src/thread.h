@@ -18,23 +18,12 @@
 
 #include "notify.h"
 
-/* Of how many nested blocks stale.c knows the places without their records. */
-enum { NEST_MAX = 16 };
-
-/* Where an open block lives, known without looking into its record. */
-struct nest_entry {
-    struct dlex_block_ *block;
-    uintptr_t frame; /* of the function that opened it */
-    uintptr_t low;   /* lowest stack address that is certainly its own */
-    int outer_depth; /* of protected sections outside it */
-    uint64_t resource_mark; /* number of the newest resource outside it */
-};
-
 struct thread_state {
     struct dlex_block_ *top;   /* innermost open block */
-    uintptr_t frame;           /* of the function that opened it */
+    uintptr_t frame;           /* its, known also when its record is gone */
+    uintptr_t low;
     int level;                 /* number of open blocks */
-    struct nest_entry nest[NEST_MAX]; /* the outermost of them, from the outside in */
+    struct dlex_place_ outermost; /* if a block is open */
     struct dlex_resource_ *resources; /* scoped.c: on record, newest first */
     uint64_t resource_count;          /* put on record so far: the number of the newest */
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
@@ -65,7 +54,13 @@ uintptr_t dlex_stack_pointer(void);
  * with this stack frame (0: unknown) and a stack pointer at least sp. */
 void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp);
 /* What block->seal must be for the record to be believed. */
-uintptr_t dlex_seal_of(const struct dlex_block_ *block);
+__attribute__((no_sanitize_address))
+static inline uintptr_t dlex_seal_of(const struct dlex_block_ *block)
+{
+    const uintptr_t level = (uintptr_t)block->outer_level;
+    return (uintptr_t)block ^ ((uintptr_t)block->outer << 1) ^ (block->frame << 2) ^ ~level;
+}
+
 /* Forgets an open block whose record this block is about to reuse, and those inside it. */
 void dlex_discard_reused(struct thread_state *t, const struct dlex_block_ *block);
 

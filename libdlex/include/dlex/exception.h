@@ -37,9 +37,8 @@
  *
  * An application's own longjmp across a block is a mistake, which is mended as far as the stack
  * shows it: the next block, throw or expiry forgets blocks whose frames are gone, and the sections
- * opened in them. Where new frames already cover the old ones they are not recognised; where that
- * happens more than 16 blocks deep, it is noticed and the program aborts. pthread_exit and
- * cancellation may end a thread that has open blocks.
+ * opened in them. Where new frames already cover the old ones they are not recognised. pthread_exit
+ * and cancellation may end a thread that has open blocks.
  *
  * Local variables. A jump is a siglongjmp: a local variable of the function with the block that
  * was changed in the body and is read after the body must be volatile, or its value is
@@ -166,6 +165,15 @@ struct dlex_site_ {
     struct dlex_measure_ *measure;   /* NULL: not in benchmark mode */
 };
 
+/* Where a block lives, told outside its record, which may be gone. */
+struct dlex_place_ {
+    struct dlex_block_ *block;
+    uintptr_t frame;
+    uintptr_t low;
+    int outer_depth;
+    uint64_t resource_mark;
+};
+
 struct dlex_block_ {
     sigjmp_buf env;
     struct dlex_block_ *outer;
@@ -175,9 +183,11 @@ struct dlex_block_ {
     const char *origin;                /* file:line that threw */
     struct dlex_site_ *site;
     sigjmp_buf *back;                  /* dlex_return waits there; NULL: nobody does */
+    struct dlex_place_ inner;          /* of the block opened in the body, if it is open still */
     uintptr_t seal;                    /* tells whether the record was written over */
     uint64_t resource_mark;            /* number of the newest resource when it was opened */
     uintptr_t frame;                   /* stack frame of the function that opened it */
+    uintptr_t low;                     /* lowest stack address that is certainly its own */
     int64_t limit_ns;                  /* of its own, in the clock of its kind; INT64_MAX: none */
     int64_t deadline_ns;               /* earliest of this block and all around it */
     int64_t cpu_limit_ns;              /* likewise, in CPU time of the thread */
