@@ -97,14 +97,18 @@ extern DLEX_API const oml_exception_struct oml_error;
 #define oml_throw(e) dlex_throw(e)
 /* In a handler, lexically: throws what it took, outwards. The semicolon after it may be missing. */
 #define oml_rethrow dlex_rethrow();
-/* Returns x from the function: as dlex_return, but a constant may stay what it is, so that 0 can be
- * a null pointer. */
+/* Returns x from the function: as dlex_return, but a constant stays what it is, so that 0 can be a
+ * null pointer (not in C++). */
+#ifdef __cplusplus
+#define oml_ex_return(x) dlex_return(x)
+#else
 #define oml_ex_return(x)                                                                        \
     do {                                                                                        \
-        volatile __auto_type oml_value_ = (x);                                                  \
+        DLEX_AUTO_ oml_value_ = (x);                                                            \
         DLEX_DEPART_();                                                                         \
         return __builtin_choose_expr(__builtin_constant_p(x), (x), oml_value_);                 \
     } while (0)
+#endif
 
 /*
  * A protected section. Unlike the original these nest, so that only the outermost enable delivers.
@@ -137,6 +141,15 @@ DLEX_API void oml_print_exception(void);
 /* Blocks nest as deep as the stack allows. */
 #ifndef MAX_NESTED
 #define MAX_NESTED __INT_MAX__
+#endif
+
+/* One signal serves deadlines and WCETs, and dlex_use_signal chooses it. A program that defines
+ * these itself is not heeded, as in the original, whose library was compiled without them. */
+#ifndef OML_DEADLINE_SIGNAL
+#define OML_DEADLINE_SIGNAL (dlex_signal())
+#endif
+#ifndef OML_WCET_SIGNAL
+#define OML_WCET_SIGNAL (dlex_signal())
 #endif
 
 /* ------------------------------------------------------------------------------------------- */

@@ -283,6 +283,29 @@ START_TEST(wcet_is_enforced_where_the_original_never_fires)
 }
 END_TEST
 
+START_TEST(thread_that_blocks_the_signal_by_its_oml_names_gets_its_violation_afterwards)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, OML_DEADLINE_SIGNAL);
+    sigaddset(&set, OML_WCET_SIGNAL);
+    log_clear();
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
+    oml_try_within_abs(after(deadline_ns)) {
+        pthread_sigmask(SIG_BLOCK, &set, NULL);
+        burn_until(deadline_ns + SOON);
+        log_mark('b');
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+        compute_for_ever();
+    } oml_handle
+        oml_when (oml_ex_deadline_violation) {
+            log_mark('d');
+        }
+    oml_end;
+    ck_assert_str_eq(log_text(), "bd");
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -298,6 +321,7 @@ int main(void)
         time_that_has_passed_is_a_violation_before_the_body,
         time_too_far_for_nanoseconds_is_no_constraint,
         wcet_is_enforced_where_the_original_never_fires,
+        thread_that_blocks_the_signal_by_its_oml_names_gets_its_violation_afterwards,
         NULL,
     };
     return suite_run("oml times", 120, tests);
