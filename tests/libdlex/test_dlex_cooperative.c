@@ -4,9 +4,20 @@
 
 #include "dlex_testing.h"
 
-START_TEST(checkpoint_throws_when_the_deadline_has_passed)
+/* The log of a scenario whose body has begun: on a busy machine its deadline may pass before. */
+static const char *log_once_begun(void (*scenario)(void))
 {
-    log_clear();
+    for (int i = 0; i < 100; i++) {
+        log_clear();
+        scenario();
+        if (log_text()[0] == 'b')
+            break;
+    }
+    return log_text();
+}
+
+static void check_when_expired(void)
+{
     dlex_try_within_rel_cooperative(2 * MS) {
         dlex_checkpoint();
         log_mark('b');
@@ -19,7 +30,11 @@ START_TEST(checkpoint_throws_when_the_deadline_has_passed)
     } dlex_handle dlex_when(dlex_deadline_violation) {
         log_mark('d');
     } dlex_end
-    ck_assert_str_eq(log_text(), "bcfd");
+}
+
+START_TEST(checkpoint_throws_when_the_deadline_has_passed)
+{
+    ck_assert_str_eq(log_once_begun(check_when_expired), "bcfd");
 }
 END_TEST
 
@@ -39,22 +54,24 @@ START_TEST(checkpoint_throws_when_the_cpu_time_is_used_up)
 }
 END_TEST
 
-START_TEST(body_without_a_checkpoint_runs_to_its_end)
+static void run_without_a_checkpoint(void)
 {
-    log_clear();
     dlex_try_within_abs_cooperative(dlex_now_ns() + MS) {
         burn(5 * MS);
         log_mark('b');
     } dlex_handle dlex_when_any {
         log_mark('x');
     } dlex_end
-    ck_assert_str_eq(log_text(), "b");
+}
+
+START_TEST(body_without_a_checkpoint_runs_to_its_end)
+{
+    ck_assert_str_eq(log_once_begun(run_without_a_checkpoint), "b");
 }
 END_TEST
 
-START_TEST(deadline_of_an_outer_block_waits_for_a_checkpoint)
+static void check_inside_an_expired_block(void)
 {
-    log_clear();
     dlex_try_within_rel(2 * MS) {
         dlex_try_within_rel_cooperative(HOUR) {
             burn(10 * MS);
@@ -69,13 +86,16 @@ START_TEST(deadline_of_an_outer_block_waits_for_a_checkpoint)
     } dlex_handle dlex_when(dlex_deadline_violation) {
         log_mark('o');
     } dlex_end
-    ck_assert_str_eq(log_text(), "bfo");
+}
+
+START_TEST(deadline_of_an_outer_block_waits_for_a_checkpoint)
+{
+    ck_assert_str_eq(log_once_begun(check_inside_an_expired_block), "bfo");
 }
 END_TEST
 
-START_TEST(deadline_of_an_outer_block_is_taken_at_the_end_without_a_checkpoint)
+static void end_inside_an_expired_block(void)
 {
-    log_clear();
     const int64_t deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         dlex_try_within_rel_cooperative(HOUR) {
@@ -88,7 +108,11 @@ START_TEST(deadline_of_an_outer_block_is_taken_at_the_end_without_a_checkpoint)
     } dlex_handle dlex_when(dlex_deadline_violation) {
         log_mark('o');
     } dlex_end
-    ck_assert_str_eq(log_text(), "bfo");
+}
+
+START_TEST(deadline_of_an_outer_block_is_taken_at_the_end_without_a_checkpoint)
+{
+    ck_assert_str_eq(log_once_begun(end_inside_an_expired_block), "bfo");
 }
 END_TEST
 
@@ -126,10 +150,10 @@ START_TEST(island_inside_a_cooperative_block_is_interruptible)
 }
 END_TEST
 
-START_TEST(checkpoint_in_a_protected_section_waits_for_its_end)
+static void check_in_a_section(void)
 {
-    log_clear();
     dlex_try_within_rel_cooperative(2 * MS) {
+        log_mark('b');
         dlex_try_within_disable();
         burn(5 * MS);
         dlex_checkpoint();
@@ -141,7 +165,11 @@ START_TEST(checkpoint_in_a_protected_section_waits_for_its_end)
     } dlex_handle dlex_when(dlex_deadline_violation) {
         log_mark('d');
     } dlex_end
-    ck_assert_str_eq(log_text(), "ped");
+}
+
+START_TEST(checkpoint_in_a_protected_section_waits_for_its_end)
+{
+    ck_assert_str_eq(log_once_begun(check_in_a_section), "bped");
 }
 END_TEST
 
