@@ -8,18 +8,20 @@
  *         show_previous();
  *     } dlex_end
  *
- * All times are int64_t nanoseconds of CLOCK_MONOTONIC.
+ * All times are int64_t nanoseconds: of CLOCK_MONOTONIC, and for WCETs of the CPU time of the thread.
  *
  * THE CONTRACT
  *
- * A violation leaves the body of the block whose deadline has passed, wherever the thread is at
+ * A violation leaves the body of the block whose constraint has expired, wherever the thread is at
  * that moment, by a siglongjmp out of a signal handler. So the interruptible part of a body must
  * be computation that can be thrown away at any instruction: no lock taken, no memory allocated
  * or freed, no stdio, no call that keeps a state of its own half-changed (malloc, printf, exit,
  * dlopen, getaddrinfo and most of every library). Put those between dlex_try_within_disable and
- * dlex_try_within_enable. What the body wrote before it was left stays written, up to any
- * instruction: treat its output as garbage, or make each step complete by one store. File
- * descriptors opened, memory mapped and processes started stay open, mapped and running.
+ * dlex_try_within_enable; or link with libdlex-guard, see dlex-guard(7), which does so for malloc,
+ * stdio and mutexes; or open a cooperative block. What the body wrote before it was left stays
+ * written, up to any instruction: treat its output as garbage, or make each step complete by one
+ * store. File descriptors opened, memory mapped and processes started stay open, mapped and
+ * running, unless they were had by dlex/scoped.h.
  *
  * A violation is taken by the handlers of the block that owns it. Blocks inside that one are
  * passed over: their finally parts run, once each, innermost first, and their handlers do not,
@@ -29,12 +31,17 @@
  * the body ends; an expiry that comes later touches nothing.
  *
  * A deadline that has passed when the block is opened is a violation at once: the body does not
- * run. A violation is never early. INT64_MAX means no deadline.
+ * run. A violation is never early. INT64_MAX means no constraint.
  *
- * Cost. A thread has one timer, armed lazily: a block makes no system call unless its deadline is
- * earlier than what the timer is armed for. The price is that an expiry may arrive after its
- * block was left; it is swallowed. Outside blocks it can still make a sleeping call (nanosleep,
- * poll, select, epoll_wait, sem_timedwait) return EINTR, once. Retry, or call dlex_idle first.
+ * Cost. A thread has one timer, armed lazily: a block makes no system call to arm it unless its
+ * constraint can expire earlier than what the timer is armed for, and none to disarm it. The price
+ * is that a signal may arrive after its block was left. The clock decides, not the signal, so it
+ * reaches nothing and is swallowed; an armed time in the past counts as unarmed. Each arming has at
+ * most one signal, a block arms at most once when it opens, and a signal at most once for what is
+ * still to come: so there are never more leftovers than blocks, and after a leftover outside blocks
+ * comes none before the next block. But a leftover can make a call that sleeps (nanosleep, poll,
+ * select, epoll_wait, sem_timedwait) return EINTR, SA_RESTART or not. Retry, or call dlex_idle
+ * first. A signal that got lost is made up for by the next block, checkpoint or end of a section.
  *
  * What is restored by a jump: errno as it was at the interruption; the floating-point control
  * words (rounding, FTZ/DAZ, precision, exception masks) as they were when the block was opened,
