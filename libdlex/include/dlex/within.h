@@ -41,7 +41,7 @@
  * still to come: so there are never more leftovers than blocks, and after a leftover outside blocks
  * comes none before the next block. But a leftover can make a call that sleeps (nanosleep, poll,
  * select, epoll_wait, sem_timedwait) return EINTR, SA_RESTART or not. Retry, or call dlex_idle
- * first. A signal that got lost is made up for by the next block, checkpoint or end of a section.
+ * first. A signal that got lost is made up for by the next block with a constraint, or checkpoint.
  *
  * What is restored by a jump: errno as it was at the interruption; the floating-point control
  * words (rounding, FTZ/DAZ, precision, exception masks) as they were when the block was opened,
