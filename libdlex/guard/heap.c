@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The malloc family. glibc exports its own functions under names of their own, so that these calls
+ * are direct: no look-up, which would need memory itself, and no table. With AddressSanitizer its
+ * interceptors take their place. What libc allocates itself (strdup, getline, fopen) comes through
+ * here as well.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "guard.h"
+
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+
+#if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
+#define REAL(fn) __interceptor_##fn
+#else
+#define REAL(fn) __libc_##fn
+#endif
+
+void *REAL(malloc)(size_t size);
+void *REAL(calloc)(size_t count, size_t size);
+void *REAL(realloc)(void *memory, size_t size);
+void *REAL(memalign)(size_t alignment, size_t size);
+void *REAL(valloc)(size_t size);
+void *REAL(pvalloc)(size_t size);
+void REAL(free)(void *memory);
+
+#define GUARDED_MEMORY(fn, params, call)                                                        \
+    DLEX_API void *fn params                                                                    \
+    {                                                                                           \
+        dlex_try_within_disable();                                                              \
+        return guard_hand_over(call, free);                                                     \
+    }
+
+GUARDED_MEMORY(malloc, (size_t size), REAL(malloc)(size))
+GUARDED_MEMORY(calloc, (size_t count, size_t size), REAL(calloc)(count, size))
+GUARDED_MEMORY(memalign, (size_t alignment, size_t size), REAL(memalign)(alignment, size))
+GUARDED_MEMORY(aligned_alloc, (size_t alignment, size_t size), REAL(memalign)(alignment, size))
+GUARDED_MEMORY(valloc, (size_t size), REAL(valloc)(size))
+GUARDED_MEMORY(pvalloc, (size_t size), REAL(pvalloc)(size))
+
+DLEX_API void free(void *memory)
+{
+    dlex_try_within_disable();
+    REAL(free)(memory);
+    dlex_try_within_enable();
+}
+
+/* The old memory is gone when a violation is delivered here, so the new one goes too. Where memory
+ * did not move, or could not, it stays as it was. */
+DLEX_API void *realloc(void *memory, size_t size)
+{
+    dlex_try_within_disable();
+    void *const moved = REAL(realloc)(memory, size);
+    if (moved != memory)
+        return guard_hand_over(moved, free);
+    dlex_try_within_enable();
+    return moved;
+}
+
+DLEX_API void *reallocarray(void *memory, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(memory, total);
+}
+
+DLEX_API int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    if (alignment % sizeof(void *) || alignment == 0 || (alignment & (alignment - 1)))
+        return EINVAL;
+    dlex_try_within_disable();
+    const int saved_errno = errno;
+    void *const aligned = REAL(memalign)(alignment, size);
+    errno = saved_errno;
+    if (aligned)
+        *memory = aligned;
+    dlex_try_within_enable();
+    return aligned ? 0 : ENOMEM;
+}
+
+GUARDED(int, malloc_trim, (size_t pad), (pad))
+GUARDED(int, mallopt, (int param, int value), (param, value))
+GUARDED(int, malloc_info, (int options, FILE *stream), (options, stream))
+GUARDED_VOID(malloc_stats, (void), ())
+GUARDED(struct mallinfo2, mallinfo2, (void), ())
