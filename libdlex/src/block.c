@@ -153,7 +153,7 @@ static void watch(struct thread_state *t, struct dlex_block_ *block, int64_t che
     else
         err = dlex_rearm(t, now_ns);
     if (err < 0) {
-        errno = -err;
+        errno = t->timer_errno = -err;
         dlex_unwind(t, &dlex_timer_error, NULL, block->site->where);
     }
 }

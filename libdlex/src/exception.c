@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "thread.h"
 
@@ -18,13 +20,33 @@ dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler)
     return __atomic_exchange_n(&terminate_handler, handler, __ATOMIC_ACQ_REL);
 }
 
+static const char *advice_on(int timer_errno)
+{
+    switch (timer_errno) {
+    case EAGAIN:
+        return "raise the number of signals that the user may have pending (ulimit -i)";
+    case EBUSY:
+        return "another part of the program handles libdlex's signal; see dlex_use_signal";
+    default:
+        return "the kernel refuses timers";
+    }
+}
+
+/* Not from errno: finally parts have run since it was set. */
+static void say_why_no_timer(int timer_errno)
+{
+    fprintf(stderr, ": %s: %s", strerror(timer_errno), advice_on(timer_errno));
+}
+
 _Noreturn static void terminate(const struct dlex_type *type, const char *origin)
 {
     dlex_terminate_fn *const handler = __atomic_load_n(&terminate_handler, __ATOMIC_ACQUIRE);
     if (handler)
         handler(type, origin);
-    fprintf(stderr, "libdlex: %s from %s was not caught by any block; the program aborts\n",
-            type->name, origin);
+    fprintf(stderr, "libdlex: %s from %s was not caught by any block", type->name, origin);
+    if (type == &dlex_timer_error && dlex_thread_state.timer_errno)
+        say_why_no_timer(dlex_thread_state.timer_errno);
+    fputs("; the program aborts\n", stderr);
     abort();
 }
 

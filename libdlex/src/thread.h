@@ -31,6 +31,7 @@ struct thread_state {
     int64_t noticed_cpu_ns;    /* CPU time then */
     struct notify notify;
     bool has_timer;
+    int timer_errno;           /* why the last block that threw dlex_timer_error did */
     struct dlex_violation violation;
 };
 
