@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every public header compiles alone, in the dialects that users have, with their strictest warnings; and a C++ program
+runs. Not here: older compilers than those installed.
+
+Run as: python3 test_package_headers.py SOURCE_ROOT
+"""
+
+from pathlib import Path
+
+from package_testing import STRICT, Case, compilers, installed, main, run
+
+POSIX = "-D_POSIX_C_SOURCE=200809L"
+C_DIALECTS = (("-std=c11", POSIX), ("-std=gnu11",), ("-std=c17", POSIX), ("-std=gnu17",))
+CXX_DIALECTS = (("-std=c++17",), ("-std=gnu++17",), ("-std=gnu++20",))
+PROGRAM = Path(__file__).resolve().parent / "constraints.cc"
+
+
+def public_headers(pattern="**/*.h"):
+    return sorted(path.relative_to(installed().include) for path in installed().include.glob(pattern))
+
+
+def compile_alone(compiler, dialect, header, source, *options, **expected):
+    # Twice, for its include guard.
+    source.write_text(f"#include <{header}>\n#include <{header}>\nint main(void) {{ return 0; }}\n", encoding="utf-8")
+    return run(compiler, *dialect, *STRICT, "-Wpedantic", "-fsyntax-only", *options, f"-I{installed().include}", source,
+               **expected)
+
+
+class Alone(Case):
+    def test_in_c(self):
+        for compiler in compilers("gcc", "clang"):
+            for dialect in C_DIALECTS:
+                for header in public_headers():
+                    with self.subTest(compiler=compiler, dialect=dialect[0], header=str(header)):
+                        compile_alone(compiler, dialect, header, self.dir / "alone.c")
+
+    def test_in_cxx(self):
+        for compiler in compilers("g++", "clang++"):
+            for dialect in CXX_DIALECTS:
+                for header in public_headers("dlex/*.h"):
+                    with self.subTest(compiler=compiler, dialect=dialect[0], header=str(header)):
+                        compile_alone(compiler, dialect, header, self.dir / "alone.cc")
+
+    def test_other_compilers_are_told_what_is_needed(self):
+        for compiler in compilers("gcc", "clang"):
+            for header in public_headers("dlex/*.h"):
+                with self.subTest(compiler=compiler, header=str(header)):
+                    said = compile_alone(compiler, ("-std=gnu11",), header, self.dir / "alone.c", "-U__GNUC__",
+                                         expect=1)
+                    first = next(line for line in said.splitlines() if "error:" in line)
+                    self.assertIn("compile with gcc or clang", first)
+
+    def test_strict_c_without_posix_is_told_what_is_needed(self):
+        for compiler in compilers("gcc", "clang"):
+            said = compile_alone(compiler, ("-std=c11",), "dlex/dlex.h", self.dir / "alone.c", expect=1)
+            first = next(line for line in said.splitlines() if "error:" in line)
+            self.assertIn("-D_POSIX_C_SOURCE=200809L", first)
+
+
+class Macros(Case):
+    """Constructs, used: that headers compile alone says nothing of what their macros make."""
+
+    def test_a_program_that_uses_every_construct_is_strict_c11(self):
+        source = self.write("constructs.c", PROGRAM.read_text(encoding="utf-8"))
+        for compiler in compilers("gcc", "clang"):
+            for dialect in C_DIALECTS:
+                with self.subTest(compiler=compiler, dialect=dialect[0]):
+                    program = installed().compile(compiler, source, self.dir / "constructs", *dialect, "-O2", *STRICT,
+                                                  "-Wpedantic", "-Wshadow", "-Wstrict-prototypes")
+                    installed().run(program)
+
+    def test_the_same_program_runs_in_cxx(self):
+        for compiler in compilers("g++", "clang++"):
+            for dialect in CXX_DIALECTS:
+                with self.subTest(compiler=compiler, dialect=dialect[0]):
+                    program = installed().compile(compiler, PROGRAM, self.dir / "constraints", *dialect, "-O2", *STRICT,
+                                                  "-Wpedantic", "-Wshadow")
+                    installed().run(program)
+
+
+if __name__ == "__main__":
+    main()

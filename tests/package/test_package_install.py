@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The installed library as its users meet it: by pkg-config, as a Meson dependency, as a subproject. Not here: what
+the programs of a distribution do to it (strip, multiarch directories).
+
+Run as: python3 test_package_install.py SOURCE_ROOT
+"""
+
+from package_testing import SOURCE, STRICT, Case, compilers, installed, main, need, programs_of_readme, run
+
+MESON_BUILD = """project('user', 'c', default_options: ['c_std=gnu11', 'werror=true', 'warning_level=2'])
+test('first', executable('first', 'first.c', dependencies: {dependency}))
+"""
+
+
+class QuickStart(Case):
+    def programs(self):
+        programs = programs_of_readme()
+        self.assertTrue(programs, "the quick start has no program")
+        return [self.write(f"first{number}.c", text) for number, text in enumerate(programs)]
+
+    def check(self, static):
+        for compiler in compilers("gcc", "clang"):
+            for source in self.programs():
+                program = installed().compile(compiler, source, self.dir / "program", "-std=gnu11", "-O2", *STRICT,
+                                              static=static)
+                self.assertIn("12 ms", installed().run(program))
+
+    def test_programs_run_with_the_shared_library(self):
+        self.check(static=False)
+        self.assertIn("libdlex.so.0", installed().run(need("ldd"), self.dir / "program"))
+
+    def test_programs_run_with_the_static_library(self):
+        self.check(static=True)
+
+
+class Files(Case):
+    def test_every_public_header_is_installed(self):
+        ours = {path.relative_to(SOURCE / "libdlex/include") for path in (SOURCE / "libdlex/include").rglob("*.h")}
+        theirs = {path.relative_to(installed().include) for path in installed().include.rglob("*.h")}
+        self.assertEqual(ours, theirs)
+
+    def test_the_version_is_that_of_the_project(self):
+        introspected = run(need("meson"), "introspect", "--projectinfo", SOURCE / "meson.build")
+        self.assertIn(f'"version": "{installed().flags("--modversion")[0]}"', introspected)
+
+    def test_nothing_is_installed_but_the_library(self):
+        places = {path.relative_to(installed().dir).parts[:2] for path in installed().dir.rglob("*") if path.is_file()}
+        allowed = {("include", "dlex"), ("share", "man"), ("share", "doc"), ("lib", "pkgconfig")}
+        rest = {"/".join(place) for place in places - allowed}
+        self.assertEqual({name for name in rest if "dlex" not in name and "oml_exceptions" not in name}, set())
+
+
+class Meson(Case):
+    def build(self, *setup_options, dependency="dependency('dlex')", **environment):
+        self.write("user/meson.build", MESON_BUILD.format(dependency=dependency))
+        self.write("user/first.c", programs_of_readme()[0])
+        meson = need("meson")
+        said = run(meson, "setup", self.dir / "build", self.dir / "user", *setup_options, **environment)
+        run(meson, "test", "-C", self.dir / "build", **environment)
+        return said
+
+    def build_with_subproject(self, dependency):
+        (self.dir / "user" / "subprojects").mkdir(parents=True)
+        (self.dir / "user" / "subprojects" / "dlex").symlink_to(SOURCE)
+        said = self.build("--force-fallback-for=dlex", "--wrap-mode=nodownload", dependency=dependency)
+        self.assertRegex(said, r"Subproject dlex finished")
+        targets = run(need("meson"), "introspect", "--targets", self.dir / "build")
+        for absent in ("dlex-play", "test_dlex"):
+            self.assertNotIn(absent, targets)
+
+    def test_dependency_is_found_by_pkg_config(self):
+        self.assertRegex(self.build(**installed().environment), r"dependency dlex found: YES")
+
+    def test_subproject_serves_a_plain_dependency_and_brings_neither_player_nor_tests(self):
+        self.build_with_subproject("dependency('dlex')")
+
+    def test_subproject_serves_a_named_variable(self):
+        self.build_with_subproject("dependency('dlex', fallback: ['dlex', 'dlex_dep'], "
+                                   "default_options: ['player=disabled', 'tests=disabled'])")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The library builds without a warning with each compiler, C standard, and with NDEBUG, and the quick start runs with
+each. Not here: its tests in all those builds.
+
+Run as: python3 test_package_strict_builds.py SOURCE_ROOT
+"""
+
+from package_testing import STRICT, Case, Prefix, compilers, main, programs_of_readme
+
+BUILDS = {
+    "gnu11": ("-Dc_std=gnu11", "-Dbuildtype=debugoptimized"),
+    "gnu17": ("-Dc_std=gnu17", "-Dbuildtype=debug"),
+    "ndebug": ("-Dc_std=gnu11", "-Dbuildtype=release", "-Db_ndebug=true"),
+}
+
+
+class Builds(Case):
+    def check(self, compiler):
+        compilers(compiler)
+        source = self.write("first.c", programs_of_readme()[0])
+        for name, options in BUILDS.items():
+            with self.subTest(build=name):
+                prefix = Prefix(f"{compiler}-{name}", "--werror", "-Dwarning_level=2", *options, cc=compiler)
+                program = prefix.compile(compiler, source, self.dir / "first", "-std=gnu11", *STRICT)
+                prefix.run(program)
+
+    def test_with_gcc(self):
+        self.check("gcc")
+
+    def test_with_clang(self):
+        self.check("clang")
+
+
+if __name__ == "__main__":
+    main()
