@@ -31,21 +31,21 @@ struct notify {
 /* For the calling thread; dlex_signal_take has succeeded. Returns 0, or a negative errno value and
  * nothing is left: -EAGAIN, -ENOMEM, and with POSIX whatever pthread_create says. Not in a signal
  * handler. */
-int notify_create(struct notify *n);
+int dlex_notify_create(struct notify *n);
 /* Before the thread ends. Afterwards nothing more is sent to it. */
-void notify_destroy(struct notify *n);
+void dlex_notify_destroy(struct notify *n);
 
 /* Replaces the expiry; INT64_MAX: none. A time in the past means at once. Returns 0 or a negative
  * errno value. Safe in the signal handler. */
-int notify_arm(struct notify *n, int64_t expiry_ns);
+int dlex_notify_arm(struct notify *n, int64_t expiry_ns);
 /* When this returns, a signal of an expiry replaced before has arrived or will never come. Not in
  * a signal handler. */
-void notify_flush(struct notify *n);
+void dlex_notify_flush(struct notify *n);
 
 /* Handlers for pthread_atfork. In the child all notifies are gone, that of the caller included;
  * it may be created anew. */
-void notify_before_fork(void);
-void notify_in_parent(void);
-void notify_in_child(void);
+void dlex_notify_before_fork(void);
+void dlex_notify_in_parent(void);
+void dlex_notify_in_child(void);
 
 #endif

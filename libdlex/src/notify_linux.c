@@ -11,19 +11,19 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-int notify_create(struct notify *n)
+int dlex_notify_create(struct notify *n)
 {
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = dlex_signal() };
     event.sigev_notify_thread_id = gettid();
     return timer_create(CLOCK_MONOTONIC, &event, &n->timer) < 0 ? -errno : 0;
 }
 
-void notify_destroy(struct notify *n)
+void dlex_notify_destroy(struct notify *n)
 {
     timer_delete(n->timer);
 }
 
-int notify_arm(struct notify *n, int64_t expiry_ns)
+int dlex_notify_arm(struct notify *n, int64_t expiry_ns)
 {
     struct itimerspec spec = { 0 };
     if (expiry_ns != INT64_MAX) {
@@ -36,12 +36,12 @@ int notify_arm(struct notify *n, int64_t expiry_ns)
 }
 
 /* What was sent before was handled on the way back from the system call that replaced it. */
-void notify_flush(struct notify *n)
+void dlex_notify_flush(struct notify *n)
 {
     (void)n;
 }
 
 /* Timers are not inherited. */
-void notify_before_fork(void) { }
-void notify_in_parent(void) { }
-void notify_in_child(void) { }
+void dlex_notify_before_fork(void) { }
+void dlex_notify_in_parent(void) { }
+void dlex_notify_in_child(void) { }

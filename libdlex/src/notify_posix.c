@@ -201,7 +201,7 @@ static void leave(const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-int notify_create(struct notify *n)
+int dlex_notify_create(struct notify *n)
 {
     sigset_t before;
     enter(&before);
@@ -220,7 +220,7 @@ int notify_create(struct notify *n)
     return err;
 }
 
-void notify_destroy(struct notify *n)
+void dlex_notify_destroy(struct notify *n)
 {
     sigset_t before;
     enter(&before);
@@ -233,7 +233,7 @@ void notify_destroy(struct notify *n)
     leave(&before);
 }
 
-int notify_arm(struct notify *n, int64_t expiry_ns)
+int dlex_notify_arm(struct notify *n, int64_t expiry_ns)
 {
     atomic_store(&n->expiry_ns, expiry_ns);
     return wake_before(expiry_ns);
@@ -241,7 +241,7 @@ int notify_arm(struct notify *n, int64_t expiry_ns)
 
 /* The router sends with the lock held, so nothing is on its way when the lock was had; and what has
  * been sent is handled on the way back from pthread_sigmask. */
-void notify_flush(struct notify *n)
+void dlex_notify_flush(struct notify *n)
 {
     (void)n;
     sigset_t before;
@@ -251,24 +251,24 @@ void notify_flush(struct notify *n)
 
 static sigset_t before_fork; /* guarded by the lock */
 
-void notify_before_fork(void)
+void dlex_notify_before_fork(void)
 {
     sigset_t before;
     enter(&before);
     before_fork = before;
 }
 
-void notify_in_parent(void)
+void dlex_notify_in_parent(void)
 {
     const sigset_t before = before_fork;
     leave(&before);
 }
 
 /* The list ran through the stacks of threads that are gone. */
-void notify_in_child(void)
+void dlex_notify_in_child(void)
 {
     list = NULL;
     running = false;
     atomic_store(&wake_ns, INT64_MAX);
-    notify_in_parent();
+    dlex_notify_in_parent();
 }

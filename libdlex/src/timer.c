@@ -28,7 +28,7 @@ static void on_thread_end(void *state)
     t->level = 0;
     t->armed_ns = 0;
     if (t->has_timer)
-        notify_destroy(&t->notify);
+        dlex_notify_destroy(&t->notify);
     t->has_timer = false;
     dlex_guard_.pending = 0;
     dlex_guard_.depth = 0;
@@ -38,7 +38,7 @@ static void on_thread_end(void *state)
  * makes the new timer; a violation must not be delivered here, inside fork. */
 static void in_forked_child(void)
 {
-    notify_in_child();
+    dlex_notify_in_child();
     struct thread_state *t = &dlex_thread_state;
     t->has_timer = false;
     t->armed_ns = 0;
@@ -50,19 +50,19 @@ static void init_process(void)
 {
     process_error = -pthread_key_create(&thread_end, on_thread_end);
     if (!process_error)
-        process_error = -pthread_atfork(notify_before_fork, notify_in_parent,
+        process_error = -pthread_atfork(dlex_notify_before_fork, dlex_notify_in_parent,
                                         in_forked_child);
 }
 
 /* Without memory for the key's value the thread could not give its timer back. */
 static int create_for_thread(struct thread_state *t)
 {
-    const int err = notify_create(&t->notify);
+    const int err = dlex_notify_create(&t->notify);
     if (err)
         return err;
     const int no_memory = -pthread_setspecific(thread_end, t);
     if (no_memory)
-        notify_destroy(&t->notify);
+        dlex_notify_destroy(&t->notify);
     return no_memory;
 }
 
@@ -85,7 +85,7 @@ int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns)
 {
     int err = t->has_timer ? 0 : create_timer(t);
     if (!err)
-        err = notify_arm(&t->notify, deadline_ns);
+        err = dlex_notify_arm(&t->notify, deadline_ns);
     t->armed_ns = err ? 0 : deadline_ns;
     return err;
 }
@@ -107,8 +107,8 @@ void dlex_idle(void)
         t->armed_ns = 0;
         dlex_rearm(t, dlex_now_ns());
         if (!t->armed_ns)
-            notify_arm(&t->notify, INT64_MAX);
-        notify_flush(&t->notify);
+            dlex_notify_arm(&t->notify, INT64_MAX);
+        dlex_notify_flush(&t->notify);
     }
     dlex_try_within_enable();
 }
