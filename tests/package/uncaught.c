@@ -8,6 +8,11 @@
 
 dlex_define_exception(bad_weather) dlex_extends(dlex_exception);
 
+static void take(int number)
+{
+    (void)number;
+}
+
 static void need_a_timer(void)
 {
     dlex_try_within_rel(INT64_C(3600) * 1000 * 1000 * 1000) {
@@ -25,7 +30,7 @@ int main(int count, char **words)
         setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){ 0, 0 });
         need_a_timer();
     } else if (strcmp(words[1], "signal-taken") == 0) {
-        signal(SIGRTMIN + 7, SIG_IGN);
+        signal(dlex_signal(), take);
         need_a_timer();
     } else if (strcmp(words[1], "exception") == 0) {
         dlex_throw(bad_weather);
