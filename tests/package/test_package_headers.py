@@ -47,8 +47,7 @@ class Alone(Case):
                 with self.subTest(compiler=compiler, header=str(header)):
                     said = compile_alone(compiler, ("-std=gnu11",), header, self.dir / "alone.c", "-U__GNUC__",
                                          expect=1)
-                    first = next(line for line in said.splitlines() if "error:" in line)
-                    self.assertIn("compile with gcc or clang", first)
+                    self.assertIn("compile with gcc or clang", said)
 
     def test_strict_c_without_posix_is_told_what_is_needed(self):
         for compiler in compilers("gcc", "clang"):
