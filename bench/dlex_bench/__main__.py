@@ -6,14 +6,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 from .cache import cache_folder
 from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
+from .latency_options import add_latency_options, complete_latency_options
 from .processes import signals_as_exceptions
-
-COMMAND = "demo"
 
 
 class Parser(argparse.ArgumentParser):
@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(EXIT_SETUP, f"{self.prog}: {message}; see ./{self.prog} --help\n")
 
 
-def parse(argv: list[str]) -> argparse.Namespace:
+def demo_parser() -> Parser:
     parser = Parser(
         prog="dlex demo",
         description="Plays a film with each drop policy on one busy CPU and compares them. Wants an otherwise idle "
@@ -35,29 +35,59 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="results (build/demo)")
     parser.add_argument("--clip", type=Path, metavar="FILE", help="play this film")
     parser.add_argument("--start", type=float, metavar="SECONDS", help="begin there")
-    return parser.parse_args(argv)
+    return parser
+
+
+def latency_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench latency",
+        description="Measures how late violations of deadlines and WCETs are noticed, over their duration, the "
+        "scheduling policy and the background load, as the paper behind libdlex did. Wants an otherwise idle machine.",
+        epilog=__doc__,
+        allow_abbrev=False,
+    )
+    add_latency_options(parser)
+    return parser
+
+
+# Importing what does the work takes a while: not for --help, and under our handlers.
+def run_demo(arguments: argparse.Namespace) -> None:
+    from .demo import Options, demo
+
+    demo(Options(Path.cwd(), arguments.out, arguments.quick, arguments.clip, arguments.start))
+
+
+def run_latency(arguments: argparse.Namespace) -> None:
+    from .latency import Options, latency
+
+    latency(Options(Path.cwd(), **vars(arguments)))
+
+
+Command = tuple[Callable[[], Parser], Callable[[argparse.Namespace], None]]
+COMMANDS: dict[str, Command] = {"demo": (demo_parser, run_demo), "latency": (latency_parser, run_latency)}
 
 
 def main(argv: list[str]) -> int:
-    if argv[:1] != [COMMAND]:
-        print(f"dlex_bench: the first argument must be {COMMAND}; see ./dlex {COMMAND} --help", file=sys.stderr)
+    if not argv or argv[0] not in COMMANDS:
+        print(f"dlex_bench: the first argument must be one of {', '.join(COMMANDS)}", file=sys.stderr)
         return EXIT_SETUP
-    arguments = parse(argv[1:])
+    make_parser, run = COMMANDS[argv[0]]
+    parser = make_parser()
+    arguments = parser.parse_args(argv[1:])
+    if argv[0] == "latency":
+        complete_latency_options(parser, arguments)
     try:
         with signals_as_exceptions():
             # matplotlib keeps a list of the machine's fonts; a home that cannot be written would make it complain.
             os.environ.setdefault("MPLCONFIGDIR", str(cache_folder() / "matplotlib"))
             # numpy's linear algebra would start threads, and nothing here needs any: children are forked.
             os.environ["OPENBLAS_NUM_THREADS"] = "1"
-            # Importing it takes a while: not for --help, and under our handlers.
-            from .demo import Options, demo
-
-            demo(Options(Path.cwd(), arguments.out, arguments.quick, arguments.clip, arguments.start))
+            run(arguments)
     except DemoError as error:
-        print(f"dlex demo: {error}", file=sys.stderr)
+        print(f"{parser.prog}: {error}", file=sys.stderr)
         return error.code
     except Interrupted:
-        print("dlex demo: ended by a signal; everything that it had started is ended too", file=sys.stderr)
+        print(f"{parser.prog}: ended by a signal; everything that it had started is ended too", file=sys.stderr)
         return EXIT_SIGNAL
     return 0
 

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import itertools
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from .cache import cache_folder
+from .cache import only_one
 from .calibrate import Calibration, calibrate, choose_cpus
 from .errors import EXIT_SETUP, DemoError
 from .findings import sentences
@@ -109,7 +107,7 @@ def demo(options: Options) -> None:
     console = Console()
     extent = QUICK if options.quick else FULL
     find_rtapp()
-    with _only_one(), workshop(options.out) as folder:
+    with only_one("demo"), workshop(options.out) as folder:
         scene = _scene(options, extent, console)
         probe(scene, folder / "probe")
         os.sched_setaffinity(0, scene.driver_cpus)
@@ -124,23 +122,6 @@ def demo(options: Options) -> None:
         results.write(folder, out)
         publish(folder, out)
         results.tell(console, out)
-
-
-@contextlib.contextmanager
-def _only_one() -> Iterator[None]:
-    """Two demos at once would measure each other."""
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "demo.lock").open("w")
-    except OSError as cause:
-        raise DemoError(f"{folder} cannot be written ({cause.strerror}); set DLEX_CACHE", EXIT_SETUP) from cause
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as cause:
-            raise DemoError("another demo is running; wait until it has ended", EXIT_SETUP) from cause
-        yield
 
 
 def _scene(options: Options, extent: Extent, console: Console) -> Scene:

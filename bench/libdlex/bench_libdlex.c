@@ -28,9 +28,9 @@ static const struct options quick = {.rounds = 50, .samples = 40, .aborts = 1000
 
 static const char help[] =
     "Usage: dlex-bench-libdlex [OPTION ...]\n"
-    "Measures what the constructs of libdlex cost and how soon a violation has control, each beside\n"
-    "the raw mechanism of the kernel in turns, and compares both with the goals. About one minute on\n"
-    "an otherwise idle machine, which it wants.\n"
+    "Measures what the constructs of libdlex cost and how soon a violation has control, each in\n"
+    "turns with the raw mechanism of the kernel, and compares both with the goals. About one minute\n"
+    "on an otherwise idle machine, which it wants.\n"
     "  --json=FILE    all figures and rounds\n"
     "  --quick        about 15 s, with less certain figures, and early violations counted in 10^4\n"
     "                 and not in 10^5\n"
@@ -50,7 +50,7 @@ static int parse_count(const char *name, const char *text, long most, long *coun
     return -1;
 }
 
-/* Returns 0, 1 when help is wanted, or -1 after one sentence. Zeros stand for what was not given. */
+/* Returns 0, 1 when help is wanted, or -1 after one sentence. Zero stands for what was not given. */
 static int parse_options(struct options *options, int argc, char **argv)
 {
     static const struct option names[] = {

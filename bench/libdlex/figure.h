@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A figure of the benchmark: something of libdlex beside its raw mechanism, round by round, and its goal. */
+/* A figure of the benchmark: something of libdlex beside its raw mechanism, and its goal. */
 #ifndef FIGURE_H
 #define FIGURE_H
 
@@ -37,7 +37,10 @@ struct figures {
     size_t count;
 };
 
-/* Appends it with the medians and the interval of these rounds, which stay the caller's. Aborts when out of memory. */
+/*
+ * Appends it with the medians and the interval of these rounds, which stay the caller's. Aborts
+ * when out of memory.
+ */
 void figures_add(struct figures *figures, struct figure figure, const double *ours_ns,
                  const double *raw_ns, size_t round_count);
 

@@ -55,10 +55,10 @@ void figure_report_print(const struct figure_report *report)
 {
     const struct figures *figures = report->figures;
     print_host(report->host);
-    printf("libdlex %s; %zu interleaved rounds a figure%s. Each line: ns, raw ns, ratio or difference\n"
-           "(95 %% interval of the median, whose upper end must reach the goal)\n\n",
-           DLEX_COMMIT, report->rounds,
-           report->quick ? " (--quick: less certain than without)" : "");
+    printf("libdlex %s; both sides in turns, %zu rounds of each cost%s\n"
+           "Each line: ns, raw ns, ratio or difference (95 %% interval of the median, whose upper\n"
+           "end must reach the goal)\n\n",
+           DLEX_COMMIT, report->rounds, report->quick ? " (--quick: less certain)" : "");
     for (size_t i = 0; i < figures->count; i++)
         print_figure(&figures->list[i]);
     printf("\n%zu of %zu goals hold\n", goals_held(figures), figures->count);

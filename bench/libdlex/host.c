@@ -54,6 +54,7 @@ void host_read(struct host *host)
         host->tick_hz = (1000000000 + tick.tv_nsec / 2) / tick.tv_nsec;
     read_cpu(host->cpu);
     read_line(host->governor, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    read_line(host->clock_source, "/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    read_line(host->clock_source,
+              "/sys/devices/system/clocksource/clocksource0/current_clocksource");
     getloadavg(&host->load, 1);
 }

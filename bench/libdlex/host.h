@@ -8,7 +8,7 @@ enum { HOST_TEXT_SIZE = 128 };
 struct host {
     char cpu[HOST_TEXT_SIZE];
     char kernel[HOST_TEXT_SIZE];
-    char governor[HOST_TEXT_SIZE]; /* "unknown" when the kernel shows none, as in most virtual machines */
+    char governor[HOST_TEXT_SIZE]; /* "unknown" where there is none, as in virtual machines */
     char clock_source[HOST_TEXT_SIZE];
     int cpu_count;
     int tick_hz; /* from the resolution of the coarse clock, which moves with the tick */

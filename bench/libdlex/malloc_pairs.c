@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * malloc-pairs: reads numbers of malloc and free pairs, one a line, and answers each with the
- * nanoseconds they took. Built with the guard (DLEX_GUARDED: a block is open meanwhile) and without.
+ * nanoseconds they took. Built with the guard (DLEX_GUARDED; a block is open then) and without.
  */
 #include <stdint.h>
 #include <stdio.h>

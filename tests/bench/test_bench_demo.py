@@ -7,40 +7,17 @@ Not covered: a whole demo, which takes minutes and is worth nothing on a machine
 """
 
 import fcntl
-import glob
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-PACKAGES = "import matplotlib, rich"
-SKIPPED = 77
-
-
-def cache():
-    return Path(os.environ.get("DLEX_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dlex")
-
-
-def python_with_packages():
-    candidates = [sys.executable, *glob.glob(str(cache() / "venv-*/bin/python"))]
-    for python in candidates:
-        if subprocess.run([python, "-c", PACKAGES], stderr=subprocess.DEVNULL).returncode == 0:
-            return python
-    print("no Python with the packages of bench/requirements.lock was found; ./dlex setup makes one")
-    sys.exit(SKIPPED)
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
+from outside import SKIPPED, Folder, children_of, python_with_packages
 
 
 class Command(Folder):
@@ -157,18 +134,6 @@ class Command(Folder):
                 return children
             time.sleep(0.02)
         self.fail(f"the demo ended before it started {name}: {process.stderr.read()}")
-
-
-def children_of(pid):
-    found = {}
-    for stat in glob.glob("/proc/[0-9]*/stat"):
-        try:
-            name, rest = Path(stat).read_text().split("(", 1)[1].rsplit(")", 1)
-        except (OSError, IndexError):
-            continue
-        if int(rest.split()[1]) == pid:
-            found[int(stat.split("/")[2])] = name
-    return found
 
 
 class Outputs(Folder):

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`./dlex bench latency`: how late violations are noticed, over duration, policy and load (seed 000, section 7)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from .cache import only_one
+from .errors import DemoError, TimedOut
+from .latency_load import background_load, check, find_stress
+from .latency_plan import SETTLE_S, Cell, Plan, quick_plan, total_s
+from .latency_records import Store, is_record
+from .latency_report import LATENCY, Curves, latency_table, read_curves, write_latency_json
+from .processes import child
+from .progress import Teller, spoken_time, tell, tell_table
+from .runs import require_program
+
+CELL_PROGRAM = "build/release/bench/latency/dlex-bench-cell"
+EXIT_REFUSED = 3
+POLL_S = 0.5
+# The whole of --quick, with Python's start and the figures, must end in two minutes.
+QUICK_S = 90
+
+
+@dataclass(frozen=True)
+class Options:
+    root: Path
+    out: Path
+    quick: bool
+    step_us: int
+    samples: int
+    policies: tuple[str, ...]
+    loads: tuple[int, ...]
+    kinds: tuple[str, ...]
+    most_us: int
+
+
+def latency(options: Options) -> None:
+    console = Console()
+    program = require_program(options.root / CELL_PROGRAM)
+    if any(options.loads):
+        find_stress()
+    plan = _plan(options)
+    store = Store(options.out)
+    with only_one("experiment"), store.opened(plan):
+        refused = refusals(program, plan.policies)
+        admitted = [policy for policy in plan.policies if policy not in refused]
+        for sentence in refused.values():
+            tell(console, sentence)
+        if not admitted:
+            raise DemoError("this account may run none of these policies; add other to --policies=")
+        Experiment(console, program, store, plan, admitted).run()
+        curves = read_curves(store, plan)
+        write_latency_json(options.out / LATENCY, plan, curves, refused)
+        _tell_results(console, options.out, plan, curves, refused)
+
+
+def _plan(options: Options) -> Plan:
+    if options.quick:
+        return quick_plan(_cpu_count(), options.policies, options.loads, options.kinds, QUICK_S)
+    return Plan(
+        options.step_us, options.samples, options.policies, options.loads, options.kinds, options.most_us
+    )
+
+
+def _cpu_count() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def refusals(program: Path, policies: Sequence[str]) -> dict[str, str]:
+    """For each policy that this account may not use or the kernel does not admit, what is skipped and what helps."""
+    refused = {}
+    for policy in policies:
+        asked = subprocess.run(
+            [program, "--probe", f"--policy={policy}", "--kind=deadline"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if asked.returncode == 0:
+            continue
+        words = asked.stderr.strip().removeprefix("dlex-bench-cell: ")
+        if asked.returncode != EXIT_REFUSED:
+            raise DemoError(f"{program} fails ({words}); try it by hand")
+        help_line = (
+            f"; to allow it: sudo setcap cap_sys_nice+ep {program}" if "not permitted" in words else ""
+        )
+        refused[policy] = f"skipped: policy {policy}, since {words}{help_line}"
+    return refused
+
+
+class Experiment:
+    """Runs the cells that are not done yet."""
+
+    def __init__(
+        self, console: Console, program: Path, store: Store, plan: Plan, policies: Sequence[str]
+    ) -> None:
+        self.console = console
+        self.program = program
+        self.store = store
+        self.plan = plan
+        self.policies = policies
+        self.cpus = os.sched_getaffinity(0)
+
+    def run(self) -> None:
+        done = self.store.done()
+        plan_s = total_s(self.plan, self.policies, len(self.cpus), done)
+        self._announce(plan_s, done)
+        with Teller(self.console, plan_s) as teller:
+            for of_round in self.plan.rounds(self.policies):
+                for of_load in of_round:
+                    left = [cell for cell in of_load if cell.name not in done]
+                    if left:
+                        self._run_cells(left, teller)
+
+    def _announce(self, plan_s: float, done: frozenset[str]) -> None:
+        durations = self.plan.durations_us
+        kinds = " and ".join("WCETs" if kind == "wcet" else "deadlines" for kind in self.plan.kinds)
+        loads = ", ".join(map(str, self.plan.loads))
+        resumed = f" {len(done)} parts are done already." if done else ""
+        end = time.strftime("%H:%M", time.localtime(time.time() + plan_s))
+        tell(
+            self.console,
+            f"{kinds} of {len(durations)} durations from {durations[0] / 1e3:g} to {durations[-1] / 1e3:g} ms, "
+            f"{self.plan.samples} samples each, under {', '.join(self.policies)}, beside {loads} tasks of stress (at "
+            f"the ordinary policy; nothing is pinned to a CPU).{resumed} This takes about {spoken_time(plan_s)}, until "
+            f"{end}; ended before, it can be gone on with by the same command.",
+        )
+
+    def _run_cells(self, cells: Sequence[Cell], teller: Teller) -> None:
+        seconds = sum(self.plan.seconds(cell, len(self.cpus)) for cell in cells) + SETTLE_S
+        teller.step(f"round {cells[0].round + 1} of {self.plan.samples}, {cells[0].load} load tasks", seconds)
+        with background_load(cells[0].load, self.cpus) as load:
+            for cell in cells:
+                text = self._measure(cell, teller)
+                check(load)
+                self.store.keep(cell, text)
+
+    def _measure(self, cell: Cell, teller: Teller) -> str:
+        order = self.plan.order_us(cell)
+        argv: list[str | Path] = [self.program, f"--policy={cell.policy}", f"--kind={cell.kind}", *map(str, order)]
+        limit_s = 30 + 10 * self.plan.seconds(cell, len(self.cpus))
+        with child(argv, cpus=self.cpus, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            said, told = _communicate(process, limit_s, teller)
+        if process.returncode != 0 or not is_record(said, len(order)):
+            words = told.strip().removeprefix("dlex-bench-cell: ") or f"status {process.returncode}"
+            raise DemoError(f"{cell.about}: {words}; try again to go on from here")
+        return said
+
+
+def _communicate(process: subprocess.Popen[bytes], limit_s: float, teller: Teller) -> tuple[str, str]:
+    limit = time.monotonic() + limit_s
+    while True:
+        try:
+            said, told = process.communicate(timeout=POLL_S)
+            return said.decode(), told.decode()
+        except subprocess.TimeoutExpired as cause:
+            if time.monotonic() > limit:
+                raise TimedOut("dlex-bench-cell", limit_s) from cause
+            teller.tick()
+
+
+def _tell_results(console: Console, out: Path, plan: Plan, curves: Curves, refused: dict[str, str]) -> None:
+    # matplotlib takes a while to import, and nothing may be kept waiting by it before this.
+    from .latency_figures import draw_all
+
+    made = draw_all(curves, out)
+    for kind in plan.kinds:
+        tell_table(console, latency_table(curves, kind))
+    for sentence in refused.values():
+        tell(console, sentence)
+    tell(
+        console,
+        f"\nfigures: {out / LATENCY}\npictures: {', '.join(str(out / name) for name in made)}",
+        wrap=False,
+    )

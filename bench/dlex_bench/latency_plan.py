@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Which constraints the latency experiment violates, in which order, and how long that takes (seed 000, section 7)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
+
+POLICIES = ("other", "fifo", "deadline")
+KINDS = ("deadline", "wcet")
+LEAST_US, MOST_US = 500, 100_000
+
+# What the cell's program adds to a sample of each kind: the raw timer beside it, at most 2 ms, and its latency.
+RAW_MS = {"deadline": 2.0, "wcet": 4.0}
+START_S = 0.05
+# How long an ordinary thread waits for the CPU when its time has come, for each other that wants the same CPU.
+TURN_MS = 8.0
+# From the start of a load, and from its end.
+SETTLE_S = 0.5
+
+
+@dataclass(frozen=True)
+class LoadLevel:
+    """A row of the seed's Table 1."""
+
+    tasks: int
+    cpu: int
+    memory: int
+
+
+TABLE_1 = (LoadLevel(0, 0, 0), LoadLevel(2, 1, 1), LoadLevel(5, 4, 1), LoadLevel(10, 8, 2))
+LOADS = {level.tasks: level for level in TABLE_1}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One round of one curve: a sample of each duration."""
+
+    round: int
+    load: int
+    policy: str
+    kind: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.round:02}-load{self.load}-{self.policy}-{self.kind}"
+
+    @property
+    def about(self) -> str:
+        kind = "WCET" if self.kind == "wcet" else "deadline"
+        return f"round {self.round + 1}: {kind}s under {self.policy}, {self.load} load tasks"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for; the same plan may be gone on with."""
+
+    step_us: int
+    samples: int
+    policies: tuple[str, ...] = POLICIES
+    loads: tuple[int, ...] = tuple(LOADS)
+    kinds: tuple[str, ...] = KINDS
+    most_us: int = MOST_US
+
+    @property
+    def durations_us(self) -> list[int]:
+        return list(range(LEAST_US, self.most_us + 1, self.step_us))
+
+    def order_us(self, cell: Cell) -> list[int]:
+        """Shuffled, so that a change of the machine during a cell is not taken for one with the duration. The same for
+        all cells of a round."""
+        durations_us = self.durations_us
+        random.Random(cell.round).shuffle(durations_us)
+        return durations_us
+
+    def rounds(self, policies: Sequence[str]) -> list[list[list[Cell]]]:
+        """Round, load, cell. Each round begins with another load and another policy, so that slow changes of the
+        machine meet all alike."""
+        return [
+            [
+                [
+                    Cell(number, load, policy, kind)
+                    for policy in _turned(policies, number)
+                    for kind in self.kinds
+                ]
+                for load in _turned(self.loads, number)
+            ]
+            for number in range(self.samples)
+        ]
+
+    def seconds(self, cell: Cell, cpus: int) -> float:
+        """A deadline takes its own time and the wait for the CPU; a WCET as many times as others have turns."""
+        durations_us = self.durations_us
+        work_s = sum(durations_us) / 1e6 + len(durations_us) * RAW_MS[cell.kind] / 1e3
+        rivals = max(0.0, (cell.load + 1) / cpus - 1) if cell.policy == "other" else 0.0
+        if cell.kind == "wcet":
+            return START_S + work_s * (2.0 if cell.policy == "deadline" else 1.0 + rivals)
+        return START_S + work_s + 2 * len(durations_us) * rivals * TURN_MS / 1e3
+
+
+def _turned(items: Sequence[T], number: int) -> list[T]:
+    turn = number % len(items)
+    return [*items[turn:], *items[:turn]]
+
+
+def quick_plan(
+    cpus: int, policies: Sequence[str], loads: Sequence[int], kinds: Sequence[str], limit_s: float
+) -> Plan:
+    """The finest one that ends within the limit: two samples of durations 5, 10, ... ms apart."""
+    for step_us in range(5_000, MOST_US // 2, 5_000):
+        plan = Plan(step_us, 2, tuple(policies), tuple(loads), tuple(kinds))
+        if total_s(plan, plan.policies, cpus) <= limit_s:
+            return plan
+    return plan
+
+
+def total_s(plan: Plan, policies: Sequence[str], cpus: int, done: frozenset[str] = frozenset()) -> float:
+    """Of what is left when these cells are done."""
+    seconds = 0.0
+    for of_round in plan.rounds(policies):
+        for of_load in of_round:
+            left = [cell for cell in of_load if cell.name not in done]
+            seconds += sum(plan.seconds(cell, cpus) for cell in left) + (SETTLE_S if left else 0)
+    return seconds

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The folder of a latency experiment: what was asked for, and a file for every cell that is done."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import platform
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import EXIT_SETUP, DemoError
+from .latency_plan import Cell, Plan
+from .summary import machine_facts, write_json
+
+Samples = NDArray[np.float64]
+
+PLAN, RECORDS = "plan.json", "records"
+HEADER = "duration_us,caught_ns,noticed_ns,raw_ns"
+COLUMNS = HEADER.split(",")
+
+
+class Store:
+    """Cells are kept as soon as they are done; a folder of another plan, or of another machine, is refused."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.records = out / RECORDS
+
+    @contextlib.contextmanager
+    def opened(self, plan: Plan) -> Iterator[None]:
+        """Ours alone while the block runs."""
+        try:
+            self._prepare()
+            lock = (self.out / ".lock").open("w")
+        except OSError as cause:
+            raise _refusal(f"{self.out} cannot be written ({cause.strerror})") from cause
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as cause:
+                raise _refusal(f"another experiment is writing to {self.out}") from cause
+            self._claim(plan)
+            yield
+
+    def _prepare(self) -> None:
+        if self.out.exists() and not self.out.is_dir():
+            raise _refusal(f"{self.out} is not a directory")
+        if self.records.exists() and not (self.out / PLAN).exists():
+            raise _refusal(f"{self.out} holds records that are not this experiment's")
+        self.records.mkdir(parents=True, exist_ok=True)
+
+    def _claim(self, plan: Plan) -> None:
+        wanted: dict[str, Any] = {"plan": json.loads(json.dumps(asdict(plan))), "machine": _machine()}
+        path = self.out / PLAN
+        if not path.exists():
+            write_json(path, wanted)
+            return
+        try:
+            found = json.loads(path.read_text())
+        except ValueError:
+            found = None
+        if found != wanted:
+            raise _refusal(f"{self.out} holds an experiment with other options or of another machine")
+
+    def done(self) -> frozenset[str]:
+        return frozenset(path.stem for path in self.records.glob("*.csv"))
+
+    def keep(self, cell: Cell, text: str) -> None:
+        """Whole or not at all."""
+        partial = self.records / f".{cell.name}.partial"
+        partial.write_text(text)
+        partial.replace(self.records / f"{cell.name}.csv")
+
+    def read(self, load: int, policy: str, kind: str) -> dict[str, Samples] | None:
+        """All samples of a curve by column; None when there are none."""
+        paths = sorted(self.records.glob(f"*-load{load}-{policy}-{kind}.csv"))
+        if not paths:
+            return None
+        rows = np.concatenate([np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2) for path in paths])
+        return dict(zip(COLUMNS, rows.T, strict=True))
+
+
+def is_record(text: str, count: int) -> bool:
+    lines = text.splitlines()
+    return lines[:1] == [HEADER] and len(lines) == count + 1
+
+
+def _refusal(reason: str) -> DemoError:
+    return DemoError(f"{reason}; choose another by --out=", EXIT_SETUP)
+
+
+def _machine() -> dict[str, Any]:
+    """What makes a machine another one to this experiment."""
+    facts = machine_facts()
+    return {key: facts[key] for key in ("cpu", "cpus", "kernel")} | {"name": platform.node()}

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What tests of dlex_bench's commands from outside share."""
+
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PACKAGES = "import matplotlib, rich"
+SKIPPED = 77
+
+
+def cache():
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(os.environ.get("DLEX_CACHE") or base / "dlex")
+
+
+def python_with_packages():
+    candidates = [sys.executable, *glob.glob(str(cache() / "venv-*/bin/python"))]
+    for python in candidates:
+        if subprocess.run([python, "-c", PACKAGES], stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    print("no Python with the packages of bench/requirements.lock was found; ./dlex setup makes one")
+    sys.exit(SKIPPED)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+
+def children_of(pid):
+    found = {}
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            name, rest = Path(stat).read_text().split("(", 1)[1].rsplit(")", 1)
+        except (OSError, IndexError):
+            continue
+        if int(rest.split()[1]) == pid:
+            found[int(stat.split("/")[2])] = name
+    return found
