@@ -107,10 +107,8 @@ static void measure(struct figures *figures, const struct options *options)
     response_measure(figures, RESPONSE_ROUNDS, options->samples);
     tell("counting early violations ...");
     response_count_early(figures, options->aborts);
-#ifdef GUARDED_PROGRAM
     tell("measuring the guard ...");
     guard_cost_measure(figures, options->rounds);
-#endif
     tell("");
 }
 

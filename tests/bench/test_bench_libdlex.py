@@ -25,6 +25,7 @@ GOALS = (
     ("deadline to handler, p99", 1.5),
     ("WCET to handler, p50", 1.3),
     ("WCET to handler, p50", 1 / 50),
+    ("malloc and free, guard and a block open", 1.6),
 )
 
 
