@@ -4,18 +4,21 @@
 #include "histogram.h"
 #include "thread.h"
 
+enum kind { DEADLINE, WCET, KINDS };
+
+static const struct dlex_type *const types[KINDS] = {
+    [DEADLINE] = &dlex_deadline_violation, [WCET] = &dlex_wcet_violation,
+};
+
 /* Of the whole process. Each thread adds when one of its violations has reached its block. */
 static struct latencies {
-    const struct dlex_type *type;
     uint64_t delayed;
     struct histogram late;
-} known[] = { { .type = &dlex_deadline_violation }, { .type = &dlex_wcet_violation } };
-
-enum { KNOWN = sizeof(known) / sizeof(known[0]) };
+} known[KINDS];
 
 void dlex_latency_note(const struct dlex_violation *v)
 {
-    struct latencies *const l = &known[v->type == &dlex_wcet_violation];
+    struct latencies *const l = &known[v->type == types[WCET] ? WCET : DEADLINE];
     if (v->released_ns)
         __atomic_fetch_add(&l->delayed, 1, __ATOMIC_RELAXED);
     dlex_histogram_add(&l->late, v->caught_ns - v->deadline_ns);
@@ -32,8 +35,8 @@ void dlex_latency_read(const struct dlex_type *violation, struct dlex_latency *o
 {
     struct histogram late = { 0 };
     uint64_t delayed = 0;
-    for (int i = 0; i < KNOWN; i++) {
-        if (!is_a(known[i].type, violation))
+    for (int i = 0; i < KINDS; i++) {
+        if (!is_a(types[i], violation))
             continue;
         delayed += __atomic_load_n(&known[i].delayed, __ATOMIC_RELAXED);
         dlex_histogram_merge(&late, &known[i].late);
@@ -49,7 +52,7 @@ void dlex_latency_read(const struct dlex_type *violation, struct dlex_latency *o
 
 void dlex_latency_reset(void)
 {
-    for (int i = 0; i < KNOWN; i++) {
+    for (int i = 0; i < KINDS; i++) {
         __atomic_store_n(&known[i].delayed, 0, __ATOMIC_RELAXED);
         dlex_histogram_clear(&known[i].late);
     }
