@@ -22,8 +22,8 @@ GUARDED_DOTS(__asprintf, (char **s, const char *format, ...), format, vasprintf,
 
 /*
  * The scanf family. The C standard that a program is compiled for decides which of three names it
- * calls, and <stdio.h> would decide it here: so ours have names of their own in C, and the real ones
- * for the linker.
+ * calls, and <stdio.h> would decide it here: so ours have names of their own in C, and the real
+ * ones for the linker.
  */
 #define GUARDED_SCANF(id, prefix)                                                               \
     int id##vscanf(const char *format, va_list ap) __asm__(prefix "vscanf");                    \
