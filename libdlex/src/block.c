@@ -193,6 +193,8 @@ static void close_block(struct dlex_block_ *block)
     struct thread_state *t = &dlex_thread_state;
     dlex_guard_.depth = block->outer_depth + 1;
     DLEX_FENCE_();
+    if (block->how & DLEX_MEASURED_)
+        dlex_benchmark_end(block);
     t->top = block->outer;
     t->level = block->outer_level;
     t->frame = block->outer ? block->outer->frame : UINTPTR_MAX;

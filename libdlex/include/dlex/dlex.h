@@ -9,6 +9,7 @@
  *   dlex/exception.h   exceptions: types, try, finally, handle, when, throw, rethrow
  *   dlex/within.h      deadlines: try_within_rel, try_within_abs, protected sections, the contract
  *                      on what may be interrupted, and what the library knows of a violation
+ *   dlex/benchmark.h   measuring code segments instead of enforcing their constraints
  *   dlex/latency.h     how late the violations of the process were taken
  *   dlex/signal.h      the library's signal, signal handlers of the application, the signal mask
  *   dlex/scoped.h      resources that an aborted block gives back: memory, files, mutexes
@@ -19,6 +20,7 @@
 #ifndef DLEX_DLEX_H
 #define DLEX_DLEX_H
 
+#include <dlex/benchmark.h>
 #include <dlex/exception.h>
 #include <dlex/latency.h>
 #include <dlex/signal.h>

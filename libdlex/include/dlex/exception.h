@@ -192,6 +192,8 @@ struct dlex_block_ {
     int64_t deadline_ns;               /* earliest of this block and all around it */
     int64_t cpu_limit_ns;              /* likewise, in CPU time of the thread */
     int64_t check_ns;                  /* before this time nothing asynchronous expires in them */
+    int64_t given_ns;                  /* benchmark mode: the limit it would have had from now on */
+    int64_t started_ns, started_cpu_ns; /* benchmark mode */
     int outer_depth;                   /* protected sections open outside this block */
     int outer_level;                   /* blocks open outside this block */
     int cooperative;                   /* depth of sections at which a checkpoint may throw */
@@ -216,11 +218,13 @@ enum { DLEX_UNKNOWN_, DLEX_NO_FINALLY_, DLEX_FINALLY_ };
 
 /* sigsetjmp stands alone in its condition, as the C standard wants; a throw, a violation, a probe
  * come back there. Blocks within blocks have the same names on purpose. */
-#define dlex_open_(begin)                                                                       \
+#define dlex_open_(begin) dlex_open_at_(, 0, begin)
+#define dlex_open_at_(declarations, measure, begin)                                             \
     {                                                                                           \
         _Pragma("GCC diagnostic push")                                                          \
         _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                          \
-        static struct dlex_site_ dlex_site_ = { DLEX_HERE_, DLEX_UNKNOWN_, 0 };                 \
+        declarations                                                                            \
+        static struct dlex_site_ dlex_site_ = { DLEX_HERE_, DLEX_UNKNOWN_, measure };           \
         struct dlex_block_ dlex_block_ __attribute__((cleanup(dlex_leave_)));                   \
         _Pragma("GCC diagnostic pop")                                                           \
         dlex_block_.site = &dlex_site_;                                                         \

@@ -64,6 +64,9 @@
 #define DLEX_WITHIN_H
 
 #include <dlex/exception.h>
+#ifdef DLEX_BENCHMARK
+#include <dlex/benchmark.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -198,10 +201,14 @@ extern DLEX_API __thread struct dlex_guard_ dlex_guard_
 
 enum {
     DLEX_NO_LIMIT_, DLEX_ABS_, DLEX_REL_, DLEX_WCET_, DLEX_KINDS_ = 3,
-    DLEX_COOPERATIVE_ = 4, DLEX_SHIELDED_ = 8,
+    DLEX_COOPERATIVE_ = 4, DLEX_SHIELDED_ = 8, DLEX_MEASURED_ = 16,
 };
 
+#ifdef DLEX_BENCHMARK
+#define dlex_within_(ns, how) dlex_measure_within_(ns, how)
+#else
 #define dlex_within_(ns, how) dlex_open_(dlex_begin_within_(&dlex_block_, (ns), (how)))
+#endif
 
 DLEX_API int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how);
 DLEX_API void dlex_lift_(void);
