@@ -70,13 +70,14 @@ class Prefix:
         self.man = self.dir / "share" / "man"
         self.environment = {"PKG_CONFIG_PATH": str(self.lib / "pkgconfig"), "LD_LIBRARY_PATH": str(self.lib)}
 
-    def flags(self, *wanted):
-        return run(need("pkg-config"), *wanted, "dlex", **self.environment).split()
+    def flags(self, *wanted, package="dlex"):
+        return run(need("pkg-config"), *wanted, package, **self.environment).split()
 
-    def compile(self, compiler, source, program, *options, static=False):
+    def compile(self, compiler, source, program, *options, static=False, package="dlex"):
         """Makes a program as the manual says; static: with no shared library at all."""
         wanted = ("--cflags", "--libs", "--static") if static else ("--cflags", "--libs")
-        run(compiler, *options, *(("-static",) if static else ()), source, "-o", program, *self.flags(*wanted))
+        run(compiler, *options, *(("-static",) if static else ()), source, "-o", program,
+            *self.flags(*wanted, package=package))
         return program
 
     def run(self, *command, **expected):

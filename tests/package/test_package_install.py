@@ -18,19 +18,23 @@ class QuickStart(Case):
         self.assertTrue(programs, "the quick start has no program")
         return [self.write(f"first{number}.c", text) for number, text in enumerate(programs)]
 
-    def check(self, static):
+    def check(self, static=False, package="dlex"):
         for compiler in compilers("gcc", "clang"):
             for source in self.programs():
                 program = installed().compile(compiler, source, self.dir / "program", "-std=gnu11", "-O2", *STRICT,
-                                              static=static)
+                                              static=static, package=package)
                 self.assertIn("12 ms", installed().run(program))
 
     def test_programs_run_with_the_shared_library(self):
-        self.check(static=False)
+        self.check()
         self.assertIn("libdlex.so.0", installed().run(need("ldd"), self.dir / "program"))
 
     def test_programs_run_with_the_static_library(self):
         self.check(static=True)
+
+    def test_programs_run_with_the_guard(self):
+        self.check(package="dlex-guard")
+        self.assertIn("libdlex-guard.so.0", installed().run(need("ldd"), self.dir / "program"))
 
 
 class Files(Case):
