@@ -4,8 +4,8 @@
  * earlier. Two files implement it, and the build takes one of them (Meson's option notification):
  *
  *   notify_linux.c   a kernel timer for each thread, which signals that thread (SIGEV_THREAD_ID)
- *   notify_posix.c   one more thread in the process, the router, which waits for the earliest expiry
- *                    and signals the thread concerned; no call that only Linux has
+ *   notify_posix.c   one more thread in the process, the router, which waits for the earliest
+ *                    expiry and signals the thread concerned; no call that only Linux has
  *
  * With either, a signal may arrive although its expiry was replaced or withdrawn in the meantime;
  * the receiver asks the clock (see thread.h). A notify belongs to one thread, which alone calls

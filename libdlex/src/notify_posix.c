@@ -11,7 +11,6 @@
  * 100 ms was noticed 115 to 137 us late in the median, instead of 63 to 89 us.)
  */
 #include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 
@@ -35,9 +34,9 @@ static bool running;
 static int router_priority; /* of SCHED_FIFO; 0: as the thread that started it */
 
 /*
- * Until when the router sleeps. INT64_MAX: it is looking round. WOKEN: a signal to it is on its way,
- * and it will look round after that. It first announces INT64_MAX and then reads the expiries; a
- * thread first stores its expiry and then reads this: one of the two sees the other (all of it is
+ * Until when the router sleeps. INT64_MAX: it is looking round. WOKEN: a signal to it is on its
+ * way, and it will look round after that. It first announces INT64_MAX and then reads the expiries;
+ * a thread first stores its expiry and then reads this: one of the two sees the other (all of it is
  * sequentially consistent).
  */
 static _Atomic int64_t wake_ns = INT64_MAX;
@@ -170,7 +169,8 @@ static int start_router(void)
 }
 
 /* A thread of fixed priority that computes on the router's processor would keep it from running,
- * for ever. Where the rights do not suffice, the router stays as it was. */
+ * for ever. Where the rights do not suffice the router stays as it was; at the highest priority it
+ * is on a level with the caller and needs another processor. */
 static void outrank_caller(void)
 {
     int policy;

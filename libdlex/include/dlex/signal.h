@@ -10,21 +10,22 @@
  * HANDLERS OF THE APPLICATION. A deadline may pass while the thread is in a signal handler of the
  * application. There are three ways to live with that:
  *
- *   1. Install the handler with dlex_sigaction. The violation waits until the handler has returned,
- *      and is taken then. This is the way to choose: nothing is lost. Timed blocks that the handler
- *      opens itself are not interrupted, either; they are interrupted if the library prepares the
- *      thread only then, so call dlex_thread_init before the signal can come.
+ *   1. Install the handler with dlex_sigaction. The violation waits until the handler has
+ *      returned, and is taken then. This is the way to choose: nothing is lost. The handler must
+ *      not open timed blocks: they would not be interrupted, and the first one that is opened too
+ *      late would take the violation of an interrupted block and leave the handler with the
+ *      library's signal blocked. Protected sections in it are harmless.
  *   2. Let the handler begin with dlex_try_within_disable and end with dlex_try_within_enable. It
- *      is then never left in the middle, but a violation that has waited is taken by the enable, and
- *      the kernel's return from the handler is skipped: its own signal, and those of its sa_mask,
- *      stay blocked. Give the handler SA_NODEFER and an empty sa_mask, and nothing stays blocked.
+ *      is then never left in the middle, but a violation that has waited is taken by the enable,
+ *      and the kernel's return from the handler is skipped: its own signal, and those of its
+ *      sa_mask, stay blocked. Give it SA_NODEFER and an empty sa_mask, and nothing stays blocked.
  *   3. Do neither. The handler may be left at any instruction, its signals blocked as in 2.
  *
- * The same holds for a handler on an alternate stack (sigaltstack): after a jump out of it the
- * kernel finds by the stack pointer that the stack is free again.
+ * A handler on an alternate stack (sigaltstack) is no exception: after a jump out of it the kernel
+ * sees by the stack pointer that the stack is free again.
  *
- * THE SIGNAL MASK. A jump does not touch the mask of the thread, except that dlex_sigmask may be used
- * in bodies. Between blocks and where nothing is aborted it is pthread_sigmask.
+ * THE SIGNAL MASK. A jump does not touch the mask of the thread: what a body changed by itself
+ * stays changed when the body is aborted. What it changed by dlex_sigmask does not.
  *
  *     dlex_try_within_rel(2 * 1000 * 1000) {
  *         dlex_sigmask(SIG_BLOCK, &terminal_signals, NULL);
@@ -33,10 +34,13 @@
  *     } dlex_end                                    // unblocked again in any case
  *
  * exec. The new program starts with the default action for the signal, which would end it. With
- * the Linux notification nothing can arrive there. With the POSIX one (see Meson's option
- * notification) a signal can be on its way while exec begins: call dlex_idle first, outside timed
- * blocks. fork followed by exec, and posix_spawn, need no care with either, if fork and exec stand
- * in one protected section.
+ * the Linux notification nothing can arrive there. With the POSIX one (Meson's option notification)
+ * a signal can be on its way while exec begins: call dlex_idle first, outside timed blocks. fork
+ * followed by exec in one protected section, and posix_spawn, need no care with either.
+ *
+ * THE POSIX NOTIFICATION is a thread of the library, which sends the signals. A thread of a
+ * real-time policy should have that policy before its first timed block, since the library's thread
+ * takes the next higher priority then; see dlex_signal(3).
  *
  * The idea of a signal for each thread, and of a real-time one, is that of seed 000, section 6.2.
  */
@@ -57,8 +61,8 @@ DLEX_API int dlex_signal(void);
 
 /*
  * Chooses the signal, for a program in which another part needs the default one. Call it early in
- * main: before the first timed block, dlex_thread_init, and dlex_sigaction of any thread. A real-time
- * signal is best; another one that the program and the kernel have no use for will do.
+ * main: before the first timed block, dlex_thread_init, and dlex_sigaction of any thread. A
+ * real-time signal is best; another one that program and kernel have no use for will do.
  * Returns 0, also if this is the number in use already; or, having changed nothing,
  *   -EINVAL  signo is no signal, cannot be caught, or stands for a fault of the program,
  *   -EBUSY   the number is fixed already, or the program has a handler for signo.
@@ -71,8 +75,7 @@ DLEX_API int dlex_use_signal(int signo);
  * in the middle, it is taken when the handler has returned. act and old may be NULL as there. From
  * now on the number of the library's signal is fixed.
  * Returns 0; or -1 with errno as sigaction, and EINVAL for the library's own signal. Any thread,
- * also in signal handlers and protected sections; not to be interrupted by a violation, so with a
- * block open it does its work in a protected section of its own.
+ * also in signal handlers. It is a protected section by itself.
  */
 DLEX_API int dlex_sigaction(int signo, const struct sigaction *act, struct sigaction *old);
 
