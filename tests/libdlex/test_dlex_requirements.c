@@ -3,7 +3,7 @@
  * The thirteen requirements of seed 000, section 4, each in one test of its name. Not here: the
  * special cases, which the other files have; how soon a violation is noticed, which the benchmarks
  * measure; requirement 5 (test_dlex_nesting.c); and requirement 12, which needs a program compiled
- * for it (test_dlex_benchmark.c).
+ * for it (test_dlex_measuring.c).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -205,6 +205,24 @@ START_TEST(requirement_6_violation_is_caught_by_the_block_that_caused_it)
 }
 END_TEST
 
+START_TEST(requirement_6_of_two_violations_at_once_the_outermost_is_caught)
+{
+    log_clear();
+    dlex_try_within_rel_cooperative(2 * MS) {
+        dlex_try_within_rel_cooperative(MS) {
+            burn(4 * MS);
+            dlex_checkpoint();
+            log_mark('x');
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            log_mark('I');
+        } dlex_end
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('O');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "O");
+}
+END_TEST
+
 enum { BY_END, BY_THROW, BY_RETURN, BY_BREAK, BY_DLEX_RETURN, WAYS };
 
 static int leave(int way, int64_t deadline_ns)
@@ -370,6 +388,7 @@ int main(void)
         requirement_3_recovery_for_any_violation_or_for_one_kind,
         requirement_4_many_processes_and_threads_at_once,
         requirement_6_violation_is_caught_by_the_block_that_caused_it,
+        requirement_6_of_two_violations_at_once_the_outermost_is_caught,
         requirement_7_constraint_ends_with_its_block_however_it_ends,
         requirement_8_latency_is_known,
         requirement_9_protected_sections_delay_a_violation_to_their_end,

@@ -68,6 +68,15 @@ class Macros(Case):
                                                   "-Wpedantic", "-Wshadow", "-Wstrict-prototypes")
                     installed().run(program)
 
+    def test_the_same_program_compiles_to_be_measured(self):
+        source = self.write("measured.c", PROGRAM.read_text(encoding="utf-8"))
+        for compiler, path in (("gcc", source), ("clang", source), ("g++", PROGRAM), ("clang++", PROGRAM)):
+            if compiler in compilers("gcc", "clang", "g++", "clang++"):
+                for dialect in CXX_DIALECTS if compiler.endswith("++") else C_DIALECTS:
+                    with self.subTest(compiler=compiler, dialect=dialect[0]):
+                        run(compiler, *dialect, *STRICT, "-Wpedantic", "-DDLEX_BENCHMARK", "-fsyntax-only",
+                            f"-I{installed().include}", path)
+
     def test_the_same_program_runs_in_cxx(self):
         for compiler in compilers("g++", "clang++"):
             for dialect in CXX_DIALECTS:
