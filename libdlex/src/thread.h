@@ -29,6 +29,7 @@ struct thread_state {
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
     int64_t noticed_cpu_ns;    /* CPU time then */
+    int64_t fork_cpu_ns;       /* CPU time at the last fork */
     struct notify notify;
     bool has_timer;
     int timer_errno;           /* why the last block that threw dlex_timer_error did */

@@ -34,6 +34,23 @@ static void on_thread_end(void *state)
     dlex_guard_.depth = 0;
 }
 
+static void before_fork(void)
+{
+    dlex_notify_before_fork();
+    dlex_thread_state.fork_cpu_ns = dlex_cpu_ns();
+}
+
+/* In the child the CPU time of the thread begins at zero. */
+static void rebase_wcets(struct thread_state *t)
+{
+    for (struct dlex_block_ *b = t->top; b; b = b->outer) {
+        if (dlex_is_wcet(b->how) && b->limit_ns != INT64_MAX)
+            b->limit_ns -= t->fork_cpu_ns;
+        if (b->cpu_limit_ns != INT64_MAX)
+            b->cpu_limit_ns -= t->fork_cpu_ns;
+    }
+}
+
 /* The section that stands round fork (see the contract) looks at the deadlines when it ends, and
  * makes the new timer; a violation must not be delivered here, inside fork. */
 static void in_forked_child(void)
@@ -42,6 +59,7 @@ static void in_forked_child(void)
     struct thread_state *t = &dlex_thread_state;
     t->has_timer = false;
     t->armed_ns = 0;
+    rebase_wcets(t);
     if (t->top)
         dlex_guard_.pending = 1;
 }
@@ -50,8 +68,7 @@ static void init_process(void)
 {
     process_error = -pthread_key_create(&thread_end, on_thread_end);
     if (!process_error)
-        process_error = -pthread_atfork(dlex_notify_before_fork, dlex_notify_in_parent,
-                                        in_forked_child);
+        process_error = -pthread_atfork(before_fork, dlex_notify_in_parent, in_forked_child);
 }
 
 /* Without memory for the key's value the thread could not give its timer back. */

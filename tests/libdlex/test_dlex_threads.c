@@ -210,6 +210,69 @@ START_TEST(block_open_at_fork_keeps_its_deadline_in_both_processes)
 }
 END_TEST
 
+static void burn_cpu_until(int64_t time_ns)
+{
+    while (dlex_cpu_ns() < time_ns)
+        ;
+}
+
+static int64_t limit_of_wcet_at_fork(int64_t ns, volatile pid_t *child)
+{
+    volatile int64_t limit_ns = INT64_MAX;
+    dlex_try_within_wcet(ns) {
+        dlex_try_within_rel(HOUR) {
+            dlex_try_within_disable();
+            *child = fork();
+            dlex_try_within_enable();
+            burn(HOUR);
+        } dlex_end
+    } dlex_handle dlex_when(dlex_wcet_violation) {
+        limit_ns = dlex_last_violation()->deadline_ns;
+    } dlex_end
+    return limit_ns;
+}
+
+/* The clock of its CPU time begins at zero in the child. */
+START_TEST(block_open_at_fork_keeps_the_rest_of_its_wcet_in_both_processes)
+{
+    const int64_t ns = 10 * MS;
+    burn_cpu_until(10 * ns);
+    volatile pid_t child = -1;
+    const int64_t limit_ns = limit_of_wcet_at_fork(ns, &child);
+    if (child == 0)
+        _exit(limit_ns <= ns ? 0 : 1);
+    ck_assert_int_gt(child, 0);
+    ck_assert_int_ge(limit_ns, 11 * ns);
+    ck_assert_int_lt(limit_ns, INT64_MAX);
+    ck_assert_int_eq(wait_for(child), 0);
+}
+END_TEST
+
+static bool fork_in_finally(volatile pid_t *child)
+{
+    volatile int runs = 0, handled = 0;
+    dlex_try_within_abs(0) {
+        runs = -1;
+    } dlex_finally {
+        *child = fork();
+        runs = runs + 1;
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        handled = 1;
+    } dlex_end
+    return runs == 1 && handled;
+}
+
+START_TEST(fork_in_a_finally_part_goes_on_to_the_handler_in_both_processes)
+{
+    volatile pid_t child = -1;
+    const bool right = fork_in_finally(&child);
+    if (child == 0)
+        _exit(right ? 0 : 1);
+    ck_assert(right);
+    ck_assert_int_eq(wait_for(child), 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -220,6 +283,8 @@ int main(void)
         cancelled_thread_ends_inside_its_block,
         forked_child_has_deadlines_of_its_own,
         block_open_at_fork_keeps_its_deadline_in_both_processes,
+        block_open_at_fork_keeps_the_rest_of_its_wcet_in_both_processes,
+        fork_in_a_finally_part_goes_on_to_the_handler_in_both_processes,
         NULL,
     };
     return suite_run("libdlex threads and processes", 120, tests);
