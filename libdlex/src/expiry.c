@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <ucontext.h>
 
@@ -89,6 +90,10 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
         .noticed_ns = waited && noticed_ns >= owner->limit_ns ? noticed_ns : now_ns,
         .released_ns = waited ? now_ns : 0,
     };
+    /* Inside a call that sleeps, libc lets cancellation come at any instruction. The jump goes past
+     * the place where it would end that. */
+    if (source == EXPIRY_SIGNAL)
+        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
     dlex_unwind(t, t->violation.type, owner, owner->site->where);
 }
 

@@ -46,18 +46,25 @@
  * What is restored by a jump: errno as it was at the interruption; the floating-point control
  * words (rounding, FTZ/DAZ, precision, exception masks) as they were when the block was opened,
  * on x86 and ARM64; protected sections opened inside the block end. Not restored: the signal
- * mask, if the body changed it otherwise than by dlex_sigmask.
+ * mask, if the body changed it otherwise than by dlex_sigmask. After a jump out of the body
+ * cancellation is deferred, as if pthread_setcanceltype had not been called there.
  *
  * Signals. The library owns one signal in the whole process and unblocks it in each thread that
  * uses deadlines; a thread that blocks it gets no violations until it unblocks it. A handler of
  * the application may be abandoned in the middle, with its signal left blocked, if a deadline
  * passes in it: install your handlers with dlex_sigaction. See dlex/signal.h.
  *
+ * The end of a thread. A violation that comes while pthread_exit or a cancellation unwinds the
+ * thread jumps back into the block that owns it, and the thread goes on. So pthread_exit belongs in
+ * a protected section; and a thread that others cancel keeps cancellation disabled in interruptible
+ * bodies and enables it in sections, or opens cooperative blocks. When the thread is unwound its
+ * constraints end and what is scoped is released; finally parts do not run.
+ *
  * Errors. If a thread can have no timer, the block that needs it throws dlex_timer_error, with
  * the reason in errno, before its body runs; the block's own handlers may take it. A thread that
- * wants to know ahead calls dlex_thread_init. After fork the child keeps its open blocks and
- * their deadlines, with a timer of its own; if it can have none they are not enforced until the
- * next block throws. With a block open, fork belongs in a protected section like any other call
+ * wants to know ahead calls dlex_thread_init. After fork the child keeps its open blocks, their
+ * deadlines and the rest of their WCETs, with a timer of its own; if it can have none they are not
+ * enforced until the next block throws. With a block open, fork belongs in a protected section like any other call
  * that must not be cut in half. _Fork, vfork and raw clone are not covered. exec needs nothing.
  */
 #ifndef DLEX_WITHIN_H
