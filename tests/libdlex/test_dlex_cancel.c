@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Threads that end inside blocks, by pthread_exit or cancellation. What is promised: the timer and
+ * scoped resources are given back, finally parts do not run, and no constraint of the thread has
+ * any effect any more. What is not: a thread that begins to end where a violation may come; the
+ * violation would jump back into the block. So the ending stands in a protected section or in a
+ * cooperative block, or the constraints are far away.
+ *
+ * Not here: timers that add up (test_dlex_threads.c), threads that come and go with an armed timer
+ * (test_dlex_processes.c).
+ */
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dlex_testing.h"
+
+enum { THREADS = 300 };
+
+/* AddressSanitizer is not told that the frames of a thread that ends are gone, and takes what comes
+ * to lie there for their red zones. */
+#define ENDS_HERE __attribute__((no_sanitize("address")))
+
+ENDS_HERE static void nap(int64_t ns)
+{
+    const struct timespec time = { .tv_nsec = ns };
+    nanosleep(&time, NULL);
+}
+
+/* What became of a thread that was cancelled after a while: PTHREAD_CANCELED, or its result. */
+static void *cancelled_after(int64_t ns, void *(*run)(void *), void *arg)
+{
+    pthread_t thread;
+    void *result = NULL;
+    ck_assert_int_eq(pthread_create(&thread, NULL, run, arg), 0);
+    nap(ns);
+    ck_assert_int_eq(pthread_cancel(thread), 0);
+    ck_assert_int_eq(pthread_join(thread, &result), 0);
+    return result;
+}
+
+/* ---- The cancellation type ---------------------------------------------------------------- */
+
+static void *type_after_a_violation(void *arg)
+{
+    (void)arg;
+    int type = -1;
+    volatile bool violated = false;
+    dlex_try_within_rel(MS) {
+        for (;;)
+            nap(100 * MS);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        violated = true;
+    } dlex_end
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    return (void *)(intptr_t)(violated ? type : -1);
+}
+
+/* Inside such calls libc lets cancellation come at any instruction. */
+START_TEST(violation_that_ends_a_sleep_leaves_cancellation_deferred)
+{
+    pthread_t thread;
+    void *type = NULL;
+    ck_assert_int_eq(pthread_create(&thread, NULL, type_after_a_violation, NULL), 0);
+    ck_assert_int_eq(pthread_join(thread, &type), 0);
+    ck_assert_int_eq((intptr_t)type, PTHREAD_CANCEL_DEFERRED);
+}
+END_TEST
+
+/* ---- Cancellation among violations -------------------------------------------------------- */
+
+static void compute(void)
+{
+    for (volatile int i = 0; i < 2000; i++)
+        ;
+}
+
+ENDS_HERE static void *be_cancelled_in_sections(void *arg)
+{
+    const int64_t within_ns = *(const int64_t *)arg;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    for (;;) {
+        dlex_try_within_rel(within_ns) {
+            for (;;) {
+                compute();
+                dlex_try_within_disable();
+                pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+                nap(10000);
+                pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+                dlex_try_within_enable();
+            }
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            compute();
+        } dlex_end
+    }
+    return NULL;
+}
+
+START_TEST(thread_cancelled_in_a_section_ends_whatever_expires)
+{
+    for (int i = 0; i < THREADS; i++) {
+        int64_t within_ns = 20000 + i * 7919 % 100000;
+        void *const result = cancelled_after(i * 6469 % 300000, be_cancelled_in_sections, &within_ns);
+        ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    }
+}
+END_TEST
+
+ENDS_HERE static void *be_cancelled_in_cooperative_blocks(void *arg)
+{
+    const int64_t within_ns = *(const int64_t *)arg;
+    for (;;) {
+        dlex_try_within_rel_cooperative(within_ns) {
+            for (;;) {
+                nap(10000);
+                compute();
+                dlex_checkpoint();
+            }
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            compute();
+        } dlex_end
+    }
+    return NULL;
+}
+
+START_TEST(thread_cancelled_in_a_cooperative_block_ends_whatever_expires)
+{
+    for (int i = 0; i < THREADS; i++) {
+        int64_t within_ns = 20000 + i * 7919 % 100000;
+        void *const result =
+            cancelled_after(i * 6469 % 300000, be_cancelled_in_cooperative_blocks, &within_ns);
+        ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    }
+}
+END_TEST
+
+ENDS_HERE static void *compute_cancelled_anywhere(void *arg)
+{
+    (void)arg;
+    dlex_thread_init();
+    for (;;) {
+        dlex_try_within_rel(HOUR) {
+            pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+            compute();
+            pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+        } dlex_end
+    }
+    return NULL;
+}
+
+START_TEST(thread_cancelled_at_any_instruction_of_a_body_ends)
+{
+    for (int i = 0; i < THREADS; i++) {
+        void *const result = cancelled_after(i * 6469 % 300000, compute_cancelled_anywhere, NULL);
+        ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    }
+}
+END_TEST
+
+/* ---- What runs at the end ----------------------------------------------------------------- */
+
+struct ending {
+    int64_t within_ns;
+    int finallies, handlers, releases, destructions;
+};
+
+static pthread_key_t application_key;
+
+static void release(void *ending)
+{
+    ((struct ending *)ending)->releases++;
+}
+
+/* Runs when the frames with the blocks are gone; the deadline passes here. */
+static void destroy_slowly(void *ending)
+{
+    struct ending *const e = ending;
+    burn(e->within_ns + MS);
+    e->destructions++;
+}
+
+ENDS_HERE static void *end_in_two_blocks(void *arg)
+{
+    struct ending *const e = arg;
+    pthread_setspecific(application_key, e);
+    dlex_try_within_disable();
+    dlex_try_within_rel(e->within_ns) {
+        dlex_scoped_defer(release, e);
+        dlex_try_within_rel(e->within_ns) {
+            dlex_scoped_defer(release, e);
+            pthread_exit(e);
+        } dlex_finally {
+            e->finallies++;
+        } dlex_handle dlex_when_any {
+            e->handlers++;
+        } dlex_end
+    } dlex_finally {
+        e->finallies++;
+    } dlex_handle dlex_when_any {
+        e->handlers++;
+    } dlex_end
+    return NULL;
+}
+
+START_TEST(thread_that_ends_in_blocks_gives_back_what_is_scoped_and_nothing_else_runs)
+{
+    ck_assert_int_eq(pthread_key_create(&application_key, destroy_slowly), 0);
+    for (int i = 0; i < 20; i++) {
+        struct ending e = { .within_ns = 2 * MS };
+        pthread_t thread;
+        void *result = NULL;
+        ck_assert_int_eq(pthread_create(&thread, NULL, end_in_two_blocks, &e), 0);
+        ck_assert_int_eq(pthread_join(thread, &result), 0);
+        ck_assert_ptr_eq(result, &e);
+        ck_assert_int_eq(e.finallies + e.handlers, 0);
+        ck_assert_int_eq(e.releases, 2);
+        ck_assert_int_eq(e.destructions, 1);
+    }
+    pthread_key_delete(application_key);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        violation_that_ends_a_sleep_leaves_cancellation_deferred,
+        thread_cancelled_in_a_section_ends_whatever_expires,
+        thread_cancelled_in_a_cooperative_block_ends_whatever_expires,
+        thread_cancelled_at_any_instruction_of_a_body_ends,
+        thread_that_ends_in_blocks_gives_back_what_is_scoped_and_nothing_else_runs,
+        NULL,
+    };
+    return suite_run("libdlex threads that end in blocks", 120, tests);
+}
