@@ -2,26 +2,22 @@
 /*
  * The malloc family. glibc exports its own functions under names of their own, so that these calls
  * are direct: no look-up, which would need memory itself, and no table. With AddressSanitizer its
- * interceptors take their place. What libc allocates itself (strdup, getline, fopen) comes through
- * here as well.
+ * interceptors take their place. What libc allocates itself (getline, fopen) comes through here as
+ * well.
  */
 #include <errno.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "guard.h"
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-
-#if defined __SANITIZE_ADDRESS__ || __has_feature(address_sanitizer)
-#define REAL(fn) __interceptor_##fn
-#else
-#define REAL(fn) __libc_##fn
-#endif
+/* GUARD_ALLOCATOR is __libc_, or __interceptor_ with AddressSanitizer. */
+#define REAL_(prefix, fn) prefix##fn
+#define REAL2_(prefix, fn) REAL_(prefix, fn)
+#define REAL(fn) REAL2_(GUARD_ALLOCATOR, fn)
 
 void *REAL(malloc)(size_t size);
 void *REAL(calloc)(size_t count, size_t size);
@@ -31,19 +27,27 @@ void *REAL(valloc)(size_t size);
 void *REAL(pvalloc)(size_t size);
 void REAL(free)(void *memory);
 
-#define GUARDED_MEMORY(fn, params, call)                                                        \
-    DLEX_API void *fn params                                                                    \
+#define GUARDED_MEMORY(type, fn, params, call)                                                  \
+    DLEX_API type *fn params                                                                    \
     {                                                                                           \
         dlex_try_within_disable();                                                              \
         return guard_hand_over(call, free);                                                     \
     }
 
-GUARDED_MEMORY(malloc, (size_t size), REAL(malloc)(size))
-GUARDED_MEMORY(calloc, (size_t count, size_t size), REAL(calloc)(count, size))
-GUARDED_MEMORY(memalign, (size_t alignment, size_t size), REAL(memalign)(alignment, size))
-GUARDED_MEMORY(aligned_alloc, (size_t alignment, size_t size), REAL(memalign)(alignment, size))
-GUARDED_MEMORY(valloc, (size_t size), REAL(valloc)(size))
-GUARDED_MEMORY(pvalloc, (size_t size), REAL(pvalloc)(size))
+GUARDED_MEMORY(void, malloc, (size_t size), REAL(malloc)(size))
+GUARDED_MEMORY(void, calloc, (size_t count, size_t size), REAL(calloc)(count, size))
+GUARDED_MEMORY(void, memalign, (size_t alignment, size_t size),
+               REAL(memalign)(alignment, size))
+GUARDED_MEMORY(void, aligned_alloc, (size_t alignment, size_t size),
+               REAL(memalign)(alignment, size))
+GUARDED_MEMORY(void, valloc, (size_t size), REAL(valloc)(size))
+GUARDED_MEMORY(void, pvalloc, (size_t size), REAL(pvalloc)(size))
+
+/* Not needed but for AddressSanitizer, which has its own of these. */
+GUARD_SYMBOL(strdup)
+GUARD_SYMBOL(strndup)
+GUARDED_MEMORY(char, strdup, (const char *s), NEXT(strdup)(s))
+GUARDED_MEMORY(char, strndup, (const char *s, size_t n), NEXT(strndup)(s, n))
 
 DLEX_API void free(void *memory)
 {

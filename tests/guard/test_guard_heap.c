@@ -12,20 +12,26 @@
 
 #include "dlex_testing.h"
 
-void *__real___libc_malloc(size_t size);
-void __real___libc_free(void *memory);
-void *__wrap___libc_malloc(size_t size);
-void __wrap___libc_free(void *memory);
+/* GUARD_ALLOCATOR is the prefix of the functions to which the guard's lead. */
+#define PASTE_(prefix, allocator, fn) prefix##allocator##fn
+#define PASTE(prefix, allocator, fn) PASTE_(prefix, allocator, fn)
+#define REAL(fn) PASTE(__real_, GUARD_ALLOCATOR, fn)
+#define WRAP(fn) PASTE(__wrap_, GUARD_ALLOCATOR, fn)
+
+void *REAL(malloc)(size_t size);
+void REAL(free)(void *memory);
+void *WRAP(malloc)(size_t size);
+void WRAP(free)(void *memory);
 
 static __thread int64_t burn_until_ns; /* the next malloc lasts until then */
 static __thread volatile int unprotected;
 static void *volatile long_malloc; /* what that returned */
 static volatile bool given_back;
 
-void *__wrap___libc_malloc(size_t size)
+void *WRAP(malloc)(size_t size)
 {
     unprotected += dlex_guard_.depth <= 0;
-    void *const memory = __real___libc_malloc(size);
+    void *const memory = REAL(malloc)(size);
     if (burn_until_ns) {
         burn_until(burn_until_ns);
         burn_until_ns = 0;
@@ -35,11 +41,11 @@ void *__wrap___libc_malloc(size_t size)
     return memory;
 }
 
-void __wrap___libc_free(void *memory)
+void WRAP(free)(void *memory)
 {
     unprotected += dlex_guard_.depth <= 0;
     given_back |= memory && memory == long_malloc;
-    __real___libc_free(memory);
+    REAL(free)(memory);
 }
 
 START_TEST(deadline_inside_malloc_is_delivered_at_its_end_and_the_memory_given_back)
@@ -110,7 +116,6 @@ START_TEST(naive_allocation_loops_are_aborted_at_any_instruction_and_the_heap_st
     ck_assert_int_eq(unprotected, 0);
     /* Walks all the free lists: glibc ends the program where they are inconsistent. */
     malloc_trim(0);
-    ck_assert_uint_gt(mallinfo2().uordblks, 0);
 }
 END_TEST
 
