@@ -5,16 +5,18 @@
 set -eu
 guard=$1 dynamic=$2 static=$3
 
-said=$(env LD_PRELOAD="$guard" "$dynamic" 2000 2>&1)
-if [ "$said" != "2001 aborts" ]; then
-    echo "with the guard the dynamic program said: $said" >&2
-    exit 1
-fi
+for kind in heap stream mutex; do
+    said=$(env LD_PRELOAD="$guard" "$dynamic" $kind 1000 2>&1) || true
+    if [ "$said" != "1000 aborts" ]; then
+        echo "with the guard, the program whose libdlex is dynamic said of $kind: $said" >&2
+        exit 1
+    fi
+done
 
-said=$(env LD_PRELOAD="$guard" "$static" 0 2>&1)
+said=$(env LD_PRELOAD="$guard" "$static" computation 1 2>&1)
 case $said in
 *"this guard protects nothing"*"1 aborts"*) ;;
 *)
-    echo "with the guard the static program said: $said" >&2
+    echo "with the guard, the program whose libdlex is static said: $said" >&2
     exit 1
 esac
