@@ -60,7 +60,7 @@ def latency_table(curves: Curves, kind: str) -> Table:
     clock = "CPU-time timer" if kind == "wcet" else "timer"
     table = Table(
         box=SIMPLE_HEAD,
-        title=f"{name} to handler, us (raw: a {clock} of the kernel's to its handler, in the same runs)",
+        title=f"{name} to handler, us (raw: the kernel's own {clock} in the same runs, set to 2 ms at most)",
         title_justify="left",
         title_style="",
         padding=(0, 0, 0, 1),
