@@ -23,6 +23,10 @@ expect 1 1 nonsense
 expect 1 1 setup --nonsense
 expect 1 1 build --nonsense
 expect 1 1 bench nonsense
+expect 0 0 bench latency --help
+expect 1 1 bench latency --nonsense
+expect 1 1 bench latency --out
+expect 1 1 demo --nonsense
 expect 1 1 test --nonsense
 expect 1 1 clean --nonsense
 [ "$failures" = 0 ]
