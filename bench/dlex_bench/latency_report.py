@@ -66,9 +66,9 @@ def latency_table(curves: Curves, kind: str) -> Table:
         padding=(0, 0, 0, 1),
         pad_edge=False,
     )
-    table.add_column("policy", no_wrap=True)
-    for heading in ("load", "n", "mean", "s.d.", "p50", "p99", "max", "raw p50", "raw p99"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("\npolicy", no_wrap=True)
+    for heading in ("\nload", "\nn", "\nmean", "\ns.d.", "\np50", "\np99", "\nmax", "raw\np50", "raw\np99"):
+        table.add_column(heading, justify="right", no_wrap=True, vertical="bottom")
     for (policy, load, of_kind), columns in curves.items():
         if of_kind == kind:
             ours, raw = statistics_us(columns["caught_ns"]), statistics_us(columns["raw_ns"])
