@@ -75,16 +75,37 @@ static inline void *guard_next(struct guard_symbol *symbol)
         return result;                                                                          \
     }
 
-/* next.c. For a function that returns a resource, in its section, when a violation is pending:
- * ends the section. If that delivers the violation, the resource is released, since nobody has
- * seen it; otherwise it is returned. */
+/*
+ * A section that is shorter by the time it takes to load what was just stored, which tells for
+ * malloc: the depth at the end is that of the beginning, so it need not be read again.
+ */
+static inline int guard_enter(void)
+{
+    const int depth = dlex_guard_.depth;
+    dlex_guard_.depth = depth + 1;
+    DLEX_FENCE_();
+    return depth;
+}
+
+static inline void guard_leave(int depth)
+{
+    DLEX_FENCE_();
+    dlex_guard_.depth = depth;
+    if (depth == 0 && dlex_guard_.pending)
+        dlex_lift_();
+}
+
+/* next.c. Outside the section, with a violation pending: delivers it, and releases the resource,
+ * since nobody has seen it. If nothing is delivered, returns the resource. */
 void *guard_last_look(void *resource, void (*release)(void *));
 
-static inline void *guard_hand_over(void *resource, void (*release)(void *))
+/* Ends the section of a function that returns a resource. */
+static inline void *guard_hand_over(int depth, void *resource, void (*release)(void *))
 {
-    if (__builtin_expect(dlex_guard_.pending, 0))
+    DLEX_FENCE_();
+    dlex_guard_.depth = depth;
+    if (__builtin_expect(depth == 0 && dlex_guard_.pending, 0))
         return guard_last_look(resource, release);
-    dlex_try_within_enable();
     return resource;
 }
 

@@ -30,8 +30,8 @@ void REAL(free)(void *memory);
 #define GUARDED_MEMORY(type, fn, params, call)                                                  \
     DLEX_API type *fn params                                                                    \
     {                                                                                           \
-        dlex_try_within_disable();                                                              \
-        return guard_hand_over(call, free);                                                     \
+        const int depth = guard_enter();                                                        \
+        return guard_hand_over(depth, call, free);                                              \
     }
 
 GUARDED_MEMORY(void, malloc, (size_t size), REAL(malloc)(size))
@@ -51,20 +51,20 @@ GUARDED_MEMORY(char, strndup, (const char *s, size_t n), NEXT(strndup)(s, n))
 
 DLEX_API void free(void *memory)
 {
-    dlex_try_within_disable();
+    const int depth = guard_enter();
     REAL(free)(memory);
-    dlex_try_within_enable();
+    guard_leave(depth);
 }
 
 /* The old memory is gone when a violation is delivered here, so the new one goes too. Where memory
  * did not move, or could not, it stays as it was. */
 DLEX_API void *realloc(void *memory, size_t size)
 {
-    dlex_try_within_disable();
+    const int depth = guard_enter();
     void *const moved = REAL(realloc)(memory, size);
     if (moved != memory)
-        return guard_hand_over(moved, free);
-    dlex_try_within_enable();
+        return guard_hand_over(depth, moved, free);
+    guard_leave(depth);
     return moved;
 }
 

@@ -48,7 +48,8 @@ __attribute__((constructor(101))) static void resolve_all(void)
 
 void *guard_last_look(void *resource, void (*release)(void *))
 {
-    const bool may_throw = resource && dlex_guard_.depth == 1 && dlex_guard_.held == 0;
+    const bool may_throw = resource && dlex_guard_.held == 0;
+    dlex_try_within_disable();
     if (may_throw)
         dlex_scoped_defer(release, resource);
     dlex_try_within_enable();

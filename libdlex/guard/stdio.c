@@ -16,8 +16,8 @@ static void close_stream(void *stream)
     GUARD_SYMBOL(fn)                                                                            \
     DLEX_API FILE *fn params                                                                    \
     {                                                                                           \
-        dlex_try_within_disable();                                                              \
-        return guard_hand_over(NEXT(fn) args, close_stream);                                    \
+        const int depth = guard_enter();                                                        \
+        return guard_hand_over(depth, NEXT(fn) args, close_stream);                             \
     }
 
 GUARDED_STREAM(fopen, (const char *path, const char *mode), (path, mode))
