@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <dlex/dlex.h>
+
 #include "storm_report.h"
 
 struct options {
@@ -130,6 +132,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     storm_warm_up(most_threads(&options));
+    dlex_thread_init(); /* with the POSIX notification, a thread of the library begins here */
     const bool stalled = storm(&options, &report);
     if (!stalled)
         report.locks_held = storm_loops_finish();
