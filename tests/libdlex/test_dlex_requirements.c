@@ -117,8 +117,8 @@ static void *violate_often(void *arg)
 {
     volatile intptr_t wrong = 0;
     for (volatile int i = 0; i < 40; i++) {
-        const int64_t limit_ns = (50 + 10 * (intptr_t)arg + i) * 1000;
-        const int64_t start_ns = i % 2 ? dlex_cpu_ns() : dlex_now_ns();
+        volatile const int64_t limit_ns = (50 + 10 * (intptr_t)arg + i) * 1000;
+        volatile const int64_t start_ns = i % 2 ? dlex_cpu_ns() : dlex_now_ns();
         if (i % 2) {
             dlex_try_within_wcet(limit_ns) {
                 burn_cpu(HOUR);
