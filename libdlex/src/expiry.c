@@ -138,19 +138,22 @@ void dlex_attend(struct thread_state *t, enum expiry_source source)
         dlex_guard_.pending = 1;
 }
 
+static inline bool may_check(const struct dlex_block_ *top, int depth)
+{
+    return top && depth <= top->cooperative && dlex_guard_.held == 0;
+}
+
 static void deliver_expired(struct thread_state *t, int64_t now_ns)
 {
     dlex_try_within_disable();
-    const struct instant at = instant_of(t, now_ns);
-    const struct survey s = look(t, at);
-    if (s.owner)
-        deliver(t, s.owner, at, EXPIRY_OPENING);
+    dlex_discard_left(t, 0, dlex_stack_pointer());
+    if (may_check(t->top, dlex_guard_.depth - 1)) {
+        const struct instant at = instant_of(t, now_ns);
+        const struct survey s = look(t, at);
+        if (s.owner)
+            deliver(t, s.owner, at, EXPIRY_OPENING);
+    }
     dlex_try_within_enable();
-}
-
-static inline bool may_check(const struct dlex_block_ *top)
-{
-    return top && dlex_guard_.depth <= top->cooperative && dlex_guard_.held == 0;
 }
 
 static inline void check(struct thread_state *t, const struct dlex_block_ *top, int64_t now_ns)
@@ -162,14 +165,14 @@ static inline void check(struct thread_state *t, const struct dlex_block_ *top, 
 
 void dlex_check_at(struct thread_state *t, int64_t now_ns)
 {
-    if (may_check(t->top))
+    if (may_check(t->top, dlex_guard_.depth))
         check(t, t->top, now_ns);
 }
 
 void dlex_checkpoint(void)
 {
     const struct dlex_block_ *top = dlex_thread_state.top;
-    if (may_check(top))
+    if (may_check(top, dlex_guard_.depth))
         check(&dlex_thread_state, top, dlex_now_ns());
 }
 
@@ -188,6 +191,16 @@ static uintptr_t interrupted_sp(const void *context)
 #endif
 }
 
+/* Forgets what was left by longjmp. The sections outside it, which an island among it may have
+ * opened to violations, are in force again: returns how many. */
+static int depth_after_discarding(struct thread_state *t, uintptr_t sp)
+{
+    dlex_guard_.depth = 1;
+    DLEX_FENCE_();
+    dlex_discard_left(t, 0, sp);
+    return dlex_guard_.depth - 1;
+}
+
 void dlex_on_signal(int number, siginfo_t *info, void *context)
 {
     (void)number;
@@ -200,19 +213,27 @@ void dlex_on_signal(int number, siginfo_t *info, void *context)
     /* Nothing below sets errno when it succeeds, and arming a timer that exists succeeds; a jump
      * therefore leaves it as it was. */
     const int saved_errno = errno;
-    dlex_try_within_disable();
-    dlex_discard_left(t, 0, interrupted_sp(context));
+    const int depth = depth_after_discarding(t, interrupted_sp(context));
+    if (depth > 0)
+        dlex_note_pending(t, dlex_now_ns());
     DLEX_FENCE_();
-    dlex_guard_.depth = 0;
-    dlex_attend(t, EXPIRY_SIGNAL);
+    dlex_guard_.depth = depth;
+    if (depth == 0)
+        dlex_attend(t, EXPIRY_SIGNAL);
     errno = saved_errno;
 }
 
 void dlex_lift_(void)
 {
-    if (dlex_guard_.depth < 0)
+    struct thread_state *t = &dlex_thread_state;
+    const int missing = -dlex_guard_.depth;
+    const int depth = depth_after_discarding(t, dlex_stack_pointer()) - missing;
+    if (depth < 0)
         dlex_misuse("dlex_try_within_enable", "no section is open");
-    dlex_attend(&dlex_thread_state, EXPIRY_LIFTED);
+    DLEX_FENCE_();
+    dlex_guard_.depth = depth;
+    if (depth == 0)
+        dlex_attend(t, EXPIRY_LIFTED);
 }
 
 int64_t dlex_remaining_ns(void)

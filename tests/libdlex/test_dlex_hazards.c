@@ -143,6 +143,48 @@ START_TEST(blocks_left_by_longjmp_are_forgotten_when_they_expire)
 }
 END_TEST
 
+START_TEST(blocks_left_by_longjmp_are_forgotten_when_they_expire_in_a_section)
+{
+    log_clear();
+    if (setjmp(way_out) == 0)
+        leave_by_longjmp_from_far_below(SOON, 2);
+    dlex_try_within_disable();
+    outlast(dlex_deadline_ns());
+    dlex_try_within_enable();
+    ck_assert_str_eq(log_text(), "");
+    ck_assert_int_eq(dlex_guard_.depth, 0);
+}
+END_TEST
+
+static void leave_a_cooperative_block_by_longjmp(void)
+{
+    dlex_try_within_rel_cooperative(2 * MS) {
+        longjmp(way_out, 1);
+    } dlex_handle dlex_when_any {
+        log_mark('y');
+    } dlex_end
+}
+
+static __attribute__((noinline)) int leave_a_cooperative_block_from_far_below(void)
+{
+    volatile char distance[1 << 16];
+    distance[0] = 1;
+    leave_a_cooperative_block_by_longjmp();
+    return distance[0];
+}
+
+START_TEST(block_left_by_longjmp_is_forgotten_by_a_checkpoint)
+{
+    log_clear();
+    if (setjmp(way_out) == 0)
+        leave_a_cooperative_block_from_far_below();
+    burn(3 * MS);
+    dlex_checkpoint();
+    ck_assert_str_eq(log_text(), "");
+    ck_assert_int_eq(dlex_guard_.depth, 0);
+}
+END_TEST
+
 START_TEST(blocks_left_by_longjmp_do_not_take_later_exceptions)
 {
     log_clear();
@@ -239,6 +281,40 @@ START_TEST(block_left_by_longjmp_in_an_island_does_not_break_the_shield)
 }
 END_TEST
 
+static void leave_an_island_by_longjmp(void)
+{
+    dlex_try_within_rel_shielded(HOUR) {
+        longjmp(way_out, 1);
+    } dlex_end
+}
+
+static __attribute__((noinline)) int leave_an_island_from_far_below(void)
+{
+    volatile char distance[1 << 16];
+    distance[0] = 1;
+    leave_an_island_by_longjmp();
+    return distance[0];
+}
+
+static void go_on_after_an_island(int64_t deadline_ns)
+{
+    if (setjmp(way_out) == 0)
+        leave_an_island_from_far_below();
+    burn_until(deadline_ns + MS);
+}
+
+START_TEST(section_round_an_island_left_by_longjmp_is_in_force_again)
+{
+    ck_assert_str_eq(log_of_protected(go_on_after_an_island), "po");
+    /* Also if nothing has expired when the section ends. */
+    dlex_try_within_disable();
+    if (setjmp(way_out) == 0)
+        leave_an_island_from_far_below();
+    dlex_try_within_enable();
+    ck_assert_int_eq(dlex_guard_.depth, 0);
+}
+END_TEST
+
 static __attribute__((noinline)) void leave_and_open_again(void)
 {
     for (volatile int i = 0; i < 3; i++) {
@@ -314,10 +390,13 @@ int main(void)
         enable_without_disable_aborts,
         stray_signals_change_nothing,
         blocks_left_by_longjmp_are_forgotten_when_they_expire,
+        blocks_left_by_longjmp_are_forgotten_when_they_expire_in_a_section,
+        block_left_by_longjmp_is_forgotten_by_a_checkpoint,
         blocks_left_by_longjmp_do_not_take_later_exceptions,
         blocks_left_by_longjmp_are_forgotten_at_any_depth,
         section_in_a_block_left_by_longjmp_ends_with_it,
         block_left_by_longjmp_in_an_island_does_not_break_the_shield,
+        section_round_an_island_left_by_longjmp_is_in_force_again,
         block_left_by_longjmp_in_its_own_function_can_be_opened_again,
         block_on_an_alternate_stack_leaves_the_others_alone,
         NULL,
