@@ -202,6 +202,16 @@ static void close_block(struct dlex_block_ *block)
     block->phase = DLEX_HELD_;
 }
 
+/* A violation that was on its way to its owner and is not any more, because a finally part has
+ * thrown or returned: if the owner is still open it is taken when this block is done. */
+static void note_passing(struct thread_state *t, const struct dlex_block_ *block)
+{
+    if (t->passing && !block->owner)
+        dlex_note_pending(t, dlex_now_ns());
+    if (!block->owner || block->owner == block)
+        t->passing = false;
+}
+
 void dlex_land_(struct dlex_block_ *block)
 {
     if (block->phase == DLEX_PROBE_) {
@@ -209,6 +219,7 @@ void dlex_land_(struct dlex_block_ *block)
         return;
     }
     close_block(block);
+    note_passing(&dlex_thread_state, block);
     if (block->mask_known && !block->back)
         dlex_sigmask_restore_(block);
     else if (block->mask_known)
@@ -265,11 +276,25 @@ int dlex_settle_(struct dlex_block_ *block)
     return !block->exception;
 }
 
+/* A finally part that returns: what it returns counts, and not what the body did. By dlex_return,
+ * blocks round this one may be closed already, and the sections between are gone with them. */
+static void leave_finally(struct dlex_block_ *block)
+{
+    struct thread_state *t = &dlex_thread_state;
+    block->back = NULL;
+    if (t->level < block->outer_level)
+        block->phase = DLEX_DONE_;
+    else if (t->passing)
+        dlex_note_pending(t, dlex_now_ns());
+}
+
 void dlex_abandon_(struct dlex_block_ *block, int strict)
 {
     if (strict && block->phase == DLEX_OPEN_ && block->site->finally == DLEX_FINALLY_)
         dlex_misuse("a body was left by return, break, continue or goto, which cannot run its "
                     "finally part; use dlex_return or dlex_throw", block->site->where);
+    if (block->phase == DLEX_HELD_)
+        leave_finally(block);
     if (block->phase >= DLEX_OPEN_)
         dlex_settle_(block);
 }

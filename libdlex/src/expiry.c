@@ -90,6 +90,7 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
         .noticed_ns = waited && noticed_ns >= owner->limit_ns ? noticed_ns : now_ns,
         .released_ns = waited ? now_ns : 0,
     };
+    t->passing = true;
     /* Inside a call that sleeps, libc lets cancellation come at any instruction. The jump goes past
      * the place where it would end that. */
     if (source == EXPIRY_SIGNAL)

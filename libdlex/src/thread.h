@@ -26,6 +26,7 @@ struct thread_state {
     struct dlex_place_ outermost; /* if a block is open */
     struct dlex_resource_ *resources; /* scoped.c: on record, newest first */
     uint64_t resource_count;          /* put on record so far: the number of the newest */
+    bool passing;              /* a violation is on its way to the block that owns it */
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
     int64_t noticed_cpu_ns;    /* CPU time then */

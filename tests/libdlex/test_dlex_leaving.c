@@ -204,6 +204,117 @@ START_TEST(plain_exit_past_finally_aborts_with_file_and_line)
 }
 END_TEST
 
+static int return_again_in_finally(void)
+{
+    dlex_try {
+        dlex_return(1);
+    } dlex_finally {
+        dlex_return(2);
+    } dlex_end
+    return 0;
+}
+
+static int return_in_a_finally_in_a_section(void)
+{
+    dlex_try {
+        dlex_try_within_disable();
+        dlex_try {
+            log_mark('b');
+        } dlex_finally {
+            dlex_return(3);
+        } dlex_end
+        dlex_try_within_enable();
+    } dlex_end
+    return 0;
+}
+
+static int return_in_a_finally_in_an_island(void)
+{
+    dlex_try_within_rel_shielded(HOUR) {
+        dlex_try {
+            log_mark('b');
+        } dlex_finally {
+            dlex_return(4);
+        } dlex_end
+    } dlex_end
+    return 0;
+}
+
+START_TEST(dlex_return_in_finally_counts_and_leaves_the_sections_of_the_caller)
+{
+    ck_assert_int_eq(return_again_in_finally(), 2);
+    ck_assert_int_eq(dlex_guard_.depth, 0);
+    ck_assert_int_eq(return_in_a_finally_in_a_section(), 3);
+    ck_assert_int_eq(dlex_guard_.depth, 0);
+    dlex_try_within_disable();
+    const int value = return_in_a_finally_in_an_island();
+    const int depth = dlex_guard_.depth;
+    dlex_guard_.depth = 0;
+    ck_assert_int_eq(value, 4);
+    ck_assert_int_eq(depth, 1);
+}
+END_TEST
+
+/* Three ways in which a finally part, run because a violation of an outer block passes, goes
+ * elsewhere than on to that block. */
+static void stop_by_an_exception(void)
+{
+    dlex_try {
+        dlex_try {
+            burn(HOUR);
+        } dlex_finally {
+            dlex_throw(trouble);
+        } dlex_end
+    } dlex_handle dlex_when(trouble) {
+        log_mark('t');
+    } dlex_end
+}
+
+static int stop_by_dlex_return(void)
+{
+    dlex_try {
+        burn(HOUR);
+    } dlex_finally {
+        dlex_return(1);
+    } dlex_end
+    return 0;
+}
+
+static void stop_by_return(void)
+{
+    dlex_try {
+        burn(HOUR);
+    } dlex_finally {
+        return;
+    } dlex_end
+}
+
+static void stop(int how)
+{
+    if (how == 0)
+        stop_by_an_exception();
+    else if (how == 1)
+        stop_by_dlex_return();
+    else
+        stop_by_return();
+}
+
+START_TEST(violation_that_finally_stops_on_its_way_is_taken_all_the_same)
+{
+    log_clear();
+    for (int how = 0; how < 3; how++) {
+        dlex_try_within_rel(5 * MS) {
+            stop(how);
+            log_mark('x');
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            log_mark('d');
+        } dlex_end
+    }
+    ck_assert_str_eq(log_text(), "ddd");
+    ck_assert_int_eq(dlex_guard_.depth, 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -214,6 +325,8 @@ int main(void)
         deadline_of_an_outer_block_that_passes_in_finally_goes_before_the_return,
         dlex_return_ends_sections_of_the_body,
         plain_exit_past_finally_aborts_with_file_and_line,
+        dlex_return_in_finally_counts_and_leaves_the_sections_of_the_caller,
+        violation_that_finally_stops_on_its_way_is_taken_all_the_same,
         NULL,
     };
     return suite_run("libdlex leaving", 120, tests);
