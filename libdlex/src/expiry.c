@@ -98,7 +98,20 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
     dlex_unwind(t, t->violation.type, owner, owner->site->where);
 }
 
-/* One look, with the guard held. Returns whether a block outside the shield waits. */
+/* A section that ends while the signal is blocked may end in a handler of dlex_sigaction, which must
+ * not be left in the middle. The signal is to come when it is unblocked. */
+static bool must_wait(struct thread_state *t, enum expiry_source source, int64_t now_ns)
+{
+    sigset_t blocked;
+    if (source != EXPIRY_LIFTED || pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0
+        || !sigismember(&blocked, dlex_signal()))
+        return false;
+    dlex_timer_arm(t, now_ns);
+    return true;
+}
+
+/* One look, with the guard held. Returns whether somebody waits: a block outside the shield, or any
+ * for the signal to be unblocked. */
 static bool attend_once(struct thread_state *t, enum expiry_source source)
 {
     const bool waiting = dlex_guard_.pending;
@@ -115,12 +128,12 @@ static bool attend_once(struct thread_state *t, enum expiry_source source)
         t->noticed_ns = at.now_ns;
         t->noticed_cpu_ns = at.cpu_ns;
     }
-    if (s.owner) {
+    if (s.owner && !must_wait(t, source, at.now_ns)) {
         if (s.hidden)
             dlex_guard_.pending = 1;
         deliver(t, s.owner, at, source);
     }
-    return s.hidden;
+    return s.hidden || s.owner;
 }
 
 void dlex_attend(struct thread_state *t, enum expiry_source source)

@@ -83,6 +83,42 @@ START_TEST(handler_of_dlex_sigaction_finishes_before_the_violation)
 }
 END_TEST
 
+static void outlast_with_a_section_inside(int number)
+{
+    outlast_with_the_signal_masked(number);
+    dlex_try_within_disable();
+    log_mark('s');
+    dlex_try_within_enable();
+    log_mark('t');
+}
+
+/* The deadline outside has passed and waits, so that each section looks whether it may come now. */
+START_TEST(section_in_a_handler_of_dlex_sigaction_does_not_leave_it)
+{
+    const struct sigaction action = { .sa_handler = outlast_with_a_section_inside };
+    ck_assert_int_eq(dlex_sigaction(SIGUSR1, &action, NULL), 0);
+    log_clear();
+    const int64_t deadline_ns = dlex_now_ns() + SOON;
+    dlex_try_within_abs(deadline_ns) {
+        dlex_try_within_disable();
+        handler_deadline_ns = deadline_ns + SOON;
+        dlex_try_within_abs_shielded(deadline_ns + SOON) {
+            burn_until(deadline_ns + MS);
+            raise(SIGUSR1);
+            log_mark('x');
+            burn(HOUR);
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            log_mark('i');
+        } dlex_end
+        dlex_try_within_enable();
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        log_mark('o');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "hestio");
+    ck_assert(!blocked(SIGUSR1) && !blocked(dlex_signal()));
+}
+END_TEST
+
 static void outlast_in_a_section(int number)
 {
     (void)number;
@@ -370,6 +406,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         handler_of_dlex_sigaction_finishes_before_the_violation,
+        section_in_a_handler_of_dlex_sigaction_does_not_leave_it,
         handler_that_is_a_section_is_left_at_its_end,
         handler_that_is_a_section_leaves_its_signal_blocked_without_nodefer,
         handler_without_precautions_is_left_in_the_middle_with_its_signal_blocked,
