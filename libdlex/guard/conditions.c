@@ -106,3 +106,7 @@ DLEX_API int pthread_cond_clockwait(pthread_cond_t *restrict cond,
     const struct time_out out = { .time = time, .clock = clock, .clock_is_given = true };
     return guarded_wait(cond, mutex, &out);
 }
+
+/* They take a lock inside the condition variable, for which all who use it next would wait. */
+GUARDED(int, pthread_cond_signal, (pthread_cond_t *cond), (cond))
+GUARDED(int, pthread_cond_broadcast, (pthread_cond_t *cond), (cond))

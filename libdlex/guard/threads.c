@@ -51,3 +51,13 @@ DLEX_API int cnd_timedwait(cnd_t *restrict cond, mtx_t *restrict mutex,
     return thread_result(pthread_cond_timedwait((pthread_cond_t *)cond, (pthread_mutex_t *)mutex,
                                                 time));
 }
+
+DLEX_API int cnd_signal(cnd_t *cond)
+{
+    return thread_result(pthread_cond_signal((pthread_cond_t *)cond));
+}
+
+DLEX_API int cnd_broadcast(cnd_t *cond)
+{
+    return thread_result(pthread_cond_broadcast((pthread_cond_t *)cond));
+}

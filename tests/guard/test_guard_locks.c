@@ -388,6 +388,42 @@ START_TEST(no_token_is_lost_between_consumers_that_are_aborted)
 }
 END_TEST
 
+static void *wait_again_and_again(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    while (!give_up)
+        pthread_cond_wait(&cond, &mutex);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+/* A lock that is left held inside the condition variable shows in the last wake-up, which hangs. */
+START_TEST(waking_others_is_never_left_half_done)
+{
+    pthread_t waiters[2];
+    give_up = false;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&waiters[i], NULL, wait_again_and_again, NULL);
+    for (volatile int i = 0; i < 20000; i++) {
+        dlex_try_within_rel(15000 + i % 977 * 7) {
+            for (;;) {
+                pthread_cond_signal(&cond);
+                pthread_cond_broadcast(&cond);
+            }
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+        } dlex_end
+    }
+    pthread_mutex_lock(&mutex);
+    give_up = true;
+    pthread_cond_broadcast(&cond);
+    pthread_mutex_unlock(&mutex);
+    for (int i = 0; i < 2; i++)
+        pthread_join(waiters[i], NULL);
+    ck_assert_int_eq(dlex_guard_.held, 0);
+}
+END_TEST
+
 int main(void)
 {
     make_locks();
@@ -405,6 +441,7 @@ int main(void)
                         HOWS);
     tcase_add_loop_test(tests, own_time_out_of_a_condition_comes_first, TIMED, HOWS);
     tcase_add_test(tests, wait_on_a_condition_with_a_second_mutex_held_runs_to_its_end);
+    tcase_add_test(tests, waking_others_is_never_left_half_done);
     tcase_add_test(tests, no_token_is_lost_between_consumers_that_are_aborted);
     return suite_run_case("libdlex-guard locks", tests, CK_FORK_GETENV);
 }
