@@ -104,9 +104,11 @@ extern DLEX_API const oml_exception_struct oml_error;
 #else
 #define oml_ex_return(x)                                                                        \
     do {                                                                                        \
+        DLEX_STAYS_()                                                                           \
         DLEX_AUTO_ oml_value_ = (x);                                                            \
         DLEX_DEPART_();                                                                         \
         return __builtin_choose_expr(__builtin_constant_p(x), (x), oml_value_);                 \
+        DLEX_STAYS_END_()                                                                       \
     } while (0)
 #endif
 

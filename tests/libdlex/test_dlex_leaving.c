@@ -204,6 +204,33 @@ START_TEST(plain_exit_past_finally_aborts_with_file_and_line)
 }
 END_TEST
 
+__attribute__((noinline)) static void overwrite(void *memory, size_t size)
+{
+    memset(memory, 0x5a, size);
+    __asm__ __volatile__("" : : "r"(memory) : "memory");
+}
+
+/* The value and the way back are in a scope that has been left when these variables begin. */
+static int return_past_variables_of_finally(int value)
+{
+    dlex_try {
+        if (value)
+            dlex_return(value);
+    } dlex_finally {
+        sigjmp_buf as_large;
+        overwrite(&as_large, sizeof(as_large));
+        int as_small[2];
+        overwrite(as_small, sizeof(as_small));
+    } dlex_end
+    return 0;
+}
+
+START_TEST(variables_of_finally_do_not_cover_the_value_of_dlex_return)
+{
+    ck_assert_int_eq(return_past_variables_of_finally(5), 5);
+}
+END_TEST
+
 static int return_again_in_finally(void)
 {
     dlex_try {
@@ -325,6 +352,7 @@ int main(void)
         deadline_of_an_outer_block_that_passes_in_finally_goes_before_the_return,
         dlex_return_ends_sections_of_the_body,
         plain_exit_past_finally_aborts_with_file_and_line,
+        variables_of_finally_do_not_cover_the_value_of_dlex_return,
         dlex_return_in_finally_counts_and_leaves_the_sections_of_the_caller,
         violation_that_finally_stops_on_its_way_is_taken_all_the_same,
         NULL,

@@ -118,14 +118,18 @@ extern DLEX_API const struct dlex_type dlex_exception;
  */
 #define dlex_return(value)                                                                      \
     do {                                                                                        \
+        DLEX_STAYS_()                                                                           \
         DLEX_AUTO_ dlex_value_ = (value);                                                       \
         DLEX_DEPART_();                                                                         \
         return dlex_value_;                                                                     \
+        DLEX_STAYS_END_()                                                                       \
     } while (0)
 #define dlex_return_void()                                                                      \
     do {                                                                                        \
+        DLEX_STAYS_()                                                                           \
         DLEX_DEPART_();                                                                         \
         return;                                                                                 \
+        DLEX_STAYS_END_()                                                                       \
     } while (0)
 
 /* Only in a handler, lexically: the type of the exception that it took. */
@@ -150,6 +154,16 @@ DLEX_API dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler);
 #define DLEX_AUTO_ auto
 #else
 #define DLEX_AUTO_ __extension__ volatile __auto_type
+#endif
+
+/* clang does not see that the finally parts run before the end of this scope, and would give their
+ * variables the same memory. It keeps that of a variable apart if a goto passes its declaration. */
+#if defined __clang__ && !defined __cplusplus
+#define DLEX_STAYS_()     __label__ dlex_end_; if (0) goto dlex_end_;
+#define DLEX_STAYS_END_() dlex_end_: ;
+#else
+#define DLEX_STAYS_()
+#define DLEX_STAYS_END_()
 #endif
 
 /* Each finally part comes back here, until no block of this function is open. */
