@@ -182,6 +182,10 @@ int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how)
     link_block(t, block, &demand);
     if (demand.check_ns != INT64_MAX)
         watch(t, block, demand.check_ns, now_ns);
+    if (dlex_is_wcet(how) && t->has_timer) {
+        dlex_notify_prepare_running(&t->notify);
+        t->looked_ns = 0;
+    }
     release_to(t, how & DLEX_SHIELDED_ ? 0 : block->outer_depth, EXPIRY_OPENING);
     return 1;
 }

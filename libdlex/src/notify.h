@@ -16,12 +16,15 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 struct notify {
     /* Linux */
     timer_t timer;
+    timer_t running_timer; /* of CPU time; only if has_running_timer */
+    bool has_running_timer;
     /* POSIX; all but expiry_ns guarded by the lock of notify_posix.c */
     pthread_t thread;
     struct notify *next;
@@ -41,6 +44,15 @@ int dlex_notify_arm(struct notify *n, int64_t expiry_ns);
 /* When this returns, a signal of an expiry replaced before has arrived or will never come. Not in
  * a signal handler. */
 void dlex_notify_flush(struct notify *n);
+
+/* What it takes to leave a thread alone that sleeps in a WCET block. Where it is not to be had (POSIX)
+ * the thread is woken for each look.
+ * prepare: not in a signal handler; does nothing when it was done. when_running: signals the thread
+ * once, at a tick of the kernel at which it runs; 0 or a negative errno value; safe in the signal
+ * handler. switches: how often the calling thread has gone to sleep so far. */
+void dlex_notify_prepare_running(struct notify *n);
+int dlex_notify_when_running(struct notify *n);
+long dlex_notify_switches(void);
 
 /* Handlers for pthread_atfork. In the child all notifies are gone, that of the caller included;
  * it may be created anew. */

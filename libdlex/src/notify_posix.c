@@ -249,6 +249,23 @@ void dlex_notify_flush(struct notify *n)
     leave(&before);
 }
 
+/* The clock of another thread can be asked, but not whether that thread sleeps. */
+void dlex_notify_prepare_running(struct notify *n)
+{
+    (void)n;
+}
+
+int dlex_notify_when_running(struct notify *n)
+{
+    (void)n;
+    return -ENOTSUP;
+}
+
+long dlex_notify_switches(void)
+{
+    return 0;
+}
+
 static sigset_t before_fork; /* guarded by the lock */
 
 void dlex_notify_before_fork(void)

@@ -30,6 +30,9 @@ struct thread_state {
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
     int64_t noticed_cpu_ns;    /* CPU time then */
+    int64_t looked_ns;         /* last look at a WCET that had not run out; 0: none to go by */
+    int64_t looked_cpu_ns;     /* CPU time then */
+    long looked_switches;      /* how often the thread had gone to sleep then */
     int64_t fork_cpu_ns;       /* CPU time at the last fork */
     struct notify notify;
     bool has_timer;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "dlex_testing.h"
 
@@ -81,6 +82,41 @@ START_TEST(sleep_does_not_count_and_computing_after_it_does)
     ck_assert_str_eq(log_text(), "sw");
 }
 END_TEST
+
+#ifdef NOTIFICATION_LINUX
+static void *write_later(void *end)
+{
+    sleep_for(400 * MS);
+    while (write(*(const int *)end, "x", 1) < 0)
+        ;
+    return NULL;
+}
+
+/* Looking wakes the thread, which takes CPU time: 1 ms of it would last for some 50 ms only. */
+START_TEST(long_sleep_uses_up_no_wcet_and_computing_after_it_does)
+{
+    int ends[2];
+    pthread_t writer;
+    log_clear();
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(pthread_create(&writer, NULL, write_later, &ends[1]), 0);
+    volatile char got = 0;
+    dlex_try_within_wcet(2 * MS) {
+        while (read(ends[0], (void *)&got, 1) < 0)
+            ;
+        log_mark(got);
+        burn_cpu(HOUR);
+    } dlex_handle dlex_when(dlex_wcet_violation) {
+        log_mark('w');
+    } dlex_end
+    pthread_join(writer, NULL);
+    close(ends[0]);
+    close(ends[1]);
+    ck_assert_str_eq(log_text(), "xw");
+    ck_assert_int_ge(dlex_expired_ns(), 0);
+}
+END_TEST
+#endif
 
 static void *compete(void *stop)
 {
@@ -259,6 +295,9 @@ int main(void)
         violation_is_never_early,
         body_that_sleeps_past_the_time_is_not_left,
         sleep_does_not_count_and_computing_after_it_does,
+#ifdef NOTIFICATION_LINUX
+        long_sleep_uses_up_no_wcet_and_computing_after_it_does,
+#endif
         time_of_other_threads_does_not_count,
         time_that_is_no_time_is_a_violation_before_the_body,
         endless_time_is_no_constraint,

@@ -101,7 +101,10 @@ extern DLEX_API const struct dlex_type dlex_timer_error;
  * a timer of CLOCK_MONOTONIC is set to when the CPU time can run out at the earliest; when it has
  * not, because the thread had to wait meanwhile, the timer is set again for the rest. No privilege
  * is needed. A thread that sleeps in the body uses none of its CPU time, but looking wakes it: a
- * sleeping call there may return EINTR (see Cost), less than once per 2 us of the rest.
+ * sleeping call there may return EINTR (see Cost), and each look takes 15 to 30 us of what it looks
+ * at. So a thread that is found asleep twice is left alone until the kernel finds it running, at a
+ * tick of its clock (1 to 10 ms): after a sleep a violation may come up to a tick late. With the
+ * POSIX notification there is no such help, and a small WCET does not outlast a long sleep.
  */
 #define dlex_try_within_wcet(ns) dlex_within_(ns, DLEX_WCET_)
 
