@@ -50,10 +50,15 @@ class Alone(Case):
                     self.assertIn("compile with gcc or clang", said)
 
     def test_strict_c_without_posix_is_told_what_is_needed(self):
-        for compiler in compilers("gcc", "clang"):
-            said = compile_alone(compiler, ("-std=c11",), "dlex/dlex.h", self.dir / "alone.c", expect=1)
-            first = next(line for line in said.splitlines() if "error:" in line)
-            self.assertIn("-D_POSIX_C_SOURCE=200809L", first)
+        # A macro that comes after the first header of the system changes nothing any more.
+        for before in ("", "#include <stdio.h>\n", "#include <stdio.h>\n#define _GNU_SOURCE\n",
+                       f"#include <stdio.h>\n#define {POSIX[2:].replace('=', ' ')}\n"):
+            source = self.write("late.c", f"{before}#include <dlex/dlex.h>\nint main(void) {{ return 0; }}\n")
+            for compiler in compilers("gcc", "clang"):
+                with self.subTest(compiler=compiler, before=before):
+                    said = run(compiler, "-std=c11", "-fsyntax-only", f"-I{installed().include}", source, expect=1)
+                    first = next(line for line in said.splitlines() if "error:" in line)
+                    self.assertIn(POSIX, first)
 
 
 class Macros(Case):

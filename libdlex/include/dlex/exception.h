@@ -61,7 +61,8 @@
 #include <signal.h>
 #include <stdint.h>
 
-#if defined __STRICT_ANSI__ && !defined _POSIX_C_SOURCE && !defined _GNU_SOURCE && !defined __cplusplus
+/* What is there, not what is asked for: a header before this one may have settled it. */
+#if defined __GLIBC__ && !defined sigsetjmp
 #error "dlex needs POSIX.1-2008: compile with -std=gnu11, or with -D_POSIX_C_SOURCE=200809L"
 #endif
 
