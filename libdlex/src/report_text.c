@@ -19,6 +19,11 @@ static const char *duration(double ns, char text[DURATION_SIZE])
     return text;
 }
 
+static const char *bodies(uint64_t count)
+{
+    return count == 1 ? "body" : "bodies";
+}
+
 void dlex_text_head(const struct report *r)
 {
     char wall[DURATION_SIZE], cpu[DURATION_SIZE], program[DURATION_SIZE];
@@ -46,7 +51,7 @@ static void put_constraint(const struct report *r, const struct samples *copy)
 static void put_counts(const struct report *r, const struct samples *copy, uint64_t ended)
 {
     const uint64_t open = dlex_report_open(copy, ended);
-    fprintf(r->out, "    %" PRIu64 " bodies", ended);
+    fprintf(r->out, "    %" PRIu64 " %s", ended, bodies(ended));
     if (copy->not_least_ns && ended > 0)
         fprintf(r->out, ", %" PRIu64 " (%.3g %%) would have missed the constraint", copy->missed,
                 100.0 * (double)copy->missed / (double)ended);
@@ -80,9 +85,9 @@ static void put_limits(const struct report *r, const struct samples *copy, uint6
                 r->miss_ratio, deadline_ns, wcet_ns);
     else
         fprintf(r->out,
-                "    %" PRIu64 " bodies cannot tell of a miss ratio of %g: it takes %" PRIu64
-                " to propose a limit for it, and with n of them nothing below 1/n is known.\n",
-                ended, r->miss_ratio, r->needed);
+                "    %" PRIu64 " %s cannot tell of a miss ratio of %g: it takes %" PRIu64
+                " to propose a limit for it, and with n bodies nothing below 1/n is known.\n",
+                ended, bodies(ended), r->miss_ratio, r->needed);
 }
 
 /* Durations from 2^octave to just below the next power; 0 and 1 ns are in the first. */

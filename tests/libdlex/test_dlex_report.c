@@ -141,6 +141,17 @@ START_TEST(limit_leaves_just_as_many_above_as_it_may)
 }
 END_TEST
 
+START_TEST(one_body_is_not_called_bodies)
+{
+    dlex_benchmark_reset();
+    enter(1);
+    char *text = report(DLEX_BENCHMARK_TEXT, 0.01);
+    ck_assert_ptr_nonnull(strstr(text, "enter: rel, 3600 s\n    1 body, 0 (0 %)"));
+    ck_assert_ptr_nonnull(strstr(text, "    1 body cannot tell of a miss ratio of 0.01"));
+    free(text);
+}
+END_TEST
+
 START_TEST(text_proposes_limits_from_as_many_samples_as_it_takes)
 {
     dlex_benchmark_reset();
@@ -377,6 +388,7 @@ int main(int argc, char **argv)
         samples_needed_are_those_of_the_tables,
         limit_is_just_above_the_sample_of_its_rank,
         limit_leaves_just_as_many_above_as_it_may,
+        one_body_is_not_called_bodies,
         text_proposes_limits_from_as_many_samples_as_it_takes,
         json_is_read_by_python,
         wrong_arguments_and_streams_are_errors,
