@@ -31,7 +31,7 @@ void *guard_resolve(struct guard_symbol *symbol)
     if (!next) {
         say("libdlex-guard: the C library has no ");
         say(symbol->name);
-        say("\n");
+        say(" for it to call; a program linked with -static cannot have the guard\n");
         _exit(127);
     }
     return next;
