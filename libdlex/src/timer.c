@@ -66,9 +66,16 @@ static void in_forked_child(void)
 
 static void init_process(void)
 {
-    process_error = -pthread_key_create(&thread_end, on_thread_end);
-    if (!process_error)
-        process_error = -pthread_atfork(before_fork, dlex_notify_in_parent, in_forked_child);
+    const int err = -pthread_key_create(&thread_end, on_thread_end);
+    if (err)
+        process_error = err;
+}
+
+/* Early, so that what the program does before a fork it does before this, which takes the lock of
+ * the router: it may wait there for a thread that has its first timed block. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    process_error = -pthread_atfork(before_fork, dlex_notify_in_parent, in_forked_child);
 }
 
 /* Without memory for the key's value the thread could not give its timer back. */

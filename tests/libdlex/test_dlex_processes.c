@@ -136,6 +136,54 @@ static int process_ends_with_its_last_thread(void)
     pthread_exit(NULL);
 }
 
+static pthread_mutex_t of_the_program = PTHREAD_MUTEX_INITIALIZER;
+static volatile int fork_step;
+
+static void step_from(int step)
+{
+    while (fork_step != step)
+        usleep(100);
+    fork_step = step + 1;
+}
+
+static void take_before_fork(void)
+{
+    step_from(1);
+    pthread_mutex_lock(&of_the_program);
+}
+
+static void give_after_fork(void)
+{
+    pthread_mutex_unlock(&of_the_program);
+}
+
+static void *get_a_timer_with_the_mutex(void *unused)
+{
+    pthread_mutex_lock(&of_the_program);
+    step_from(0);
+    step_from(2);
+    dlex_thread_init();
+    pthread_mutex_unlock(&of_the_program);
+    return unused;
+}
+
+/* The other order of the handlers ends in a deadlock: fork has the router's lock and waits for the
+ * mutex, the thread has the mutex and waits for the router's lock. */
+static int fork_waits_for_the_program_before_it_stops_the_router(void)
+{
+    pthread_t thread;
+    pthread_atfork(take_before_fork, give_after_fork, give_after_fork);
+    dlex_thread_init();
+    pthread_create(&thread, NULL, get_a_timer_with_the_mutex, NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    int status = -1;
+    waitpid(child, &status, 0);
+    pthread_join(thread, NULL);
+    return status;
+}
+
 static const struct act {
     const char *name;
     int (*play)(void);
@@ -148,6 +196,8 @@ static const struct act {
     { "ignored_signal_is_free", ignored_signal_is_free },
     { "dlex_sigaction_fixes_the_number", dlex_sigaction_fixes_the_number },
     { "process_ends_with_its_last_thread", process_ends_with_its_last_thread },
+    { "fork_waits_for_the_program_before_it_stops_the_router",
+      fork_waits_for_the_program_before_it_stops_the_router },
     { "live", live },
 };
 
