@@ -186,8 +186,11 @@ static void abort_of(int how, char *said, size_t size)
         _exit(0);
     }
     close(ends[1]);
-    const ssize_t got = read(ends[0], said, size - 1);
-    said[got > 0 ? got : 0] = '\0';
+    size_t length = 0;
+    ssize_t got; /* stderr may come in pieces */
+    while ((got = read(ends[0], said + length, size - 1 - length)) > 0)
+        length += (size_t)got;
+    said[length] = '\0';
     close(ends[0]);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
