@@ -306,8 +306,9 @@ static void leave_blocks_early(void)
 START_TEST(blocks_left_early_interrupt_a_sleep_once_at_most)
 {
     leave_blocks_early();
-    ck_assert_int_le(interruptions_of_a_sleep(2 * SOON), 1);
-    ck_assert_int_eq(interruptions_of_a_sleep(2 * SOON), 0);
+    /* A router that had to wait for the CPU may be late for the first sleep. */
+    const int first = interruptions_of_a_sleep(2 * SOON);
+    ck_assert_int_le(first + interruptions_of_a_sleep(2 * SOON), 1);
 }
 END_TEST
 
