@@ -176,17 +176,22 @@ END_TEST
 static char alternate[1 << 17];
 static volatile int on_alternate;
 
+/* Not by the place of a local variable, which sanitizers put on a heap. */
+static __attribute__((noinline)) bool is_on_alternate(void)
+{
+    const char *const frame = __builtin_frame_address(0);
+    return frame >= alternate && frame < alternate + sizeof(alternate);
+}
+
 static void compute_on_the_alternate_stack(int number)
 {
-    char here;
-    on_alternate = on_alternate + (&here >= alternate && &here < alternate + sizeof(alternate));
+    on_alternate = on_alternate + is_on_alternate();
     compute_for_ever(number);
 }
 
 static void finish_on_the_alternate_stack(int number)
 {
-    char here;
-    on_alternate = on_alternate + (&here >= alternate && &here < alternate + sizeof(alternate));
+    on_alternate = on_alternate + is_on_alternate();
     outlast_with_the_signal_masked(number);
 }
 
