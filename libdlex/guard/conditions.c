@@ -44,9 +44,7 @@ static bool ends_before(const struct time_out *out, int64_t limit_ns)
         return false;
     struct timespec now;
     clock_gettime(out->clock, &now);
-    const int64_t left_ns = (int64_t)(out->time->tv_sec - now.tv_sec) * 1000000000
-                            + out->time->tv_nsec - now.tv_nsec;
-    return left_ns <= limit_ns - dlex_now_ns();
+    return dlex_time_left_ns_(out->time, &now) <= limit_ns - dlex_now_ns();
 }
 
 /* As dlex_wait_limit_, but for the mutex that the wait itself releases. */

@@ -38,11 +38,22 @@ void dlex_wait_pause_(void)
     dlex_try_within_disable();
 }
 
+/* A time so far away that nanoseconds do not hold it is never. */
+int64_t dlex_time_left_ns_(const struct timespec *time, const struct timespec *now)
+{
+    int64_t seconds, ns;
+    if (__builtin_sub_overflow(time->tv_sec, now->tv_sec, &seconds)
+        || __builtin_mul_overflow(seconds, INT64_C(1000000000), &ns)
+        || __builtin_add_overflow(ns, time->tv_nsec - now->tv_nsec, &ns))
+        return time->tv_sec < now->tv_sec ? INT64_MIN / 2 : INT64_MAX;
+    return ns;
+}
+
 static int64_t left_ns(clockid_t clock, const struct timespec *time)
 {
     struct timespec now;
     clock_gettime(clock, &now);
-    return (int64_t)(time->tv_sec - now.tv_sec) * 1000000000 + time->tv_nsec - now.tv_nsec;
+    return dlex_time_left_ns_(time, &now);
 }
 
 static struct timespec timespec_of(int64_t ns)

@@ -135,6 +135,8 @@ DLEX_API int dlex_wait_for_lock_(const struct dlex_lock_kind_ *kind, void *lock,
 DLEX_API int64_t dlex_wait_limit_(void);
 /* Leaves the section for a moment, delivers what has expired. */
 DLEX_API void dlex_wait_pause_(void);
+/* From now to time; where that does not fit, as far as an int64_t goes. */
+DLEX_API int64_t dlex_time_left_ns_(const struct timespec *time, const struct timespec *now);
 
 #ifdef __cplusplus
 }
