@@ -329,6 +329,9 @@ START_TEST(program_started_in_a_section_lives_and_the_violation_follows)
 }
 END_TEST
 
+/* With a router the child starts a thread, which allocates. AddressSanitizer's allocator does not
+ * care for its locks over fork, so that the child may find one taken, for ever: not there. */
+#if !(defined NOTIFICATION_POSIX && defined __SANITIZE_ADDRESS__)
 static volatile bool stop;
 
 static void *abort_until_stopped(void *unused)
@@ -362,6 +365,7 @@ START_TEST(children_forked_beside_threads_with_deadlines_have_their_own)
     ck_assert_int_eq(wrong, 0);
 }
 END_TEST
+#endif
 
 static void *abort_five_blocks(void *unused)
 {
@@ -449,7 +453,9 @@ int main(int argc, char **argv)
         program_started_in_a_block_lives,
         program_started_after_dlex_idle_lives,
         program_started_in_a_section_lives_and_the_violation_follows,
+#if !(defined NOTIFICATION_POSIX && defined __SANITIZE_ADDRESS__)
         children_forked_beside_threads_with_deadlines_have_their_own,
+#endif
         fifty_threads_get_each_their_own_violations,
         threads_that_end_armed_disturb_no_successor,
         no_leftover_arrives_after_dlex_idle,
