@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from .latency_plan import Plan
 from .latency_records import Samples, Store
 from .summary import commit, machine_facts, write_json
+from .table import titled_table
 
 LATENCY = "latency.json"
 STATISTICS = ("mean", "sd", "p50", "p99", "max")
@@ -58,13 +58,8 @@ def tick_hz() -> int:
 def latency_table(curves: Curves, kind: str) -> Table:
     name = "WCET" if kind == "wcet" else "Deadline"
     clock = "CPU-time timer" if kind == "wcet" else "timer"
-    table = Table(
-        box=SIMPLE_HEAD,
-        title=f"{name} to handler, us (raw: the kernel's own {clock} in the same runs, set to 2 ms at most)",
-        title_justify="left",
-        title_style="",
-        padding=(0, 0, 0, 1),
-        pad_edge=False,
+    table = titled_table(
+        f"{name} to handler, us (raw: the kernel's own {clock} in the same runs, set to 2 ms at most)"
     )
     table.add_column("\npolicy", no_wrap=True)
     for heading in ("\nload", "\nn", "\nmean", "\ns.d.", "\np50", "\np99", "\nmax", "raw\np50", "raw\np99"):

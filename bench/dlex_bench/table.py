@@ -26,17 +26,22 @@ WIDE = 110
 Spread = Mapping[str, Mapping[str, float | None]]
 
 
-def medians_table(spreads: Mapping[str, Spread], repetitions: int, width: int) -> Table:
-    wide = width >= WIDE
-    below = ", the least and the greatest below" if wide else ""
-    table = Table(
+def titled_table(title: str) -> Table:
+    """An empty one, as all tables here look."""
+    return Table(
         box=SIMPLE_HEAD,
-        title=f"Medians of {repetitions} runs{below}; A-V > 0: the video is late",
+        title=title,
         title_justify="left",
         title_style="",
         padding=(0, 0, 0, 1),
         pad_edge=False,
     )
+
+
+def medians_table(spreads: Mapping[str, Spread], repetitions: int, width: int) -> Table:
+    wide = width >= WIDE
+    below = ", the least and the greatest below" if wide else ""
+    table = titled_table(f"Medians of {repetitions} runs{below}; A-V > 0: the video is late")
     table.add_column("policy", no_wrap=True)
     for heading, _key, _form in COLUMNS:
         table.add_column(heading, justify="right", no_wrap=True, vertical="top")
