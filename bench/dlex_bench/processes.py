@@ -9,18 +9,21 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import resource
 import signal
 import subprocess
-from collections.abc import Callable, Collection, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO, NoReturn
 
-from .errors import EXIT_SIGNAL, Interrupted
+from .errors import EXIT_SIGNAL, Interrupted, TimedOut
 
 PR_SET_PDEATHSIG = 1
 GRACE_S = 3.0
+POLL_S = 0.5
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -55,8 +58,10 @@ def child(
     nice: int = 0,
     stdout: int | IO[bytes] = subprocess.DEVNULL,
     stderr: int | IO[bytes] = subprocess.DEVNULL,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process on `cpus`, ended at the latest when the block is left."""
+    """A process on `cpus`, ended at the latest when the block is left. `env` is its whole environment, else ours."""
     process = None
     # A signal in the middle of the start would leave a child that nobody knows of.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
@@ -66,6 +71,8 @@ def child(
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
+            env=env,
+            cwd=cwd,
             preexec_fn=_placement(cpus, nice),
         )
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)  # one that waited is raised here
@@ -90,6 +97,31 @@ def end(process: subprocess.Popen[bytes], signum: int = signal.SIGTERM) -> None:
     for pipe in (process.stdout, process.stderr):
         if pipe:
             pipe.close()
+
+
+def wait_for(process: subprocess.Popen[bytes], limit_s: float, tick: Callable[[], None], what: str) -> None:
+    """Until it has ended by itself, with `tick` every half a second; what that raises ends the waiting."""
+    limit = time.monotonic() + limit_s
+    while process.poll() is None:
+        if time.monotonic() > limit:
+            raise TimedOut(what, limit_s)
+        try:
+            process.wait(POLL_S)
+        except subprocess.TimeoutExpired:
+            tick()
+
+
+def children_cpu_s() -> float:
+    """Of the children that have been waited for, and theirs: the difference round a wait is the child's."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def last_words(log: Path) -> str:
+    """The last sentence that a program has put its name before, without the name; else its last line."""
+    lines = log.read_text(errors="replace").strip().splitlines()
+    named = [found[1] for line in lines if (found := re.match("dlex-[a-z]+: (.+)", line))]
+    return (named or lines or [""])[-1]
 
 
 @contextlib.contextmanager

@@ -5,23 +5,19 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import resource
 import statistics
 import subprocess
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .errors import EXIT_SETUP, DemoError, TimedOut
+from .errors import EXIT_SETUP, DemoError
 from .load import LoadReport, load
-from .processes import child
+from .processes import child, children_cpu_s, last_words, wait_for
 from .record import Frame, end_skew_ms, read_frames
 
 PLAYER_NICE = 19
-POLL_S = 0.5
 
 Tick = Callable[[], None]
 Figures = Mapping[str, float | None]
@@ -96,13 +92,13 @@ def play(scene: Scene, policy: Policy, directory: Path, *, tick: Tick, options: 
     extent = [f"--start={scene.start_s:.3f}", f"--length={scene.length_s:.3f}"]
     sinks = ["--vo=null", "--ao=null", "--quiet", f"--record={record}"]
     argv: list[str | Path] = [scene.player, *sinks, *policy.arguments, *options, *extent, scene.clip]
-    cpu_before_s = _children_cpu_s()
+    cpu_before_s = children_cpu_s()
     log = directory / "player.log"
     with log.open("wb") as log_file, child(argv, cpus={scene.cpu}, nice=PLAYER_NICE, stderr=log_file) as player:
-        _wait(player, 3 * scene.length_s + 20, tick, f"dlex-play under {policy.name}")
+        wait_for(player, 3 * scene.length_s + 20, tick, f"dlex-play under {policy.name}")
     if player.returncode != 0:
-        raise DemoError(_last_words(log) or f"dlex-play ended with status {player.returncode}; try it by hand")
-    return Run(policy, record, read_frames(record), _children_cpu_s() - cpu_before_s)
+        raise DemoError(last_words(log) or f"dlex-play ended with status {player.returncode}; try it by hand")
+    return Run(policy, record, read_frames(record), children_cpu_s() - cpu_before_s)
 
 
 def probe(scene: Scene, directory: Path) -> None:
@@ -126,7 +122,7 @@ def assess(scene: Scene, runs: Sequence[Run], tick: Tick) -> None:
         with ExitStack() as stack:
             started = [_start_qoe(scene, run, stack) for run in batch]
             for run, process in zip(batch, started, strict=True):
-                _wait(process, 120 + 20 * scene.length_s, tick, "dlex-qoe")
+                wait_for(process, 120 + 20 * scene.length_s, tick, "dlex-qoe")
                 run.summary = _read_summary(run, process.returncode)
 
 
@@ -140,33 +136,10 @@ def _start_qoe(scene: Scene, run: Run, stack: ExitStack) -> subprocess.Popen[byt
 def _read_summary(run: Run, status: int) -> dict[str, float]:
     folder = run.directory.parent
     if status != 0:
-        words = _last_words(folder / "qoe.log") or "no message"
+        words = last_words(folder / "qoe.log") or "no message"
         raise DemoError(f"dlex-qoe ended with status {status} ({words}); try it by hand")
     summary: dict[str, float] = json.loads((folder / "qoe.json").read_text())["summary"]
     return summary
-
-
-def _wait(process: subprocess.Popen[bytes], limit_s: float, tick: Tick, what: str) -> None:
-    limit = time.monotonic() + limit_s
-    while process.poll() is None:
-        if time.monotonic() > limit:
-            raise TimedOut(what, limit_s)
-        try:
-            process.wait(POLL_S)
-        except subprocess.TimeoutExpired:
-            tick()
-
-
-def _children_cpu_s() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def _last_words(log: Path) -> str:
-    """The last sentence that a program has put its name before, without the name; else its last line."""
-    lines = log.read_text(errors="replace").strip().splitlines()
-    named = [found[1] for line in lines if (found := re.match("dlex-[a-z]+: (.+)", line))]
-    return (named or lines or [""])[-1]
 
 
 def figures(run: Run) -> Figures:
