@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .beside.rtapp import SEED_UTILISATION, measure_ns_per_loop
 from .errors import DemoError, TimedOut, load_average
-from .load import SEED_UTILISATION, measure_ns_per_loop
 from .model import AIM, corrected_share, share_for
 from .record import frame_duration_s
 from .runs import NONE, Scene, Tick, play, play_loaded
@@ -59,7 +59,7 @@ class Try:
 
 @dataclass
 class Calibration:
-    ns_per_loop: int
+    ns_per_loop: float
     demand_alone: float
     frame_s: float
     share: float = 0.0
@@ -104,7 +104,7 @@ def calibrate(scene: Scene, folder: Path, max_tries: int, *, say: Callable[[str]
     return result
 
 
-def _try(scene: Scene, folder: Path, share: float, ns_per_loop: int, tick: Tick) -> Try:
+def _try(scene: Scene, folder: Path, share: float, ns_per_loop: float, tick: Tick) -> Try:
     """A play that does not end in time is a try as well: one that ended later than all that was waited."""
     try:
         run = play_loaded(scene, NONE, folder, share, ns_per_loop, tick=tick)

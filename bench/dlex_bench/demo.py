@@ -14,11 +14,11 @@ from typing import Any
 
 from rich.console import Console
 
+from .beside.rtapp import SEED_TASKS, find_rtapp
 from .cache import only_one
 from .calibrate import Calibration, calibrate, choose_cpus
 from .errors import EXIT_SETUP, DemoError
 from .findings import sentences
-from .load import SEED_TASKS, find_rtapp
 from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, publish, workshop
 from .plot import draw
 from .progress import Teller, spoken_time, tell, tell_table

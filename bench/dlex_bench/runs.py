@@ -106,7 +106,7 @@ def probe(scene: Scene, directory: Path) -> None:
     play(replace(scene, length_s=0.2), NONE, directory, tick=lambda: None, options=["--untimed"])
 
 
-def play_loaded(scene: Scene, policy: Policy, directory: Path, share: float, ns_per_loop: int, *, tick: Tick) -> Run:
+def play_loaded(scene: Scene, policy: Policy, directory: Path, share: float, ns_per_loop: float, *, tick: Tick) -> Run:
     """The same beside the load, which leaves it `share` of the CPU."""
     with load(scene.cpu, share, ns_per_loop, directory / "load") as report:
         run = play(scene, policy, directory, tick=tick)

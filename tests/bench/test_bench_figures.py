@@ -10,7 +10,6 @@ from dlex_bench import calibrate
 from dlex_bench.calibrate import SHARE_MAX, Try, enough, next_share
 from dlex_bench.errors import DemoError, TimedOut
 from dlex_bench.findings import rms_skew_ms, sentences
-from dlex_bench.load import read_task_log
 from dlex_bench.model import corrected_share, end_lateness_s, share_for
 from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
 from dlex_bench.runs import HEURISTIC, NONE, PAPER, POLICIES, SLACK, Run, interleaved, spread, typical
@@ -194,18 +193,6 @@ class Records(unittest.TestCase):
     def test_torn_record_is_refused(self):
         with self.assertRaisesRegex(DemoError, "cannot be read"):
             read_frames(self.record("0,forty,I,0,9,1,2,3,,,shown,,"))
-
-    def test_missed_periods_are_counted_from_rt_apps_log(self):
-        folder = self.record()
-        log = folder / "rt-app-fast-0.log"
-        log.write_text(
-            "# Policy : SCHED_OTHER priority : 0\n"
-            "#idx     perf      run   period           start             end          rel_st      slack\n"
-            "   0    30000      545     8023      1369758922      1369766945             796       7375\n"
-            "   0    30000     9001     9800      1369766962      1369774962            8836      -1801\n"
-        )
-        self.assertEqual(read_task_log(log), {
-            "periods": 2, "missed_fraction": 0.5, "slack_us_median": 7375, "slack_us_min": -1801})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Keeps a CPU busy: the third task of the demo's load, and of rt-app's calibration."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import DemoError
+from ..processes import child
+
+SCRIPT = Path(__file__).parents[1] / "filler.py"
+FILLER_PERIOD_US = 10_000
+
+
+@contextlib.contextmanager
+def filler(cpu: int, share: float, rtapp_pid: int) -> Iterator[subprocess.Popen[bytes]]:
+    """From when it has begun: eats what rt-app leaves of `cpu`, save `share` of it."""
+    argv: list[str | Path] = [sys.executable, "-ISE", SCRIPT, f"{share:.6f}", str(FILLER_PERIOD_US), str(rtapp_pid)]
+    with child(argv, cpus={cpu}, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process
+
+
+def what_it_ate(process: subprocess.Popen[bytes]) -> dict[str, float]:
+    """Ends it, and tells the parts of the CPU that it and rt-app took."""
+    process.send_signal(signal.SIGTERM)
+    text, _ = process.communicate(timeout=5)
+    if process.returncode != 0:
+        raise DemoError(f"the load's third task failed with status {process.returncode}; see {SCRIPT.name}")
+    eaten: dict[str, float] = json.loads(text)
+    return eaten

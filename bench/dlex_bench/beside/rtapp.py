@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The seed's two rt-app tasks on one CPU (seed 000, section 8, Table 2), under a policy, and the length of their loops.
+
+rt-app applies the policies itself; under SCHED_DEADLINE the CPU needs a root domain of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import EXIT_SETUP, DemoError
+from ..processes import child, end, last_words
+from .filling import filler
+from .rtapp_log import Sample, fare, read_activations, work_us
+
+SETTLE_S = 0.3
+# rt-app ends by itself after this long should everything else fail.
+RTAPP_LIMIT_S = 600
+# What rt-app is told one loop takes. An integer of about ten to forty, and so in steps of several per cent: the amount of
+# loops is set by `run` instead, in which a step is 50 loops of some 150,000.
+TOLD_NS_PER_LOOP = 20
+CALIBRATION_S = 2.5
+SAMPLE_S = 0.02
+CONFIG, LOG = "rt-app.json", "rt-app.log"
+
+
+@dataclass(frozen=True)
+class PeriodicTask:
+    name: str
+    work_us: int
+    period_us: int
+    budget_us: int  # of its reservation, a little above its work
+
+    @property
+    def utilisation(self) -> float:
+        return self.work_us / self.period_us
+
+
+# A little interactive program and a larger, slower one.
+SEED_TASKS = (PeriodicTask("rt-app-1", 3_000, 8_000, 3_150), PeriodicTask("rt-app-2", 20_000, 200_000, 21_000))
+SEED_UTILISATION = sum(task.utilisation for task in SEED_TASKS)
+
+
+@dataclass(frozen=True)
+class TaskPolicy:
+    """other, fifo, rr (with a priority) or deadline (each task with its own budget and period)."""
+
+    kind: str = "other"
+    priority: int = 0
+
+    def config_of(self, task: PeriodicTask) -> dict[str, Any]:
+        keys: dict[str, Any] = {"policy": f"SCHED_{self.kind.upper()}"}
+        if self.kind in ("fifo", "rr"):
+            keys["priority"] = self.priority
+        if self.kind == "deadline":
+            # Without dl-deadline rt-app asks for one of 0, which the kernel refuses.
+            keys |= {"dl-runtime": task.budget_us, "dl-period": task.period_us, "dl-deadline": task.period_us}
+        return keys
+
+
+OTHER = TaskPolicy()
+
+
+def find_rtapp() -> str:
+    path = shutil.which("rt-app")
+    if not path:
+        raise DemoError("rt-app is not installed; install it with `apt install rt-app`", EXIT_SETUP)
+    return path
+
+
+def rtapp_config(cpu: int, ns_per_loop: float, log_dir: Path, policy: TaskPolicy = OTHER) -> dict[str, Any]:
+    """`run` is a fixed amount of work, so that preemption cannot remove load as it does with `runtime`."""
+    return {
+        "global": {
+            "duration": RTAPP_LIMIT_S,
+            # An integer; "CPU0" would make rt-app measure for 5 to 28 s, and give another figure each time.
+            "calibration": TOLD_NS_PER_LOOP,
+            "default_policy": "SCHED_OTHER",
+            "lock_pages": False,
+            "ftrace": False,
+            "gnuplot": False,
+            "logdir": str(log_dir),
+            "log_basename": "log",
+        },
+        "tasks": {
+            task.name: {
+                **policy.config_of(task),
+                "cpus": [cpu],
+                "loop": -1,
+                "run": round(task.work_us * TOLD_NS_PER_LOOP / ns_per_loop),
+                "timer": {"ref": "unique", "period": task.period_us, "mode": "absolute"},
+            }
+            for task in SEED_TASKS
+        },
+    }
+
+
+@dataclass
+class RtApp:
+    process: subprocess.Popen[bytes]
+    folder: Path
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+
+    def check(self) -> None:
+        if self.process.poll() is not None:
+            words = last_words(self.folder / LOG) or "no message"
+            raise DemoError(f"rt-app ended by itself with status {self.process.returncode} ({words}); try it by hand")
+
+    def sample(self) -> None:
+        """The CPU time of each task until now, to tell afterwards how long its jobs really were."""
+        self.check()
+        for folder in Path(f"/proc/{self.process.pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # it has ended meanwhile: the next check tells
+                name = (folder / "comm").read_text().strip()
+                cpu_ns = int((folder / "schedstat").read_text().split()[0])
+                self.samples.setdefault(name, []).append(Sample(time.monotonic_ns() / 1e3, cpu_ns / 1e3))
+
+    def fares(self, window_us: tuple[float, float] | None = None) -> dict[str, dict[str, Any]]:
+        """Of each task, once rt-app has ended. `work_ms` should be near the task's, or the load was another one."""
+        told = {}
+        for task in SEED_TASKS:
+            activations = read_activations(self._log(task))
+            work = work_us(activations, self.samples.get(task.name, []))
+            told[task.name] = {**fare(activations, window_us), "work_ms": None if work is None else work / 1e3}
+        return told
+
+    def _log(self, task: PeriodicTask) -> Path:
+        found = sorted(self.folder.glob(f"log-{task.name}-*.log"))
+        return found[0] if found else self.folder / f"log-{task.name}-0.log"
+
+
+@contextlib.contextmanager
+def rtapp(cpu: int, ns_per_loop: float, folder: Path, policy: TaskPolicy = OTHER) -> Iterator[RtApp]:
+    """Both tasks run while the block does; their fares can be asked for after it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("log-*.log"):
+        old.unlink()
+    config = folder / CONFIG
+    config.write_text(json.dumps(rtapp_config(cpu, ns_per_loop, folder, policy), indent=1))
+    with (folder / LOG).open("wb") as log:
+        with child([find_rtapp(), config], cpus={cpu}, stdout=log, stderr=subprocess.STDOUT) as process:
+            running = RtApp(process, folder)
+            time.sleep(SETTLE_S)
+            running.check()
+            yield running
+            end(process, signal.SIGINT)  # it writes its logs out then
+
+
+def measure_ns_per_loop(cpu: int, folder: Path, seconds: float = CALIBRATION_S) -> float:
+    """How long one of rt-app's loops takes on this CPU when it is busy (an idle one may be clocked down)."""
+    with rtapp(cpu, TOLD_NS_PER_LOOP, folder) as running, filler(cpu, 0.0, running.process.pid):
+        begun = time.monotonic()
+        while time.monotonic() - begun < seconds:
+            running.sample()
+            time.sleep(SAMPLE_S)
+    fares = running.fares()
+    works_us = {task: 1e3 * work_ms for task in SEED_TASKS if (work_ms := fares[task.name]["work_ms"])}
+    if not works_us:
+        raise DemoError("rt-app did not end a single job; try `rt-app` by hand")
+    # Both together, so that each counts by the time it was seen for.
+    taken = sum(work / task.period_us for task, work in works_us.items())
+    return TOLD_NS_PER_LOOP * taken / sum(task.utilisation for task in works_us)

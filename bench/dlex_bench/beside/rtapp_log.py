@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What rt-app's logs tell of a task: its slack within a window of time, and how much work its jobs really were.
+
+A row: idx perf run period start end rel_st slack c_duration c_period wu_lat, in us; start and end are CLOCK_MONOTONIC.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import DemoError
+
+START, END, SLACK, PERIOD, COLUMNS = 4, 5, 7, 9, 11
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A job of a periodic task. Its deadline is the end of its period; slack < 0: it was missed."""
+
+    start_us: int
+    end_us: int
+    slack_us: int
+    period_us: int
+
+    @property
+    def release_us(self) -> int:
+        return self.end_us + self.slack_us - self.period_us
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The CPU time that a task had used at a moment."""
+
+    at_us: float
+    cpu_us: float
+
+
+def read_activations(path: Path) -> list[Activation]:
+    """The last line may be half a one where rt-app was killed; anything else that is odd is told."""
+    try:
+        lines = [line.split() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    except OSError as cause:
+        raise DemoError(f"{path} cannot be read ({cause.strerror}); rt-app wrote no log") from cause
+    if lines and len(lines[-1]) < COLUMNS:
+        lines.pop()
+    try:
+        return [Activation(*(int(row[column]) for column in (START, END, SLACK, PERIOD))) for row in lines]
+    except (ValueError, IndexError) as cause:
+        raise DemoError(f"{path} is no log of rt-app 1.0; install Debian's rt-app") from cause
+
+
+def fare(activations: Sequence[Activation], window_us: tuple[float, float] | None = None) -> dict[str, Any]:
+    """How the jobs released within the window fared (all of them without one). Those that a backlog pushed out of it
+    count: their release was in it."""
+    first_us, last_us = window_us or (-math.inf, math.inf)
+    slacks_us = sorted(job.slack_us for job in activations if first_us <= job.release_us <= last_us)
+    if not slacks_us:
+        return {"periods": 0}
+    missed = sum(slack < 0 for slack in slacks_us)
+    return {
+        "periods": len(slacks_us),
+        "missed": missed,
+        "missed_fraction": missed / len(slacks_us),
+        "slack_us": {
+            "min": slacks_us[0],
+            "p5": percentile(slacks_us, 0.05),
+            "p25": percentile(slacks_us, 0.25),
+            "median": percentile(slacks_us, 0.5),
+            "mean": statistics.fmean(slacks_us),
+        },
+    }
+
+
+def percentile(ordered: Sequence[float], part: float) -> float:
+    """Interpolated, as dlex-qoe's are."""
+    place = part * (len(ordered) - 1)
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def work_us(activations: Sequence[Activation], samples: Sequence[Sample]) -> float | None:
+    """The CPU time of a job, on the average: that between two samples by the jobs between them.
+
+    rt-app's `run` column counts wall time, so that it cannot tell work from preemption. Samples taken while the task
+    slept need no guess of how much of a job was done; where there are none, a job is taken to progress evenly.
+    """
+    if not activations:
+        return None
+    known = [sample for sample in samples if activations[0].start_us <= sample.at_us <= activations[-1].end_us]
+    asleep = [sample for sample in known if jobs_done(activations, sample.at_us).is_integer()]
+    chosen = asleep if len(asleep) >= 2 else known
+    if len(chosen) < 2:
+        return None
+    first, last = chosen[0], chosen[-1]
+    jobs = jobs_done(activations, last.at_us) - jobs_done(activations, first.at_us)
+    return (last.cpu_us - first.cpu_us) / jobs if jobs > 0 else None
+
+
+def jobs_done(activations: Sequence[Activation], at_us: float) -> float:
+    done = 0.0
+    for job in activations:
+        if job.end_us <= at_us:
+            done += 1
+        elif job.start_us < at_us:
+            done += (at_us - job.start_us) / (job.end_us - job.start_us)
+    return done

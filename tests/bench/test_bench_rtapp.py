@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""rt-app beside the player, the real one, and what its logs tell.
+
+Not covered: how near to 3 and 20 ms its jobs come, which is the machine's affair and told with every result;
+SCHED_DEADLINE, which wants a root domain of its own (test_bench_job_privileged.py).
+"""
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from dlex_bench.beside.rtapp import (
+    SEED_TASKS,
+    TOLD_NS_PER_LOOP,
+    TaskPolicy,
+    find_rtapp,
+    measure_ns_per_loop,
+    rtapp,
+    rtapp_config,
+)
+from dlex_bench.beside.rtapp_log import Activation, Sample, fare, jobs_done, read_activations, work_us
+from dlex_bench.errors import EXIT_SETUP, DemoError
+
+CPU = max(os.sched_getaffinity(0))
+LOG = (
+    "# Policy : SCHED_OTHER priority : 0\n"
+    "#idx     perf      run   period           start             end          rel_st      slack c_duration   c_period     wu_lat\n"
+    "   0    30000      545     8023            1000            1545             796       7375       3000       8000         10\n"
+    "   0    30000     9001     9800            8962           16962            8836      -1801       3000       8000         10\n"
+)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+
+
+class Logs(Folder):
+    def log(self, text):
+        path = self.folder / "log-rt-app-1-0.log"
+        path.write_text(text)
+        return path
+
+    def test_missed_deadlines_are_those_with_negative_slack(self):
+        told = fare(read_activations(self.log(LOG)))
+        self.assertEqual((told["periods"], told["missed"], told["missed_fraction"]), (2, 1, 0.5))
+        self.assertEqual((told["slack_us"]["min"], told["slack_us"]["mean"]), (-1801, 2787))
+
+    def test_percentiles_lie_between_the_ends(self):
+        jobs = [Activation(0, 0, slack, 8000) for slack in range(101)]
+        told = fare(jobs)["slack_us"]
+        self.assertEqual((told["p5"], told["p25"], told["median"]), (5, 25, 50))
+
+    def test_job_released_in_the_window_counts_although_it_ended_after_it(self):
+        late = Activation(start_us=9_000, end_us=30_000, slack_us=-14_000, period_us=8_000)
+        self.assertEqual(late.release_us, 8_000)
+        self.assertEqual(fare([late], (7_000, 9_000))["missed"], 1)
+        self.assertEqual(fare([late], (9_000, 40_000)), {"periods": 0})
+
+    def test_half_a_last_line_is_left_out(self):
+        self.assertEqual(len(read_activations(self.log(LOG + "   0    300"))), 2)
+
+    def test_something_else_than_a_log_is_told(self):
+        with self.assertRaisesRegex(DemoError, "no log of rt-app"):
+            read_activations(self.log("a b c d e f g h i j k l\n" * 2))
+        with self.assertRaisesRegex(DemoError, "wrote no log"):
+            read_activations(self.folder / "absent")
+
+    def test_work_is_what_was_used_between_moments_of_sleep(self):
+        jobs = [Activation(start, start + 4_000, 4_000, 8_000) for start in range(0, 80_000, 8_000)]
+        samples = [Sample(2_000, 9e9), Sample(6_000, 3_000), Sample(10_000, 1e9), Sample(70_000, 27_000)]
+        self.assertEqual(work_us(jobs, samples), 3_000)
+
+    def test_without_sleep_a_job_is_taken_to_progress_evenly(self):
+        jobs = [Activation(start, start + 8_000, 0, 8_000) for start in range(0, 80_000, 8_000)]
+        self.assertEqual(jobs_done(jobs, 20_000), 2.5)
+        self.assertEqual(work_us(jobs, [Sample(4_000, 1_000), Sample(20_000, 7_000)]), 3_000)
+
+    def test_unseen_work_is_unknown(self):
+        self.assertIsNone(work_us([], []))
+        self.assertIsNone(work_us([Activation(0, 1, 1, 2)], [Sample(0, 0)]))
+
+
+class Config(unittest.TestCase):
+    def tasks(self, *policy):
+        return rtapp_config(3, 25.0, Path("/tmp"), TaskPolicy(*policy))["tasks"]
+
+    def test_deadline_tasks_have_the_papers_budgets(self):
+        first, second = (self.tasks("deadline")[task.name] for task in SEED_TASKS)
+        self.assertEqual((first["dl-runtime"], first["dl-period"], first["dl-deadline"]), (3_150, 8_000, 8_000))
+        self.assertEqual((second["dl-runtime"], second["dl-period"], second["dl-deadline"]), (21_000, 200_000, 200_000))
+
+    def test_fixed_priority_tasks_have_their_priority(self):
+        for kind in ("fifo", "rr"):
+            task = self.tasks(kind, 5)["rt-app-1"]
+            self.assertEqual((task["policy"], task["priority"]), (f"SCHED_{kind.upper()}", 5))
+
+    def test_slower_loops_make_fewer_of_them(self):
+        self.assertEqual(self.tasks()["rt-app-1"]["run"], 3_000 * TOLD_NS_PER_LOOP / 25)
+
+
+class RtApp(Folder):
+    def test_tasks_run_and_tell_how_they_fared_in_a_window(self):
+        with rtapp(CPU, 25.0, self.folder) as running:
+            running.sample()
+            begun = time.monotonic()
+            time.sleep(0.6)
+            ended = time.monotonic()
+            running.sample()
+            time.sleep(0.4)
+        inside = running.fares((begun * 1e6, ended * 1e6))
+        self.assertEqual(set(inside), {"rt-app-1", "rt-app-2"})
+        self.assertGreater(inside["rt-app-1"]["periods"], 0)
+        self.assertLess(inside["rt-app-1"]["periods"], running.fares()["rt-app-1"]["periods"])
+        self.assertGreater(inside["rt-app-1"]["work_ms"], 0)
+
+    def test_rt_app_that_dies_is_noticed_with_its_status(self):
+        with self.assertRaisesRegex(DemoError, "rt-app ended by itself with status -9"):
+            with rtapp(CPU, 25.0, self.folder) as running:
+                running.process.send_signal(signal.SIGKILL)
+                running.process.wait()
+                running.check()
+
+    def test_loop_time_is_measured(self):
+        measured = measure_ns_per_loop(CPU, self.folder, 0.3)
+        self.assertGreater(measured, 0.5)
+        self.assertLess(measured, 1000)
+
+    def test_absent_rt_app_is_told_in_a_sentence(self):
+        with mock.patch.dict(os.environ, PATH="/nowhere"), self.assertRaises(DemoError) as caught:
+            find_rtapp()
+        self.assertEqual(caught.exception.code, EXIT_SETUP)
+        self.assertIn("apt install rt-app", str(caught.exception))
+
+
+if __name__ == "__main__":
+    if not shutil.which("rt-app"):
+        RtApp = None  # the logs can be read without it
+    unittest.main()
