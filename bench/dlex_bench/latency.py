@@ -12,9 +12,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from .beside.stress import check, find_stress
 from .cache import only_one
 from .errors import DemoError, TimedOut
-from .latency_load import background_load, check, find_stress
+from .latency_load import background_load
 from .latency_plan import SETTLE_S, Cell, Plan, quick_plan, total_s
 from .latency_records import Store, is_record
 from .latency_report import LATENCY, Curves, latency_table, read_curves, write_latency_json

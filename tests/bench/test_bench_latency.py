@@ -282,13 +282,14 @@ class Plans(unittest.TestCase):
             self.assertGreaterEqual(len(plan.durations_us), 4)
 
     def test_memory_of_the_load_is_bounded_by_what_is_free(self):
-        from dlex_bench import latency_load
+        from dlex_bench.beside import stress
 
-        with mock.patch.object(latency_load, "find_stress", lambda: "stress"):
-            command = latency_load.stress_command(10, 1 << 30)
+        with mock.patch.object(stress, "find_stress", lambda: "stress"):
+            command = stress.stress_command(8, 2, 1 << 30)
             self.assertEqual(command[1:-1], ["--cpu", "8", "--vm", "2", "--vm-bytes"])
             self.assertEqual(int(command[-1]), (1 << 30) // 16)
-            self.assertEqual(int(latency_load.stress_command(2, 1 << 40)[-1]), 256 << 20)
+            self.assertEqual(int(stress.stress_command(1, 1, 1 << 40)[-1]), 256 << 20)
+            self.assertEqual(stress.stress_command(1, 0, 1 << 30)[1:], ["--cpu", "1"])
 
 
 class Statistics(unittest.TestCase):

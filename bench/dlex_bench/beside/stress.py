@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Background load by Debian's `stress`, always under the ordinary policy (seed 000, section 7, Table 1)."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import time
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from ..errors import EXIT_SETUP, DemoError
+from ..processes import child
+
+# stress writes and frees this much over and over in each memory task: its own size, or less where memory is scarce.
+MEMORY_BYTES = 256 << 20
+MEMORY_SHARE = 8
+
+
+def find_stress() -> str:
+    path = shutil.which("stress")
+    if not path:
+        raise DemoError("stress is not installed; install it with `apt install stress`", EXIT_SETUP)
+    return path
+
+
+def available_bytes() -> int:
+    """What can be had without swapping, as the kernel estimates it."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) << 10
+    return MEMORY_BYTES
+
+
+def stress_command(cpu: int, memory: int, free_bytes: int) -> list[str]:
+    """So many tasks that compute, and so many that write memory."""
+    command = [find_stress()]
+    if cpu:
+        command += ["--cpu", str(cpu)]
+    if memory:
+        each = min(MEMORY_BYTES, free_bytes // (MEMORY_SHARE * memory))
+        command += ["--vm", str(memory), "--vm-bytes", str(each)]
+    return command
+
+
+@contextlib.contextmanager
+def stress(cpu: int, memory: int, cpus: Collection[int], settle_s: float) -> Iterator[subprocess.Popen[bytes] | None]:
+    """The tasks while the block runs, none of them longer: stress's own children end when it does, whatever ends it
+    (since its release 1.0.6), and it ends when we do. None for no load."""
+    if not cpu and not memory:
+        time.sleep(settle_s)
+        yield None
+        return
+    with child(stress_command(cpu, memory, available_bytes()), cpus=cpus) as process:
+        time.sleep(settle_s)
+        check(process)
+        yield process
+
+
+def check(process: subprocess.Popen[bytes] | None) -> None:
+    if process and process.poll() is not None:
+        raise DemoError("stress ended by itself; try `stress --cpu 1 --vm 1 --timeout 1` by hand")
