@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from .errors import EXIT_SETUP, DemoError
 from .load import LoadReport, load
@@ -21,6 +22,7 @@ PLAYER_NICE = 19
 
 Tick = Callable[[], None]
 Figures = Mapping[str, float | None]
+Setting = TypeVar("Setting")
 
 
 @dataclass(frozen=True)
@@ -163,10 +165,10 @@ def typical(runs: Sequence[Run], median: Figures) -> Run:
     return min(runs, key=lambda run: abs(run.summary["skew_ms_mean"] - (median["skew_ms_mean"] or 0)))
 
 
-def interleaved(policies: Sequence[Policy], repetitions: int) -> list[tuple[int, Policy]]:
-    """Every policy once a round, each round begun by another, so that slow changes of the machine hit all alike."""
+def interleaved(settings: Sequence[Setting], repetitions: int) -> list[tuple[int, Setting]]:
+    """Every setting once a round, each round begun by another, so that slow changes of the machine hit all alike."""
     order = []
     for number in range(repetitions):
-        turn = number % len(policies)
-        order += [(number + 1, policy) for policy in (*policies[turn:], *policies[:turn])]
+        turn = number % len(settings)
+        order += [(number + 1, setting) for setting in (*settings[turn:], *settings[:turn])]
     return order

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""From an agenda to jobs: every workload in every cross product of sections, interleaved over the repetitions."""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import EXIT_SETUP, DemoError
+from ..runs import interleaved
+from .model import Agenda, Conditions, NoLoad, Section, WorkloadBase
+
+ALL = "all"  # the section of an agenda that has none
+QUICK_REPS, QUICK_LENGTH_S = 2, 10.0
+
+
+@dataclass(frozen=True)
+class Job:
+    id: str
+    repetition: int
+    section: str
+    workload: str
+    player: str
+    player_params: dict[str, Any]
+    sched: str
+    load: dict[str, Any]
+    clip: dict[str, Any]
+    observe: str
+    cpu: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Job:
+        """KeyError or TypeError when it is no job."""
+        return cls(**{entry.name: content[entry.name] for entry in fields(cls)})
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What of an agenda is wanted: None is what the agenda says."""
+
+    reps: int | None = None
+    length_s: float | None = None
+    quick: bool = False
+    only: tuple[str, ...] = field(default=())
+
+    @property
+    def wanted_reps(self) -> int | None:
+        return self.reps or (QUICK_REPS if self.quick else None)
+
+    @property
+    def wanted_length_s(self) -> float | None:
+        return self.length_s or (QUICK_LENGTH_S if self.quick else None)
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A job but for its repetition."""
+
+    job: Job
+    repetitions: int
+
+
+def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> list[Job]:
+    """In the order in which they run. Clips that are files are sought from `base`, the agenda's folder."""
+    settings = [
+        _setting(agenda, combination, workload, extent, base)
+        for combination in _combinations(agenda.sections)
+        for workload in agenda.workloads
+        if _wanted(combination, workload.id)
+    ]
+    if not settings:
+        raise DemoError("the agenda's sections exclude every workload; look at their `only`", EXIT_SETUP)
+    rounds = max(setting.repetitions for setting in settings)
+    return [
+        replace(setting.job, id=f"{setting.job.id}-r{number}", repetition=number)
+        for number, setting in interleaved(settings, rounds)
+        if number <= setting.repetitions
+    ]
+
+
+def select(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:
+    """Those of which one of the patterns names the id, or the id without its repetition."""
+    if not patterns:
+        return list(jobs)
+    chosen = [
+        job
+        for job in jobs
+        if any(fnmatch.fnmatchcase(name, pattern) for name in (job.id, setting_of(job)) for pattern in patterns)
+    ]
+    if not chosen:
+        raise DemoError(f"no job is named by {' or '.join(patterns)}; `plan` lists their names", EXIT_SETUP)
+    return chosen
+
+
+def setting_of(job: Job) -> str:
+    """What its repetitions have in common, as a name."""
+    return f"{job.section}-{job.workload}"
+
+
+def _combinations(sections: Sequence[Section]) -> Iterator[tuple[Section, ...]]:
+    groups: dict[str | None, list[Section]] = {}
+    for section in sections:
+        groups.setdefault(section.group, []).append(section)
+    return itertools.product(*groups.values())
+
+
+def _wanted(combination: Sequence[Section], workload: str) -> bool:
+    return all(
+        not section.only or any(fnmatch.fnmatchcase(workload, pattern) for pattern in section.only)
+        for section in combination
+    )
+
+
+def _setting(
+    agenda: Agenda, combination: Sequence[Section], workload: WorkloadBase, extent: Extent, base: Path
+) -> _Setting:
+    layers = [agenda.config.defaults, *(section.params for section in combination)]
+    section = "-".join(entry.id for entry in combination) or ALL
+    player: str = workload.name  # type: ignore[attr-defined]
+    params = workload.params.model_dump(mode="json")  # type: ignore[attr-defined]
+    name = f"{section}-{workload.id}"
+    job = Job(
+        id=name,
+        repetition=0,
+        section=section,
+        workload=workload.id,
+        player=player,
+        player_params=params,
+        sched=_last(layers, "sched") or "other",
+        load=(_last(layers, "load") or NoLoad(kind="none")).model_dump(mode="json"),
+        clip=_clip(layers, extent, base, name),
+        observe=_observe(_last(layers, "observe") or agenda.config.observe, player, name),
+        cpu=agenda.config.cpu,
+    )
+    return _Setting(job, extent.wanted_reps or _iterations(agenda, combination, workload))
+
+
+def _iterations(agenda: Agenda, combination: Sequence[Section], workload: WorkloadBase) -> int:
+    """The workload's own word counts most, then the last section's that has one."""
+    told = [section.iterations for section in combination if section.iterations]
+    return workload.iterations or (told[-1] if told else agenda.config.iterations)
+
+
+def _last(layers: Sequence[Conditions], key: str) -> Any:
+    """A later layer's word replaces an earlier one's as a whole: half of a clip is none."""
+    told = [value for layer in layers if (value := getattr(layer, key)) is not None]
+    return told[-1] if told else None
+
+
+def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -> dict[str, Any]:
+    clip = _last(layers, "clip")
+    if clip is None:
+        raise DemoError(f"{name} has no clip; give one in config.defaults or in a section's params", EXIT_SETUP)
+    length_s = extent.wanted_length_s or clip.length_s
+    told = {"start_s": clip.start_s, "length_s": length_s}
+    if clip.file is not None:
+        return {"file": str((base / clip.file).resolve()), **told}
+    return {"recipe": clip.recipe, "unstamped": clip.unstamped, **told}
+
+
+def _observe(wanted: str, player: str, name: str) -> str:
+    """Only our own player has a view from inside; of a foreign one `both` leaves the view from outside."""
+    if player == "dlex-play" or wanted == "outside":
+        return wanted
+    if wanted == "inside":
+        raise DemoError(f"{name}: only dlex-play has a record of its own; {player} wants observe: outside", EXIT_SETUP)
+    return "outside"

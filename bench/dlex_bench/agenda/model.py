@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""An agenda as data. What is checked here is what can be said of one entry alone; jobs.py sees them together."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+
+# Job ids are made of these by "-", and name folders.
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=80)]
+Observe = Literal["outside", "inside", "both"]
+Times = Annotated[int, Field(ge=1, strict=True)]
+Count = Annotated[int, Field(ge=0, strict=True)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+def _decimal(name: str) -> str:
+    return rf"(?P<{name}>\d+(\.\d+)?)"
+
+
+POLICY = re.compile(
+    rf"other|(?:fifo|rr):(?P<priority>[1-9]\d?)|(?:deadline|quota):(?:calibrated|{_decimal('runtime')})/{_decimal('period')}"
+)
+RTAPP_POLICY = re.compile(r"same|deadline|other|(?:fifo|rr):[1-9]\d?")
+
+
+def _policy(text: Any) -> Any:
+    found = POLICY.fullmatch(text) if isinstance(text, str) else None
+    if not found:
+        raise ValueError("a policy is other, fifo:5, rr:5, deadline:15/40 or quota:15/40 (ms), or deadline:calibrated/40")
+    runtime, period = found["runtime"], found["period"]
+    if runtime and not 0 < float(runtime) <= float(period):
+        raise ValueError("of a policy's two times the first, what may be run in each period, is above 0 and within it")
+    return text
+
+
+def _rtapp_policy(text: Any) -> Any:
+    if not isinstance(text, str) or not RTAPP_POLICY.fullmatch(text):
+        raise ValueError("rt-app's policy is same (as the player's), deadline, other, fifo:5 or rr:5")
+    return text
+
+
+def _word(value: Any) -> Any:
+    """YAML takes the word `no` for a truth value."""
+    return "no" if value is False else value
+
+
+PolicyText = Annotated[str, BeforeValidator(_policy)]
+RtappPolicyText = Annotated[str, BeforeValidator(_rtapp_policy)]
+
+
+class Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Clip(Entry):
+    recipe: str | None = None
+    unstamped: str | None = None  # the same film without stamps, which jobs that are only seen from inside play
+    file: str | None = None
+    start_s: Seconds = 0.0
+    length_s: Seconds | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.recipe is None) == (self.file is None):
+            raise ValueError("a clip has either a recipe or a file")
+        if self.length_s == 0:
+            raise ValueError("a clip's length_s is above 0")
+        return self
+
+
+class NoLoad(Entry):
+    kind: Literal["none"]
+
+
+class RtappLoad(Entry):
+    kind: Literal["rtapp"]
+    sched: RtappPolicyText = "same"
+
+
+class StressLoad(Entry):
+    kind: Literal["stress"]
+    cpu: Count = 0
+    vm: Count = 0
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.cpu + self.vm == 0:
+            raise ValueError("stress wants at least one task, of cpu or vm")
+        return self
+
+
+Load = Annotated[NoLoad | RtappLoad | StressLoad, Field(discriminator="kind")]
+
+
+class Conditions(Entry):
+    """Under what is played. What a section leaves open is the agenda's, then this program's, default."""
+
+    sched: PolicyText | None = None
+    load: Load | None = None
+    clip: Clip | None = None
+    observe: Observe | None = None
+
+
+Options = tuple[str, ...]  # of the player, as its user would give them
+Threads = Literal[1, "auto"]
+
+
+class DlexPlayParams(Entry):
+    drop: Literal["none", "heuristic", "deadline"] = "deadline"
+    rule: Literal["paper", "slack"] | None = None
+    options: Options = ()
+
+    @model_validator(mode="after")
+    def _rule_of_deadline(self) -> Self:
+        if self.rule and self.drop != "deadline":
+            raise ValueError("only drop: deadline has a rule")
+        return self
+
+
+class MplayerParams(Entry):
+    framedrop: Literal["none", "soft", "hard"] = "none"
+    threads: Threads = 1
+    options: Options = ()
+
+
+class MpvParams(Entry):
+    framedrop: Annotated[Literal["no", "vo", "decoder+vo"], BeforeValidator(_word)] = "vo"
+    threads: Threads = 1
+    options: Options = ()
+
+
+class FfplayParams(Entry):
+    framedrop: Annotated[bool, Field(strict=True)] = True
+    threads: Threads = 1
+    options: Options = ()
+
+
+class WorkloadBase(Entry):
+    id: Id
+    label: str | None = None
+    iterations: Times | None = None
+
+
+class DlexPlay(WorkloadBase):
+    name: Literal["dlex-play"]
+    params: DlexPlayParams = DlexPlayParams()
+
+
+class Mplayer(WorkloadBase):
+    name: Literal["mplayer"]
+    params: MplayerParams = MplayerParams()
+
+
+class Mpv(WorkloadBase):
+    name: Literal["mpv"]
+    params: MpvParams = MpvParams()
+
+
+class Ffplay(WorkloadBase):
+    name: Literal["ffplay"]
+    params: FfplayParams = FfplayParams()
+
+
+# A player and how it is set; `name` says which, as in Workload Automation.
+Workload = Annotated[DlexPlay | Mplayer | Mpv | Ffplay, Field(discriminator="name")]
+
+
+class Section(Entry):
+    """Conditions with a name. Those of one group exclude each other; groups are crossed."""
+
+    id: Id
+    group: str | None = None
+    label: str | None = None
+    params: Conditions = Conditions()
+    only: tuple[str, ...] = ()  # patterns of workload ids; none: all
+    iterations: Times | None = None
+
+
+class Config(Entry):
+    name: str | None = None
+    about: str | None = None
+    iterations: Times = 1
+    cpu: Count | None = None
+    observe: Observe = "outside"
+    defaults: Conditions = Conditions()
+
+
+class Agenda(Entry):
+    config: Config = Config()
+    sections: tuple[Section, ...] = ()
+    workloads: Annotated[tuple[Workload, ...], Field(min_length=1)]
