@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Exit status: 0 done, 1 bad option or set-up, 2 nothing could be measured, 4 ended by a signal."""
+"""The commands: the first argument names one."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
 from .cache import cache_folder
 from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
 from .latency_options import add_latency_options, complete_latency_options
+from .machine.cli import repair_parser, run_repair
+from .parser import Command, Parser
 from .processes import signals_as_exceptions
-
-
-class Parser(argparse.ArgumentParser):
-    """argparse with our exit status, and one sentence in place of the usage."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_SETUP, f"{self.prog}: {message}; see ./{self.prog} --help\n")
 
 
 def demo_parser() -> Parser:
@@ -28,8 +21,6 @@ def demo_parser() -> Parser:
         prog="dlex demo",
         description="Plays a film with each drop policy on one busy CPU and compares them. Wants an otherwise idle "
         "machine.",
-        epilog=__doc__,
-        allow_abbrev=False,
     )
     parser.add_argument("--quick", action="store_true", help="under 2 minutes in place of 6; shorter plays")
     parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="results (build/demo)")
@@ -43,14 +34,11 @@ def latency_parser() -> Parser:
         prog="dlex bench latency",
         description="Measures how late violations of deadlines and WCETs are noticed, over their duration, the "
         "scheduling policy and the background load, as the paper behind libdlex did. Wants an otherwise idle machine.",
-        epilog=__doc__,
-        allow_abbrev=False,
     )
     add_latency_options(parser)
     return parser
 
 
-# Importing what does the work takes a while: not for --help, and under our handlers.
 def run_demo(arguments: argparse.Namespace) -> None:
     from .demo import Options, demo
 
@@ -63,8 +51,11 @@ def run_latency(arguments: argparse.Namespace) -> None:
     latency(Options(Path.cwd(), **vars(arguments)))
 
 
-Command = tuple[Callable[[], Parser], Callable[[argparse.Namespace], None]]
-COMMANDS: dict[str, Command] = {"demo": (demo_parser, run_demo), "latency": (latency_parser, run_latency)}
+COMMANDS: dict[str, Command] = {
+    "demo": (demo_parser, run_demo),
+    "latency": (latency_parser, run_latency),
+    "repair": (repair_parser, run_repair),
+}
 
 
 def main(argv: list[str]) -> int:

@@ -34,7 +34,7 @@ def cpu_clock_of(pid: int) -> int:
     return (~pid << 3) | 2
 
 
-def _placement(cpus: Collection[int], nice: int) -> Callable[[], None]:
+def _placement(cpus: Collection[int], nice: int, enter: Callable[[], None] | None) -> Callable[[], None]:
     parent = os.getpid()
 
     def place() -> None:
@@ -42,6 +42,8 @@ def _placement(cpus: Collection[int], nice: int) -> Callable[[], None]:
         if os.getppid() != parent:
             os._exit(EXIT_SIGNAL)  # it died before it could be waited for
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
+        if enter:
+            enter()  # before the affinity, which must lie within the group's
         os.sched_setaffinity(0, cpus)
         os.nice(nice)
         # A core file of an aborted player takes longer to write than the demo takes.
@@ -60,8 +62,12 @@ def child(
     stderr: int | IO[bytes] = subprocess.DEVNULL,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
+    enter: Callable[[], None] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process on `cpus`, ended at the latest when the block is left. `env` is its whole environment, else ours."""
+    """A process on `cpus`, ended at the latest when the block is left. `env` is its whole environment, else ours.
+
+    `enter` is called in the child before it becomes its program: it may put itself into a control group.
+    """
     process = None
     # A signal in the middle of the start would leave a child that nobody knows of.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
@@ -73,7 +79,7 @@ def child(
             stderr=stderr,
             env=env,
             cwd=cwd,
-            preexec_fn=_placement(cpus, nice),
+            preexec_fn=_placement(cpus, nice, enter),
         )
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)  # one that waited is raised here
         yield process

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Where this machine has which controller: a hierarchy of its own (version 1) or the unified one (version 2)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import EXIT_SETUP, DemoError
+
+MOUNTS = Path("/proc/self/mounts")
+# Everything that we make is named so, and nothing else is.
+PREFIX = "dlex-bench"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    root: Path
+    version: int
+
+
+def _mounts() -> Iterable[tuple[Path, str, list[str]]]:
+    for line in MOUNTS.read_text().splitlines():
+        _device, folder, kind, options, *_ = line.split()
+        if kind in ("cgroup", "cgroup2"):
+            yield Path(folder.replace("\\040", " ")), kind, options.split(",")
+
+
+def hierarchy_of(controller: str) -> Hierarchy | None:
+    """Version 1 first: a controller that is mounted there is not to be had in the unified hierarchy."""
+    for folder, kind, options in _mounts():
+        if kind == "cgroup" and controller in options:
+            return Hierarchy(folder, 1)
+    for folder, kind, _options in _mounts():
+        if kind == "cgroup2" and controller in (folder / "cgroup.controllers").read_text().split():
+            return Hierarchy(folder, 2)
+    return None
+
+
+def may_change(controller: str) -> bool:
+    hierarchy = hierarchy_of(controller)
+    return hierarchy is not None and os.access(hierarchy.root, os.W_OK)
+
+
+def require(controller: str, purpose: str) -> Hierarchy:
+    hierarchy = hierarchy_of(controller)
+    if hierarchy is None:
+        raise DemoError(
+            f"{purpose} needs the cgroup controller {controller}, and none is mounted; mount it, or use the policies "
+            "other, fifo and rr",
+            EXIT_SETUP,
+        )
+    if not os.access(hierarchy.root, os.W_OK):
+        raise DemoError(f"{purpose} changes {hierarchy.root}, which only root may; run it with sudo", EXIT_SETUP)
+    return hierarchy
+
+
+def parse_cpus(text: str) -> set[int]:
+    """The kernel's lists, as "0-3,7"."""
+    cpus: set[int] = set()
+    for part in text.strip().split(","):
+        if part:
+            first, _, last = part.partition("-")
+            cpus |= set(range(int(first), int(last or first) + 1))
+    return cpus
+
+
+def spell_cpus(cpus: Iterable[int]) -> str:
+    return ",".join(str(cpu) for cpu in sorted(cpus))
+
+
+def online_cpus() -> set[int]:
+    return parse_cpus(Path("/sys/devices/system/cpu/online").read_text())

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A root domain of its own for one CPU: what SCHED_DEADLINE asks before it reserves a part of just that CPU.
+
+Version 1: the cpusets stop balancing over all CPUs, and two new ones, without members, say which CPUs still belong
+together. Nobody is moved, and a thread's affinity decides where it is admitted. Version 2: the CPU becomes a partition,
+and only its members may run there; it is a threaded group, so that the main thread of a process can be one while its
+other threads stay outside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import EXIT_SETUP, DemoError
+from .attributes import set_attributes
+from .cgroups import PREFIX, Hierarchy, online_cpus, parse_cpus, require, spell_cpus
+from .journal import Journal, journal, uninterrupted
+from .policy import Policy, attributes_for
+
+# Of 100 ms: enough to be refused for the domain's sake only.
+PROBE = Policy("deadline", runtime_ms=0.1, period_ms=100)
+SETTLING_S = 5.0
+
+
+@dataclass(frozen=True)
+class Domain:
+    cpu: int
+    others: frozenset[int]
+    group: Path | None = None  # a partition, whose members alone may run on the CPU; None: affinity is enough
+
+    def enter(self) -> None:
+        """For processes.child: the child becomes a member before its affinity is set."""
+        if self.group:
+            (self.group / "cgroup.procs").write_text("0")
+
+    def take_process(self, pid: int) -> None:
+        """All threads of a process onto the CPU."""
+        if self.group:
+            move(self.group.parent / "cgroup.procs", pid)
+            move(self.group / "cgroup.procs", pid)
+        for tid in threads_of(pid):
+            stay_on({self.cpu}, tid)
+
+    def take_thread(self, pid: int, tid: int) -> None:
+        """One thread onto the CPU; the others of its process go where they were, or stay."""
+        if self.group:
+            move(self.group.parent / "cgroup.procs", pid)
+            move(self.group / "cgroup.threads", tid)
+        stay_on({self.cpu}, tid)
+
+    def leave_thread(self, tid: int) -> None:
+        """One thread to the other CPUs."""
+        if self.group:
+            move(self.group.parent / "cgroup.threads", tid)
+        if self.others:
+            stay_on(self.others, tid)
+
+
+def threads_of(pid: int) -> list[int]:
+    try:
+        return sorted(int(name) for name in os.listdir(f"/proc/{pid}/task"))
+    except FileNotFoundError:
+        return []
+
+
+def move(file: Path, number: int) -> None:
+    try:
+        file.write_text(str(number))
+    except OSError as cause:
+        if cause.errno != errno.ESRCH:
+            raise DemoError(f"{number} could not be moved to {file} ({cause.strerror}); try it by hand", EXIT_SETUP) from cause
+
+
+def stay_on(cpus: frozenset[int] | set[int], tid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.sched_setaffinity(tid, cpus)
+
+
+@contextlib.contextmanager
+def own_cpu(cpu: int) -> Iterator[Domain]:
+    """`cpu` by itself while the block runs. What runs under a deadline must have ended when it is left."""
+    online = online_cpus()
+    if cpu not in online:
+        raise DemoError(f"there is no CPU {cpu}; choose one of {spell_cpus(online)}", EXIT_SETUP)
+    others = frozenset(online - {cpu})
+    if not others:
+        yield Domain(cpu, others)  # the machine is the domain
+        return
+    hierarchy = require("cpuset", "the policy deadline")
+    taken = "another run has given a CPU a domain of its own; wait until it has ended"
+    with journal("domain", taken) as steps:
+        try:
+            with uninterrupted():
+                domain = _split(hierarchy, steps, cpu, others)
+        except OSError as cause:
+            raise DemoError(
+                f"CPU {cpu} cannot be given a domain of its own ({cause.filename}: {cause.strerror}); use the policies other, "
+                "fifo and rr",
+                EXIT_SETUP,
+            ) from cause
+        _check(domain)
+        yield domain
+
+
+def _split(hierarchy: Hierarchy, steps: Journal, cpu: int, others: frozenset[int]) -> Domain:
+    if hierarchy.version == 1:
+        _split_v1(hierarchy.root, steps, cpu, others)
+        return Domain(cpu, others)
+    return Domain(cpu, others, _split_v2(hierarchy.root, steps, cpu))
+
+
+def _split_v1(root: Path, steps: Journal, cpu: int, others: frozenset[int]) -> None:
+    for name, cpus in (("others", others), (f"cpu{cpu}", {cpu})):
+        folder = root / f"{PREFIX}-{name}"
+        steps.make_folder(folder)
+        (folder / "cpuset.mems").write_text((root / "cpuset.mems").read_text())
+        (folder / "cpuset.cpus").write_text(spell_cpus(cpus))
+        # So that nobody makes one that reaches over both. Where there is one already, it is told below not to balance.
+        with contextlib.suppress(OSError):
+            (folder / "cpuset.cpu_exclusive").write_text("1")
+    for file in sorted(root.rglob("cpuset.sched_load_balance")):
+        reach = parse_cpus((file.parent / "cpuset.cpus").read_text())
+        if cpu in reach and len(reach) > 1:
+            steps.set_value(file, "0")
+
+
+def _split_v2(root: Path, steps: Journal, cpu: int) -> Path:
+    steps.enable_controller(root / "cgroup.subtree_control", "cpuset")
+    group = root / f"{PREFIX}-cpu{cpu}"
+    steps.make_folder(group)
+    (group / "cgroup.type").write_text("threaded")
+    (group / "cpuset.cpus").write_text(str(cpu))
+    (group / "cpuset.cpus.partition").write_text("root")
+    state = (group / "cpuset.cpus.partition").read_text().strip()
+    if state != "root":
+        raise DemoError(f"CPU {cpu} cannot become a partition ({state}); choose another CPU", EXIT_SETUP)
+    return group
+
+
+def _check(domain: Domain) -> None:
+    """Asks for a little reservation: in a container the files may say yes while the machine's own root still balances."""
+    answers: list[OSError | None] = []
+
+    def ask() -> None:
+        try:
+            domain.take_thread(os.getpid(), threading.get_native_id())
+            set_attributes(0, attributes_for(PROBE, 0))
+            answers.append(None)
+        except OSError as cause:
+            answers.append(cause)
+
+    limit = time.monotonic() + SETTLING_S
+    while True:
+        asking = threading.Thread(target=ask)
+        asking.start()
+        asking.join()
+        cause = answers.pop() if answers else OSError(errno.EPERM, os.strerror(errno.EPERM))
+        if cause is None:
+            return
+        if cause.errno != errno.EPERM or time.monotonic() > limit:
+            raise DemoError(
+                f"CPU {domain.cpu} did not become a domain of its own ({cause.strerror}): this is a container, or another "
+                "program divides the CPUs; use the policies other, fifo and rr",
+                EXIT_SETUP,
+            )
+        time.sleep(0.05)

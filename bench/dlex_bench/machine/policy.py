@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The scheduling policies of an experiment (seed 000, section 8, Table 2, and the quota) and their text form.
+
+`other`, `fifo:5`, `rr:5`, `deadline:15/40` and `quota:15/40`: runtime and period in ms, the deadline being the period.
+In an agenda the runtime may be the word `calibrated`: a budget that is found on the machine that plays.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import threading
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..errors import EXIT_SETUP, DemoError
+from . import cgroups
+from .attributes import SCHED_FLAG_RESET_ON_FORK, Attributes, attributes_of, set_attributes
+
+CALIBRATED = "calibrated"
+FORMS = "other, fifo:5, rr:5, deadline:15/40 or quota:15/40 (runtime/period in ms)"
+# The kernel refuses a reservation's runtime below 1024 ns and, unless told otherwise, a period outside these.
+PERIOD_MS_MIN, PERIOD_MS_MAX = 0.1, 4194.0
+RUNTIME_MS_MIN = 0.001024
+# The CPU controller takes quotas and periods from 1 ms to 1 s.
+QUOTA_MS_MIN, QUOTA_PERIOD_MS_MAX = 1.0, 1000.0
+NS_PER_MS = 1_000_000
+KERNEL_NUMBERS = {"other": 0, "fifo": 1, "rr": 2, "deadline": 6}
+# A thread that sleeps is still counted to the CPU that it last ran on, and moves when it wakes.
+MOVING_S = 5.0
+
+
+@dataclass(frozen=True)
+class Policy:
+    kind: str
+    priority: int = 0
+    runtime_ms: float = 0
+    period_ms: float = 0
+    calibrated: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Policy:
+        kind, colon, rest = text.partition(":")
+        if text == "other":
+            policy = cls("other")
+        elif kind in ("fifo", "rr") and re.fullmatch(r"[0-9]{1,2}", rest) and int(rest) >= 1:
+            policy = cls(kind, priority=int(rest))
+        elif kind in ("deadline", "quota") and colon:
+            policy = cls._budget(text, kind, rest)
+        else:
+            raise DemoError(f"{text!r} is no scheduling policy; write {FORMS}", EXIT_SETUP)
+        return policy
+
+    @classmethod
+    def _budget(cls, text: str, kind: str, rest: str) -> Policy:
+        number = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
+        parts = re.fullmatch(rf"({number}|{CALIBRATED})/({number})", rest)
+        if not parts:
+            raise DemoError(f"{text!r} is no {kind}; write {kind}:15/40, runtime and period in ms", EXIT_SETUP)
+        calibrated = parts[1] == CALIBRATED
+        period_ms = float(parts[2])
+        policy = cls(kind, runtime_ms=0 if calibrated else float(parts[1]), period_ms=period_ms, calibrated=calibrated)
+        least_ms, period_min_ms, period_max_ms = (
+            (RUNTIME_MS_MIN, PERIOD_MS_MIN, PERIOD_MS_MAX)
+            if kind == "deadline"
+            else (QUOTA_MS_MIN, QUOTA_MS_MIN, QUOTA_PERIOD_MS_MAX)
+        )
+        if not period_min_ms <= period_ms <= period_max_ms:
+            raise DemoError(f"{text!r}: the period must be {period_min_ms:g} to {period_max_ms:g} ms", EXIT_SETUP)
+        if not calibrated and not least_ms <= policy.runtime_ms <= period_ms:
+            raise DemoError(f"{text!r}: the runtime must be {least_ms:g} ms up to the period", EXIT_SETUP)
+        return policy
+
+    def with_runtime(self, runtime_ms: float) -> Policy:
+        """The word `calibrated` replaced by what was found."""
+        return Policy.parse(str(replace(self, runtime_ms=runtime_ms, calibrated=False)))
+
+    @property
+    def utilisation(self) -> float:
+        """The part of a CPU that is reserved; 0 for the kinds that reserve none."""
+        return self.runtime_ms / self.period_ms if self.period_ms else 0.0
+
+    def __str__(self) -> str:
+        if self.kind == "other":
+            return "other"
+        if self.kind in ("fifo", "rr"):
+            return f"{self.kind}:{self.priority}"
+        runtime = CALIBRATED if self.calibrated else _decimal(self.runtime_ms)
+        return f"{self.kind}:{runtime}/{_decimal(self.period_ms)}"
+
+
+def _decimal(value_ms: float) -> str:
+    return f"{value_ms:.6f}".rstrip("0").rstrip(".")
+
+
+def apply(policy: Policy, tid: int) -> None:
+    """Puts a thread (0: the caller) under a policy. What it starts later is SCHED_OTHER: a reserved one could not clone.
+
+    A deadline needs a thread whose affinity is a CPU that has a root domain of its own (see domain.py).
+    """
+    if policy.kind not in KERNEL_NUMBERS or policy.calibrated:
+        raise ValueError(f"{policy} is nothing that a thread could be put under")
+    limit = time.monotonic() + MOVING_S
+    while True:
+        try:
+            set_attributes(tid, attributes_for(policy, tid))
+            return
+        except OSError as cause:
+            sleeps_elsewhere = policy.kind == "deadline" and cause.errno == errno.EPERM and not _runs_where_it_may(tid)
+            if not sleeps_elsewhere or time.monotonic() > limit:
+                raise DemoError(_refusal(policy, tid, cause), EXIT_SETUP) from cause
+        time.sleep(0.005)
+
+
+def attributes_for(policy: Policy, tid: int) -> Attributes:
+    return Attributes(
+        policy=KERNEL_NUMBERS[policy.kind],
+        flags=SCHED_FLAG_RESET_ON_FORK,
+        nice=os.getpriority(os.PRIO_PROCESS, tid) if policy.kind == "other" else 0,
+        priority=policy.priority,
+        runtime_ns=round(policy.runtime_ms * NS_PER_MS),
+        deadline_ns=round(policy.period_ms * NS_PER_MS),
+        period_ns=round(policy.period_ms * NS_PER_MS),
+    )
+
+
+def _runs_where_it_may(tid: int) -> bool:
+    try:
+        fields = Path(f"/proc/{tid or threading.get_native_id()}/stat").read_text().rsplit(")", 1)[1].split()
+        return int(fields[36]) in os.sched_getaffinity(tid)
+    except OSError:
+        return True
+
+
+def _refusal(policy: Policy, tid: int, cause: OSError) -> str:
+    if cause.errno == errno.ESRCH:
+        return f"thread {tid} ended before it could be put under {policy}; see what its program says"
+    if cause.errno == errno.EBUSY:
+        return f"the kernel does not admit {policy}: with what else is reserved the CPU would be full; ask for less"
+    if cause.errno != errno.EPERM:
+        return f"the kernel refuses {policy} ({cause.strerror}); choose another policy"
+    if policy.kind == "deadline" and _tries(Policy("fifo", priority=1)):
+        return f"the kernel refuses {policy}: the thread's CPU has no scheduling domain of its own, or not the thread's alone"
+    return f"{policy} was refused; {privilege_sentence()}"
+
+
+def policy_of(tid: int) -> Policy:
+    """What the kernel says of a thread (0: the caller). Batch and idle, which are never set here, count as other."""
+    attributes = attributes_of(tid)
+    kind = next((name for name, number in KERNEL_NUMBERS.items() if number == attributes.policy), "other")
+    if kind != "deadline":
+        return Policy(kind, priority=attributes.priority)
+    return Policy(kind, runtime_ms=attributes.runtime_ns / NS_PER_MS, period_ms=attributes.period_ns / NS_PER_MS)
+
+
+def _tries(policy: Policy) -> bool:
+    """Whether the kernel lets us: the only answer that counts capabilities, limits and control groups alike."""
+    granted = []
+
+    def ask() -> None:
+        try:
+            set_attributes(0, attributes_for(policy, 0))
+            granted.append(True)
+        except OSError:
+            pass
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    asking.join()
+    return bool(granted)
+
+
+def allowed_kinds() -> set[str]:
+    """The kinds of policy that can be had here and now."""
+    kinds = {"other"}
+    if _tries(Policy("fifo", priority=1)):
+        kinds |= {"fifo", "rr"}
+        # A reservation asks for the right itself; no limit grants it.
+        if os.geteuid() == 0 and cgroups.may_change("cpuset"):
+            kinds.add("deadline")
+    if cgroups.may_change("cpu"):
+        kinds.add("quota")
+    return kinds
+
+
+def privilege_sentence() -> str:
+    """Why there is only `other`, and the lines that grant more."""
+    return (
+        "without privilege there is only the policy other: run as root, which deadline and quota need here; or, for fifo and "
+        "rr, put `@audio - rtprio 95` into /etc/security/limits.conf, `LimitRTPRIO=95` into a systemd unit, or call "
+        "`setcap cap_sys_nice+ep` on the player"
+    )
