@@ -34,11 +34,13 @@ def cpu_clock_of(pid: int) -> int:
     return (~pid << 3) | 2
 
 
-def _placement(cpus: Collection[int], nice: int, enter: Callable[[], None] | None) -> Callable[[], None]:
+def _placement(
+    cpus: Collection[int], nice: int, enter: Callable[[], None] | None, orphaned: int
+) -> Callable[[], None]:
     parent = os.getpid()
 
     def place() -> None:
-        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        _libc.prctl(PR_SET_PDEATHSIG, orphaned)
         if os.getppid() != parent:
             os._exit(EXIT_SIGNAL)  # it died before it could be waited for
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
@@ -63,10 +65,12 @@ def child(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     enter: Callable[[], None] | None = None,
+    orphaned: int = signal.SIGKILL,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process on `cpus`, ended at the latest when the block is left. `env` is its whole environment, else ours.
 
-    `enter` is called in the child before it becomes its program: it may put itself into a control group.
+    `enter` is called in the child before it becomes its program: it may put itself into a control group. `orphaned` is
+    the signal that it gets when we are killed ourselves: one that it can catch for those that leave something behind.
     """
     process = None
     # A signal in the middle of the start would leave a child that nobody knows of.
@@ -79,7 +83,7 @@ def child(
             stderr=stderr,
             env=env,
             cwd=cwd,
-            preexec_fn=_placement(cpus, nice, enter),
+            preexec_fn=_placement(cpus, nice, enter, orphaned),
         )
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)  # one that waited is raised here
         yield process

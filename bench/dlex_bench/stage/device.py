@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the screen and the sound card have in common: servers that take a moment to start, and may die."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import EXIT_SETUP, DemoError
+
+START_LIMIT_S = 60.0
+POLL_S = 0.02
+
+
+@dataclass(frozen=True)
+class Device:
+    """A server of ours, and what a program needs to know to use it."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    environment: dict[str, str]
+
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def obituary(self) -> str | None:
+        """One sentence about its death."""
+        if self.alive():
+            return None
+        status = self.process.returncode
+        how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
+        return f"{self.name} {how} while it was needed ({last_line(self.log)}); run the job again"
+
+
+def require(program: str, package: str) -> str:
+    path = shutil.which(program)
+    if not path:
+        raise DemoError(f"{program} is not installed; install it with `apt install {package}`", EXIT_SETUP)
+    return path
+
+
+def wait_until_ready(name: str, process: subprocess.Popen[bytes], log: Path, ready: Callable[[], bool]) -> None:
+    limit = time.monotonic() + START_LIMIT_S
+    while not ready():
+        if process.poll() is not None:
+            raise DemoError(f"{name} does not start ({last_line(log)}); try it by hand", EXIT_SETUP)
+        if time.monotonic() > limit:
+            raise DemoError(f"{name} is not ready after {START_LIMIT_S:.0f} s; the machine is too busy", EXIT_SETUP)
+        time.sleep(POLL_S)
+
+
+def last_line(log: Path) -> str:
+    try:
+        lines = log.read_text(errors="replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return lines[-1].strip() if lines else "it left no message"

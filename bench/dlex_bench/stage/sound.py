@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A sound card that nobody hears: a private PulseAudio daemon with a null sink, whose monitor the observer records.
+
+Neither the user's daemon nor anybody's configuration is touched or read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import signal
+import socket
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..processes import child
+from .device import Device, require, wait_until_ready
+from .environment import base_environment
+from .folder import private_folder
+
+SINK = "dlex"
+RATE_HZ = 48_000
+# Real-time scheduling would let it interrupt who is measured, where they share a CPU.
+DAEMON_CONF = f"""\
+realtime-scheduling = no
+high-priority = no
+exit-idle-time = -1
+allow-module-loading = no
+flat-volumes = no
+default-sample-rate = {RATE_HZ}
+"""
+CLIENT_CONF = "autospawn = no\n"
+
+
+@dataclass(frozen=True)
+class Sound(Device):
+    sink: str = SINK
+
+    @property
+    def monitor(self) -> str:
+        return f"{self.sink}.monitor"
+
+
+@contextlib.contextmanager
+def sound(cpus: Collection[int]) -> Iterator[Sound]:
+    """A null sink of 48 kHz, stereo, whose daemon runs on `cpus`."""
+    program = require("pulseaudio", "pulseaudio")
+    with private_folder() as folder, (folder / "log").open("wb") as log_file:
+        for name, text in (("daemon.conf", DAEMON_CONF), ("client.conf", CLIENT_CONF)):
+            (folder / name).write_text(text)
+        (folder / "cookie").write_bytes(secrets.token_bytes(256))
+        argv = [program, *_options(folder)]
+        env = _daemon_environment(folder)
+        with child(argv, cpus=cpus, env=env, stderr=log_file, orphaned=signal.SIGTERM) as daemon:
+            wait_until_ready("pulseaudio", daemon, folder / "log", lambda: _listens(folder / "socket"))
+            yield Sound("pulseaudio", daemon, folder / "log", _client_environment(folder))
+
+
+def _options(folder: Path) -> list[str]:
+    flags = ["-n", "--daemonize=no", "--system=no", "--use-pid-file=no", "--log-target=stderr", "--log-level=error"]
+    modules = [
+        f"module-null-sink sink_name={SINK} rate={RATE_HZ} channels=2",
+        f"module-native-protocol-unix socket={folder / 'socket'} auth-cookie={folder / 'cookie'}",
+    ]
+    return [*flags, *(f"--load={module}" for module in modules)]
+
+
+def _daemon_environment(folder: Path) -> dict[str, str]:
+    own = {"PULSE_CONFIG": "daemon.conf", "PULSE_RUNTIME_PATH": "run", "PULSE_STATE_PATH": "state"}
+    return base_environment(folder) | {name: str(folder / file) for name, file in own.items()}
+
+
+def _client_environment(folder: Path) -> dict[str, str]:
+    return {
+        "PULSE_SERVER": f"unix:{folder / 'socket'}",
+        "PULSE_COOKIE": str(folder / "cookie"),
+        "PULSE_CLIENTCONFIG": str(folder / "client.conf"),
+        "PULSE_SINK": SINK,
+    }
+
+
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The stage: a real Xvfb and a real PulseAudio daemon, private, and gone afterwards.
+
+Not covered: what players make of it (test_bench_players), what the observer sees.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+from dlex_bench.errors import DemoError
+from dlex_bench.stage.device import Device
+from dlex_bench.stage.display import display
+from dlex_bench.stage.folder import PREFIX, private_folder
+from dlex_bench.stage.sound import SINK, sound
+from dlex_bench.stage.stage import stage
+from outside import children_of
+
+SKIPPED = 77
+CPUS = os.sched_getaffinity(0)
+SIZE = (320, 180)
+
+
+def wait_until(condition, limit_s=60):
+    limit = time.monotonic() + limit_s
+    while not condition() and time.monotonic() < limit:
+        time.sleep(0.02)
+    return condition()
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def says(argv, environment):
+    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def x_reply(display_, authority):
+    """The first byte of the server's answer to a connection: 1 welcome, 0 refused."""
+    number = display_.environment["DISPLAY"].removeprefix(":")
+    name, data = (b"MIT-MAGIC-COOKIE-1", authority) if authority else (b"", b"")
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(f"/tmp/.X11-unix/X{number}")
+        padded = [text + bytes(-len(text) % 4) for text in (name, data)]
+        client.sendall(struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(name), len(data)) + b"".join(padded))
+        return client.recv(1)[0]
+
+
+class Screen(unittest.TestCase):
+    def test_frame_buffer_is_as_large_as_asked(self):
+        with display(SIZE, CPUS) as screen:
+            header = struct.unpack(">25I", screen.screen_file.read_bytes()[:100])
+            size, depth, width, height, bits = header[0], header[3], header[4], header[5], header[11]
+            self.assertEqual((depth, width, height, bits), (24, *SIZE, 32))
+            self.assertGreaterEqual(screen.screen_file.stat().st_size, size + 4 * width * height)
+
+    def test_only_who_has_the_cookie_is_let_in(self):
+        with display(SIZE, CPUS) as screen:
+            cookie = Path(screen.environment["XAUTHORITY"]).read_bytes()[-16:]
+            self.assertEqual(x_reply(screen, cookie), 1)
+            self.assertEqual(x_reply(screen, bytes(16)), 0)
+
+    def test_two_screens_at_once_have_numbers_of_their_own(self):
+        with display(SIZE, CPUS) as one, display(SIZE, CPUS) as other:
+            self.assertNotEqual(one.environment["DISPLAY"], other.environment["DISPLAY"])
+            self.assertNotEqual(one.screen_file, other.screen_file)
+
+    def test_server_sits_on_the_cpus_it_is_given(self):
+        with display(SIZE, {max(CPUS)}) as screen:
+            self.assertEqual(os.sched_getaffinity(screen.process.pid), {max(CPUS)})
+
+
+class SoundCard(unittest.TestCase):
+    def test_sink_and_monitor_are_there_and_nothing_of_the_system(self):
+        with sound(CPUS) as card:
+            listed = says(["pactl", "list", "short", "sources"], card.environment | {"PATH": os.environ["PATH"]})
+            self.assertEqual([line.split("\t")[1] for line in listed.stdout.splitlines()], [card.monitor])
+            sinks = says(["pactl", "list", "short", "sinks"], card.environment | {"PATH": os.environ["PATH"]})
+            self.assertIn(f"{SINK}\tmodule-null-sink.c\ts16le 2ch 48000Hz", sinks.stdout)
+
+    def test_every_thread_stays_sched_other(self):
+        with sound(CPUS) as card:
+            tasks = [int(task.name) for task in Path(f"/proc/{card.process.pid}/task").iterdir()]
+            self.assertGreaterEqual(len(tasks), 2)
+            self.assertEqual({os.sched_getscheduler(task) for task in tasks}, {os.SCHED_OTHER})
+            self.assertEqual({os.getpriority(os.PRIO_PROCESS, task) for task in tasks}, {0})
+
+
+class Whole(unittest.TestCase):
+    def test_programs_find_both_devices_and_an_empty_home(self):
+        with stage(SIZE, CPUS) as place:
+            geometry = says(["xdotool", "getdisplaygeometry"], place.environment)
+            self.assertEqual(geometry.stdout.split(), [str(pixels) for pixels in SIZE])
+            self.assertEqual(says(["pactl", "get-default-sink"], place.environment).stdout.strip(), SINK)
+            self.assertNotEqual(place.environment["HOME"], os.environ.get("HOME"))
+
+    def test_nothing_is_left_when_the_block_ends(self):
+        with stage(SIZE, CPUS) as place:
+            devices = (place.display, place.sound)
+            folders = [Path(place.environment["HOME"]), *(device.log.parent for device in devices)]
+            x_socket = Path("/tmp/.X11-unix") / f"X{place.display.environment['DISPLAY'][1:]}"
+            self.assertTrue(all(path.exists() for path in (*folders, x_socket)))
+        self.assertFalse(any(path.exists() for path in (*folders, x_socket)))
+        self.assertFalse(any(is_running(device.process.pid) for device in devices))
+
+    def test_device_that_dies_is_named(self):
+        for victim, name in (("display", "Xvfb"), ("sound", "pulseaudio")):
+            with stage(SIZE, CPUS) as place:
+                place.require_alive()
+                device: Device = getattr(place, victim)
+                device.process.kill()
+                self.assertTrue(wait_until(lambda: not place.alive()))
+                with self.assertRaisesRegex(DemoError, f"^{name} was ended by signal 9 while it was needed"):
+                    place.require_alive()
+
+    def test_kill_9_of_the_owner_ends_the_devices_and_the_next_start_removes_the_folders(self):
+        script = (
+            "import os, time\n"
+            "from dlex_bench.stage.stage import stage\n"
+            f"with stage({SIZE}, os.sched_getaffinity(0)) as place:\n"
+            "    print(place.environment['HOME'], place.display.environment['DISPLAY'][1:], flush=True)\n"
+            "    time.sleep(600)\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as owner:
+            home, number = owner.stdout.readline().split()
+            servers = children_of(owner.pid)
+            owner.kill()
+        self.assertEqual(sorted(servers.values()), ["Xvfb", "pulseaudio"])
+        self.assertTrue(wait_until(lambda: not any(map(is_running, servers))))
+        self.assertFalse(Path(f"/tmp/.X11-unix/X{number}").exists())
+        self.assertTrue(Path(home).exists())
+        with private_folder() as mine:
+            self.assertFalse(Path(home).exists())
+            self.assertTrue(mine.exists())
+
+    def test_folder_in_use_is_left_alone(self):
+        with private_folder() as mine, private_folder():
+            self.assertTrue(mine.exists())
+            self.assertEqual(mine.stat().st_mode & 0o777, 0o700)
+            self.assertTrue(mine.name.startswith(PREFIX))
+
+    def test_missing_program_names_the_package(self):
+        before = os.environ["PATH"]
+        try:
+            os.environ["PATH"] = "/nonexistent"
+            with self.assertRaisesRegex(DemoError, "Xvfb is not installed; install it with `apt install xvfb`"):
+                with stage(SIZE, CPUS):
+                    self.fail("there is a screen without Xvfb")
+        finally:
+            os.environ["PATH"] = before
+
+
+class Orphans(unittest.TestCase):
+    def test_orphan_gets_the_signal_that_was_asked_for(self):
+        script = (
+            "import os, signal, time\n"
+            "from dlex_bench.processes import child\n"
+            "shell = ['bash', '-c', 'trap \"echo tidied; exit\" TERM; echo ready; while :; do sleep 0.1; done']\n"
+            "with child(shell, cpus=os.sched_getaffinity(0), stdout=1, orphaned=signal.SIGTERM):\n"
+            "    time.sleep(600)\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as owner:
+            self.assertEqual(owner.stdout.readline(), "ready\n")
+            owner.send_signal(signal.SIGKILL)
+            self.assertEqual(owner.stdout.readline(), "tidied\n")
+
+
+if __name__ == "__main__":
+    for program in ("Xvfb", "pulseaudio", "pactl", "xdotool"):
+        if not shutil.which(program):
+            print(f"skipped: there is no {program} program")
+            sys.exit(SKIPPED)
+    unittest.main()
