@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from rich.console import Console
 from .beside.rtapp import SEED_TASKS, find_rtapp
 from .cache import only_one
 from .calibrate import Calibration, calibrate, choose_cpus
+from .clips import make_clip
 from .errors import EXIT_SETUP, DemoError
 from .findings import sentences
 from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, publish, workshop
@@ -146,10 +146,7 @@ def _clip(options: Options, console: Console) -> tuple[Path, float]:
     media = os.environ.get("DLEX_MEDIA")
     film = TRAILER if media and (Path(media) / TRAILER_SOURCE).is_file() else MADE_CLIP
     tell(console, f"clip: {film.about}")
-    made = subprocess.run([options.root / "media/make", film.name], stdout=subprocess.PIPE, text=True, check=False)
-    if made.returncode != 0:
-        raise DemoError(f"the clip {film.name} could not be made; run `media/make {film.name}`", EXIT_SETUP)
-    return Path(made.stdout.strip()), film.start_s
+    return make_clip(options.root, film.name), film.start_s
 
 
 def _announce(console: Console, scene: Scene, extent: Extent) -> None:

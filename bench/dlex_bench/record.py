@@ -13,7 +13,8 @@ from typing import Any
 
 from .errors import DemoError
 
-DROPPED = ("aborted", "skipped", "late")
+# unseen: what an observer of the screen says, who does not know the reason.
+DROPPED = ("aborted", "skipped", "late", "unseen")
 PLAYED = ("shown", *DROPPED)
 
 

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -16,6 +14,7 @@ from typing import TypeVar
 from .errors import EXIT_SETUP, DemoError
 from .load import LoadReport, load
 from .processes import child, children_cpu_s, last_words, wait_for
+from .qoe import comparing, limit_s, read_summary
 from .record import Frame, end_skew_ms, read_frames
 
 PLAYER_NICE = 19
@@ -122,26 +121,15 @@ def assess(scene: Scene, runs: Sequence[Run], tick: Tick) -> None:
     for first in range(0, len(runs), at_once):
         batch = runs[first : first + at_once]
         with ExitStack() as stack:
-            started = [_start_qoe(scene, run, stack) for run in batch]
+            starts = [comparing(scene.qoe, run.directory, _qoe_json(run), scene.all_cpus) for run in batch]
+            started = [stack.enter_context(start) for start in starts]
             for run, process in zip(batch, started, strict=True):
-                wait_for(process, 120 + 20 * scene.length_s, tick, "dlex-qoe")
-                run.summary = _read_summary(run, process.returncode)
+                wait_for(process, limit_s(scene.length_s), tick, "dlex-qoe")
+                run.summary = read_summary(_qoe_json(run), process.returncode)
 
 
-def _start_qoe(scene: Scene, run: Run, stack: ExitStack) -> subprocess.Popen[bytes]:
-    folder = run.directory.parent
-    log = stack.enter_context((folder / "qoe.log").open("wb"))
-    argv: list[str | Path] = [scene.qoe, run.directory, f"--json={folder / 'qoe.json'}"]
-    return stack.enter_context(child(argv, cpus=scene.all_cpus, stderr=log))
-
-
-def _read_summary(run: Run, status: int) -> dict[str, float]:
-    folder = run.directory.parent
-    if status != 0:
-        words = last_words(folder / "qoe.log") or "no message"
-        raise DemoError(f"dlex-qoe ended with status {status} ({words}); try it by hand")
-    summary: dict[str, float] = json.loads((folder / "qoe.json").read_text())["summary"]
-    return summary
+def _qoe_json(run: Run) -> Path:
+    return run.directory.parent / "qoe.json"
 
 
 def figures(run: Run) -> Figures:

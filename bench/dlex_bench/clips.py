@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Clips made from the recipes of media/, and what a player's observer must know of one."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import shutil
+import subprocess
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from .errors import EXIT_SETUP, DemoError
+
+NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class ClipFacts:
+    """Of the whole file. The first picture of a film need not have the time stamp 0."""
+
+    width: int
+    height: int
+    frame_ns: int
+    frames: int
+    first_pts_ns: int
+
+    @property
+    def length_s(self) -> float:
+        return self.frames * self.frame_ns / NS_PER_S
+
+    def frames_in(self, start_s: float, length_s: float | None) -> int:
+        """Pictures from `start_s` on, for `length_s`: as many as dlex-play plays by --start and --length."""
+        frame_s = self.frame_ns / NS_PER_S
+        first = math.ceil(round(start_s / frame_s, 6))
+        last = self.frames if length_s is None else math.ceil(round((start_s + length_s) / frame_s, 6))
+        return max(0, min(last, self.frames) - first)
+
+
+def make_clip(root: Path, recipe: str) -> Path:
+    made = subprocess.run([root / "media/make", recipe], stdout=subprocess.PIPE, text=True, check=False)
+    if made.returncode != 0:
+        raise DemoError(f"the clip {recipe} could not be made; run `media/make {recipe}`", EXIT_SETUP)
+    return Path(made.stdout.strip())
+
+
+def clip_facts(path: Path) -> ClipFacts:
+    try:
+        changed_ns = path.stat().st_mtime_ns
+    except OSError as cause:
+        raise DemoError(f"there is no clip {path} ({cause.strerror}); make it again", EXIT_SETUP) from cause
+    return _facts(path, changed_ns)
+
+
+@functools.cache
+def _facts(path: Path, _changed_ns: int) -> ClipFacts:
+    """Counting the packets reads the whole file: once a batch is enough."""
+    program = shutil.which("ffprobe")
+    if not program:
+        raise DemoError("ffprobe is not installed; install it with `apt install ffmpeg`", EXIT_SETUP)
+    options = ["-v", "error", "-count_packets", "-select_streams", "v:0", "-of", "json", "-show_entries"]
+    entries = "stream=width,height,avg_frame_rate,start_time,nb_read_packets"
+    asked = subprocess.run([program, *options, entries, path], capture_output=True, text=True, check=False)
+    try:
+        stream = json.loads(asked.stdout)["streams"][0]
+        start = stream.get("start_time", "0")
+        return ClipFacts(
+            width=int(stream["width"]),
+            height=int(stream["height"]),
+            frame_ns=round(NS_PER_S / Fraction(stream["avg_frame_rate"])),
+            frames=int(stream["nb_read_packets"]),
+            first_pts_ns=0 if start == "N/A" else round(float(start) * NS_PER_S),
+        )
+    except (ValueError, KeyError, IndexError, ZeroDivisionError) as cause:
+        words = (asked.stderr.strip().splitlines() or ["it has no video stream"])[-1]
+        raise DemoError(f"{path} cannot be used as a clip ({words}); choose another", EXIT_SETUP) from cause

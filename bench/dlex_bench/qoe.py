@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs of dlex-qoe: what dropping changed in a recorded run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .errors import DemoError
+from .processes import child, last_words
+
+
+@contextlib.contextmanager
+def comparing(
+    program: Path, record: Path, out: Path, cpus: Collection[int], options: Sequence[str] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
+    """dlex-qoe at work on `record`; its figures will be in `out`, its words beside them."""
+    argv: list[str | Path] = [program, record, f"--json={out}", *options]
+    with out.with_suffix(".log").open("wb") as log, child(argv, cpus=cpus, stderr=log) as process:
+        yield process
+
+
+def read_summary(out: Path, status: int) -> dict[str, Any]:
+    if status != 0:
+        words = last_words(out.with_suffix(".log")) or "no message"
+        raise DemoError(f"dlex-qoe ended with status {status} ({words}); try it by hand")
+    summary: dict[str, Any] = json.loads(out.read_text())["summary"]
+    return summary
+
+
+def limit_s(length_s: float) -> float:
+    """More than it needs on any machine that can play at all."""
+    return 120 + 20 * length_s
