@@ -18,13 +18,20 @@ def cache():
     return Path(os.environ.get("DLEX_CACHE") or base / "dlex")
 
 
-def python_with_packages():
+def python_with_packages(packages=PACKAGES):
     candidates = [sys.executable, *glob.glob(str(cache() / "venv-*/bin/python"))]
     for python in candidates:
-        if subprocess.run([python, "-c", PACKAGES], stderr=subprocess.DEVNULL).returncode == 0:
+        if subprocess.run([python, "-c", packages], stderr=subprocess.DEVNULL).returncode == 0:
             return python
     print("no Python with the packages of bench/requirements.lock was found; ./dlex setup makes one")
     sys.exit(SKIPPED)
+
+
+def with_packages(names):
+    """Begins this program anew under a Python that has them, unless this one does. For tests that import them."""
+    found = python_with_packages(f"import {names}")
+    if found != sys.executable:
+        os.execv(found, [found, *sys.argv])
 
 
 class Folder(unittest.TestCase):

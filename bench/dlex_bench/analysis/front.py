@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every setting is a point of four figures, each better when smaller; which of them is no worse than which. Pure.
+
+Drops and skew trade against each other (who shows every picture shows them late), so no single figure orders the
+settings. A point that is no worse in all four and better in one dominates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .results_frame import Row
+
+# What a difference must exceed to be one. The screen is looked at every 0.5 ms: finer skews are not seen.
+AXES: dict[str, float] = {
+    "skew_ms_sd": 0.5,
+    "skew_ms_abs_mean": 0.5,
+    "rmse_q16_sum": 0.0,
+    "dropped": 0.0,
+}
+OURS = "dlex-play"
+RESAMPLES = 2000
+SEED = 21
+
+Point = Mapping[str, float]
+Runs = Mapping[str, Sequence[Row]]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What holds in one section, and in which share of bootstrap resamples of its repetitions.
+
+    `winner`: our policy that is no worse in all figures than every peer, if there is one. `holds_in`: the share for
+    the policy for which it is greatest (`best`). `undominated`: our policies that no peer dominates.
+    `dominated_peers`: the peers that some policy of ours dominates.
+    """
+
+    section: str
+    points: dict[str, Point]
+    best: str | None
+    winner: str | None
+    holds_in: float
+    worse_in: dict[str, dict[str, list[str]]]
+    undominated: list[str]
+    dominated_peers: list[str]
+    unmeasured: list[str]
+
+
+def no_worse(a: Point, b: Point) -> bool:
+    return not worse_axes(a, b)
+
+
+def worse_axes(a: Point, b: Point) -> list[str]:
+    return [axis for axis, least in AXES.items() if a[axis] > b[axis] + least]
+
+
+def dominates(a: Point, b: Point) -> bool:
+    return no_worse(a, b) and bool(worse_axes(b, a))
+
+
+def front(points: Mapping[str, Point]) -> list[str]:
+    """Those that no other dominates."""
+    return [name for name, it in points.items() if not any(dominates(other, it) for other in points.values())]
+
+
+def point(runs: Sequence[Row]) -> Point | None:
+    """Medians over the repetitions; None unless every figure is known of some run."""
+    table = _table(runs)
+    return dict(zip(AXES, np.median(table, axis=0).tolist(), strict=True)) if len(table) else None
+
+
+def goal(section: str, runs: Runs) -> Goal | None:
+    """None where there is nothing of ours or nothing of others to compare."""
+    points = {name: found for name, of_one in runs.items() if (found := point(of_one))}
+    ours = [name for name in points if runs[name][0].player == OURS]
+    peers = [name for name in points if name not in ours]
+    if not ours or not peers:
+        return None
+    shares = _shares({name: _table(runs[name]) for name in points}, ours, peers)
+    # Among equals the one that is worse than the fewest peers.
+    worse = {name: {peer: axes for peer in peers if (axes := worse_axes(points[name], points[peer]))} for name in ours}
+    best = max(ours, key=lambda name: (shares[name], not worse[name], -len(worse[name])))
+    winners = [name for name in ours if not worse[name]]
+    return Goal(
+        section=section,
+        points=points,
+        best=best,
+        winner=max(winners, key=lambda name: shares[name]) if winners else None,
+        holds_in=shares[best],
+        worse_in=worse,
+        undominated=[name for name in ours if not any(dominates(points[peer], points[name]) for peer in peers)],
+        dominated_peers=[peer for peer in peers if any(dominates(points[name], points[peer]) for name in ours)],
+        unmeasured=[name for name in runs if name not in points],
+    )
+
+
+def _table(runs: Sequence[Row]) -> Numbers:
+    """A row for each run that knows all four figures."""
+    found = [[run.value(axis) for axis in AXES] for run in runs]
+    complete = [line for line in found if None not in line]
+    return np.array(complete, dtype=float).reshape(len(complete), len(AXES))
+
+
+def _shares(tables: Mapping[str, Numbers], ours: Sequence[str], peers: Sequence[str]) -> dict[str, float]:
+    """How often each of ours is no worse than every peer when each setting's repetitions are drawn anew."""
+    rng = np.random.default_rng(SEED)
+    medians = {}
+    for name, table in tables.items():
+        drawn = rng.integers(0, len(table), size=(RESAMPLES, len(table)))
+        medians[name] = np.median(table[drawn], axis=1)
+    # No worse than every peer = no worse than the least of each figure.
+    least = np.min([medians[peer] for peer in peers], axis=0) + np.array(list(AXES.values()))
+    return {name: float(np.mean(np.all(medians[name] <= least, axis=1))) for name in ours}

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The goals of the measurement against other players: each met, missed or not measured, with its figures. Pure.
+
+Nothing here knows how the runs were made; what a section is for is read from its jobs (their load and policy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from .front import AXES, OURS, Goal, goal
+from .results_frame import Row, Settings, of_section, paired_values, values
+from .seed import DROPPED, RMSE_Q16_SUM, reduction
+from .statistics import Comparison, compare
+
+# What our policies are set against: the paper's baseline, and this player with its deadlines taken away, so that mere
+# efficiency of the player is not credited to a policy.
+REFERENCES = ("mplayer_framedrop", "dlex_none", "dlex_heuristic")
+MET, MISSED, UNMEASURED = "met", "missed", "not measured"
+PEER_RATIO = 1.0
+SHORT_TASK = "rtapp-1"
+LONG_TASK = "rtapp-2"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    section: str
+    workload: str
+    against: str
+    figure: str
+    found: Comparison
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One goal: `sentence` says what was found and in how many runs."""
+
+    name: str
+    section: str
+    word: str
+    sentence: str
+
+
+def seed_ratios() -> dict[str, float]:
+    """The paper's own, of its cbs row."""
+    return {"rmse_q16_sum": reduction(RMSE_Q16_SUM, "cbs"), "dropped": reduction(DROPPED, "cbs")}
+
+
+def ratios(settings: Settings, section: str) -> list[Ratio]:
+    """Every policy of ours against every reference, in all four figures, paired by repetition."""
+    runs = of_section(settings, section)
+    found = []
+    for workload, ours in runs.items():
+        if ours[0].player != OURS:
+            continue
+        for against in (it for it in REFERENCES if it != workload and it in runs):
+            for key in AXES:
+                a, b = paired_values(ours, runs[against], key)
+                if a:
+                    found.append(Ratio(section, workload, against, key, compare(a, b, paired=True)))
+    return found
+
+
+def outcomes(settings: Settings, sections: Sequence[str]) -> list[Outcome]:
+    told = []
+    for section in sections:
+        runs = of_section(settings, section)
+        if _kind(runs, "load") == "rtapp":
+            told.append(_front_outcome(section, goal(section, runs)))
+            if _reserved(runs):
+                told.append(_misses_outcome(section, runs))
+        elif _kind(runs, "load") == "none":
+            told.append(_efficiency_outcome(section, runs))
+    return told
+
+
+def _front_outcome(section: str, found: Goal | None) -> Outcome:
+    name = "no worse than every peer in all four figures"
+    if found is None:
+        return Outcome(name, section, UNMEASURED, "one of our policies and one peer are needed")
+    peers = sum(1 for it in found.points if it not in found.worse_in)
+    certain = f"in {found.holds_in:.0%} of the resamples"
+    beaten = f"our policies dominate {len(found.dominated_peers)} of {peers} peer settings"
+    if found.winner:
+        return Outcome(name, section, MET, f"{found.winner} is, {certain}; {beaten}")
+    if found.best is None:
+        return Outcome(name, section, UNMEASURED, "no policy of ours was measured")
+    worse = found.worse_in[found.best]
+    where = "; ".join(f"{', '.join(axes)} than {peer}" for peer, axes in list(worse.items())[:3])
+    more = f" and {len(worse) - 3} more" if len(worse) > 3 else ""
+    free = ", ".join(found.undominated) or "none"
+    return Outcome(
+        name,
+        section,
+        MISSED,
+        f"the nearest is {found.best} ({certain}): worse in {where}{more}. {beaten[0].upper()}{beaten[1:]}; "
+        f"dominated by no peer: {free}",
+    )
+
+
+def _misses_outcome(section: str, runs: Mapping[str, Sequence[Row]]) -> Outcome:
+    """Misses of rt-app's tasks under their reservations. A player confined to its own should cause none."""
+    name = "no rt-app miss under deadline"
+    counts = {workload: _missed(found) for workload, found in runs.items()}
+    known = {workload: it for workload, it in counts.items() if it}
+    if not known:
+        return Outcome(name, section, UNMEASURED, "no log of rt-app was read")
+    guilty = {workload: it for workload, it in known.items() if sum(it)}
+    if not guilty:
+        return Outcome(name, section, MET, f"none in {sum(map(len, known.values()))} runs")
+    ours = {workload: it for workload, it in guilty.items() if runs[workload][0].player == OURS}
+    text = ", ".join(f"{workload} {sum(it):.0f} in {len(it)} runs" for workload, it in guilty.items())
+    control = "all settings have some, so the player is not their only cause" if len(guilty) == len(known) else ""
+    return Outcome(name, section, MISSED if ours else MET, "; ".join(filter(None, (f"misses: {text}", control))))
+
+
+def _efficiency_outcome(section: str, runs: Mapping[str, Sequence[Row]]) -> Outcome:
+    """CPU a picture without load or drops, against the cheapest peer that showed all pictures as well."""
+    name = "CPU a picture at most that of the cheapest peer"
+    spent = {workload: values(found, "cpu_ms_per_frame") for workload, found in runs.items() if _all_shown(found)}
+    peers = {it: ms for it, ms in spent.items() if ms and runs[it][0].player != OURS}
+    ours = spent.get("dlex_none")
+    if not ours or not peers:
+        return Outcome(name, section, UNMEASURED, "dlex_none and a peer, both without drops, are needed")
+    cheapest = min(peers, key=lambda it: median(peers[it]))
+    a, b = paired_values(runs["dlex_none"], runs[cheapest], "cpu_ms_per_frame")
+    found = compare(a, b, paired=True) if a else compare(ours, peers[cheapest])
+    if found.ratio is None:
+        return Outcome(name, section, UNMEASURED, f"{cheapest} has no CPU time")
+    ratio = found.ratio
+    extent = f"{ratio.low:.3f} to {ratio.high:.3f}" if ratio.known else "too few runs for an interval"
+    text = f"{median(ours):.2f} ms against {median(peers[cheapest]):.2f} ms ({cheapest}): {ratio.value:.3f} ({extent})"
+    return Outcome(name, section, MET if ratio.value <= PEER_RATIO else MISSED, text)
+
+
+def _all_shown(runs: Sequence[Row]) -> bool:
+    """Under 1 % dropped: a start-up or a wake-up may cost a picture in any player."""
+    dropped = values(runs, "drops_fraction")
+    return bool(dropped) and median(dropped) < 0.01
+
+
+def _missed(runs: Sequence[Row]) -> list[float]:
+    both = [[run.value(f"{task}.missed") for task in (SHORT_TASK, LONG_TASK)] for run in runs]
+    return [sum(it for it in of_run if it is not None) for of_run in both if any(it is not None for it in of_run)]
+
+
+def _kind(runs: Mapping[str, Sequence[Row]], key: str) -> str | None:
+    first = next(iter(runs.values()), None)
+    return (first[0].result["job"].get(key) or {}).get("kind") if first else None
+
+
+def _reserved(runs: Mapping[str, Sequence[Row]]) -> bool:
+    """Whether rt-app's tasks have reservations: their own policy, or the player's kind."""
+    job = next(iter(runs.values()))[0].result["job"]
+    sched = str((job.get("load") or {}).get("sched", "same"))
+    return (str(job.get("sched", "")) if sched == "same" else sched).startswith("deadline")

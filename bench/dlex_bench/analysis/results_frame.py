@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Results as rows: one for each job that is over, with the figures that statistics, tables and plots ask for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Result = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One job. `figures` are those of the view that counts (from outside where there is one)."""
+
+    id: str
+    section: str
+    workload: str
+    player: str
+    repetition: int
+    status: str
+    reason: str | None
+    machine: str
+    view: str
+    figures: Mapping[str, Any]
+    result: Result
+
+    @property
+    def done(self) -> bool:
+        return self.status == "done"
+
+    @property
+    def setting(self) -> tuple[str, str]:
+        return self.section, self.workload
+
+    def value(self, key: str) -> float | None:
+        """A figure by its name; `rtapp-1.slack_us.min` and the like go down into what rt-app's task 1 did."""
+        task, _, path = key.partition(".")
+        if path:
+            return _descend((self.result.get("rtapp") or {}).get(task.replace("rtapp", "rt-app")), path)
+        return _number(self.figures.get(key))
+
+
+def row(result: Result) -> Row:
+    job = result["job"]
+    return Row(
+        id=job["id"],
+        section=job["section"],
+        workload=job["workload"],
+        player=job["player"],
+        repetition=int(job["repetition"]),
+        status=result["status"],
+        reason=result.get("reason"),
+        machine=result.get("machine") or "",
+        view=result.get("view") or "",
+        figures=result.get("figures") or {},
+        result=result,
+    )
+
+
+def rows(results: Iterable[Result]) -> list[Row]:
+    return [row(result) for result in results]
+
+
+Settings = dict[tuple[str, str], list[Row]]
+
+
+def by_setting(some: Iterable[Row], *, done: bool = True) -> Settings:
+    """(section, workload) -> its runs by repetition, in the order in which settings first appear."""
+    found: Settings = {}
+    for one in some:
+        if one.done or not done:
+            found.setdefault(one.setting, []).append(one)
+    return {setting: sorted(runs, key=lambda run: run.repetition) for setting, runs in found.items()}
+
+
+def sections(some: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(one.section for one in some))
+
+
+def of_section(settings: Settings, section: str) -> dict[str, list[Row]]:
+    return {workload: runs for (where, workload), runs in settings.items() if where == section}
+
+
+def values(runs: Iterable[Row], key: str) -> list[float]:
+    """Those of the runs that know the figure."""
+    return [value for run in runs if (value := run.value(key)) is not None]
+
+
+def paired_values(a: Sequence[Row], b: Sequence[Row], key: str) -> tuple[list[float], list[float]]:
+    """The figure in the repetitions that both have: neighbours in time, as settings are interleaved."""
+    of_b = {(run.machine, run.repetition): run.value(key) for run in b}
+    pairs = [(run.value(key), of_b.get((run.machine, run.repetition))) for run in a]
+    both = [(one, other) for one, other in pairs if one is not None and other is not None]
+    return [one for one, _ in both], [other for _, other in both]
+
+
+def _descend(found: Any, path: str) -> float | None:
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return _number(found)
+
+
+def _number(found: Any) -> float | None:
+    return float(found) if isinstance(found, int | float) else None

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the paper found in section 8.3, and whether the runs here say the same. Pure.
+
+A claim about a figure holds when the whole interval of its median lies where the paper says, does not hold when all of
+it lies elsewhere, and cannot be told otherwise. A claim about every run is refuted by one run. Words of the paper
+("nearly perfect", "considerable") are given the bounds below: they are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .results_frame import Row, Settings, paired_values, values
+from .seed import DROPPED, FRAMES, RMSE_Q16_SUM, STANDS_FOR, reduction
+from .seed_mechanism import mechanism
+from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
+
+# One picture of 25 a second: mplayer's desynchronisation is twice that in the paper.
+PICTURE_MS = 40.0
+# Half of the paper's "± 200 ms".
+UNSTEADY_MS = 100.0
+# "Nearly perfect playback": its points all lie within.
+NEAR_MS = 10.0
+FEW_DROPS = 10 / FRAMES
+# Half of what mplayer dropped in the paper under other (44.0 of 812).
+MANY_DROPS = DROPPED["other", "mplayer"].mean / FRAMES / 2
+
+BASE, DLEX = STANDS_FOR["mplayer"], STANDS_FOR["mplayer-dlex"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    word: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`said`: the paper's claim in our words, with its figures. `mechanism`: why it is otherwise here, where it is."""
+
+    id: str
+    section: str
+    said: str
+    verdict: Verdict
+    mechanism: str | None
+
+
+@dataclass(frozen=True)
+class _Claim:
+    id: str
+    sections: tuple[str, ...]
+    said: str
+    judge: Callable[[Mapping[str, Sequence[Row]]], Verdict]
+    # What to explain where it does not hold: the setting whose demand and losses are looked at.
+    about: str
+
+
+def findings(settings: Settings) -> list[Finding]:
+    """One for each claim and section in which it was made, whether or not it was played here."""
+    told = []
+    for claim in _claims():
+        for section in claim.sections:
+            runs = {workload: found for (where, workload), found in settings.items() if where == section}
+            verdict = claim.judge(runs)
+            why = mechanism(runs.get(claim.about, []), verdict.word == FAILS)
+            told.append(Finding(claim.id, section, claim.said, verdict, why))
+    return told
+
+
+def _claims() -> list[_Claim]:
+    starved, served = ("other", "cbs"), ("fifo", "rr")
+    claims = [
+        _Claim("late", starved, "mplayer's video is late by some 85 ms on average (here: by more than a picture)",
+               _above(BASE, "skew_ms_mean", PICTURE_MS, "ms"), BASE),
+        _Claim("unsteady", starved, "mplayer's A-V varies by ± 200 ms within a run (here: by more than 100)",
+               _above(BASE, "skew_ms_sd", UNSTEADY_MS, "ms"), BASE),
+        _Claim("drops", ("other",), "mplayer drops 44 of 812 pictures (here: more than half that share)",
+               _above(BASE, "drops_fraction", MANY_DROPS, ""), BASE),
+        _Claim("near_perfect", served, "mplayer plays nearly perfectly: A-V of 1 ms, 2 to 3 drops (here: within 10 ms)",
+               _below(BASE, "skew_ms_abs_mean", NEAR_MS, "ms"), BASE),
+        _Claim("few_drops", served, "mplayer reaches no more than 10 dropped pictures of 812",
+               _below(BASE, "drops_fraction", FEW_DROPS, ""), BASE),
+        _Claim("rtapp_suffers", ("other",), "rt-app's short task misses deadlines in every run",
+               _every(BASE, "rtapp-1.slack_us.min", "least slack of the short task, us", lambda us: us < 0), BASE),
+        _Claim("rtapp_starves", served, "the short task's slack is negative even on average, in every run",
+               _every(BASE, "rtapp-1.slack_us.mean", "mean slack of the short task, us", lambda us: us < 0), BASE),
+        _Claim("isolated", ("cbs",), "the short task misses no deadline in any run with mplayer",
+               _every(BASE, "rtapp-1.missed", "missed periods", lambda missed: missed == 0), BASE),
+        _Claim("isolated_dlex", ("cbs",), "nor with mplayer-dlex",
+               _every(DLEX, "rtapp-1.missed", "missed periods", lambda missed: missed == 0), DLEX),
+        _Claim("slow_task", starved, "rt-app's long task never misses",
+               _every(BASE, "rtapp-2.missed", "missed periods", lambda missed: missed == 0), BASE),
+        _Claim("closer", starved, "mplayer-dlex's average A-V is nearer to 0 than mplayer's",
+               _less("skew_ms_abs_mean", 1.0), DLEX),
+        _Claim("steadier", (*starved, *served), "mplayer-dlex's A-V varies less within a run than mplayer's",
+               _less("skew_ms_sd", 1.0), DLEX),
+    ]
+    for section in starved:
+        drops, rmse = reduction(DROPPED, section), reduction(RMSE_Q16_SUM, section)
+        claims += [
+            _Claim("fewer_drops", (section,), f"mplayer-dlex drops fewer pictures ({drops:.3f} of mplayer's)",
+                   _less("dropped", 1.0), DLEX),
+            _Claim("fewer_drops_as_much", (section,), f"and as few as {drops:.3f} of mplayer's",
+                   _less("dropped", drops), DLEX),
+            _Claim("smaller_rmse", (section,), f"mplayer-dlex changes the pictures less (RMSE -{1 - rmse:.1%})",
+                   _less("rmse_q16_sum", 1.0), DLEX),
+            _Claim("smaller_rmse_as_much", (section,), f"and by as much: RMSE {rmse:.3f} of mplayer's",
+                   _less("rmse_q16_sum", rmse), DLEX),
+        ]
+    claims.append(_Claim("few_drops_dlex", served, "mplayer-dlex stays below 5 dropped pictures of 812",
+                         _below(DLEX, "drops_fraction", 5 / FRAMES, ""), DLEX))
+    return claims
+
+
+Judge = Callable[[Mapping[str, Sequence[Row]]], Verdict]
+
+
+def _above(workload: str, key: str, bound: float, unit: str) -> Judge:
+    return _bounded(workload, key, bound, math.inf, unit)
+
+
+def _below(workload: str, key: str, bound: float, unit: str) -> Judge:
+    return _bounded(workload, key, -math.inf, bound, unit)
+
+
+def _bounded(workload: str, key: str, low: float, high: float, unit: str) -> Judge:
+    def judge(runs: Mapping[str, Sequence[Row]]) -> Verdict:
+        found = median_interval(values(runs.get(workload, []), key))
+        if found is None:
+            return Verdict(OPEN, f"{workload} has no such figure here")
+        return Verdict(_place(found, low, high), f"{workload}: {told(found, unit)}")
+
+    return judge
+
+
+def _place(found: Interval, low: float, high: float) -> str:
+    if found.low is None or found.high is None:
+        return OPEN
+    if found.low >= low and found.high <= high:
+        return HOLDS
+    return FAILS if found.low > high or found.high < low else OPEN
+
+
+def _every(workload: str, key: str, what: str, holds: Callable[[float], bool]) -> Judge:
+    def judge(runs: Mapping[str, Sequence[Row]]) -> Verdict:
+        found = values(runs.get(workload, []), key)
+        if not found:
+            return Verdict(OPEN, f"{workload} has no such figure here")
+        kept = sum(map(holds, found))
+        evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {min(found):.4g} to {max(found):.4g}"
+        if kept < len(found):
+            return Verdict(FAILS, evidence)
+        return Verdict(HOLDS if len(found) >= ENOUGH else OPEN, evidence)
+
+    return judge
+
+
+def _less(key: str, ratio: float) -> Judge:
+    """Our stand-in of mplayer-dlex against that of mplayer: below `ratio` of its figure."""
+
+    def judge(runs: Mapping[str, Sequence[Row]]) -> Verdict:
+        ours, base = paired_values(runs.get(DLEX, []), runs.get(BASE, []), key)
+        if not ours:
+            return Verdict(OPEN, f"{DLEX} and {BASE} have no such figure in common here")
+        found = compare(ours, base, paired=True)
+        return Verdict(_place_ratio(found, ratio), _told_comparison(found))
+
+    return judge
+
+
+def _place_ratio(found: Comparison, ratio: float) -> str:
+    if found.ratio is None:
+        return OPEN if found.noise else HOLDS if found.difference.value < 0 else FAILS
+    if not found.ratio.known:
+        return OPEN
+    # A difference that is nothing but noise neither holds nor fails.
+    if ratio == 1.0 and found.noise:
+        return OPEN
+    return _place(found.ratio, -math.inf, ratio)
+
+
+def _told_comparison(found: Comparison) -> str:
+    if found.ratio is None:
+        return f"{DLEX} less {BASE}: {told(found.difference, '')}"
+    return f"{DLEX} / {BASE}: {told(found.ratio, '')}"
+
+
+def told(found: Interval, unit: str) -> str:
+    """A value with its interval and what it rests on."""
+    suffix = f" {unit}" if unit else ""
+    value = f"{found.value:.4g}{suffix}"
+    if found.low is None or found.high is None:
+        return f"{value} ({found.n} runs: too few for an interval)"
+    return f"{value} ({found.low:.4g} to {found.high:.4g}, {found.n} runs)"

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What results mean: intervals, ratios, dominance, the paper's tables and findings. Results here are made up, as these
+are tests of pure functions; not covered: reading a result directory (test_bench_batch)."""
+
+import unittest
+
+from outside import with_packages
+
+with_packages("numpy, scipy")
+
+from dlex_bench.analysis import front, goals, results_frame, seed, seed_findings, series, statistics  # noqa: E402
+
+
+def result(workload, repetition=1, section="cbs", status="done", load="rtapp", sched="deadline:8/40", **figures):
+    missed = figures.pop("missed", None)
+    slack_us = figures.pop("slack_us", 100)
+    task = {"missed": missed, "slack_us": {"min": slack_us, "mean": slack_us}}
+    job = {
+        "id": f"{section}-{workload}-r{repetition}", "repetition": repetition, "section": section, "workload": workload,
+        "player": "dlex-play" if workload.startswith("dlex") else workload.split("_")[0], "sched": sched,
+        "load": {"kind": load, "sched": "same"}, "clip": {},
+    }
+    return {
+        "job": job, "status": status, "reason": None if status == "done" else "it broke", "machine": "m",
+        "view": "outside", "policy": {"applied": sched}, "figures": figures, "inside": None,
+        "rtapp": None if missed is None else {"rt-app-1": task, "rt-app-2": task},
+    }
+
+
+def point(sd=10.0, mean=10.0, rmse=100.0, dropped=10.0):
+    return {"skew_ms_sd": sd, "skew_ms_abs_mean": mean, "rmse_q16_sum": rmse, "dropped": dropped}
+
+
+def repeated(workload, points, **options):
+    return [result(workload, number, **options, **it) for number, it in enumerate(points, 1)]
+
+
+def settings_of(*groups):
+    return results_frame.by_setting(results_frame.rows([one for group in groups for one in group]))
+
+
+class Rows(unittest.TestCase):
+    def test_figures_of_rt_app_are_found_by_their_path(self):
+        row = results_frame.row(result("dlex_none", missed=3, slack_us=-7))
+        self.assertEqual((row.value("rtapp-1.missed"), row.value("rtapp-2.slack_us.min")), (3, -7))
+
+    def test_absent_figures_are_none(self):
+        row = results_frame.row(result("dlex_none", dropped=None))
+        self.assertEqual([row.value(key) for key in ("dropped", "nonsense", "rtapp-1.missed")], [None] * 3)
+
+    def test_failed_runs_have_no_part_in_a_setting(self):
+        settings = settings_of([result("a_b", 1), result("a_b", 2, status="failed")])
+        self.assertEqual([run.repetition for run in settings["cbs", "a_b"]], [1])
+
+    def test_pairs_are_those_of_one_repetition(self):
+        a = results_frame.rows([result("a", number, dropped=number) for number in (1, 2, 4)])
+        b = results_frame.rows([result("b", number, dropped=10 * number) for number in (4, 3, 2)])
+        self.assertEqual(results_frame.paired_values(a, b, "dropped"), ([2, 4], [20, 40]))
+
+
+class Statistics(unittest.TestCase):
+    def test_three_runs_have_no_interval(self):
+        found = statistics.median_interval([1, 2, 3])
+        self.assertEqual((found.value, found.known, found.spans(100)), (2, False, True))
+
+    def test_five_runs_have_one_that_holds_the_median(self):
+        found = statistics.median_interval([9, 10, 11, 10.5, 9.5])
+        self.assertLessEqual(found.low, 9.5)
+        self.assertGreaterEqual(found.high, 10.5)
+
+    def test_equal_runs_have_an_interval_without_width(self):
+        found = statistics.median_interval([4] * 5)
+        self.assertEqual((found.low, found.high), (4, 4))
+
+    def test_interval_narrows_with_the_number_of_runs(self):
+        few, many = (statistics.mean_interval([1, 2, 3, 4, 5] * times) for times in (1, 20))
+        self.assertLess(many.high - many.low, (few.high - few.low) / 2)
+
+    def test_same_runs_give_the_same_interval(self):
+        self.assertEqual(statistics.mean_interval([3, 1, 4, 1, 5]), statistics.mean_interval([3, 1, 4, 1, 5]))
+
+    def test_clear_difference_is_told_with_its_ratio(self):
+        found = statistics.compare([10, 11, 12, 10, 11], [20, 22, 24, 20, 22], paired=True)
+        self.assertEqual((found.ratio.value, found.verdict), (0.5, "less"))
+        self.assertLess(found.ratio.high, 0.7)
+
+    def test_difference_smaller_than_the_spread_is_noise(self):
+        self.assertEqual(statistics.compare([10, 30, 20, 25, 15], [12, 28, 22, 24, 13]).verdict, "noise")
+
+    def test_pairing_removes_what_both_suffer(self):
+        slow_machine = [0, 100, 200, 300, 400, 500]
+        a, b = ([value + offset for value in slow_machine] for offset in (50, 60))
+        paired, alone = (statistics.compare(a, b, paired=it).difference for it in (True, False))
+        self.assertLess(paired.high - paired.low, alone.high - alone.low)
+        self.assertTrue(statistics.compare(a, b).noise)
+
+    def test_no_ratio_to_nothing_but_a_difference(self):
+        found = statistics.compare([5, 6, 7, 5, 6], [0] * 5)
+        self.assertIsNone(found.ratio)
+        self.assertEqual(found.verdict, "more")
+
+    def test_figures_with_a_sign_have_no_ratio(self):
+        self.assertIsNone(statistics.compare([-5, 6, 7, 5], [1, 2, 3, 4]).ratio)
+
+    def test_few_runs_decide_nothing(self):
+        self.assertEqual(statistics.compare([1, 1], [9, 9]).verdict, "too few runs")
+
+    def test_hundred_runs_use_the_corrected_interval(self):
+        skewed = [2.0**number for number in range(10)] * 10
+        found = statistics.mean_interval(skewed)
+        self.assertGreater(found.high - found.value, found.value - found.low)
+
+
+class Front(unittest.TestCase):
+    def test_better_in_one_and_no_worse_in_the_rest_dominates(self):
+        self.assertTrue(front.dominates(point(dropped=9), point()))
+        self.assertFalse(front.dominates(point(), point()))
+        self.assertFalse(front.dominates(point(dropped=9, rmse=101), point()))
+
+    def test_skew_finer_than_the_observer_sees_is_no_difference(self):
+        self.assertTrue(front.no_worse(point(sd=10.4), point()))
+        self.assertFalse(front.no_worse(point(sd=10.6), point()))
+
+    def test_front_leaves_out_what_is_dominated(self):
+        points = {"a": point(dropped=1, sd=50), "b": point(dropped=50, sd=1), "c": point(dropped=60, sd=2)}
+        self.assertEqual(front.front(points), ["a", "b"])
+
+    def goal(self, ours, peer, other=None):
+        groups = [repeated("dlex_slack", [ours] * 5), repeated("mplayer_framedrop", [peer] * 5)]
+        if other:
+            groups.append(repeated("mpv_vo", [other] * 5))
+        settings = settings_of(*groups)
+        return front.goal("cbs", results_frame.of_section(settings, "cbs"))
+
+    def test_policy_that_is_no_worse_than_every_peer_wins(self):
+        found = self.goal(point(), point(sd=20))
+        self.assertEqual((found.winner, found.holds_in), ("dlex_slack", 1.0))
+        self.assertEqual(found.dominated_peers, ["mplayer_framedrop"])
+
+    def test_one_peer_that_is_better_in_one_figure_denies_it(self):
+        found = self.goal(point(), point(sd=20), point(sd=90, dropped=0, rmse=0))
+        self.assertIsNone(found.winner)
+        self.assertEqual(found.worse_in["dlex_slack"], {"mpv_vo": ["rmse_q16_sum", "dropped"]})
+        self.assertEqual((found.undominated, found.holds_in), (["dlex_slack"], 0.0))
+
+    def test_doubt_shows_in_the_share_of_resamples(self):
+        ours = repeated("dlex_slack", [point(dropped=it) for it in (8, 9, 10, 11, 12)])
+        peer = repeated("mplayer_framedrop", [point(dropped=it) for it in (8, 9, 10, 11, 12)])
+        found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer), "cbs"))
+        self.assertGreater(found.holds_in, 0.3)
+        self.assertLess(found.holds_in, 0.9)
+
+    def test_setting_without_all_four_figures_is_named(self):
+        groups = [repeated(name, [point()] * 2) for name in ("dlex_slack", "mpv_vo")]
+        groups.append([result("ffplay_default", 1, dropped=3)])
+        found = front.goal("cbs", results_frame.of_section(settings_of(*groups), "cbs"))
+        self.assertEqual(found.unmeasured, ["ffplay_default"])
+
+    def test_nothing_to_compare_is_no_goal(self):
+        settings = settings_of(repeated("mpv_vo", [point()]))
+        self.assertIsNone(front.goal("cbs", results_frame.of_section(settings, "cbs")))
+
+
+class Seed(unittest.TestCase):
+    def test_reductions_are_those_that_the_paper_gives(self):
+        self.assertAlmostEqual(1 - seed.reduction(seed.RMSE_Q16_SUM, "other"), 0.6206, places=4)
+        self.assertAlmostEqual(1 - seed.reduction(seed.RMSE_Q16_SUM, "cbs"), 0.8456, places=3)
+        self.assertAlmostEqual(seed.reduction(seed.DROPPED, "cbs"), 0.141, places=3)
+
+    def test_every_table_has_every_cell(self):
+        for _title, table in seed.TABLES.values():
+            self.assertEqual(set(table), {(e, p) for e in seed.EXPERIMENTS for p in seed.PLAYERS})
+
+    def test_what_drops_is_late_in_our_sign(self):
+        for experiment in seed.EXPERIMENTS:
+            if seed.DROPPED[experiment, "mplayer"].mean > 40:
+                self.assertGreater(seed.SKEW_MS[experiment, "mplayer"].mean, 80)
+
+
+class Findings(unittest.TestCase):
+    def found(self, name, base, ours=(), section="cbs", **options):
+        groups = [repeated("mplayer_framedrop", base, section=section, **options)]
+        if ours:
+            groups.append(repeated("dlex_paper", ours, section=section, **options))
+        told = seed_findings.findings(settings_of(*groups))
+        return next(it for it in told if it.id == name and it.section == section)
+
+    def test_late_baseline_holds(self):
+        base = [{"skew_ms_mean": value} for value in (80, 85, 90, 84, 86)]
+        self.assertEqual(self.found("late", base).verdict.word, "holds")
+
+    def test_early_enough_baseline_does_not_and_its_demand_explains(self):
+        base = [{"skew_ms_mean": value, "cpu_ms_per_frame": 8.0} for value in (1, 2, 3, 2, 1)]
+        told = self.found("late", base, section="other", sched="other")
+        self.assertEqual(told.verdict.word, "does not hold")
+        self.assertIn("20% of one CPU; with rt-app's 47.5% that is 68%", told.mechanism)
+
+    def test_reserved_player_is_told_its_budget(self):
+        base = [{"skew_ms_mean": value, "cpu_ms_per_frame": 7.9} for value in (1, 2, 3, 2, 1)]
+        self.assertIn("20.0% were reserved for it: it had no time to spare", self.found("late", base).mechanism)
+
+    def test_runs_on_both_sides_of_the_bound_tell_nothing(self):
+        base = [{"skew_ms_mean": value} for value in (10, 80, 20, 70, 41)]
+        self.assertEqual(self.found("late", base).verdict.word, "cannot be told")
+
+    def test_what_was_not_played_cannot_be_told(self):
+        self.assertEqual(self.found("late", [{"dropped": 3}]).verdict.word, "cannot be told")
+
+    def test_one_miss_refutes_isolation(self):
+        kept = self.found("isolated", [{"dropped": 1}] * 5, missed=0)
+        self.assertEqual(kept.verdict.word, "holds")
+        base = [result("mplayer_framedrop", number, missed=int(number == 3), dropped=1) for number in range(1, 6)]
+        told = seed_findings.findings(settings_of(base))
+        broken = next(it for it in told if it.id == "isolated")
+        self.assertEqual(broken.verdict.word, "does not hold")
+        self.assertIn("4 of 5 runs", broken.verdict.evidence)
+
+    def test_fewer_drops_but_not_as_few(self):
+        base = [{"dropped": value} for value in (44, 45, 46, 45, 44)]
+        ours = [{"dropped": value} for value in (22, 22, 23, 22, 23)]
+        self.assertEqual(self.found("fewer_drops", base, ours).verdict.word, "holds")
+        self.assertEqual(self.found("fewer_drops_as_much", base, ours).verdict.word, "does not hold")
+
+    def test_difference_within_the_noise_is_not_told_as_fewer(self):
+        base = [{"dropped": value} for value in (40, 50, 45, 60, 30)]
+        ours = [{"dropped": value} for value in (41, 49, 44, 61, 31)]
+        self.assertEqual(self.found("fewer_drops", base, ours).verdict.word, "cannot be told")
+
+
+class Goals(unittest.TestCase):
+    def outcomes(self, *groups):
+        settings = settings_of(*groups)
+        return {it.name: it for it in goals.outcomes(settings, results_frame.sections(
+            [run for runs in settings.values() for run in runs]))}
+
+    def test_misses_beside_our_player_miss_the_goal(self):
+        name = "no rt-app miss under deadline"
+        ours = repeated("dlex_slack", [point()] * 5, missed=0)
+        self.assertEqual(self.outcomes(ours)[name].word, "met")
+        guilty = repeated("dlex_slack", [point()] * 5, missed=1)
+        self.assertEqual(self.outcomes(guilty)[name].word, "missed")
+
+    def test_tasks_without_reservations_have_no_such_goal(self):
+        ours = repeated("dlex_slack", [point()] * 5, missed=1, sched="other")
+        self.assertNotIn("no rt-app miss under deadline", self.outcomes(ours))
+
+    def test_cpu_is_set_against_the_cheapest_peer_without_drops(self):
+        groups = [
+            repeated(name, [{"cpu_ms_per_frame": ms, "drops_fraction": fraction}] * 5, load="none", section="alone")
+            for name, ms, fraction in (("dlex_none", 8, 0), ("mpv_no", 10, 0), ("ffplay_on", 12, 0), ("mplayer_soft", 2, 0.5))
+        ]
+        found = self.outcomes(*groups)["CPU a picture at most that of the cheapest peer"]
+        self.assertEqual(found.word, "met")
+        self.assertIn("(mpv_no): 0.800", found.sentence)
+
+    def test_ratios_are_paired_with_every_reference(self):
+        groups = [repeated(name, [point(dropped=it) for it in (n, n + 1, n, n + 2, n)])
+                  for name, n in (("dlex_slack", 10), ("dlex_none", 20), ("mplayer_framedrop", 40))]
+        found = {(it.workload, it.against): it.found.ratio.value for it in goals.ratios(settings_of(*groups), "cbs")
+                 if it.figure == "dropped"}
+        self.assertEqual(found["dlex_slack", "mplayer_framedrop"], 0.25)
+        self.assertEqual(set(found), {("dlex_slack", "mplayer_framedrop"), ("dlex_slack", "dlex_none"),
+                                      ("dlex_none", "mplayer_framedrop")})
+
+
+class Series(unittest.TestCase):
+    def test_panels_have_a_line_for_each_section_and_only_what_is_known(self):
+        runs = [{"dropped": 1, "skew_ms_mean": 2.0}] * 3
+        groups = [repeated("dlex_slack", runs, section=name) for name in ("cbs", "fifo")]
+        panels = {panel.letter: panel for panel in series.figure(settings_of(*groups), "dlex_slack")}
+        self.assertEqual(list(panels), ["a", "c", "d"])
+        self.assertEqual([line.section for line in panels["a"].lines], ["cbs", "fifo"])
+        self.assertEqual((panels["d"].lines[0].x, panels["d"].lines[0].y), ([1, 1, 1], [2, 2, 2]))
+
+
+if __name__ == "__main__":
+    unittest.main()
