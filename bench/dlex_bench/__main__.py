@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+from .batch.cli import plan_parser, run_plan
 from .cache import cache_folder
 from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
 from .latency_options import add_latency_options, complete_latency_options
@@ -54,6 +55,7 @@ def run_latency(arguments: argparse.Namespace) -> None:
 COMMANDS: dict[str, Command] = {
     "demo": (demo_parser, run_demo),
     "latency": (latency_parser, run_latency),
+    "plan": (plan_parser, run_plan),
     "repair": (repair_parser, run_repair),
 }
 

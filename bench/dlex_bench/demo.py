@@ -13,6 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
+from .batch.facts import commit, machine_facts
 from .beside.rtapp import SEED_TASKS, find_rtapp
 from .cache import only_one
 from .calibrate import Calibration, calibrate, choose_cpus
@@ -36,7 +37,7 @@ from .runs import (
     spread,
     typical,
 )
-from .summary import commit, machine_facts, policy_entry, write_json
+from .summary import policy_entry, write_json
 from .table import medians_table
 
 # Of the seconds that a run takes beyond those played: start-up at a small share of a CPU, and ending late.

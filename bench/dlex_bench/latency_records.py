@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .batch.facts import machine_facts
 from .errors import EXIT_SETUP, DemoError
 from .latency_plan import Cell, Plan
-from .summary import machine_facts, write_json
+from .summary import write_json
 
 Samples = NDArray[np.float64]
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -12,16 +11,14 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
+from .batch.facts import commit, machine_facts
 from .latency_plan import Plan
 from .latency_records import Samples, Store
-from .summary import commit, machine_facts, write_json
+from .summary import write_json
 from .table import titled_table
 
 LATENCY = "latency.json"
 STATISTICS = ("mean", "sd", "p50", "p99", "max")
-
-# Linux's number of the clock that moves with the tick; Python has no name for it.
-CLOCK_MONOTONIC_COARSE = 6
 
 Curves = dict[tuple[str, int, str], dict[str, Samples]]
 
@@ -49,10 +46,6 @@ def by_duration(columns: Mapping[str, Samples]) -> dict[str, Samples]:
         "mean_us": np.array([values.mean() for values in of_each]),
         "sd_us": np.array([values.std(ddof=1) if len(values) > 1 else 0.0 for values in of_each]),
     }
-
-
-def tick_hz() -> int:
-    return round(1 / time.clock_getres(CLOCK_MONOTONIC_COARSE))
 
 
 def latency_table(curves: Curves, kind: str) -> Table:
@@ -84,7 +77,7 @@ def write_latency_json(path: Path, plan: Plan, curves: Curves, refused: Mapping[
             "commit": commit(),
             "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             "plan": asdict(plan),
-            "machine": machine_facts() | {"tick_hz": tick_hz()},
+            "machine": machine_facts(),
             "refused": dict(refused),
             "curves": [_curve_json(*key, columns) for key, columns in curves.items()],
         },

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -15,40 +13,6 @@ from typing import Any
 from .runs import Policy, Run, figures
 
 Spread = Mapping[str, Mapping[str, float | None]]
-
-
-def machine_facts() -> dict[str, Any]:
-    return {
-        "cpu": _cpu_model(),
-        "cpus": os.cpu_count(),
-        "kernel": platform.release(),
-        "architecture": platform.machine(),
-        "autogroup": _first_line(Path("/proc/sys/kernel/sched_autogroup_enabled")),
-        "governor": _first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
-        "load_average": os.getloadavg(),
-        "python": platform.python_version(),
-    }
-
-
-def _cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor()
-
-
-def _first_line(path: Path) -> str | None:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return None
-
-
-def commit() -> str | None:
-    asked = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
-    return asked.stdout.strip() or None
 
 
 def policy_entry(policy: Policy, runs: Sequence[Run], spread: Spread) -> dict[str, Any]:
@@ -73,7 +37,15 @@ def _repetition(run: Run) -> dict[str, Any]:
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Whole or not at all."""
+    """Whole or not at all, and still there after the power has failed."""
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(json.dumps(content, indent=2) + "\n")
+    with partial.open("w") as file:
+        file.write(json.dumps(content, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
     partial.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

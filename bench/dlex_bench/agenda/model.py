@@ -8,6 +8,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
+from ..errors import DemoError
+from ..machine.policy import FORMS, Policy
+
 # Job ids are made of these by "-", and name folders.
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=80)]
 Observe = Literal["outside", "inside", "both"]
@@ -16,24 +19,16 @@ Count = Annotated[int, Field(ge=0, strict=True)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-def _decimal(name: str) -> str:
-    return rf"(?P<{name}>\d+(\.\d+)?)"
-
-
-POLICY = re.compile(
-    rf"other|(?:fifo|rr):(?P<priority>[1-9]\d?)|(?:deadline|quota):(?:calibrated|{_decimal('runtime')})/{_decimal('period')}"
-)
 RTAPP_POLICY = re.compile(r"same|deadline|other|(?:fifo|rr):[1-9]\d?")
 
 
 def _policy(text: Any) -> Any:
-    found = POLICY.fullmatch(text) if isinstance(text, str) else None
-    if not found:
-        raise ValueError("a policy is other, fifo:5, rr:5, deadline:15/40 or quota:15/40 (ms), or deadline:calibrated/40")
-    runtime, period = found["runtime"], found["period"]
-    if runtime and not 0 < float(runtime) <= float(period):
-        raise ValueError("of a policy's two times the first, what may be run in each period, is above 0 and within it")
-    return text
+    if not isinstance(text, str):
+        raise ValueError(f"a policy is one of {FORMS}")
+    try:
+        return str(Policy.parse(text))
+    except DemoError as cause:
+        raise ValueError(str(cause)) from cause
 
 
 def _rtapp_policy(text: Any) -> Any:

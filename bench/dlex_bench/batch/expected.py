@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""How long a job will take: what it plays, and what jobs of its kind have taken beyond that so far."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import tomllib
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..agenda.jobs import Job
+from ..errors import EXIT_SETUP, DemoError
+from .results import DONE, Result
+
+# Before anything has been learnt: starting, settling and dlex-qoe, without and with screen and sound.
+OVERHEAD_S = {"inside": 2.0, "outside": 10.0, "both": 12.0}
+UNKNOWN_LENGTH_S = 30.0
+PROBING_S = 10.0
+
+
+class Expectation:
+    def __init__(self, root: Path, results: Iterable[Result]) -> None:
+        self.root = root
+        self.overheads_s: dict[tuple[str, str], list[float]] = {}
+        for result in results:
+            self.learn(result)
+
+    def learn(self, result: Result) -> None:
+        if result["status"] == DONE:
+            job = Job.from_json(result["job"])
+            self.overheads_s.setdefault(_kind(job), []).append(result["wall_s"] - self.played_s(job))
+
+    def played_s(self, job: Job) -> float:
+        whole_s = clip_length_s(self.root, job.clip.get("recipe"), job.clip.get("file"))
+        left_s = max(0.0, whole_s - job.clip["start_s"])
+        return min(left_s, job.clip["length_s"] or left_s)
+
+    def job_s(self, job: Job) -> float:
+        learnt = self.overheads_s.get(_kind(job))
+        overhead_s = statistics.median(learnt) if learnt else OVERHEAD_S[job.observe]
+        return self.played_s(job) + max(0.0, overhead_s)
+
+    def jobs_s(self, jobs: Sequence[Job]) -> float:
+        return sum(map(self.job_s, jobs))
+
+
+def _kind(job: Job) -> tuple[str, str]:
+    return job.player, job.observe
+
+
+@cache
+def clip_length_s(root: Path, recipe: str | None, file: str | None) -> float:
+    """A recipe's comes from its text: the clip need not be made yet. DemoError: there is no such recipe."""
+    if recipe is None:
+        return _probed_length_s(file or "")
+    length_s = _expected_seconds(root, recipe)
+    return sum(length_s) / 2 if isinstance(length_s, list) else float(length_s or UNKNOWN_LENGTH_S)
+
+
+def _expected_seconds(root: Path, recipe: str) -> Any:
+    recipes = read_recipes(root)
+    if recipe not in recipes:
+        raise DemoError(f"there is no clip {recipe!r}; `media/make --list` names those that there are", EXIT_SETUP)
+    return recipes[recipe].get("expect", {}).get("seconds")
+
+
+@cache
+def read_recipes(root: Path) -> dict[str, Any]:
+    path = root / "media/recipes.toml"
+    try:
+        return tomllib.loads(path.read_text())
+    except (OSError, ValueError) as cause:
+        raise DemoError(f"{path} cannot be read ({cause}); call it from the project's folder", EXIT_SETUP) from cause
+
+
+def _probed_length_s(file: str) -> float:
+    """A file that is not there (yet, or any more) is the job's affair."""
+    argv = ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", file]
+    try:
+        told = subprocess.run(argv, capture_output=True, text=True, timeout=PROBING_S, check=True).stdout
+        return float(told)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return UNKNOWN_LENGTH_S

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What must be known of a machine and its programs to judge a figure."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from ..machine.cgroups import hierarchy_of
+
+# Linux's number of the clock that moves with the tick; Python has no name for it.
+CLOCK_MONOTONIC_COARSE = 6
+# What takes part in a job, with its Debian package: not all of them can say their version, and Debian's mplayer says a
+# wrong one.
+PROGRAMS = {
+    "mplayer": "mplayer",
+    "mpv": "mpv",
+    "ffplay": "ffmpeg",
+    "ffmpeg": "ffmpeg",
+    "Xvfb": "xvfb",
+    "pulseaudio": "pulseaudio",
+    "rt-app": "rt-app",
+    "stress": "stress",
+}
+ASKING_S = 10.0
+
+Facts = dict[str, Any]
+
+
+def machine_facts() -> Facts:
+    return {
+        "cpu": _cpu_model(),
+        "cpus": os.cpu_count(),
+        "kernel": platform.release(),
+        "kernel_version": platform.version(),
+        "architecture": platform.machine(),
+        "virtual": _answer("systemd-detect-virt"),
+        "autogroup": _first_line(Path("/proc/sys/kernel/sched_autogroup_enabled")),
+        "governor": _first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        "smt": _first_line(Path("/sys/devices/system/cpu/smt/active")),
+        "clock_source": _first_line(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+        "tick_hz": tick_hz(),
+        "config_hz": _kernel_option("HZ"),
+        "preemption": _preemption(),
+        "rt_runtime_us": _first_line(Path("/proc/sys/kernel/sched_rt_runtime_us")),
+        "cgroups": {controller: _cgroup(controller) for controller in ("cpuset", "cpu", "cpuacct")},
+        "load_average": os.getloadavg(),
+        "python": platform.python_version(),
+    }
+
+
+def machine_id(facts: Facts) -> str:
+    """The same for as long as figures from the machine may be put together."""
+    # Hashed: machine-id(5) wants the number itself to stay here.
+    name = _first_line(Path("/etc/machine-id")) or platform.node()
+    stable = "\n".join(str(part) for part in (facts["cpu"], facts["cpus"], facts["kernel"], name))
+    return hashlib.sha256(f"dlex-bench\n{stable}".encode()).hexdigest()[:12]
+
+
+def program_facts(root: Path) -> Facts:
+    """Which players and devices are here; None: not installed."""
+    packages = _package_versions()
+    facts = {name: _program(shutil.which(name), packages.get(package)) for name, package in PROGRAMS.items()}
+    player = root / "build/release/player/dlex-play"
+    return facts | {"dlex-play": _program(str(player), _answer(str(player), "--version"))}
+
+
+def _program(path: str | None, version: str | None) -> Facts | None:
+    """The time of its making tells another build of one version."""
+    if path is None or not os.path.exists(path):
+        return None
+    return {"path": path, "version": version, "made_ns": os.stat(path).st_mtime_ns}
+
+
+def programs_changed(before: Facts, root: Path) -> list[str]:
+    """The names of those that are other files than when `before` was taken. Asks none of them: that takes a second."""
+    changed = []
+    for name, fact in before.items():
+        path = str(root / "build/release/player/dlex-play") if name == "dlex-play" else shutil.which(name)
+        here = _program(path, None)
+        if (fact and fact["made_ns"]) != (here and here["made_ns"]):
+            changed.append(name)
+    return changed
+
+
+def tick_hz() -> int:
+    """How often the kernel's coarse clock moves, which is CONFIG_HZ."""
+    return round(1 / time.clock_getres(CLOCK_MONOTONIC_COARSE))
+
+
+def commit(root: Path | None = None) -> str | None:
+    return _answer("git", "-C", str(root or Path.cwd()), "describe", "--always", "--dirty")
+
+
+def _cpu_model() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
+
+
+def _cgroup(controller: str) -> str | None:
+    hierarchy = hierarchy_of(controller)
+    return f"version {hierarchy.version} at {hierarchy.root}" if hierarchy else None
+
+
+def _preemption() -> str | None:
+    """The mode that is in force; where only root may know it, what the kernel was built for."""
+    modes = _first_line(Path("/sys/kernel/debug/sched/preempt")) or ""
+    chosen = re.search(r"\((\w+)\)", modes)
+    built = re.search(r"PREEMPT\w*", platform.version())
+    return chosen[1] if chosen else built[0] if built else None
+
+
+def _kernel_option(name: str) -> str | None:
+    text = ""
+    with contextlib.suppress(OSError):
+        text = gzip.decompress(Path("/proc/config.gz").read_bytes()).decode(errors="replace")
+    if not text:
+        with contextlib.suppress(OSError):
+            text = Path(f"/boot/config-{platform.release()}").read_text()
+    found = re.search(rf"^CONFIG_{name}=(.*)$", text, re.MULTILINE)
+    return found[1] if found else None
+
+
+def _package_versions() -> dict[str, str]:
+    """Empty where there is no dpkg."""
+    told = _answer("dpkg-query", "-W", "-f", "${Package} ${Version}\n", *sorted(set(PROGRAMS.values()))) or ""
+    return dict(line.split(" ", 1) for line in told.splitlines() if " " in line)
+
+
+def _first_line(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
+
+
+def _answer(*argv: str) -> str | None:
+    """What a short command prints. That it fails is an answer as well: dpkg-query does when one package is missing."""
+    try:
+        asked = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=ASKING_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return asked.stdout.strip() or None

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a batch will do and how long that takes; or one command for each job, for GNU parallel."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from ..agenda.jobs import Extent, Job, expand, select
+from ..agenda.model import Agenda
+from ..agenda.reader import read_agenda
+from ..progress import spoken_time, tell
+from .expected import Expectation
+from .results import FAILED, Result, Store
+
+
+@dataclass(frozen=True)
+class Plan:
+    path: Path
+    agenda: Agenda
+    jobs: list[Job]  # all of the agenda
+    wanted: list[Job]  # those that --only leaves
+
+
+def read_plan(path: Path, extent: Extent) -> Plan:
+    agenda = read_agenda(path)
+    jobs = expand(agenda, extent, path.parent)
+    return Plan(path, agenda, jobs, select(jobs, extent.only))
+
+
+def show_plan(console: Console, root: Path, plan: Plan, store: Store) -> None:
+    results = store.results()
+    expectation = Expectation(root, results.values())
+    width = max(len(job.id) for job in plan.wanted)
+    for job in plan.wanted:
+        tell(console, f"{job.id:{width}}  {_state(results.get(job.id), expectation.job_s(job))}", wrap=False)
+    to_do = [job for job in plan.wanted if job.id not in results]
+    tell(console, total_sentence(len(plan.wanted), to_do, expectation))
+
+
+def _state(result: Result | None, seconds: float) -> str:
+    if result is None:
+        return f"{seconds:.0f} s"
+    reason = f": {result['reason']}" if result["status"] == FAILED else ""
+    return f"{result['status']}{reason}"
+
+
+def total_sentence(count: int, to_do: list[Job], expectation: Expectation) -> str:
+    if not to_do:
+        return f"{count} jobs, all of them over"
+    seconds = expectation.jobs_s(to_do)
+    over = f", {count - len(to_do)} of them over" if len(to_do) < count else ""
+    return f"{count} jobs{over}; about {long_time(seconds)}, until {end_time(seconds)} if begun now"
+
+
+def long_time(seconds: float) -> str:
+    hours = seconds / 3600
+    return spoken_time(seconds) if hours < 2 else f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
+
+
+def end_time(seconds: float) -> str:
+    end = time.localtime(time.time() + seconds)
+    return time.strftime("%H:%M" if seconds < 12 * 3600 else "%A %d %B %H:%M", end)
+
+
+def command_lines(plan: Plan, extent: Extent, out: Path, launcher: str, mixed: bool) -> list[str]:
+    """Each does its job and nothing else, in any order, on any machine that has the project and the agenda."""
+    options = _extent_options(extent) + (["--mixed"] if mixed else [])
+    return [
+        " ".join([launcher, *map(shlex.quote, ["run-job", str(plan.path), job.id, *options, "--wait", "-o", str(out)])])
+        for job in plan.wanted
+    ]
+
+
+def _extent_options(extent: Extent) -> list[str]:
+    """Those that change what a job is; which jobs there are is said by naming them."""
+    options = [f"--reps={extent.reps}"] if extent.reps else []
+    options += [f"--length={extent.length_s:g}"] if extent.length_s else []
+    return options + (["--quick"] if extent.quick else [])

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A folder of results. A job is over when its folder holds result.json, which is written last and as a whole; what else
+lies in a job's folder without one is a remainder of an interrupted run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..agenda.jobs import Job
+from ..errors import EXIT_SETUP, DemoError
+from ..summary import write_json
+
+VERSION = 1
+BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
+DONE, FAILED, SKIPPED = STATUSES = ("done", "failed", "skipped")
+# What calibrating leaves in a folder before its first batch.
+BEFOREHAND = ("calibration", "rt-app", MACHINES, ".")
+
+Result = dict[str, Any]
+
+
+class Store:
+    """The results below one folder."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def folder(self, job_id: str) -> Path:
+        return self.out / job_id
+
+    def result(self, job_id: str) -> Result | None:
+        """None: the job is not over, or what it left is no result."""
+        return read_result(self.folder(job_id))
+
+    def results(self) -> dict[str, Result]:
+        """By job id; in the order of the batch where that is known, others behind."""
+        found = {
+            path.parent.name: result
+            for path in sorted(self.out.glob(f"*/{RESULT}"))
+            if (result := read_result(path.parent))
+        }
+        order = [job.id for job in self.jobs() if job.id in found]
+        return {job_id: found.pop(job_id) for job_id in order} | found
+
+    def batch(self) -> dict[str, Any] | None:
+        path = self.out / BATCH
+        try:
+            content = json.loads(path.read_text())
+            if content["version"] == VERSION and isinstance(content["jobs"], list):
+                return dict(content)
+        except FileNotFoundError:
+            return None
+        except OSError as cause:
+            raise _refusal(f"{path} cannot be read ({cause.strerror})") from cause
+        except (ValueError, KeyError, TypeError):
+            pass
+        raise _refusal(f"{path} is not of this program's version")
+
+    def jobs(self) -> list[Job]:
+        batch = self.batch()
+        try:
+            return [Job.from_json(entry) for entry in batch["jobs"]] if batch else []
+        except (KeyError, TypeError) as cause:
+            raise _refusal(f"{self.out / BATCH} has a job that is none") from cause
+
+    def machines(self) -> dict[str, dict[str, Any]]:
+        """The facts of the machines that results come from, by their ids."""
+        found = {}
+        for path in sorted((self.out / MACHINES).glob("*.json")):
+            with contextlib.suppress(OSError, ValueError):
+                found[path.stem] = json.loads(path.read_text())
+        return found
+
+    # -- writing -----------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def opened(self, *, shared: bool = False) -> Iterator[None]:
+        """Ours while the block runs: alone, or with others that run single jobs."""
+        with self._locked(LOCK, shared, wait=False):
+            yield
+
+    @contextlib.contextmanager
+    def _locked(self, name: str, shared: bool, wait: bool) -> Iterator[None]:
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+            lock = (self.out / name).open("w")
+        except OSError as cause:
+            raise _refusal(f"{self.out} cannot be written ({cause.strerror})") from cause
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+        with lock:
+            try:
+                fcntl.flock(lock, kind | (0 if wait else fcntl.LOCK_NB))
+            except OSError as cause:
+                raise DemoError(f"another batch is writing to {self.out}; wait until it has ended", EXIT_SETUP) from cause
+            yield
+
+    def claim(self, agenda: Mapping[str, Any], jobs: Sequence[Job], commit: str | None) -> None:
+        """Makes the folder that of these jobs. Those of an earlier agenda stay when no job has changed."""
+        with self._locked(".claim", shared=False, wait=True):
+            batch = self.batch()
+            if batch is None:
+                self._refuse_foreign()
+                batch = {"version": VERSION, "created": now(), "commit": commit, "jobs": []}
+            known = {job.id: job for job in self.jobs()}
+            for job in jobs:
+                _refuse_change(self.out, known.get(job.id), job)
+            added = [job.to_json() for job in jobs if job.id not in known]
+            if added or not batch["jobs"]:
+                write_json(self.out / BATCH, {**batch, "agenda": agenda, "jobs": batch["jobs"] + added})
+
+    def _refuse_foreign(self) -> None:
+        foreign = [entry.name for entry in self.out.iterdir() if not entry.name.startswith(BEFOREHAND)]
+        if foreign:
+            raise _refusal(f"{self.out} holds {sorted(foreign)[0]}, which is not of a batch")
+
+    def keep_machine(self, machine: str, facts: Mapping[str, Any]) -> None:
+        (self.out / MACHINES).mkdir(exist_ok=True)
+        write_json(self.out / MACHINES / f"{machine}.json", facts)
+
+    def begin(self, job: Job) -> Path:
+        """An empty folder for the job; what an interrupted run left there is removed."""
+        folder = self.folder(job.id)
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir()
+        return folder
+
+    def finish(self, result: Result) -> None:
+        """The raw records reach the disk before the file that says that they are there."""
+        folder = self.folder(result["job"]["id"])
+        for path in folder.rglob("*"):
+            if path.is_file() and not path.is_symlink():
+                _reach_disk(path)
+        write_json(folder / RESULT, result)
+        _reach_disk(self.out)
+
+    def drop(self, job_id: str) -> None:
+        """What a job left without a result."""
+        shutil.rmtree(self.folder(job_id), ignore_errors=True)
+
+
+def read_result(folder: Path) -> Result | None:
+    try:
+        result = json.loads((folder / RESULT).read_text())
+        whole = result["version"] == VERSION and result["status"] in STATUSES and result["job"]["id"] == folder.name
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return result if whole else None
+
+
+def open_results(out: Path) -> Store:
+    """For those who only read."""
+    store = Store(out)
+    if store.batch() is None:
+        raise DemoError(f"{out} holds no batch; name the folder that `run -o` was given", EXIT_SETUP)
+    return store
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def is_full_disk(cause: OSError) -> bool:
+    return cause.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def _refusal(reason: str) -> DemoError:
+    return DemoError(f"{reason}; choose another folder by -o", EXIT_SETUP)
+
+
+def _refuse_change(out: Path, old: Job | None, new: Job) -> None:
+    if old is None:
+        return
+    changed = difference(old.to_json(), json.loads(json.dumps(new.to_json())))
+    if changed:
+        key, before, after = changed
+        raise _refusal(f"{out} was begun with another agenda: {key} of {new.id} was {before} and now is {after}")
+
+
+def difference(old: Any, new: Any, key: str = "") -> tuple[str, str, str] | None:
+    """The first place in which two contents of JSON files differ, and what is there."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in [*old, *(name for name in new if name not in old)]:
+            if found := difference(old.get(name), new.get(name), f"{key}.{name}".removeprefix(".")):
+                return found
+        return None
+    return None if old == new else (key, json.dumps(old), json.dumps(new))
+
+
+def _reach_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Agendas: what they mean as jobs, and that every mistake in one gets a sentence with its line.
+
+Not covered: whether a machine can play what an agenda asks for.
+"""
+
+import json
+import os
+import sys
+import unittest
+from pathlib import Path
+
+from outside import python_with_packages
+
+AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
+PLAYERS = "workloads:\n  - {id: a, name: dlex-play}\n  - {id: b, name: mplayer, params: {framedrop: soft}}\n"
+CLIP = "config: {iterations: 2, defaults: {clip: {recipe: some_clip}}}\n"
+SECTION = PLAYERS + "sections:\n  - id: x\n    params:\n"
+
+
+def parse(text):
+    from dlex_bench.agenda.reader import parse_agenda
+
+    return parse_agenda(text, "a.yaml")
+
+
+def jobs_of(text, **extent):
+    from dlex_bench.agenda.jobs import Extent, expand
+
+    return expand(parse(text), Extent(**extent))
+
+
+def ids(jobs):
+    return [job.id for job in jobs]
+
+
+class Mistakes(unittest.TestCase):
+    def refusal(self, text):
+        from dlex_bench.errors import EXIT_SETUP, DemoError
+
+        with self.assertRaises(DemoError) as caught:
+            jobs_of(text)
+        self.assertEqual(caught.exception.code, EXIT_SETUP)
+        self.assertNotIn("\n", str(caught.exception))
+        return str(caught.exception)
+
+    def assert_refused(self, text, line, *words):
+        told = self.refusal(text)
+        self.assertTrue(told.startswith(f"a.yaml, line {line}: "), told)
+        for word in words:
+            self.assertIn(word, told)
+
+    def test_what_is_no_yaml_or_no_agenda(self):
+        self.assert_refused("", 1, "nothing in it")
+        self.assert_refused("a: [", 1, "not YAML")
+        self.assert_refused("[1]", 1, "no mapping")
+        self.assert_refused("workloads: []", 1, "at least one player")
+        self.assert_refused("- &a [*a]", 1, "no mapping")
+        self.assert_refused(PLAYERS + "? [x]\n: y\n", 4, "not YAML")
+
+    def test_unknown_key_and_the_one_that_was_meant(self):
+        self.assert_refused(SECTION + "      shed: other\n", 7, "sections[0].params.shed", "did you mean sched?")
+        self.assert_refused("workloads:\n  - id: a\n    name: mpv\n    thread: 1\n", 4, "workloads[0].thread")
+
+    def test_key_that_comes_twice(self):
+        self.assert_refused("config:\n  iterations: 2\n  iterations: 3\n" + PLAYERS, 3, "iterations comes twice")
+
+    def test_id_that_comes_twice(self):
+        self.assert_refused(PLAYERS + "  - {id: a, name: mpv}\n", 4, "id a")
+        self.assert_refused(PLAYERS + "sections:\n  - {id: x}\n  - {id: x}\n", 6, "id x")
+
+    def test_id_that_is_no_part_of_a_name(self):
+        for wrong in ("a-b", "a/b", "''", "ä"):
+            self.assert_refused(f"workloads:\n  - id: {wrong}\n    name: mpv\n", 2, "no id")
+
+    def test_wrong_types_and_values(self):
+        self.assert_refused("config: {iterations: two}\n" + PLAYERS, 1, "config.iterations", "'two'")
+        self.assert_refused("config: {iterations: 0}\n" + PLAYERS, 1, "config.iterations", "0")
+        self.assert_refused("config: {cpu: true}\n" + PLAYERS, 1, "config.cpu")
+        self.assert_refused("config: {observe: aside}\n" + PLAYERS, 1, "'outside', 'inside' or 'both'")
+        self.assert_refused(SECTION + "      clip: {recipe: a, file: b}\n", 7, "either a recipe or a file")
+
+    def test_wrong_load(self):
+        self.assert_refused(SECTION + "      load: rtapp\n", 7, "no mapping")
+        self.assert_refused(SECTION + "      load: {}\n", 7, "has no kind")
+        self.assert_refused(SECTION + "      load: {kind: rtap}\n", 7, "did you mean rtapp?")
+        self.assert_refused(SECTION + "      load: {kind: stress}\n", 7, "at least one task")
+        self.assert_refused(SECTION + "      load:\n        kind: none\n        cpu: 1\n", 9, "params.load.cpu")
+        self.assert_refused(SECTION + "      load: {kind: rtapp, sched: deadline:3/8}\n", 7, "rt-app's policy")
+
+    def test_wrong_policy(self):
+        for wrong in ("fifo", "fifo:0", "deadline:50/40", "quota:15", "5"):
+            self.assert_refused(SECTION + f"      sched: {wrong}\n", 7, "params.sched")
+
+    def test_wrong_player_and_parameters(self):
+        self.assert_refused("workloads:\n  - {id: a, name: mplayr}\n", 2, "did you mean mplayer?")
+        self.assert_refused("workloads:\n  - {id: a}\n", 2, "has no name")
+        self.assert_refused("workloads:\n  - {id: a, name: mpv, params: {threads: 2}}\n", 2, "1 or 'auto'")
+        self.assert_refused("workloads:\n  - {id: a, name: dlex-play, params: {drop: none, rule: slack}}\n", 2, "drop: deadline")
+
+    def test_jobs_that_cannot_be(self):
+        self.assertIn("has no clip", self.refusal(PLAYERS))
+        inside = "config: {observe: inside, defaults: {clip: {recipe: c}}}\n"
+        self.assertIn("only dlex-play has a record of its own", self.refusal(inside + PLAYERS))
+        self.assertIn("exclude every", self.refusal(CLIP + PLAYERS + "sections:\n  - {id: x, only: [z*]}\n"))
+
+
+class Jobs(unittest.TestCase):
+    def test_groups_are_crossed_and_their_members_are_not(self):
+        sections = (
+            "sections:\n  - {id: other, group: sched}\n  - {id: fifo, group: sched, params: {sched: 'fifo:5'}}\n"
+            "  - {id: alone, group: load}\n  - {id: beside, group: load, params: {load: {kind: rtapp}}}\n"
+        )
+        jobs = jobs_of(CLIP + PLAYERS + sections, reps=1)
+        found = {(job.section, job.workload, job.sched, job.load["kind"]) for job in jobs}
+        self.assertEqual(len(jobs), 8)
+        self.assertIn(("fifo-beside", "b", "fifo:5", "rtapp"), found)
+        self.assertIn(("other-alone", "a", "other", "none"), found)
+
+    def test_each_round_runs_every_setting_once_and_begins_with_another(self):
+        self.assertEqual(ids(jobs_of(CLIP + PLAYERS)), ["all-a-r1", "all-b-r1", "all-b-r2", "all-a-r2"])
+
+    def test_workload_may_have_repetitions_of_its_own(self):
+        jobs = jobs_of(CLIP + PLAYERS + "  - {id: c, name: mpv, iterations: 1}\n")
+        self.assertEqual(sorted(ids(jobs)), ["all-a-r1", "all-a-r2", "all-b-r1", "all-b-r2", "all-c-r1"])
+
+    def test_section_may_be_for_some_workloads_only(self):
+        jobs = jobs_of(CLIP + PLAYERS + "sections:\n  - {id: x, only: [b]}\n  - {id: y}\n", reps=1)
+        self.assertEqual(sorted(ids(jobs)), ["x-b-r1", "y-a-r1", "y-b-r1"])
+
+    def test_options_change_the_extent_of_all_jobs(self):
+        jobs = jobs_of(CLIP + PLAYERS, quick=True)
+        self.assertEqual((len(jobs), {job.clip["length_s"] for job in jobs}), (4, {10}))
+        jobs = jobs_of(CLIP + PLAYERS, quick=True, reps=3, length_s=5)
+        self.assertEqual((len(jobs), {job.clip["length_s"] for job in jobs}), (6, {5}))
+
+    def test_more_repetitions_keep_the_jobs_that_there_were(self):
+        few, many = jobs_of(CLIP + PLAYERS, reps=2), jobs_of(CLIP + PLAYERS, reps=5)
+        self.assertEqual({job.id: job for job in many} | {job.id: job for job in few}, {job.id: job for job in many})
+
+    def test_foreign_player_is_seen_from_outside_where_both_are_wanted(self):
+        both = "config: {observe: both, defaults: {clip: {recipe: c}}}\n"
+        self.assertEqual([job.observe for job in jobs_of(both + PLAYERS)], ["both", "outside"])
+
+    def test_word_that_yaml_takes_for_a_truth_value(self):
+        jobs = jobs_of(CLIP + "workloads:\n  - {id: m, name: mpv, params: {framedrop: no}}\n")
+        self.assertEqual(jobs[0].player_params["framedrop"], "no")
+
+    def test_calibrated_budget_keeps_its_word(self):
+        self.assertEqual(jobs_of(CLIP + SECTION + "      sched: deadline:calibrated/40\n")[0].sched, "deadline:calibrated/40")
+
+    def test_job_survives_json(self):
+        from dlex_bench.agenda.jobs import Job
+
+        for job in jobs_of(CLIP + PLAYERS):
+            self.assertEqual(Job.from_json(json.loads(json.dumps(job.to_json()))), job)
+
+    def test_selection_is_by_job_or_setting(self):
+        from dlex_bench.agenda.jobs import select
+        from dlex_bench.errors import DemoError
+
+        jobs = jobs_of(CLIP + PLAYERS)
+        self.assertEqual(ids(select(jobs, ["all-b"])), ["all-b-r1", "all-b-r2"])
+        self.assertEqual(ids(select(jobs, ["*-r2"])), ["all-b-r2", "all-a-r2"])
+        with self.assertRaisesRegex(DemoError, "no job"):
+            select(jobs, ["nix"])
+
+
+class Ours(unittest.TestCase):
+    def test_every_agenda_of_the_project_can_be_planned(self):
+        from dlex_bench.agenda.jobs import expand
+        from dlex_bench.agenda.reader import read_agenda
+        from dlex_bench.batch.expected import Expectation
+
+        found = sorted(AGENDAS.glob("*.yaml"))
+        self.assertGreaterEqual(len(found), 1)
+        for path in found:
+            with self.subTest(path.name):
+                jobs = expand(read_agenda(path))
+                self.assertEqual(len(set(ids(jobs))), len(jobs))
+                self.assertGreater(Expectation(AGENDAS.parents[1], []).jobs_s(jobs), 0)
+
+
+if __name__ == "__main__":
+    found = python_with_packages("import pydantic, rich, yaml")
+    if found != sys.executable:
+        os.execv(found, [found, *sys.argv])
+    unittest.main()
