@@ -6,15 +6,18 @@ from __future__ import annotations
 import functools
 import json
 import math
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from .cache import cache_folder
 from .errors import EXIT_SETUP, DemoError
 
 NS_PER_S = 1_000_000_000
+FILM_FILES = ("bbb_trailer_720p.mp4", "trailer_720p.mov")
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,12 @@ class ClipFacts:
         first = math.ceil(round(start_s / frame_s, 6))
         last = self.frames if length_s is None else math.ceil(round((start_s + length_s) / frame_s, 6))
         return max(0, min(last, self.frames) - first)
+
+
+def film_is_here() -> bool:
+    """Whether recipes that want the real trailer can be made; media/film.py compares its checksum."""
+    folders = [os.environ.get("DLEX_MEDIA"), cache_folder() / "clips"]
+    return any((Path(folder) / name).is_file() for folder in folders if folder for name in FILM_FILES)
 
 
 def make_clip(root: Path, recipe: str) -> Path:

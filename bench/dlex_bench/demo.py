@@ -17,7 +17,7 @@ from .batch.facts import commit, machine_facts
 from .beside.rtapp import SEED_TASKS, find_rtapp
 from .cache import only_one
 from .calibrate import Calibration, calibrate, choose_cpus
-from .clips import make_clip
+from .clips import film_is_here, make_clip
 from .errors import EXIT_SETUP, DemoError
 from .findings import sentences
 from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, publish, workshop
@@ -92,7 +92,6 @@ TRAILER = Film("trailer_1080p", "the Big Buck Bunny trailer in 1080p", 19.08)
 MADE_CLIP = Film(
     "hard_1080p", "a made clip (set DLEX_MEDIA to a folder with bbb_trailer_720p.mp4 for the real film)", 4
 )
-TRAILER_SOURCE = "bbb_trailer_720p.mp4"
 
 
 @dataclass(frozen=True)
@@ -144,8 +143,7 @@ def _clip(options: Options, console: Console) -> tuple[Path, float]:
         if not options.clip.is_file():
             raise DemoError(f"there is no file {options.clip}; name a film by --clip=FILE", EXIT_SETUP)
         return options.clip.resolve(), 0.0
-    media = os.environ.get("DLEX_MEDIA")
-    film = TRAILER if media and (Path(media) / TRAILER_SOURCE).is_file() else MADE_CLIP
+    film = TRAILER if film_is_here() else MADE_CLIP
     tell(console, f"clip: {film.about}")
     return make_clip(options.root, film.name), film.start_s
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from ..clips import film_is_here
 from ..errors import EXIT_SETUP, DemoError
 from ..runs import interleaved
 from .model import Agenda, Conditions, NoLoad, Section, WorkloadBase
@@ -162,7 +163,8 @@ def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -
     told = {"start_s": clip.start_s, "length_s": length_s}
     if clip.file is not None:
         return {"file": str((base / clip.file).resolve()), **told}
-    return {"recipe": clip.recipe, "unstamped": clip.unstamped, **told}
+    made = clip.without_film if clip.without_film and not film_is_here() else clip
+    return {"recipe": made.recipe, "unstamped": made.unstamped, **told}
 
 
 def _observe(wanted: str, player: str, name: str) -> str:

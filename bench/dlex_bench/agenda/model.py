@@ -50,9 +50,15 @@ class Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class MadeClip(Entry):
+    recipe: str
+    unstamped: str | None = None
+
+
 class Clip(Entry):
     recipe: str | None = None
     unstamped: str | None = None  # the same film without stamps, which jobs that are only seen from inside play
+    without_film: MadeClip | None = None  # where the real trailer is not at hand
     file: str | None = None
     start_s: Seconds = 0.0
     length_s: Seconds | None = None

@@ -66,7 +66,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Comparison:
-    """a against b. `ratio` is absent where b is 0 or a figure is negative; `noise`: these runs cannot tell them apart."""
+    """a against b. No `ratio` where b is 0 or a figure is negative; `noise`: these runs cannot tell the two apart."""
 
     ratio: Interval | None
     difference: Interval
