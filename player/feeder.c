@@ -75,6 +75,7 @@ static int hand_over(struct feeder *feeder, AVPacket *packet, struct progress *p
 static void *feed(void *arg)
 {
     struct feeder *const feeder = arg;
+    pthread_setname_np(pthread_self(), "feeder");
     struct progress progress = {.video_done = !feeder->queue, .audio_done = !feeder->audio};
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);

@@ -24,7 +24,7 @@ struct outcome {
     bool by_signal;
     bool record_lost;
     bool sound_lost; /* of a file that has nothing else */
-    bool no_device; /* nor would there be one for the next file */
+    bool no_device; /* or not the scheduling that was asked for; nor would there be for the next file */
 };
 
 static volatile sig_atomic_t signal_seen;
@@ -84,10 +84,10 @@ static int prepare_records(const struct options *options)
 
 static void account(struct outcome *outcome, enum playback_end end)
 {
-    outcome->played += end != PLAYBACK_UNPLAYABLE && end != PLAYBACK_NO_DEVICE;
+    outcome->no_device = end == PLAYBACK_NO_DEVICE || end == PLAYBACK_NOT_PLACED;
+    outcome->played += end != PLAYBACK_UNPLAYABLE && !outcome->no_device;
     outcome->failed += end == PLAYBACK_UNPLAYABLE;
     outcome->by_signal = end == PLAYBACK_SIGNAL || signal_seen;
-    outcome->no_device = end == PLAYBACK_NO_DEVICE;
     outcome->over = end == PLAYBACK_QUIT || outcome->no_device || outcome->by_signal;
     outcome->sound_lost = outcome->sound_lost || end == PLAYBACK_SOUND_LOST;
     outcome->record_lost = outcome->record_lost || end == PLAYBACK_NO_RECORD;
@@ -144,6 +144,8 @@ int main(int argc, char **argv)
     options_parse(&options, argc, argv);
     log_init(options.quiet);
     catch_signals();
+    if (placement_prepare(&options.placement) < 0)
+        return EXIT_SETUP;
     if (prepare_records(&options) < 0 || prepare_deadlines(&options) < 0)
         return EXIT_SETUP;
     if (options.framemd5_path) {

@@ -28,6 +28,8 @@ enum key {
     KEY_RULE,
     KEY_BASE,
     KEY_GAIN,
+    KEY_SCHED,
+    KEY_CPU,
     KEY_START,
     KEY_LENGTH,
     KEY_UNTIMED,
@@ -44,12 +46,15 @@ static const struct argp_option option_table[] = {
     {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the part of the lag that shortens the deadline (0.01)", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
-    {"start", KEY_START, "TIME", 0, "begin at TIME", 3},
-    {"length", KEY_LENGTH, "TIME", 0, "play TIME of it, then end", 3},
-    {"untimed", KEY_UNTIMED, NULL, 0, "as fast as possible and without sound; deadlines stay in force", 3},
-    {"record", KEY_RECORD, "DIR", 0, "write run.json and frames.csv there (several files: DIR/1, DIR/2, ...)", 4},
-    {"framemd5", KEY_FRAMEMD5, "FILE", 0, "write PTS and MD5 of each picture that is shown (- is standard output)", 4},
-    {"quiet", KEY_QUIET, NULL, 0, "no status line and no remarks, only errors", 4},
+    {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the main thread, which decodes and presents: other, fifo:PRIORITY, "
+     "rr:PRIORITY or deadline:RUNTIME/PERIOD (ms)", 3},
+    {"cpu", KEY_CPU, "N", 0, "the main thread runs on this CPU, all others elsewhere", 3},
+    {"start", KEY_START, "TIME", 0, "begin at TIME", 4},
+    {"length", KEY_LENGTH, "TIME", 0, "play TIME of it, then end", 4},
+    {"untimed", KEY_UNTIMED, NULL, 0, "as fast as possible and without sound; deadlines stay in force", 4},
+    {"record", KEY_RECORD, "DIR", 0, "write run.json and frames.csv there (several files: DIR/1, DIR/2, ...)", 5},
+    {"framemd5", KEY_FRAMEMD5, "FILE", 0, "write PTS and MD5 of each picture that is shown (- is standard output)", 5},
+    {"quiet", KEY_QUIET, NULL, 0, "no status line and no remarks, only errors", 5},
     {0},
 };
 
@@ -118,6 +123,22 @@ static double parse_gain(const char *arg, struct argp_state *state)
     return gain;
 }
 
+static void parse_sched(struct placement *placement, const char *arg, struct argp_state *state)
+{
+    if (thread_policy_parse(&placement->policy, arg))
+        argp_error(state, "--sched=%s is no policy; write other, fifo:5, rr:5 or deadline:15/40 (runtime/period in ms)", arg);
+    placement->has_policy = true;
+}
+
+static int parse_cpu(const char *arg, struct argp_state *state)
+{
+    char *end;
+    const long cpu = strtol(arg, &end, 10);
+    if (end == arg || *end || cpu < 0 || cpu >= CPU_SETSIZE)
+        argp_error(state, "--cpu=%s is no CPU; write its number, 0 being the first", arg);
+    return (int)cpu;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct options *const options = state->input;
@@ -128,6 +149,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_GAIN: options->policy.gain = parse_gain(arg, state); break;
     case KEY_AO: options->audio_kind = one_of(arg, "auto", "pulse", "null", "ao", state); break;
     case KEY_VO: options->video_kind = one_of(arg, "auto", "sdl", "null", "vo", state); break;
+    case KEY_SCHED: parse_sched(&options->placement, arg, state); break;
+    case KEY_CPU: options->placement.cpu = parse_cpu(arg, state); break;
     case KEY_START: options->start_ns = parse_time_ns(arg, "start", state); break;
     case KEY_LENGTH: options->length_ns = parse_length_ns(arg, state); break;
     case KEY_UNTIMED: options->untimed = true; break;
@@ -151,6 +174,7 @@ void options_parse(struct options *options, int argc, char **argv)
         .audio_kind = "auto",
         .video_kind = "auto",
         .policy = {.drop = DROP_DEADLINE, .rule = RULE_SLACK, .base_ns = -1, .gain = -1},
+        .placement = {.cpu = -1},
     };
     argp_err_exit_status = 1;
     argv[0] = "dlex-play"; /* and not the path it was called by */

@@ -3,6 +3,7 @@
 #ifndef PLAYER_OPTIONS_H
 #define PLAYER_OPTIONS_H
 
+#include "placement.h"
 #include "policy.h"
 
 #include <stdbool.h>
@@ -14,6 +15,7 @@ struct options {
     const char *audio_kind; /* "auto", "pulse" or "null" */
     const char *video_kind; /* "auto", "sdl" or "null" */
     struct policy_settings policy;
+    struct placement placement;
     int64_t start_ns;  /* from the beginning of the file */
     int64_t length_ns; /* 0: to the end */
     bool untimed;

@@ -194,6 +194,8 @@ static enum playback_end play(struct playback *playback)
             log_error("%s: cannot go to %.3f s: %s", session->setup->path, (double)position_ns / NS_PER_S, av_err2str(ret));
             return PLAYBACK_UNPLAYABLE;
         }
+        if (placement_apply(&session->setup->options->placement, &session->placement) < 0)
+            return PLAYBACK_NOT_PLACED;
         steering_begin_segment(&playback->steering);
         playback->starving_since_ns = 0;
         play_segment(playback);
@@ -285,7 +287,8 @@ enum playback_end playback_run(const struct playback_setup *setup)
     steering_finish(&playback.steering);
     if (end == PLAYBACK_END)
         end = judge_end(&playback);
-    const bool played = end != PLAYBACK_UNPLAYABLE || session->totals.shown > 0;
+    const bool began = end != PLAYBACK_UNPLAYABLE && end != PLAYBACK_NOT_PLACED;
+    const bool played = began || session->totals.shown > 0;
     if (played && session_write_record(session, end_name(end)) < 0)
         end = PLAYBACK_NO_RECORD;
     session_close(session);

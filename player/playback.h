@@ -20,6 +20,7 @@ enum playback_end {
     PLAYBACK_SIGNAL,     /* *signal_seen was set */
     PLAYBACK_UNPLAYABLE, /* nothing of it could be played; the reason was logged */
     PLAYBACK_NO_DEVICE,  /* the screen or sound that was asked for cannot be had; the reason was logged */
+    PLAYBACK_NOT_PLACED, /* the scheduling policy or CPU that was asked for cannot be had; the reason was logged */
     PLAYBACK_SOUND_LOST, /* there was only sound, and its device went away; that was logged */
     PLAYBACK_NO_RECORD,  /* played, but the record could not be written; the reason was logged */
 };

@@ -162,9 +162,34 @@ static json_t *totals_json(const struct totals *totals)
                      "late", (json_int_t)totals->late);
 }
 
+static json_t *asked_policy(const struct placement *asked)
+{
+    char text[THREAD_POLICY_TEXT_SIZE];
+    return asked->has_policy ? json_string(thread_policy_text(&asked->policy, text)) : json_null();
+}
+
+static json_t *thread_json(const struct thread_facts *thread)
+{
+    return json_pack("{s:s, s:s, s:s}", "name", thread->name, "policy", thread->policy, "cpus", thread->cpus);
+}
+
+/* The first of the threads is main. */
+static json_t *scheduling_json(const struct run_facts *facts)
+{
+    const struct placement *const asked = &facts->options->placement;
+    json_t *const threads = json_array();
+    for (int i = 0; i < facts->placement->thread_count; i++)
+        json_array_append_new(threads, thread_json(&facts->placement->threads[i]));
+    return json_pack("{s:o, s:o, s:s?, s:o}",
+                     "asked", asked_policy(asked),
+                     "cpu", asked->cpu < 0 ? json_null() : json_integer(asked->cpu),
+                     "applied", facts->placement->thread_count ? facts->placement->threads[0].policy : NULL,
+                     "threads", threads);
+}
+
 static json_t *run_json(const struct run_facts *facts)
 {
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:o}",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:o}",
                      "format", 1,
                      "version", DLEX_VERSION,
                      "commit", DLEX_COMMIT,
@@ -172,6 +197,7 @@ static json_t *run_json(const struct run_facts *facts)
                      "options", options_json(facts->options),
                      "media", media_json(facts),
                      "machine", machine_facts(),
+                     "scheduling", scheduling_json(facts),
                      "audio_sink", text_or_null(facts->audio_sink),
                      "video_sink", text_or_null(facts->video_sink),
                      "clock", facts->clock,

@@ -8,6 +8,7 @@
 #include "clip.h"
 #include "frame_log.h"
 #include "options.h"
+#include "placement.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,7 @@ struct run_facts {
     int64_t started_ns;     /* CLOCK_MONOTONIC */
     int64_t ended_ns;
     struct totals totals;
+    const struct placement_facts *placement;
 };
 
 /*

@@ -274,6 +274,7 @@ int session_write_record(struct session *session, const char *ended)
         .started_ns = session->started_ns,
         .ended_ns = dlex_now_ns(),
         .totals = session->totals,
+        .placement = &session->placement,
     };
     const int ret = run_record_write(setup->record_dir, &facts, session->log);
     if (ret < 0)

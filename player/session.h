@@ -10,6 +10,7 @@
 #include "frame_log.h"
 #include "packet_queue.h"
 #include "playback.h"
+#include "placement.h"
 #include "policy.h"
 #include "run_record.h"
 #include "sync.h"
@@ -44,6 +45,7 @@ struct session {
 
     struct frame_row spare_row; /* stands in where the log has no room */
     struct totals totals;
+    struct placement_facts placement;
     int64_t last_skew_ns;
     int64_t started_ns;
     bool no_device; /* the screen or the sound that was asked for could not be opened, for this or any other file */

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "placement.h"
+
+#include "log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static bool is_asked_for(const struct placement *placement)
+{
+    return placement->has_policy || placement->cpu >= 0;
+}
+
+/* As the kernel writes such sets. */
+static const char *spell_cpus(const cpu_set_t *set, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (int cpu = 0; cpu < CPU_SETSIZE && length + 12 < size; cpu++) {
+        if (!CPU_ISSET(cpu, set))
+            continue;
+        const int first = cpu;
+        while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, set))
+            cpu++;
+        length += (size_t)sprintf(text + length, first == cpu ? "%s%d" : "%s%d-%d", length ? "," : "", first, cpu);
+    }
+    return text;
+}
+
+static cpu_set_t only(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return set;
+}
+
+/* Those we were given but one; where that was all, whatever the machine has besides. */
+static cpu_set_t all_but(int cpu, const cpu_set_t *given)
+{
+    cpu_set_t set = *given;
+    CPU_CLR(cpu, &set);
+    for (int other = 0; CPU_COUNT(&set) == 0 && other < CPU_SETSIZE; other++)
+        if (other != cpu)
+            CPU_SET(other, &set);
+    return set;
+}
+
+int placement_prepare(struct placement *placement)
+{
+    if (!is_asked_for(placement))
+        return 0;
+    setenv("SDL_RENDER_DRIVER", "software", 0);
+    if (placement->cpu < 0)
+        return 0;
+    cpu_set_t given = {0};
+    const cpu_set_t wanted = only(placement->cpu);
+    if (sched_getaffinity(0, sizeof given, &given) || sched_setaffinity(0, sizeof wanted, &wanted)) {
+        const int ret = -errno;
+        char cpus[64];
+        log_error("--cpu=%d cannot be had: %s; choose one of %s", placement->cpu,
+                  ret == -EINVAL ? "there is no such CPU, or it is kept for others" : strerror(-ret),
+                  spell_cpus(&given, cpus, sizeof cpus));
+        return ret;
+    }
+    sched_setaffinity(0, sizeof given, &given);
+    placement->others = all_but(placement->cpu, &given);
+    return 0;
+}
+
+/* Our group in the unified hierarchy, "/dlex-bench-cpu1"; "" where there is none, or only the root. */
+static void read_group(char group[PATH_MAX])
+{
+    char line[PATH_MAX];
+    FILE *const groups = fopen("/proc/self/cgroup", "r");
+    group[0] = '\0';
+    if (!groups)
+        return;
+    while (fgets(line, sizeof line, groups))
+        if (!strncmp(line, "0::/", 4) && line[4] != '\n') {
+            line[strcspn(line, "\n")] = '\0';
+            strcpy(group, line + 3);
+        }
+    fclose(groups);
+}
+
+/* Where the CPU is a partition, nothing that belongs to it may run elsewhere: a thread leaves for the group above. */
+static void leave_group(pid_t thread)
+{
+    char group[PATH_MAX];
+    char path[PATH_MAX + 64];
+    read_group(group);
+    if (!group[0])
+        return;
+    *strrchr(group, '/') = '\0';
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/cgroup.threads", group);
+    FILE *const members = fopen(path, "w");
+    if (!members)
+        return;
+    fprintf(members, "%d", (int)thread);
+    fclose(members);
+}
+
+static void place_other(const struct placement *placement, struct placement_facts *facts, pid_t thread)
+{
+    (void)facts;
+    static const struct thread_policy other = {.kind = THREAD_OTHER};
+    thread_policy_set(thread, &other);
+    if (placement->cpu < 0 || !sched_setaffinity(thread, sizeof placement->others, &placement->others))
+        return;
+    leave_group(thread);
+    sched_setaffinity(thread, sizeof placement->others, &placement->others); /* on one CPU there is no elsewhere */
+}
+
+static void name_of(pid_t thread, char name[16])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)thread);
+    FILE *const in = fopen(path, "r");
+    name[0] = '\0';
+    if (!in)
+        return;
+    if (fgets(name, 16, in))
+        name[strcspn(name, "\n")] = '\0';
+    fclose(in);
+}
+
+static void note_thread(const struct placement *placement, struct placement_facts *facts, pid_t thread)
+{
+    (void)placement;
+    struct thread_policy policy;
+    cpu_set_t cpus;
+    if (facts->thread_count == PLACEMENT_THREADS_MAX || thread_policy_get(thread, &policy) ||
+        sched_getaffinity(thread, sizeof cpus, &cpus))
+        return;
+    struct thread_facts *const fact = &facts->threads[facts->thread_count++];
+    name_of(thread, fact->name);
+    thread_policy_text(&policy, fact->policy);
+    spell_cpus(&cpus, fact->cpus, sizeof fact->cpus);
+}
+
+/* Of every thread but main. */
+static void each_other(const struct placement *placement, struct placement_facts *facts,
+                       void (*visit)(const struct placement *placement, struct placement_facts *facts, pid_t thread))
+{
+    DIR *const threads = opendir("/proc/self/task");
+    if (!threads)
+        return;
+    for (const struct dirent *entry; (entry = readdir(threads));) {
+        const pid_t thread = (pid_t)atoi(entry->d_name);
+        if (thread > 0 && thread != getpid())
+            visit(placement, facts, thread);
+    }
+    closedir(threads);
+}
+
+static bool has_nice_capability(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+    return !syscall(SYS_capget, &header, data) && (data[0].effective & (1u << CAP_SYS_NICE));
+}
+
+static void explain(const struct thread_policy *policy, int ret)
+{
+    char text[THREAD_POLICY_TEXT_SIZE];
+    thread_policy_text(policy, text);
+    if (ret == -EBUSY)
+        log_error("--sched=%s is not admitted: with what others have reserved the CPU would be full; ask for less", text);
+    else if (ret != -EPERM)
+        log_error("--sched=%s is refused: %s; choose another policy", text, strerror(-ret));
+    else if (policy->kind != THREAD_DEADLINE)
+        log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, by `@audio - rtprio 95` "
+                  "in /etc/security/limits.conf, or by LimitRTPRIO=95 in a systemd unit", text);
+    else if (!has_nice_capability())
+        log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, or by "
+                  "AmbientCapabilities=CAP_SYS_NICE in a systemd unit", text);
+    else
+        log_error("--sched=%s is refused: the CPU is no scheduling domain of its own; name one that is by --cpu, and see "
+                  "--sched in the manual", text);
+}
+
+static int place_main(const struct placement *placement)
+{
+    if (placement->cpu >= 0) {
+        const cpu_set_t wanted = only(placement->cpu);
+        if (sched_setaffinity(0, sizeof wanted, &wanted)) {
+            const int ret = -errno;
+            log_error("--cpu=%d is gone: %s; choose another", placement->cpu, strerror(-ret));
+            return ret;
+        }
+    }
+    const int ret = placement->has_policy ? thread_policy_set(0, &placement->policy) : 0;
+    if (ret)
+        explain(&placement->policy, ret);
+    return ret;
+}
+
+int placement_apply(const struct placement *placement, struct placement_facts *facts)
+{
+    if (is_asked_for(placement))
+        each_other(placement, facts, place_other);
+    const int ret = place_main(placement);
+    if (ret)
+        return ret;
+    facts->thread_count = 0;
+    note_thread(placement, facts, getpid());
+    each_other(placement, facts, note_thread);
+    return 0;
+}

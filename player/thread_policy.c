@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "thread_policy.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { NUMBER_OF_DEADLINE = 6, FLAG_RESET_ON_FORK = 1, PRIORITY_MAX = 99 };
+
+static const double ns_per_ms = 1e6;
+/* What the kernel accepts, unless it was told otherwise. */
+static const int64_t runtime_min_ns = 1024;
+static const int64_t period_min_ns = 100 * 1000;
+static const int64_t period_max_ns = INT64_C(1) << 32;
+
+static const char *const kind_names[] = {"other", "fifo", "rr", "deadline"};
+static const uint32_t kind_numbers[] = {SCHED_OTHER, SCHED_FIFO, SCHED_RR, NUMBER_OF_DEADLINE};
+
+/* struct sched_attr, as of its first version: the kernel's header and a recent <sched.h> exclude each other. */
+struct attributes {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns;
+    uint64_t deadline_ns;
+    uint64_t period_ns;
+};
+
+/* A number of ms up to `end`, which is passed. Returns -1 where there is none. */
+static int64_t parse_ms(const char **text, char end)
+{
+    if (!isdigit((unsigned char)**text))
+        return -1;
+    char *rest;
+    const double ms = strtod(*text, &rest);
+    if (*rest != end || ms * ns_per_ms > (double)period_max_ns)
+        return -1;
+    *text = rest + 1;
+    return (int64_t)(ms * ns_per_ms + 0.5);
+}
+
+static int parse_reservation(struct thread_policy *policy, const char *text)
+{
+    policy->runtime_ns = parse_ms(&text, '/');
+    policy->period_ns = policy->runtime_ns < 0 ? -1 : parse_ms(&text, '\0');
+    const bool fits = policy->runtime_ns >= runtime_min_ns && policy->runtime_ns <= policy->period_ns &&
+                      policy->period_ns >= period_min_ns;
+    return fits ? 0 : -EINVAL;
+}
+
+static int parse_priority(struct thread_policy *policy, const char *text)
+{
+    char *rest;
+    const long priority = isdigit((unsigned char)*text) ? strtol(text, &rest, 10) : 0;
+    if (priority < 1 || priority > PRIORITY_MAX || *rest)
+        return -EINVAL;
+    policy->priority = (int)priority;
+    return 0;
+}
+
+int thread_policy_parse(struct thread_policy *policy, const char *text)
+{
+    const size_t length = strcspn(text, ":");
+    *policy = (struct thread_policy){.kind = THREAD_OTHER};
+    if (!strcmp(text, kind_names[THREAD_OTHER]))
+        return 0;
+    for (int kind = THREAD_FIFO; kind <= THREAD_DEADLINE; kind++) {
+        if (strlen(kind_names[kind]) != length || strncmp(text, kind_names[kind], length) || !text[length])
+            continue;
+        policy->kind = (enum thread_policy_kind)kind;
+        const char *const value = text + length + 1;
+        return kind == THREAD_DEADLINE ? parse_reservation(policy, value) : parse_priority(policy, value);
+    }
+    return -EINVAL;
+}
+
+const char *thread_policy_text(const struct thread_policy *policy, char text[THREAD_POLICY_TEXT_SIZE])
+{
+    const char *const name = kind_names[policy->kind];
+    if (policy->kind == THREAD_DEADLINE)
+        snprintf(text, THREAD_POLICY_TEXT_SIZE, "%s:%.10g/%.10g", name, (double)policy->runtime_ns / ns_per_ms,
+                 (double)policy->period_ns / ns_per_ms);
+    else if (policy->kind == THREAD_OTHER)
+        snprintf(text, THREAD_POLICY_TEXT_SIZE, "%s", name);
+    else
+        snprintf(text, THREAD_POLICY_TEXT_SIZE, "%s:%d", name, policy->priority);
+    return text;
+}
+
+int thread_policy_set(pid_t thread, const struct thread_policy *policy)
+{
+    const struct attributes attributes = {
+        .size = sizeof attributes,
+        .policy = kind_numbers[policy->kind],
+        .flags = FLAG_RESET_ON_FORK,
+        .nice = policy->kind == THREAD_OTHER ? getpriority(PRIO_PROCESS, (id_t)thread) : 0,
+        .priority = (uint32_t)policy->priority,
+        .runtime_ns = (uint64_t)policy->runtime_ns,
+        .deadline_ns = (uint64_t)policy->period_ns,
+        .period_ns = (uint64_t)policy->period_ns,
+    };
+    return syscall(SYS_sched_setattr, thread, &attributes, 0) ? -errno : 0;
+}
+
+int thread_policy_get(pid_t thread, struct thread_policy *policy)
+{
+    struct attributes attributes = {0};
+    if (syscall(SYS_sched_getattr, thread, &attributes, sizeof attributes, 0))
+        return -errno;
+    *policy = (struct thread_policy){.kind = THREAD_OTHER};
+    for (int kind = THREAD_FIFO; kind <= THREAD_DEADLINE; kind++)
+        if (attributes.policy == kind_numbers[kind])
+            policy->kind = (enum thread_policy_kind)kind;
+    policy->priority = (int)attributes.priority;
+    if (policy->kind == THREAD_DEADLINE) {
+        policy->runtime_ns = (int64_t)attributes.runtime_ns;
+        policy->period_ns = (int64_t)attributes.period_ns;
+    }
+    return 0;
+}
