@@ -8,7 +8,16 @@ import os
 import sys
 from pathlib import Path
 
-from .batch.cli import plan_parser, run_plan
+from .batch.cli import (
+    merge_parser,
+    plan_parser,
+    run_job_parser,
+    run_merge,
+    run_parser,
+    run_plan,
+    run_run,
+    run_run_job,
+)
 from .cache import cache_folder
 from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
 from .latency_options import add_latency_options, complete_latency_options
@@ -56,6 +65,9 @@ COMMANDS: dict[str, Command] = {
     "demo": (demo_parser, run_demo),
     "latency": (latency_parser, run_latency),
     "plan": (plan_parser, run_plan),
+    "run": (run_parser, run_run),
+    "run-job": (run_job_parser, run_run_job),
+    "merge": (merge_parser, run_merge),
     "repair": (repair_parser, run_repair),
 }
 

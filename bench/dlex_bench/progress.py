@@ -73,19 +73,32 @@ class Teller:
     def say(self, text: str) -> None:
         self.console.print(text, highlight=False, markup=False, soft_wrap=not self.console.is_terminal)
 
-    def step(self, label: str, seconds: float) -> None:
+    def step(self, label: str, seconds: float, *, aloud: bool = True) -> None:
+        """`aloud`: also where there is no bar."""
         self.done_s += self.step_s
         self.step_s = seconds
         self.step_begun = time.monotonic()
         if self.bar:
             self.bar.update(self.task, description=label)
             self.tick()
-        else:
+        elif aloud:
             self.say(f"  {label} (about {spoken_time(self.left_s())} left)")
 
     def skip(self, seconds: float) -> None:
         """That much of the plan was not needed."""
         self.done_s += seconds
+
+    def expect(self, left_s: float) -> None:
+        """The step is over, and what is left is known better by now."""
+        self.done_s += self.step_s
+        self.step_s = 0.0
+        self.plan_s = self.done_s + left_s
+        if self.bar:
+            self.bar.update(self.task, total=self.plan_s)
+
+    def left_text(self) -> str:
+        """For the end of a line; a bar tells it anyway."""
+        return "" if self.bar else f" (about {spoken_time(self.left_s())} left)"
 
     def left_s(self) -> float:
         in_step_s = min(time.monotonic() - self.step_begun, self.step_s)

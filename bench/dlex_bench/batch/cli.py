@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench plan"""
+"""dlex-bench plan, run, run-job, merge"""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ..parser import Parser
 
 if TYPE_CHECKING:
     from ..agenda.jobs import Extent
+    from .runner import Options
+    from .runner import Options
 
 DEFAULT_OUT = Path("build/batch")
 LAUNCHER = "bench/dlex-bench"
@@ -47,7 +49,7 @@ def plan_parser() -> Parser:
         description="Lists the jobs of an agenda and how long they will take; what is over in DIR is told.",
     )
     add_agenda_options(parser)
-    parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="jobs so named; may be repeated")
+    _add_only(parser)
     parser.add_argument("--jobs", action="store_true", help="print a command for each, for GNU parallel")
     parser.add_argument("--mixed", action="store_true", help="with --jobs: several machines may write to one DIR")
     parser.add_argument("--launcher", default=LAUNCHER, metavar="COMMAND", help=f"with --jobs: how ({LAUNCHER})")
@@ -60,7 +62,7 @@ def run_plan(arguments: argparse.Namespace) -> None:
     from .plan import command_lines, read_plan, show_plan
     from .results import Store
 
-    extent = extent_of(arguments)
+    extent = _extent(arguments)
     plan = read_plan(arguments.agenda, extent)
     if arguments.jobs:
         print("\n".join(command_lines(plan, extent, arguments.out, arguments.launcher, arguments.mixed)))
@@ -68,7 +70,74 @@ def run_plan(arguments: argparse.Namespace) -> None:
         show_plan(Console(), Path.cwd(), plan, Store(arguments.out))
 
 
-def extent_of(arguments: argparse.Namespace) -> Extent:
+def run_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench run",
+        description="Runs the jobs of an agenda one at a time. May be interrupted by anything: the same command goes on, and "
+        "at most the job that ran is lost.",
+    )
+    add_agenda_options(parser)
+    _add_only(parser)
+    parser.add_argument("--retry-failed", action="store_true", help="repeat jobs that failed or were skipped")
+    parser.add_argument("--mixed", action="store_true", help="DIR may have results of other machines")
+    return parser
+
+
+def run_run(arguments: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from .runner import run
+
+    run(_options(arguments, arguments.retry_failed), Console())
+
+
+def run_job_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench run-job",
+        description="Runs one job of an agenda, as `plan --jobs` prints them; one that is done already is not repeated.",
+    )
+    add_agenda_options(parser)
+    parser.add_argument("job", metavar="JOB", help="its id; `plan` lists them")
+    parser.add_argument("--wait", action="store_true", help="while another measures on the same CPU")
+    parser.add_argument("--mixed", action="store_true", help="DIR may have results of other machines")
+    return parser
+
+
+def run_run_job(arguments: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from .runner import run_job
+
+    run_job(_options(arguments), arguments.job, arguments.wait, Console())
+
+
+def merge_parser() -> Parser:
+    parser = Parser(prog="dlex bench merge", description="Unites folders of results, whose jobs must be of one agenda.")
+    parser.add_argument("sources", type=Path, nargs="+", metavar="DIR", help="folders of results")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="where all of them go")
+    parser.add_argument("--mixed", action="store_true", help="they may come from several machines")
+    return parser
+
+
+def run_merge(arguments: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from .merge import merge
+
+    merge(arguments.sources, arguments.out, arguments.mixed, Console())
+
+
+def _add_only(parser: Parser) -> None:
+    parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="jobs so named; may be repeated")
+
+
+def _extent(arguments: argparse.Namespace) -> Extent:
     from ..agenda.jobs import Extent
 
     return Extent(arguments.reps, arguments.length, arguments.quick, tuple(getattr(arguments, "only", ())))
+
+
+def _options(arguments: argparse.Namespace, retry_failed: bool = False) -> Options:
+    from .runner import Options
+
+    return Options(Path.cwd(), arguments.agenda, arguments.out, _extent(arguments), retry_failed, arguments.mixed)

@@ -21,7 +21,7 @@ from ..errors import EXIT_SETUP, DemoError
 from ..summary import write_json
 
 VERSION = 1
-BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
+BATCH, MACHINES, RESULT, LOCK, RTAPP = "batch.json", "machines", "result.json", ".lock", "rt-app.json"
 DONE, FAILED, SKIPPED = STATUSES = ("done", "failed", "skipped")
 # What calibrating leaves in a folder before its first batch.
 BEFOREHAND = ("calibration", "rt-app", MACHINES, ".")
@@ -83,6 +83,13 @@ class Store:
                 found[path.stem] = json.loads(path.read_text())
         return found
 
+    def rtapp_calibration(self) -> dict[str, Any] | None:
+        try:
+            content = json.loads((self.out / RTAPP).read_text())
+        except (OSError, ValueError):
+            return None
+        return content if isinstance(content, dict) else None
+
     # -- writing -----------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -126,8 +133,9 @@ class Store:
             raise _refusal(f"{self.out} holds {sorted(foreign)[0]}, which is not of a batch")
 
     def keep_machine(self, machine: str, facts: Mapping[str, Any]) -> None:
-        (self.out / MACHINES).mkdir(exist_ok=True)
-        write_json(self.out / MACHINES / f"{machine}.json", facts)
+        with self._locked(".claim", shared=False, wait=True):
+            (self.out / MACHINES).mkdir(exist_ok=True)
+            write_json(self.out / MACHINES / f"{machine}.json", facts)
 
     def begin(self, job: Job) -> Path:
         """An empty folder for the job; what an interrupted run left there is removed."""
@@ -186,7 +194,7 @@ def _refuse_change(out: Path, old: Job | None, new: Job) -> None:
     changed = difference(old.to_json(), json.loads(json.dumps(new.to_json())))
     if changed:
         key, before, after = changed
-        raise _refusal(f"{out} was begun with another agenda: {key} of {new.id} was {before} and now is {after}")
+        raise _refusal(f"{out} was begun with another agenda or other options: {key} of {new.id} was {before} and now is {after}")
 
 
 def difference(old: Any, new: Any, key: str = "") -> tuple[str, str, str] | None:

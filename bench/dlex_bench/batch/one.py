@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One job, from an empty folder to its result, whatever happens in between."""
+
+from __future__ import annotations
+
+import shutil
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from ..agenda.jobs import Job
+from ..errors import DemoError
+from ..job.context import Context
+from .results import DONE, FAILED, SKIPPED, VERSION, Result, Store, is_full_disk, now
+
+# What a job may write: the rows of a long film, the samples of the screen, and rt-app's logs.
+ROOM_BYTES = 16 << 20
+TRACEBACK = "traceback.txt"
+
+
+def run_one(store: Store, job: Job, context: Context) -> Result:
+    """The job's result, on disk. A full disk is the batch's affair: the job is as if it had not begun."""
+    _require_room(store.out)
+    begun, started = time.monotonic(), now()
+    try:
+        folder = store.begin(job)
+        result = _attempt(job, folder, context)
+        if result["status"] == FAILED:
+            _require_room(store.out)  # it may have failed for want of it
+        known = {"version": VERSION, "job": job.to_json(), "machine": context.machine, "commit": context.commit}
+        known |= {"started": started, "wall_s": round(time.monotonic() - begun, 3)}
+        result = {**known, **result, **known}  # these first, and as they are here
+        store.finish(result)
+    except OSError as cause:
+        store.drop(job.id)
+        if is_full_disk(cause):
+            raise _full(store.out) from cause
+        raise DemoError(f"{cause.filename or store.out} cannot be written ({cause.strerror}); see to it and repeat") from cause
+    except BaseException:
+        store.drop(job.id)
+        raise
+    return result
+
+
+def _attempt(job: Job, folder: Path, context: Context) -> Result:
+    from ..job.execute import execute
+
+    try:
+        return execute(job, folder, context)
+    except DemoError as cause:
+        return failure(str(cause))
+    except OSError as cause:
+        if is_full_disk(cause):
+            raise
+        return _fault(cause, folder)
+    except Exception as cause:  # a fault of ours in one job shall not cost the others
+        return _fault(cause, folder)
+
+
+def failure(reason: str) -> Result:
+    return {"status": FAILED, "reason": reason}
+
+
+def _fault(cause: Exception, folder: Path) -> Result:
+    (folder / TRACEBACK).write_text("".join(traceback.format_exception(cause)))
+    return failure(f"a fault in the laboratory itself ({type(cause).__name__}: {cause}); see {TRACEBACK} in the job's folder")
+
+
+def _require_room(out: Path) -> None:
+    if shutil.disk_usage(out).free < ROOM_BYTES:
+        raise _full(out)
+
+
+def _full(out: Path) -> DemoError:
+    return DemoError(
+        f"the disk of {out} is full; no result was lost: make some {ROOM_BYTES >> 20} MiB of room and give the same command again"
+    )
+
+
+def result_line(result: Result) -> str:
+    """A result in one line, by the figures that tell most."""
+    if result["status"] in (FAILED, SKIPPED):
+        return f"{result['status']}: {result.get('reason') or 'no reason is known'}"
+    figures = result.get("figures") or {}
+    parts = [
+        _dropped(figures),
+        _number(figures, "skew_ms_mean", "A-V {:.1f} ms"),
+        _number(figures, "skew_ms_sd", "s.d. {:.1f} ms"),
+        _number(figures, "rmse_q16_sum", "RMSE sum {:,.0f}"),
+        _rtapp(result.get("rtapp") or {}),
+    ]
+    return ", ".join(part for part in parts if part) or DONE
+
+
+def _dropped(figures: dict[str, Any]) -> str:
+    dropped, frames = figures.get("dropped"), figures.get("frames")
+    return f"{dropped} of {frames} dropped" if dropped is not None and frames else ""
+
+
+def _number(figures: dict[str, Any], key: str, form: str) -> str:
+    value = figures.get(key)
+    return form.format(value) if value is not None else ""
+
+
+def _rtapp(tasks: dict[str, Any]) -> str:
+    missed = [task.get("missed") for task in tasks.values()]
+    return f"rt-app missed {' and '.join(str(count) for count in missed)}" if missed else ""

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The jobs of an agenda, one at a time; what is over already is not repeated."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ..agenda.jobs import Extent, Job
+from ..errors import EXIT_SETUP, DemoError, Interrupted
+from ..job.context import Context
+from ..machine.journal import repair
+from ..machine.lock import only_user_of
+from ..progress import Teller, tell
+from .expected import Expectation
+from .facts import commit, machine_facts, machine_id, program_facts, programs_changed
+from .one import result_line, run_one
+from .plan import Plan, read_plan, total_sentence
+from .results import DONE, FAILED, Result, Store
+
+# So many failures of one kind one after the other are the set-up's, most likely.
+ALIKE = 3
+WAITING_S = 0.5
+
+
+@dataclass(frozen=True)
+class Options:
+    root: Path  # of the project
+    agenda: Path
+    out: Path
+    extent: Extent
+    retry_failed: bool = False
+    mixed: bool = False
+
+
+def run(options: Options, console: Console) -> None:
+    plan = read_plan(options.agenda, options.extent)
+    store = Store(options.out)
+    with store.opened(), _cpus(plan.wanted, wait=False, tick=lambda: None):
+        context = prepare(store, plan, options, lambda text: tell(console, text))
+        batch = _Batch(store, plan, options, console)
+        try:
+            batch.run(context)
+        finally:
+            keep_rtapp_calibration(store, context)
+    batch.conclude()
+
+
+def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None:
+    """One job, as a command of its own: what has failed is tried again, what is done is not."""
+    plan = read_plan(options.agenda, options.extent)
+    job = next((job for job in plan.jobs if job.id == job_id), None)
+    if job is None:
+        raise DemoError(f"{options.agenda} has no job {job_id}; `plan` lists those that it has", EXIT_SETUP)
+    store = Store(options.out)
+    with store.opened(shared=True), _cpus([job], wait=wait, tick=lambda: None):
+        done = store.result(job.id)
+        if not done or done["status"] != DONE:
+            context = prepare(store, plan, options, lambda text: tell(console, text))
+            done = run_one(store, job, context)
+            keep_rtapp_calibration(store, context)
+    tell(console, f"{job.id}: {result_line(done)}")
+    if done["status"] != DONE:
+        raise DemoError(f"{job.id} {result_line(done)}")
+
+
+def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], None]) -> Context:
+    """The folder becomes this batch's, and the machine what it was before a run that was killed."""
+    mended = repair()
+    if mended:
+        say(f"set back what a run that was killed had changed: {', '.join(mended)}")
+    here = commit(options.root)
+    store.claim(plan.agenda.model_dump(mode="json"), plan.jobs, here)
+    return Context(options.root, store.out, machine=_settle_machine(store, options, say), commit=here)
+
+
+def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) -> str:
+    """Its facts are kept; results of another one are not mixed with its own by accident."""
+    facts = machine_facts()
+    machine = machine_id(facts)
+    known = store.machines()
+    others = sorted(set(known) - {machine})
+    if others and not options.mixed:
+        raise DemoError(
+            f"{store.out} has results of another machine or kernel ({known[others[0]].get('cpu')}, Linux "
+            f"{known[others[0]].get('kernel')}); choose another folder by -o, or mix them by --mixed",
+            EXIT_SETUP,
+        )
+    old = known.get(machine, {})
+    changed = programs_changed(old.get("programs", {}), options.root)
+    if changed:
+        say(f"not as when {store.out} was begun: {', '.join(changed)}; results from now on may differ for that")
+    if changed or not old:
+        store.keep_machine(machine, {**old, **facts, "programs": program_facts(options.root)})
+    return machine
+
+
+def keep_rtapp_calibration(store: Store, context: Context) -> None:
+    """Beside the machine's other facts, which travel with its results."""
+    facts = store.machines().get(context.machine)
+    calibration = store.rtapp_calibration()
+    if facts is not None and calibration is not None and facts.get("rtapp") != calibration:
+        store.keep_machine(context.machine, {**facts, "rtapp": calibration})
+
+
+def measured_cpu(job: Job) -> int:
+    return max(os.sched_getaffinity(0)) if job.cpu is None else job.cpu
+
+
+@contextlib.contextmanager
+def _cpus(jobs: Sequence[Job], wait: bool, tick: Callable[[], None]) -> Iterator[None]:
+    """The CPUs that the jobs measure, to ourselves; in one order, so that two who wait cannot block each other."""
+    with contextlib.ExitStack() as stack:
+        for cpu in sorted({measured_cpu(job) for job in jobs}):
+            while True:
+                try:
+                    stack.enter_context(only_user_of(cpu))
+                    break
+                except DemoError:
+                    if not wait:
+                        raise
+                tick()
+                time.sleep(WAITING_S)
+        yield
+
+
+class _Batch:
+    def __init__(self, store: Store, plan: Plan, options: Options, console: Console) -> None:
+        self.store = store
+        self.plan = plan
+        self.console = console
+        self.results = store.results()
+        self.to_do = [job for job in plan.wanted if self._is_wanted(job, options.retry_failed)]
+        self.expectation = Expectation(options.root, self.results.values())
+        self.reasons: list[str] = []
+
+    def _is_wanted(self, job: Job, retry_failed: bool) -> bool:
+        result = self.results.get(job.id)
+        return result is None or (retry_failed and result["status"] != DONE)
+
+    def run(self, context: Context) -> None:
+        tell(self.console, total_sentence(len(self.plan.wanted), self.to_do, self.expectation))
+        with Teller(self.console, self.expectation.jobs_s(self.to_do)) as teller:
+            context = Context(**{**vars(context), "tick": teller.tick})
+            try:
+                for number in range(len(self.to_do)):
+                    self._run(number, context, teller)
+            except Interrupted:
+                over = len(self.plan.wanted) - len(self.to_do) + len(self.reasons)
+                teller.say(f"interrupted: {over} of {len(self.plan.wanted)} jobs are over; the same command goes on")
+                raise
+
+    def _run(self, number: int, context: Context, teller: Teller) -> None:
+        job, left = self.to_do[number], self.to_do[number + 1 :]
+        teller.step(f"{number + 1}/{len(self.to_do)} {job.id}", self.expectation.job_s(job), aloud=False)
+        result = run_one(self.store, job, context)
+        self.results[job.id] = result
+        self.expectation.learn(result)
+        teller.expect(self.expectation.jobs_s(left))
+        teller.say(f"  {number + 1}/{len(self.to_do)} {job.id}: {result_line(result)}{teller.left_text() if left else ''}")
+        self._look_for_pattern(result, teller)
+
+    def _look_for_pattern(self, result: Result, teller: Teller) -> None:
+        self.reasons.append(result["reason"] if result["status"] == FAILED else "")
+        last = self.reasons[-ALIKE:]
+        if len(last) == ALIKE and last[0] and len(set(last)) == 1 and self.reasons[-ALIKE - 1 : -ALIKE] != [last[0]]:
+            teller.say(
+                f"the last {ALIKE} jobs failed alike, which looks like the set-up: mend it and give the same command with "
+                "--retry-failed; the batch goes on meanwhile"
+            )
+
+    def conclude(self) -> None:
+        """What became of all the jobs that were wanted, now or earlier."""
+        statuses = [self.results[job.id]["status"] for job in self.plan.wanted]
+        counts = {status: statuses.count(status) for status in dict.fromkeys(statuses)}
+        told = ", ".join(f"{count} {status}" for status, count in counts.items())
+        advice = "; --retry-failed repeats those that are not done" if set(statuses) != {DONE} else ""
+        tell(self.console, f"{len(statuses)} jobs: {told}{advice}; results are in {self.store.out}")
+        if DONE not in statuses:
+            reason: Any = self.results[self.plan.wanted[0].id].get("reason")
+            raise DemoError(f"no job could be measured; of {self.plan.wanted[0].id}: {reason}")
