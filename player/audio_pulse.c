@@ -206,7 +206,7 @@ static int connect_stream(struct audio_pulse *pulse)
 
 static int connect_server(struct audio_pulse *pulse)
 {
-    if (pulse_server_open(&pulse->server, lose, pulse) < 0)
+    if (pulse_server_open(&pulse->server, "dlex-play", lose, pulse) < 0)
         return -ENODEV;
     const int ret = new_stream(pulse) < 0 || connect_stream(pulse) < 0 ? -ENODEV : 0;
     if (ret == 0) {

@@ -26,7 +26,7 @@ enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
 static const char *const verdict_names[] = {
     [VERDICT_NONE] = "none",       [VERDICT_SHOWN] = "shown", [VERDICT_ABORTED] = "aborted",
-    [VERDICT_SKIPPED] = "skipped", [VERDICT_LATE] = "late",
+    [VERDICT_SKIPPED] = "skipped", [VERDICT_LATE] = "late",  [VERDICT_UNSEEN] = "unseen",
 };
 
 enum { VERDICT_COUNT = sizeof verdict_names / sizeof verdict_names[0] };

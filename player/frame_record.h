@@ -13,13 +13,14 @@
 
 #define FIELD_EMPTY INT64_MIN
 
-/* What became of a picture that was handed to the decoder. dropped = aborted + skipped + late. */
+/* What became of a picture that was handed to the decoder. dropped = aborted + skipped + late + unseen. */
 enum verdict {
     VERDICT_NONE,    /* never came out, or lies outside the part that was to be played (pre-roll of a seek) */
     VERDICT_SHOWN,   /* presented */
     VERDICT_ABORTED, /* left in the middle by its deadline: at least one slice is unfinished */
     VERDICT_SKIPPED, /* refused in advance: none of its slices was begun */
     VERDICT_LATE,    /* decoded to the end, not presented */
+    VERDICT_UNSEEN,  /* never on the screen, says one who watched that only (dlex-bench-observe) */
 };
 
 /*

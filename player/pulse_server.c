@@ -48,10 +48,10 @@ static int start_thread(struct pulse_server *server)
 static pa_context *new_context(struct pulse_server *server)
 {
     pa_proplist *const properties = pa_proplist_new();
-    pa_proplist_sets(properties, PA_PROP_APPLICATION_NAME, "dlex-play");
+    pa_proplist_sets(properties, PA_PROP_APPLICATION_NAME, server->name);
     pa_proplist_sets(properties, PA_PROP_MEDIA_ROLE, "video");
     pa_mainloop_api *const api = pa_threaded_mainloop_get_api(server->loop);
-    pa_context *const context = pa_context_new_with_proplist(api, "dlex-play", properties);
+    pa_context *const context = pa_context_new_with_proplist(api, server->name, properties);
     pa_proplist_free(properties);
     return context;
 }
@@ -80,9 +80,9 @@ static int connect_context(struct pulse_server *server)
     return 0;
 }
 
-int pulse_server_open(struct pulse_server *server, void (*lost)(void *opaque), void *opaque)
+int pulse_server_open(struct pulse_server *server, const char *name, void (*lost)(void *opaque), void *opaque)
 {
-    *server = (struct pulse_server){.lost = lost, .opaque = opaque};
+    *server = (struct pulse_server){.name = name, .lost = lost, .opaque = opaque};
     server->loop = pa_threaded_mainloop_new();
     if (!server->loop || start_thread(server) < 0)
         return -1;

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 struct pulse_server {
+    const char *name; /* of this program, as the server's users see it; constant */
     pa_threaded_mainloop *loop;
     pa_context *context;
     pa_time_event *limit;
@@ -26,7 +27,7 @@ struct pulse_server {
  * held and the limit of time goes on, for the caller to open a stream; end that with
  * pulse_server_settle. When a negative number is returned the lock is not held.
  */
-int pulse_server_open(struct pulse_server *server, void (*lost)(void *opaque), void *opaque);
+int pulse_server_open(struct pulse_server *server, const char *name, void (*lost)(void *opaque), void *opaque);
 
 /* Under the lock: waits for a change. False when there is no sense in waiting any longer. */
 bool pulse_server_wait(struct pulse_server *server);

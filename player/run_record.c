@@ -137,7 +137,7 @@ static json_t *sha256_json(const char *path)
     return json_string(hex);
 }
 
-static json_t *media_json(const struct run_facts *facts)
+json_t *run_record_media(const struct run_facts *facts)
 {
     char *const full = realpath(facts->media_path, NULL);
     json_t *const media = json_pack("{s:o, s:o, s:s, s:f, s:f, s:o, s:o}",
@@ -195,7 +195,7 @@ static json_t *run_json(const struct run_facts *facts)
                      "commit", DLEX_COMMIT,
                      "ffmpeg", av_version_info(),
                      "options", options_json(facts->options),
-                     "media", media_json(facts),
+                     "media", run_record_media(facts),
                      "machine", machine_facts(),
                      "scheduling", scheduling_json(facts),
                      "audio_sink", text_or_null(facts->audio_sink),

@@ -10,6 +10,7 @@
 #include "options.h"
 #include "placement.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,5 +50,11 @@ int run_record_prepare(const char *dir);
  * left behind.
  */
 int run_record_write(const char *dir, const struct run_facts *facts, const struct frame_log *log);
+
+/*
+ * What run.json tells of the media, as a new reference: of the facts, clip, media_path, decoder and has_gate are read. The
+ * file's SHA-256 is computed here.
+ */
+json_t *run_record_media(const struct run_facts *facts);
 
 #endif

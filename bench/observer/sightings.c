@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sightings.h"
+
+#include "frame_record.h"
+#include "stamp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct reading {
+    struct sightings *sightings;
+    bool *in_part; /* of each picture: it was seen torn */
+    int64_t last;  /* the picture seen last */
+};
+
+/* The picture with that number that is nearest to the one seen last, or -1. */
+static int64_t picture_of(const struct reading *reading, int number)
+{
+    if (number == STAMP_NONE)
+        return -1;
+    const int64_t turn = reading->last / STAMP_NUMBERS * STAMP_NUMBERS;
+    int64_t picture = turn + number;
+    if (picture - reading->last > STAMP_NUMBERS / 2)
+        picture -= STAMP_NUMBERS;
+    else if (reading->last - picture > STAMP_NUMBERS / 2)
+        picture += STAMP_NUMBERS;
+    return picture >= 0 && picture < reading->sightings->count ? picture : -1;
+}
+
+static void note_whole(struct reading *reading, int64_t picture, int64_t time_ns)
+{
+    struct sightings *const sightings = reading->sightings;
+    if (picture < reading->last)
+        sightings->returned++;
+    reading->last = picture;
+    if (sightings->first_ns[picture] != FIELD_EMPTY)
+        return;
+    sightings->first_ns[picture] = time_ns;
+    sightings->shown++;
+}
+
+static void read_change(struct reading *reading, const struct screen_change *seen, int64_t until_ns)
+{
+    const int64_t top = picture_of(reading, seen->top);
+    const int64_t bottom = picture_of(reading, seen->bottom);
+    if (top >= 0 && top == bottom)
+        note_whole(reading, top, seen->time_ns);
+    if (!is_torn(seen))
+        return;
+    reading->sightings->torn_ns += until_ns - seen->time_ns;
+    if (top >= 0)
+        reading->in_part[top] = true;
+    if (bottom >= 0)
+        reading->in_part[bottom] = true;
+}
+
+static void count_torn(const struct reading *reading)
+{
+    struct sightings *const sightings = reading->sightings;
+    for (int64_t i = 0; i < sightings->count; i++) {
+        sightings->torn += reading->in_part[i];
+        sightings->only_torn += reading->in_part[i] && sightings->first_ns[i] == FIELD_EMPTY;
+    }
+}
+
+int sightings_of(struct sightings *sightings, const struct screen_change *change, size_t change_count,
+                 int64_t picture_count)
+{
+    *sightings = (struct sightings){.count = picture_count};
+    struct reading reading = {.sightings = sightings};
+    sightings->first_ns = malloc((size_t)(picture_count + 1) * sizeof *sightings->first_ns);
+    reading.in_part = calloc((size_t)picture_count + 1, sizeof *reading.in_part);
+    const int ret = sightings->first_ns && reading.in_part ? 0 : -ENOMEM;
+    for (int64_t i = 0; i < picture_count && !ret; i++)
+        sightings->first_ns[i] = FIELD_EMPTY;
+    for (size_t i = 0; i < change_count && !ret; i++)
+        read_change(&reading, &change[i], change[i + 1 < change_count ? i + 1 : i].time_ns);
+    if (!ret)
+        count_torn(&reading);
+    else
+        sightings_finish(sightings);
+    free(reading.in_part);
+    return ret;
+}
+
+void sightings_finish(struct sightings *sightings)
+{
+    free(sightings->first_ns);
+    *sightings = (struct sightings){0};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which picture of a clip was first seen whole when, from the changes of the screen. Pure. */
+#ifndef OBSERVER_SIGHTINGS_H
+#define OBSERVER_SIGHTINGS_H
+
+#include "screen_watch.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sightings {
+    int64_t *first_ns; /* of each picture of the clip, or FIELD_EMPTY: never seen whole */
+    int64_t count;
+    int64_t shown;     /* pictures that were seen whole */
+    int64_t only_torn; /* pictures of which only a part was ever seen */
+    int64_t torn;      /* pictures that were seen together with another */
+    int64_t torn_ns;   /* how long two stood on the screen at once, in all */
+    int64_t returned;  /* how often a picture earlier than the one before it came up */
+};
+
+/*
+ * A picture is shown at the first look at which its number stands on top and at the bottom. Numbers begin anew after
+ * STAMP_NUMBERS pictures; the nearest picture to the one seen last is meant. Numbers outside the clip are another clip's
+ * and count for nothing. Returns 0 or -ENOMEM; sightings_finish accepts zeros.
+ */
+int sightings_of(struct sightings *sightings, const struct screen_change *change, size_t change_count,
+                 int64_t picture_count);
+void sightings_finish(struct sightings *sightings);
+
+#endif

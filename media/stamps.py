@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a stamped clip carries, so that an observer of the screen and of the loudspeaker knows what it met.
+
+The picture: its number in a 12-bit Gray code, in blocks of 32 x 32 pixels, along the top edge and once more along the
+bottom edge; a torn picture shows two numbers. From the left: a white and a black block (no stamp looks like a
+picture by chance), the bits from the greatest, then a black and a white block. bench/observer/stamp.h reads it.
+
+The sound: silence, and from half past each second on a tone for 40 ms whose frequency tells the second. Half past,
+because the first instants of a sound are what devices swallow. bench/observer/burst.h reads it.
+"""
+
+BLOCK = 32
+BITS = 12
+
+BURST_AT_S = 0.5
+BURST_S = 0.04
+LOWEST_HZ, STEP_HZ, TONES = 1000, 100, 40
+
+
+def _row(y: str) -> list[str]:
+    """The blocks of one edge; white on a black bar."""
+
+    def block(place: int, blocks: int = 1, colour: str = "white", enable: str = "") -> str:
+        box = f"drawbox=x={BLOCK * place}:y={y}:w={BLOCK * blocks}:h={BLOCK}:color={colour}:t=fill"
+        return f"{box}:enable='{enable}'" if enable else box
+
+    bits = [
+        block(2 + place, enable=f"mod(floor(n/{2 ** bit})+floor(n/{2 ** (bit + 1)}),2)")
+        for place, bit in enumerate(reversed(range(BITS)))
+    ]
+    return [block(0, BITS + 4, "black"), block(0), *bits, block(BITS + 3)]
+
+
+def picture_filter() -> str:
+    """An ffmpeg filter that stamps the pictures."""
+    return ",".join(_row("0") + _row(f"ih-{BLOCK}"))
+
+
+def sound_source() -> str:
+    """An ffmpeg source of the sound, without end."""
+    tone = f"sin(2*PI*({LOWEST_HZ}+{STEP_HZ}*mod(floor(t),{TONES}))*t)"
+    channel = f"0.5*gte(mod(t,1),{BURST_AT_S})*lt(mod(t,1),{BURST_AT_S + BURST_S})*{tone}"
+    return f"aevalsrc=exprs='{channel}|{channel}':sample_rate=48000"
+
+
+def spelled_out(recipe: dict) -> dict:
+    """The recipe with {stamps} and {bursts} replaced by what they stand for."""
+    marks = {"{stamps}": picture_filter(), "{bursts}": sound_source()}
+    whole = dict(recipe)
+    for key in ("inputs", "output"):
+        for mark, text in marks.items():
+            if mark in whole.get(key, ""):
+                whole[key] = whole[key].replace(mark, text)
+    return whole
