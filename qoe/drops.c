@@ -17,7 +17,7 @@ struct comparison {
 bool was_dropped(const struct frame_record *row)
 {
     return row->verdict == VERDICT_ABORTED || row->verdict == VERDICT_SKIPPED ||
-           row->verdict == VERDICT_LATE;
+           row->verdict == VERDICT_LATE || row->verdict == VERDICT_UNSEEN;
 }
 
 static int fetch(struct comparison *comparison, const struct frame_record *row,

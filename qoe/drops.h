@@ -20,7 +20,7 @@ struct drop {
     double rmse_8bit;                 /* 0 when there was nothing to compare */
 };
 
-/* Aborted, skipped or late. Rows with the verdict none are no part of the playback. */
+/* Aborted, skipped, late or unseen. Rows with the verdict none are no part of the playback. */
 bool was_dropped(const struct frame_record *row);
 
 /*

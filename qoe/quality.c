@@ -54,6 +54,7 @@ static void count_verdict(struct quality *quality, enum verdict verdict)
     case VERDICT_ABORTED: quality->aborted++; break;
     case VERDICT_SKIPPED: quality->skipped++; break;
     case VERDICT_LATE: quality->late++; break;
+    case VERDICT_UNSEEN: quality->unseen++; break;
     }
 }
 
@@ -67,7 +68,7 @@ static void count_rows(struct quality *quality, const struct frame_record *rows,
         else if (was_dropped(&rows[i]) && ++drop_run > quality->longest_drop_run)
             quality->longest_drop_run = drop_run;
     }
-    quality->dropped = quality->aborted + quality->skipped + quality->late;
+    quality->dropped = quality->aborted + quality->skipped + quality->late + quality->unseen;
     quality->frames = quality->shown + quality->dropped;
 }
 

@@ -24,10 +24,11 @@ struct spread spread_of(double *values, int64_t count);
 struct quality {
     int64_t frames; /* shown + dropped */
     int64_t shown;
-    int64_t dropped; /* aborted + skipped + late */
+    int64_t dropped; /* aborted + skipped + late + unseen */
     int64_t aborted;
     int64_t skipped;
     int64_t late;
+    int64_t unseen;           /* not on the screen, in a record made from outside the player */
     int64_t before_first;     /* dropped before anything was on the screen: counted, not compared */
     int64_t longest_drop_run; /* pictures dropped in a row */
     struct spread rmse_8bit;  /* over the drops that were compared */

@@ -27,9 +27,12 @@ static void write_counts(FILE *out, const struct quality *quality)
             (double)quality->shown * percent);
     fprintf(out, "dropped %8" PRId64 "  %5.1f %%  ", quality->dropped,
             (double)quality->dropped * percent);
-    fprintf(out, "%" PRId64 " aborted, %" PRId64 " skipped, %" PRId64 " late; at most %" PRId64
-            " in a row\n", quality->aborted, quality->skipped, quality->late,
-            quality->longest_drop_run);
+    if (quality->unseen) /* from outside the reason cannot be told */
+        fprintf(out, "never on the screen");
+    else
+        fprintf(out, "%" PRId64 " aborted, %" PRId64 " skipped, %" PRId64 " late", quality->aborted, quality->skipped,
+                quality->late);
+    fprintf(out, "; at most %" PRId64 " in a row\n", quality->longest_drop_run);
 }
 
 static void write_rmse_row(FILE *out, const char *name, double rmse_8bit)
@@ -87,13 +90,14 @@ static json_t *summary_json(const struct quality *quality)
 {
     const double fraction =
         quality->frames ? (double)quality->dropped / (double)quality->frames : 0;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
                      "frames", (json_int_t)quality->frames,
                      "shown", (json_int_t)quality->shown,
                      "dropped", (json_int_t)quality->dropped,
                      "aborted", (json_int_t)quality->aborted,
                      "skipped", (json_int_t)quality->skipped,
                      "late", (json_int_t)quality->late,
+                     "unseen", (json_int_t)quality->unseen,
                      "dropped_fraction", fraction,
                      "rmse_q16_sum", q16_or_zero(quality->rmse_8bit.sum),
                      "rmse_q16_mean", q16_or_zero(quality->rmse_8bit.mean),

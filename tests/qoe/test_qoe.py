@@ -29,7 +29,7 @@ HEADER = (
     "verdict,shown_ns,skew_ns"
 )
 SUMMARY_KEYS = (
-    "frames shown dropped aborted skipped late dropped_fraction rmse_q16_sum "
+    "frames shown dropped aborted skipped late unseen dropped_fraction rmse_q16_sum "
     "rmse_q16_mean rmse_q16_median "
     "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run"
 ).split()

@@ -21,11 +21,12 @@ static enum verdict verdict_of(char letter)
     case 'a': return VERDICT_ABORTED;
     case 's': return VERDICT_SKIPPED;
     case 'l': return VERDICT_LATE;
+    case 'u': return VERDICT_UNSEEN;
     default: return VERDICT_NONE;
     }
 }
 
-/* S shown, a aborted, s skipped, l late, - none. The n-th compared drop has an RMSE of n. */
+/* S shown, a aborted, s skipped, l late, u unseen, - none. The n-th compared drop has an RMSE of n. */
 static void assess(const char *letters)
 {
     const int64_t count = (int64_t)strlen(letters);
@@ -44,6 +45,17 @@ static void assess(const char *letters)
     }
     ck_assert_int_eq(quality_of(&quality, rows, count, drops, drop_count), 0);
 }
+
+START_TEST(what_was_not_seen_from_outside_is_dropped)
+{
+    assess("SuSuuS");
+    ck_assert_int_eq(quality.frames, 6);
+    ck_assert_int_eq(quality.shown, 3);
+    ck_assert_int_eq(quality.dropped, 3);
+    ck_assert_int_eq(quality.unseen, 3);
+    ck_assert_int_eq(quality.longest_drop_run, 2);
+}
+END_TEST
 
 START_TEST(dropped_is_aborted_and_skipped_and_late)
 {
@@ -110,7 +122,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        dropped_is_aborted_and_skipped_and_late,
+        dropped_is_aborted_and_skipped_and_late, what_was_not_seen_from_outside_is_dropped,
         rows_that_never_came_out_do_not_count,
         drops_before_the_first_picture_are_counted_but_not_compared,
         rmse_is_summed_over_the_dropped_pictures,
