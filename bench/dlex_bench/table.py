@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 # heading, key, format. A-V > 0: the video is late.
-COLUMNS = (
+Column = tuple[str, str, str]
+COLUMNS: tuple[Column, ...] = (
     ("shown", "shown", "{:.0f}"),
     ("aborted", "aborted", "{:.0f}"),
     ("skipped", "skipped", "{:.0f}"),
@@ -38,15 +39,22 @@ def titled_table(title: str) -> Table:
     )
 
 
-def medians_table(spreads: Mapping[str, Spread], repetitions: int, width: int) -> Table:
+def medians_table(
+    spreads: Mapping[str, Spread],
+    repetitions: int,
+    width: int,
+    *,
+    subject: str = "policy",
+    columns: Sequence[Column] = COLUMNS,
+) -> Table:
     wide = width >= WIDE
     below = ", the least and the greatest below" if wide else ""
     table = titled_table(f"Medians of {repetitions} runs{below}; A-V > 0: the video is late")
-    table.add_column("policy", no_wrap=True)
-    for heading, _key, _form in COLUMNS:
+    table.add_column(subject, no_wrap=True)
+    for heading, _key, _form in columns:
         table.add_column(heading, justify="right", no_wrap=True, vertical="top")
     for name, spread in spreads.items():
-        table.add_row(name, *(_cell(spread, key, form, wide) for _heading, key, form in COLUMNS))
+        table.add_row(name, *(_cell(spread, key, form, wide) for _heading, key, form in columns))
     return table
 
 
@@ -56,11 +64,13 @@ def _cell(spread: Spread, key: str, form: str, wide: bool) -> str:
         return "-"
     if not wide or least == greatest:
         return form.format(median)
-    return f"{form.format(median)}\n{_short(least)}..{_short(greatest)}"
+    return f"{form.format(median)}\n{short(least, form)}..{short(greatest, form)}"
 
 
-def _short(value: float) -> str:
+def short(value: float, form: str) -> str:
+    """By `form`; five digits and more by their first three."""
     for limit, unit in ((1e6, "M"), (1e4, "k")):
         if abs(value) >= limit:
-            return f"{value / (1e6 if unit == 'M' else 1e3):.3g}{unit}"
-    return f"{value:.0f}"
+            sign = "+" if "+" in form else ""
+            return f"{value / (1e6 if unit == 'M' else 1e3):{sign}.3g}{unit}"
+    return form.format(value)

@@ -8,11 +8,12 @@ from unittest import mock
 
 from outside import with_packages
 
-with_packages("numpy, scipy, pydantic, yaml")
+with_packages("numpy, scipy, pydantic, yaml, rich")
 AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
 
 from dlex_bench.agenda import jobs, reader  # noqa: E402
 from dlex_bench.analysis import front, goals, results_frame, seed, seed_findings, series, statistics  # noqa: E402
+from dlex_bench.peers import standings  # noqa: E402
 
 
 def result(workload, repetition=1, section="cbs", status="done", load="rtapp", sched="deadline:8/40", **figures):
@@ -276,6 +277,21 @@ class Goals(unittest.TestCase):
         self.assertEqual(found["dlex_slack", "mplayer_framedrop"], 0.25)
         self.assertEqual(set(found), {("dlex_slack", "mplayer_framedrop"), ("dlex_slack", "dlex_none"),
                                       ("dlex_none", "mplayer_framedrop")})
+
+
+class Standings(unittest.TestCase):
+    def test_last_line_counts_goals_that_were_measured(self):
+        told = [goals.Outcome("n", "s", word, "") for word in (goals.MET, goals.MISSED, goals.UNMEASURED)]
+        self.assertEqual(standings.goals_line(told), "1 of 2 goals hold, 1 not measured")
+
+    def test_ratio_that_is_noise_is_marked(self):
+        clear = statistics.compare([10, 11, 12, 10, 11], [20, 22, 24, 20, 22])
+        self.assertEqual(standings.ratio_cell(clear).split("\n")[0], "0.5")
+        noise = statistics.compare([20, 25, 30, 18, 19], [20, 22, 24, 20, 22])
+        self.assertEqual(standings.ratio_cell(noise)[0], "~")
+
+    def test_reference_without_any_is_told_by_the_difference(self):
+        self.assertEqual(standings.ratio_cell(statistics.compare([250_000] * 4, [0] * 4)), "+250k")
 
 
 class Agendas(unittest.TestCase):

@@ -19,7 +19,8 @@ from .statistics import Comparison, compare
 
 # What our policies are set against: the paper's baseline, and this player with its deadlines taken away, so that mere
 # efficiency of the player is not credited to a policy.
-REFERENCES = ("mplayer_framedrop", "dlex_none", "dlex_heuristic")
+NOTHING_DROPPED = "dlex_none"
+REFERENCES = ("mplayer_framedrop", NOTHING_DROPPED, "dlex_heuristic")
 # A section with a film that costs next to nothing: the misses of rt-app that are there are no player's fault.
 CONTROL = "control"
 MET, MISSED, UNMEASURED = "met", "missed", "not measured"
@@ -91,7 +92,8 @@ def _front_outcome(section: str, found: Goal | None) -> Outcome:
     certain = f"in {found.holds_in:.0%} of the resamples"
     beaten = f"our policies dominate {len(found.dominated_peers)} of {peers} peer settings"
     if found.winner:
-        return Outcome(name, section, MET, f"{found.winner} is, {certain}; {beaten}")
+        merit = " (the player's efficiency, as it leaves nothing out)" if found.winner == NOTHING_DROPPED else ""
+        return Outcome(name, section, MET, f"{found.winner} is{merit}, {certain}; {beaten}")
     if found.best is None:
         return Outcome(name, section, UNMEASURED, "no policy of ours was measured")
     worse = found.worse_in[found.best]
@@ -117,7 +119,7 @@ def _misses_outcome(section: str, runs: Mapping[str, Sequence[Row]], unprovoked:
     guilty = [workload for workload, it in ours.items() if _more_than(it, unprovoked)]
     text = f"{_told_shares(ours)}; beside other players {_told_shares(shares, without=ours)}"
     text += f"; beside a film that costs next to nothing {_told_shares({CONTROL: unprovoked})}" if unprovoked else ""
-    return Outcome(name, section, MISSED if guilty else MET, f"missed periods: {text}")
+    return Outcome(name, section, MISSED if guilty else MET, text)
 
 
 def _more_than(shares: Sequence[float], unprovoked: Sequence[float]) -> bool:
@@ -131,7 +133,7 @@ def _told_shares(shares: Mapping[str, Sequence[float]], without: Mapping[str, Se
     counted = [it for workload, of_one in shares.items() if workload not in (without or {}) for it in of_one]
     if not counted:
         return "not measured"
-    share = f"{np.mean(counted):.3%} on average" if any(counted) else "none"
+    share = f"{np.mean(counted):.3%} of the periods" if any(counted) else "none"
     return f"{share} in {len(counted)} runs"
 
 
@@ -140,11 +142,11 @@ def _efficiency_outcome(section: str, runs: Mapping[str, Sequence[Row]]) -> Outc
     name = "CPU a picture at most that of the cheapest peer"
     spent = {workload: values(found, "cpu_ms_per_frame") for workload, found in runs.items() if _all_shown(found)}
     peers = {it: ms for it, ms in spent.items() if ms and runs[it][0].player != OURS}
-    ours = spent.get("dlex_none")
+    ours = spent.get(NOTHING_DROPPED)
     if not ours or not peers:
-        return Outcome(name, section, UNMEASURED, "dlex_none and a peer, both without drops, are needed")
+        return Outcome(name, section, UNMEASURED, f"{NOTHING_DROPPED} and a peer, both without drops, are needed")
     cheapest = min(peers, key=lambda it: median(peers[it]))
-    a, b = paired_values(runs["dlex_none"], runs[cheapest], "cpu_ms_per_frame")
+    a, b = paired_values(runs[NOTHING_DROPPED], runs[cheapest], "cpu_ms_per_frame")
     found = compare(a, b, paired=True) if a else compare(ours, peers[cheapest])
     if found.ratio is None:
         return Outcome(name, section, UNMEASURED, f"{cheapest} has no CPU time")
@@ -178,7 +180,7 @@ def _kind(runs: Mapping[str, Sequence[Row]], key: str) -> str | None:
 
 
 def _reserved(runs: Mapping[str, Sequence[Row]]) -> bool:
-    """Whether rt-app's tasks have reservations: their own policy, or the player's kind."""
+    """Whether rt-app's tasks have reservations: by their own policy, or as the player has one or a quota."""
     job = next(iter(runs.values()))[0].result["job"]
     sched = str((job.get("load") or {}).get("sched", "same"))
-    return (str(job.get("sched", "")) if sched == "same" else sched).startswith("deadline")
+    return (str(job.get("sched", "")) if sched == "same" else sched).startswith(("deadline", "quota"))

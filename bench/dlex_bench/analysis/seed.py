@@ -2,9 +2,9 @@
 """The paper's Tables 3 and 4 (seed 000, section 8.3) as data, in this tree's sign.
 
 The paper does not define its sign of A-V in words. Its deadline has `audio_time - v_pts`, which is positive when the
-video lags. Its figures must have the other sign: mplayer's heuristic drops only while the video is more than 100 ms late, and
-the two rows with 44 and 45 drops are at -84 and -85 ms, those with 2 or 3 at +1 ms. So the tables print video minus
-audio. Here A-V > 0 means that the video is late, and every mean of Table 3 changes its sign.
+video lags. Its figures must have the other sign: mplayer's heuristic drops only while the video is more than 100 ms
+late, and the two rows with 44 and 45 drops are at -84 and -85 ms, those with 2 or 3 at +1 ms. So the tables print
+video minus audio. Here A-V > 0 means that the video is late, and every mean of Table 3 changes its sign.
 """
 
 from __future__ import annotations

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The measurement against other players on the terminal: a table of each section, ratios, and the goals last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from ..analysis.goals import MET, REFERENCES, UNMEASURED, Outcome, Ratio, outcomes, ratios, seed_ratios
+from ..analysis.results_frame import Row, Settings, by_setting, of_section, rows, sections, values
+from ..analysis.statistics import Comparison, spread
+from ..batch.results import open_results
+from ..errors import DemoError
+from ..progress import tell, tell_table
+from ..table import Column, Spread, medians_table, short, titled_table
+
+COLUMNS: tuple[Column, ...] = (
+    ("shown", "shown", "{:.0f}"),
+    ("dropped", "dropped", "{:.0f}"),
+    ("A-V ms\nmean", "skew_ms_mean", "{:.1f}"),
+    ("\ns.d.", "skew_ms_sd", "{:.1f}"),
+    ("RMSE Q16\nsum", "rmse_q16_sum", "{:,.0f}"),
+    ("torn", "torn", "{:.0f}"),
+    ("CPU ms\na picture", "cpu_ms_per_frame", "{:.2f}"),
+    ("rt-app\nmissed", "rtapp-1.missed", "{:.0f}"),
+)
+# Heading of the ratios, by figure.
+RATIO_NAMES = {
+    "skew_ms_sd": "s.d. of A-V",
+    "skew_ms_abs_mean": "|mean A-V|",
+    "rmse_q16_sum": "RMSE sum",
+    "dropped": "dropped",
+}
+
+
+def show_standings(console: Console, out: Path) -> list[Row]:
+    found = rows(open_results(out).results().values())
+    settings = by_setting(found)
+    if not settings:
+        raise DemoError(f"no job in {out} was done; see their reasons by `plan`")
+    for section in sections(found):
+        _show_section(console, settings, section, [row for row in found if row.section == section])
+    return found
+
+
+def show_goals(console: Console, found: Sequence[Row]) -> None:
+    told = outcomes(by_setting(found), sections(found))
+    for outcome in told:
+        tell(console, f"{outcome.word}: {outcome.section}, {outcome.name}: {outcome.sentence}", wrap=False)
+    tell(console, goals_line(told))
+
+
+def goals_line(told: Sequence[Outcome]) -> str:
+    measured = [outcome for outcome in told if outcome.word != UNMEASURED]
+    held = sum(outcome.word == MET for outcome in measured)
+    left_out = f", {len(told) - len(measured)} not measured" if len(measured) < len(told) else ""
+    return f"{held} of {len(measured)} goals hold{left_out}"
+
+
+def _show_section(console: Console, settings: Settings, section: str, found: Sequence[Row]) -> None:
+    runs = of_section(settings, section)
+    tell(console, f"\n{section}{_held_by(found)}")
+    if runs:
+        spreads = {workload: _spread(of_one) for workload, of_one in runs.items()}
+        known = [it for it in COLUMNS if any(found["median"][it[1]] is not None for found in spreads.values())]
+        most = max(map(len, runs.values()))
+        tell_table(console, medians_table(spreads, most, console.width, subject="player", columns=known))
+        if against := ratios(settings, section):
+            tell_table(console, ratio_table(section, against))
+    for sentence in _left_out(found):
+        tell(console, sentence)
+
+
+def _held_by(found: Sequence[Row]) -> str:
+    """What the row constrained, where that is the same for all; else whom it constrained how."""
+    told: dict[str, list[str]] = {}
+    for row in found:
+        policy = row.result.get("policy") or {}
+        if row.done and policy.get("constrains"):
+            told.setdefault(f"{policy.get('applied')} for {policy['constrains']}", []).append(row.player)
+    if len(told) == 1:
+        return f": {next(iter(told))}"
+    return "".join(f"; {text}: {', '.join(dict.fromkeys(players))}" for text, players in told.items())
+
+
+def _left_out(found: Sequence[Row]) -> list[str]:
+    """A sentence for each reason for which jobs were not done."""
+    told: dict[str, list[str]] = {}
+    for row in found:
+        if not row.done:
+            told.setdefault(f"{row.status}: {row.reason}", []).append(row.workload)
+    return [f"{reason} ({', '.join(dict.fromkeys(workloads))})" for reason, workloads in told.items()]
+
+
+def _spread(runs: Sequence[Row]) -> Spread:
+    columns = {key: spread(values(runs, key)) for _heading, key, _form in COLUMNS}
+    return {
+        "median": {key: it.median if it else None for key, it in columns.items()},
+        "min": {key: it.low if it else None for key, it in columns.items()},
+        "max": {key: it.high if it else None for key, it in columns.items()},
+    }
+
+
+def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
+    """Below 1 our policy is better. The paper's own ratios stand in the heading."""
+    paper = seed_ratios()
+    told = "95 % intervals below; less is better; ~: noise; + or -: a difference"
+    table = titled_table(f"{section}: ratios of medians, {told}")
+    table.add_column("policy / reference", no_wrap=True)
+    for key, name in RATIO_NAMES.items():
+        heading = f"{name}\npaper {paper[key]:.3f}" if key in paper else name
+        table.add_column(heading, justify="right", no_wrap=True, vertical="top")
+    cells = {(it.workload, it.against, it.figure): ratio_cell(it.found) for it in found}
+    for workload in dict.fromkeys(it.workload for it in found):
+        for against in REFERENCES:
+            line = [cells.get((workload, against, key), "-") for key in RATIO_NAMES]
+            if any(cell != "-" for cell in line):
+                table.add_row(f"{workload} / {against}", *line)
+    return table
+
+
+def ratio_cell(found: Comparison) -> str:
+    """Where the reference has none of it there is no ratio, and the difference is told."""
+    shown, form = (found.ratio, "{:.3g}") if found.ratio else (found.difference, "{:+.3g}")
+    noise = "~" if found.verdict == "noise" else ""
+    value = noise + short(shown.value, form)
+    if shown.low is None or shown.high is None or shown.low == shown.high:
+        return value
+    return f"{value}\n{short(shown.low, form)}..{short(shown.high, form)}"
