@@ -5,16 +5,16 @@ The picture: its number in a 12-bit Gray code, in blocks of 32 x 32 pixels, alon
 bottom edge; a torn picture shows two numbers. From the left: a white and a black block (no stamp looks like a
 picture by chance), the bits from the greatest, then a black and a white block. bench/observer/stamp.h reads it.
 
-The sound: silence, and from half past each second on a tone for 40 ms whose frequency tells the second. Half past,
-because the first instants of a sound are what devices swallow. bench/observer/burst.h reads it.
+The sound: silence, and in each quarter of a second a tone for 40 ms whose frequency tells which quarter it is, for 20 s
+until they come again. It does not begin with the quarter, as devices swallow the first instants of a sound. Each lasts
+whole periods. bench/observer/burst.h reads it.
 """
 
 BLOCK = 32
 BITS = 12
 
-BURST_AT_S = 0.5
-BURST_S = 0.04
-LOWEST_HZ, STEP_HZ, TONES = 1000, 100, 40
+BURST_EVERY_S, BURST_AT_S, BURST_S = 0.25, 0.1, 0.04
+LOWEST_HZ, STEP_HZ, TONES = 1000, 50, 80
 
 
 def _row(y: str) -> list[str]:
@@ -38,8 +38,9 @@ def picture_filter() -> str:
 
 def sound_source() -> str:
     """An ffmpeg source of the sound, without end."""
-    tone = f"sin(2*PI*({LOWEST_HZ}+{STEP_HZ}*mod(floor(t),{TONES}))*t)"
-    channel = f"0.5*gte(mod(t,1),{BURST_AT_S})*lt(mod(t,1),{BURST_AT_S + BURST_S})*{tone}"
+    tone = f"sin(2*PI*({LOWEST_HZ}+{STEP_HZ}*mod(floor(t/{BURST_EVERY_S}),{TONES}))*t)"
+    into = f"mod(t,{BURST_EVERY_S})"
+    channel = f"0.5*gte({into},{BURST_AT_S})*lt({into},{BURST_AT_S + BURST_S:g})*{tone}"
     return f"aevalsrc=exprs='{channel}|{channel}':sample_rate=48000"
 
 

@@ -5,10 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-const int64_t burst_offset_ns = 500000000;
+const int64_t burst_period_ns = 250000000;
+const int64_t burst_offset_ns = 100000000;
 
 static const double lowest_hz = 1000;
-static const double step_hz = 100;
+static const double step_hz = 50;
 static const double length_s = 0.040;
 
 /* -40 dB: the tone has -6 dB; below are the echoes an encoder makes, and a silence that is dithered. */
@@ -17,7 +18,7 @@ static const float loud = 0.01F;
 /* A pause of that length ends a tone; each frequency passes zero more often. */
 static const double pause_s = 0.010;
 
-/* The window of the envelope: whole periods of every tone, so that only its level is left. */
+/* The window of the envelope: whole periods of twice every tone, so that only its level is left. */
 static const double window_s = 0.010;
 
 /* How much of the energy must be in one frequency, and how far the length may be off. */
@@ -94,7 +95,7 @@ static int tone_of(const struct burst_finder *finder, int64_t begin, int64_t end
             tone = i;
         }
     }
-    return greatest >= purity * energy * (double)(end - begin) / 2 ? tone : -1;
+    return greatest > 0 && greatest >= purity * energy * (double)(end - begin) / 2 ? tone : -1;
 }
 
 /* level[i]: the magnitude of the tone in the window that is centred on begin + i. */

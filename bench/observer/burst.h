@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The tones of a stamped clip's sound (media/stamps.py): from half past each second on, 40 ms of a frequency that tells
- * the second. Found while the sound comes in, in memory reserved beforehand.
+ * The tones of a stamped clip's sound (media/stamps.py): in each quarter of a second 40 ms of a frequency that tells
+ * which quarter it is. Found while the sound comes in, in memory reserved beforehand.
  *
  * A tone's place is the middle between the two points where it reaches half its level, less 20 ms: what an encoder, a
  * resampler or a filter smears over both ends alike falls out. Tones that are not 40 ms long are cut (an underrun, the
@@ -14,14 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BURST_TONES = 40 };
+enum { BURST_TONES = 80 };
 
-/* How far into its second a tone begins. */
+/* From one tone to the next, and how far into its quarter each begins. */
+extern const int64_t burst_period_ns;
 extern const int64_t burst_offset_ns;
 
 struct burst {
     double begin_frame; /* where the tone begins, in frames of the stream */
-    int tone;           /* the second, modulo BURST_TONES */
+    int tone;           /* the quarter of a second, modulo BURST_TONES */
 };
 
 struct burst_finder {

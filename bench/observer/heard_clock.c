@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const int64_t ns_per_s = 1000000000;
-
 /* More than clocks of two devices drift in a second, less than any pause that somebody hears. */
 static const int64_t break_ns = 5000000;
 
@@ -51,24 +49,25 @@ static int64_t time_of(const struct heard_report *report, size_t count, double f
     return base_ns + (int64_t)times_ns[(end - begin) / 2];
 }
 
-/* The second with that tone that is nearest to the expected one. */
-static int64_t second_near(int tone, double expected)
+/* The quarter with that tone that is nearest to the expected one. */
+static int64_t quarter_near(int tone, double expected)
 {
-    const int64_t second = tone + BURST_TONES * (int64_t)llround((expected - tone) / BURST_TONES);
-    return second < 0 ? tone : second;
+    const int64_t quarter = tone + BURST_TONES * (int64_t)llround((expected - tone) / BURST_TONES);
+    return quarter < 0 ? tone : quarter;
 }
 
 static void add(struct heard_clock *clock, int tone, int64_t time_ns, int64_t start_ns, int64_t first_ns)
 {
     const struct heard_tone *const before = clock->count ? &clock->tone[clock->count - 1] : NULL;
-    const double expected = before ? (double)before->second + (double)(time_ns - before->time_ns) / 1e9
-                                   : (double)(first_ns - start_ns - burst_offset_ns) / 1e9;
-    const int64_t second = second_near(tone, expected);
-    const int64_t position_ns = start_ns + second * ns_per_s + burst_offset_ns;
+    const int64_t expected_ns =
+        before ? before->position_ns + (time_ns - before->time_ns) - start_ns : first_ns - start_ns;
+    const double expected = (double)(expected_ns - burst_offset_ns) / (double)burst_period_ns;
+    const int64_t quarter = quarter_near(tone, expected);
+    const int64_t position_ns = start_ns + quarter * burst_period_ns + burst_offset_ns;
     if (before && llabs((position_ns - before->position_ns) - (time_ns - before->time_ns)) > break_ns)
         clock->breaks++;
     clock->tone[clock->count++] =
-        (struct heard_tone){.time_ns = time_ns, .second = second, .position_ns = position_ns};
+        (struct heard_tone){.time_ns = time_ns, .quarter = quarter, .position_ns = position_ns};
 }
 
 int heard_clock_make(struct heard_clock *clock, const struct burst *burst, size_t burst_count,

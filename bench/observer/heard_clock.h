@@ -23,7 +23,7 @@ struct heard_report {
 
 struct heard_tone {
     int64_t time_ns;     /* when it was heard */
-    int64_t second;      /* of the clip */
+    int64_t quarter;     /* of a second of the clip, from its beginning */
     int64_t position_ns; /* in the clip's own time */
 };
 
@@ -34,7 +34,7 @@ struct heard_clock {
 };
 
 /*
- * start_ns: the clip's time at which its sound begins. A tone tells its second modulo BURST_TONES: of those the nearest to
+ * start_ns: the clip's time at which its sound begins. A tone tells its quarter modulo BURST_TONES: of those the nearest to
  * where the one before lets expect it is meant, and the first tone is near first_ns. Without reports there are no
  * tones. Returns 0 or -ENOMEM; heard_clock_finish accepts zeros.
  */

@@ -16,7 +16,7 @@ static const pa_usec_t portion_us = 50000;
 static const pa_usec_t report_period_us = 125000;
 
 static const double extra_s = 600;
-enum { TONES_PER_S = 2, REPORTS_PER_S = 10 };
+enum { TONES_PER_S = 8, REPORTS_PER_S = 10 };
 
 /* A report that was longer on its way than this says when, but too roughly. */
 static const int64_t old_report_ns = 2000000000;
@@ -27,6 +27,10 @@ struct monitor_source {
     pa_time_event *next_report;
     struct burst_finder finder;
     bool listening; /* the finder is ready */
+    int64_t held_back_us; /* by the server, as it said last */
+    bool timed;           /* it told the timing since */
+    int64_t timing_ns;    /* when that was so */
+    pa_timing_info timing;
     bool lost;
     char cause[128];
     atomic_bool *stop;
@@ -86,27 +90,57 @@ static int64_t report_age_ns(const pa_timing_info *timing)
 }
 
 /*
- * What the server has recorded so far, with what the source still holds, less what the sink behind the monitor has not
- * played yet: that frame is heard now. dlex-play's clock is made of the same latency of the same sink (audio_pulse.c).
+ * A report is made of three answers, asked for in one go: what the stream holds, the timing, and again what it holds. The
+ * server keeps back as much of a monitor's sound as its sink could take back (PulseAudio 16: 180 ms with
+ * dlex-play, which moves when the sink's latency does) and does not count that in the timing. Where both
+ * answers differ, sound came in between, and the report is given up.
  */
-static void report_came(pa_stream *stream, void *opaque)
+static void timing_came(pa_stream *stream, void *opaque)
 {
     struct monitor_source *const source = opaque;
     const pa_timing_info *const timing = pa_stream_get_timing_info(stream);
+    source->timed = false;
     if (!timing || timing->write_index_corrupt || !source->listening)
         return;
     const int64_t age_ns = report_age_ns(timing);
     if (age_ns < 0 || age_ns > old_report_ns)
         return;
+    source->timed = true;
+    source->timing_ns = dlex_now_ns() - age_ns;
+    source->timing = *timing;
+}
+
+/*
+ * What the sink has mixed so far, less what it has not played yet, is heard now: dlex-play's clock is made of the same
+ * latency of the same sink (audio_pulse.c). Before the first sound nothing can be said.
+ */
+static void note_report(struct monitor_source *source, int64_t held_back_us)
+{
+    const pa_timing_info *const timing = &source->timing;
+    if (timing->write_index + held_back_us <= 0)
+        return;
     if (source->record.report_count == source->report_room) {
         source->record.lost++;
         return;
     }
-    const double ahead_s = ((double)timing->source_usec - (double)timing->sink_usec) / 1e6;
+    const double ahead_us = (double)held_back_us + (double)timing->source_usec - (double)timing->sink_usec;
     source->report[source->record.report_count++] = (struct heard_report){
-        .time_ns = dlex_now_ns() - age_ns,
-        .frame = (double)timing->write_index / sizeof(float) + ahead_s * source->finder.rate,
+        .time_ns = source->timing_ns,
+        .frame = (double)timing->write_index / sizeof(float) + ahead_us * source->finder.rate / 1e6,
     };
+}
+
+static void stream_described(pa_context *context, const pa_source_output_info *info, int end, void *opaque)
+{
+    (void)context;
+    struct monitor_source *const source = opaque;
+    if (end || !source->listening)
+        return;
+    const int64_t held_back_us = (int64_t)info->buffer_usec;
+    if (source->timed && held_back_us == source->held_back_us)
+        note_report(source, held_back_us);
+    source->timed = false;
+    source->held_back_us = held_back_us;
 }
 
 static void forget(pa_operation *operation)
@@ -115,12 +149,20 @@ static void forget(pa_operation *operation)
         pa_operation_unref(operation);
 }
 
+static void ask_what_is_held(struct monitor_source *source)
+{
+    const uint32_t index = pa_stream_get_index(source->stream);
+    forget(pa_context_get_source_output_info(source->server.context, index, stream_described, source));
+}
+
 static void report_is_due(pa_mainloop_api *api, pa_time_event *event, const struct timeval *at, void *opaque)
 {
     (void)api;
     (void)at;
     struct monitor_source *const source = opaque;
+    ask_what_is_held(source);
     forget(pa_stream_update_timing_info(source->stream, NULL, NULL));
+    ask_what_is_held(source);
     pa_context_rttime_restart(source->server.context, event, pa_rtclock_now() + report_period_us);
 }
 
@@ -133,7 +175,7 @@ static int new_stream(struct monitor_source *source)
         return -1;
     pa_stream_set_state_callback(source->stream, stream_changed, source);
     pa_stream_set_read_callback(source->stream, sound_came, source);
-    pa_stream_set_latency_update_callback(source->stream, report_came, source);
+    pa_stream_set_latency_update_callback(source->stream, timing_came, source);
     return 0;
 }
 

@@ -113,6 +113,14 @@ static int write_run(FILE *out, const struct observed_run *run)
     return ret;
 }
 
+/* Unknown before the sound begins: a first picture that waits for it on the screen is not early. */
+static int64_t skew_ns(const struct observed_run *run, int64_t pts_ns, int64_t shown_ns)
+{
+    const int64_t position_ns = heard_clock_position_ns(&run->clock, shown_ns);
+    const int64_t start_ns = run->times->pts_ns[run->first];
+    return position_ns == FIELD_EMPTY || position_ns < start_ns ? FIELD_EMPTY : position_ns - pts_ns;
+}
+
 static int write_frames(FILE *out, const struct observed_run *run)
 {
     int ret = frame_record_write_header(out);
@@ -122,8 +130,8 @@ static int write_frames(FILE *out, const struct observed_run *run)
         row.pts_ns = run->times->pts_ns[run->first + i];
         row.shown_ns = run->sightings.first_ns[run->first + i];
         row.verdict = row.shown_ns == FIELD_EMPTY ? VERDICT_UNSEEN : VERDICT_SHOWN;
-        if (row.verdict == VERDICT_SHOWN && run->clock.count)
-            row.skew_ns = heard_clock_position_ns(&run->clock, row.shown_ns) - row.pts_ns;
+        if (row.verdict == VERDICT_SHOWN)
+            row.skew_ns = skew_ns(run, row.pts_ns, row.shown_ns);
         ret = frame_record_write(out, &row);
     }
     return ret;
@@ -151,10 +159,10 @@ static int write_screen(FILE *out, const struct observed_run *run)
 
 static int write_sound(FILE *out, const struct observed_run *run)
 {
-    fputs("time_ns,second,position_ns\n", out);
+    fputs("time_ns,second\n", out);
     for (int64_t i = 0; i < run->clock.count; i++)
-        fprintf(out, "%" PRId64 ",%" PRId64 ",%" PRId64 "\n", run->clock.tone[i].time_ns, run->clock.tone[i].second,
-                run->clock.tone[i].position_ns);
+        fprintf(out, "%" PRId64 ",%.6f\n", run->clock.tone[i].time_ns,
+                (double)run->clock.tone[i].position_ns / ns_per_s);
     return ferror(out) ? -EIO : 0;
 }
 
