@@ -8,7 +8,7 @@
 #include "fpenv.h"
 #include "signals.h"
 
-__thread struct dlex_guard_ dlex_guard_;
+__thread struct dlex_guard_ dlex_guard_ = { .deadline_ns = INT64_MAX, .cpu_limit_ns = INT64_MAX };
 __thread struct thread_state dlex_thread_state;
 
 /* What a block demands: its own limit, and when it can first be exceeded. */
@@ -51,7 +51,7 @@ static inline void set_place(struct thread_state *t, struct dlex_block_ *block, 
     const bool on_stack = record > sp && record < block->frame;
     block->low = on_stack ? record : block->frame;
     block->seal = dlex_seal_of(block);
-    *(t->top ? &t->top->inner : &t->outermost) =
+    *(dlex_guard_.top ? &dlex_guard_.top->inner : &t->outermost) =
         (struct dlex_place_){ block, block->frame, block->low, block->outer_depth,
                               block->resource_mark };
     t->frame = block->frame;
@@ -94,22 +94,22 @@ static void link_block(struct thread_state *t, struct dlex_block_ *block,
 {
     const uintptr_t sp = dlex_stack_pointer();
     discard_stale(t, block, sp);
-    block->outer = t->top;
+    block->outer = dlex_guard_.top;
     block->outer_depth = dlex_guard_.depth - 1;
     block->outer_level = t->level;
-    set_shelter(block, t->top, demand->how);
+    set_shelter(block, dlex_guard_.top, demand->how);
     block->owner = NULL;
     block->exception = NULL;
     block->back = NULL;
     block->resource_mark = t->resource_count;
     block->handled = 0;
     block->mask_known = 0;
-    set_limits(block, t->top, demand);
+    set_limits(block, dlex_guard_.top, demand);
     fpenv_save(block->fp_control);
     set_place(t, block, sp);
     t->level++;
     block->phase = DLEX_OPEN_;
-    t->top = block;
+    dlex_set_top(block);
 }
 
 int dlex_begin_(struct dlex_block_ *block)
@@ -154,7 +154,7 @@ static void watch(struct thread_state *t, struct dlex_block_ *block, int64_t che
         err = dlex_rearm(t, now_ns);
     if (err < 0) {
         errno = t->timer_errno = -err;
-        dlex_unwind(t, &dlex_timer_error, NULL, block->site->where);
+        dlex_unwind(&dlex_timer_error, NULL, block->site->where);
     }
 }
 
@@ -176,7 +176,7 @@ int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how)
     if (how & DLEX_COOPERATIVE_) {
         demand.check_ns = INT64_MAX;
         link_block(t, block, &demand);
-        dlex_check_at(t, now_ns);
+        dlex_check_(now_ns);
         return 1;
     }
     link_block(t, block, &demand);
@@ -199,7 +199,7 @@ static void close_block(struct dlex_block_ *block)
     DLEX_FENCE_();
     if (block->how & DLEX_MEASURED_)
         dlex_benchmark_end(block);
-    t->top = block->outer;
+    dlex_set_top(block->outer);
     t->level = block->outer_level;
     t->frame = block->outer ? block->outer->frame : UINTPTR_MAX;
     t->low = block->outer ? block->outer->low : UINTPTR_MAX;
@@ -308,7 +308,7 @@ void dlex_depart_(void *frame, sigjmp_buf *back)
     struct thread_state *t = &dlex_thread_state;
     dlex_try_within_disable();
     dlex_discard_left(t, (uintptr_t)frame, dlex_stack_pointer());
-    struct dlex_block_ *block = t->top;
+    struct dlex_block_ *block = dlex_guard_.top;
     if (block && block->frame == (uintptr_t)frame) {
         block->back = back;
         siglongjmp(block->env, 1);

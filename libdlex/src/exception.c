@@ -56,10 +56,10 @@ _Noreturn void dlex_misuse(const char *what, const char *where)
     abort();
 }
 
-_Noreturn void dlex_unwind(struct thread_state *t, const struct dlex_type *type,
+_Noreturn void dlex_unwind(const struct dlex_type *type,
                            struct dlex_block_ *owner, const char *origin)
 {
-    struct dlex_block_ *block = t->top;
+    struct dlex_block_ *block = dlex_guard_.top;
     if (!block)
         terminate(type, origin);
     block->exception = type;
@@ -75,7 +75,7 @@ _Noreturn static void unwind_from(uintptr_t frame, const struct dlex_type *type,
 {
     dlex_try_within_disable();
     dlex_discard_left(&dlex_thread_state, frame, dlex_stack_pointer());
-    dlex_unwind(&dlex_thread_state, type, owner, origin);
+    dlex_unwind(type, owner, origin);
 }
 
 void dlex_throw_(const struct dlex_type *type, const char *origin, void *frame)

@@ -7,23 +7,15 @@
 
 #include "thread.h"
 
-/* dlex_now_ns without the call, where nanoseconds count. */
-static inline int64_t clock_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* One instant on both clocks. CPU time costs a system call, so it is read only for WCETs. */
 struct instant {
     int64_t now_ns;
     int64_t cpu_ns;
 };
 
-static struct instant instant_of(const struct thread_state *t, int64_t now_ns)
+static struct instant instant_of(int64_t now_ns)
 {
-    const bool cpu = t->top && t->top->cpu_limit_ns != INT64_MAX;
+    const bool cpu = dlex_guard_.top && dlex_guard_.top->cpu_limit_ns != INT64_MAX;
     return (struct instant){ now_ns, cpu ? dlex_cpu_ns() : 0 };
 }
 
@@ -51,12 +43,12 @@ static void note_next(struct survey *s, const struct dlex_block_ *block, int64_t
         *next_ns = now_ns + left_ns;
 }
 
-static struct survey look(const struct thread_state *t, struct instant at)
+static struct survey look(struct instant at)
 {
     struct survey s = { .next_ns = INT64_MAX, .next_wcet_ns = INT64_MAX };
-    const struct dlex_block_ *floor = t->top ? t->top->floor : NULL;
+    const struct dlex_block_ *floor = dlex_guard_.top ? dlex_guard_.top->floor : NULL;
     bool shielded = false;
-    for (struct dlex_block_ *b = t->top; b; b = b->outer) {
+    for (struct dlex_block_ *b = dlex_guard_.top; b; b = b->outer) {
         const int64_t left_ns = time_left_ns(b, at);
         if (left_ns > 0) {
             note_next(&s, b, left_ns, at.now_ns);
@@ -122,7 +114,7 @@ void dlex_note_pending(struct thread_state *t, int64_t now_ns)
 
 int dlex_rearm(struct thread_state *t, int64_t now_ns)
 {
-    const struct survey s = look(t, instant_of(t, now_ns));
+    const struct survey s = look(instant_of(now_ns));
     if (s.owner || s.hidden) /* its signal was lost, or waits for the end of a section */
         dlex_note_pending(t, now_ns);
     return arm_next(t, earliest(&s));
@@ -146,7 +138,7 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
      * the place where it would end that. */
     if (source == EXPIRY_SIGNAL)
         pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
-    dlex_unwind(t, t->violation.type, owner, owner->site->where);
+    dlex_unwind(t->violation.type, owner, owner->site->where);
 }
 
 /* A section that ends while the signal is blocked may end in a handler of dlex_sigaction, which must
@@ -167,8 +159,8 @@ static bool attend_once(struct thread_state *t, enum expiry_source source)
 {
     const bool waiting = dlex_guard_.pending;
     dlex_guard_.pending = 0;
-    const struct instant at = instant_of(t, dlex_now_ns());
-    const struct survey s = look(t, at);
+    const struct instant at = instant_of(dlex_now_ns());
+    const struct survey s = look(at);
     const int64_t next_ns = source == EXPIRY_SIGNAL ? next_look(t, &s, at) : earliest(&s);
     if (t->armed_ns <= at.now_ns || next_ns < t->armed_ns)
         arm_next(t, next_ns);
@@ -213,9 +205,9 @@ static void deliver_expired(struct thread_state *t, int64_t now_ns)
 {
     dlex_try_within_disable();
     dlex_discard_left(t, 0, dlex_stack_pointer());
-    if (may_check(t->top, dlex_guard_.depth - 1)) {
-        const struct instant at = instant_of(t, now_ns);
-        const struct survey s = look(t, at);
+    if (may_check(dlex_guard_.top, dlex_guard_.depth - 1)) {
+        const struct instant at = instant_of(now_ns);
+        const struct survey s = look(at);
         if (s.owner)
             deliver(t, s.owner, at, EXPIRY_OPENING);
     }
@@ -228,19 +220,10 @@ static inline bool has_time(const struct dlex_block_ *top, int64_t now_ns)
            && (top->cpu_limit_ns == INT64_MAX || dlex_cpu_ns() < top->cpu_limit_ns);
 }
 
-void dlex_check_at(struct thread_state *t, int64_t now_ns)
+void dlex_check_(int64_t now_ns)
 {
-    if (t->top && !has_time(t->top, now_ns) && may_check(t->top, dlex_guard_.depth))
-        deliver_expired(t, now_ns);
-}
-
-void dlex_checkpoint(void)
-{
-    const struct dlex_block_ *const top = dlex_thread_state.top;
-    if (!top)
-        return;
-    const int64_t now_ns = clock_ns();
-    if (!has_time(top, now_ns) && may_check(top, dlex_guard_.depth))
+    const struct dlex_block_ *const top = dlex_guard_.top;
+    if (top && !has_time(top, now_ns) && may_check(top, dlex_guard_.depth))
         deliver_expired(&dlex_thread_state, now_ns);
 }
 
@@ -304,22 +287,9 @@ void dlex_lift_(void)
         dlex_attend(t, EXPIRY_LIFTED);
 }
 
-int64_t dlex_remaining_ns(void)
-{
-    const struct dlex_block_ *const top = dlex_thread_state.top;
-    if (!top)
-        return INT64_MAX;
-    const int64_t deadline_ns = top->deadline_ns, cpu_limit_ns = top->cpu_limit_ns;
-    const int64_t left_ns = deadline_ns == INT64_MAX ? INT64_MAX : deadline_ns - clock_ns();
-    if (cpu_limit_ns == INT64_MAX)
-        return left_ns;
-    const int64_t cpu_left_ns = cpu_limit_ns - dlex_cpu_ns();
-    return cpu_left_ns < left_ns ? cpu_left_ns : left_ns;
-}
-
 int64_t dlex_deadline_ns(void)
 {
-    const struct dlex_block_ *top = dlex_thread_state.top;
+    const struct dlex_block_ *top = dlex_guard_.top;
     return top ? top->deadline_ns : INT64_MAX;
 }
 

@@ -17,7 +17,7 @@ enum { LOOK_AGAIN_NS = 10 * 1000 * 1000 };
 
 int64_t dlex_wait_limit_(void)
 {
-    const struct dlex_block_ *const top = dlex_thread_state.top;
+    const struct dlex_block_ *const top = dlex_guard_.top;
     if (!top || dlex_guard_.depth > 1 || dlex_guard_.held > 0)
         return INT64_MAX;
     int64_t limit_ns = top->cpu_limit_ns == INT64_MAX ? INT64_MAX : dlex_now_ns() + LOOK_AGAIN_NS;

@@ -119,7 +119,7 @@ static bool take_off(struct thread_state *t, void (*release)(void *), void *arg)
 void *dlex_scoped_acquire(void *(*acquire)(void *), void *arg, void (*release)(void *))
 {
     struct thread_state *t = &dlex_thread_state;
-    if (!t->top)
+    if (!dlex_guard_.top)
         return acquire(arg);
     dlex_try_within_disable();
     struct dlex_resource_ *const r = make_record(t);
@@ -135,7 +135,7 @@ void *dlex_scoped_acquire(void *(*acquire)(void *), void *arg, void (*release)(v
 int dlex_scoped_defer(void (*release)(void *), void *arg)
 {
     struct thread_state *t = &dlex_thread_state;
-    if (!t->top)
+    if (!dlex_guard_.top)
         return 0;
     dlex_try_within_disable();
     struct dlex_resource_ *const r = make_record(t);

@@ -148,7 +148,7 @@ int dlex_sigmask(int how, const sigset_t *set, sigset_t *old)
     }
     const int err = pthread_sigmask(how, set ? &allowed : NULL, &before);
     if (!err && set)
-        remember_mask(dlex_thread_state.top, &before);
+        remember_mask(dlex_guard_.top, &before);
     if (!err && old)
         *old = before;
     dlex_try_within_enable();

@@ -33,7 +33,7 @@ static void keep(struct thread_state *t, struct dlex_block_ *top, int level, int
 {
     dlex_guard_.depth = outer_depth + 1;
     t->level = level;
-    t->top = top;
+    dlex_set_top(top);
     t->frame = top ? top->frame : UINTPTR_MAX;
     t->low = top ? top->low : UINTPTR_MAX;
 }
@@ -59,7 +59,7 @@ void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp)
 __attribute__((no_sanitize_address))
 void dlex_discard_reused(struct thread_state *t, const struct dlex_block_ *block)
 {
-    struct dlex_block_ *open = t->top;
+    struct dlex_block_ *open = dlex_guard_.top;
     uintptr_t frame = t->frame;
     while (open && frame == block->frame && is_whole(open)) {
         if (open == block) {

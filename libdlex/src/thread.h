@@ -19,8 +19,7 @@
 #include "notify.h"
 
 struct thread_state {
-    struct dlex_block_ *top;   /* innermost open block */
-    uintptr_t frame;           /* its, known also when its record is gone */
+    uintptr_t frame;           /* of the innermost open block, known also when its record is gone */
     uintptr_t low;
     int level;                 /* number of open blocks */
     struct dlex_place_ outermost; /* if a block is open */
@@ -42,13 +41,21 @@ struct thread_state {
 
 extern __thread struct thread_state dlex_thread_state __attribute__((tls_model("initial-exec")));
 
+/* With the guard held. */
+static inline void dlex_set_top(struct dlex_block_ *top)
+{
+    dlex_guard_.top = top;
+    dlex_guard_.deadline_ns = top ? top->deadline_ns : INT64_MAX;
+    dlex_guard_.cpu_limit_ns = top ? top->cpu_limit_ns : INT64_MAX;
+}
+
 static inline bool dlex_is_wcet(int how)
 {
     return (how & DLEX_KINDS_) == DLEX_WCET_;
 }
 
 /* exception.c: with the guard held, jumps to the innermost open block, or ends the program. */
-_Noreturn void dlex_unwind(struct thread_state *t, const struct dlex_type *type,
+_Noreturn void dlex_unwind(const struct dlex_type *type,
                            struct dlex_block_ *owner, const char *origin);
 /* Says what the programmer did wrong, and aborts. */
 _Noreturn void dlex_misuse(const char *what, const char *where);
@@ -75,8 +82,6 @@ enum expiry_source { EXPIRY_SIGNAL, EXPIRY_OPENING, EXPIRY_LIFTED };
 void dlex_attend(struct thread_state *t, enum expiry_source source);
 /* With the guard held: somebody has to attend as soon as it is free. */
 void dlex_note_pending(struct thread_state *t, int64_t now_ns);
-/* Throws what has expired and may be delivered by a checkpoint. */
-void dlex_check_at(struct thread_state *t, int64_t now_ns);
 /* Arms the timer for the earliest expiry to come; what has expired already becomes pending. 0 or a
  * negative errno value. */
 int dlex_rearm(struct thread_state *t, int64_t now_ns);

@@ -24,7 +24,7 @@ static void on_thread_end(void *state)
     struct thread_state *t = state;
     dlex_try_within_disable();
     dlex_scoped_end_(t);
-    t->top = NULL;
+    dlex_set_top(NULL);
     t->level = 0;
     t->armed_ns = 0;
     if (t->has_timer)
@@ -43,12 +43,13 @@ static void before_fork(void)
 /* In the child the CPU time of the thread begins at zero. */
 static void rebase_wcets(struct thread_state *t)
 {
-    for (struct dlex_block_ *b = t->top; b; b = b->outer) {
+    for (struct dlex_block_ *b = dlex_guard_.top; b; b = b->outer) {
         if (dlex_is_wcet(b->how) && b->limit_ns != INT64_MAX)
             b->limit_ns -= t->fork_cpu_ns;
         if (b->cpu_limit_ns != INT64_MAX)
             b->cpu_limit_ns -= t->fork_cpu_ns;
     }
+    dlex_set_top(dlex_guard_.top);
 }
 
 /* The section that stands round fork (see the contract) looks at the deadlines when it ends, and
@@ -60,7 +61,7 @@ static void in_forked_child(void)
     t->has_timer = false;
     t->armed_ns = 0;
     rebase_wcets(t);
-    if (t->top)
+    if (dlex_guard_.top)
         dlex_guard_.pending = 1;
 }
 

@@ -71,6 +71,7 @@
 #define DLEX_WITHIN_H
 
 #include <dlex/exception.h>
+#include <time.h>
 #ifdef DLEX_BENCHMARK
 #include <dlex/benchmark.h>
 #endif
@@ -127,7 +128,7 @@ extern DLEX_API const struct dlex_type dlex_timer_error;
  * none in any protected section; allowed everywhere but in signal handlers. In an interruptible
  * body it is not needed, and does no harm. Costs one clock read, two when a WCET is in force.
  */
-DLEX_API void dlex_checkpoint(void);
+static inline void dlex_checkpoint(void);
 
 /*
  * An island of interruptible computation inside a protected section. The body is interruptible,
@@ -163,7 +164,7 @@ DLEX_API int64_t dlex_cpu_ns(void);
 /* Time until the earliest violation in all open blocks of this thread (requirement 10), in the
  * clock of its constraint: negative when it has passed, which a protected section or a cooperative
  * block can see; INT64_MAX when there is none. */
-DLEX_API int64_t dlex_remaining_ns(void);
+static inline int64_t dlex_remaining_ns(void);
 
 /* The earliest deadline of all open blocks of this thread, on CLOCK_MONOTONIC; INT64_MAX: none.
  * For calls that wait until a time, such as pthread_cond_clockwait. WCETs are not in it. */
@@ -203,6 +204,9 @@ struct dlex_guard_ {
     volatile int depth;   /* protected sections open */
     volatile int pending; /* an expiry waits for the end of a section */
     volatile int held;    /* mutexes that the thread holds, as far as libdlex-guard sees them */
+    struct dlex_block_ *top; /* innermost open block; NULL: none is open */
+    int64_t deadline_ns;     /* the top's, here for the shortest way to it; INT64_MAX: none */
+    int64_t cpu_limit_ns;
 };
 
 /* initial-exec: the handler must reach it without an allocation by the dynamic loader. */
@@ -222,6 +226,7 @@ enum {
 
 DLEX_API int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how);
 DLEX_API void dlex_lift_(void);
+DLEX_API void dlex_check_(int64_t now_ns);
 
 /* The compiler must not move memory accesses of a section out of it. */
 #define DLEX_FENCE_() __asm__ __volatile__("" ::: "memory")
@@ -239,6 +244,35 @@ static inline void dlex_try_within_enable(void)
     dlex_guard_.depth = depth;
     if (depth <= 0 && (depth < 0 || dlex_guard_.pending))
         dlex_lift_();
+}
+
+/* Here, and not in the library: a call more would be half of what they cost beyond the clock. */
+static inline int64_t dlex_clock_ns_(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static inline void dlex_checkpoint(void)
+{
+    const int64_t deadline_ns = dlex_guard_.deadline_ns, cpu_limit_ns = dlex_guard_.cpu_limit_ns;
+    if (deadline_ns == INT64_MAX && cpu_limit_ns == INT64_MAX)
+        return;
+    const int64_t now_ns = dlex_clock_ns_();
+    if (now_ns >= deadline_ns || cpu_limit_ns != INT64_MAX)
+        dlex_check_(now_ns);
+}
+
+static inline int64_t dlex_remaining_ns(void)
+{
+    const int64_t deadline_ns = dlex_guard_.deadline_ns, cpu_limit_ns = dlex_guard_.cpu_limit_ns;
+    const int64_t left_ns =
+        deadline_ns == INT64_MAX ? INT64_MAX : deadline_ns - dlex_clock_ns_();
+    if (cpu_limit_ns == INT64_MAX)
+        return left_ns;
+    const int64_t cpu_left_ns = cpu_limit_ns - dlex_cpu_ns();
+    return cpu_left_ns < left_ns ? cpu_left_ns : left_ns;
 }
 
 #ifdef __cplusplus
