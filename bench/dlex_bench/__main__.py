@@ -24,6 +24,7 @@ from .latency_options import add_latency_options, complete_latency_options
 from .machine.cli import repair_parser, run_repair
 from .parser import Command, Parser
 from .processes import signals_as_exceptions
+from .report.cli import compare_parser, report_parser, run_compare, run_report
 
 
 def demo_parser() -> Parser:
@@ -69,6 +70,8 @@ COMMANDS: dict[str, Command] = {
     "run-job": (run_job_parser, run_run_job),
     "merge": (merge_parser, run_merge),
     "repair": (repair_parser, run_repair),
+    "report": (report_parser, run_report),
+    "compare": (compare_parser, run_compare),
 }
 
 

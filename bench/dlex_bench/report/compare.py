@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`compare A B`: every setting that both batches have, in ratios of medians, and what of it is noise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from ..analysis import statistics
+from ..analysis.results_frame import Row, by_setting, values
+from ..analysis.statistics import Comparison
+from ..batch.results import difference
+from ..errors import EXIT_SETUP, DemoError
+from ..progress import tell, tell_table
+from ..table import titled_table
+from .gather import Batch, gather
+from .metrics import COMPARED, Metric, number
+
+# What makes two jobs of one name the same experiment.
+SAME = ("player", "player_params", "sched", "load", "clip", "observe")
+
+
+@dataclass(frozen=True)
+class Line:
+    """B against A in one figure of one setting."""
+
+    section: str
+    workload: str
+    metric: Metric
+    a: list[float]
+    b: list[float]
+    found: Comparison
+
+
+def compare(a_folder: Path, b_folder: Path, *, as_json: bool, mixed: bool) -> None:
+    a, b = gather(a_folder), gather(b_folder)
+    if not mixed:
+        _refuse_other_machine(a, b)
+    lines = list(compared(a, b))
+    if not lines:
+        raise DemoError(f"{a_folder} and {b_folder} have no setting in common that both have played; see their agendas")
+    notes = list(differences(a, b))
+    if as_json:
+        content = {"a": str(a_folder), "b": str(b_folder), "notes": notes, "figures": [_entry(it) for it in lines]}
+        print(json.dumps(content, indent=2))
+        return
+    console = Console()
+    tell_table(console, _table(lines))
+    for note in notes:
+        tell(console, note)
+
+
+def _refuse_other_machine(a: Batch, b: Batch) -> None:
+    of_a, of_b = ({one.machine for one in batch.rows} for batch in (a, b))
+    if of_a == of_b and len(of_a) == 1:
+        return
+    told = " and ".join(f"{batch.folder} is of {', '.join(sorted(of))}" for batch, of in ((a, of_a), (b, of_b)))
+    raise DemoError(f"the machines are not one and the same: {told}; --mixed compares nevertheless", EXIT_SETUP)
+
+
+def compared(a: Batch, b: Batch) -> Iterator[Line]:
+    of_a, of_b = by_setting(a.rows), by_setting(b.rows)
+    for setting in of_a:
+        for metric in COMPARED if setting in of_b else ():
+            before, after = values(of_a[setting], metric.key), values(of_b[setting], metric.key)
+            if before and after:
+                yield Line(*setting, metric, before, after, statistics.compare(after, before))
+
+
+def differences(a: Batch, b: Batch) -> Iterator[str]:
+    """What else is not the same, in sentences: it may be what the figures show."""
+    commits = [", ".join(dict.fromkeys(str(one.result.get("commit")) for one in batch.rows)) for batch in (a, b)]
+    if commits[0] != commits[1]:
+        yield f"A is of commit {commits[0]}, B of {commits[1]}."
+    of_a, of_b = by_setting(a.rows), by_setting(b.rows)
+    for setting in (it for it in of_a if it in of_b):
+        changed = difference(_experiment(of_a[setting]), _experiment(of_b[setting]))
+        if changed:
+            key, before, after = changed
+            yield f"{'-'.join(setting)} is not the same experiment: {key} is {before} in A and {after} in B."
+    for name, one, other in (("A", of_a, of_b), ("B", of_b, of_a)):
+        alone = ["-".join(setting) for setting in one if setting not in other]
+        if alone:
+            yield f"Only {name} has {', '.join(alone)}."
+
+
+def _experiment(runs: Sequence[Row]) -> dict[str, Any]:
+    job = runs[0].result["job"]
+    applied = (runs[0].result.get("policy") or {}).get("applied")
+    return {**{key: job.get(key) for key in SAME}, "applied policy": applied}
+
+
+def _table(lines: Sequence[Line]) -> Table:
+    table = titled_table("Medians and their ratio B/A, 95 % bootstrap interval; A-V > 0: the video is late")
+    for heading in ("setting", "figure"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("runs", "A", "B", "B/A", ""):
+        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+    before = ""
+    for it in lines:
+        name = f"{it.section}-{it.workload}"
+        runs = str(len(it.a)) if len(it.a) == len(it.b) else f"{len(it.a)}, {len(it.b)}"
+        middles = (it.metric.text(median(some)) for some in (it.a, it.b))
+        table.add_row(name if name != before else "", it.metric.heading, runs, *middles, _ratio(it), it.found.verdict)
+        before = name
+    return table
+
+
+def _ratio(it: Line) -> str:
+    """Where there is none (a sign, or nothing in A) the difference says it."""
+    found = it.found.ratio
+    if found is None:
+        sign = "+" if it.found.difference.value >= 0 else ""
+        return f"{sign}{it.metric.text(it.found.difference.value)}"
+    if found.low is None or found.high is None:
+        return number(found.value, 2)
+    return f"{number(found.value, 2)} ({number(found.low, 2)} to {number(found.high, 2)})"
+
+
+def _entry(it: Line) -> dict[str, Any]:
+    return {
+        "section": it.section,
+        "workload": it.workload,
+        "figure": it.metric.key,
+        "a": {"median": median(it.a), "runs": it.a},
+        "b": {"median": median(it.b), "runs": it.b},
+        "ratio": asdict(it.found.ratio) if it.found.ratio else None,
+        "difference": asdict(it.found.difference),
+        "verdict": it.found.verdict,
+    }

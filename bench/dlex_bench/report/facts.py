@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What was run, when, and on what machine: names and values, whatever the batch has recorded. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from .gather import Batch
+
+Facts = list[tuple[str, str]]
+
+
+def batch_facts(batch: Batch) -> Facts:
+    started = sorted(one.result["started"] for one in batch.rows if one.result.get("started"))
+    wall_s = sum(one.result.get("wall_s") or 0 for one in batch.rows)
+    commits = dict.fromkeys(one.result["commit"] for one in batch.rows if one.result.get("commit"))
+    facts = [
+        ("jobs", batch.counts),
+        ("played", f"{_minute(started[0])} to {_minute(started[-1])} UTC" if started else ""),
+        ("time in jobs", f"{wall_s / 3600:.1f} h" if wall_s >= 3600 else f"{wall_s / 60:.0f} min"),
+        ("commit" if len(commits) < 2 else "commits", ", ".join(commits) or (batch.commit or "")),
+        ("machine" if not batch.mixed else "machines", ", ".join(dict.fromkeys(one.machine for one in batch.rows))),
+        ("calibration", _calibration(batch.calibration)),
+    ]
+    return [(name, text) for name, text in facts if text]
+
+
+def _minute(stamp: str) -> str:
+    """2026-11-21T23:55 of 2026-11-21T23:55:17.5Z."""
+    return stamp[:16].replace("T", " ")
+
+
+def _calibration(found: Mapping[str, Any] | None) -> str:
+    if not found or found.get("budget_ms") is None:
+        return ""
+    text = f"{found['budget_ms']:g} ms every {found.get('period_ms', 40):g} ms"
+    baseline = found.get("baseline")
+    return f"{text}, at which {baseline} drops what the paper's cbs row drops" if baseline else text
+
+
+def machine_facts(batch: Batch) -> dict[str, Facts]:
+    """By machine; nested facts get dotted names."""
+    return {name: _flat("", facts) for name, facts in batch.machines.items()}
+
+
+def _flat(prefix: str, found: Mapping[str, Any]) -> Facts:
+    facts: Facts = []
+    for key, value in found.items():
+        if isinstance(value, Mapping):
+            facts += _flat(f"{prefix}{key}.", value)
+        elif value is not None and value != "":
+            facts.append((prefix + key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
+    return facts
+
+
+def agenda_text(batch: Batch) -> str:
+    return yaml.safe_dump(dict(batch.agenda), sort_keys=False, allow_unicode=True) if batch.agenda else ""

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Everything that a result directory holds about a batch, also when parts of it are missing or torn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..analysis.results_frame import Row, row
+from ..batch.results import DONE, FAILED, RESULT, SKIPPED, Store
+from ..errors import EXIT_SETUP, DemoError
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`torn`: a sentence for each file that is there and says nothing. `waiting`: ids of jobs without a result.
+
+    Machines must not be mixed up: where there are several, a row's section names its machine as well.
+    """
+
+    folder: Path
+    rows: list[Row]
+    agenda: Mapping[str, Any] = field(default_factory=dict)
+    created: str | None = None
+    commit: str | None = None
+    machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    calibration: Mapping[str, Any] | None = None
+    waiting: list[str] = field(default_factory=list)
+    torn: list[str] = field(default_factory=list)
+
+    @property
+    def mixed(self) -> bool:
+        return len({one.machine for one in self.rows}) > 1
+
+    @property
+    def counts(self) -> str:
+        found = [(len(self.of_status(status)), status) for status in (DONE, FAILED, SKIPPED)]
+        found.append((len(self.waiting), "not run yet"))
+        return ", ".join(f"{count} {what}" for count, what in found if count)
+
+    @property
+    def not_done(self) -> list[Row]:
+        return [*self.of_status(FAILED), *self.of_status(SKIPPED)]
+
+    def of_status(self, status: str) -> list[Row]:
+        return [one for one in self.rows if one.status == status]
+
+
+def gather(folder: Path) -> Batch:
+    if not folder.is_dir():
+        raise DemoError(f"there is no folder {folder}; name the one that `run -o` was given", EXIT_SETUP)
+    try:
+        return _gathered(Store(folder))
+    except OSError as cause:
+        raise DemoError(f"{folder} cannot be read ({cause.strerror}); see who owns it", EXIT_SETUP) from cause
+
+
+def _gathered(store: Store) -> Batch:
+    results = store.results()
+    torn = [
+        f"{path} is torn, or of another version"
+        for path in sorted(store.out.glob(f"*/{RESULT}"))
+        if path.parent.name not in results
+    ]
+    if not results:
+        raise DemoError(_nothing(store.out, torn))
+    batch = store.batch() or {}
+    rows = [row(result) for result in results.values()]
+    if len({one.machine for one in rows}) > 1:
+        rows = [replace(one, section=f"{one.section} on {one.machine or 'an unknown machine'}") for one in rows]
+    return Batch(
+        folder=store.out,
+        rows=rows,
+        agenda=batch.get("agenda") or {},
+        created=batch.get("created"),
+        commit=batch.get("commit"),
+        machines=store.machines(),
+        calibration=_calibration(store.out / "calibration.json", torn),
+        waiting=[job.id for job in store.jobs() if job.id not in results],
+        torn=torn,
+    )
+
+
+def _nothing(folder: Path, torn: list[str]) -> str:
+    if torn:
+        more = f", and {len(torn) - 1} more" if len(torn) > 1 else ""
+        return f"no result in {folder} can be read: {torn[0]}{more}; run the batch again"
+    return f"{folder} has no results; fill it with `dlex bench run AGENDA -o {folder}`"
+
+
+def _calibration(path: Path, torn: list[str]) -> Mapping[str, Any] | None:
+    try:
+        content = json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        torn.append(f"{path} is torn")
+        return None
+    return content if isinstance(content, dict) else None

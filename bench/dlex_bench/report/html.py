@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The page: a template with its style, its scripts, plotly and the records inlined, so that it needs no network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from ..analysis.front import AXES
+from ..analysis.results_frame import by_setting
+from ..analysis.seed import PLAYERS, STANDS_FOR
+from ..analysis.series import figure
+from .facts import agenda_text, batch_facts, machine_facts
+from .gather import Batch
+from .meaning import Meaning
+from .metrics import DROPS_COUNT, FRONT, RUNS, number
+from .sections import Section
+from .timeline import Timelines
+
+TEMPLATES = Path(__file__).parent / "templates"
+# In the order in which they run.
+SCRIPTS = ("theme.js", "tables.js", "plots.js", "front.js", "panels.js", "timeline.js")
+
+
+ABOUT = "Playback beside other work: which pictures were dropped, and how far the others were from their sound."
+NAMES = {metric.key: metric.label for metric in (*FRONT, DROPS_COUNT)}
+
+
+def page(
+    batch: Batch, sections: Sequence[Section], meaning: Meaning, timelines: Timelines
+) -> str:
+    config = batch.agenda.get("config") or {}
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": number, "metric": lambda key: NAMES.get(key, key)}
+    return environment.get_template("report.html.j2").render(
+        batch=batch,
+        sections=sections,
+        meaning=meaning,
+        timelines=timelines,
+        title=config.get("name") or batch.folder.resolve().name,
+        about=config.get("about") or ABOUT,
+        facts=batch_facts(batch),
+        machines=machine_facts(batch),
+        agenda=agenda_text(batch),
+        ratio_figures=list(AXES),
+        run_metrics=RUNS,
+        front_metrics=FRONT,
+        settings=_settings(batch),
+        sides=_sides(batch),
+        data=Markup(_script_json(_data(batch, sections))),
+        plotly=Markup(get_plotlyjs()),
+        style=Markup((TEMPLATES / "report.css").read_text()),
+        scripts=Markup("\n".join((TEMPLATES / name).read_text() for name in SCRIPTS)),
+    )
+
+
+def _sides(batch: Batch) -> dict[str, str]:
+    """The settings that the run-by-run panels begin with: the paper's two where they are there."""
+    there = _settings(batch)
+    left, right = (STANDS_FOR[player] if STANDS_FOR[player] in there else None for player in PLAYERS)
+    left = left or there[0]
+    return {"left": left, "right": right or next((name for name in reversed(there) if name != left), left)}
+
+
+def _script_json(content: Any) -> str:
+    """Inside a script element only `<` could end it; a line in JSON may escape it anywhere."""
+    return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _data(batch: Batch, sections: Sequence[Section]) -> dict[str, Any]:
+    """What the plots are drawn from; tables are in the page itself."""
+    settings = by_setting(batch.rows)
+    return {
+        "sections": [
+            {
+                "name": part.title,
+                "settings": [{"name": it.name, "player": it.player, "point": it.point} for it in part.settings],
+            }
+            for part in sections
+        ],
+        "axes": {metric.key: metric.heading for metric in FRONT},
+        # The paper's Figures 7 and 8, of every setting.
+        "figures": {name: [asdict(panel) for panel in figure(settings, name)] for name in _settings(batch)},
+    }
+
+
+def _settings(batch: Batch) -> list[str]:
+    return list(dict.fromkeys(one.workload for one in batch.rows))

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The figures that tables and plots show: one list, for the page, report.csv and report.json alike.
+
+A-V > 0: the video is late. Fractions are shown in per cent.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Metric:
+    """`key` as analysis.results_frame.Row.value knows it; `scale` from there to `unit`."""
+
+    key: str
+    label: str
+    unit: str
+    about: str
+    scale: float = 1.0
+    digits: int = 0
+
+    @property
+    def heading(self) -> str:
+        return f"{self.label}, {self.unit}" if self.unit else self.label
+
+    def text(self, value: float | None) -> str:
+        return "–" if value is None else number(value * self.scale, self.digits)
+
+
+def number(value: float, digits: int) -> str:
+    """Three digits or so, for small figures and large ones in one column."""
+    if math.isinf(value):
+        return "∞"
+    size = abs(value)
+    shown = digits + (1 if 0 < size < 1 and digits else -1 if size >= 100 and digits else 0)
+    return f"{value:,.{shown}f}".replace("-", "−")
+
+
+DROPS = Metric("drops_fraction", "dropped", "%", "pictures that were never on the screen", 100.0, 1)
+DROPS_COUNT = Metric("dropped", "dropped", "pictures", "the same, counted")
+SKEW_MEAN = Metric("skew_ms_mean", "A-V mean", "ms", "over the pictures shown; > 0: the video is late", 1.0, 1)
+SKEW_SD = Metric("skew_ms_sd", "A-V s.d.", "ms", "within a run, over the pictures shown", 1.0, 1)
+SKEW_ABS = Metric("skew_ms_abs_mean", "|A-V mean|", "ms", "how far from the sound, in either direction", 1.0, 1)
+RMSE = Metric("rmse_q16_sum", "RMSE sum", "k", "over the dropped pictures, thousands of Q16 units", 1e-3, 1)
+CPU = Metric("cpu_ms_per_frame", "CPU", "ms a frame", "CPU time of the player's process for each picture", 1.0, 2)
+TORN = Metric("torn", "torn", "pictures", "seen on the screen half drawn")
+MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "deadlines of the 3/8 ms task missed", 100.0, 1)
+MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "of the 20/200 ms task", 100.0, 1)
+
+TABLE = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, CPU, TORN, MISSES_1, MISSES_2)
+RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)
+COMPARED = (DROPS, SKEW_ABS, SKEW_SD, RMSE, CPU)
+# The axes of the front, each better when smaller.
+FRONT = (DROPS, SKEW_SD, SKEW_ABS, RMSE)

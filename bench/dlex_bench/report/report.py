@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`report DIR`: report.html, report.csv and report.json, each written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+
+from ..errors import EXIT_SETUP, DemoError
+from ..progress import tell
+from ..summary import write_whole
+from .gather import gather
+from .html import page
+from .meaning import meaning
+from .sections import sections
+from .tables import csv_text, json_content
+from .timeline import pack_all
+
+TABLES = (".csv", ".json")
+
+
+def report(folder: Path, out: Path | None) -> None:
+    batch = gather(folder)
+    target = out or folder / "report.html"
+    if target.suffix in TABLES:
+        other = target.with_suffix(".html")
+        raise DemoError(f"{target} is where a table goes; name the page, for example {other}", EXIT_SETUP)
+    parts, found = sections(batch), meaning(batch)
+    content = json_content(batch, parts, found)
+    try:
+        write_whole(target.with_suffix(".csv"), csv_text(batch))
+        write_whole(target.with_suffix(".json"), json.dumps(content, indent=2) + "\n")
+        write_whole(target, page(batch, parts, found, pack_all(folder, batch.rows)))
+    except OSError as cause:
+        raise DemoError(f"{target} cannot be written ({cause.strerror}); choose another by -o", EXIT_SETUP) from cause
+    console = Console()
+    for sentence in batch.torn:
+        tell(console, f"left out: {sentence}")
+    size_mb = target.stat().st_size / 1e6
+    tell(console, f"{batch.counts}\npage: {target} ({size_mb:.1f} MB)", wrap=False)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What happened in each section (scheduling row, clip, load), setting by setting. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..analysis.results_frame import Row, by_setting, values
+from ..analysis.statistics import Interval, median_interval, spread
+from .gather import Batch
+from .metrics import FRONT, TABLE, Metric
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The median of a figure, and what to say of its uncertainty: the interval, with few runs the extremes."""
+
+    metric: Metric
+    interval: Interval | None
+    least: float | None
+    greatest: float | None
+
+    @property
+    def sort(self) -> float | str:
+        return self.interval.value if self.interval else ""
+
+    @property
+    def median(self) -> str:
+        return self.metric.text(self.interval.value if self.interval else None)
+
+    @property
+    def spread(self) -> str:
+        if self.interval is None or self.least == self.greatest:
+            return ""
+        if self.interval.low is not None and self.interval.high is not None:
+            return f"{self.metric.text(self.interval.low)} to {self.metric.text(self.interval.high)}"
+        return f"{self.metric.text(self.least)} … {self.metric.text(self.greatest)}"
+
+
+@dataclass(frozen=True)
+class Setting:
+    name: str
+    player: str
+    done: int
+    planned: int
+    cells: list[Cell]
+    point: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Section:
+    name: str
+    label: str
+    facts: list[tuple[str, str]]
+    metrics: list[Metric]
+    settings: list[Setting]
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}: {self.label}" if self.label else self.name
+
+    @property
+    def anchor(self) -> str:
+        return f"section-{re.sub(r'[^A-Za-z0-9_-]+', '-', self.name)}"
+
+
+def sections(batch: Batch) -> list[Section]:
+    labels = {entry["id"]: entry.get("label") or "" for entry in batch.agenda.get("sections") or [] if "id" in entry}
+    names = dict.fromkeys(one.section for one in batch.rows)
+    return [_section(name, labels.get(name, ""), [one for one in batch.rows if one.section == name]) for name in names]
+
+
+def _section(name: str, label: str, rows: Sequence[Row]) -> Section:
+    planned = by_setting(rows, done=False)
+    metrics = [metric for metric in TABLE if values((one for one in rows if one.done), metric.key)]
+    settings = [_setting(workload, runs, metrics) for (_section, workload), runs in planned.items()]
+    return Section(name, label, section_facts(rows), metrics, settings)
+
+
+def _setting(workload: str, runs: Sequence[Row], metrics: Sequence[Metric]) -> Setting:
+    done = [one for one in runs if one.done]
+    cells = [cell(metric, done) for metric in metrics]
+    return Setting(workload, runs[0].player, len(done), len(runs), cells, _point(done))
+
+
+def cell(metric: Metric, runs: Iterable[Row]) -> Cell:
+    found = values(runs, metric.key)
+    about = spread(found)
+    return Cell(metric, median_interval(found), about.low if about else None, about.high if about else None)
+
+
+def _point(runs: Sequence[Row]) -> dict[str, Any]:
+    """A setting on the front: each run, and the median with its interval, in the units that are shown."""
+    point = {}
+    for metric in FRONT:
+        about = median_interval(values(runs, metric.key))
+        point[metric.key] = {
+            "median": _scaled(metric, about.value if about else None),
+            "low": _scaled(metric, about.low if about else None),
+            "high": _scaled(metric, about.high if about else None),
+            "runs": [_scaled(metric, one.value(metric.key)) for one in runs],
+        }
+    return point
+
+
+def _scaled(metric: Metric, value: float | None) -> float | None:
+    return None if value is None else round(value * metric.scale, 4)
+
+
+def section_facts(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """How the players were held, beside what, and where the figures come from; each once."""
+    facts = [("scheduling", _each(rows, _policy)), ("beside", _each(rows, _load))]
+    facts += [("clip", _each(rows, _clip)), ("figures", _each(rows, _view))]
+    return [(name, text) for name, text in facts if text]
+
+
+def _each(rows: Sequence[Row], tell: Callable[[Row], str]) -> str:
+    """`text`, or `text (players); other text (other players)` where it is not the same for all."""
+    told: dict[str, dict[str, None]] = {}
+    for one in rows:
+        if text := tell(one):
+            told.setdefault(text, {})[one.player] = None
+    if len(told) < 2:
+        return "".join(told)
+    return "; ".join(f"{text} ({', '.join(players)})" for text, players in told.items())
+
+
+def _policy(one: Row) -> str:
+    policy = one.result.get("policy") or {}
+    applied = policy.get("applied") or policy.get("asked") or one.result["job"].get("sched") or ""
+    return f"{applied}, constrains {policy['constrains']}" if policy.get("constrains") else str(applied)
+
+
+def _load(one: Row) -> str:
+    load = one.result["job"].get("load") or {}
+    kind = load.get("kind")
+    if kind == "rtapp":
+        sched = load.get("sched")
+        under = {"same": ", under the same policy", None: ""}.get(sched, f", under {sched}")
+        return f"two rt-app tasks, 3/8 and 20/200 ms{under}"
+    if kind == "stress":
+        return "stress, " + ", ".join(f"{key} {value}" for key, value in load.items() if key != "kind")
+    return "nothing else" if kind == "none" else ""
+
+
+def _clip(one: Row) -> str:
+    clip = one.result["job"].get("clip") or {}
+    name = str(clip.get("recipe") or clip.get("file") or "")
+    start, length = clip.get("start_s"), clip.get("length_s")
+    return name + (f", from {start:g} s" if start else "") + (f", {length:g} s" if length else "")
+
+
+SOURCES = {"monitor": "the sound's own clicks", "status": "what the player says", "own": "the player's own record"}
+
+
+def _view(one: Row) -> str:
+    if not one.done:
+        return ""
+    seen = {"outside": "from the screen", "inside": "from the player's own record"}.get(one.view, one.view)
+    source = SOURCES.get(str(one.figures.get("av_source")))
+    return f"{seen}; A-V from {source}" if source and one.view == "outside" else seen

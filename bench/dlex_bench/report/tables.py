@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The report for programs: report.csv has a row for each job, report.json also every setting's medians."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ..analysis.goals import Ratio
+from ..analysis.results_frame import Row
+from .gather import Batch
+from .meaning import Meaning
+from .sections import Section, Setting
+
+JOB = ("id", "section", "workload", "player", "sched", "repetition", "observe")
+RESULT = ("status", "reason", "machine", "commit", "started", "wall_s", "view")
+
+
+def job_row(one: Row) -> dict[str, Any]:
+    """Flat: figures by their own names, rt-app's as `rtapp-1.slack_us.min`."""
+    job = one.result["job"]
+    flat = {key: job.get(key) for key in JOB}
+    flat |= {key: one.result.get(key) for key in RESULT}
+    flat |= {f"policy.{key}": value for key, value in (one.result.get("policy") or {}).items()}
+    flat |= dict(one.figures)
+    for task, found in (one.result.get("rtapp") or {}).items():
+        flat |= _flat(f"{task.replace('rt-app', 'rtapp')}.", found)
+    return flat
+
+
+def _flat(prefix: str, found: Mapping[str, Any] | None) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in (found or {}).items():
+        flat |= _flat(f"{prefix}{key}.", value) if isinstance(value, Mapping) else {prefix + key: value}
+    return flat
+
+
+def csv_text(batch: Batch) -> str:
+    rows = [job_row(one) for one in batch.rows]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def json_content(batch: Batch, sections: list[Section], meaning: Meaning) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "agenda": batch.agenda,
+        "created": batch.created,
+        "commit": batch.commit,
+        "machines": batch.machines,
+        "calibration": batch.calibration,
+        "settings": [_setting(section, it) for section in sections for it in section.settings],
+        "goals": [asdict(it) for it in meaning.outcomes],
+        "ratios": [_ratio(it) for it in meaning.ratios],
+        "paper": {"tables": [asdict(it) for it in meaning.tables], "findings": [asdict(it) for it in meaning.findings]},
+        "jobs": [job_row(one) for one in batch.rows],
+        "waiting": batch.waiting,
+        "torn": batch.torn,
+    }
+
+
+def _setting(section: Section, it: Setting) -> dict[str, Any]:
+    figures = {
+        found.metric.key: {**asdict(found.interval), "least": found.least, "greatest": found.greatest}
+        for found in it.cells
+        if found.interval
+    }
+    return {
+        "section": section.name,
+        "workload": it.name,
+        "player": it.player,
+        "done": it.done,
+        "planned": it.planned,
+        "figures": figures,
+    }
+
+
+def _ratio(it: Ratio) -> dict[str, Any]:
+    return {**asdict(it), "verdict": it.found.verdict}
