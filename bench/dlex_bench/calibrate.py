@@ -9,7 +9,6 @@ more when even the last of them makes no sense.
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -68,16 +67,6 @@ class Calibration:
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "rtapp_utilisation": SEED_UTILISATION, "aim": AIM}
-
-
-def choose_cpus() -> tuple[int, frozenset[int]]:
-    """The CPU that is measured, the highest allowed one, and those for everything else (the same if there is no other).
-
-    Interrupts mostly go to the lowest.
-    """
-    allowed = sorted(os.sched_getaffinity(0))
-    measured = allowed[-1]
-    return measured, frozenset(allowed[:-1] or allowed)
 
 
 def calibrate(scene: Scene, folder: Path, max_tries: int, *, say: Callable[[str], None], tick: Tick) -> Calibration:

@@ -16,12 +16,13 @@ from rich.console import Console
 from .batch.facts import commit, machine_facts
 from .beside.rtapp import SEED_TASKS, find_rtapp
 from .cache import only_one
-from .calibrate import Calibration, calibrate, choose_cpus
+from .calibrate import Calibration, calibrate
 from .clips import film_is_here, make_clip
 from .errors import EXIT_SETUP, DemoError
 from .findings import sentences
 from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, publish, workshop
 from .plot import draw
+from .processes import choose_cpus
 from .progress import Teller, spoken_time, tell, tell_table
 from .runs import (
     POLICIES,

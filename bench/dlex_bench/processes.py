@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, NoReturn
 
-from .errors import EXIT_SIGNAL, Interrupted, TimedOut
+from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted, TimedOut
 
 PR_SET_PDEATHSIG = 1
 GRACE_S = 3.0
@@ -27,6 +27,20 @@ POLL_S = 0.5
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+def choose_cpus(wanted: int | None = None) -> tuple[int, frozenset[int]]:
+    """The CPU that is measured, by default the highest allowed one, and those for everything else (the same if there is
+    no other).
+
+    Interrupts mostly go to the lowest.
+    """
+    allowed = os.sched_getaffinity(0)
+    cpu = max(allowed) if wanted is None else wanted
+    if cpu not in allowed:
+        told = ", ".join(map(str, sorted(allowed)))
+        raise DemoError(f"CPU {cpu} is not among those that may be used ({told}); name one of them", EXIT_SETUP)
+    return cpu, frozenset(allowed - {cpu} or allowed)
 
 
 def cpu_clock_of(pid: int) -> int:

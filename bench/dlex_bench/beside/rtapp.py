@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -139,15 +139,21 @@ class RtApp:
 
 
 @contextlib.contextmanager
-def rtapp(cpu: int, ns_per_loop: float, folder: Path, policy: TaskPolicy = OTHER) -> Iterator[RtApp]:
-    """Both tasks run while the block does; their fares can be asked for after it."""
+def rtapp(
+    cpu: int,
+    ns_per_loop: float,
+    folder: Path,
+    policy: TaskPolicy = OTHER,
+    enter: Callable[[], None] | None = None,
+) -> Iterator[RtApp]:
+    """Both tasks run while the block does; their fares can be asked for after it. `enter` as for `child`."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("log-*.log"):
         old.unlink()
     config = folder / CONFIG
     config.write_text(json.dumps(rtapp_config(cpu, ns_per_loop, folder, policy), indent=1))
     with (folder / LOG).open("wb") as log:
-        with child([find_rtapp(), config], cpus={cpu}, stdout=log, stderr=subprocess.STDOUT) as process:
+        with child([find_rtapp(), config], cpus={cpu}, stdout=log, stderr=subprocess.STDOUT, enter=enter) as process:
             running = RtApp(process, folder)
             time.sleep(SETTLE_S)
             running.check()

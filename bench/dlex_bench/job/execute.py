@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One job, from its description to the content of its result.json.
+
+Whatever happens in it: what it started has ended and the machine is as before when `execute` returns or raises, and
+nothing is written but in the job's folder, save the batch's calibrations.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..agenda.jobs import Job
+from ..batch.results import is_full_disk
+from ..errors import DemoError
+from ..machine.domain import Domain, own_cpu
+from ..processes import choose_cpus, wait_for
+from ..qoe import comparing, limit_s, read_summary
+from ..stage.stage import Stage, stage
+from .companions import Companion, companion
+from .context import Context
+from .figures import figures_of, shown_window_us, with_reasons
+from .loops import verify
+from .observer import SEEN, observing
+from .playing import OWN, Played, play
+from .setting import NotHere, Setting, aside, setting_of
+
+VERSION = 1
+QOE = "qoe/dlex-qoe"
+
+
+def execute(job: Job, directory: Path, context: Context) -> dict[str, Any]:
+    """The result of `job`, done, failed or skipped; its raw records are in `directory`, which must be there.
+
+    Only what is the whole batch's affair comes out as an exception: a signal, a full disk.
+    """
+    begun = time.monotonic()
+    result = _blank(job, context)
+    try:
+        cpu, driver_cpus = choose_cpus(job.cpu)
+        with aside(driver_cpus):
+            result |= _perform(setting_of(job, directory, context, cpu, driver_cpus))
+    except NotHere as cause:
+        result |= {"status": "skipped", "reason": str(cause)}
+    except DemoError as cause:
+        result |= {"status": "failed", "reason": str(cause)}
+    except OSError as cause:
+        if is_full_disk(cause):
+            raise
+        reason = f"{cause.filename or directory}: {cause.strerror or cause}; see to it, then retry the job"
+        result |= {"status": "failed", "reason": reason}
+    result["wall_s"] = round(time.monotonic() - begun, 3)
+    return result
+
+
+def _blank(job: Job, context: Context) -> dict[str, Any]:
+    return {
+        "version": VERSION,
+        "job": job.to_json(),
+        "status": "done",
+        "reason": None,
+        "machine": context.machine,
+        "commit": context.commit,
+        "started": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "wall_s": None,
+        "policy": {"asked": job.sched, "applied": None, "constrains": None},
+        "view": None,
+        "figures": None,
+        "inside": None,
+        "outside": None,
+        "rtapp": None,
+        "load": dict(job.load),
+    }
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What surrounds the player, while all of it is alive."""
+
+    stage: Stage | None
+    domain: Domain | None
+    load: Companion
+    watch: Callable[[], None]
+
+
+def _perform(setting: Setting) -> dict[str, Any]:
+    with _scene(setting) as scene:
+        played = play(setting, scene.stage, scene.domain, scene.watch)
+        scene.watch()
+    views = _views(setting, played)
+    fares = scene.load.fares(_window(setting))
+    load = {"cpu": setting.cpu, **(scene.load.about or {})}
+    if fares:
+        load["work_held"] = verify(setting, fares)
+    return {
+        "policy": {"asked": setting.job.sched, "applied": played.applied, "constrains": played.constrains},
+        **views,
+        "rtapp": fares,
+        "load": load,
+    }
+
+
+@contextmanager
+def _scene(setting: Setting) -> Iterator[Scene]:
+    """Built from the machine up to the load, and taken down in reverse: no reservation outlives its domain."""
+    watches: list[Callable[[], None]] = [setting.context.tick]
+
+    def watch() -> None:
+        for each in watches:
+            each()
+
+    with ExitStack() as stack:
+        domain = stack.enter_context(own_cpu(setting.cpu)) if setting.wants_domain else None
+        place = None
+        if setting.on_stage:
+            place = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus))
+            # The devices first: their deaths explain the observer's and the player's.
+            watches += [place.require_alive, stack.enter_context(observing(setting, place))]
+        load = stack.enter_context(companion(setting, domain.enter if domain else None))
+        watches.append(load.watch)
+        yield Scene(place, domain, load, watch)
+
+
+def _window(setting: Setting) -> tuple[float, float]:
+    seen = setting.directory / SEEN
+    return shown_window_us(seen if setting.on_stage else setting.directory / OWN)
+
+
+def _views(setting: Setting, played: Played) -> dict[str, Any]:
+    inside = outside = None
+    own, seen = setting.directory / OWN, setting.directory / SEEN
+    if own.exists():
+        inside = with_reasons(figures_of(own, _summary(setting, own), played.cpu_s, "own"), own)
+    if setting.on_stage:
+        outside = figures_of(seen, _summary(setting, seen), played.cpu_s, "monitor")
+    view = "outside" if outside else "inside"
+    return {"view": view, "figures": outside or inside, "inside": inside, "outside": outside}
+
+
+def _summary(setting: Setting, record: Path) -> dict[str, Any]:
+    out = setting.directory / f"qoe-{record.name}.json"
+    everywhere = setting.driver_cpus | {setting.cpu}
+    with comparing(setting.context.program(QOE), record, out, everywhere) as process:
+        wait_for(process, limit_s(setting.length_s), setting.context.tick, "dlex-qoe")
+    return read_summary(out, process.returncode)

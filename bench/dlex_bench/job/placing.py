@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Putting a player under the policy of its job, from outside.
+
+Its main thread is the one that decodes and presents: it gets the policy and the measured CPU, and the other threads (sound,
+demuxing) stay SCHED_OTHER on the other CPUs, as in dlex-play. A player that decodes in other threads has all of them on
+the measured CPU, under the same priority where that makes sense; a quota holds the whole process, whatever it is made of.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..errors import DemoError
+from ..machine.domain import Domain, stay_on, threads_of
+from ..machine.policy import Policy, apply, policy_of
+from ..machine.quota import Group
+
+MAIN, ALL = "main", "all"
+
+
+@dataclass
+class Placing:
+    """How one player is placed. `threads`: the main one, or all, gets the policy and the measured CPU."""
+
+    policy: Policy
+    threads: str
+    cpu: int
+    driver_cpus: frozenset[int]
+    domain: Domain | None = None
+    group: Group | None = None
+
+    @property
+    def enter(self) -> Callable[[], None] | None:
+        """For processes.child."""
+        if self.group:
+            return self.group.enter
+        return self.domain.enter if self.domain else None
+
+    @property
+    def constrains(self) -> str:
+        if self.group:
+            return "the whole process"
+        return "the player's main thread" if self.threads == MAIN else "all of the player's threads"
+
+    def place(self, pid: int) -> None:
+        """Once it has started, and again as long as it may start threads. A player that has ended is left to its caller."""
+        if self.group:
+            return  # it began in the group, on the CPU, and so did all that it started
+        for tid in threads_of(pid):
+            try:
+                self._place_thread(pid, tid)
+            except ProcessLookupError:
+                continue  # it has ended since it was listed
+            except DemoError as cause:
+                if not isinstance(cause.__cause__, ProcessLookupError):
+                    raise
+
+    def _place_thread(self, pid: int, tid: int) -> None:
+        if tid == pid or self.threads == ALL:
+            if self.policy.kind != "other" and str(policy_of(tid)) != str(self.policy):
+                apply(self.policy, tid)
+        elif os.sched_getaffinity(tid) != self.driver_cpus:
+            if self.domain:
+                self.domain.leave_thread(tid)
+            stay_on(self.driver_cpus, tid)
+
+    def applied(self, pid: int) -> str:
+        """What the kernel says of it."""
+        if self.group:
+            return str(self.policy)
+        return str(policy_of(pid))

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What a job means on this machine, found before anything is started: CPUs, clip, the policy with its budget."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..agenda.jobs import Job
+from ..clips import ClipFacts, clip_facts, make_clip
+from ..errors import EXIT_SETUP, DemoError
+from ..machine.policy import Policy, allowed_kinds, privilege_sentence
+from .budget import calibrated_budget_ms
+from .context import Context
+
+INSIDE = "inside"
+
+
+class NotHere(DemoError):
+    """The job cannot be done on this machine, or by this player, and will not be when it is repeated."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    job: Job
+    directory: Path
+    context: Context
+    cpu: int
+    driver_cpus: frozenset[int]
+    clip: Path
+    facts: ClipFacts
+    policy: Policy
+
+    @property
+    def start_s(self) -> float:
+        return float(self.job.clip.get("start_s") or 0)
+
+    @property
+    def frames(self) -> int:
+        return self.facts.frames_in(self.start_s, self.job.clip.get("length_s"))
+
+    @property
+    def length_s(self) -> float:
+        return self.frames * self.facts.frame_ns / 1e9
+
+    @property
+    def first_pts_ns(self) -> int:
+        return self.facts.first_pts_ns + round(self.start_s * 1e9)
+
+    @property
+    def on_stage(self) -> bool:
+        return self.job.observe != INSIDE
+
+    @property
+    def load_kind(self) -> str:
+        return str(self.job.load.get("kind", "none"))
+
+    @property
+    def load_sched(self) -> str:
+        """The kind of rt-app's policy: `same` is the player's, and a reservation beside a quota."""
+        told = str(self.job.load.get("sched", "same"))
+        if told != "same":
+            return told
+        return "deadline" if self.policy.kind in ("deadline", "quota") else str(self.policy)
+
+    @property
+    def wants_domain(self) -> bool:
+        return self.policy.kind == "deadline" or (self.load_kind == "rtapp" and self.load_sched == "deadline")
+
+
+@contextlib.contextmanager
+def aside(cpus: frozenset[int]) -> Iterator[None]:
+    """This process keeps off the CPU that is measured."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpus: frozenset[int]) -> Setting:
+    policy = Policy.parse(job.sched)
+    clip = _clip_of(job, context)
+    if policy.calibrated:
+        policy = policy.with_runtime(calibrated_budget_ms(context.batch, policy.period_ms))
+    setting = Setting(job, directory, context, cpu, driver_cpus, clip, clip_facts(clip), policy)
+    if not setting.frames:
+        raise DemoError(f"{clip} has no pictures from {setting.start_s:g} s on; choose another part", EXIT_SETUP)
+    _require_allowed(setting)
+    return setting
+
+
+def _clip_of(job: Job, context: Context) -> Path:
+    """Without an observer the stamps would only be in the way of RMSE."""
+    if file := job.clip.get("file"):
+        return Path(file)
+    plain = job.clip.get("unstamped") if job.observe == INSIDE else None
+    return make_clip(context.root, plain or job.clip["recipe"])
+
+
+def _require_allowed(setting: Setting) -> None:
+    wanted = {setting.policy.kind}
+    if setting.load_kind == "rtapp":
+        wanted.add(setting.load_sched.partition(":")[0])
+    if missing := sorted(wanted - allowed_kinds()):
+        raise NotHere(f"{' and '.join(missing)} cannot be had here: {privilege_sentence()}")

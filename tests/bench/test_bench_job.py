@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Single jobs, with the real player, rt-app and stress, seen by the player itself.
+
+    test_bench_job.py BUILD MEDIA_MAKE
+
+Not covered: how good the figures are; jobs on the stage and under policies that want privilege (test_bench_job_stage.py).
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+from outside import SKIPPED, Folder, children_of, with_packages
+
+with_packages("pydantic, yaml, rich")
+
+from dlex_bench.agenda.jobs import Job
+from dlex_bench.errors import Interrupted
+from dlex_bench.job import execute as execution
+from dlex_bench.job import setting as settings
+from dlex_bench.job.context import Context
+from dlex_bench.job.execute import execute
+from dlex_bench.job.loops import LOOPS, verify
+from dlex_bench.processes import signals_as_exceptions
+
+KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "wall_s", "policy", "view", "figures", "inside",
+        "outside", "rtapp", "load"}
+FIGURES = {"frames", "shown", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_abs_mean", "skew_ms_sd", "skew_ms_end",
+           "rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90", "torn", "av_source", "player_cpu_s", "cpu_ms_per_frame"}
+# 1 s of a clip of 25 pictures a second.
+LENGTH_S, PICTURES = 1.0, 25
+
+
+class Place(Folder):
+    """A root with the built programs, and a batch's folder with one for a job."""
+
+    def setUp(self):
+        super().setUp()
+        root = self.folder / "root"
+        (root / "build").mkdir(parents=True)
+        (root / "build/release").symlink_to(BUILD)
+        (root / "media").symlink_to(Path(MEDIA_MAKE).parent)
+        self.batch = self.folder / "batch"
+        self.context = Context(root, self.batch, machine="m", commit="c")
+        self.job = Job("here-quiet-r1", 1, "here", "quiet", "dlex-play", {"drop": "none"}, "other", {"kind": "none"},
+                       {"file": CLIP, "start_s": 0.0, "length_s": LENGTH_S}, "inside")
+
+    def execute(self, **changes):
+        job = replace(self.job, **changes)
+        directory = self.batch / job.id
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        return execute(job, directory, self.context)
+
+    def expect_nothing_left(self):
+        self.assertEqual(children_of(os.getpid()), {})
+
+
+class Results(Place):
+    def test_result_has_every_figure_of_the_own_view(self):
+        result = self.execute()
+        self.assertEqual((result["status"], result["reason"]), ("done", None))
+        self.assertEqual(set(result), KEYS)
+        self.assertLessEqual(FIGURES, set(result["figures"]))
+        self.assertEqual((result["view"], result["outside"]), ("inside", None))
+        self.assertEqual(result["figures"], result["inside"])
+        figures = result["figures"]
+        self.assertEqual((figures["frames"], figures["dropped"], figures["av_source"]), (PICTURES, 0, "own"))
+        self.assertGreater(figures["cpu_ms_per_frame"], 0)
+        self.assertAlmostEqual(figures["player_cpu_s"] * 1e3, figures["cpu_ms_per_frame"] * PICTURES)
+        self.assertEqual(result["policy"], {"asked": "other", "applied": "other", "constrains": "the player's main thread"})
+        self.assertEqual(json.loads(json.dumps(result)), result)
+
+    def test_figures_are_those_of_dlex_qoe(self):
+        figures = self.execute(player_params={"drop": "deadline", "rule": "paper", "options": ["--deadline-base=0"]})["figures"]
+        folder = self.batch / self.job.id
+        summary = json.loads((folder / "qoe-own.json").read_text())["summary"]
+        self.assertGreater(figures["dropped"], 0)
+        for key in ("frames", "shown", "dropped", "aborted", "skipped", "late", "rmse_q16_sum", "skew_ms_mean"):
+            self.assertEqual(figures[key], summary[key], key)
+        self.assertEqual(figures["drops_fraction"], summary["dropped_fraction"])
+
+    def test_whole_clip_is_played_without_a_length(self):
+        figures = self.execute(clip={"file": CLIP, "start_s": CLIP_S - 1})["figures"]
+        self.assertEqual(figures["frames"], PICTURES)
+
+    def test_driver_is_put_back_on_its_cpus(self):
+        before = os.sched_getaffinity(0)
+        self.execute()
+        self.assertEqual(os.sched_getaffinity(0), before)
+
+
+@unittest.skipUnless(shutil.which("rt-app"), "rt-app is not installed")
+class BesideRtApp(Place):
+    LOAD = {"kind": "rtapp", "sched": "same"}
+
+    def setUp(self):
+        super().setUp()
+        self.batch.mkdir()
+        loops = {"cpu": max(os.sched_getaffinity(0)), "ns_per_loop": 25.0, "tries": [25.0, 25.0]}
+        (self.batch / LOOPS).write_text(json.dumps(loops))
+
+    def test_only_jobs_within_the_players_time_count(self):
+        result = self.execute(load=self.LOAD)
+        self.assertEqual(result["status"], "done", result["reason"])
+        tasks = result["rtapp"]
+        self.assertEqual(set(tasks), {"rt-app-1", "rt-app-2"})
+        window_us = execution.shown_window_us(self.batch / self.job.id / "own")
+        most = (window_us[1] - window_us[0]) / 8_000 + 1
+        self.assertLessEqual(tasks["rt-app-1"]["periods"], most)
+        self.assertEqual((result["load"]["ns_per_loop"], result["load"]["sched"]), (25.0, "other"))
+
+    def test_loops_that_no_longer_hold_are_measured_again(self):
+        setting = mock.Mock(context=self.context)
+        held = {"rt-app-1": {"work_ms": 3.05}, "rt-app-2": {"work_ms": None}}
+        self.assertTrue(verify(setting, held))
+        self.assertTrue((self.batch / LOOPS).exists())
+        self.assertFalse(verify(setting, held | {"rt-app-2": {"work_ms": 20.5}}))
+        self.assertFalse((self.batch / LOOPS).exists())
+
+    def test_rt_app_that_dies_fails_the_job(self):
+        def kill():
+            while not (found := [pid for pid, name in children_of(os.getpid()).items() if name == "dlex-play"]):
+                time.sleep(0.01)
+            self.assertTrue(found)
+            [os.kill(pid, signal.SIGKILL) for pid, name in children_of(os.getpid()).items() if name == "rt-app"]
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        result = self.execute(load=self.LOAD, clip={"file": CLIP, "start_s": 0.0})
+        killer.join()
+        self.assertEqual(result["status"], "failed")
+        self.assertIn("rt-app ended by itself with status -9", result["reason"])
+        self.expect_nothing_left()
+
+    def test_stress_is_a_load_too(self):
+        if not shutil.which("stress"):
+            self.skipTest("stress is not installed")
+        result = self.execute(load={"kind": "stress", "cpu": 1, "vm": 0})
+        self.assertEqual((result["status"], result["rtapp"]), ("done", None))
+        self.expect_nothing_left()
+
+
+class Failures(Place):
+    def failure(self, **changes):
+        result = self.execute(**changes)
+        self.assertEqual(result["status"], "failed")
+        self.assertEqual(set(result), KEYS)
+        self.assertIsNone(result["figures"])
+        self.expect_nothing_left()
+        return result["reason"]
+
+    def test_clip_that_vanished(self):
+        self.assertIn("there is no clip /nowhere.mp4", self.failure(clip={"file": "/nowhere.mp4", "start_s": 0}))
+
+    def test_file_that_is_no_clip(self):
+        path = self.folder / "no film.mp4"
+        path.write_text("no film")
+        self.assertIn("cannot be used as a clip", self.failure(clip={"file": str(path), "start_s": 0}))
+
+    def test_part_that_the_clip_does_not_have(self):
+        self.assertIn("has no pictures from 9999 s on", self.failure(clip={"file": CLIP, "start_s": 9999}))
+
+    def test_cpu_that_is_not_there(self):
+        self.assertIn("CPU 4000 is not among those that may be used", self.failure(cpu=4000))
+
+    def test_policy_that_is_none(self):
+        self.assertIn("no scheduling policy", self.failure(sched="idle"))
+
+    def test_player_that_refuses_an_option_is_told_in_its_words(self):
+        reason = self.failure(player_params={"drop": "none", "options": ["--length=nan"]})
+        self.assertIn("dlex-play ended with status 1", reason)
+        self.assertIn("--length", reason)
+
+    def test_budget_that_was_not_calibrated(self):
+        self.assertIn("call `dlex-bench calibrate`", self.failure(sched="deadline:calibrated/40"))
+
+    def test_policies_that_are_not_allowed_are_skipped_with_what_grants_them(self):
+        with mock.patch.object(settings, "allowed_kinds", lambda: {"other"}):
+            result = self.execute(sched="fifo:5")
+        self.assertEqual(result["status"], "skipped")
+        self.assertIn("fifo cannot be had here", result["reason"])
+        self.assertIn("limits.conf", result["reason"])
+
+    def test_signal_ends_the_job_and_all_that_it_started(self):
+        def strike():
+            while "dlex-play" not in children_of(os.getpid()).values():
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        before = os.sched_getaffinity(0)
+        striker = threading.Thread(target=strike)
+        striker.start()
+        with self.assertRaises(Interrupted), signals_as_exceptions():
+            self.execute(clip={"file": CLIP, "start_s": 0.0})
+        striker.join()
+        self.expect_nothing_left()
+        self.assertEqual(os.sched_getaffinity(0), before)
+
+
+if __name__ == "__main__":
+    BUILD, MEDIA_MAKE = (Path(argument).resolve() for argument in sys.argv[1:3])
+    made = subprocess.run([MEDIA_MAKE, "progressive_cabac"], stdout=subprocess.PIPE, text=True)
+    if made.returncode != 0:
+        print("the clip progressive_cabac cannot be made here")
+        sys.exit(SKIPPED)
+    CLIP = made.stdout.strip()
+    from dlex_bench.clips import clip_facts
+
+    CLIP_S = clip_facts(Path(CLIP)).length_s
+    unittest.main(argv=sys.argv[:1])
