@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,29 +35,15 @@ class Domain:
     group: Path | None = None  # a partition, whose members alone may run on the CPU; None: affinity is enough
 
     def enter(self) -> None:
-        """For processes.child: the child becomes a member before its affinity is set."""
+        """For processes.child: the child is a member before its affinity is set, and so is all that it starts."""
         if self.group:
             (self.group / "cgroup.procs").write_text("0")
-
-    def take_process(self, pid: int) -> None:
-        """All threads of a process onto the CPU."""
-        if self.group:
-            move(self.group.parent / "cgroup.procs", pid)
-            move(self.group / "cgroup.procs", pid)
-        for tid in threads_of(pid):
-            stay_on({self.cpu}, tid)
-
-    def take_thread(self, pid: int, tid: int) -> None:
-        """One thread onto the CPU; the others of its process go where they were, or stay."""
-        if self.group:
-            move(self.group.parent / "cgroup.procs", pid)
-            move(self.group / "cgroup.threads", tid)
-        stay_on({self.cpu}, tid)
 
     def leave_thread(self, tid: int) -> None:
         """One thread to the other CPUs."""
         if self.group:
-            move(self.group.parent / "cgroup.threads", tid)
+            with contextlib.suppress(ProcessLookupError):
+                (self.group.parent / "cgroup.threads").write_text(str(tid))
         if self.others:
             stay_on(self.others, tid)
 
@@ -68,14 +53,6 @@ def threads_of(pid: int) -> list[int]:
         return sorted(int(name) for name in os.listdir(f"/proc/{pid}/task"))
     except FileNotFoundError:
         return []
-
-
-def move(file: Path, number: int) -> None:
-    try:
-        file.write_text(str(number))
-    except OSError as cause:
-        if cause.errno != errno.ESRCH:
-            raise DemoError(f"{number} could not be moved to {file} ({cause.strerror}); try it by hand", EXIT_SETUP) from cause
 
 
 def stay_on(cpus: frozenset[int] | set[int], tid: int) -> None:
@@ -145,29 +122,30 @@ def _split_v2(root: Path, steps: Journal, cpu: int) -> Path:
 
 
 def _check(domain: Domain) -> None:
-    """Asks for a little reservation: in a container the files may say yes while the machine's own root still balances."""
-    answers: list[OSError | None] = []
-
-    def ask() -> None:
-        try:
-            domain.take_thread(os.getpid(), threading.get_native_id())
-            set_attributes(0, attributes_for(PROBE, 0))
-            answers.append(None)
-        except OSError as cause:
-            answers.append(cause)
-
+    """In a container the files may say yes while the machine's own root still balances over the CPU."""
     limit = time.monotonic() + SETTLING_S
-    while True:
-        asking = threading.Thread(target=ask)
-        asking.start()
-        asking.join()
-        cause = answers.pop() if answers else OSError(errno.EPERM, os.strerror(errno.EPERM))
-        if cause is None:
-            return
-        if cause.errno != errno.EPERM or time.monotonic() > limit:
+    while code := _probe(domain):
+        if code != errno.EPERM or time.monotonic() > limit:
             raise DemoError(
-                f"CPU {domain.cpu} did not become a domain of its own ({cause.strerror}): this is a container, or another "
+                f"CPU {domain.cpu} did not become a domain of its own ({os.strerror(code)}): this is a container, or another "
                 "program divides the CPUs; use the policies other, fifo and rr",
                 EXIT_SETUP,
             )
         time.sleep(0.05)
+
+
+def _probe(domain: Domain) -> int:
+    """Asks for a little reservation, in a process of its own, as a member cannot come back from a partition. An errno."""
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    code = errno.EPERM
+    try:
+        domain.enter()
+        os.sched_setaffinity(0, {domain.cpu})
+        set_attributes(0, attributes_for(PROBE, 0))
+        code = 0
+    except OSError as cause:
+        code = cause.errno or code
+    finally:
+        os._exit(code)

@@ -25,6 +25,8 @@ from ..processes import ENDING_SIGNALS
 FOLDER = Path("/run/dlex-bench")
 # Of the processes of a group, once they have been killed.
 EMPTYING_S = 5.0
+# How long a lock may outlive its owner, and a look at a journal may take.
+PASSING_S = 2.0
 
 Step = dict[str, Any]
 
@@ -43,6 +45,12 @@ class Journal:
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self.descriptor = descriptor
+
+    def begin(self) -> None:
+        """An owner that was killed in the last moment may have left steps here."""
+        self._undo_steps()
+        os.ftruncate(self.descriptor, 0)
+        self._note({"owner": os.getpid()})
 
     def _note(self, step: Step) -> None:
         os.write(self.descriptor, (json.dumps(step) + "\n").encode())
@@ -67,6 +75,10 @@ class Journal:
 
     def undo(self) -> None:
         """Backwards. What cannot be undone is said, and the journal stays for the next attempt."""
+        self._undo_steps()
+        self.path.unlink(missing_ok=True)
+
+    def _undo_steps(self) -> None:
         for step in reversed(self._steps()):
             try:
                 _undo(step)
@@ -75,14 +87,13 @@ class Journal:
                     f"{cause.filename} could not be set back ({cause.strerror}); run `dlex-bench repair` as root",
                     EXIT_SETUP,
                 ) from cause
-        self.path.unlink(missing_ok=True)
 
     def _steps(self) -> list[Step]:
         steps = []
         for line in self.path.read_text().splitlines():
             with contextlib.suppress(json.JSONDecodeError):  # a torn last line: its step was not taken
                 steps.append(json.loads(line))
-        return steps
+        return [step for step in steps if "owner" not in step]
 
     def close(self) -> None:
         os.close(self.descriptor)
@@ -155,14 +166,18 @@ def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT | os.O_APPEND) -> in
 
 
 def _locked_soon(path: Path) -> int | None:
-    """Somebody's `repair` may look at it just now."""
-    descriptor = _locked(path)
-    for _ in range(20):
-        if descriptor is not None:
-            break
+    """The lock may be held by somebody's `repair` just now, or by a child of a killed owner that is about to follow it."""
+    limit = time.monotonic() + PASSING_S
+    while (descriptor := _locked(path)) is None and time.monotonic() < limit:
         time.sleep(0.01)
-        descriptor = _locked(path)
     return descriptor
+
+
+def _owner_lives(path: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError, LookupError):
+        owner = int(json.loads(path.read_text().splitlines()[0])["owner"])
+        return Path(f"/proc/{owner}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    return False
 
 
 @contextlib.contextmanager
@@ -179,6 +194,8 @@ def journal(name: str, taken: str) -> Iterator[Journal]:
         raise DemoError(taken, EXIT_SETUP)
     kept = Journal(FOLDER / f"{name}.journal", descriptor)
     try:
+        with uninterrupted():
+            kept.begin()
         yield kept
     finally:
         with uninterrupted():
@@ -208,7 +225,7 @@ def repair() -> list[str]:
 def _orphaned(path: Path) -> int | None:
     """The journal of a process that is no more, locked."""
     try:
-        return _locked(path)
+        return _locked(path) if _owner_lives(path) else _locked_soon(path)
     except PermissionError:
         descriptor = _locked(path, os.O_RDONLY)
     if descriptor is not None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..errors import EXIT_SETUP, DemoError
 from .cgroups import PREFIX, Hierarchy, hierarchy_of, require
-from .domain import move, stay_on, threads_of
+from .domain import stay_on, threads_of
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy
 
@@ -34,16 +34,19 @@ class Group:
 
     def enter(self) -> None:
         """For processes.child: the child, and so all that it starts, is a member from the beginning."""
+        self._take(0)
+
+    def _take(self, pid: int) -> None:
         for folder in filter(None, {self.folder, self.accounts}):
-            (folder / "cgroup.procs").write_text("0")
+            with contextlib.suppress(ProcessLookupError):
+                (folder / "cgroup.procs").write_text(str(pid))
 
     def add(self, pid: int) -> None:
         """A process with all its threads and children, those that they start later included, onto the CPU."""
         added: set[int] = set()
         while new := _family(pid) - added:
             for member in new:
-                for folder in filter(None, {self.folder, self.accounts}):
-                    move(folder / "cgroup.procs", member)
+                self._take(member)
                 for tid in threads_of(member):
                     stay_on({self.cpu}, tid)
             added |= new

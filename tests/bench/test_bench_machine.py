@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Policies, CPUs of one's own and quotas, as the kernel tells them; and the machine afterwards, however a run ended.
+
+Not covered: containers whose control groups cannot be written. Whichever version of control groups is mounted is tried.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from dlex_bench.errors import DemoError
+from dlex_bench.machine import cgroups, journal
+from dlex_bench.machine.domain import own_cpu, threads_of
+from dlex_bench.machine.journal import repair
+from dlex_bench.machine.lock import only_user_of
+from dlex_bench.machine.policy import Policy, allowed_kinds, apply, policy_of
+from dlex_bench.machine.quota import quota_group
+from dlex_bench.processes import child
+
+CPU = max(os.sched_getaffinity(0))
+NOBODY = 65534
+LIMIT_S = 60
+BUSY = "while True: pass"
+DEADLINE, QUOTA = Policy.parse("deadline:5/40"), Policy.parse("quota:15/40")
+
+
+def require(kind):
+    if kind not in allowed_kinds():
+        raise unittest.SkipTest(f"the policy {kind} cannot be had here: it takes root, and control groups that can be written")
+
+
+@contextlib.contextmanager
+def own_cpu_soon():
+    """Another run on this machine may have one just now."""
+    limit = time.monotonic() + LIMIT_S
+    with contextlib.ExitStack() as stack:
+        while True:
+            try:
+                domain = stack.enter_context(own_cpu(CPU))
+                break
+            except DemoError as refusal:
+                if "another run" not in str(refusal) or time.monotonic() > limit:
+                    raise
+                time.sleep(0.1)
+        yield domain
+
+
+def snapshot():
+    """What can be told of the control groups: our own, and the files that we change."""
+    told = {}
+    for controller in ("cpuset", "cpu", "cpuacct"):
+        hierarchy = cgroups.hierarchy_of(controller)
+        if hierarchy:
+            told[f"{controller} groups"] = sorted(str(path) for path in hierarchy.root.glob(f"{cgroups.PREFIX}*"))
+            for name in ("cpuset.sched_load_balance", "cpuset.cpus", "cpuset.cpus.effective", "cgroup.subtree_control"):
+                with contextlib.suppress(OSError):
+                    told[f"{controller} {name}"] = (hierarchy.root / name).read_text()
+    return told
+
+
+@contextlib.contextmanager
+def program(text, *, new_group=False):
+    """A Python program of ours, which says a line when it is ready."""
+    process = subprocess.Popen([sys.executable, "-uc", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=new_group)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+HOLDER = f"""
+import sys, time
+from dlex_bench.errors import DemoError, Interrupted
+from dlex_bench.machine.domain import own_cpu
+from dlex_bench.machine.policy import Policy
+from dlex_bench.machine.quota import quota_group
+from dlex_bench.processes import child, signals_as_exceptions
+try:
+    with signals_as_exceptions(), own_cpu({CPU}) as domain, quota_group(Policy.parse("quota:15/40"), {CPU}) as group:
+        with child([sys.executable, "-c", "while True: pass"], cpus={{{CPU}}}, enter=group.enter):
+            print("ready")
+            time.sleep(600)
+except Interrupted:
+    sys.exit(4)
+"""
+
+
+class Text(unittest.TestCase):
+    def test_policies_are_written_as_they_are_read(self):
+        for text in ("other", "fifo:5", "rr:99", "deadline:15/40", "deadline:3.15/8", "quota:15/40", "quota:calibrated/40"):
+            self.assertEqual(str(Policy.parse(text)), text)
+
+    def test_nonsense_is_refused_with_a_sentence(self):
+        for text in ("", "fifo", "fifo:0", "fifo:100", "fifo:-1", "rr:x", "deadline:41/40", "deadline:0/40", "deadline:15",
+                     "deadline:1e1/40", "quota:0.5/40", "quota:15/2000", "idle", "other:1", "deadline:15/40/40"):
+            with self.assertRaises(DemoError, msg=text) as caught:
+                Policy.parse(text)
+            self.assertIn(repr(text), str(caught.exception))
+            self.assertIn(";" if ":" not in str(caught.exception) else "", str(caught.exception))
+
+    def test_calibrated_budget_takes_the_place_of_the_word(self):
+        self.assertEqual(str(Policy.parse("deadline:calibrated/40").with_runtime(8.25)), "deadline:8.25/40")
+
+
+class Threads(unittest.TestCase):
+    def test_kernel_tells_the_policy_that_was_applied(self):
+        require("fifo")
+        with child(["sleep", "60"], cpus={CPU}) as process:
+            for text in ("fifo:5", "rr:7", "other"):
+                apply(Policy.parse(text), process.pid)
+                self.assertEqual(str(policy_of(process.pid)), text)
+
+    def test_thread_of_a_real_time_thread_is_an_ordinary_one(self):
+        require("fifo")
+        told = []
+
+        def start():
+            apply(Policy.parse("fifo:1"), 0)
+            later = threading.Thread(target=lambda: told.append(policy_of(0)))
+            later.start()
+            later.join()
+            told.append(policy_of(0))
+
+        first = threading.Thread(target=start)
+        first.start()
+        first.join()
+        self.assertEqual([str(policy) for policy in told], ["other", "fifo:1"])
+
+    def test_thread_that_ended_is_told_as_such(self):
+        process = subprocess.Popen(["true"])
+        process.wait()
+        with self.assertRaisesRegex(DemoError, "ended before"):
+            apply(Policy.parse("other"), process.pid)
+
+    def test_without_privilege_there_is_only_other_and_the_sentence_says_what_grants_more(self):
+        if os.geteuid():
+            self.skipTest("it takes root to become somebody without privilege")
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if not pid:
+            resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+            os.setgroups([])
+            os.setuid(NOBODY)
+            try:
+                apply(Policy.parse("fifo:5"), 0)
+                sentence = "it was permitted"
+            except DemoError as refusal:
+                sentence = str(refusal)
+            os.write(writing, json.dumps([sorted(allowed_kinds()), sentence]).encode())
+            os._exit(0)
+        os.close(writing)
+        with open(reading, encoding="utf-8") as told:
+            kinds, sentence = json.loads(told.read())
+        os.waitpid(pid, 0)
+        self.assertEqual(kinds, ["other"])
+        for word in ("fifo:5 was refused", "only the policy other", "setcap", "limits.conf", "systemd"):
+            self.assertIn(word, sentence)
+
+
+class OwnCpu(unittest.TestCase):
+    def setUp(self):
+        require("deadline")
+        repair()
+
+    def test_deadline_is_admitted_there_and_nowhere_else(self):
+        before = snapshot()
+        with own_cpu_soon() as domain:
+            with child([sys.executable, "-c", BUSY], cpus={CPU}, enter=domain.enter) as process:
+                apply(DEADLINE, process.pid)
+                self.assertEqual(policy_of(process.pid), DEADLINE)
+                with self.assertRaisesRegex(DemoError, "not admit"):
+                    apply(Policy.parse("deadline:40/40"), process.pid)
+        self.assertEqual(snapshot(), before)
+        if len(os.sched_getaffinity(0)) > 1:
+            with child([sys.executable, "-c", BUSY], cpus={CPU}) as process:
+                with self.assertRaisesRegex(DemoError, "domain of its own"):
+                    apply(DEADLINE, process.pid)
+
+    def test_sleeping_thread_is_admitted_when_it_wakes_on_the_cpu(self):
+        others = os.sched_getaffinity(0) - {CPU}
+        if not others:
+            self.skipTest("there is one CPU only")
+        text = "import time\nfor i in range(10**6): print(i); time.sleep(0.1)"
+        with own_cpu_soon() as domain, child([sys.executable, "-uc", text], cpus={CPU}, enter=domain.enter,
+                                             stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            apply(DEADLINE, process.pid)
+            self.assertEqual(policy_of(process.pid), DEADLINE)
+
+    def test_thread_may_leave_for_the_other_cpus(self):
+        text = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(1)\n" + BUSY
+        with own_cpu_soon() as domain, child([sys.executable, "-uc", text], cpus={CPU}, enter=domain.enter,
+                                             stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            (other,) = set(threads_of(process.pid)) - {process.pid}
+            domain.leave_thread(other)
+            self.assertEqual(os.sched_getaffinity(process.pid), {CPU})
+            if domain.others:
+                self.assertEqual(os.sched_getaffinity(other), domain.others)
+
+    def test_second_one_is_refused_with_a_reason(self):
+        with own_cpu_soon():
+            with self.assertRaisesRegex(DemoError, "another run has given a CPU"), own_cpu(CPU):
+                pass
+
+    def test_no_such_cpu_is_told(self):
+        with self.assertRaisesRegex(DemoError, "there is no CPU 4000; choose one of"), own_cpu(4000):
+            pass
+
+
+class Endings(unittest.TestCase):
+    """However a run ends, the machine is then as it was before."""
+
+    def setUp(self):
+        require("deadline")
+        require("quota")
+        repair()
+        self.before = snapshot()
+
+    def held(self):
+        with own_cpu_soon():
+            pass  # nobody else is at it: the holder will not be refused
+        return program(HOLDER, new_group=True)
+
+    def end(self, signum):
+        with self.held() as holder:
+            self.assertEqual(holder.stdout.readline(), "ready\n", "the holder was refused")
+            self.assertNotEqual(snapshot(), self.before)
+            holder.send_signal(signum)
+            return holder.wait(LIMIT_S)
+
+    def test_interrupted(self):
+        self.assertEqual(self.end(signal.SIGINT), 4)
+        self.assertEqual(snapshot(), self.before)
+
+    def test_asked_to_end(self):
+        self.assertEqual(self.end(signal.SIGTERM), 4)
+        self.assertEqual(snapshot(), self.before)
+
+    def test_killed_and_repaired(self):
+        self.assertEqual(self.end(signal.SIGKILL), -signal.SIGKILL)
+        self.assertNotEqual(snapshot(), self.before)
+        told = subprocess.run([sys.executable, "-m", "dlex_bench", "repair"], capture_output=True, text=True, check=False)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("domain", told.stdout)
+        self.assertEqual(snapshot(), self.before)
+        self.assertEqual(repair(), [])
+
+    def test_killed_at_any_moment(self):
+        for delay_ms in range(0, 400, 20):
+            with program(HOLDER, new_group=True) as holder:
+                time.sleep(delay_ms / 1e3)
+                holder.kill()
+                holder.wait(LIMIT_S)
+            repair()
+            self.assertEqual(snapshot(), self.before, f"killed after {delay_ms} ms")
+
+    def test_next_run_repairs_by_itself(self):
+        self.end(signal.SIGKILL)
+        with own_cpu_soon():
+            pass
+        self.assertEqual(snapshot(), self.before)
+
+
+class Quotas(unittest.TestCase):
+    def setUp(self):
+        require("quota")
+
+    def test_process_with_children_takes_no_more_than_its_part(self):
+        before = snapshot()
+        text = f"import os\nfor _ in range(3): os.fork()\nprint(1)\n{BUSY}"
+        with quota_group(QUOTA, CPU) as group:
+            with child([sys.executable, "-uc", text], cpus={CPU}, enter=group.enter, stdout=subprocess.PIPE) as process:
+                process.stdout.readline()
+                used_s, begun = group.cpu_s(), time.monotonic()
+                while group.throttled_periods() < 10:
+                    time.sleep(0.05)
+                used_s, took_s = group.cpu_s() - used_s, time.monotonic() - begun
+            # A period more at each end, and what the kernel hands out ahead in slices.
+            self.assertLess(used_s, QUOTA.utilisation * took_s + 0.1)
+        self.assertEqual(snapshot(), before)
+
+    def test_process_that_runs_already_is_taken_in_with_its_family(self):
+        text = f"import os, threading, time\nos.write(1, b'%d\\n' % os.fork())\nthreading.Thread(target=time.sleep, args=(60,)).start()\n{BUSY}"
+        with child([sys.executable, "-uc", text], cpus=os.sched_getaffinity(0), stdout=subprocess.PIPE) as process:
+            forked = max(int(process.stdout.readline()), int(process.stdout.readline()))
+            with quota_group(QUOTA, CPU) as group:
+                group.add(process.pid)
+                members = {int(pid) for pid in (group.folder / "cgroup.procs").read_text().split()}
+                self.assertEqual(members, {process.pid, forked})
+                for tid in threads_of(process.pid) + threads_of(forked):
+                    self.assertEqual(os.sched_getaffinity(tid), {CPU})
+            os.kill(forked, signal.SIGKILL)
+
+
+class Locks(unittest.TestCase):
+    NUMBER = 100_000  # of no CPU, so that real measurements do not meet this test
+
+    def test_second_measurement_of_a_cpu_is_refused_and_told_by_whom(self):
+        with only_user_of(self.NUMBER):
+            with self.assertRaises(DemoError) as caught, only_user_of(self.NUMBER):
+                pass
+        self.assertIn(f"is being measured by process {os.getpid()}; wait", str(caught.exception))
+        with only_user_of(self.NUMBER + 1), only_user_of(self.NUMBER):
+            pass
+
+    def test_killed_measurement_holds_nothing(self):
+        text = (f"import time\nfrom dlex_bench.machine.lock import only_user_of\n"
+                f"with only_user_of({self.NUMBER}): print(1); time.sleep(600)")
+        with program(text) as holder:
+            holder.stdout.readline()
+            with self.assertRaises(DemoError), only_user_of(self.NUMBER):
+                pass
+            holder.kill()
+            holder.wait()
+            with only_user_of(self.NUMBER):
+                pass
+
+
+class Journals(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)
+        patch = mock.patch.object(journal, "FOLDER", self.folder / "journals")
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.value = self.folder / "value"
+        self.value.write_text("1\n")
+
+    def test_value_is_set_back_and_nothing_stays(self):
+        with journal.journal("test", "taken") as steps:
+            steps.set_value(self.value, "0")
+            self.assertEqual(self.value.read_text(), "0")
+        self.assertEqual(self.value.read_text(), "1")
+        self.assertEqual(list(journal.FOLDER.iterdir()), [])
+
+    def test_value_that_somebody_else_set_since_stays_theirs(self):
+        with journal.journal("test", "taken") as steps:
+            steps.set_value(self.value, "0")
+            self.value.write_text("2")
+        self.assertEqual(self.value.read_text(), "2")
+
+    def test_step_is_noted_before_it_is_taken(self):
+        with self.assertRaises(OSError), journal.journal("test", "taken") as steps:
+            with mock.patch.object(Path, "write_text", side_effect=OSError), contextlib.ExitStack() as stack:
+                stack.callback(lambda: self.assertIn("value", steps.path.read_text()))
+                steps.set_value(self.value, "0")
+        self.assertEqual(self.value.read_text(), "1\n")
+
+    def test_torn_line_was_no_step_yet(self):
+        journal.FOLDER.mkdir()
+        self.value.write_text("0")
+        note = json.dumps({"file": str(self.value), "before": "1", "value": "0"})
+        (journal.FOLDER / "left.journal").write_text(f'{note}\n{{"file": "/proc/sel')
+        self.assertEqual(repair(), ["left"])
+        self.assertEqual(self.value.read_text(), "1")
+
+    def test_journal_of_one_who_lives_is_left_alone(self):
+        with journal.journal("test", "it is taken") as steps:
+            steps.set_value(self.value, "0")
+            self.assertEqual(repair(), [])
+            with self.assertRaisesRegex(DemoError, "it is taken"), journal.journal("test", "it is taken"):
+                pass
+            self.assertEqual(self.value.read_text(), "0")
+
+
+if __name__ == "__main__":
+    unittest.main()
