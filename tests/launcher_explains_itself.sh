@@ -23,6 +23,7 @@ expect 1 1 nonsense
 expect 1 1 setup --nonsense
 expect 1 1 build --nonsense
 expect 1 1 bench nonsense
+expect 1 1 bench
 expect 0 0 bench latency --help
 expect 1 1 bench latency --nonsense
 expect 1 1 bench latency --out

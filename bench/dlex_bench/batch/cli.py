@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..parser import Parser
+from ..place import PROJECT
 
 if TYPE_CHECKING:
     from ..agenda.jobs import Extent
-    from .runner import Options
     from .runner import Options
 
 DEFAULT_OUT = Path("build/batch")
@@ -67,7 +67,7 @@ def run_plan(arguments: argparse.Namespace) -> None:
     if arguments.jobs:
         print("\n".join(command_lines(plan, extent, arguments.out, arguments.launcher, arguments.mixed)))
     else:
-        show_plan(Console(), Path.cwd(), plan, Store(arguments.out))
+        show_plan(Console(), PROJECT, plan, Store(arguments.out))
 
 
 def run_parser() -> Parser:
@@ -140,4 +140,4 @@ def _extent(arguments: argparse.Namespace) -> Extent:
 def _options(arguments: argparse.Namespace, retry_failed: bool = False) -> Options:
     from .runner import Options
 
-    return Options(Path.cwd(), arguments.agenda, arguments.out, _extent(arguments), retry_failed, arguments.mixed)
+    return Options(PROJECT, arguments.agenda, arguments.out, _extent(arguments), retry_failed, arguments.mixed)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..machine.cgroups import hierarchy_of
+from ..place import PROJECT
 
 # Linux's number of the clock that moves with the tick; Python has no name for it.
 CLOCK_MONOTONIC_COARSE = 6
@@ -98,7 +99,7 @@ def tick_hz() -> int:
 
 
 def commit(root: Path | None = None) -> str | None:
-    return _answer("git", "-C", str(root or Path.cwd()), "describe", "--always", "--dirty")
+    return _answer("git", "-C", str(root or PROJECT), "describe", "--always", "--dirty")
 
 
 def _cpu_model() -> str:
