@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Our own player."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..machine.policy import Policy
+from .player import SDL_ENVIRONMENT, extent, extra_options, log_of, unhappy_end
+from .status_line import OwnView, last_words
+
+if TYPE_CHECKING:
+    from ..agenda.jobs import Job
+
+STATUS = re.compile(r"^(?:\x1b\[K)?AV: ")
+NOBODY_WATCHES = "inside"
+
+
+@dataclass(frozen=True)
+class DlexPlay:
+    program: Path
+    name: str = "dlex-play"
+    package: str = "dlex"
+
+    threads = {"threaded-ml": "sound!", "feeder": "demuxes and decodes sound!"}
+
+    def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
+        params = job.player_params
+        sinks = ["--vo=null", "--ao=null"] if job.observe == NOBODY_WATCHES else ["--vo=sdl", "--ao=pulse"]
+        argv = [str(self.program), "--quiet", *sinks, f"--record={out / 'own'}", f"--drop={params['drop']}"]
+        if params.get("rule"):
+            argv.append(f"--deadline-rule={params['rule']}")
+        return [*argv, *_placement(job), *_extent(job), *extra_options(job), str(clip)]
+
+    def environment(self, job: Job) -> dict[str, str]:
+        return SDL_ENVIRONMENT
+
+    def reserved_threads(self, pid: int) -> str | None:
+        return None
+
+    def applicable(self, job: Job) -> str | None:
+        return None
+
+    def complaint(self, status: int, out: Path) -> str | None:
+        return unhappy_end(self.name, status, last_words(log_of(out), STATUS))
+
+    def own_view(self, job: Job, out: Path) -> OwnView | None:
+        return None  # its record tells more than a status line
+
+
+def _placement(job: Job) -> list[str]:
+    """A quota is no policy of a thread: a control group imposes it from outside."""
+    cpu = [] if job.cpu is None else [f"--cpu={job.cpu}"]
+    return cpu if Policy.parse(job.sched).kind == "quota" else [f"--sched={job.sched}", *cpu]
+
+
+def _extent(job: Job) -> list[str]:
+    start_s, length_s = extent(job)
+    argv = [f"--start={start_s:.3f}"] if start_s else []
+    return argv if length_s is None else [*argv, f"--length={length_s:.3f}"]

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""FFmpeg's ffplay: one thread reads, one decodes, the main one presents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..machine.policy import Policy
+from .player import (
+    SDL_ENVIRONMENT,
+    extent,
+    extra_options,
+    log_of,
+    never_played,
+    one_reservation_is_too_few,
+    require_player,
+    unhappy_end,
+)
+from .status_line import OwnView, last_words, read_status
+
+if TYPE_CHECKING:
+    from ..agenda.jobs import Job
+
+#    7.85 A-V: -0.014 fd=   0 aq=    0KB vq=    0KB sq=    0B f=0/0
+STATUS = re.compile(r"A-V: *(?P<skew_s>-?\d+\.\d+) fd= *(?P<dropped>\d+)")
+ANY_STATUS = re.compile(r" fd= *\d+ +aq=")
+BARE = ["-hide_banner", "-autoexit", "-sn", "-noborder", "-left", "0", "-top", "0"]
+
+
+@dataclass(frozen=True)
+class Ffplay:
+    name: str = "ffplay"
+    package: str = "ffmpeg"
+    threads = {
+        "video_decoder": "decodes!",
+        "audio_decoder": "decodes sound!",
+        "read_thread": "demuxes!",
+        "SDLAudio": "sound!",
+        "SDLTimer": "keeps time",
+        "PulseHotplug": "sound",
+        "av:": "decodes",
+    }
+
+    def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
+        params = job.player_params
+        argv = [require_player("ffplay", self.package), *BARE]
+        argv.append("-framedrop" if params.get("framedrop", True) else "-noframedrop")
+        if params.get("threads") != "auto":
+            argv += ["-threads", "1", "-filter_threads", "1"]
+        return [*argv, *_extent(job), *extra_options(job), str(clip)]
+
+    def environment(self, job: Job) -> dict[str, str]:
+        return SDL_ENVIRONMENT
+
+    def reserved_threads(self, pid: int) -> str | None:
+        return "all"
+
+    def applicable(self, job: Job) -> str | None:
+        return one_reservation_is_too_few(self.name) if Policy.parse(job.sched).kind == "deadline" else None
+
+    def complaint(self, status: int, out: Path) -> str | None:
+        """Its status is 0 even for a file that is not there."""
+        words = last_words(log_of(out), ANY_STATUS)
+        if status == 0 and read_status(log_of(out), STATUS) is None:
+            return never_played(self.name, words)
+        return unhappy_end(self.name, status, words)
+
+    def own_view(self, job: Job, out: Path) -> OwnView | None:
+        return read_status(log_of(out), STATUS)
+
+
+def _extent(job: Job) -> list[str]:
+    start_s, length_s = extent(job)
+    argv = ["-ss", f"{start_s:.3f}"] if start_s else []
+    return argv if length_s is None else [*argv, "-t", f"{length_s:.3f}"]

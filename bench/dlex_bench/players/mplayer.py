@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Debian's mplayer, the seed's baseline: one thread demuxes, decodes and presents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .player import extent, extra_options, log_of, never_played, require_player, unhappy_end
+from .status_line import OwnView, last_words, read_status
+
+if TYPE_CHECKING:
+    from ..agenda.jobs import Job
+
+# A:   7.8 V:   7.8 A-V: -0.001 ct:  0.221   0/  0 13%  3%  0.2% 6 0
+# The last two are pictures to be dropped and the quality of a postprocessing that nobody asked for.
+STATUS = re.compile(r"A-V: *(?P<skew_s>-?\d+\.\d+) ct:.*?(?P<dropped>\d+) \d+ *$")
+FRAMEDROP = {"none": [], "soft": ["-framedrop"], "hard": ["-hardframedrop"]}
+# Nobody sits before it; subtitles and an OSD would cost time that others do not spend.
+UNATTENDED = ["-noconfig", "all", "-noconsolecontrols", "-nolirc", "-nojoystick", "-nomouseinput"]
+BARE = ["-nosub", "-noautosub", "-osdlevel", "0", "-noborder", "-geometry", "0:0"]
+BEGIN, END = "Starting playback...", "Exiting... (End of file)"
+
+
+@dataclass(frozen=True)
+class Mplayer:
+    name: str = "mplayer"
+    package: str = "mplayer"
+    threads = {"threaded-ml": "sound!", "av:": "decodes"}
+
+    def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
+        params = job.player_params
+        argv = [require_player("mplayer", self.package), *UNATTENDED, "-vo", "x11", "-ao", "pulse", *BARE]
+        argv += FRAMEDROP[params.get("framedrop", "none")]
+        # Told nothing, it decodes in one thread, too.
+        if params.get("threads") != "auto":
+            argv += ["-lavdopts", "threads=1"]
+        return [*argv, *_extent(job), *extra_options(job), str(clip)]
+
+    def environment(self, job: Job) -> dict[str, str]:
+        return {"TERM": "dumb"}
+
+    def reserved_threads(self, pid: int) -> str | None:
+        return "main"
+
+    def applicable(self, job: Job) -> str | None:
+        return None
+
+    def complaint(self, status: int, out: Path) -> str | None:
+        """Its status is 0 even for a file that is not there, at whose end it says to be."""
+        log = log_of(out)
+        said = log.read_text(errors="replace")
+        if status == 0 and not (BEGIN in said and END in said):
+            return never_played(self.name, last_words(log, STATUS))
+        return unhappy_end(self.name, status, last_words(log, STATUS))
+
+    def own_view(self, job: Job, out: Path) -> OwnView | None:
+        """It counts the pictures that it would drop also when it may not."""
+        view = read_status(log_of(out), STATUS)
+        may_drop = job.player_params.get("framedrop", "none") != "none"
+        return view if view is None or may_drop else replace(view, dropped=0)
+
+
+def _extent(job: Job) -> list[str]:
+    start_s, length_s = extent(job)
+    argv = ["-ss", f"{start_s:.3f}"] if start_s else []
+    return argv if length_s is None else [*argv, "-endpos", f"{length_s:.3f}"]

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Debian's mpv: the main thread decodes, another presents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..machine.policy import Policy
+from .player import extent, extra_options, log_of, one_reservation_is_too_few, require_player, unhappy_end
+from .status_line import OwnView, last_words, read_status
+
+if TYPE_CHECKING:
+    from ..agenda.jobs import Job
+
+# Pictures dropped by the output, and by the decoder.
+MESSAGE = "dlex ${=avsync} ${=frame-drop-count} ${=decoder-frame-drop-count}"
+STATUS = re.compile(r"dlex (?P<skew_s>-?\d+\.\d+) (?P<dropped_by_output>\d+) (?P<dropped_by_decoder>\d+)")
+UNATTENDED = ["--no-config", "--no-input-terminal", "--no-input-default-bindings", "--no-osc", "--no-ytdl"]
+BARE = ["--load-scripts=no", "--no-sub", "--osd-level=0", "--no-border", "--geometry=+0+0"]
+# The profile that its manual has for slow machines, and libswscale in place of zimg: with zimg the same 8 s of 1080p took
+# 4.3 s of CPU, without 3.0. A peer is to be shown at its best.
+CONVERSION = ["--profile=sw-fast", "--sws-allow-zimg=no"]
+
+
+@dataclass(frozen=True)
+class Mpv:
+    name: str = "mpv"
+    package: str = "mpv"
+    threads = {
+        "mpv/vo": "presents!",
+        "mpv/ao": "sound!",
+        "mpv/demux": "demuxes",
+        "threaded-ml": "sound",
+        "av:": "decodes",
+        "mpv/worker": "helps",
+        "mpv/lua": "scripts",
+    }
+
+    def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
+        params = job.player_params
+        argv = [require_player("mpv", self.package), *UNATTENDED, *BARE, *CONVERSION, "--vo=x11", "--ao=pulse"]
+        argv += [f"--framedrop={params.get('framedrop', 'vo')}", f"--term-status-msg={MESSAGE}"]
+        if params.get("threads") != "auto":
+            argv += ["--vd-lavc-threads=1", "--zimg-threads=1"]
+        return [*argv, *_extent(job), *extra_options(job), str(clip)]
+
+    def environment(self, job: Job) -> dict[str, str]:
+        return {}
+
+    def reserved_threads(self, pid: int) -> str | None:
+        return "all"
+
+    def applicable(self, job: Job) -> str | None:
+        return one_reservation_is_too_few(self.name) if Policy.parse(job.sched).kind == "deadline" else None
+
+    def complaint(self, status: int, out: Path) -> str | None:
+        return unhappy_end(self.name, status, last_words(log_of(out), STATUS))
+
+    def own_view(self, job: Job, out: Path) -> OwnView | None:
+        return read_status(log_of(out), STATUS)
+
+
+def _extent(job: Job) -> list[str]:
+    start_s, length_s = extent(job)
+    argv = [f"--start={start_s:.3f}"] if start_s else []
+    return argv if length_s is None else [*argv, f"--length={length_s:.3f}"]

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Starting a player and seeing it through: its log, its limit, how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import EXIT_SETUP, DemoError, TimedOut
+from ..processes import child, wait_for
+from .dlex_play import DlexPlay
+from .ffplay import Ffplay
+from .mplayer import Mplayer
+from .mpv import Mpv
+from .player import Adapter, log_of
+
+if TYPE_CHECKING:
+    from ..agenda.jobs import Job
+
+# Overload may make a player late, but not take twice as long; half a minute is for a start on a busy machine.
+LIMIT_FACTOR = 2.0
+LIMIT_EXTRA_S = 30.0
+PLAYERS = ("dlex-play", "mplayer", "mpv", "ffplay")
+
+
+def adapter_for(player: str, dlex_play: Path) -> Adapter:
+    """`dlex_play` is where the build has our own."""
+    adapters: list[Adapter] = [DlexPlay(dlex_play), Mplayer(), Mpv(), Ffplay()]
+    for adapter in adapters:
+        if adapter.name == player:
+            return adapter
+    raise DemoError(f"{player!r} is no player known here; choose one of {', '.join(PLAYERS)}", EXIT_SETUP)
+
+
+@dataclass(frozen=True)
+class Playing:
+    adapter: Adapter
+    process: subprocess.Popen[bytes]
+    out: Path
+
+    def wait(self, length_s: float, tick: Callable[[], None]) -> None:
+        """Until it has played `length_s` of the clip; `tick` is called now and then, and may raise."""
+        limit_s = LIMIT_FACTOR * length_s + LIMIT_EXTRA_S
+        try:
+            wait_for(self.process, limit_s, tick, self.adapter.name)
+        except TimedOut as cause:
+            raise DemoError(
+                f"{self.adapter.name} was given up after {limit_s:.0f} s, for a clip of {length_s:.0f} s; see what "
+                f"{log_of(self.out).name} says, and run the job again"
+            ) from cause
+        tick()  # may know better why it ended: a device that died
+        if sentence := self.adapter.complaint(self.process.returncode, self.out):
+            raise DemoError(sentence)
+
+
+@contextlib.contextmanager
+def playing(
+    adapter: Adapter,
+    job: Job,
+    clip: Path,
+    out: Path,
+    *,
+    environment: Mapping[str, str],
+    cpus: Collection[int],
+    enter: Callable[[], None] | None = None,
+) -> Iterator[Playing]:
+    """The player of a job, started on `cpus` with the stage's environment; ended when the block is left."""
+    argv = adapter.argv(job, clip, out)
+    env = {**environment, **adapter.environment(job)}
+    with (
+        log_of(out).open("wb") as log,
+        child(argv, cpus=cpus, env=env, stdout=log, stderr=log, enter=enter) as process,
+    ):
+        yield Playing(adapter, process, out)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Reading what players print while they play. It is their own word: each means something else by A-V and by a drop."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class OwnView:
+    """All three players print audio minus video, which is our A-V: > 0 means that the video is late."""
+
+    lines: int
+    skew_ms_mean: float | None
+    skew_ms_sd: float | None
+    dropped: int | None
+    av_source: str = "status"
+
+    def to_json(self) -> dict[str, float | int | str | None]:
+        return asdict(self)
+
+
+def read_status(log: Path, pattern: re.Pattern[str]) -> OwnView | None:
+    """`pattern` has the groups `skew_s` and one or more `dropped...`, whose last values are added."""
+    skews_ms: list[float] = []
+    dropped = 0
+    for found in _status_lines(log, pattern):
+        groups = found.groupdict()
+        skews_ms.append(1000 * float(groups.pop("skew_s")))
+        dropped = sum(map(int, groups.values()))
+    if not skews_ms:
+        return None
+    spread_ms = statistics.pstdev(skews_ms)
+    return OwnView(len(skews_ms), statistics.fmean(skews_ms), spread_ms, dropped)
+
+
+def _status_lines(log: Path, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    """A status line overwrites the one before: they are parted by carriage returns."""
+    for line in re.split(r"[\r\n]+", log.read_text(errors="replace")):
+        if found := pattern.search(line):
+            yield found
+
+
+def last_words(log: Path, status: re.Pattern[str]) -> str:
+    """The last line that is no status line."""
+    try:
+        lines = re.split(r"[\r\n]+", log.read_text(errors="replace"))
+    except OSError:
+        lines = []
+    words = [words for line in lines if not status.search(line) and (words := re.sub(r"\x1b\[\w", "", line).strip())]
+    return words[-1] if words else "it left no message"

@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The players, each a real one on a real stage with a stamped clip: where its pictures stand, how it ends and fails.
+
+    test_bench_players.py DLEX_PLAY MEDIA_MAKE
+
+Not covered: when each picture is seen and heard (the observer's tests), policies of scheduling (the machine's).
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+from outside import SKIPPED, Folder, with_packages
+
+CPUS = os.sched_getaffinity(0)
+SIZE = (640, 360)
+BLOCK, BITS = 32, 12
+AGENDA = """
+config:
+  observe: both
+  defaults: {clip: {recipe: stamped_small, length_s: 1.0}}
+workloads:
+  - {id: dlex_none, name: dlex-play, params: {drop: none}}
+  - {id: dlex_heuristic, name: dlex-play, params: {drop: heuristic}}
+  - {id: dlex_paper, name: dlex-play, params: {drop: deadline, rule: paper}}
+  - {id: dlex_slack, name: dlex-play, params: {drop: deadline, rule: slack}}
+  - {id: mplayer_none, name: mplayer}
+  - {id: mplayer_framedrop, name: mplayer, params: {framedrop: soft}}
+  - {id: mplayer_hard, name: mplayer, params: {framedrop: hard}}
+  - {id: mplayer_auto, name: mplayer, params: {framedrop: soft, threads: auto}}
+  - {id: mpv_no, name: mpv, params: {framedrop: no}}
+  - {id: mpv_vo, name: mpv}
+  - {id: mpv_both, name: mpv, params: {framedrop: decoder+vo}}
+  - {id: mpv_auto, name: mpv, params: {threads: auto}}
+  - {id: ffplay_framedrop, name: ffplay}
+  - {id: ffplay_none, name: ffplay, params: {framedrop: false}}
+  - {id: ffplay_auto, name: ffplay, params: {threads: auto}}
+"""
+INSTALLED = {name: bool(shutil.which(name)) for name in ("mplayer", "mpv", "ffplay")} | {"dlex-play": True}
+ONE_OF_EACH = ("dlex_slack", "mplayer_framedrop", "mpv_vo", "ffplay_framedrop")
+
+
+def jobs():
+    from dlex_bench.agenda.jobs import expand
+    from dlex_bench.agenda.reader import parse_agenda
+
+    return {job.workload: job for job in expand(parse_agenda(AGENDA, "a.yaml"))}
+
+
+def changed(job, **clip):
+    return replace(job, clip={**job.clip, **clip})
+
+
+def adapter_of(job):
+    from dlex_bench.players.playing import adapter_for
+
+    return adapter_for(job.player, DLEX_PLAY)
+
+
+class Screen:
+    """Reads the stamps off the frame buffer, where they stand when the picture is at 0,0 and unscaled."""
+
+    def __init__(self, path):
+        self.path = path
+        header = struct.unpack(">25I", path.read_bytes()[:100])
+        self.begin, self.line_bytes = header[0] + 12 * header[19], header[12]
+        self.seen = []
+
+    def look(self):
+        with self.path.open("rb") as pixels:
+            top, bottom = (self._number(pixels, y) for y in (BLOCK // 2, SIZE[1] - BLOCK // 2))
+        if top is not None and top == bottom and self.seen[-1:] != [top]:
+            self.seen.append(top)
+
+    def _number(self, pixels, y):
+        pixels.seek(self.begin + y * self.line_bytes)
+        line = pixels.read(self.line_bytes)
+        blocks = [line[4 * (BLOCK * place + BLOCK // 2) + 1] > 127 for place in range(BITS + 4)]
+        if (*blocks[:2], *blocks[-2:]) != (True, False, False, True):
+            return None
+        number = 0
+        for bit in blocks[2:-2]:
+            number = number << 1 | (bit ^ (number & 1))
+        return number
+
+
+class OnStage(Folder):
+    def setUp(self):
+        super().setUp()
+        from dlex_bench.stage.stage import stage
+
+        holder = contextlib.ExitStack()
+        self.addCleanup(holder.close)
+        self.stage = holder.enter_context(stage(SIZE, CPUS))
+        self.screen = Screen(self.stage.display.screen_file)
+
+    def playing(self, job, clip=None):
+        from dlex_bench.players.playing import playing
+
+        self.out = self.folder / job.id
+        self.out.mkdir()
+        return playing(
+            adapter_of(job), job, clip or CLIP, self.out, environment=self.stage.environment, cpus=CPUS
+        )
+
+    def play(self, job):
+        """To its end; returns the numbers that were on the screen."""
+        self.screen.seen.clear()
+        with self.playing(job) as player:
+            while player.process.poll() is None:
+                self.screen.look()
+                time.sleep(0.002)
+            player.wait(job.clip["length_s"], self.stage.require_alive)
+        return list(self.screen.seen)
+
+    def each(self, check, workloads=None):
+        for workload, job in jobs().items():
+            if INSTALLED[job.player] and (workloads is None or workload in workloads):
+                with self.subTest(workload):
+                    check(job)
+
+
+class Pictures(OnStage):
+    def test_every_setting_shows_its_pictures_unscaled_at_the_origin_and_in_order(self):
+        def check(job):
+            seen = self.play(job)
+            self.assertGreaterEqual(len(seen), 2, (self.out / "player.log").read_text(errors="replace"))
+            self.assertEqual(seen, sorted(set(seen)))
+            self.assertLessEqual(seen[-1], 1.0 * 25 + 2)
+
+        self.each(check)
+
+    def test_start_is_where_it_was_asked_for(self):
+        # Some players seek to key frames only: 100 is one.
+        def check(job):
+            seen = self.play(changed(job, start_s=4.0, length_s=0.5))
+            self.assertTrue(98 <= seen[0] <= seen[-1] <= 116, seen)
+
+        self.each(check, ONE_OF_EACH)
+
+    def test_sound_comes_to_the_sink(self):
+        def check(job):
+            heard = ""
+            with self.playing(job) as player:
+                while player.process.poll() is None and not heard:
+                    heard = self.says("pactl", "list", "short", "sink-inputs")
+                    time.sleep(0.02)
+            self.assertNotEqual(heard, "")
+
+        self.each(check, ONE_OF_EACH)
+
+    def says(self, *argv):
+        return subprocess.run(argv, env=self.stage.environment, capture_output=True, text=True, timeout=120).stdout
+
+    def test_status_line_is_understood_where_there_is_one(self):
+        def check(job):
+            self.play(job)
+            view = adapter_of(job).own_view(job, self.out)
+            self.assertGreaterEqual(view.lines, 2)
+            self.assertEqual(view.to_json()["av_source"], "status")
+
+        self.each(check, ("mplayer_framedrop", "mpv_vo", "ffplay_framedrop"))
+
+    def test_own_player_leaves_its_record(self):
+        self.play(jobs()["dlex_slack"])
+        self.assertTrue((self.out / "own/frames.csv").exists())
+        self.assertIsNone(adapter_of(jobs()["dlex_slack"]).own_view(jobs()["dlex_slack"], self.out))
+
+
+class Threads(OnStage):
+    def test_work_of_every_thread_is_known_and_those_who_play_are_waited_for(self):
+        from dlex_bench.players.threads import wait_for_threads
+
+        expected = {
+            "dlex-play": {"main", "sound", "demuxes and decodes sound"},
+            "mplayer": {"main", "sound"},
+            "mpv": {"main", "presents", "sound"},
+            "ffplay": {"main", "decodes", "decodes sound", "demuxes", "sound"},
+        }
+        def check(job):
+            with self.playing(job) as player:
+                threads = wait_for_threads(player.adapter, player.process)
+            self.assertEqual(threads[0].tid, player.process.pid)
+            works = {thread.work for thread in threads}
+            self.assertEqual(works & expected[job.player], expected[job.player])
+            self.assertNotIn("unknown", works)
+
+        self.each(check, ONE_OF_EACH)
+
+    def test_one_decode_thread_is_one(self):
+        from dlex_bench.players.threads import wait_for_threads
+
+        def check(job):
+            with self.playing(job) as player:
+                threads = wait_for_threads(player.adapter, player.process)
+            names = [thread.name for thread in threads]
+            self.assertFalse([name for name in names if name.startswith("av:")])
+            self.assertLessEqual(names.count("video_decoder"), 1)
+
+        self.each(check, ONE_OF_EACH)
+
+    def test_only_helpers_are_moved_away(self):
+        from dlex_bench.players.threads import move_helpers, wait_for_threads
+
+        if len(CPUS) < 2:
+            self.skipTest("there is one CPU only")
+        away = {min(CPUS)}
+        def check(job):
+            with self.playing(job) as player:
+                wait_for_threads(player.adapter, player.process)
+                moved = move_helpers(player.adapter, player.process.pid, away)
+                self.assertEqual(os.sched_getaffinity(player.process.pid), CPUS)
+                for thread in moved:
+                    self.assertEqual(os.sched_getaffinity(thread.tid), away)
+            self.assertEqual(bool(moved), job.player == "mplayer")
+
+        self.each(check, ("mplayer_framedrop", "mpv_vo"))
+
+
+class Faults(OnStage):
+    def test_clip_that_is_not_there_is_a_sentence(self):
+        def check(job):
+            with self.playing(job, clip=Path("/nonexistent/film.mp4")) as player:
+                with self.assertRaisesRegex(Exception, rf"{job.player} (ended|did not play).*; try it by hand"):
+                    player.wait(1.0, self.stage.require_alive)
+
+        self.each(check, ONE_OF_EACH)
+
+    def test_player_that_is_killed_is_a_sentence(self):
+        job = jobs()["dlex_slack"]
+        with self.playing(job) as player:
+            player.process.kill()
+            with self.assertRaisesRegex(Exception, "dlex-play was ended by signal 9"):
+                player.wait(1.0, self.stage.require_alive)
+
+    def test_player_that_hangs_is_ended_and_said_so(self):
+        from dlex_bench.players import playing
+
+        job = jobs()["dlex_slack"]
+        with mock.patch.object(playing, "LIMIT_EXTRA_S", 0.0), self.playing(job) as player:
+            player.process.send_signal(signal.SIGSTOP)
+            with self.assertRaisesRegex(Exception, "dlex-play was given up after 1 s, for a clip of 0 s"):
+                player.wait(0.49, self.stage.require_alive)
+        self.assertEqual(player.process.returncode, -signal.SIGKILL)
+
+    def test_device_that_dies_meanwhile_is_named_before_the_player(self):
+        job = jobs()["dlex_slack"]
+        with self.playing(job) as player:
+            self.stage.display.process.kill()
+            self.stage.display.process.wait()
+            with self.assertRaisesRegex(Exception, "^Xvfb was ended by signal 9"):
+                player.wait(1.0, self.stage.require_alive)
+
+    def test_player_that_is_not_installed_names_its_package(self):
+        packages = {"mplayer": "mplayer", "mpv": "mpv", "ffplay": "ffmpeg"}
+        with mock.patch.dict(os.environ, PATH="/nonexistent"):
+            for workload, job in jobs().items():
+                if job.player in packages:
+                    sentence = f"^{job.player} is not installed; install it with `apt install {packages[job.player]}`$"
+                    with self.subTest(workload), self.assertRaisesRegex(Exception, sentence):
+                        adapter_of(job).argv(job, CLIP, self.folder)
+
+    def test_unknown_player_is_a_sentence(self):
+        from dlex_bench.players.playing import adapter_for
+
+        with self.assertRaisesRegex(Exception, "'vlc' is no player known here"):
+            adapter_for("vlc", DLEX_PLAY)
+
+
+class Policies(unittest.TestCase):
+    def test_players_of_several_threads_are_not_put_under_a_reservation(self):
+        for job in jobs().values():
+            reason = adapter_of(job).applicable(replace(job, sched="deadline:8/40"))
+            self.assertEqual(reason is not None, job.player in ("mpv", "ffplay"), job.id)
+            if reason:
+                self.assertIn("quota", reason)
+            for sched in ("other", "fifo:5", "rr:5", "quota:15/40"):
+                self.assertIsNone(adapter_of(job).applicable(replace(job, sched=sched)))
+
+    def test_own_player_gets_policy_and_cpu_by_option_but_a_quota_from_outside(self):
+        job = replace(jobs()["dlex_none"], cpu=1)
+        for sched, expected in (
+            ("deadline:8.1/40", ["--sched=deadline:8.1/40", "--cpu=1"]),
+            ("other", ["--sched=other", "--cpu=1"]),
+            ("quota:8/40", ["--cpu=1"]),
+        ):
+            argv = adapter_of(job).argv(replace(job, sched=sched), CLIP, Path("/out"))
+            self.assertEqual([option for option in argv if option.startswith(("--sched", "--cpu"))], expected)
+
+    def test_nobody_watches_a_job_that_is_seen_from_inside_only(self):
+        job = jobs()["dlex_none"]
+        for observe, sinks in (("inside", {"--vo=null", "--ao=null"}), ("both", {"--vo=sdl", "--ao=pulse"})):
+            argv = adapter_of(job).argv(replace(job, observe=observe), CLIP, Path("/out"))
+            self.assertLessEqual(sinks, set(argv))
+
+    def test_options_of_the_agenda_come_last(self):
+        for job in jobs().values():
+            if INSTALLED[job.player]:
+                extended = replace(job, player_params={**job.player_params, "options": ("--one", "two")})
+                self.assertEqual(adapter_of(job).argv(extended, CLIP, Path("/out"))[-3:-1], ["--one", "two"])
+
+
+class StatusLines(Folder):
+    """Lines as the players of Debian 12 print them."""
+
+    def view(self, workload, text):
+        job = jobs()[workload]
+        (self.folder / "player.log").write_text(text)
+        return adapter_of(job).own_view(job, self.folder)
+
+    def check(self, workload, text, mean_ms, sd_ms, dropped):
+        view = self.view(workload, text)
+        self.assertEqual(view.lines, 2)
+        self.assertAlmostEqual(view.skew_ms_mean, mean_ms)
+        self.assertAlmostEqual(view.skew_ms_sd, sd_ms)
+        self.assertEqual(view.dropped, dropped)
+
+    MPLAYER = (
+        "Starting playback...\n"
+        "A:   7.8 V:   7.8 A-V: -0.020 ct:  0.218   0/  0 ??% ??% ??,?% 0 0              \r"
+        "A:  17.8 V:  17.9 A-V:  0.100 ct:  0.214 420/420 13%  3%  0.2% 16 0              \r\n\nExiting...\n"
+    )
+
+    def test_mplayer(self):
+        self.check("mplayer_framedrop", self.MPLAYER, 40, 60, 16)
+
+    def test_mplayer_counts_what_it_would_drop_even_where_it_may_not(self):
+        self.check("mplayer_none", self.MPLAYER, 40, 60, 0)
+
+    def test_mpv(self):
+        text = "dlex  0 0\n\x1b[Kdlex -0.020000 1 0\n\r\n\x1b[Kdlex 0.100000 9 2\n\r\nExiting... (End of file)\n"
+        self.check("mpv_both", text, 40, 60, 11)
+
+    def test_ffplay(self):
+        text = (
+            "    nan A-V:    nan fd=   0 aq=    0KB vq=    0KB sq=    0B f=0/0   \r"
+            "   7.85 A-V: -0.020 fd=   0 aq=    0KB vq=    0KB sq=    0B f=0/0   \r"
+            "   7.93 A-V:  0.100 fd=   3 aq=    0KB vq=    0KB sq=    0B f=0/0   \r\n"
+        )
+        self.check("ffplay_framedrop", text, 40, 60, 3)
+
+    def test_nothing_said_is_no_view(self):
+        self.assertIsNone(self.view("mplayer_framedrop", "mplayer: no such file\n"))
+
+
+if __name__ == "__main__":
+    with_packages("pydantic, rich, yaml")
+    DLEX_PLAY = Path(sys.argv[1])
+    for program in ("Xvfb", "pulseaudio", "pactl"):
+        if not shutil.which(program):
+            print(f"skipped: there is no {program} program")
+            sys.exit(SKIPPED)
+    made = subprocess.run([sys.argv[2], "stamped_small"], stdout=subprocess.PIPE, text=True)
+    if made.returncode:
+        print("skipped: there is no clip")
+        sys.exit(SKIPPED)
+    CLIP = Path(made.stdout.strip().splitlines()[-1])
+    for name in [name for name, there in INSTALLED.items() if not there]:
+        print(f"left out: {name} is not installed")
+    unittest.main(argv=sys.argv[:1])
