@@ -7,6 +7,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -15,11 +16,15 @@ enum exit_code { EXIT_REPORTED = 0, EXIT_SETUP = 1, EXIT_UNUSABLE = 2 };
 
 enum { WHY_SIZE = PATH_MAX + 256 };
 
-enum key { KEY_MEDIA = 256, KEY_JSON, KEY_CSV };
+/* Sound that ends a little later makes a file longer. */
+static const double length_tolerance_s = 0.5;
+
+enum key { KEY_MEDIA = 256, KEY_UNSTAMPED, KEY_JSON, KEY_CSV };
 
 struct arguments {
     const char *dir;
     const char *media_path; /* NULL: where the record says */
+    const char *unstamped_path; /* NULL: the media's own pictures are compared */
     const char *json_path;  /* NULL: not wanted; "-": standard output */
     const char *csv_path;   /* the same */
 };
@@ -43,6 +48,8 @@ static const char doc[] =
 
 static const struct argp_option option_table[] = {
     {"media", KEY_MEDIA, "FILE", 0, "the media, if it is no longer where it was played from", 0},
+    {"unstamped", KEY_UNSTAMPED, "FILE", 0,
+     "compare the pictures of this file: the film that was played without the stamps in its pictures", 0},
     {"json", KEY_JSON, "FILE", 0, "write the figures as JSON", 0},
     {"csv", KEY_CSV, "FILE", 0, "write a row for each dropped picture", 0},
     {0},
@@ -69,6 +76,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     struct arguments *const arguments = state->input;
     switch (key) {
     case KEY_MEDIA: arguments->media_path = arg; break;
+    case KEY_UNSTAMPED: arguments->unstamped_path = arg; break;
     case KEY_JSON: arguments->json_path = arg; break;
     case KEY_CSV: arguments->csv_path = arg; break;
     case ARGP_KEY_ARG:
@@ -80,6 +88,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         argp_error(state, "no DIR given; name a record that dlex-play --record=DIR wrote");
         break;
     case ARGP_KEY_END:
+        if (arguments->media_path && arguments->unstamped_path)
+            argp_error(state, "--media and --unstamped both name the pictures to compare; leave out one of them");
         if (is_stdout(arguments->json_path) && is_stdout(arguments->csv_path))
             argp_error(state, "--json=- and --csv=- cannot share standard output; "
                               "name a file for one of them");
@@ -200,14 +210,47 @@ static int check_media(const struct recorded_run *run, const char *path)
     return -EINVAL;
 }
 
+static bool is_of_size(const struct recorded_run *run, const struct clip *clip)
+{
+    const json_t *const media = json_object_get(run->json, "media");
+    const json_t *const video = json_object_get(media, "video");
+    const double length_s = json_number_value(json_object_get(media, "duration_s"));
+    return clip->video && json_integer_value(json_object_get(video, "width")) == clip->video->codecpar->width &&
+           json_integer_value(json_object_get(video, "height")) == clip->video->codecpar->height &&
+           fabs(length_s - (double)clip_duration_ns(clip) / 1e9) < length_tolerance_s;
+}
+
+/* Other bytes than those that were played, so that only a slip of the hand can be noticed. */
+static int check_unstamped(const struct recorded_run *run, const char *path)
+{
+    char why[WHY_SIZE];
+    struct clip clip = {0};
+    int ret = clip_open(&clip, path, NULL, why, sizeof why);
+    if (ret < 0) {
+        complain("%s: %s", path, why);
+    } else if (!is_of_size(run, &clip)) {
+        complain("%s is not of the size and length of the file that was played; name the same film without stamps", path);
+        ret = -EINVAL;
+    }
+    clip_close(&clip);
+    return ret;
+}
+
+static int check_pictures(const struct arguments *arguments, const struct recorded_run *run, const char *path)
+{
+    return arguments->unstamped_path ? check_unstamped(run, path) : check_media(run, path);
+}
+
 static enum exit_code report_run(const struct arguments *arguments, const struct recorded_run *run)
 {
     struct report report = {
         .dir = arguments->dir,
-        .media_path = arguments->media_path ? arguments->media_path : run->media_path,
+        .media_path = arguments->unstamped_path ? arguments->unstamped_path
+                      : arguments->media_path   ? arguments->media_path : run->media_path,
+        .unstamped = arguments->unstamped_path,
         .run = run,
     };
-    if (check_media(run, report.media_path))
+    if (check_pictures(arguments, run, report.media_path))
         return EXIT_UNUSABLE;
     char why[WHY_SIZE];
     struct ideal *ideal;

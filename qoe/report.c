@@ -113,10 +113,11 @@ static json_t *compared_json(const struct report *report)
 {
     char how[CONVERSION_SIZE];
     const bool any = report->converter->width > 0;
-    return json_pack("{s:I, s:I, s:o, s:s}",
+    return json_pack("{s:I, s:I, s:o, s:b, s:s}",
                      "drops", (json_int_t)report->quality->rmse_8bit.count,
                      "before_first", (json_int_t)report->quality->before_first,
                      "as", any ? json_string(conversion(report, how, sizeof how)) : json_null(),
+                     "unstamped", report->unstamped,
                      "ideal_decoder", av_version_info());
 }
 

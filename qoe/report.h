@@ -8,12 +8,14 @@
 #include "recorded_run.h"
 #include "rgb_converter.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* All of it belongs to the caller. */
 struct report {
     const char *dir;
     const char *media_path;
+    bool unstamped; /* media_path is not what was played, but the same film without stamps */
     const struct recorded_run *run;
     const struct drop *drops;
     int64_t drop_count;

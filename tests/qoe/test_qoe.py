@@ -355,6 +355,24 @@ class Reporting(Case):
         self.assertEqual(len(self.drops(folder, f"--media={media}")), 4)
 
 
+class Unstamped(Case):
+    PLAYBACK = [(0, "shown"), (1, "unseen"), (2, "shown"), (3, "aborted"), (4, "late")]
+    FACTS = {"duration_s": 8.0, "video": {"stream_index": 0, "width": WIDTH, "height": HEIGHT}}
+
+    def test_pictures_of_the_unstamped_film_are_compared(self):
+        film, stamped = clip("progressive_cabac"), clip("stamped_small")
+        played = self.record(stamped, self.PLAYBACK, **self.FACTS)
+        plain = self.drops(self.record(film, self.PLAYBACK, "plain"))
+        self.assertEqual(self.drops(played, f"--unstamped={film}"), plain)
+        self.assertNotEqual(self.drops(played), plain)
+
+    def test_another_film_is_refused_where_that_can_be_seen(self):
+        played = self.record(clip("stamped_small"), self.PLAYBACK, **self.FACTS)
+        self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size and length")
+        self.expect_refusal(qoe(played, f"--unstamped={self.dir}/none"), 2, "none")
+        self.expect_refusal(qoe(played, "--unstamped=a", "--media=b"), 1, "--unstamped", "leave out")
+
+
 class Refusing(Case):
     def test_bad_options(self):
         self.expect_refusal(qoe(), 1, "no DIR given")
