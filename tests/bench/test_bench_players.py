@@ -177,53 +177,43 @@ class Pictures(OnStage):
 
 
 class Threads(OnStage):
-    def test_work_of_every_thread_is_known_and_those_who_play_are_waited_for(self):
-        from dlex_bench.players.threads import wait_for_threads
+    def seen(self, job):
+        """Every thread that there was while it played."""
+        with self.playing(job) as player:
+            found = {}
 
+            def look():
+                found.update({thread.tid: thread for thread in player.threads})
+
+            player.wait(job.clip["length_s"], look)
+            look()
+            return player.process.pid, found
+
+    def test_work_of_every_thread_is_known(self):
         expected = {
-            "dlex-play": {"main", "sound", "demuxes and decodes sound"},
-            "mplayer": {"main", "sound"},
-            "mpv": {"main", "presents", "sound"},
-            "ffplay": {"main", "decodes", "decodes sound", "demuxes", "sound"},
+            "dlex-play": {"decodes and presents", "sound", "demuxes and decodes sound"},
+            "mplayer": {"demuxes, decodes and presents", "sound"},
+            "mpv": {"decodes", "presents", "sound"},
+            "ffplay": {"presents", "decodes", "decodes sound", "demuxes", "sound"},
         }
+
         def check(job):
-            with self.playing(job) as player:
-                threads = wait_for_threads(player.adapter, player.process)
-            self.assertEqual(threads[0].tid, player.process.pid)
-            works = {thread.work for thread in threads}
+            pid, threads = self.seen(job)
+            works = {thread.work for thread in threads.values()}
             self.assertEqual(works & expected[job.player], expected[job.player])
             self.assertNotIn("unknown", works)
+            self.assertEqual(threads[pid].work, adapter_of(job).threads["main"])
+            self.assertGreater(threads[pid].cpu_s, 0)
 
         self.each(check, ONE_OF_EACH)
 
     def test_one_decode_thread_is_one(self):
-        from dlex_bench.players.threads import wait_for_threads
-
         def check(job):
-            with self.playing(job) as player:
-                threads = wait_for_threads(player.adapter, player.process)
-            names = [thread.name for thread in threads]
+            names = [thread.name for thread in self.seen(job)[1].values()]
             self.assertFalse([name for name in names if name.startswith("av:")])
             self.assertLessEqual(names.count("video_decoder"), 1)
 
         self.each(check, ONE_OF_EACH)
-
-    def test_only_helpers_are_moved_away(self):
-        from dlex_bench.players.threads import move_helpers, wait_for_threads
-
-        if len(CPUS) < 2:
-            self.skipTest("there is one CPU only")
-        away = {min(CPUS)}
-        def check(job):
-            with self.playing(job) as player:
-                wait_for_threads(player.adapter, player.process)
-                moved = move_helpers(player.adapter, player.process.pid, away)
-                self.assertEqual(os.sched_getaffinity(player.process.pid), CPUS)
-                for thread in moved:
-                    self.assertEqual(os.sched_getaffinity(thread.tid), away)
-            self.assertEqual(bool(moved), job.player == "mplayer")
-
-        self.each(check, ("mplayer_framedrop", "mpv_vo"))
 
 
 class Faults(OnStage):

@@ -25,7 +25,7 @@ class DlexPlay:
     name: str = "dlex-play"
     package: str = "dlex"
 
-    threads = {"threaded-ml": "sound!", "feeder": "demuxes and decodes sound!"}
+    threads = {"main": "decodes and presents", "feeder": "demuxes and decodes sound", "threaded-ml": "sound"}
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params

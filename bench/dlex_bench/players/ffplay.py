@@ -35,10 +35,11 @@ class Ffplay:
     name: str = "ffplay"
     package: str = "ffmpeg"
     threads = {
-        "video_decoder": "decodes!",
-        "audio_decoder": "decodes sound!",
-        "read_thread": "demuxes!",
-        "SDLAudio": "sound!",
+        "main": "presents",
+        "video_decoder": "decodes",
+        "audio_decoder": "decodes sound",
+        "read_thread": "demuxes",
+        "SDLAudio": "sound",
         "SDLTimer": "keeps time",
         "PulseHotplug": "sound",
         "av:": "decodes",

@@ -28,7 +28,7 @@ BEGIN, END = "Starting playback...", "Exiting... (End of file)"
 class Mplayer:
     name: str = "mplayer"
     package: str = "mplayer"
-    threads = {"threaded-ml": "sound!", "av:": "decodes"}
+    threads = {"main": "demuxes, decodes and presents", "threaded-ml": "sound", "av:": "decodes"}
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params

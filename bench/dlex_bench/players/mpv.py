@@ -30,8 +30,9 @@ class Mpv:
     name: str = "mpv"
     package: str = "mpv"
     threads = {
-        "mpv/vo": "presents!",
-        "mpv/ao": "sound!",
+        "main": "decodes",
+        "mpv/vo": "presents",
+        "mpv/ao": "sound",
         "mpv/demux": "demuxes",
         "threaded-ml": "sound",
         "av:": "decodes",

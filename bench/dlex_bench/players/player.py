@@ -29,8 +29,7 @@ class Adapter(Protocol):
     name: str
     package: str  # that brings it
     threads: Mapping[str, str]
-    """Beginnings of the names of its threads, but for the main one, and what they do; those with a `!` stand there
-    once it plays."""
+    """What its threads do, by the beginnings of their names; the main one's is "main"."""
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         """The command that plays `clip` as the job says, with a window at 0,0, unscaled. The job's policy and CPU are

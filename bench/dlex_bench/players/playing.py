@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from .ffplay import Ffplay
 from .mplayer import Mplayer
 from .mpv import Mpv
 from .player import Adapter, log_of
+from .threads import Thread, player_threads
 
 if TYPE_CHECKING:
     from ..agenda.jobs import Job
@@ -36,17 +37,23 @@ def adapter_for(player: str, dlex_play: Path) -> Adapter:
     raise DemoError(f"{player!r} is no player known here; choose one of {', '.join(PLAYERS)}", EXIT_SETUP)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Playing:
     adapter: Adapter
     process: subprocess.Popen[bytes]
     out: Path
+    threads: list[Thread] = field(default_factory=list)  # as they were last seen
 
     def wait(self, length_s: float, tick: Callable[[], None]) -> None:
         """Until it has played `length_s` of the clip; `tick` is called now and then, and may raise."""
         limit_s = LIMIT_FACTOR * length_s + LIMIT_EXTRA_S
+
+        def look() -> None:
+            tick()
+            self.threads = player_threads(self.process.pid, self.adapter.threads) or self.threads
+
         try:
-            wait_for(self.process, limit_s, tick, self.adapter.name)
+            wait_for(self.process, limit_s, look, self.adapter.name)
         except TimedOut as cause:
             raise DemoError(
                 f"{self.adapter.name} was given up after {limit_s:.0f} s, for a clip of {length_s:.0f} s; see what "

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A player's threads as the kernel names them, and where those sit that are not measured."""
+"""A player's threads as the kernel names them: what each does, and the CPU time it took.
+
+A policy holds some of them only. What a player does in others (our own decodes its sound in one) escapes the policy, and
+a comparison has to say how much that was.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
-import time
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .player import Adapter
+from ..machine.domain import threads_of
 
-# A clip without sound has no sound thread: then who is there after this long is everybody.
-STAND_LIMIT_S = 10.0
-POLL_S = 0.005
-EXPECTED = "!"
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -24,53 +23,28 @@ class Thread:
     tid: int
     name: str
     work: str
+    cpu_s: float
+
+    def to_json(self) -> dict[str, int | float | str]:
+        return asdict(self)
 
 
-def threads_of(adapter: Adapter, pid: int) -> list[Thread]:
-    """The main thread comes first. One that ends meanwhile is left out."""
+def player_threads(pid: int, works: Mapping[str, str]) -> list[Thread]:
+    """The main one comes first. One that ends meanwhile is left out. `works` is an adapter's `threads`."""
     found = []
-    for tid in sorted(_tids(pid)):
+    for tid in threads_of(pid):
         with contextlib.suppress(OSError):
-            name = Path(f"/proc/{pid}/task/{tid}/comm").read_text().strip()
-            found.append(Thread(tid, name, "main" if tid == pid else _work(adapter, name)))
+            name, cpu_s = _stat(Path(f"/proc/{pid}/task/{tid}/stat").read_text())
+            found.append(Thread(tid, name, works["main"] if tid == pid else _work(name, works), cpu_s))
     return found
 
 
-def _tids(pid: int) -> list[int]:
-    try:
-        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
-    except OSError:
-        return []
+def _stat(text: str) -> tuple[str, float]:
+    """Name and CPU time, proc(5); a name may contain parentheses."""
+    name, rest = text.split("(", 1)[1].rsplit(")", 1)
+    user, system = rest.split()[11:13]
+    return name, (int(user) + int(system)) / TICKS_A_SECOND
 
 
-def _work(adapter: Adapter, name: str) -> str:
-    works = [work for begin, work in adapter.threads.items() if name.startswith(begin)]
-    return works[0].rstrip(EXPECTED) if works else "unknown"
-
-
-def wait_for_threads(adapter: Adapter, process: subprocess.Popen[bytes]) -> list[Thread]:
-    """Returns when those threads stand that play: a policy that is put on earlier would miss some."""
-    expected = {begin for begin, work in adapter.threads.items() if work.endswith(EXPECTED)}
-    limit = time.monotonic() + STAND_LIMIT_S
-    while True:
-        threads = threads_of(adapter, process.pid)
-        names = [thread.name for thread in threads[1:]]
-        if all(any(name.startswith(begin) for name in names) for begin in expected):
-            return threads
-        if process.poll() is not None or time.monotonic() > limit:
-            return threads
-        time.sleep(POLL_S)
-
-
-def move_helpers(adapter: Adapter, pid: int, cpus: Collection[int]) -> list[Thread]:
-    """Puts the threads that are not held by a policy onto `cpus`, as dlex-play does with its own; returns them.
-
-    Left behind a policy of fixed priority on the measured CPU, the sound would starve, in a player of one thread only.
-    """
-    if adapter.reserved_threads(pid) != "main":
-        return []
-    helpers = threads_of(adapter, pid)[1:]
-    for thread in helpers:
-        with contextlib.suppress(ProcessLookupError):
-            os.sched_setaffinity(thread.tid, cpus)
-    return helpers
+def _work(name: str, works: Mapping[str, str]) -> str:
+    return next((work for begin, work in works.items() if name.startswith(begin)), "unknown")

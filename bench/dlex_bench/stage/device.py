@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, DemoError
+from ..processes import last_words
 
 START_LIMIT_S = 60.0
 POLL_S = 0.02
+NO_MESSAGE = "it left no message"
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Device:
             return None
         status = self.process.returncode
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
-        return f"{self.name} {how} while it was needed ({last_line(self.log)}); run the job again"
+        return f"{self.name} {how} while it was needed ({last_words(self.log) or NO_MESSAGE}); run the job again"
 
 
 def require(program: str, package: str) -> str:
@@ -48,15 +50,8 @@ def wait_until_ready(name: str, process: subprocess.Popen[bytes], log: Path, rea
     limit = time.monotonic() + START_LIMIT_S
     while not ready():
         if process.poll() is not None:
-            raise DemoError(f"{name} does not start ({last_line(log)}); try it by hand", EXIT_SETUP)
+            raise DemoError(f"{name} does not start ({last_words(log) or NO_MESSAGE}); try it by hand", EXIT_SETUP)
         if time.monotonic() > limit:
             raise DemoError(f"{name} is not ready after {START_LIMIT_S:.0f} s; the machine is too busy", EXIT_SETUP)
         time.sleep(POLL_S)
 
-
-def last_line(log: Path) -> str:
-    try:
-        lines = log.read_text(errors="replace").strip().splitlines()
-    except OSError:
-        lines = []
-    return lines[-1].strip() if lines else "it left no message"
