@@ -23,6 +23,7 @@ from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
 from .latency_options import add_latency_options, complete_latency_options
 from .machine.cli import repair_parser, run_repair
 from .parser import Command, Parser
+from .peers.cli import peers_parser, run_peers
 from .place import PROJECT
 from .processes import signals_as_exceptions
 from .report.cli import compare_parser, report_parser, run_compare, run_report
@@ -70,6 +71,7 @@ COMMANDS: dict[str, Command] = {
     "run": (run_parser, run_run),
     "run-job": (run_job_parser, run_run_job),
     "merge": (merge_parser, run_merge),
+    "peers": (peers_parser, run_peers),
     "repair": (repair_parser, run_repair),
     "report": (report_parser, run_report),
     "compare": (compare_parser, run_compare),

@@ -7,8 +7,9 @@ import argparse
 from pathlib import Path
 
 from ..parser import Parser
+from ..place import PROJECT
 
-AGENDA = Path("bench/agendas/peers.yaml")
+AGENDA = PROJECT / "bench/agendas/peers.yaml"
 DEFAULT_OUT = Path("build/peers")
 
 
