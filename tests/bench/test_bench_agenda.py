@@ -5,12 +5,10 @@ Not covered: whether a machine can play what an agenda asks for.
 """
 
 import json
-import os
-import sys
 import unittest
 from pathlib import Path
 
-from outside import python_with_packages
+from outside import with_packages
 
 AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
 PLAYERS = "workloads:\n  - {id: a, name: dlex-play}\n  - {id: b, name: mplayer, params: {framedrop: soft}}\n"
@@ -182,7 +180,5 @@ class Ours(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    found = python_with_packages("import pydantic, rich, yaml")
-    if found != sys.executable:
-        os.execv(found, [found, *sys.argv])
+    with_packages("pydantic, rich, yaml")
     unittest.main()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -162,7 +163,7 @@ def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -
     length_s = extent.wanted_length_s or clip.length_s
     told = {"start_s": clip.start_s, "length_s": length_s}
     if clip.file is not None:
-        return {"file": str((base / clip.file).resolve()), **told}
+        return {"file": os.path.abspath(base / clip.file), **told}
     made = clip.without_film if clip.without_film and not film_is_here() else clip
     return {"recipe": made.recipe, "unstamped": made.unstamped, **told}
 

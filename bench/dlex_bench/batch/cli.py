@@ -78,6 +78,7 @@ def run_parser() -> Parser:
     )
     add_agenda_options(parser)
     _add_only(parser)
+    _add_wait(parser)
     parser.add_argument("--retry-failed", action="store_true", help="repeat jobs that failed or were skipped")
     parser.add_argument("--mixed", action="store_true", help="DIR may have results of other machines")
     return parser
@@ -88,7 +89,7 @@ def run_run(arguments: argparse.Namespace) -> None:
 
     from .runner import run
 
-    run(_options(arguments, arguments.retry_failed), Console())
+    run(_options(arguments, arguments.retry_failed), arguments.wait, Console())
 
 
 def run_job_parser() -> Parser:
@@ -98,7 +99,7 @@ def run_job_parser() -> Parser:
     )
     add_agenda_options(parser)
     parser.add_argument("job", metavar="JOB", help="its id; `plan` lists them")
-    parser.add_argument("--wait", action="store_true", help="while another measures on the same CPU")
+    _add_wait(parser)
     parser.add_argument("--mixed", action="store_true", help="DIR may have results of other machines")
     return parser
 
@@ -129,6 +130,10 @@ def run_merge(arguments: argparse.Namespace) -> None:
 
 def _add_only(parser: Parser) -> None:
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="jobs so named; may be repeated")
+
+
+def _add_wait(parser: Parser) -> None:
+    parser.add_argument("--wait", action="store_true", help="while another measures on the same CPU")
 
 
 def _extent(arguments: argparse.Namespace) -> Extent:

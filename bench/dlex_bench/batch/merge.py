@@ -44,11 +44,12 @@ def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> 
         raise DemoError(f"none of {', '.join(map(str, sources))} has a result yet; run the batch first", EXIT_SETUP)
     if not mixed:
         _refuse_several_machines(stores, found, Store(out))
+    planned = _planned(stores)
     chosen = _unite(found)
     target = Store(out)
     with target.opened():
         batch = stores[0].batch() or {}
-        target.claim(batch.get("agenda", {}), _jobs(stores, chosen), batch.get("commit"))
+        target.claim(batch.get("agenda", {}), _jobs(planned, chosen), batch.get("commit"))
         _keep_machines(stores, target)
         _keep_calibrations(stores, target)
         copied = sum(_copy(entry, job_id, target) for job_id, entry in chosen.items())
@@ -72,6 +73,21 @@ def _spelled(facts: dict[str, Any]) -> str:
     return f"{facts.get('cpu') or 'an unknown CPU'}, Linux {facts.get('kernel') or 'unknown'}"
 
 
+def _planned(stores: Sequence[Store]) -> dict[str, Job]:
+    planned: dict[str, Job] = {}
+    for store in stores:
+        for job in store.jobs():
+            known = planned.setdefault(job.id, job)
+            if changed := difference(known.to_json(), job.to_json()):
+                key, before, after = changed
+                raise DemoError(
+                    f"{store.out} is of another agenda: {key} of {job.id} is {after} there and {before} before; merge only "
+                    "results of one agenda and the same options",
+                    EXIT_SETUP,
+                )
+    return planned
+
+
 def _unite(found: Sequence[Found]) -> dict[str, Found]:
     """By the id under which they are kept: a job that several machines did gets the machine's name behind its own."""
     machines: dict[str, set[str]] = {}
@@ -90,22 +106,12 @@ def _unite(found: Sequence[Found]) -> dict[str, Found]:
     return chosen
 
 
-def _jobs(stores: Sequence[Store], chosen: dict[str, Found]) -> list[Job]:
+def _jobs(planned: dict[str, Job], chosen: dict[str, Found]) -> list[Job]:
     """All that were planned, those without a result included: they can still be run in the new folder."""
     renamed = {entry.job.id for job_id, entry in chosen.items() if job_id != entry.job.id}
-    planned: dict[str, Job] = {}
-    for store in stores:
-        for job in store.jobs():
-            known = planned.setdefault(job.id, job)
-            if changed := difference(known.to_json(), job.to_json()):
-                key, before, after = changed
-                raise DemoError(
-                    f"{store.out} is of another agenda: {key} of {job.id} is {after} there and {before} before; merge only "
-                    "results of one agenda and the same options",
-                    EXIT_SETUP,
-                )
-    planned = {job_id: job for job_id, job in planned.items() if job_id not in renamed}
-    return [*({job_id: replace(entry.job, id=job_id) for job_id, entry in chosen.items()} | planned).values()]
+    done = {job_id: replace(entry.job, id=job_id) for job_id, entry in chosen.items()}
+    left = {job_id: job for job_id, job in planned.items() if job_id not in renamed}
+    return [*(left | done).values()]
 
 
 def _keep_machines(stores: Sequence[Store], target: Store) -> None:

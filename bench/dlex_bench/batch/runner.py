@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from ..errors import EXIT_SETUP, DemoError, Interrupted
 from ..job.context import Context
 from ..machine.journal import repair
 from ..machine.lock import only_user_of
+from ..processes import choose_cpus
 from ..progress import Teller, tell
 from .expected import Expectation
 from .facts import commit, machine_facts, machine_id, program_facts, programs_changed
@@ -40,10 +40,10 @@ class Options:
     mixed: bool = False
 
 
-def run(options: Options, console: Console) -> None:
+def run(options: Options, wait: bool, console: Console) -> None:
     plan = read_plan(options.agenda, options.extent)
     store = Store(options.out)
-    with store.opened(), _cpus(plan.wanted, wait=False, tick=lambda: None):
+    with store.opened(), _cpus(plan.wanted, wait):
         context = prepare(store, plan, options, lambda text: tell(console, text))
         batch = _Batch(store, plan, options, console)
         try:
@@ -60,7 +60,7 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
     if job is None:
         raise DemoError(f"{options.agenda} has no job {job_id}; `plan` lists those that it has", EXIT_SETUP)
     store = Store(options.out)
-    with store.opened(shared=True), _cpus([job], wait=wait, tick=lambda: None):
+    with store.opened(shared=True), _cpus([job], wait):
         done = store.result(job.id)
         if not done or done["status"] != DONE:
             context = prepare(store, plan, options, lambda text: tell(console, text))
@@ -111,11 +111,11 @@ def keep_rtapp_calibration(store: Store, context: Context) -> None:
 
 
 def measured_cpu(job: Job) -> int:
-    return max(os.sched_getaffinity(0)) if job.cpu is None else job.cpu
+    return choose_cpus(job.cpu)[0]
 
 
 @contextlib.contextmanager
-def _cpus(jobs: Sequence[Job], wait: bool, tick: Callable[[], None]) -> Iterator[None]:
+def _cpus(jobs: Sequence[Job], wait: bool) -> Iterator[None]:
     """The CPUs that the jobs measure, to ourselves; in one order, so that two who wait cannot block each other."""
     with contextlib.ExitStack() as stack:
         for cpu in sorted({measured_cpu(job) for job in jobs}):
@@ -126,7 +126,6 @@ def _cpus(jobs: Sequence[Job], wait: bool, tick: Callable[[], None]) -> Iterator
                 except DemoError:
                     if not wait:
                         raise
-                tick()
                 time.sleep(WAITING_S)
         yield
 

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of batches share: a root of its own for real jobs, which are short and are only seen from inside."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+from outside import Folder
+
+ROOT = Path(__file__).resolve().parents[2]
+AGENDA = """
+config: {{iterations: {reps}, observe: inside, defaults: {{clip: {{file: clip.mp4, length_s: {length_s}}}}}}}
+workloads:
+  - {{id: none, name: dlex-play, params: {{drop: none}}}}
+  - {{id: slack, name: dlex-play, params: {{drop: deadline, rule: slack}}}}
+"""
+FOUR = ["all-none-r1", "all-none-r2", "all-slack-r1", "all-slack-r2"]
+LIMIT_S = 500
+
+
+def wait_until(condition, limit_s=LIMIT_S):
+    limit = time.monotonic() + limit_s
+    while not condition() and time.monotonic() < limit:
+        time.sleep(0.01)
+    return condition()
+
+
+def processes_with(mark):
+    """Those that have it in their environment: also the ones whose parents are gone."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark.encode() in path.read_bytes():
+                found.append(int(path.parent.name))
+        except OSError:
+            pass
+    return found
+
+
+class Batches(Folder):
+    """`programs` and `clip` are set by the test's main part."""
+
+    programs: dict[str, str] = {}
+    clip = ""
+
+    def setUp(self):
+        super().setUp()
+        for place, path in self.programs.items():
+            link = self.folder / "build/release" / place
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
+        (self.folder / "media").symlink_to(ROOT / "media")
+        (self.folder / "clip.mp4").symlink_to(self.clip)
+        self.mark = f"DLEX_TEST_MARK={uuid.uuid4()}"
+        name, value = self.mark.split("=")
+        self.environment = {**os.environ, "TERM": "dumb", name: value}
+        self.write_agenda()
+
+    def write_agenda(self, reps=2, length_s=0.2, text=AGENDA, name="agenda.yaml"):
+        (self.folder / name).write_text(text.format(reps=reps, length_s=length_s))
+
+    def start(self, *arguments):
+        return subprocess.Popen(
+            [sys.executable, "-m", "dlex_bench", *arguments],
+            cwd=self.folder, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+
+    def finish(self, process, status=0):
+        said, told = process.communicate(timeout=LIMIT_S)
+        self.assertEqual(process.returncode, status, said + told)
+        self.assertEqual(told.count("\n"), 0 if status == 0 else 1, told)
+        return said if status == 0 else told
+
+    def run_batch(self, *options, status=0, out="out"):
+        return self.finish(self.start("run", "agenda.yaml", "-o", str(out), "--wait", *options), status)
+
+    def run_command(self, *arguments, status=0):
+        return self.finish(self.start(*arguments), status)
+
+    def results(self, out="out"):
+        """Every result.json, which must be whole, by its job."""
+        found = {}
+        for path in sorted((self.folder / out).glob("*/result.json")):
+            found[path.parent.name] = json.loads(path.read_text())
+            self.assertEqual(found[path.parent.name]["job"]["id"], path.parent.name)
+        return found
+
+    def inodes(self, out="out"):
+        return {path.parent.name: path.stat().st_ino for path in (self.folder / out).glob("*/result.json")}
+
+    def statuses(self, out="out"):
+        return {job: result["status"] for job, result in self.results(out).items()}
+
+    def assert_nothing_runs(self):
+        self.assertTrue(wait_until(lambda: not processes_with(self.mark)), processes_with(self.mark))
+
+    def interrupt(self, process, signum=signal.SIGINT):
+        process.send_signal(signum)
+        said, told = process.communicate(timeout=LIMIT_S)
+        self.assertEqual(process.returncode, 4, said + told)
+        return said
+
+
+def set_up(arguments):
+    """From the command line PLAYER QOE MEDIA_MAKE."""
+    player, qoe, make = (os.path.abspath(path) for path in arguments)
+    Batches.programs = {"player/dlex-play": player, "qoe/dlex-qoe": qoe}
+    made = subprocess.run([make, "progressive_cabac"], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        print(made.stderr or "the clip cannot be made")
+        sys.exit(77)
+    Batches.clip = made.stdout.strip()

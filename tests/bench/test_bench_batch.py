@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Batches of real, short jobs: what is run, kept, repeated, refused, shared out to GNU parallel, and united.
+
+    test_bench_batch.py PLAYER QOE MEDIA_MAKE
+
+Not covered: ssh itself, which is parallel's affair; jobs that look at a screen (test_bench_job).
+"""
+
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from datetime import datetime
+from pathlib import Path
+
+import batches
+from batches import FOUR, Batches
+from outside import with_packages
+
+# Of the time of day in a result.
+ROUNDING_S = 0.01
+
+
+class Running(Batches):
+    def test_every_job_is_done_and_kept_with_what_made_it(self):
+        said = self.run_batch()
+        self.assertEqual(self.statuses(), dict.fromkeys(FOUR, "done"))
+        for job in FOUR:
+            self.assertIn(f"{job}: ", said)
+            self.assertTrue((self.folder / "out" / job / "own/frames.csv").is_file())
+        result = self.results()["all-none-r1"]
+        facts = json.loads((self.folder / f"out/machines/{result['machine']}.json").read_text())
+        for key in ("kernel", "cpu", "tick_hz", "clock_source", "cgroups", "programs"):
+            self.assertTrue(facts[key], key)
+        self.assertGreater(result["wall_s"], 0.2)
+        self.assertEqual(result["figures"]["frames"], 5)
+        self.assertIn("4 done", said)
+
+    def test_what_is_over_is_not_repeated(self):
+        self.run_batch("--reps=1")
+        first = self.inodes()
+        self.assertEqual(len(first), 2)
+        self.assertIn("2 of them over", self.run_batch())
+        second = self.inodes()
+        self.assertEqual(sorted(second), FOUR)
+        self.assertEqual({job: second[job] for job in first}, first)
+        self.assertIn("all of them over", self.run_batch())
+        self.assertEqual(self.inodes(), second)
+
+    def test_half_a_job_is_removed_and_repeated(self):
+        self.run_batch()
+        whole = self.inodes()
+        (self.folder / "out/all-none-r1/result.json").write_text('{"version": 1, "status": "do')
+        (self.folder / "out/all-slack-r2/result.json").unlink()
+        (self.folder / "out/all-slack-r2/remainder").write_text("")
+        self.run_batch()
+        self.assertEqual(self.statuses(), dict.fromkeys(FOUR, "done"))
+        self.assertFalse((self.folder / "out/all-slack-r2/remainder").exists())
+        for job in ("all-none-r2", "all-slack-r1"):
+            self.assertEqual(self.inodes()[job], whole[job])
+
+    def test_changed_agenda_is_refused_by_its_first_difference(self):
+        self.run_batch("--only=*-r1")
+        told = self.run_batch("--length=0.3", status=1)
+        self.assertIn("clip.length_s of all-none-r1 was 0.2 and now is 0.3", told)
+        text = batches.AGENDA.replace("drop: none", "drop: heuristic")
+        self.write_agenda(text=text)
+        self.assertIn('player_params.drop of all-none-r1 was "none" and now is "heuristic"', self.run_batch(status=1))
+        self.assertEqual(sorted(self.results()), ["all-none-r1", "all-slack-r1"])
+
+    def test_only_the_jobs_that_are_named_run(self):
+        self.run_batch("--only=all-slack-r2", "--only=all-none-r1")
+        self.assertEqual(sorted(self.results()), ["all-none-r1", "all-slack-r2"])
+        self.assertIn("no job is named by nothing", self.run_batch("--only=nothing", status=1))
+
+    def test_folder_of_something_else_is_refused(self):
+        (self.folder / "out").mkdir()
+        (self.folder / "out/diary.txt").write_text("")
+        self.assertIn("holds diary.txt", self.run_batch(status=1))
+
+    def test_results_of_another_machine_are_not_mixed_by_accident(self):
+        self.run_batch("--only=all-none-r1")
+        machines = self.folder / "out/machines"
+        for path in machines.iterdir():
+            path.rename(machines / "0123456789ab.json")
+        self.assertIn("another machine", self.run_batch(status=1))
+        self.run_batch("--mixed")
+        self.assertEqual(sorted(self.results()), FOUR)
+
+    def test_plan_tells_the_state_and_learns_from_it(self):
+        before = self.run_command("plan", "agenda.yaml", "-o", "out")
+        self.assertRegex(before, r"all-none-r1 +2 s\n")
+        self.run_batch("--only=*-r1")
+        after = self.run_command("plan", "agenda.yaml", "-o", "out")
+        self.assertRegex(after, r"all-none-r1 +done\n")
+        self.assertIn("4 jobs, 2 of them over; about ", after)
+        self.assertRegex(after, r"until .*\d\d:\d\d if begun now")
+
+
+class Failing(Batches):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "clip.mp4").unlink()
+
+    def test_failed_job_is_kept_with_its_reason_and_stops_nothing(self):
+        told = self.run_batch(status=2)
+        self.assertIn("no job could be measured", told)
+        self.assertEqual(self.statuses(), dict.fromkeys(FOUR, "failed"))
+        for result in self.results().values():
+            self.assertIn("clip.mp4", result["reason"])
+            self.assertNotIn("\n", result["reason"])
+
+    def test_failed_jobs_are_repeated_on_request_only(self):
+        self.run_batch(status=2)
+        kept = self.inodes()
+        (self.folder / "clip.mp4").symlink_to(self.clip)
+        self.run_batch(status=2)
+        self.assertEqual(self.inodes(), kept)
+        self.run_batch("--retry-failed")
+        self.assertEqual(self.statuses(), dict.fromkeys(FOUR, "done"))
+
+    def test_failures_that_are_all_alike_are_told_once(self):
+        process = self.start("run", "agenda.yaml", "-o", "out", "--wait", "--reps=3")
+        said, _told = process.communicate(timeout=batches.LIMIT_S)
+        self.assertEqual(said.count("failed alike"), 1, said)
+
+    def test_single_job_fails_with_its_status_and_is_tried_again_by_itself(self):
+        told = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
+        self.assertIn("clip.mp4", told)
+        (self.folder / "clip.mp4").symlink_to(self.clip)
+        self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
+        self.assertEqual(self.statuses(), {"all-none-r1": "done"})
+
+    def test_unknown_job_is_refused(self):
+        self.assertIn("has no job x", self.run_command("run-job", "agenda.yaml", "x", "-o", "out", status=1))
+
+
+class ManyHosts(Batches):
+    """Several hosts, each with a folder of results of its own; they are all here, reached by a shell in place of ssh."""
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("parallel"):
+            self.skipTest("GNU parallel is not installed")
+        self.reach = self.folder / "reach"
+        # parallel calls it as it calls ssh: OPTION... HOST -- COMMAND.
+        self.reach.write_text(
+            '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\n'
+            'HOST_NAME=$1; export HOST_NAME; shift\n[ "$1" != -- ] || shift\nexec sh -c "$*"\n'
+        )
+        self.reach.chmod(0o755)
+        (self.folder / "hosts").write_text("1/one\n1/two\n")
+
+    def commands(self):
+        launcher = f"cd {self.folder} && {sys.executable} -m dlex_bench"
+        lines = self.run_command("plan", "agenda.yaml", "--jobs", "-o", "OUT", f"--launcher={launcher}")
+        return lines.replace("-o OUT", "-o out-$HOST_NAME")
+
+    def parallel(self, commands, *options):
+        return subprocess.run(
+            ["parallel", f"--ssh={self.reach}", "--sshloginfile=hosts", "--joblog=log", *options],
+            input=commands, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=batches.LIMIT_S,
+        )
+
+    def test_jobs_are_shared_out_resumed_and_united(self):
+        commands = self.commands()
+        self.assertEqual(len(commands.splitlines()), 4)
+        (self.folder / "clip.mp4").rename(self.folder / "elsewhere")
+        self.assertNotEqual(self.parallel(commands).returncode, 0)
+        (self.folder / "elsewhere").rename(self.folder / "clip.mp4")
+        again = self.parallel(commands, "--resume-failed")
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+        statuses = [(job, status) for host in ("one", "two") for job, status in self.statuses(f"out-{host}").items()]
+        self.assertEqual(sorted(job for job, status in statuses if status == "done"), FOUR)
+        self.assertLessEqual({status for _job, status in statuses}, {"done", "failed"})
+
+    def test_hosts_that_are_one_machine_take_turns_on_its_cpu(self):
+        self.assertEqual(self.parallel(self.commands()).returncode, 0)
+        results = [result for host in ("one", "two") for result in self.results(f"out-{host}").values()]
+        self.assertEqual(len(results), 4)
+        starts_s = {result["job"]["id"]: datetime.fromisoformat(result["started"]).timestamp() for result in results}
+        results.sort(key=lambda result: starts_s[result["job"]["id"]])
+        for before, after in itertools.pairwise(results):
+            end_s = starts_s[before["job"]["id"]] + before["wall_s"]
+            self.assertLess(end_s, starts_s[after["job"]["id"]] + ROUNDING_S)
+
+
+class Merging(Batches):
+    """Two folders with a repetition each, run once and copied for every test."""
+
+    def setUp(self):
+        super().setUp()
+        self.write_agenda(text=batches.AGENDA.replace("clip.mp4", self.clip))
+        if not Merging.made:
+            holder = tempfile.TemporaryDirectory()
+            unittest.addModuleCleanup(holder.cleanup)
+            Merging.made = Path(holder.name)
+            for out, repetition in (("a", 1), ("b", 2)):
+                self.run_batch(f"--only=*-r{repetition}", out=Merging.made / out)
+        for out in ("a", "b"):
+            shutil.copytree(Merging.made / out, self.folder / out)
+
+    made = None
+
+    def be_of_another_machine(self, out):
+        for path in (self.folder / out / "machines").iterdir():
+            facts = path.read_text()
+            path.unlink()
+            (self.folder / out / "machines/0123456789ab.json").write_text(facts)
+        for path in (self.folder / out).glob("*/result.json"):
+            result = json.loads(path.read_text())
+            path.write_text(json.dumps({**result, "machine": "0123456789ab"}))
+
+    def test_results_are_united_with_their_records_and_the_batch_goes_on(self):
+        said = self.run_command("merge", "a", "b", "-o", "c")
+        self.assertIn("4 results of 2 folders", said)
+        self.assertEqual(self.results("c"), self.results("a") | self.results("b"))
+        self.assertTrue((self.folder / "c/all-none-r1/own/frames.csv").is_file())
+        self.assertIn("all of them over", self.run_batch(out="c"))
+        self.assertIn("0 of them were not there before", self.run_command("merge", "a", "b", "-o", "c"))
+
+    def test_job_that_was_done_twice_is_a_conflict(self):
+        self.run_batch("--only=all-none-r1", out="b")
+        told = self.run_command("merge", "a", "b", "-o", "c", status=1)
+        self.assertIn("all-none-r1 was done twice on one machine, in a and in b", told)
+        self.assertFalse((self.folder / "c").exists())
+
+    def test_machines_are_mixed_on_request_only_and_then_kept_apart(self):
+        self.run_batch("--only=all-none-r1", out="b")
+        self.be_of_another_machine("b")
+        told = self.run_command("merge", "a", "b", "-o", "c", status=1)
+        self.assertIn("different machines", told)
+        self.run_command("merge", "a", "b", "-o", "c", "--mixed")
+        found = self.results("c")
+        here = self.results("a")["all-none-r1"]["machine"]
+        both = {f"all-none-r1@{machine}": machine for machine in (here, "0123456789ab")}
+        self.assertEqual({job: found[job]["machine"] for job in both}, both)
+        self.assertEqual(sorted(found), sorted({*FOUR, *both} - {"all-none-r1"}))
+
+    def test_other_agenda_is_a_conflict(self):
+        self.run_batch("--only=all-none-r1", "--length=0.3", out="d")
+        self.assertIn("clip.length_s of all-none-r1 is 0.3", self.run_command("merge", "a", "d", "-o", "c", status=1))
+
+    def test_folder_without_a_batch_is_refused(self):
+        self.assertIn("holds no batch", self.run_command("merge", "a", "nowhere", "-o", "c", status=1))
+
+    def test_other_budget_is_a_conflict(self):
+        machine = self.results("a")["all-none-r1"]["machine"]
+        for out, budget_ms in (("a", 8.1), ("b", 8.3)):
+            calibration = {"machine": machine, "budget_ms": budget_ms}
+            (self.folder / out / "calibration.json").write_text(json.dumps(calibration))
+        self.assertIn("calibrated apart, to 8.1 and 8.3 ms", self.run_command("merge", "a", "b", "-o", "c", status=1))
+
+
+if __name__ == "__main__":
+    with_packages("pydantic, rich, yaml")
+    batches.set_up(sys.argv[1:4])
+    del sys.argv[1:4]
+    unittest.main()

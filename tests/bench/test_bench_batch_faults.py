@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What must cost a batch at most the job that ran: kill -9 at any moment, Ctrl-C, a full disk, a clip that vanishes, a
+second batch on the same CPU, a fault of the laboratory itself.
+
+    test_bench_batch_faults.py PLAYER QOE MEDIA_MAKE
+
+Not covered: a power failure, of which only the order of writing is tested here (nothing is renamed before it is on disk).
+"""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import batches
+from batches import FOUR, Batches, wait_until
+from outside import with_packages
+
+KILLS = int(os.environ.get("DLEX_TEST_KILLS", "50"))
+# Under every policy that changes the machine and can be had here: a root domain, a control group.
+POLICIES = """
+config: {{iterations: {reps}, observe: inside, defaults: {{clip: {{file: clip.mp4, length_s: {length_s}}}}}}}
+sections:
+  - {{id: other, params: {{sched: other}}}}
+  - {{id: cbs, params: {{sched: "deadline:20/40"}}}}
+  - {{id: quota, params: {{sched: "quota:20/40"}}}}
+workloads:
+  - {{id: slack, name: dlex-play}}
+"""
+
+
+def machine_settings():
+    """All of ours, and those of the machine that a root domain changes."""
+    from dlex_bench.machine.cgroups import PREFIX, hierarchy_of
+    from dlex_bench.machine.journal import FOLDER
+
+    found = {f"journals in {FOLDER}": sorted(os.listdir(FOLDER)) if FOLDER.exists() else []}
+    for controller in ("cpuset", "cpu", "cpuacct"):
+        hierarchy = hierarchy_of(controller)
+        if hierarchy:
+            found[controller] = sorted(str(path) for path in hierarchy.root.rglob(f"{PREFIX}*") if path.is_dir())
+            for path in hierarchy.root.glob("cpuset.sched_load_balance"):
+                found[str(path)] = path.read_text()
+    return found
+
+
+class Killed(Batches):
+    def settings_at_rest(self):
+        """While no other batch is at work on the CPU."""
+        from dlex_bench.errors import DemoError
+        from dlex_bench.machine.lock import only_user_of
+
+        limit = time.monotonic() + batches.LIMIT_S
+        with contextlib.ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(only_user_of(max(os.sched_getaffinity(0))))
+                    return machine_settings()
+                except DemoError:
+                    if time.monotonic() > limit:
+                        raise
+                    time.sleep(0.2)
+
+    def test_batch_that_is_killed_again_and_again_ends_with_every_result(self):
+        before = self.settings_at_rest()
+        self.write_agenda(reps=14, text=POLICIES)
+        chance = random.Random(KILLS)
+        kept = {}
+        span_s = self.first_result_s()
+        for _ in range(KILLS):
+            process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(chance.uniform(0, 2 * span_s))
+            process.kill()
+            process.communicate()
+            inodes = self.inodes()
+            self.assertEqual({job: inodes.get(job) for job in kept}, kept)  # nothing lost, nothing repeated
+            self.results()  # none torn
+            kept = inodes
+        self.run_batch()
+        statuses = self.statuses()
+        self.assertEqual(len(statuses), 42)
+        self.assertLessEqual(set(statuses.values()), {"done", "skipped"})
+        self.assertEqual({status for job, status in statuses.items() if job.startswith("other")}, {"done"})
+        self.assert_nothing_runs()
+        self.assertEqual(self.settings_at_rest(), before)
+
+    def first_result_s(self):
+        begun = time.monotonic()
+        process = self.start("run", "agenda.yaml", "-o", "first", "--wait", "--reps=1", "--only=other*")
+        wait_until(lambda: self.inodes("first") or process.poll() is not None)
+        taken_s = time.monotonic() - begun
+        self.finish(process)
+        return taken_s
+
+    def test_no_process_outlives_a_batch_that_was_killed(self):
+        self.write_agenda(length_s=4)
+        process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
+        self.assertTrue(wait_until(lambda: list(self.folder.glob("out/*/own")) or process.poll() is not None))
+        self.assertGreater(len(batches.processes_with(self.mark)), 1)
+        process.kill()
+        process.communicate()
+        self.assert_nothing_runs()
+
+
+class Interrupted(Batches):
+    def test_signal_ends_the_batch_with_its_status_and_the_same_command_goes_on(self):
+        self.write_agenda(length_s=2)
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
+            before = self.inodes()
+            wait_until(lambda before=before: self.inodes() != before or process.poll() is not None)
+            said = self.interrupt(process, signum)
+            self.assertRegex(said, r"interrupted: \d of 4 jobs are over; the same command goes on")
+            self.assert_nothing_runs()
+            kept = self.inodes()
+            folders = {path.name for path in (self.folder / "out").glob("all-*")}
+            self.assertEqual(folders, set(kept))
+        self.run_batch()
+        self.assertEqual(self.statuses(), dict.fromkeys(FOUR, "done"))
+        self.assertEqual({job: self.inodes()[job] for job in kept}, kept)
+
+
+class Disk(Batches):
+    def setUp(self):
+        super().setUp()
+        self.disk = self.folder / "disk"
+        self.disk.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", self.disk], capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("only root may mount a small disk")
+        self.addCleanup(subprocess.run, ["umount", "--lazy", self.disk], check=True)
+
+    def fill(self):
+        with contextlib.suppress(OSError), (self.disk / "filling").open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+
+    def test_full_disk_ends_the_batch_and_loses_no_result(self):
+        self.write_agenda(length_s=2)
+        out = self.disk / "out"
+        process = self.start("run", "agenda.yaml", "-o", str(out), "--wait")
+        wait_until(lambda: (self.inodes(out) and len(list(out.glob("all-*"))) > 1) or process.poll() is not None)
+        self.fill()
+        self.assertIn("is full; no result was lost", self.finish(process, 2))
+        kept = self.inodes(out)
+        self.assertEqual(set(self.statuses(out).values()), {"done"})
+        self.assertEqual({path.name for path in out.glob("all-*")}, set(kept))
+        self.assertIn("is full", self.run_batch(out=out, status=2))
+        (self.disk / "filling").unlink()
+        self.run_batch(out=out)
+        self.assertEqual(self.statuses(out), dict.fromkeys(FOUR, "done"))
+        self.assertEqual({job: self.inodes(out)[job] for job in kept}, kept)
+
+
+class Others(Batches):
+    def test_clip_that_vanishes_in_the_middle_costs_the_jobs_that_wanted_it(self):
+        self.write_agenda(length_s=1)
+        process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
+        wait_until(lambda: self.inodes() or process.poll() is not None)
+        (self.folder / "clip.mp4").unlink()
+        self.finish(process)
+        statuses = self.statuses()
+        self.assertEqual(set(statuses), set(FOUR))
+        self.assertEqual(set(statuses.values()), {"done", "failed"})
+        for result in self.results().values():
+            self.assertIn("clip.mp4", result["reason"] or "clip.mp4")
+
+    def test_second_batch_on_the_same_cpu_is_refused(self):
+        self.write_agenda(length_s=4)
+        first = self.start("run", "agenda.yaml", "-o", "out", "--wait")
+        self.assertTrue(wait_until(lambda: list(self.folder.glob("out/all-*")) or first.poll() is not None))
+        told = self.run_command("run", "agenda.yaml", "-o", "other", status=1)
+        self.assertIn(f"is being measured by process {first.pid}", told)
+        told = self.run_command("run", "agenda.yaml", "-o", "out", status=1)
+        self.assertIn("another batch is writing to out", told)
+        self.interrupt(first)
+        self.assertFalse(list(self.folder.glob("other/all-*")))
+
+
+class Faults(Batches):
+    """Of the laboratory itself, which cannot be had from outside."""
+
+    def setUp(self):
+        super().setUp()
+        from dlex_bench.agenda.jobs import Extent
+        from dlex_bench.batch.plan import read_plan
+        from dlex_bench.batch.results import Store
+        from dlex_bench.job.context import Context
+
+        self.job = read_plan(self.folder / "agenda.yaml", Extent()).jobs[0]
+        self.store = Store(self.folder / "out")
+        self.store.out.mkdir()
+        self.context = Context(self.folder, self.store.out)
+
+    def run_one(self, **behaviour):
+        from dlex_bench.batch.one import run_one
+
+        with mock.patch("dlex_bench.job.execute.execute", **behaviour):
+            return run_one(self.store, self.job, self.context)
+
+    def test_fault_in_a_job_is_its_failure_and_leaves_its_trace(self):
+        result = self.run_one(side_effect=ZeroDivisionError("by nothing"))
+        self.assertEqual(result["status"], "failed")
+        self.assertIn("ZeroDivisionError: by nothing", result["reason"])
+        self.assertEqual(self.store.result(self.job.id), result)
+        self.assertIn("Traceback", (self.store.folder(self.job.id) / "traceback.txt").read_text())
+
+    def test_records_reach_the_disk_before_the_result_has_its_name(self):
+        def play(_job, folder, _context):
+            (folder / "frames.csv").write_text("a record")
+            return {"status": "done", "reason": None}
+
+        order = []
+        fsync, replace = os.fsync, Path.replace
+
+        def noted_fsync(descriptor):
+            order.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+            fsync(descriptor)
+
+        def noted_replace(path, target):
+            order.append(f"rename {target.name}")
+            return replace(path, target)
+
+        with mock.patch("os.fsync", noted_fsync), mock.patch.object(Path, "replace", noted_replace):
+            self.run_one(side_effect=play)
+        wanted = ["frames.csv", ".result.json.partial", "rename result.json", self.job.id, "out"]
+        self.assertEqual([step for step in order if step in wanted], wanted)
+
+
+if __name__ == "__main__":
+    with_packages("pydantic, rich, yaml")
+    batches.set_up(sys.argv[1:4])
+    del sys.argv[1:4]
+    unittest.main()
