@@ -108,9 +108,7 @@ class OnStage(Folder):
 
         self.out = self.folder / job.id
         self.out.mkdir()
-        return playing(
-            adapter_of(job), job, clip or CLIP, self.out, environment=self.stage.environment, cpus=CPUS
-        )
+        return playing(adapter_of(job), job, clip or CLIP, self.out, environment=self.stage.environment, cpus=CPUS)
 
     def play(self, job):
         """To its end; returns the numbers that were on the screen."""

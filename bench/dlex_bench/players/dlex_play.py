@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..machine.policy import Policy
 from .player import SDL_ENVIRONMENT, extent, extra_options, log_of, unhappy_end
@@ -22,10 +23,14 @@ NOBODY_WATCHES = "inside"
 @dataclass(frozen=True)
 class DlexPlay:
     program: Path
-    name: str = "dlex-play"
-    package: str = "dlex"
+    name: ClassVar[str] = "dlex-play"
+    package: ClassVar[str] = "dlex"
 
-    threads = {"main": "decodes and presents", "feeder": "demuxes and decodes sound", "threaded-ml": "sound"}
+    threads: ClassVar[Mapping[str, str]] = {
+        "main": "decodes and presents",
+        "feeder": "demuxes and decodes sound",
+        "threaded-ml": "sound",
+    }
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..machine.policy import Policy
 from .player import (
@@ -30,11 +30,10 @@ ANY_STATUS = re.compile(r" fd= *\d+ +aq=")
 BARE = ["-hide_banner", "-autoexit", "-sn", "-noborder", "-left", "0", "-top", "0"]
 
 
-@dataclass(frozen=True)
 class Ffplay:
-    name: str = "ffplay"
-    package: str = "ffmpeg"
-    threads = {
+    name: ClassVar[str] = "ffplay"
+    package: ClassVar[str] = "ffmpeg"
+    threads: ClassVar[Mapping[str, str]] = {
         "main": "presents",
         "video_decoder": "decodes",
         "audio_decoder": "decodes sound",

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from .player import extent, extra_options, log_of, never_played, require_player, unhappy_end
 from .status_line import OwnView, last_words, read_status
@@ -24,11 +25,14 @@ BARE = ["-nosub", "-noautosub", "-osdlevel", "0", "-noborder", "-geometry", "0:0
 BEGIN, END = "Starting playback...", "Exiting... (End of file)"
 
 
-@dataclass(frozen=True)
 class Mplayer:
-    name: str = "mplayer"
-    package: str = "mplayer"
-    threads = {"main": "demuxes, decodes and presents", "threaded-ml": "sound", "av:": "decodes"}
+    name: ClassVar[str] = "mplayer"
+    package: ClassVar[str] = "mplayer"
+    threads: ClassVar[Mapping[str, str]] = {
+        "main": "demuxes, decodes and presents",
+        "threaded-ml": "sound",
+        "av:": "decodes",
+    }
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params

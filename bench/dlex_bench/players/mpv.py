@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..machine.policy import Policy
 from .player import extent, extra_options, log_of, one_reservation_is_too_few, require_player, unhappy_end
@@ -25,11 +25,10 @@ BARE = ["--load-scripts=no", "--no-sub", "--osd-level=0", "--no-border", "--geom
 CONVERSION = ["--profile=sw-fast", "--sws-allow-zimg=no"]
 
 
-@dataclass(frozen=True)
 class Mpv:
-    name: str = "mpv"
-    package: str = "mpv"
-    threads = {
+    name: ClassVar[str] = "mpv"
+    package: ClassVar[str] = "mpv"
+    threads: ClassVar[Mapping[str, str]] = {
         "main": "decodes",
         "mpv/vo": "presents",
         "mpv/ao": "sound",

@@ -26,10 +26,16 @@ SDL_ENVIRONMENT = {
 
 
 class Adapter(Protocol):
-    name: str
-    package: str  # that brings it
-    threads: Mapping[str, str]
-    """What its threads do, by the beginnings of their names; the main one's is "main"."""
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def package(self) -> str:
+        """Which package brings it."""
+
+    @property
+    def threads(self) -> Mapping[str, str]:
+        """What its threads do, by the beginnings of their names; the main one's is "main"."""
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         """The command that plays `clip` as the job says, with a window at 0,0, unscaled. The job's policy and CPU are

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A player's threads as the kernel names them: what each does, and the CPU time it took.
 
-A policy holds some of them only. What a player does in others (our own decodes its sound in one) escapes the policy, and
-a comparison has to say how much that was.
+A policy holds some of them only. What a player does in others (our own decodes its sound in one) escapes the policy,
+and a comparison has to say how much that was.
 """
 
 from __future__ import annotations

@@ -54,4 +54,3 @@ def wait_until_ready(name: str, process: subprocess.Popen[bytes], log: Path, rea
         if time.monotonic() > limit:
             raise DemoError(f"{name} is not ready after {START_LIMIT_S:.0f} s; the machine is too busy", EXIT_SETUP)
         time.sleep(POLL_S)
-

@@ -34,7 +34,7 @@ def display(size: tuple[int, int], cpus: Collection[int]) -> Iterator[Display]:
     with private_folder() as folder, (folder / "log").open("wb") as log_file:
         authority = folder / "authority"
         authority.write_bytes(_authority(secrets.token_bytes(16)))
-        argv = [program, *_options(size), "-auth", authority, "-fbdir", folder]
+        argv: list[str | Path] = [program, *_options(size), "-auth", authority, "-fbdir", folder]
         # Asked to end rather than killed when we are: it has a socket to remove.
         with child(argv, cpus=cpus, stdout=subprocess.PIPE, stderr=log_file, orphaned=signal.SIGTERM) as server:
             number = _number(server, folder / "log")
@@ -51,12 +51,13 @@ def _options(size: tuple[int, int]) -> list[str]:
 def _number(server: subprocess.Popen[bytes], log: Path) -> int:
     """Xvfb takes the first free display number and says which when clients may come."""
     assert server.stdout is not None
-    os.set_blocking(server.stdout.fileno(), False)
+    said_on = server.stdout.fileno()
+    os.set_blocking(said_on, False)
     said = bytearray()
 
     def ready() -> bool:
         with contextlib.suppress(BlockingIOError):
-            said.extend(os.read(server.stdout.fileno(), 16))
+            said.extend(os.read(said_on, 16))
         return said.endswith(b"\n")
 
     wait_until_ready("Xvfb", server, log, ready)
