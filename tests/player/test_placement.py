@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dlex-play --sched and --cpu, as the kernel tells them: main under the policy on its CPU, all others elsewhere.
+
+Not covered: how well it plays then, which is measured and not tested.
+"""
+
+import contextlib
+import glob
+import json
+import os
+import pty
+import resource
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "input"), str(HERE.parents[1] / "bench")]
+
+from playing import NULL, PLAY, UNTIMED, Case, clip, environment, main, play  # noqa: E402
+
+from dlex_bench.errors import DemoError  # noqa: E402
+from dlex_bench.machine.cgroups import online_cpus  # noqa: E402
+from dlex_bench.machine.domain import own_cpu, threads_of  # noqa: E402
+from dlex_bench.machine.policy import allowed_kinds, policy_of  # noqa: E402
+
+SUPPORT = HERE.parent / "support"
+GIVEN = os.sched_getaffinity(0)
+CPU = max(GIVEN)
+POLICIES = ("other", "fifo:5", "rr:5", "deadline:20/40")
+NOBODY = 65534
+LIMIT_S = 60
+
+
+def require(kind):
+    if kind not in allowed_kinds():
+        raise unittest.SkipTest(f"the policy {kind} cannot be had here: it takes root, and control groups that can be written")
+    if len(GIVEN) < 2:
+        raise unittest.SkipTest("there is one CPU only")
+
+
+@contextlib.contextmanager
+def domain_for(sched):
+    """The CPU by itself where the policy takes that; another run on this machine may have one just now."""
+    with contextlib.ExitStack() as stack:
+        limit = time.monotonic() + LIMIT_S
+        domain = None
+        while sched.startswith("deadline") and domain is None:
+            try:
+                domain = stack.enter_context(own_cpu(CPU))
+            except DemoError as refusal:
+                if "another run" not in str(refusal) or time.monotonic() > limit:
+                    raise
+                time.sleep(0.1)
+        yield domain.enter if domain else None
+
+
+def placed(pid):
+    """The policy and CPUs of main and of the other threads, or None while there are no others."""
+    try:
+        told = {tid: (str(policy_of(tid)), os.sched_getaffinity(tid)) for tid in threads_of(pid)}
+    except OSError:
+        return None
+    main_one = told.pop(pid, None)
+    return (main_one, list(told.values())) if told else None
+
+
+class Placement(Case):
+    def await_placed(self, pid, sched, least_others=1):
+        """Until main is where it should be, with so many others; then the others are, too."""
+        limit = time.monotonic() + LIMIT_S
+        found = None
+        while time.monotonic() < limit:
+            found = placed(pid)
+            if found and found[0] == (sched, {CPU}) and len(found[1]) >= least_others:
+                break
+            time.sleep(0.01)
+        self.assertIsNotNone(found, "the player has no threads")
+        self.assertEqual(found[0], (sched, {CPU}))
+        self.assertGreaterEqual(len(found[1]), least_others)
+        for policy, cpus in found[1]:
+            self.assertEqual(policy, "other")
+            self.assertEqual(cpus, online_cpus() - {CPU} if sched.startswith("deadline") else GIVEN - {CPU})
+
+    def test_pictures_are_the_same_under_every_policy(self):
+        file = clip("cavlc")
+        plain = play(*UNTIMED, "--drop=none", "--framemd5=-", file)
+        self.expect(plain, 0)
+        for sched in POLICIES:
+            with self.subTest(sched):
+                require(sched.partition(":")[0])
+                with domain_for(sched) as enter:
+                    under = play(*UNTIMED, "--drop=none", "--framemd5=-", f"--record={self.dir / sched[:2]}",
+                                 f"--sched={sched}", f"--cpu={CPU}", file, preexec_fn=enter)
+                self.expect(under, 0)
+                self.assertEqual(under.stdout, plain.stdout)
+                told = json.loads((self.dir / sched[:2] / "run.json").read_text())["scheduling"]
+                self.assertEqual((told["asked"], told["cpu"], told["applied"]), (sched, CPU, sched))
+                self.assertEqual((told["threads"][0]["policy"], told["threads"][0]["cpus"]), (sched, str(CPU)))
+
+    def test_window_and_sound_have_threads_elsewhere(self):
+        file = clip("progressive_cabac")
+        for sched in ("fifo:5", "deadline:20/40"):
+            with self.subTest(sched):
+                require(sched.partition(":")[0])
+                argv = [SUPPORT / "with-pulse", SUPPORT / "with-xvfb", PLAY, "--quiet", "--ao=pulse", "--vo=sdl",
+                        f"--sched={sched}", f"--cpu={CPU}", file, file]
+                with domain_for(sched) as enter, subprocess.Popen(argv, env=environment(), preexec_fn=enter) as process:
+                    try:
+                        pid = self.player_below(process)
+                        self.await_placed(pid, sched, least_others=2)
+                    finally:
+                        process.terminate()
+
+    def player_below(self, process):
+        program = os.path.realpath(PLAY)
+        limit = time.monotonic() + LIMIT_S
+        while time.monotonic() < limit:
+            if process.poll() == 77:
+                self.skipTest("there is no X server or no PulseAudio here")
+            for exe in glob.glob("/proc/[0-9]*/exe"):
+                with contextlib.suppress(OSError):
+                    below = Path(exe).parent.joinpath("stat").read_text().rsplit(")", 1)[1].split()
+                    if os.path.realpath(exe) == program and int(below[3]) == os.getsid(0) and self.descends(exe, process.pid):
+                        return int(exe.split("/")[2])
+            time.sleep(0.05)
+        self.fail("the player did not start")
+
+    def descends(self, exe, ancestor):
+        pid = int(exe.split("/")[2])
+        while pid > 1 and pid != ancestor:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+        return pid == ancestor
+
+    def test_threads_that_a_seek_starts_are_elsewhere_too(self):
+        file = clip("trailer_1080p") if os.environ.get("DLEX_MEDIA") else clip("hard_1080p")
+        for sched in ("fifo:5", "deadline:20/40"):
+            with self.subTest(sched):
+                require(sched.partition(":")[0])
+                controller, terminal = pty.openpty()
+                self.addCleanup(os.close, controller)
+                argv = [PLAY, *NULL, f"--sched={sched}", f"--cpu={CPU}", file]
+                with domain_for(sched) as enter, subprocess.Popen(
+                    argv, env=environment(), stdin=terminal, stdout=subprocess.DEVNULL, start_new_session=True,
+                    preexec_fn=lambda: (enter and enter(), __import__("fcntl").ioctl(0, 0x540E, 0)),  # TIOCSCTTY
+                ) as process:
+                    try:
+                        os.close(terminal)
+                        self.await_placed(process.pid, sched)
+                        before = set(threads_of(process.pid))
+                        os.write(controller, b"\033[C")
+                        limit = time.monotonic() + LIMIT_S
+                        while set(threads_of(process.pid)) <= before and time.monotonic() < limit:
+                            time.sleep(0.01)
+                        self.assertTrue(set(threads_of(process.pid)) - before, "the seek started no thread")
+                        self.await_elsewhere(process.pid)
+                    finally:
+                        process.terminate()
+
+    def await_elsewhere(self, pid):
+        """What main starts begins on main's CPU and is moved at once."""
+        limit = time.monotonic() + LIMIT_S
+        while time.monotonic() < limit:
+            found = placed(pid)
+            if found and all(policy == "other" and CPU not in cpus for policy, cpus in found[1]):
+                return
+            time.sleep(0.01)
+        self.fail(f"threads stay beside main: {found}")
+
+
+class Refusals(Case):
+    def test_nonsense_is_told(self):
+        for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=", "--cpu=x", "--cpu=-1",
+                       "--cpu=", "--cpu=4096"):
+            self.expect(play(option, "x"), 1, option)
+
+    def test_cpu_that_is_not_there_is_told(self):
+        self.expect(play("--cpu=1000", "x"), 1, "--cpu=1000 cannot be had", "choose one of")
+
+    def test_deadline_on_a_cpu_that_is_shared_is_told(self):
+        require("deadline")
+        self.expect(play(*NULL, "--sched=deadline:5/40", f"--cpu={CPU}", clip("cavlc")), 1, "no scheduling domain of its own")
+
+    def test_reservation_that_does_not_fit_is_told_and_leaves_no_record(self):
+        require("deadline")
+        with domain_for("deadline") as enter:
+            run = play(*NULL, "--sched=deadline:40/40", f"--cpu={CPU}", f"--record={self.dir / 'record'}", clip("cavlc"),
+                       preexec_fn=enter)
+        self.expect(run, 1, "not admitted", "ask for less")
+        self.assertEqual(list((self.dir / "record").iterdir()), [])
+
+    def test_without_privilege_the_sentence_says_what_grants_it(self):
+        if os.geteuid():
+            self.skipTest("it takes root to become somebody without privilege")
+        copy = self.dir / "clip"
+        copy.write_bytes(Path(clip("cavlc")).read_bytes())
+        self.dir.chmod(0o755)
+
+        def lose_privilege():
+            resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+            os.setgroups([])
+            os.setuid(NOBODY)
+
+        if subprocess.run([PLAY, "--version"], preexec_fn=lose_privilege, capture_output=True, check=False).returncode:
+            self.skipTest("the player lies where others may not go")
+        self.expect(play(*NULL, "--sched=fifo:5", copy, preexec_fn=lose_privilege), 1, "setcap", "limits.conf", "systemd")
+        self.expect(play(*NULL, "--sched=deadline:5/40", copy, preexec_fn=lose_privilege), 1, "setcap", "systemd")
+        self.expect(play(*NULL, "--sched=other", f"--cpu={CPU}", "--length=0.2", copy, preexec_fn=lose_privilege), 0)
+
+
+if __name__ == "__main__":
+    main()
