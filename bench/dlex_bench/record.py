@@ -29,6 +29,7 @@ class Frame:
     skew_ns: int | None
     decode_start_ns: int | None = None
     deadline_ns: int | None = None
+    decode_end_ns: int | None = None
 
     @property
     def begun(self) -> bool:
@@ -66,6 +67,7 @@ def _frame(row: dict[str, str]) -> Frame:
         skew_ns=_number(row["skew_ns"]),
         decode_start_ns=_number(row["decode_start_ns"]),
         deadline_ns=_number(row["deadline_ns"]),
+        decode_end_ns=_number(row["decode_end_ns"]),
     )
 
 

@@ -8,12 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* How much sound comes at a time, when it comes. Without PA_STREAM_ADJUST_LATENCY that changes nothing at the sink. */
 static const pa_usec_t portion_us = 50000;
 
 /* Between two reports: several stand around each tone, and each costs the server some microseconds. */
 static const pa_usec_t report_period_us = 125000;
+
+/* No longer than somebody who ends us waits before he insists. */
+static const int64_t longest_rest_us = 2500000;
 
 static const double extra_s = 600;
 enum { TONES_PER_S = 8, REPORTS_PER_S = 10 };
@@ -31,7 +35,7 @@ struct monitor_source {
     bool timed;           /* it told the timing since */
     int64_t timing_ns;    /* when that was so */
     pa_timing_info timing;
-    bool lost;
+    atomic_bool lost;
     char cause[128];
     atomic_bool *stop;
     struct burst *burst;
@@ -271,8 +275,20 @@ static void release_stream(struct monitor_source *source)
     pa_threaded_mainloop_unlock(source->server.loop);
 }
 
+/* What was mixed before now is on its way for as long as the server holds it back: 2 s at most for a null sink. */
+static void hear_the_rest(struct monitor_source *source)
+{
+    pa_threaded_mainloop_lock(source->server.loop);
+    const int64_t rest_us = source->held_back_us + (int64_t)portion_us;
+    pa_threaded_mainloop_unlock(source->server.loop);
+    const int64_t until_ns = dlex_now_ns() + 1000 * (rest_us < longest_rest_us ? rest_us : longest_rest_us);
+    while (!source->lost && dlex_now_ns() < until_ns)
+        usleep(portion_us);
+}
+
 int monitor_source_end(struct monitor_source *source, struct monitor_record *record, char *why, size_t why_size)
 {
+    hear_the_rest(source);
     release_stream(source);
     pulse_server_close(&source->server); /* its thread has ended: what it noted is ours */
     source->record.burst = source->burst;

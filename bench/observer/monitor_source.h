@@ -40,7 +40,7 @@ struct monitor_record {
 int monitor_source_open(struct monitor_source **source, const char *name, double length_s, atomic_bool *stop, char *why,
                         size_t why_size);
 
-/* Ends listening. Returns 0, or -EPIPE with the cause in why when the server had gone away. */
+/* Ends listening, when what the server still holds back has come: after 2.5 s at most. Returns 0, or -EPIPE with the cause in why when the server had gone away. */
 int monitor_source_end(struct monitor_source *source, struct monitor_record *record, char *why, size_t why_size);
 void monitor_source_close(struct monitor_source **source);
 

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dlex-bench-observe on a real Xvfb and a real PulseAudio daemon, beside our player and beside what can go wrong.
+
+Not covered: other players (test_bench_players), how far times differ (`./dlex bench observe-check`: a busy machine
+delays everybody). Where this machine can stop a program at any moment, only what follows from the records is asserted.
+
+Run as: python3 test_observer.py DLEX_BENCH_OBSERVE DLEX_PLAY DLEX_QOE MEDIA_MAKE [CLASS ...]
+"""
+
+import csv
+import json
+import os
+import resource
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from dlex_bench.agreement.differences import certain_to_be_seen, differences, longest_blink_ns
+from dlex_bench.errors import DemoError
+from dlex_bench.stage.stage import stage
+
+OBSERVE, PLAY, QOE, MAKE = sys.argv[1:5]
+SKIPPED = 77
+CPUS = os.sched_getaffinity(0)
+SIZE = (640, 360)
+LIMIT_S = 120
+
+
+def clip(name):
+    made = subprocess.run([MAKE, name], capture_output=True, text=True)
+    if made.returncode:
+        raise unittest.SkipTest(f"no clip {name}: {made.stderr.strip()}")
+    return made.stdout.strip()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="dlex-observer-"))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.clip = clip("stamped_small")
+        try:
+            self.stage = self.enterContext(stage(SIZE, CPUS))
+        except DemoError as cause:
+            raise unittest.SkipTest(str(cause)) from cause
+
+    def options(self, **changes):
+        given = {
+            "screen": self.stage.display.screen_file,
+            "media": self.clip,
+            "out": self.dir / "seen",
+            "sound": self.stage.sound.monitor,
+        } | changes
+        return [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
+
+    def start(self, preexec_fn=None, **changes):
+        """An observer that watches."""
+        observer = subprocess.Popen(
+            [OBSERVE, *self.options(**changes)],
+            env=self.stage.environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=preexec_fn,
+        )
+        self.addCleanup(observer.communicate)
+        self.addCleanup(observer.kill)
+        said = observer.stdout.readline()
+        self.assertEqual(said, "observing\n", said or observer.stderr.read())
+        return observer
+
+    def end(self, observer, code=0, *words):
+        observer.send_signal(signal.SIGTERM)
+        self.ended(observer, code, *words)
+
+    def ended(self, observer, code, *words):
+        _, err = observer.communicate(timeout=LIMIT_S)
+        self.assertEqual(observer.returncode, code, err)
+        self.assertEqual(len(err.splitlines()), 1 if code else 0, err)
+        for word in words:
+            self.assertIn(word, err)
+        if code:
+            self.assertEqual(list(self.dir.glob("seen/*")), [])
+
+    def refused(self, code, *words, **changes):
+        run = subprocess.run(
+            [OBSERVE, *self.options(**changes)],
+            env=self.stage.environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        self.assertEqual((run.returncode, run.stdout), (code, ""), run.stderr)
+        for word in words:
+            self.assertIn(word, run.stderr)
+
+    def play(self, *options):
+        argv = [PLAY, "--vo=sdl", "--ao=pulse", "--quiet", f"--record={self.dir}/own", *options, self.clip]
+        environment = self.stage.environment | {"SDL_RENDER_DRIVER": "software"}
+        played = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=LIMIT_S)
+        self.assertEqual(played.returncode, 0, played.stderr)
+
+    def seen(self, name):
+        with open(self.dir / "seen" / name, newline="") as lines:
+            return list(csv.DictReader(lines))
+
+    def run_json(self):
+        return json.loads((self.dir / "seen/run.json").read_text())
+
+
+class Playing(Case):
+    """One run, looked at from several sides: playing takes its time."""
+
+    def setUp(self):
+        super().setUp()
+        observer = self.start(frames=100)
+        self.play("--drop=none", "--length=4")
+        self.end(observer)
+
+    def test_its_record_agrees_with_the_players(self):
+        own, seen = self.dir / "own", self.dir / "seen"
+        differ = differences(own, seen)
+        self.assertEqual(differ.only_outside, ())
+        certain = certain_to_be_seen(own, longest_blink_ns(seen))
+        self.assertTrue(certain)
+        self.assertEqual(certain & set(differ.only_inside), set())
+        # A picture is on the screen before presenting it has returned, but for the time between two looks.
+        self.assertLessEqual(max(differ.shown_ms) * 1e6, longest_blink_ns(seen))
+        self.assert_same_sound(differ)
+        self.assert_rows_are_sound()
+        self.assert_report()
+
+    def assert_same_sound(self, differ):
+        sound = self.run_json()["observer"]["sound"]
+        self.assertGreater(sound["tones"], 0)
+        seconds = [float(row["second"]) for row in self.seen("sound.csv")]
+        self.assertEqual(seconds, sorted(set(seconds)))
+        for second in seconds:
+            self.assertAlmostEqual(second % 0.25, 0.1)
+        if not sound["breaks"]:  # where the sound stumbled, the player's clock is the less exact of the two
+            self.assertLess(abs(statistics.median(differ.skew_ms)), 50)
+
+    def assert_rows_are_sound(self):
+        rows = self.seen("frames.csv")
+        self.assertEqual([int(row["pts_ns"]) for row in rows], [40_000_000 * i for i in range(100)])
+        self.assertLessEqual({row["verdict"] for row in rows}, {"shown", "unseen"})
+        shown = [int(row["shown_ns"]) for row in rows if row["verdict"] == "shown"]
+        self.assertEqual(shown, sorted(shown))
+        totals = self.run_json()["totals"]
+        self.assertEqual((totals["shown"], totals["unseen"]), (len(shown), 100 - len(shown)))
+        times = [int(row["time_ns"]) for row in self.seen("screen.csv")]
+        self.assertEqual(times, sorted(times))
+
+    def assert_report(self):
+        read = subprocess.run([QOE, self.dir / "seen", "--json=-"], capture_output=True, text=True)
+        self.assertEqual(read.returncode, 0, read.stderr)
+        summary = json.loads(read.stdout)["summary"]
+        self.assertEqual(summary["unseen"], self.run_json()["totals"]["unseen"])
+
+
+class Refusing(Case):
+    def test_bad_options(self):
+        self.refused(1, "needed", screen=None)
+        self.refused(1, "--size=12", size="12")
+        self.refused(1, "--rate=0", rate="0")
+        self.refused(1, "--cpu=1e9", cpu="1e9")
+
+    def test_what_is_no_screen_or_no_clip(self):
+        self.refused(1, "No such file", "Xvfb", screen=self.dir / "none")
+        (self.dir / "short").write_text("x")
+        self.refused(1, "Xvfb", screen=self.dir / "short")
+        (self.dir / "zeros").write_bytes(bytes(4096))
+        self.refused(1, "no XWD file", screen=self.dir / "zeros")
+        self.refused(1, "No such file", media=self.dir / "none")
+        self.refused(1, "--frame-ns", frame_ns="20000000")
+        self.refused(1, "smaller than the picture", size="1920x1080")
+        self.refused(1, "no pictures", media=clip("audio_only"))
+
+    def test_a_header_that_does_not_fit_its_file(self):
+        whole = Path(self.stage.display.screen_file).read_bytes()
+        (self.dir / "cut").write_bytes(whole[:5000])
+        self.refused(1, "does not fit", screen=self.dir / "cut")
+
+    def test_a_source_that_is_not_there(self):
+        self.refused(1, "no_such_source", sound="no_such_source")
+
+    def test_a_record_is_not_overwritten(self):
+        (self.dir / "seen").mkdir()
+        (self.dir / "seen/run.json").write_text("{}")
+        self.refused(1, "holds one already")
+
+    def test_nothing_with_a_stamp_on_the_screen(self):
+        self.end(self.start(), 2, "no stamped picture")
+
+
+class Dying(Case):
+    def test_x_server_ends(self):
+        observer = self.start()
+        self.stage.display.process.terminate()
+        self.ended(observer, 2, "X server")
+
+    def test_screen_is_cut_while_it_is_read(self):
+        screen = self.dir / "screen"
+        shutil.copyfile(self.stage.display.screen_file, screen)
+        observer = self.start(screen=screen)
+        os.truncate(screen, 0)
+        self.ended(observer, 2, "X server")
+
+    def test_sound_server_is_killed(self):
+        observer = self.start()
+        self.stage.sound.process.kill()
+        self.ended(observer, 2, "PulseAudio went away")
+
+    def test_it_is_interrupted_before_anything_was_shown(self):
+        observer = self.start()
+        observer.send_signal(signal.SIGINT)
+        self.ended(observer, 2, "no stamped picture")
+
+
+class Writing(Case):
+    def test_folder_that_vanished(self):
+        observer = self.start(sound=None)
+        self.show_pictures()
+        shutil.rmtree(self.dir / "seen")
+        self.end(observer, 1, "cannot write the record")
+
+    def test_no_room_for_the_record(self):
+        def take_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails in place of it, as on a full disk
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        observer = self.start(take_room, sound=None)
+        self.show_pictures()
+        self.end(observer, 1, "cannot write the record", "nothing was left there")
+
+    def test_without_sound_nothing_is_known_of_it(self):
+        observer = self.start(sound=None)
+        self.show_pictures()
+        self.end(observer)
+        self.assertIsNone(self.run_json()["clock"])
+        self.assertEqual({row["skew_ns"] for row in self.seen("frames.csv")}, {""})
+        self.assertEqual(self.seen("sound.csv"), [])
+
+    def show_pictures(self):
+        self.play("--length=1", "--drop=none")
+
+
+def main():
+    """As unittest.main, but a run that skipped everything says so to Meson."""
+    result = unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2, exit=False).result
+    if not result.wasSuccessful():
+        return 1
+    if len(result.skipped) < result.testsRun:
+        return 0
+    print(result.skipped[0][1])
+    return SKIPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
