@@ -110,6 +110,34 @@ class Statistics(unittest.TestCase):
     def test_few_runs_decide_nothing(self):
         self.assertEqual(statistics.compare([1, 1], [9, 9]).verdict, "too few runs")
 
+    def test_interval_of_few_runs_is_expanded_as_student_would(self):
+        self.assertAlmostEqual(statistics._expanded(5), 0.99809, places=5)
+
+    def test_twenty_runs_use_another_interval_than_nineteen(self):
+        sample = [2.0**number for number in range(20)]
+        with mock.patch.object(statistics, "ENOUGH_FOR_BCA", 21):
+            expanded = statistics.mean_interval(sample)
+        self.assertNotEqual(statistics.mean_interval(sample), expanded)
+        with mock.patch.object(statistics, "ENOUGH_FOR_BCA", 19):
+            self.assertNotEqual(statistics.mean_interval(sample[:19]), statistics.mean_interval(sample))
+
+    def test_median_that_no_single_run_moves_has_an_interval_all_the_same(self):
+        found = statistics.median_interval([1.0] * 19 + [2.0])
+        self.assertEqual((found.low, found.high), (1, 1))
+
+    def test_smaller_side_says_whether_there_are_runs_enough(self):
+        self.assertEqual(statistics.compare([1, 2, 3, 4, 5, 6], [7, 8, 9]).verdict, "too few runs")
+
+    def test_nothing_to_compare_is_a_mistake(self):
+        for pair in (([], [1]), ([1], [])):
+            with self.assertRaises(ValueError):
+                statistics.compare(*pair)
+
+    def test_spread_of_nothing_is_none_and_of_one_run_without_deviation(self):
+        self.assertIsNone(statistics.spread([]))
+        self.assertEqual(statistics.spread([3]).sd, 0)
+        self.assertAlmostEqual(statistics.spread([1, 3]).sd, 2**0.5)
+
     def test_hundred_runs_use_the_corrected_interval(self):
         skewed = [2.0**number for number in range(10)] * 10
         found = statistics.mean_interval(skewed)
@@ -211,6 +239,57 @@ class Findings(unittest.TestCase):
     def test_what_was_not_played_cannot_be_told(self):
         self.assertEqual(self.found("late", [{"dropped": 3}]).verdict.word, "cannot be told")
 
+    def verdict(self, name, section, workload="mplayer_framedrop", **figures):
+        told = seed_findings.findings(settings_of(repeated(workload, [figures] * 5, section=section)))
+        return next(it.verdict.word for it in told if it.id == name and it.section == section)
+
+    def test_slack_below_0_is_a_miss(self):
+        for name, section in (("rtapp_suffers", "other"), ("rtapp_starves", "fifo"), ("rtapp_starves", "rr")):
+            self.assertEqual(self.verdict(name, section, missed=1, slack_us=-5), "holds")
+            self.assertEqual(self.verdict(name, section, missed=0, slack_us=5), "does not hold")
+
+    def test_each_task_and_player_has_its_own_isolation(self):
+        for name, workload in (("slow_task", "mplayer_framedrop"), ("isolated_dlex", "dlex_paper")):
+            self.assertEqual(self.verdict(name, "cbs", workload, missed=0), "holds")
+            self.assertEqual(self.verdict(name, "cbs", workload, missed=1), "does not hold")
+
+    def test_words_of_the_paper_have_their_bounds(self):
+        for name, section, workload, holds, fails in (
+            ("drops", "other", "mplayer_framedrop", 0.05, 0.01),
+            ("few_drops", "fifo", "mplayer_framedrop", 0.005, 0.02),
+            ("few_drops_dlex", "rr", "dlex_paper", 0.004, 0.01),
+        ):
+            self.assertEqual(self.verdict(name, section, workload, drops_fraction=holds), "holds")
+            self.assertEqual(self.verdict(name, section, workload, drops_fraction=fails), "does not hold")
+
+    def test_drops_of_a_policy_where_the_baseline_has_none_refute_fewer(self):
+        told = self.found("fewer_drops", [{"dropped": 0}] * 5, [{"dropped": it} for it in (5, 6, 7, 5, 6)])
+        self.assertEqual(told.verdict.word, "does not hold")
+        equal = self.found("fewer_drops", [{"dropped": 0}] * 5, [{"dropped": 0}] * 5)
+        self.assertEqual(equal.verdict.word, "cannot be told")
+
+    def test_demand_above_the_cpu_and_below_the_reservation_are_told_apart(self):
+        base = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 25.0}] * 5
+        self.assertIn("110%: more than one CPU has", self.found("late", base, section="other", sched="other").mechanism)
+        spare = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 6.0}] * 5
+        self.assertIn("not short of time on average", self.found("late", spare).mechanism)
+
+    def test_short_task_waits_for_a_picture_under_equal_priorities(self):
+        for spent, said in ((4, "4.0 ms, and has 5 ms to spare."), (8, "8.0 ms with 5 to spare, and this in one of 5")):
+            base = [{"missed": 1, "slack_us": 9, "cpu_ms_per_frame": spent}] * 5
+            told = self.found("rtapp_starves", base, section="fifo", sched="fifo:5")
+            self.assertIn(said, told.mechanism)
+
+    def test_what_was_aborted_for_nothing_is_told(self):
+        base = [{"dropped": it} for it in (10, 11, 12, 10, 11)]
+        ours = repeated("dlex_paper", [{"dropped": 30}] * 5)
+        for one in ours:
+            one["inside"] = {"aborted": 20, "skipped": 8, "late": 2, "aborted_cpu_s": 0.25}
+        told = seed_findings.findings(settings_of(repeated("mplayer_framedrop", base), ours))
+        found = next(it for it in told if it.id == "fewer_drops" and it.section == "cbs")
+        self.assertIn("aborted 20 pictures, skipped 8 and came too late with 2", found.mechanism)
+        self.assertIn("cost 250 ms of CPU", found.mechanism)
+
     def test_one_miss_refutes_isolation(self):
         kept = self.found("isolated", [{"dropped": 1}] * 5, missed=0)
         self.assertEqual(kept.verdict.word, "holds")
@@ -263,11 +342,39 @@ class Goals(unittest.TestCase):
     def test_cpu_is_set_against_the_cheapest_peer_without_drops(self):
         groups = [
             repeated(name, [{"cpu_ms_per_frame": ms, "drops_fraction": fraction}] * 5, load="none", section="alone")
-            for name, ms, fraction in (("dlex_none", 8, 0), ("mpv_no", 10, 0), ("ffplay_on", 12, 0), ("mplayer_no", 2, 0.5))
+            for name, ms, fraction in (("dlex_none", 8, 0), ("mpv_no", 10, 0), ("ffplay_no", 12, 0), ("mpv_vo", 2, 0.5))
         ]
         found = self.outcomes(*groups)["CPU a picture at most that of the cheapest peer"]
         self.assertEqual(found.word, "met")
         self.assertIn("(mpv_no): 0.800", found.sentence)
+
+    def front(self, *groups):
+        return self.outcomes(*groups)["no worse than every peer in all four figures"]
+
+    def test_missed_front_names_the_nearest_and_where_it_is_worse(self):
+        peers = [repeated(f"mpv_{number}", [point(dropped=number)] * 5) for number in range(5)]
+        found = self.front(repeated("dlex_slack", [point(sd=5)] * 5), *peers)
+        self.assertEqual(found.word, "missed")
+        self.assertIn("the nearest is dlex_slack (in 0% of the resamples): worse in dropped than mpv_0;",
+                      found.sentence)
+        self.assertIn("and 2 more. Our policies dominate 0 of 5 peer settings; dominated by no peer: dlex_slack",
+                      found.sentence)
+
+    def test_three_peers_are_all_named(self):
+        peers = [repeated(f"mpv_{number}", [point(dropped=number)] * 5) for number in range(3)]
+        self.assertNotIn("more", self.front(repeated("dlex_slack", [point(sd=50)] * 5), *peers).sentence)
+
+    def test_met_front_says_when_it_is_no_merit_of_a_policy(self):
+        peer = repeated("mpv_vo", [point(sd=50)] * 5)
+        self.assertIn("efficiency", self.front(repeated("dlex_none", [point()] * 5), peer).sentence)
+        found = self.front(repeated("dlex_slack", [point()] * 5), peer)
+        self.assertEqual((found.word, found.sentence),
+                         ("met", "dlex_slack is, in 100% of the resamples; our policies dominate 1 of 1 peer settings"))
+
+    def test_shares_of_missed_periods_are_told(self):
+        found = self.outcomes(repeated("dlex_slack", [point()] * 2, missed=1),
+                              repeated("mpv_vo", [point()] * 3, missed=0))[MISSES]
+        self.assertEqual(found.sentence, "0.100% of the periods in 2 runs; beside other players none in 3 runs")
 
     def test_ratios_are_paired_with_every_reference(self):
         groups = [repeated(name, [point(dropped=it) for it in (n, n + 1, n, n + 2, n)])
@@ -292,6 +399,26 @@ class Standings(unittest.TestCase):
 
     def test_reference_without_any_is_told_by_the_difference(self):
         self.assertEqual(standings.ratio_cell(statistics.compare([250_000] * 4, [0] * 4)), "+250k")
+
+
+    def test_section_says_what_it_constrained_and_what_is_left_out(self):
+        runs = repeated("dlex_slack", [point()] * 2) + [result("mpv_vo", 1, status="skipped")]
+        runs[0]["policy"]["constrains"] = runs[1]["policy"]["constrains"] = "the player's main thread"
+        found = results_frame.rows(runs)
+        self.assertEqual(standings._held_by(found), ": deadline:8/40 for the player's main thread")
+        self.assertEqual(standings._left_out(found), ["skipped: it broke (mpv_vo)"])
+
+    def test_players_that_were_constrained_otherwise_are_named(self):
+        runs = [result("dlex_slack"), result("mpv_vo")]
+        for run, what in zip(runs, ("the main thread", "all threads"), strict=True):
+            run["policy"]["constrains"] = what
+        self.assertEqual(standings._held_by(results_frame.rows(runs)),
+                         "; deadline:8/40 for the main thread: dlex-play; deadline:8/40 for all threads: mpv")
+
+    def test_ratio_table_has_a_row_for_each_reference_that_was_played(self):
+        groups = [repeated(name, [point()] * 5) for name in ("dlex_slack", "mplayer_framedrop")]
+        table = standings.ratio_table("cbs", goals.ratios(settings_of(*groups), "cbs"))
+        self.assertEqual(list(table.columns[0].cells), ["dlex_slack / mplayer_framedrop"])
 
 
 class Agendas(unittest.TestCase):

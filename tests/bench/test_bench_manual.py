@@ -50,7 +50,8 @@ class ManualPage(unittest.TestCase):
                         self.assertRegex(text, rf"{option}\b", f"of {name}")
 
     def test_no_option_is_named_that_does_not_exist(self):
-        known = {option for parser in commands().values() for action in parser._actions for option in action.option_strings}
+        actions = [action for parser in commands().values() for action in parser._actions]
+        known = {option for action in actions for option in action.option_strings}
         named = set(re.findall(r"(?<![\w-])--[a-z-]+", plain(PAGE.read_text())))
         self.assertEqual(named - known, set())
 

@@ -10,13 +10,14 @@ from .results_frame import Row, values
 
 # rt-app's two tasks, 3 ms of 8 and 20 of 200.
 RTAPP_SHARE = 3 / 8 + 20 / 200
+SHORT_PERIOD_MS, SHORT_WORK_MS = 8.0, 3.0
 
 
 def mechanism(runs: Sequence[Row], needed: bool) -> str | None:
     """Sentences made from the runs of one setting; None where nothing needs explaining or nothing is known."""
     if not needed or not runs:
         return None
-    sentences = [sentence for tell in (_demand, _losses) if (sentence := tell(runs))]
+    sentences = [sentence for tell in (_demand, _waiting, _losses) if (sentence := tell(runs))]
     return " ".join(sentences) or None
 
 
@@ -39,6 +40,19 @@ def _demand(runs: Sequence[Row]) -> str | None:
     return f"{text}; with rt-app's {RTAPP_SHARE:.1%} that is {total:.0%}: {fits}."
 
 
+def _waiting(runs: Sequence[Row]) -> str | None:
+    """Of equal priorities the short task waits until the player sleeps: for the rest of a picture."""
+    kind = str(runs[0].result["job"].get("sched", "")).partition(":")[0]
+    spent, period_ms = values(runs, "cpu_ms_per_frame"), _picture_ms(runs)
+    if kind not in ("fifo", "rr") or not spent or period_ms is None:
+        return None
+    spare_ms = SHORT_PERIOD_MS - SHORT_WORK_MS
+    text = f"Under {kind} rt-app's short task waits for one picture at most, {median(spent):.1f} ms"
+    if median(spent) <= spare_ms:
+        return f"{text}, and has {spare_ms:.0f} ms to spare."
+    return f"{text} with {spare_ms:.0f} to spare, and this in one of {period_ms / SHORT_PERIOD_MS:.0f} of its periods."
+
+
 def _losses(runs: Sequence[Row]) -> str | None:
     """What our player did with the pictures that it did not show."""
     inside = [run.result.get("inside") or {} for run in runs]
@@ -46,7 +60,7 @@ def _losses(runs: Sequence[Row]) -> str | None:
     if not known:
         return None
     aborted, skipped, late = (median(it.get(key) or 0 for it in known) for key in ("aborted", "skipped", "late"))
-    text = f"It aborted {aborted:.0f} pictures, skipped {skipped:.0f} and showed {late:.0f} not at all as too late"
+    text = f"It aborted {aborted:.0f} pictures, skipped {skipped:.0f} and came too late with {late:.0f}"
     wasted = [it["aborted_cpu_s"] for it in known if it.get("aborted_cpu_s") is not None]
     return f"{text}; decoding what it aborted cost {1e3 * median(wasted):.0f} ms of CPU." if wasted else f"{text}."
 

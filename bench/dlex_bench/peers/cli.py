@@ -16,9 +16,10 @@ DEFAULT_OUT = Path("build/peers")
 def peers_parser() -> Parser:
     parser = Parser(
         prog="dlex bench peers",
-        description="Measures dlex-play, mplayer, mpv and ffplay from outside: the same clip beside the same load, under "
-        "a reservation, under a CPU quota and under ordinary scheduling. Shows a table of each, what the goals are and "
-        "which hold, and makes the report. Wants an otherwise idle machine, for hours; goes on where it was interrupted.",
+        description="Measures dlex-play, mplayer, mpv and ffplay from outside: the same clip beside the same load, "
+        "under a reservation, under a CPU quota and under ordinary scheduling. Shows a table of each, what the goals "
+        "are and which hold, and makes the report. Wants an otherwise idle machine, for hours; goes on where it was "
+        "interrupted.",
     )
     parser.add_argument("--quick", action="store_true", help="10 s of the clip, 2 repetitions: to see that it works")
     parser.add_argument("--reps", metavar="N", help="repetitions, in place of 5")
