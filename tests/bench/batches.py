@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the tests of batches share: a root of its own for real jobs, which are short and are only seen from inside."""
 
+import contextlib
 import json
 import os
 import signal
@@ -40,6 +41,18 @@ def processes_with(mark):
         except OSError:
             pass
     return found
+
+
+def name_of(pid):
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def kill(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 class Batches(Folder):

@@ -102,11 +102,16 @@ class Killed(Batches):
     def test_no_process_outlives_a_batch_that_was_killed(self):
         self.write_agenda(length_s=4)
         process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
-        self.assertTrue(wait_until(lambda: list(self.folder.glob("out/*/own")) or process.poll() is not None))
-        self.assertGreater(len(batches.processes_with(self.mark)), 1)
+        self.assertTrue(wait_until(lambda: self.players() or process.poll() is not None))
+        for player in self.players():
+            os.kill(player, signal.SIGSTOP)  # it will not end by itself
+            self.addCleanup(batches.kill, player)
         process.kill()
         process.communicate()
         self.assert_nothing_runs()
+
+    def players(self):
+        return [pid for pid in batches.processes_with(self.mark) if batches.name_of(pid) == "dlex-play"]
 
 
 class Interrupted(Batches):
@@ -211,6 +216,16 @@ class Faults(Batches):
         self.assertIn("ZeroDivisionError: by nothing", result["reason"])
         self.assertEqual(self.store.result(self.job.id), result)
         self.assertIn("Traceback", (self.store.folder(self.job.id) / "traceback.txt").read_text())
+
+    def test_job_that_failed_for_want_of_room_is_as_if_it_had_not_begun(self):
+        from dlex_bench.batch.one import ROOM_BYTES
+        from dlex_bench.errors import DemoError
+
+        free = [mock.Mock(free=ROOM_BYTES), mock.Mock(free=ROOM_BYTES - 1)]
+        failed = {"status": "failed", "reason": "the player could not write its record"}
+        with mock.patch("shutil.disk_usage", side_effect=free), self.assertRaisesRegex(DemoError, "is full"):
+            self.run_one(return_value=failed)
+        self.assertFalse(self.store.folder(self.job.id).exists())
 
     def test_records_reach_the_disk_before_the_result_has_its_name(self):
         def play(_job, folder, _context):
