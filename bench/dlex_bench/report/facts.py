@@ -49,7 +49,9 @@ def machine_facts(batch: Batch) -> dict[str, Facts]:
 def _flat(prefix: str, found: Mapping[str, Any]) -> Facts:
     facts: Facts = []
     for key, value in found.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and "version" in value:  # a program's path and age say less
+            facts.append((prefix + key, str(value["version"] or "of unknown version")))
+        elif isinstance(value, Mapping):
             facts += _flat(f"{prefix}{key}.", value)
         elif value is not None and value != "":
             facts.append((prefix + key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)))

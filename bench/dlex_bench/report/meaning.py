@@ -9,7 +9,7 @@ from ..analysis import seed
 from ..analysis.goals import Outcome, Ratio, outcomes, ratios
 from ..analysis.results_frame import Settings, by_setting, sections, values
 from ..analysis.seed_findings import Finding, findings
-from ..analysis.statistics import Comparison, mean_with_sd
+from ..analysis.statistics import Comparison, Spread, spread
 from .gather import Batch
 from .metrics import number
 
@@ -24,12 +24,19 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Meaning:
-    """`tables` and `findings` are empty unless the batch has rows of the paper's Table 2 with its players."""
+    """`tables` and `findings` are empty unless the batch has rows of the paper's Table 2 with its players.
+    `frames`: of how many pictures a run consists."""
 
     outcomes: list[Outcome]
     ratios: list[Ratio]
     tables: list[PaperTable]
     findings: list[Finding]
+    frames: list[int]
+
+    @property
+    def other_frames(self) -> str:
+        """How many pictures a run has here, where that is not the paper's number."""
+        return "" if self.frames == [seed.FRAMES] else " or ".join(map(str, self.frames))
 
     @property
     def ratio_rows(self) -> dict[tuple[str, str, str], dict[str, Comparison]]:
@@ -52,6 +59,7 @@ def meaning(batch: Batch) -> Meaning:
         found,
         [_table(title, key, table, experiments, settings) for key, (title, table) in seed.TABLES.items() if experiments],
         [it for it in findings(settings) if it.section in experiments],
+        sorted({round(frames) for frames in values(batch.rows, "frames")}),
     )
 
 
@@ -72,7 +80,11 @@ def _table(
         line = [name]
         for player, ours in seed.STANDS_FOR.items():
             theirs = table[name, player]
-            here = mean_with_sd(values(settings.get((name, ours), []), key))
-            line += [f"{number(theirs.mean, 1)} ± {number(theirs.sd, 1)}", here]
+            here = spread(values(settings.get((name, ours), []), key))
+            line += [_mean_and_sd(theirs), _mean_and_sd(here) if here else "–"]
         rows.append(line)
     return PaperTable(title, key, head, rows)
+
+
+def _mean_and_sd(found: seed.MeanSd | Spread) -> str:
+    return f"{number(found.mean, 1)} ± {number(found.sd, 1)}"

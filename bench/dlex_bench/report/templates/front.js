@@ -30,7 +30,7 @@
     // From a little below zero, so that a point on an axis is whole.
     function range(settings, key) {
         const all = settings.flatMap((it) => [...it.point[key].runs, it.point[key].median, it.point[key].high]);
-        const most = Math.max(...all.filter((value) => value !== null), 1e-3);
+        const most = Math.max(0, ...all.filter((value) => value !== null)) || 1;
         return [-.03 * most, 1.06 * most];
     }
 
@@ -46,6 +46,9 @@
         return [settings.flatMap((it) => traces(it, x, y)), layout(more)];
     }
 
+    // Where nothing was dropped there is no trade-off to see.
+    const telling = DATA.sections.findIndex((section) => section.settings.some((it) => it.point.drops_fraction.median > 0));
+    select.section.value = Math.max(0, telling);
     Object.values(select).forEach((element) => element.addEventListener("change", () => draw(plot, make)));
     draw(plot, make);
 })();

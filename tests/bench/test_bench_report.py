@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`report` and `compare` from outside, on a batch that was really run (fixtures/batch): what they write, and what they
+refuse. How the page looks and behaves in a browser is test_bench_report_page's.
+"""
+
+import base64
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+import zlib
+from pathlib import Path
+
+from outside import Folder, with_packages
+
+with_packages("rich, scipy, jinja2, plotly, yaml, pydantic")
+FIXTURE = Path(__file__).resolve().parent / "fixtures/batch"
+RUN = "cbs-dlex_slack-r1"
+
+from dlex_bench.report import timeline  # noqa: E402
+from dlex_bench.report.gather import gather  # noqa: E402
+
+
+class Command(Folder):
+    def setUp(self):
+        super().setUp()
+        self.batch = self.copy("batch")
+
+    def copy(self, name):
+        return Path(shutil.copytree(FIXTURE, self.folder / name))
+
+    def run_command(self, *arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "dlex_bench", *map(str, arguments)], cwd=self.folder, text=True, capture_output=True,
+            env={**os.environ, "DLEX_CACHE": str(self.folder / "cache"), "COLUMNS": "150", "TERM": "dumb"},
+        )
+
+    def done(self, *arguments):
+        ran = self.run_command(*arguments)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        return ran.stdout
+
+    def refusal(self, *arguments):
+        ran = self.run_command(*arguments)
+        self.assertEqual(ran.stderr.count("\n"), 1, ran.stderr)
+        return ran.returncode, ran.stderr
+
+    def change(self, batch, run, change):
+        path = batch / run / "result.json"
+        result = json.loads(path.read_text())
+        change(result)
+        path.write_text(json.dumps(result))
+
+    def repeat(self, batch, times, factor=1.0):
+        """The first repetition of cbs-dlex_slack as `times` runs that differ a little, with A-V `factor` as large."""
+        for number in range(1, times + 1):
+            name = f"cbs-dlex_slack-r{number}"
+            content = json.loads((FIXTURE / RUN / "result.json").read_text())
+            content["job"] |= {"id": name, "repetition": number}
+            content["figures"]["skew_ms_sd"] *= factor * (1 + 0.01 * number)
+            (batch / name).mkdir(exist_ok=True)
+            (batch / name / "result.json").write_text(json.dumps(content))
+
+
+class Report(Command):
+    def test_tables_have_a_row_for_every_job_also_for_those_that_failed(self):
+        told = self.done("report", "batch")
+        self.assertIn("12 done, 6 failed", told)
+        with (self.batch / "report.csv").open(newline="") as lines:
+            rows = {row["id"]: row for row in csv.DictReader(lines)}
+        jobs = json.loads((self.batch / "batch.json").read_text())["jobs"]
+        self.assertEqual(list(rows), [job["id"] for job in jobs])
+        figures = json.loads((self.batch / RUN / "result.json").read_text())["figures"]
+        self.assertEqual(float(rows[RUN]["skew_ms_sd"]), figures["skew_ms_sd"])
+        self.assertEqual(rows["gone-dlex_none-r1"]["status"], "failed")
+        self.assertIn("there is no clip", rows["gone-dlex_none-r1"]["reason"])
+
+    def test_json_has_the_median_of_every_setting(self):
+        self.done("report", "batch", "-o", "elsewhere.html")
+        content = json.loads((self.folder / "elsewhere.json").read_text())
+        settings = {(it["section"], it["workload"]): it for it in content["settings"]}
+        runs = [json.loads((self.batch / f"cbs-dlex_slack-r{n}/result.json").read_text()) for n in (1, 2)]
+        mean = sum(run["figures"]["skew_ms_sd"] for run in runs) / 2
+        self.assertAlmostEqual(settings["cbs", "dlex_slack"]["figures"]["skew_ms_sd"]["value"], mean)
+        self.assertEqual(settings["gone", "dlex_slack"]["done"], 0)
+        self.assertFalse((self.batch / "report.html").exists())
+
+    def test_page_names_nothing_outside_itself(self):
+        self.done("report", "batch")
+        page = (self.batch / "report.html").read_text()
+        own = page[: page.index("<script>")]
+        self.assertNotRegex(own, r'(src|href)="(?!#|data:)')
+        self.assertIn("default-src 'none'", own)
+
+    def test_words_of_a_result_are_text_in_the_page(self):
+        evil = "</script><script>alert(1)</script>"
+        self.change(self.batch, "gone-dlex_none-r1", lambda result: result.update(reason=evil))
+        self.change(self.batch, RUN, lambda result: result["job"].update(workload=evil))
+        self.done("report", "batch")
+        self.assertNotIn(evil, (self.batch / "report.html").read_text())
+
+    def test_torn_result_is_told_and_left_out(self):
+        (self.batch / RUN / "result.json").write_text('{"version": 1, "job"')
+        ran = self.run_command("report", "batch")
+        self.assertEqual(ran.returncode, 0)
+        self.assertIn(f"batch/{RUN}/result.json is torn", ran.stdout)
+        self.assertIn("11 done, 6 failed, 1 not run yet", ran.stdout)
+        self.assertIn(f"batch/{RUN}/result.json is torn", (self.batch / "report.html").read_text())
+
+    def test_machines_are_not_put_together(self):
+        self.change(self.batch, RUN, lambda result: result.update(machine="another"))
+        self.done("report", "batch")
+        found = json.loads((self.batch / "report.json").read_text())["settings"]
+        of_slack = {
+            it["section"]: it["done"] for it in found if it["workload"] == "dlex_slack" and "cbs" in it["section"]
+        }
+        self.assertEqual(of_slack, {"cbs on another": 1, "cbs on 734262333128": 1})
+
+    def test_folder_without_results_is_refused(self):
+        (self.folder / "empty").mkdir()
+        self.assertEqual(self.refusal("report", "nowhere")[0], 1)
+        status, told = self.refusal("report", "empty")
+        self.assertEqual(status, 2)
+        self.assertIn("empty has no results; fill it with", told)
+
+    def test_batch_of_torn_results_alone_is_refused(self):
+        for path in self.batch.glob("*/result.json"):
+            path.write_text("")
+        status, told = self.refusal("report", "batch")
+        self.assertEqual(status, 2)
+        self.assertIn("and 17 more; run the batch again", told)
+
+    def test_place_that_cannot_be_written_is_refused(self):
+        status, told = self.refusal("report", "batch", "-o", "/proc/report.html")
+        self.assertEqual(status, 1)
+        self.assertIn("/proc/report.html cannot be written", told)
+        self.assertEqual(self.refusal("report", "batch", "-o", "page.json")[0], 1)
+
+    def test_full_disk_leaves_the_last_page_as_it_was(self):
+        self.done("report", "batch")
+        before = (self.batch / "report.html").read_bytes()
+        limited = ["sh", "-c", 'ulimit -f 4000; exec "$0" "$@"', sys.executable, "-m", "dlex_bench", "report", "batch"]
+        ran = subprocess.run(limited, cwd=self.folder, text=True, capture_output=True)
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertIn("cannot be written", ran.stderr)
+        self.assertEqual((self.batch / "report.html").read_bytes(), before)
+        self.assertFalse(list(self.batch.glob(".*partial")))
+
+
+class Timelines(Command):
+    def test_packed_record_is_that_of_frames_csv(self):
+        packed = json.loads(zlib.decompress(base64.b64decode(timeline.pack(self.batch / RUN))))["own"]
+        with (self.batch / RUN / "own/frames.csv").open(newline="") as lines:
+            rows = [row for row in csv.DictReader(lines) if row["verdict"] != "none"]
+        self.assertEqual([timeline.LETTERS[row["verdict"]] for row in rows], list(packed["verdict"]))
+        for number, row in enumerate(rows):
+            for key, ns, base in (
+                ("skew", "skew_ns", None), ("end", "decode_end_ns", "decode_start_ns"), ("cpu", "decode_cpu_ns", None),
+                ("deadline", "deadline_ns", "decode_start_ns"), ("pts", "pts_ns", None),
+            ):
+                if not row[ns]:
+                    self.assertIsNone(packed[key][number])
+                    continue
+                first = int(rows[0]["pts_ns"]) if key == "pts" else int(row[base]) if base else 0
+                self.assertAlmostEqual(packed[key][number] * 1e4, int(row[ns]) - first, delta=5e3)
+
+    def test_record_from_outside_need_not_know_the_decoder(self):
+        seen = self.batch / RUN / "seen"
+        seen.mkdir()
+        (seen / "frames.csv").write_text(
+            "index,pts_ns,verdict,shown_ns,skew_ns\n0,0,shown,5000000000,\n1,40000000,unseen,,\n"
+            "2,80000000,shown,5090000000,-7000000\n"
+        )
+        packed = json.loads(zlib.decompress(base64.b64decode(timeline.pack(self.batch / RUN))))["seen"]
+        self.assertEqual(packed["verdict"], "sus")
+        self.assertEqual((packed["skew"], packed["shown"]), ([None, None, -700], [0, None, 1000]))
+
+    def test_budget_is_spent_evenly_over_the_settings(self):
+        rows = gather(self.batch).rows
+        every = timeline.pack_all(self.batch, rows)
+        self.assertEqual((len(every.packed), every.left_out), (12, set()))
+        first = [name for name in every.packed if name.endswith("-r1")]
+        some = timeline.pack_all(self.batch, rows, budget_bytes=sum(len(every.packed[name]) for name in first))
+        self.assertEqual(sorted(some.packed), sorted(first))
+        self.assertEqual(len(some.left_out), 6)
+
+
+class Compare(Command):
+    def figures(self, *arguments):
+        content = json.loads(self.done("compare", *arguments, "--json"))
+        return content, {(it["section"], it["workload"], it["figure"]): it for it in content["figures"]}
+
+    def test_batch_compared_with_itself_is_noise(self):
+        self.repeat(self.batch, 6)
+        _content, figures = self.figures("batch", "batch")
+        found = figures["cbs", "dlex_slack", "skew_ms_sd"]
+        self.assertEqual((found["ratio"]["value"], found["verdict"]), (1, "noise"))
+        self.assertLess(found["ratio"]["low"], 1)
+        self.assertGreater(found["ratio"]["high"], 1)
+
+    def test_real_difference_is_told_with_its_ratio(self):
+        other = self.copy("other")
+        self.repeat(self.batch, 6)
+        self.repeat(other, 6, factor=0.5)
+        _content, figures = self.figures("batch", "other")
+        found = figures["cbs", "dlex_slack", "skew_ms_sd"]
+        self.assertAlmostEqual(found["ratio"]["value"], 0.5)
+        self.assertEqual(found["verdict"], "less")
+        self.assertIn("0.500 (0.4", self.done("compare", "batch", "other"))
+
+    def test_two_runs_tell_nothing(self):
+        _content, figures = self.figures("batch", "batch")
+        self.assertEqual({it["verdict"] for it in figures.values()}, {"too few runs"})
+
+    def test_other_machine_is_refused_unless_asked_for(self):
+        other = self.copy("other")
+        for path in other.glob("*/result.json"):
+            self.change(other, path.parent.name, lambda result: result.update(machine="another"))
+        status, told = self.refusal("compare", "batch", "other")
+        self.assertEqual(status, 1)
+        self.assertIn("other is of another; --mixed compares nevertheless", told)
+        self.assertIn("cbs-dlex_slack", self.done("compare", "batch", "other", "--mixed"))
+
+    def test_other_experiment_of_the_same_name_is_told(self):
+        other = self.copy("other")
+        self.change(other, RUN, lambda result: result["job"]["clip"].update(length_s=3.0))
+        content, _figures = self.figures("batch", "other")
+        self.assertEqual(
+            content["notes"], ["cbs-dlex_slack is not the same experiment: clip.length_s is 2.0 in A and 3.0 in B."]
+        )
+
+    def test_nothing_in_common_is_refused(self):
+        other = self.copy("other")
+        for path in [*other.glob("cbs-*"), *other.glob("other-*")]:
+            shutil.rmtree(path)
+        status, told = self.refusal("compare", "batch", "other")
+        self.assertEqual(status, 2)
+        self.assertIn("have no setting in common", told)
+
+
+if __name__ == "__main__":
+    unittest.main()

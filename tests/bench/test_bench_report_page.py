@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The report's page in headless Chromium, without a network: made from a batch that was really run (fixtures/batch).
+
+Not covered: other browsers, screen readers, and how pretty it is.
+"""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from collections import Counter
+from pathlib import Path
+
+from outside import SKIPPED, with_packages
+
+with_packages("rich, scipy, jinja2, plotly, yaml, pydantic, selenium")
+
+from selenium import webdriver  # noqa: E402
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
+
+FIXTURE = Path(__file__).resolve().parent / "fixtures/batch"
+RUN = "cbs-dlex_slack-r1"
+# A busy machine may need long to draw; nothing here waits for a time to pass.
+PATIENCE_S = 120
+OPTIONS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND",
+)
+
+
+def program(*names):
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    if not found:
+        print(f"{names[0]} is not installed")
+        sys.exit(SKIPPED)
+    return found
+
+
+def browser(profile):
+    options = webdriver.ChromeOptions()
+    options.binary_location = program("chromium", "chromium-browser", "google-chrome")
+    for option in (*OPTIONS, f"--user-data-dir={profile}"):
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(program("chromedriver")))
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = Path(holder.name)
+        cls.page = cls.folder / "report.html"
+        command = [sys.executable, "-m", "dlex_bench", "report", FIXTURE, "-o", cls.page]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        cls.chromium = browser(cls.folder / "profile")
+        cls.addClassCleanup(cls.chromium.quit)
+        cls.chromium.set_script_timeout(PATIENCE_S)
+
+    def setUp(self):
+        self.look(1280, 900)
+
+    def look(self, width, height, scheme="light", fragment=""):
+        """Opens the page anew, as a visitor with such a window and such a liking."""
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        self.chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        self.resize(width, height)
+        self.chromium.get("about:blank")
+        for log in ("browser", "performance"):
+            self.chromium.get_log(log)
+        self.chromium.get(self.page.as_uri() + fragment)
+        self.script("try { localStorage.clear() } catch {}")
+
+    def resize(self, width, height):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def script(self, text, *arguments):
+        return self.chromium.execute_script(text, *arguments)
+
+    def one(self, selector):
+        return self.chromium.find_element(By.CSS_SELECTOR, selector)
+
+    def wait(self, condition, *arguments):
+        WebDriverWait(self.chromium, PATIENCE_S).until(lambda _driver: self.script(f"return {condition}", *arguments))
+
+    def wait_for_timeline(self, run=RUN):
+        self.wait("document.getElementById('timeline-plot').dataset.run === arguments[0]", run)
+
+    def open_timeline(self, run=RUN):
+        self.script("document.querySelector(`tr[data-run='${arguments[0]}'] td`).click()", run)
+        self.wait_for_timeline(run)
+
+    def draw_everything(self):
+        """Panels are drawn when they come near the screen: on a very high one, all."""
+        self.resize(self.script("return innerWidth"), 12000)
+        self.wait("[...document.querySelectorAll('#panels-grid .plot')].every((plot) => plot.data)")
+
+    def column(self, table, number):
+        return self.script(
+            "return [...document.getElementById(arguments[0]).tBodies[0].rows].map((row) => row.cells[arguments[1]])"
+            ".map((cell) => cell.dataset.value ?? cell.textContent.trim())", table, number,
+        )
+
+    def traces(self, element):
+        return self.script(
+            "return document.getElementById(arguments[0]).data.map("
+            "(it) => ({name: it.name ?? '', yaxis: it.yaxis ?? 'y', x: [...it.x], y: [...it.y]}))",
+            element,
+        )
+
+    # -- quiet and alone ---------------------------------------------------------------------------------------------
+
+    def test_nothing_is_said_on_the_console(self):
+        self.draw_everything()
+        self.open_timeline()
+        self.one("#timeline-after").click()
+        self.one("#timeline-close").click()
+        self.one("#theme").click()
+        for name in ("front-section", "front-x", "front-y", "panels-left", "panels-right"):
+            Select(self.one(f"#{name}")).select_by_index(1)
+        self.assertEqual([entry["message"] for entry in self.chromium.get_log("browser")], [])
+
+    def test_nothing_is_asked_of_a_network(self):
+        self.draw_everything()
+        self.open_timeline()
+        messages = [json.loads(entry["message"])["message"] for entry in self.chromium.get_log("performance")]
+        asked = [it["params"]["request"]["url"] for it in messages if it["method"] == "Network.requestWillBeSent"]
+        self.assertTrue(any(url.startswith("file:") for url in asked), "the log knows of no request at all")
+        self.assertEqual([url for url in asked if not url.startswith(("file:", "data:", "blob:"))], [])
+
+    # -- tables ------------------------------------------------------------------------------------------------------
+
+    def test_heading_sorts_its_column_one_way_and_the_other(self):
+        heading = self.chromium.find_elements(By.CSS_SELECTOR, "#table-section-cbs thead th")[4]
+        self.assertIn("A-V s.d.", heading.text)
+        before = self.column("table-section-cbs", 0)
+        heading.find_element(By.TAG_NAME, "button").click()
+        values = [float(value) for value in self.column("table-section-cbs", 4)]
+        self.assertEqual(values, sorted(values))
+        self.assertNotEqual(self.column("table-section-cbs", 0), before)
+        self.assertEqual(heading.get_attribute("aria-sort"), "ascending")
+        heading.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+        self.assertEqual([float(value) for value in self.column("table-section-cbs", 4)], values[::-1])
+        self.assertEqual(heading.get_attribute("aria-sort"), "descending")
+
+    def test_runs_without_a_figure_stay_last(self):
+        button = self.chromium.find_elements(By.CSS_SELECTOR, "#table-runs thead button")[4]
+        for _ in range(2):
+            button.click()
+            values = self.column("table-runs", 4)
+            self.assertEqual(values[-6:], [""] * 6)
+            self.assertNotIn("", values[:-6])
+
+    def test_words_sort_as_words(self):
+        self.chromium.find_elements(By.CSS_SELECTOR, "#table-runs thead button")[0].click()
+        names = self.column("table-runs", 0)
+        self.assertEqual(names, sorted(names))
+
+    def test_filter_hides_other_runs(self):
+        self.one("#runs-filter").send_keys("cbs-dlex_slack")
+        rows = self.chromium.find_elements(By.CSS_SELECTOR, "#table-runs tbody tr")
+        self.assertEqual(sum(row.is_displayed() for row in rows), 2)
+        self.assertEqual(self.one("#runs-count").text, "2 of 18")
+
+    # -- timelines ---------------------------------------------------------------------------------------------------
+
+    def test_click_on_a_run_opens_its_timeline_with_every_picture(self):
+        self.open_timeline()
+        self.assertTrue(self.one("#timeline").is_displayed())
+        with (FIXTURE / RUN / "own/frames.csv").open(newline="") as lines:
+            rows = [row for row in csv.DictReader(lines) if row["verdict"] != "none"]
+        traces = self.traces("timeline-plot")
+        verdicts = {name: it["x"] for it in traces if it["yaxis"] == "y3" for name in set(it["y"])}
+        self.assertEqual({name: len(x) for name, x in verdicts.items()},
+                         dict(Counter(row["verdict"] for row in rows)))
+        skews = next(it["y"] for it in traces if it["yaxis"] == "y")
+        recorded = [int(row["skew_ns"]) / 1e6 for row in rows if row["verdict"] == "shown"]
+        self.assertEqual(len(skews), len(recorded))
+        for drawn, ms in zip(skews, recorded):
+            self.assertAlmostEqual(drawn, ms, delta=0.006)
+        deadlines = next(it["y"] for it in traces if it["name"] == "deadline")
+        self.assertEqual(len(deadlines), sum(row["deadline_ns"] != "" for row in rows))
+        bars = sum(len(it["y"]) for it in traces if it["name"].startswith("decode of"))
+        self.assertEqual(bars, sum(row["decode_end_ns"] != "" for row in rows))
+
+    def test_keyboard_opens_steps_and_closes(self):
+        button = self.one(f"tr[data-run='{RUN}'] button.open")
+        button.send_keys(Keys.ENTER)
+        self.wait_for_timeline()
+        self.one("#timeline-after").send_keys(Keys.ENTER)
+        names = [name for name in self.column("table-runs", 0) if not name.startswith("gone")]
+        after = names[(names.index(RUN) + 1) % len(names)]
+        self.wait_for_timeline(after)
+        self.assertEqual(self.one("#timeline-title").text, after)
+        self.chromium.switch_to.active_element.send_keys(Keys.ESCAPE)
+        self.wait("!document.getElementById('timeline').open")
+        self.assertEqual(self.script("return document.activeElement.textContent"), RUN)
+
+    def test_link_opens_the_run_that_it_names(self):
+        self.look(1280, 900, fragment=f"#run={RUN}")
+        self.wait_for_timeline()
+
+    def test_run_that_failed_has_no_timeline_but_a_reason(self):
+        self.assertFalse(self.chromium.find_elements(By.CSS_SELECTOR, "tr[data-run^='gone']"))
+        self.assertIn("there is no clip", self.one("#table-not-done").text)
+
+    # -- looks -------------------------------------------------------------------------------------------------------
+
+    def brightness(self, kind):
+        colour = self.script(f"return getComputedStyle(document.body).{kind}")
+        return sum(int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3])
+
+    def plot_ink(self):
+        return self.script("return document.getElementById('front-plot').layout.font.color")
+
+    def test_dark_is_dark_and_plots_follow(self):
+        self.assertGreater(self.brightness("backgroundColor"), self.brightness("color"))
+        light = self.plot_ink()
+        self.look(1280, 900, scheme="dark")
+        self.assertLess(self.brightness("backgroundColor"), self.brightness("color"))
+        dark = self.plot_ink()
+        self.assertNotEqual(light, dark)
+        self.one("#theme").click()
+        self.assertGreater(self.brightness("backgroundColor"), self.brightness("color"))
+        self.assertEqual(self.plot_ink(), light)
+
+    def test_narrow_screen_does_not_scroll_sideways(self):
+        for width in (360, 1280):
+            self.look(width, 740)
+            self.draw_everything()
+            self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), width)
+            self.open_timeline()
+            inside = self.script("return document.getElementById('timeline').scrollWidth")
+            self.assertLessEqual(inside, self.script("return document.getElementById('timeline').clientWidth"))
+            self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), width)
+
+
+if __name__ == "__main__":
+    program("chromium", "chromium-browser", "google-chrome")
+    program("chromedriver")
+    os.environ["SE_AVOID_STATS"] = "true"
+    unittest.main()
