@@ -305,6 +305,14 @@ class Findings(unittest.TestCase):
         self.assertEqual(self.found("fewer_drops", base, ours).verdict.word, "holds")
         self.assertEqual(self.found("fewer_drops_as_much", base, ours).verdict.word, "does not hold")
 
+    def test_what_today_s_policy_reaches_stands_beside_the_paper_s(self):
+        groups = [repeated(name, [{"dropped": dropped}] * 5) for name, dropped in
+                  (("mplayer_framedrop", 40), ("dlex_paper", 50), ("dlex_slack", 10))]
+        found = next(it for it in seed_findings.findings(settings_of(*groups)) if it.id == "fewer_drops"
+                     and it.section == "cbs")
+        self.assertEqual(found.verdict.word, "does not hold")
+        self.assertIn("dlex_slack / mplayer_framedrop: 0.25", found.verdict.evidence)
+
     def test_difference_within_the_noise_is_not_told_as_fewer(self):
         base = [{"dropped": value} for value in (40, 50, 45, 60, 30)]
         ours = [{"dropped": value} for value in (41, 49, 44, 61, 31)]
