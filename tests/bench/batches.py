@@ -26,9 +26,9 @@ LIMIT_S = 500
 
 def wait_until(condition, limit_s=LIMIT_S):
     limit = time.monotonic() + limit_s
-    while not condition() and time.monotonic() < limit:
+    while not (found := condition()) and time.monotonic() < limit:
         time.sleep(0.01)
-    return condition()
+    return found
 
 
 def processes_with(mark):
@@ -43,11 +43,11 @@ def processes_with(mark):
     return found
 
 
-def name_of(pid):
+def command_of(pid):
     try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:
-        return ""
+        return []
 
 
 def kill(pid):
