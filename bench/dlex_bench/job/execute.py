@@ -7,8 +7,9 @@ nothing is written but in the job's folder, save the batch's calibrations.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,17 +22,18 @@ from ..errors import DemoError
 from ..machine.domain import Domain, own_cpu
 from ..processes import choose_cpus, wait_for
 from ..qoe import comparing, limit_s, read_summary
-from ..stage.stage import Stage, stage
+from ..stage.stage import stage
 from .companions import Companion, companion
 from .context import Context
-from .figures import figures_of, shown_window_us, with_reasons
+from .figures import figures_of, shown_window_us, with_own_word, with_reasons
 from .loops import verify
 from .observer import SEEN, observing
-from .playing import OWN, Played, play
+from .playing import Played, play
 from .setting import NotHere, Setting, aside, setting_of
 
 VERSION = 1
 QOE = "qoe/dlex-qoe"
+OWN = "own"
 
 
 def execute(job: Job, directory: Path, context: Context) -> dict[str, Any]:
@@ -75,6 +77,7 @@ def _blank(job: Job, context: Context) -> dict[str, Any]:
         "outside": None,
         "rtapp": None,
         "load": dict(job.load),
+        "own_word": None,
     }
 
 
@@ -82,7 +85,7 @@ def _blank(job: Job, context: Context) -> dict[str, Any]:
 class Scene:
     """What surrounds the player, while all of it is alive."""
 
-    stage: Stage | None
+    environment: Mapping[str, str]
     domain: Domain | None
     load: Companion
     watch: Callable[[], None]
@@ -90,7 +93,7 @@ class Scene:
 
 def _perform(setting: Setting) -> dict[str, Any]:
     with _scene(setting) as scene:
-        played = play(setting, scene.stage, scene.domain, scene.watch)
+        played = play(setting, scene.environment, scene.domain, scene.watch)
         scene.watch()
     views = _views(setting, played)
     fares = scene.load.fares(_window(setting))
@@ -102,6 +105,7 @@ def _perform(setting: Setting) -> dict[str, Any]:
         **views,
         "rtapp": fares,
         "load": load,
+        "own_word": played.own_word.to_json() if played.own_word else None,
     }
 
 
@@ -116,14 +120,15 @@ def _scene(setting: Setting) -> Iterator[Scene]:
 
     with ExitStack() as stack:
         domain = stack.enter_context(own_cpu(setting.cpu)) if setting.wants_domain else None
-        place = None
+        environment: Mapping[str, str] = os.environ
         if setting.on_stage:
             place = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus))
             # The devices first: their deaths explain the observer's and the player's.
+            environment = place.environment
             watches += [place.require_alive, stack.enter_context(observing(setting, place))]
         load = stack.enter_context(companion(setting, domain.enter if domain else None))
         watches.append(load.watch)
-        yield Scene(place, domain, load, watch)
+        yield Scene(environment, domain, load, watch)
 
 
 def _window(setting: Setting) -> tuple[float, float]:
@@ -138,6 +143,8 @@ def _views(setting: Setting, played: Played) -> dict[str, Any]:
         inside = with_reasons(figures_of(own, _summary(setting, own), played.cpu_s, "own"), own)
     if setting.on_stage:
         outside = figures_of(seen, _summary(setting, seen), played.cpu_s, "monitor")
+        if played.own_word and outside["skew_ms_mean"] is None:
+            outside = with_own_word(outside, played.own_word)
     view = "outside" if outside else "inside"
     return {"view": view, "figures": outside or inside, "inside": inside, "outside": outside}
 

@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..record import DROPPED, end_skew_ms, read_frames
+from ..players.status_line import OwnView
+from ..record import DROPPED, end_skew_ms, read_frames, read_run
 
 REASONS = ("aborted", "skipped", "late")
 ERRORS = ("rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90")
 
 
-def figures_of(
-    record: Path, summary: Mapping[str, Any], cpu_s: float | None, av_source: str, torn: int | None = None
-) -> dict[str, Any]:
-    """A-V > 0: the video is late. Skew is that of the pictures shown, RMSE that of those dropped."""
+def figures_of(record: Path, summary: Mapping[str, Any], cpu_s: float | None, av_source: str) -> dict[str, Any]:
+    """A-V > 0: the video is late. Skew is that of the pictures shown, RMSE that of those dropped. Torn are pictures of
+    which the screen once showed one part with a part of the picture before; only an observer knows."""
     frames = read_frames(record)
     shown = [frame for frame in frames if frame.verdict == "shown"]
     dropped = sum(frame.verdict in DROPPED for frame in frames)
@@ -35,7 +35,7 @@ def figures_of(
         "skew_ms_sd": summary["skew_ms_sd"] if known else None,
         "skew_ms_end": end_skew_ms(frames) if known else None,
         **{key: summary[key] for key in ERRORS},
-        "torn": torn,
+        "torn": read_run(record).get("observer", {}).get("screen", {}).get("pictures_torn"),
         "av_source": av_source if known else None,
         "player_cpu_s": cpu_s,
         "cpu_ms_per_frame": None if cpu_s is None else 1e3 * cpu_s / len(frames),
@@ -46,6 +46,17 @@ def with_reasons(figures: dict[str, Any], record: Path) -> dict[str, Any]:
     """The view from inside also knows why a picture was dropped."""
     verdicts = [frame.verdict for frame in read_frames(record)]
     return figures | {reason: verdicts.count(reason) for reason in REASONS}
+
+
+def with_own_word(figures: dict[str, Any], own_word: OwnView) -> dict[str, Any]:
+    """Where the sound could not be heard, the player's own status line tells A-V; it says so."""
+    mean_ms = own_word.skew_ms_mean
+    return figures | {
+        "skew_ms_mean": mean_ms,
+        "skew_ms_abs_mean": None if mean_ms is None else abs(mean_ms),
+        "skew_ms_sd": own_word.skew_ms_sd,
+        "av_source": own_word.av_source,
+    }
 
 
 def shown_window_us(record: Path) -> tuple[float, float]:

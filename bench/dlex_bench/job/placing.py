@@ -17,15 +17,16 @@ from ..machine.domain import Domain, stay_on, threads_of
 from ..machine.policy import Policy, apply, policy_of
 from ..machine.quota import Group
 
-MAIN, ALL = "main", "all"
+ALL = "all"
 
 
 @dataclass
 class Placing:
-    """How one player is placed. `threads`: the main one, or all, gets the policy and the measured CPU."""
+    """How one player is placed. `threads`: the main one, or all, gets the policy and the measured CPU; None: the player
+    sees to that itself."""
 
     policy: Policy
-    threads: str
+    threads: str | None
     cpu: int
     driver_cpus: frozenset[int]
     domain: Domain | None = None
@@ -36,18 +37,24 @@ class Placing:
         """For processes.child."""
         if self.group:
             return self.group.enter
-        return self.domain.enter if self.domain else None
+        return self.domain.enter if self.domain and self.threads else None
+
+    @property
+    def cpus(self) -> frozenset[int]:
+        """Where it starts. One that places itself must see the others, to send its helpers there."""
+        by_itself = self.threads is None and not self.group
+        return self.driver_cpus | {self.cpu} if by_itself else frozenset({self.cpu})
 
     @property
     def constrains(self) -> str:
         if self.group:
             return "the whole process"
-        return "the player's main thread" if self.threads == MAIN else "all of the player's threads"
+        return "each of the player's threads" if self.threads == ALL else "the player's main thread"
 
     def place(self, pid: int) -> None:
         """Once it has started, and again as long as it may start threads. A player that has ended is left to its caller."""
-        if self.group:
-            return  # it began in the group, on the CPU, and so did all that it started
+        if self.group or self.threads is None:
+            return  # it began in the group, on the CPU, and so did all that it started; or it does this itself
         for tid in threads_of(pid):
             try:
                 self._place_thread(pid, tid)
@@ -66,8 +73,11 @@ class Placing:
                 self.domain.leave_thread(tid)
             stay_on(self.driver_cpus, tid)
 
-    def applied(self, pid: int) -> str:
-        """What the kernel says of it."""
+    def applied(self, pid: int) -> str | None:
+        """What the kernel says of it; None: it has ended."""
         if self.group:
             return str(self.policy)
-        return str(policy_of(pid))
+        try:
+            return str(policy_of(pid))
+        except OSError:
+            return None

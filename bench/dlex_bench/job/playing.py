@@ -1,27 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The player of a job: started on its CPU, put under its policy, waited for."""
+"""The player of a job: started, put under its policy, waited for."""
 
 from __future__ import annotations
 
-import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
-from ..errors import DemoError
+from ..agenda.jobs import Job
 from ..machine.domain import Domain
 from ..machine.quota import quota_group
-from ..processes import child, children_cpu_s, last_words, wait_for
-from ..stage.stage import Stage
-from .placing import MAIN, Placing
+from ..players.playing import Playing, playing
+from ..players.status_line import OwnView
+from ..processes import children_cpu_s
+from .placing import Placing
 from .setting import Setting
 
-OWN = "own"
-LOG = "player.log"
-PLAYER = "player/dlex-play"
 # While a player starts, its threads come one after another; later ones are rare (a seek, a lost sound server).
 STARTING_S = 2.0
 STARTING_POLL_S = 0.05
@@ -32,13 +27,16 @@ class Played:
     cpu_s: float
     applied: str
     constrains: str
+    own_word: OwnView | None
 
 
-def play(setting: Setting, stage: Stage | None, domain: Domain | None, watch: Callable[[], None]) -> Played:
+def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch: Callable[[], None]) -> Played:
+    """`env` is that of the stage; `watch` is called now and then, and raises when something around the player died."""
     before_s = children_cpu_s()
     with _placing(setting, domain) as placing:
-        applied = _play(setting, stage, placing, watch)
-    return Played(children_cpu_s() - before_s, applied, placing.constrains)
+        applied = _play(setting, placing, env, watch)
+    own_word = setting.adapter.own_view(setting.job, setting.directory)
+    return Played(children_cpu_s() - before_s, applied, placing.constrains, own_word)
 
 
 @contextmanager
@@ -46,44 +44,46 @@ def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
     with ExitStack() as stack:
         quota = setting.policy.kind == "quota"
         group = stack.enter_context(quota_group(setting.policy, setting.cpu)) if quota else None
-        yield Placing(setting.policy, MAIN, setting.cpu, setting.driver_cpus, domain, group)
+        threads = setting.adapter.reserved_threads(0)
+        if threads is None and domain and domain.group:
+            threads = "main"  # who is not a member may not go onto the CPU: it cannot do it by itself
+        yield Placing(setting.policy, threads, setting.cpu, setting.driver_cpus, domain, group)
 
 
-def _play(setting: Setting, stage: Stage | None, placing: Placing, watch: Callable[[], None]) -> str:
+def _play(setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]) -> str:
     """The policy that the kernel said the player had."""
-    log_path = setting.directory / LOG
+    job = _as_it_applies(setting, placing)
     applied = str(setting.policy)
-    env = stage.environment if stage else None
-    name = setting.job.player
-    with log_path.open("wb") as log:
-        started = child(_inside(setting), cpus={setting.cpu}, stdout=log, stderr=log, env=env, enter=placing.enter)
-        with started as player:
-            _settle(player, placing)
-            if player.poll() is None:
-                applied = placing.applied(player.pid)
+    with playing(
+        setting.adapter,
+        job,
+        setting.clip,
+        setting.directory,
+        environment=env,
+        cpus=placing.cpus,
+        enter=placing.enter,
+    ) as player:
 
-            def tick() -> None:
-                watch()
-                placing.place(player.pid)
+        def tick() -> None:
+            nonlocal applied
+            watch()
+            placing.place(player.process.pid)
+            applied = placing.applied(player.process.pid) or applied
 
-            wait_for(player, 3 * setting.length_s + 30, tick, name)
-    if player.returncode != 0:
-        words = last_words(log_path) or "no message"
-        raise DemoError(f"{name} ended with status {player.returncode} ({words}); try it by hand")
+        _settle(player, placing)
+        player.wait(setting.length_s, tick)
     return applied
 
 
-def _settle(player: subprocess.Popen[bytes], placing: Placing) -> None:
+def _as_it_applies(setting: Setting, placing: Placing) -> Job:
+    """For its command line: what is put on it from outside is not asked of it."""
+    by_itself = placing.threads is None and not placing.group
+    sched = str(setting.policy) if by_itself or placing.group else "other"
+    return replace(setting.job, sched=sched, cpu=setting.cpu if by_itself else None)
+
+
+def _settle(player: Playing, placing: Placing) -> None:
     limit = time.monotonic() + STARTING_S
-    while player.poll() is None and time.monotonic() < limit:
-        placing.place(player.pid)
+    while player.process.poll() is None and time.monotonic() < limit:
+        placing.place(player.process.pid)
         time.sleep(STARTING_POLL_S)
-
-
-def _inside(setting: Setting) -> list[str | Path]:
-    params = setting.job.player_params
-    drop = [f"--drop={params['drop']}"] + ([f"--deadline-rule={params['rule']}"] if params.get("rule") else [])
-    sinks = ["--vo=null", "--ao=null", "--quiet", f"--record={setting.directory / OWN}"]
-    length = setting.job.clip.get("length_s")
-    extent = [f"--start={setting.start_s:.3f}"] + ([f"--length={length:.3f}"] if length else [])
-    return [setting.context.program(PLAYER), *sinks, *drop, *extent, *params.get("options", ()), setting.clip]

@@ -6,17 +6,20 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..agenda.jobs import Job
 from ..clips import ClipFacts, clip_facts, make_clip
 from ..errors import EXIT_SETUP, DemoError
 from ..machine.policy import Policy, allowed_kinds, privilege_sentence
+from ..players.player import Adapter
+from ..players.playing import adapter_for
 from .budget import calibrated_budget_ms
 from .context import Context
 
 INSIDE = "inside"
+DLEX_PLAY = "player/dlex-play"
 
 
 class NotHere(DemoError):
@@ -33,6 +36,7 @@ class Setting:
     clip: Path
     facts: ClipFacts
     policy: Policy
+    adapter: Adapter
 
     @property
     def start_s(self) -> float:
@@ -87,9 +91,12 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
     clip = _clip_of(job, context)
     if policy.calibrated:
         policy = policy.with_runtime(calibrated_budget_ms(context.batch, policy.period_ms))
-    setting = Setting(job, directory, context, cpu, driver_cpus, clip, clip_facts(clip), policy)
+    adapter = adapter_for(job.player, context.program(DLEX_PLAY))
+    setting = Setting(job, directory, context, cpu, driver_cpus, clip, clip_facts(clip), policy, adapter)
     if not setting.frames:
         raise DemoError(f"{clip} has no pictures from {setting.start_s:g} s on; choose another part", EXIT_SETUP)
+    if reason := adapter.applicable(replace(job, sched=str(policy))):
+        raise NotHere(reason)
     _require_allowed(setting)
     return setting
 
