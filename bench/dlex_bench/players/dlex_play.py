@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ..machine.policy import Policy
+from ..processes import last_words
 from .player import SDL_ENVIRONMENT, extent, extra_options, log_of, unhappy_end
-from .status_line import OwnView, last_words
+from .status_line import OwnView
 
 if TYPE_CHECKING:
     from ..agenda.jobs import Job
 
-STATUS = re.compile(r"^(?:\x1b\[K)?AV: ")
 NOBODY_WATCHES = "inside"
 
 
@@ -50,7 +49,7 @@ class DlexPlay:
         return None
 
     def complaint(self, status: int, out: Path) -> str | None:
-        return unhappy_end(self.name, status, last_words(log_of(out), STATUS))
+        return unhappy_end(self.name, status, last_words(log_of(out)) or "it left no message")
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
         return None  # its record tells more than a status line
