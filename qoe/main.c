@@ -229,7 +229,8 @@ static int check_unstamped(const struct recorded_run *run, const char *path)
     if (ret < 0) {
         complain("%s: %s", path, why);
     } else if (!is_of_size(run, &clip)) {
-        complain("%s is not of the size and length of the file that was played; name the same film without stamps", path);
+        complain("%s is not of the size and length of the file that was played; name the same film without stamps",
+                 path);
         ret = -EINVAL;
     }
     clip_close(&clip);

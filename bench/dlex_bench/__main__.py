@@ -8,6 +8,7 @@ import os
 import sys
 from pathlib import Path
 
+from .agreement.cli import observe_check_parser, run_observe_check
 from .batch.cli import (
     merge_parser,
     plan_parser,
@@ -73,6 +74,7 @@ COMMANDS: dict[str, Command] = {
     "merge": (merge_parser, run_merge),
     "peers": (peers_parser, run_peers),
     "repair": (repair_parser, run_repair),
+    "observe-check": (observe_check_parser, run_observe_check),
     "report": (report_parser, run_report),
     "compare": (compare_parser, run_compare),
 }

@@ -3,9 +3,9 @@
  * Which part of a clip's sound was heard when, from the tones that were found in a recording of it. Pure.
  *
  * Two steps. A tone's place in the recording becomes a time by the server's reports of which frame of the recording is
- * heard at that moment. The position in the clip at any time then lies on the line through the tones before and after it.
- * Where these two are not as far apart in time as in the clip (a pause, an underrun, a jump) the position between them is
- * known to half that difference only: `breaks` tells how often.
+ * heard at that moment. The position in the clip at any time then lies on the line through the tones before and after
+ * it. Where these two are not as far apart in time as in the clip (a pause, an underrun, a jump) the position between
+ * them is known to that difference only: `breaks` tells how often.
  */
 #ifndef OBSERVER_HEARD_CLOCK_H
 #define OBSERVER_HEARD_CLOCK_H
@@ -34,8 +34,8 @@ struct heard_clock {
 };
 
 /*
- * start_ns: the clip's time at which its sound begins. A tone tells its quarter modulo BURST_TONES: of those the nearest to
- * where the one before lets expect it is meant, and the first tone is near first_ns. Without reports there are no
+ * start_ns: the clip's time at which its sound begins. A tone tells its quarter modulo BURST_TONES: of those the
+ * nearest to where the one before lets expect it is meant, and the first tone is near first_ns. Without reports there are no
  * tones. Returns 0 or -ENOMEM; heard_clock_finish accepts zeros.
  */
 int heard_clock_make(struct heard_clock *clock, const struct burst *burst, size_t burst_count,
@@ -43,7 +43,7 @@ int heard_clock_make(struct heard_clock *clock, const struct burst *burst, size_
                      int64_t first_ns);
 void heard_clock_finish(struct heard_clock *clock);
 
-/* The position at that time, before the first and after the last tone at the pace of time; FIELD_EMPTY without tones. */
+/* The position at that time; before the first and after the last tone at the pace of time. FIELD_EMPTY: no tones. */
 int64_t heard_clock_position_ns(const struct heard_clock *clock, int64_t time_ns);
 
 #endif

@@ -75,7 +75,7 @@ static void sound_came(pa_stream *stream, size_t bytes, void *opaque)
 {
     struct monitor_source *const source = opaque;
     const void *data;
-    while (source->listening && pa_stream_readable_size(stream) > 0 && !pa_stream_peek(stream, &data, &bytes) && bytes) {
+    while (source->listening && !pa_stream_peek(stream, &data, &bytes) && bytes) {
         const size_t frames = bytes / sizeof(float);
         if (!data)
             source->record.holes_frames += (int64_t)frames;
@@ -94,10 +94,10 @@ static int64_t report_age_ns(const pa_timing_info *timing)
 }
 
 /*
- * A report is made of three answers, asked for in one go: what the stream holds, the timing, and again what it holds. The
- * server keeps back as much of a monitor's sound as its sink could take back (PulseAudio 16: 180 ms with
- * dlex-play, which moves when the sink's latency does) and does not count that in the timing. Where both
- * answers differ, sound came in between, and the report is given up.
+ * A report is made of three answers, asked for in one go: what is held back, the timing, and again what is held back.
+ * The server keeps back as much of a monitor's sound as its sink could take back (PulseAudio 16: some 175 ms beside
+ * dlex-play; it moves with the sink's latency) and does not count that in the timing. Where both answers differ, sound
+ * came in between, and the report is given up.
  */
 static void timing_came(pa_stream *stream, void *opaque)
 {

@@ -3,9 +3,9 @@
  * Listens to a PulseAudio source, the monitor of the sink that a player plays to, and notes the tones it hears and the
  * server's reports of what is being heard when.
  *
- * It asks for no latency: a stream that did would make the sink work in smaller portions, and change what is observed. A
- * monitor gets sound when the sink mixes it, ahead of the time at which it is heard by what the sink still holds (2 s at
- * most for a null sink); the report tells by how much.
+ * It asks for no latency: a stream that did would make the sink work in smaller portions, and change what is observed.
+ * A monitor gets sound when the sink mixes it, ahead of the time at which it is heard by what the sink still holds (2 s
+ * at most for a null sink); the report tells by how much.
  *
  * libpulse's own thread does all of it, in memory reserved by monitor_source_open.
  */
@@ -33,14 +33,17 @@ struct monitor_record {
 };
 
 /*
- * Connects to the user's server (PULSE_SERVER) and listens from now on; memory for length_s seconds is reserved, and for
- * ten minutes beyond. Blocks for three seconds at most. When the server goes away *stop is set. Returns 0, or a
+ * Connects to the user's server (PULSE_SERVER) and listens from now on; memory for length_s seconds is reserved, and
+ * for ten minutes beyond. Blocks for three seconds at most. When the server goes away *stop is set. Returns 0, or a
  * negative errno with a sentence's middle in why; monitor_source_close accepts NULL and clears *source.
  */
 int monitor_source_open(struct monitor_source **source, const char *name, double length_s, atomic_bool *stop, char *why,
                         size_t why_size);
 
-/* Ends listening, when what the server still holds back has come: after 2.5 s at most. Returns 0, or -EPIPE with the cause in why when the server had gone away. */
+/*
+ * Ends listening, when what the server still holds back has come: after 2.5 s at most. Returns 0, or -EPIPE with the
+ * cause in why when the server had gone away.
+ */
 int monitor_source_end(struct monitor_source *source, struct monitor_record *record, char *why, size_t why_size);
 void monitor_source_close(struct monitor_source **source);
 

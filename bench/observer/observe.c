@@ -20,7 +20,7 @@ enum exit_code { EXIT_WRITTEN = 0, EXIT_SETUP = 1, EXIT_NOTHING_OBSERVED = 2 };
 
 enum { WHY_SIZE = 256 };
 
-/* Changes a picture: its two edges, each once through no readable stamp; and as much again for pictures that come back. */
+/* Of a picture: two edges, each perhaps unreadable in between; as many again for pictures that come back. */
 enum { CHANGES_PER_PICTURE = 8, MORE_CHANGES = 65536 };
 
 static atomic_bool stop;
@@ -69,7 +69,7 @@ static enum exit_code open_clip(struct observation *it)
         return complain(EXIT_SETUP, "%s: %s", options->media_path, why);
     const int64_t frame_ns = clip_frame_duration_ns(&it->clip);
     if (options->frame_ns && llabs(options->frame_ns - frame_ns) > frame_ns / 100)
-        return complain(EXIT_SETUP, "%s: a picture lasts %.3f ms, not the %.3f ms of --frame-ns; name the clip that is played",
+        return complain(EXIT_SETUP, "%s: a picture lasts %.3f ms, not the %.3f of --frame-ns; name the clip played",
                         options->media_path, (double)frame_ns / 1e6, (double)options->frame_ns / 1e6);
     if (it->times.pts_ns[it->times.count - 1] < options->first_pts_ns)
         return complain(EXIT_SETUP, "%s ends before --first-pts-ns", options->media_path);
@@ -87,11 +87,11 @@ static enum exit_code open_screen(struct observation *it)
         options->height = it->clip.video->codecpar->height;
     }
     if (options->width > it->screen.width || options->height > it->screen.height)
-        return complain(EXIT_SETUP, "the screen of %dx%d is smaller than the picture of %dx%d; start Xvfb with a larger one",
+        return complain(EXIT_SETUP, "the screen of %dx%d is smaller than the picture of %dx%d; start a larger Xvfb",
                         it->screen.width, it->screen.height, options->width, options->height);
     if (options->width < STAMP_WIDTH || options->height < 2 * STAMP_BLOCK)
-        return complain(EXIT_SETUP, "a picture of %dx%d is too small for stamps of %dx%d", options->width, options->height,
-                        (int)STAMP_WIDTH, (int)STAMP_BLOCK);
+        return complain(EXIT_SETUP, "a picture of %dx%d is too small for stamps of %dx%d; play a larger clip",
+                        options->width, options->height, (int)STAMP_WIDTH, (int)STAMP_BLOCK);
     const size_t room = (size_t)it->times.count * CHANGES_PER_PICTURE + MORE_CHANGES;
     if (screen_watch_init(&it->watch, &it->screen, options->height, options->rate_hz, room) < 0)
         return complain(EXIT_SETUP, "memory ran out");

@@ -16,10 +16,10 @@ enum key { SCREEN = 256, SIZE, RATE, SOUND, FRAMES, FRAME_NS, FIRST_PTS_NS, MEDI
 
 static const char doc[] =
     "Watches a player from outside: which picture of a stamped clip was on the screen of an Xvfb when, and, from the "
-    "clip's tones in the monitor of a PulseAudio sink, how far picture and sound were apart. Says \"observing\" when it "
-    "is ready; SIGTERM or SIGINT end it, then it writes run.json, frames.csv, screen.csv and sound.csv.\v"
-    "Exit status: 0 written, 1 bad option or set-up, 2 nothing was observed: no stamped picture came, or the X server or "
-    "the sound server went away.";
+    "clip's tones in the monitor of a PulseAudio sink, how far picture and sound were apart. Says \"observing\" when "
+    "it is ready; SIGTERM or SIGINT end it, then it writes run.json, frames.csv, screen.csv and sound.csv.\v"
+    "Exit status: 0 written, 1 bad option or set-up, 2 nothing was observed: no stamped picture came, or the X server "
+    "or the sound server went away.";
 
 static const struct argp_option option_table[] = {
     {"screen", SCREEN, "FILE", 0, "the Xvfb_screen0 in the directory of Xvfb -fbdir", 0},
@@ -92,7 +92,8 @@ void observe_options_parse(struct observe_options *options, int argc, char **arg
 {
     static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
     *options = (struct observe_options){.rate_hz = 2000, .cpu = -1};
-    argp_program_version = "dlex-bench-observe " DLEX_VERSION " (" DLEX_COMMIT ")"; /* the player's own is linked in */
+    /* Set here, as the player's own is linked in. */
+    argp_program_version = "dlex-bench-observe " DLEX_VERSION " (" DLEX_COMMIT ")";
     argp_err_exit_status = EXIT_BAD_OPTION;
     argv[0] = "dlex-bench-observe"; /* and not the path it was called by */
     argp_parse(&argp, argc, argv, 0, NULL, options);

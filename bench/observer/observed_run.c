@@ -38,8 +38,8 @@ int observed_run_evaluate(struct observed_run *run)
     const struct monitor_record *const sound = run->sound;
     if (!sound)
         return 0;
-    return heard_clock_make(&run->clock, sound->burst, sound->burst_count, sound->report, sound->report_count, sound->rate,
-                            run->times->pts_ns[0], run->options->first_pts_ns);
+    return heard_clock_make(&run->clock, sound->burst, sound->burst_count, sound->report, sound->report_count,
+                            sound->rate, run->times->pts_ns[0], run->options->first_pts_ns);
 }
 
 void observed_run_finish(struct observed_run *run)

@@ -2,8 +2,8 @@
 /*
  * Looks at the stamps on the screen at a fixed rate and notes when they change.
  *
- * All memory is reserved by screen_watch_init; while it watches nothing is allocated or written. What it cannot see is a
- * picture that stood for less than a period: run.json tells how late the looks came.
+ * All memory is reserved by screen_watch_init; while it watches nothing is allocated or written. What it cannot see is
+ * a picture that stood for less than a period: run.json tells how late the looks came.
  */
 #ifndef OBSERVER_SCREEN_WATCH_H
 #define OBSERVER_SCREEN_WATCH_H

@@ -20,8 +20,8 @@ struct sightings {
 
 /*
  * A picture is shown at the first look at which its number stands on top and at the bottom. Numbers begin anew after
- * STAMP_NUMBERS pictures; the nearest picture to the one seen last is meant. Numbers outside the clip are another clip's
- * and count for nothing. Returns 0 or -ENOMEM; sightings_finish accepts zeros.
+ * STAMP_NUMBERS pictures; the nearest picture to the one seen last is meant. Numbers outside the clip are another
+ * clip's and count for nothing. Returns 0 or -ENOMEM; sightings_finish accepts zeros.
  */
 int sightings_of(struct sightings *sightings, const struct screen_change *change, size_t change_count,
                  int64_t picture_count);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The number that a stamped picture carries along its top edge and again along its bottom edge (media/stamps.py): a 12-bit
- * Gray code in blocks of 32 x 32 pixels, between a white and a black block on its left, a black and a white one on its right.
+ * The number that a stamped picture carries along its top edge and again along its bottom edge (media/stamps.py): a
+ * 12-bit Gray code in blocks of 32 x 32 pixels, between a white and a black block on its left, a black and a white one
+ * on its right.
  *
- * Pure: reads pixels, 14 to 16 of them a stamp, so that it can be done thousands of times a second.
+ * Pure: reads at most 16 pixels a stamp, so that it can be done thousands of times a second.
  */
 #ifndef OBSERVER_STAMP_H
 #define OBSERVER_STAMP_H

@@ -70,7 +70,7 @@ static int take_header(struct xwd_screen *screen, const uint32_t *header, char *
         return refuse(-EINVAL, why, why_size, "it is no XWD file; name the Xvfb_screen0 of Xvfb -fbdir");
     if (header[BITS_PER_PIXEL] != 32 || header[DEPTH] != 24 || header[BYTE_ORDER_OF_PIXELS] != native_order)
         return refuse(-ENOTSUP, why, why_size,
-                      "its pixels have depth %u, %u bits, byte order %u; start Xvfb on this machine with -screen 0 WxHx24",
+                      "its pixels have depth %u, %u bits, byte order %u; start Xvfb here with -screen 0 WxHx24",
                       header[DEPTH], header[BITS_PER_PIXEL], header[BYTE_ORDER_OF_PIXELS]);
     const uint64_t begin = header[HEADER_SIZE] + (uint64_t)COLOUR_SIZE * header[COLOURS];
     const uint64_t size = (uint64_t)header[BYTES_PER_LINE] * header[HEIGHT];

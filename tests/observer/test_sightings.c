@@ -66,7 +66,9 @@ static struct sightings look_at(const struct screen_change *change, size_t count
 
 START_TEST(picture_is_shown_when_it_stands_whole)
 {
-    static const struct screen_change change[] = {{100, 0, 0}, {140, 1, 0}, {141, 1, 1}, {180, STAMP_NONE, 1}, {182, 3, 3}};
+    static const struct screen_change change[] = {
+        {100, 0, 0}, {140, 1, 0}, {141, 1, 1}, {180, STAMP_NONE, 1}, {182, 3, 3},
+    };
     struct sightings seen = look_at(change, 5, PICTURES);
     ck_assert_int_eq(seen.first_ns[0], 100);
     ck_assert_int_eq(seen.first_ns[1], 141);

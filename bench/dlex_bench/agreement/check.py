@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""`dlex-bench observe-check`: our player, watched from outside, and both records of each run compared."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ..agenda.jobs import Job
+from ..errors import EXIT_SETUP, DemoError
+from ..job.context import Context
+from ..job.observer import SEEN, observing
+from ..job.playing import OWN
+from ..job.setting import Setting, setting_of
+from ..processes import child, choose_cpus, last_words, wait_for
+from ..record import read_run
+from ..stage.stage import stage
+from ..table import titled_table
+from .differences import Differences, certain_to_be_seen, differences, longest_blink_ns
+
+PLAYER = "player/dlex-play"
+LOG = "player.log"
+SUMMARY = "agreement.json"
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    root: Path
+    out: Path
+    recipe: str
+    reps: int
+
+
+def check(options: Options) -> None:
+    try:
+        options.out.mkdir(parents=True)
+    except OSError as cause:
+        raise DemoError(f"{options.out} cannot be made ({cause.strerror}); name another folder by --out", EXIT_SETUP) from cause
+    cpu, driver_cpus = choose_cpus()
+    context = Context(options.root, options.out)
+    rows = []
+    for repetition in range(1, options.reps + 1):
+        directory = options.out / f"r{repetition}"
+        directory.mkdir()
+        rows.append(_observed(setting_of(_job(options.recipe, repetition), directory, context, cpu, driver_cpus)))
+        (options.out / SUMMARY).write_text(json.dumps({"recipe": options.recipe, "runs": rows}, indent=2) + "\n")
+    _tell(rows, options)
+
+
+def _job(recipe: str, repetition: int) -> Job:
+    clip = {"recipe": recipe, "unstamped": None, "start_s": 0, "length_s": None}
+    load, params = {"kind": "none"}, {"drop": "none"}
+    return Job(f"agreement-r{repetition}", repetition, "alone", "dlex_none", "dlex-play", params, "other", load, clip, "both")
+
+
+def _observed(setting: Setting) -> Row:
+    facts = setting.facts
+    with stage((facts.width, facts.height), setting.driver_cpus) as place, observing(setting, place) as watch:
+
+        def tick() -> None:
+            place.require_alive()
+            watch()
+
+        _play(setting, place.environment, tick)
+    own, seen = setting.directory / OWN, setting.directory / SEEN
+    return _row(differences(own, seen), own, seen)
+
+
+def _play(setting: Setting, environment: Mapping[str, str], tick: Any) -> None:
+    argv = [setting.context.program(PLAYER), "--vo=sdl", "--ao=pulse", "--quiet", "--drop=none"]
+    argv += [f"--record={setting.directory / OWN}", setting.clip]
+    env = {**environment, "SDL_RENDER_DRIVER": "software"}
+    log_path = setting.directory / LOG
+    with log_path.open("wb") as log, child(argv, cpus={setting.cpu}, stderr=log, env=env) as player:
+        wait_for(player, 3 * setting.length_s + 30, tick, "dlex-play")
+    if player.returncode:
+        raise DemoError(f"dlex-play ended with status {player.returncode} ({last_words(log_path)}); try it by hand")
+
+
+def _row(differ: Differences, own: Path, seen: Path) -> Row:
+    observer = read_run(seen)["observer"]
+    certain = certain_to_be_seen(own, longest_blink_ns(seen))
+    return {
+        "both": differ.both,
+        "only_inside": len(differ.only_inside),
+        "missed": len(certain & set(differ.only_inside)),
+        "only_outside": len(differ.only_outside),
+        "shown_ms": _quantiles(differ.shown_ms),
+        "skew_ms": _quantiles(differ.skew_ms),
+        "breaks": observer["sound"]["breaks"],
+        "look_late_us_p99": observer["screen"]["look_late_us_p99"],
+        "look_late_us_worst": observer["screen"]["look_late_us_worst"],
+        "cpu_fraction": observer["cpu_fraction"],
+    }
+
+
+def _quantiles(values: Sequence[float]) -> dict[str, float] | None:
+    if not values:
+        return None
+    cuts = statistics.quantiles(values, n=100, method="inclusive") if len(values) > 1 else [values[0]] * 99
+    return {"p1": cuts[0], "median": cuts[49], "p99": cuts[98]}
+
+
+def _tell(rows: Sequence[Row], options: Options) -> None:
+    table = titled_table("Outside less inside, ms: median (1st to 99th percentile)")
+    for heading in ("run", "shown in both", "only inside", "missed", "only outside", "shown_ns", "A-V", "observer's CPU"):
+        table.add_column(heading, justify="right")
+    for number, row in enumerate(rows, 1):
+        counts = (str(row[key]) for key in ("both", "only_inside", "missed", "only_outside"))
+        table.add_row(str(number), *counts, _range(row["shown_ms"]), _range(row["skew_ms"]), f"{row['cpu_fraction']:.1%}")
+    console = Console()
+    console.print(table)
+    console.print("missed: pictures that stood longer than the longest time between two looks, and were not seen. It must be 0.")
+    console.print(f"All figures: {options.out / SUMMARY}", soft_wrap=True)
+    if any(row["missed"] or row["only_outside"] for row in rows):
+        raise DemoError("observer and player do not name the same pictures; the records in --out show which")
+
+
+def _range(quantiles: Mapping[str, float] | None) -> str:
+    if quantiles is None:
+        return "-"
+    return f"{quantiles['median']:.2f} ({quantiles['p1']:.2f} to {quantiles['p99']:.2f})"
