@@ -71,7 +71,7 @@ class Batches(Folder):
         (self.folder / "clip.mp4").symlink_to(self.clip)
         self.mark = f"DLEX_TEST_MARK={uuid.uuid4()}"
         name, value = self.mark.split("=")
-        self.environment = {**os.environ, "TERM": "dumb", name: value}
+        self.environment = {**os.environ, "TERM": "dumb", "DLEX_BENCH_ROOT": str(self.folder), name: value}
         self.write_agenda()
 
     def write_agenda(self, reps=2, length_s=0.2, text=AGENDA, name="agenda.yaml"):

@@ -32,6 +32,7 @@ class Command(Folder):
         self.clip = self.folder / "clip.mp4"
         self.clip.write_text("no film")
         self.environment = {**os.environ, "DLEX_CACHE": str(self.folder / "cache"), "TERM": "dumb"}
+        self.environment["DLEX_BENCH_ROOT"] = str(self.folder)
 
     def start(self, *arguments, **environment):
         return subprocess.Popen(

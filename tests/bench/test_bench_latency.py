@@ -62,6 +62,7 @@ class Command(Folder):
         self.cell.parent.mkdir(parents=True)
         self.cell.symlink_to(CELL)
         self.environment = {**os.environ, "DLEX_CACHE": str(self.folder / "cache"), "TERM": "dumb", "REAL_CELL": CELL}
+        self.environment["DLEX_BENCH_ROOT"] = str(self.folder)
 
     def start(self, *arguments, **environment):
         return subprocess.Popen(

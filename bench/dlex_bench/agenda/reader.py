@@ -155,7 +155,7 @@ def _node_at(tree: yaml.Node, place: Sequence[int | str]) -> yaml.Node | None:
 
 def _line_of(tree: yaml.Node, place: Sequence[int | str]) -> int:
     """Of the deepest part of the path that the file has."""
-    node, line = tree, tree.start_mark.line
+    node, line = tree, int(tree.start_mark.line)
     for part in place:
         found = _child(node, part)
         if found is None:
@@ -166,8 +166,8 @@ def _line_of(tree: yaml.Node, place: Sequence[int | str]) -> int:
 
 def _key_line(parent: yaml.Node, part: int | str, value: yaml.Node) -> int:
     if isinstance(parent, yaml.MappingNode):
-        return next(key.start_mark.line for key, _value in parent.value if key.value == str(part))
-    return value.start_mark.line
+        return next(int(key.start_mark.line) for key, _value in parent.value if key.value == str(part))
+    return int(value.start_mark.line)
 
 
 def _check_ids(name: str, tree: yaml.Node, agenda: Agenda) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .runner import Options
 
 DEFAULT_OUT = Path("build/batch")
-LAUNCHER = "bench/dlex-bench"
+LAUNCHER = Path("bench/dlex-bench")
 
 
 def _times(text: str) -> int:
@@ -52,7 +52,7 @@ def plan_parser() -> Parser:
     _add_only(parser)
     parser.add_argument("--jobs", action="store_true", help="print a command for each, for GNU parallel")
     parser.add_argument("--mixed", action="store_true", help="with --jobs: several machines may write to one DIR")
-    parser.add_argument("--launcher", default=LAUNCHER, metavar="COMMAND", help=f"with --jobs: how ({LAUNCHER})")
+    parser.add_argument("--launcher", metavar="COMMAND", help=f"with --jobs: how ({LAUNCHER})")
     return parser
 
 
@@ -65,7 +65,8 @@ def run_plan(arguments: argparse.Namespace) -> None:
     extent = _extent(arguments)
     plan = read_plan(arguments.agenda, extent)
     if arguments.jobs:
-        print("\n".join(command_lines(plan, extent, arguments.out, arguments.launcher, arguments.mixed)))
+        launcher = arguments.launcher or str(LAUNCHER if LAUNCHER.exists() else PROJECT / LAUNCHER)
+        print("\n".join(command_lines(plan, extent, arguments.out, launcher, arguments.mixed)))
     else:
         show_plan(Console(), PROJECT, plan, Store(arguments.out))
 

@@ -35,8 +35,8 @@ class Expectation:
 
     def played_s(self, job: Job) -> float:
         whole_s = clip_length_s(self.root, job.clip.get("recipe"), job.clip.get("file"))
-        left_s = max(0.0, whole_s - job.clip["start_s"])
-        return min(left_s, job.clip["length_s"] or left_s)
+        left_s = max(0.0, whole_s - float(job.clip["start_s"]))
+        return min(left_s, float(job.clip["length_s"] or left_s))
 
     def job_s(self, job: Job) -> float:
         learnt = self.overheads_s.get(_kind(job))
