@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """media/make as its users meet it. The cheapest clips only: what the recipes promise is checked by
-media/make itself whenever a clip is made, which the tests that play the clips see to.
+media/make itself whenever a clip is made, which the tests that play the clips see to. And what a stamped
+clip carries, decoded by the ffmpeg program.
 
 Run as: python3 test_media.py MEDIA_MAKE
 """
 
+import array
 import hashlib
+import itertools
 import os
 import shutil
 import subprocess
@@ -145,6 +148,54 @@ class Listing(Case):
             {"hard_1080p", "trailer_1080p", "progressive_cabac", "mbaff", "truncated"}, names
         )
         self.assertTrue(all(len(line.split()) > 3 for line in lines), lines)
+
+
+class Stamped(unittest.TestCase):
+    """From the user's own cache: it takes a while to make."""
+
+    FRAMES, SECONDS, RATE_HZ = 200, 8, 48000
+
+    @classmethod
+    def setUpClass(cls):
+        made = subprocess.run([MAKE, "stamped_small"], capture_output=True, text=True)
+        if made.returncode == 3:
+            raise unittest.SkipTest(made.stderr.strip())
+        assert made.returncode == 0, made.stderr
+        cls.clip = made.stdout.strip()
+
+    def decoded(self, *options):
+        command = ["ffmpeg", "-v", "error", "-i", self.clip, *options, "-"]
+        return subprocess.run(command, capture_output=True, check=True).stdout
+
+    def numbers(self, y):
+        """By the line of pixels y of each picture."""
+        width = 32 * 16
+        lines = self.decoded("-map", "0:v", "-vf", f"format=gray,crop={width}:1:0:{y}", "-f", "rawvideo")
+        for start in range(0, len(lines), width):
+            blocks = [lines[start + 32 * block + 16] > 128 for block in range(16)]
+            self.assertEqual((blocks[:2], blocks[-2:]), ([True, False], [False, True]))
+            number = int("".join(str(int(bit)) for bit in blocks[2:-2]), 2)
+            for shift in (8, 4, 2, 1):
+                number ^= number >> shift
+            yield number
+
+    def test_pictures_are_numbered_on_top_and_at_the_bottom(self):
+        for y in (1, 16, 30, 360 - 31, 360 - 16, 360 - 2):
+            self.assertEqual(list(self.numbers(y)), list(range(self.FRAMES)), f"line {y}")
+
+    def test_tones_begin_at_their_time(self):
+        # async: a time stamp that is off becomes silence, or sound is left out.
+        options = ["-map", "0:a", "-af", "aresample=async=1:first_pts=0", "-ac", "1", "-f", "s16le"]
+        samples = array.array("h", self.decoded(*options))
+        for quarter in range(4 * self.SECONDS):
+            begin = self.RATE_HZ * quarter // 4
+            part = samples[begin : begin + self.RATE_HZ // 4]
+            loud = [place for place, sample in enumerate(part) if abs(sample) > 6000]
+            self.assertAlmostEqual(loud[0] / self.RATE_HZ, 0.1, delta=0.001)
+            self.assertAlmostEqual(loud[-1] / self.RATE_HZ, 0.14, delta=0.001)
+            tone = part[loud[0] : loud[-1]]
+            crossings = sum(before < 0 <= after for before, after in itertools.pairwise(tone))
+            self.assertAlmostEqual(crossings, 0.04 * (1000 + 50 * quarter), delta=1)
 
 
 class Counting(unittest.TestCase):
