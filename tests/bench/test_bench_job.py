@@ -88,6 +88,7 @@ class Results(Place):
         for key in ("frames", "shown", "dropped", "aborted", "skipped", "late", "rmse_q16_sum", "skew_ms_mean"):
             self.assertEqual(figures[key], summary[key], key)
         self.assertEqual(figures["drops_fraction"], summary["dropped_fraction"])
+        self.assertGreater(figures["aborted_cpu_s"], 0)
 
     def test_whole_clip_is_played_without_a_length(self):
         figures = self.execute(clip={"file": CLIP, "start_s": CLIP_S - 1})["figures"]

@@ -43,9 +43,11 @@ def figures_of(record: Path, summary: Mapping[str, Any], cpu_s: float | None, av
 
 
 def with_reasons(figures: dict[str, Any], record: Path) -> dict[str, Any]:
-    """The view from inside also knows why a picture was dropped."""
-    verdicts = [frame.verdict for frame in read_frames(record)]
-    return figures | {reason: verdicts.count(reason) for reason in REASONS}
+    """The view from inside also knows why a picture was dropped, and what decoding the aborted ones cost."""
+    frames = read_frames(record)
+    verdicts = [frame.verdict for frame in frames]
+    aborted_cpu_s = sum(frame.decode_cpu_ns for frame in frames if frame.verdict == "aborted") / 1e9
+    return figures | {reason: verdicts.count(reason) for reason in REASONS} | {"aborted_cpu_s": aborted_cpu_s}
 
 
 def with_own_word(figures: dict[str, Any], own_word: OwnView) -> dict[str, Any]:

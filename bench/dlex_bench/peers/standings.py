@@ -107,8 +107,9 @@ def _spread(runs: Sequence[Row]) -> Spread:
 def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
     """Below 1 our policy is better. The paper's own ratios stand in the heading."""
     paper = seed_ratios()
-    told = "95 % intervals below; less is better; ~: noise; + or -: a difference"
-    table = titled_table(f"{section}: ratios of medians, {told}")
+    known = any(it.found.difference.known for it in found)
+    told = "95 % intervals below; ~: noise" if known else "too few runs for intervals"
+    table = titled_table(f"{section}: ratios of medians, less is better; {told}; + or -: a difference")
     table.add_column("policy / reference", no_wrap=True)
     for key, name in RATIO_NAMES.items():
         heading = f"{name}\npaper {paper[key]:.3f}" if key in paper else name
