@@ -33,7 +33,7 @@ from dlex_bench.job.loops import LOOPS, verify
 from dlex_bench.processes import signals_as_exceptions
 
 KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "wall_s", "policy", "view", "figures", "inside",
-        "outside", "rtapp", "load", "own_word"}
+        "outside", "rtapp", "load", "own_word", "threads"}
 FIGURES = {"frames", "shown", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_abs_mean", "skew_ms_sd", "skew_ms_end",
            "rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90", "torn", "av_source", "player_cpu_s", "cpu_ms_per_frame"}
 # 1 s of a clip of 25 pictures a second.
@@ -75,6 +75,8 @@ class Results(Place):
         self.assertEqual(result["figures"], result["inside"])
         figures = result["figures"]
         self.assertEqual((figures["frames"], figures["dropped"], figures["av_source"]), (PICTURES, 0, "own"))
+        works = [thread["work"] for thread in result["threads"]]
+        self.assertEqual((works[0], "unknown" in works), ("decodes and presents", False))
         self.assertGreater(figures["cpu_ms_per_frame"], 0)
         self.assertAlmostEqual(figures["player_cpu_s"] * 1e3, figures["cpu_ms_per_frame"] * PICTURES)
         self.assertEqual(result["policy"], {"asked": "other", "applied": "other", "constrains": "the player's main thread"})

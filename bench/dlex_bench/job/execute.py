@@ -78,6 +78,7 @@ def _blank(job: Job, context: Context) -> dict[str, Any]:
         "rtapp": None,
         "load": dict(job.load),
         "own_word": None,
+        "threads": None,
     }
 
 
@@ -106,6 +107,7 @@ def _perform(setting: Setting) -> dict[str, Any]:
         "rtapp": fares,
         "load": load,
         "own_word": played.own_word.to_json() if played.own_word else None,
+        "threads": [thread.to_json() for thread in played.threads],
     }
 
 

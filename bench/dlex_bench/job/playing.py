@@ -13,6 +13,7 @@ from ..machine.domain import Domain
 from ..machine.quota import quota_group
 from ..players.playing import Playing, playing
 from ..players.status_line import OwnView
+from ..players.threads import Thread
 from ..processes import children_cpu_s
 from .placing import Placing
 from .setting import Setting
@@ -28,15 +29,16 @@ class Played:
     applied: str
     constrains: str
     own_word: OwnView | None
+    threads: list[Thread]
 
 
 def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch: Callable[[], None]) -> Played:
     """`env` is that of the stage; `watch` is called now and then, and raises when something around the player died."""
     before_s = children_cpu_s()
     with _placing(setting, domain) as placing:
-        applied = _play(setting, placing, env, watch)
+        applied, threads = _play(setting, placing, env, watch)
     own_word = setting.adapter.own_view(setting.job, setting.directory)
-    return Played(children_cpu_s() - before_s, applied, placing.constrains, own_word)
+    return Played(children_cpu_s() - before_s, applied, placing.constrains, own_word, threads)
 
 
 @contextmanager
@@ -50,8 +52,10 @@ def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
         yield Placing(setting.policy, threads, setting.cpu, setting.driver_cpus, domain, group)
 
 
-def _play(setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]) -> str:
-    """The policy that the kernel said the player had."""
+def _play(
+    setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]
+) -> tuple[str, list[Thread]]:
+    """The policy that the kernel said the player had, and the player's threads."""
     job = _as_it_applies(setting, placing)
     applied = str(setting.policy)
     with playing(
@@ -72,7 +76,7 @@ def _play(setting: Setting, placing: Placing, env: Mapping[str, str], watch: Cal
 
         _settle(player, placing)
         player.wait(setting.length_s, tick)
-    return applied
+    return applied, player.threads
 
 
 def _as_it_applies(setting: Setting, placing: Placing) -> Job:
@@ -86,4 +90,5 @@ def _settle(player: Playing, placing: Placing) -> None:
     limit = time.monotonic() + STARTING_S
     while player.process.poll() is None and time.monotonic() < limit:
         placing.place(player.process.pid)
+        player.look()
         time.sleep(STARTING_POLL_S)

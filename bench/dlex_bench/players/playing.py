@@ -44,16 +44,20 @@ class Playing:
     out: Path
     threads: list[Thread] = field(default_factory=list)  # as they were last seen
 
+    def look(self) -> None:
+        """Notes its threads, unless it has ended."""
+        self.threads = player_threads(self.process.pid, self.adapter.threads) or self.threads
+
     def wait(self, length_s: float, tick: Callable[[], None]) -> None:
         """Until it has played `length_s` of the clip; `tick` is called now and then, and may raise."""
         limit_s = LIMIT_FACTOR * length_s + LIMIT_EXTRA_S
 
-        def look() -> None:
+        def look_and_tick() -> None:
+            self.look()
             tick()
-            self.threads = player_threads(self.process.pid, self.adapter.threads) or self.threads
 
         try:
-            wait_for(self.process, limit_s, look, self.adapter.name)
+            wait_for(self.process, limit_s, look_and_tick, self.adapter.name)
         except TimedOut as cause:
             raise DemoError(
                 f"{self.adapter.name} was given up after {limit_s:.0f} s, for a clip of {length_s:.0f} s; see what "

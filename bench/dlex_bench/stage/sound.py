@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A sound card that nobody hears: a private PulseAudio daemon with a null sink, whose monitor the observer records.
 
-Neither the user's daemon nor anybody's configuration is touched or read.
+Neither the user's daemon nor anybody's configuration is touched or read. A null sink could hold 2 s of sound, but takes
+the least latency that a client asks for: 10 ms under ffplay, 60 under mpv, 200 under dlex-play, 210 under mplayer. The
+client's own clock accounts for it.
 """
 
 from __future__ import annotations
