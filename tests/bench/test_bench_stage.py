@@ -86,6 +86,8 @@ class SoundCard(unittest.TestCase):
         with sound(CPUS) as card:
             listed = says(["pactl", "list", "short", "sources"], card.environment | {"PATH": os.environ["PATH"]})
             self.assertEqual([line.split("\t")[1] for line in listed.stdout.splitlines()], [card.monitor])
+            modules = says(["pactl", "list", "short", "modules"], card.environment | {"PATH": os.environ["PATH"]})
+            self.assertEqual(len(modules.stdout.splitlines()), 2)
             sinks = says(["pactl", "list", "short", "sinks"], card.environment | {"PATH": os.environ["PATH"]})
             self.assertIn(f"{SINK}\tmodule-null-sink.c\ts16le 2ch 48000Hz", sinks.stdout)
 

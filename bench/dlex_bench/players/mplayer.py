@@ -32,6 +32,7 @@ class Mplayer:
         "main": "demuxes, decodes and presents",
         "threaded-ml": "sound",
         "av:": "decodes",
+        "mplayer": "decodes",
     }
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:

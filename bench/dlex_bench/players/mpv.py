@@ -37,6 +37,7 @@ class Mpv:
         "av:": "decodes",
         "mpv/worker": "helps",
         "mpv/lua": "scripts",
+        "mpv": "decodes",  # libavcodec's, where they inherit the name of who starts them
     }
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
