@@ -71,6 +71,7 @@ START_TEST(holes_count_as_time)
     feed(0.2, 0.45);
     ck_assert_int_eq(found_count, 2);
     ck_assert_double_lt(fabs((found[1].begin_frame - found[0].begin_frame) / RATE - 1.25), 0.0002);
+    ck_assert_int_eq(finder.odd, 0);
     burst_finder_finish(&finder);
 }
 END_TEST
@@ -110,7 +111,8 @@ static struct heard_clock clock_of(const struct burst *burst, size_t count)
 {
     for (int i = 0; i < ROOM; i++)
         reports[i] = (struct heard_report){.time_ns = 1000000 * MS + i * 125 * MS, .frame = i * 0.125 * RATE};
-    reports[20].frame += 500; /* one that is wrong */
+    reports[19].frame -= 500; /* two that are wrong */
+    reports[20].frame += 500;
     struct heard_clock heard;
     ck_assert_int_eq(heard_clock_make(&heard, burst, count, reports, ROOM, RATE, 0, 0), 0);
     return heard;
