@@ -88,7 +88,7 @@ from dlex_bench.machine.policy import Policy
 from dlex_bench.machine.quota import quota_group
 from dlex_bench.processes import child, signals_as_exceptions
 try:
-    with signals_as_exceptions(), own_cpu({CPU}) as domain, quota_group(Policy.parse("quota:15/40"), {CPU}) as group:
+    with signals_as_exceptions(), own_cpu({CPU}) as domain, quota_group(Policy.parse("quota:15/40"), {CPU}, domain) as group:
         with child([sys.executable, "-c", "while True: pass"], cpus={{{CPU}}}, enter=group.enter):
             print("ready")
             time.sleep(600)

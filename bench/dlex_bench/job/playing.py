@@ -45,7 +45,7 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
 def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
     with ExitStack() as stack:
         quota = setting.policy.kind == "quota"
-        group = stack.enter_context(quota_group(setting.policy, setting.cpu)) if quota else None
+        group = stack.enter_context(quota_group(setting.policy, setting.cpu, domain)) if quota else None
         threads = setting.adapter.reserved_threads(0)
         if threads is None and domain and domain.group:
             threads = "main"  # who is not a member may not go onto the CPU: it cannot do it by itself

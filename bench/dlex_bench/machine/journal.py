@@ -208,7 +208,7 @@ def journal(name: str, taken: str) -> Iterator[Journal]:
 def repair() -> list[str]:
     """Undoes what processes that were killed have left; the names of their journals. Harmless when there is nothing."""
     mended = []
-    for path in sorted(FOLDER.glob("*.journal")):
+    for path in sorted(FOLDER.glob("*.journal"), reverse=True):  # quotas before the domain that they may lie in
         with uninterrupted():
             descriptor = _orphaned(path)
             if descriptor is None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..errors import EXIT_SETUP, DemoError
 from .cgroups import PREFIX, Hierarchy, hierarchy_of, require
-from .domain import stay_on, threads_of
+from .domain import Domain, stay_on, threads_of
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy
 
@@ -85,8 +85,11 @@ def _children(pid: int) -> set[int]:
 
 
 @contextlib.contextmanager
-def quota_group(policy: Policy, cpu: int) -> Iterator[Group]:
-    """A group under `policy` (a quota) while the block runs. Who is in it at the end goes on without one."""
+def quota_group(policy: Policy, cpu: int, domain: Domain | None = None) -> Iterator[Group]:
+    """A group under `policy` (a quota) while the block runs. Who is in it at the end goes on without one.
+
+    Where the CPU is a partition, `domain`, the group lies within: nobody else may run there.
+    """
     if policy.kind != "quota" or policy.calibrated:
         raise ValueError(f"{policy} is no quota")
     hierarchy = require("cpu", "the policy quota")
@@ -94,7 +97,10 @@ def quota_group(policy: Policy, cpu: int) -> Iterator[Group]:
     with journal(name, f"the journal {name} is taken; try again") as steps:
         try:
             with uninterrupted():
-                group = _make(hierarchy, steps, f"{PREFIX}-{name}", cpu)
+                if hierarchy.version == 2:
+                    group = Group(_make_v2(hierarchy.root, steps, f"{PREFIX}-{name}", domain), None, cpu)
+                else:
+                    group = _make_v1(hierarchy.root, steps, f"{PREFIX}-{name}", cpu)
                 _limit(hierarchy, group.folder, policy)
         except OSError as cause:
             raise DemoError(
@@ -103,18 +109,25 @@ def quota_group(policy: Policy, cpu: int) -> Iterator[Group]:
         yield group
 
 
-def _make(hierarchy: Hierarchy, steps: Journal, name: str, cpu: int) -> Group:
-    if hierarchy.version == 2:
-        steps.enable_controller(hierarchy.root / "cgroup.subtree_control", "cpu")
-    folder = hierarchy.root / name
-    steps.make_folder(folder)
+def _make_v1(root: Path, steps: Journal, name: str, cpu: int) -> Group:
+    steps.make_folder(root / name)
     accounting = hierarchy_of("cpuacct")
-    if hierarchy.version == 2 or not accounting:
-        return Group(folder, None, cpu)
+    if not accounting:
+        return Group(root / name, None, cpu)
     accounts = accounting.root / name
-    if accounting.root.resolve() != hierarchy.root.resolve() and not accounts.exists():
+    if not accounts.exists():  # else both are one hierarchy
         steps.make_folder(accounts)
-    return Group(folder, accounts, cpu)
+    return Group(root / name, accounts, cpu)
+
+
+def _make_v2(root: Path, steps: Journal, name: str, domain: Domain | None) -> Path:
+    parent = domain.group if domain and domain.group else root
+    for folder in (root, parent):
+        steps.enable_controller(folder / "cgroup.subtree_control", "cpu")
+    steps.make_folder(parent / name)
+    if parent != root:
+        (parent / name / "cgroup.type").write_text("threaded")
+    return parent / name
 
 
 def _limit(hierarchy: Hierarchy, folder: Path, policy: Policy) -> None:
