@@ -43,8 +43,12 @@ class Options:
 def run(options: Options, wait: bool, console: Console) -> None:
     plan = read_plan(options.agenda, options.extent)
     store = Store(options.out)
-    with store.opened(), _cpus(plan.wanted, wait):
-        context = prepare(store, plan, options, lambda text: tell(console, text))
+
+    def say(text: str) -> None:
+        tell(console, text)
+
+    with store.opened(), _cpus(plan.wanted, wait, say):
+        context = prepare(store, plan, options, say)
         batch = _Batch(store, plan, options, console)
         try:
             batch.run(context)
@@ -60,10 +64,14 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
     if job is None:
         raise DemoError(f"{options.agenda} has no job {job_id}; `plan` lists those that it has", EXIT_SETUP)
     store = Store(options.out)
-    with store.opened(shared=True), _cpus([job], wait):
+
+    def say(text: str) -> None:
+        tell(console, text)
+
+    with store.opened(shared=True), _cpus([job], wait, say):
         done = store.result(job.id)
         if not done or done["status"] != DONE:
-            context = prepare(store, plan, options, lambda text: tell(console, text))
+            context = prepare(store, plan, options, say)
             done = run_one(store, job, context)
             keep_rtapp_calibration(store, context)
     tell(console, f"{job.id}: {result_line(done)}")
@@ -115,19 +123,27 @@ def measured_cpu(job: Job) -> int:
 
 
 @contextlib.contextmanager
-def _cpus(jobs: Sequence[Job], wait: bool) -> Iterator[None]:
+def _cpus(jobs: Sequence[Job], wait: bool, say: Callable[[str], None]) -> Iterator[None]:
     """The CPUs that the jobs measure, to ourselves; in one order, so that two who wait cannot block each other."""
     with contextlib.ExitStack() as stack:
         for cpu in sorted({measured_cpu(job) for job in jobs}):
-            while True:
-                try:
-                    stack.enter_context(only_user_of(cpu))
-                    break
-                except DemoError:
-                    if not wait:
-                        raise
+            told = False
+            while not _entered(stack, cpu, wait):
+                if not told:
+                    say(f"waiting for CPU {cpu}, which another command measures")
+                told = True
                 time.sleep(WAITING_S)
         yield
+
+
+def _entered(stack: contextlib.ExitStack, cpu: int, wait: bool) -> bool:
+    try:
+        stack.enter_context(only_user_of(cpu))
+    except DemoError:
+        if wait:
+            return False
+        raise
+    return True
 
 
 class _Batch:
