@@ -49,13 +49,17 @@ def medians_table(
 ) -> Table:
     wide = width >= WIDE
     below = ", the least and the greatest below" if wide else ""
-    table = titled_table(f"Medians of {repetitions} runs{below}; A-V > 0: the video is late")
+    table = titled_table(f"{_runs(repetitions)}{below}; A-V > 0: the video is late")
     table.add_column(subject, no_wrap=True)
     for heading, _key, _form in columns:
         table.add_column(heading, justify="right", no_wrap=True, vertical="top")
     for name, spread in spreads.items():
         table.add_row(name, *(_cell(spread, key, form, wide) for _heading, key, form in columns))
     return table
+
+
+def _runs(repetitions: int) -> str:
+    return f"Medians of {repetitions} runs" if repetitions > 1 else "One run each"
 
 
 def _cell(spread: Spread, key: str, form: str, wide: bool) -> str:

@@ -22,6 +22,12 @@ AXES: dict[str, float] = {
     "rmse_q16_sum": 0.0,
     "dropped": 0.0,
 }
+AXIS_NAMES = {
+    "skew_ms_sd": "s.d. of A-V",
+    "skew_ms_abs_mean": "|mean A-V|",
+    "rmse_q16_sum": "RMSE sum",
+    "dropped": "dropped",
+}
 OURS = "dlex-play"
 RESAMPLES = 2000
 SEED = 21

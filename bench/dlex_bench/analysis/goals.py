@@ -12,7 +12,7 @@ from statistics import median
 
 import numpy as np
 
-from .front import AXES, OURS, Goal, goal
+from .front import AXES, AXIS_NAMES, OURS, Goal, goal
 from .results_frame import Row, Settings, of_section, paired_values, values
 from .seed import DROPPED, RMSE_Q16_SUM, reduction
 from .statistics import Comparison, compare
@@ -97,7 +97,8 @@ def _front_outcome(section: str, found: Goal | None) -> Outcome:
     if found.best is None:
         return Outcome(name, section, UNMEASURED, "no policy of ours was measured")
     worse = found.worse_in[found.best]
-    where = "; ".join(f"{', '.join(axes)} than {peer}" for peer, axes in list(worse.items())[:3])
+    named = {peer: ", ".join(AXIS_NAMES[axis] for axis in axes) for peer, axes in list(worse.items())[:3]}
+    where = "; ".join(f"{axes} than {peer}" for peer, axes in named.items())
     more = f" and {len(worse) - 3} more" if len(worse) > 3 else ""
     free = ", ".join(found.undominated) or "none"
     return Outcome(

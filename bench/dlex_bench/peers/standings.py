@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from ..analysis.front import AXIS_NAMES
 from ..analysis.goals import MET, REFERENCES, UNMEASURED, Outcome, Ratio, outcomes, ratios, seed_ratios
 from ..analysis.results_frame import Row, Settings, by_setting, of_section, rows, sections, values
 from ..analysis.statistics import Comparison, spread
@@ -27,13 +28,6 @@ COLUMNS: tuple[Column, ...] = (
     ("CPU ms\na picture", "cpu_ms_per_frame", "{:.2f}"),
     ("rt-app\nmissed", "rtapp-1.missed", "{:.0f}"),
 )
-# Heading of the ratios, by figure.
-RATIO_NAMES = {
-    "skew_ms_sd": "s.d. of A-V",
-    "skew_ms_abs_mean": "|mean A-V|",
-    "rmse_q16_sum": "RMSE sum",
-    "dropped": "dropped",
-}
 
 
 def show_standings(console: Console, out: Path) -> list[Row]:
@@ -111,13 +105,13 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
     told = "95 % intervals below; ~: noise" if known else "too few runs for intervals"
     table = titled_table(f"{section}: ratios of medians, less is better; {told}; + or -: a difference")
     table.add_column("policy / reference", no_wrap=True)
-    for key, name in RATIO_NAMES.items():
+    for key, name in AXIS_NAMES.items():
         heading = f"{name}\npaper {paper[key]:.3f}" if key in paper else name
         table.add_column(heading, justify="right", no_wrap=True, vertical="top")
     cells = {(it.workload, it.against, it.figure): ratio_cell(it.found) for it in found}
     for workload in dict.fromkeys(it.workload for it in found):
         for against in REFERENCES:
-            line = [cells.get((workload, against, key), "-") for key in RATIO_NAMES]
+            line = [cells.get((workload, against, key), "-") for key in AXIS_NAMES]
             if any(cell != "-" for cell in line):
                 table.add_row(f"{workload} / {against}", *line)
     return table
