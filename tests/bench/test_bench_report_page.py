@@ -209,6 +209,16 @@ class Page(unittest.TestCase):
         self.look(1280, 900, fragment=f"#run={RUN}")
         self.wait_for_timeline()
 
+    def test_point_of_a_panel_opens_its_run(self):
+        self.draw_everything()
+        run = "cbs-dlex_paper-r1"
+        self.script("""
+            const shows = (plot) => plot.data.some((trace) => trace.customdata.includes(arguments[0]));
+            const plot = [...document.querySelectorAll('#panels-grid .plot')].find(shows);
+            plot.emit('plotly_click', { points: [{ customdata: arguments[0] }] });
+        """, run)
+        self.wait_for_timeline(run)
+
     def test_run_that_failed_has_no_timeline_but_a_reason(self):
         self.assertFalse(self.chromium.find_elements(By.CSS_SELECTOR, "tr[data-run^='gone']"))
         self.assertIn("there is no clip", self.one("#table-not-done").text)

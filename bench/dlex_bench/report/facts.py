@@ -19,13 +19,18 @@ def batch_facts(batch: Batch) -> Facts:
     commits = dict.fromkeys(one.result["commit"] for one in batch.rows if one.result.get("commit"))
     facts = [
         ("jobs", batch.counts),
-        ("played", f"{_minute(started[0])} to {_minute(started[-1])} UTC" if started else ""),
+        ("played", _period(started[0], started[-1]) if started else ""),
         ("time in jobs", f"{wall_s / 3600:.1f} h" if wall_s >= 3600 else f"{wall_s / 60:.0f} min"),
         ("commit" if len(commits) < 2 else "commits", ", ".join(commits) or (batch.commit or "")),
         ("machine" if not batch.mixed else "machines", ", ".join(dict.fromkeys(one.machine for one in batch.rows))),
         ("calibration", _calibration(batch.calibration)),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _period(first: str, last: str) -> str:
+    begin, end = _minute(first), _minute(last)
+    return f"{begin} UTC" if begin == end else f"{begin} to {end[11:] if begin[:10] == end[:10] else end} UTC"
 
 
 def _minute(stamp: str) -> str:

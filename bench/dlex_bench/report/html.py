@@ -26,7 +26,7 @@ from .timeline import Timelines
 
 TEMPLATES = Path(__file__).parent / "templates"
 # In the order in which they run.
-SCRIPTS = ("theme.js", "tables.js", "plots.js", "front.js", "panels.js", "timeline.js")
+SCRIPTS = ("theme.js", "tables.js", "plots.js", "front.js", "panels.js", "record.js", "timeline.js", "dialog.js")
 
 
 ABOUT = "Playback beside other work: which pictures were dropped, and how far the others were from their sound."

@@ -54,10 +54,11 @@ def meaning(batch: Batch) -> Meaning:
     # Without any peer there is nothing to reach.
     peers = any(one.player != "dlex-play" for one in batch.rows)
     experiments = _experiments(settings)
+    shown = seed.TABLES.items() if experiments else ()
     return Meaning(
         outcomes(settings, names) if peers else [],
         found,
-        [_table(title, key, table, experiments, settings) for key, (title, table) in seed.TABLES.items() if experiments],
+        [_table(title, key, table, experiments, settings) for key, (title, table) in shown],
         [it for it in findings(settings) if it.section in experiments],
         sorted({round(frames) for frames in values(batch.rows, "frames")}),
     )

@@ -2,27 +2,32 @@
 // Settings as points: two of the four figures at a time, medians with their intervals over the single runs.
 
 (() => {
-    const select = Object.fromEntries(["section", "x", "y"].map((name) => [name, document.getElementById(`front-${name}`)]));
+    const control = (name) => document.getElementById(`front-${name}`);
+    const select = { section: control("section"), x: control("x"), y: control("y") };
     const plot = document.getElementById("front-plot");
 
     const reach = (figure, side) => (figure[side] === null ? 0 : Math.abs(figure[side] - figure.median));
     const bars = (figure) => ({
-        type: "data", symmetric: false, array: [reach(figure, "high")], arrayminus: [reach(figure, "low")], thickness: 1.2, width: 3,
+        type: "data", symmetric: false, thickness: 1.2, width: 3,
+        array: [reach(figure, "high")], arrayminus: [reach(figure, "low")],
     });
 
     function traces(it, x, y) {
         const mark = marks.get(it.name);
         const common = { type: "scatter", mode: "markers", name: it.name, legendgroup: it.name };
         const ink = colour(mark.colour);
+        const edge = mark.symbol.endsWith("open") ? ink : colour("paper");
+        const told = `${DATA.axes[x]}: %{x:,.4~g}<br>${DATA.axes[y]}: %{y:,.4~g}`;
         return [
             {
                 ...common, x: it.point[x].runs, y: it.point[y].runs, showlegend: false, hoverinfo: "skip", opacity: .45,
                 marker: { symbol: mark.symbol, color: ink, size: 5 },
             },
             {
-                ...common, x: [it.point[x].median], y: [it.point[y].median], error_x: bars(it.point[x]), error_y: bars(it.point[y]),
-                marker: { symbol: mark.symbol, color: ink, size: 12, line: { color: mark.symbol.endsWith("open") ? ink : colour("paper"), width: 1.5 } },
-                hovertemplate: `<b>${it.name}</b><br>${DATA.axes[x]}: %{x:,.4~g}<br>${DATA.axes[y]}: %{y:,.4~g}<extra></extra>`,
+                ...common, x: [it.point[x].median], y: [it.point[y].median],
+                error_x: bars(it.point[x]), error_y: bars(it.point[y]),
+                marker: { symbol: mark.symbol, color: ink, size: 12, line: { color: edge, width: 1.5 } },
+                hovertemplate: `<b>${it.name}</b><br>${told}<extra></extra>`,
             },
         ];
     }
@@ -36,8 +41,12 @@
 
     function make() {
         const [x, y] = [select.x.value, select.y.value];
-        const settings = DATA.sections[select.section.value].settings.filter((it) => it.point[x].median !== null && it.point[y].median !== null);
-        const more = { xaxis: axis(DATA.axes[x], { range: range(settings, x) }), yaxis: axis(DATA.axes[y], { range: range(settings, y) }) };
+        const known = (it) => it.point[x].median !== null && it.point[y].median !== null;
+        const settings = DATA.sections[select.section.value].settings.filter(known);
+        const more = {
+            xaxis: axis(DATA.axes[x], { range: range(settings, x) }),
+            yaxis: axis(DATA.axes[y], { range: range(settings, y) }),
+        };
         more.legend = { orientation: "h", y: -0.18, yanchor: "top", font: { size: 12 } };
         if (!settings.length) {
             const text = "no finished run of this section knows both figures";
@@ -47,7 +56,8 @@
     }
 
     // Where nothing was dropped there is no trade-off to see.
-    const telling = DATA.sections.findIndex((section) => section.settings.some((it) => it.point.drops_fraction.median > 0));
+    const drops = (it) => it.point.drops_fraction.median > 0;
+    const telling = DATA.sections.findIndex((section) => section.settings.some(drops));
     select.section.value = Math.max(0, telling);
     Object.values(select).forEach((element) => element.addEventListener("change", () => draw(plot, make)));
     draw(plot, make);

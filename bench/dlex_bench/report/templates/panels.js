@@ -19,6 +19,8 @@
         return [low - margin, high + margin];
     }
 
+    const ends = (repetitions) => [Math.min(...repetitions, 1) - .5, Math.max(...repetitions, 1) + .5];
+
     function make(letter, side) {
         const setting = select[side].value;
         const panel = panelOf(setting, letter);
@@ -36,10 +38,11 @@
         const xs = both.flatMap((line) => line.x);
         const xaxis = isScatter(letter)
             ? axis("dropped pictures", { range: range(xs) })
-            : axis("repetition", { range: [Math.min(...xs, 1) - .5, Math.max(...xs, 1) + .5], tickformat: "d", zeroline: false });
+            : axis("repetition", { range: ends(xs), tickformat: "d", zeroline: false });
         const yaxis = axis("", { range: range(both.flatMap((line) => line.y)) });
         const name = panel?.title ?? "not measured";
-        const title = { text: `(${letter}) ${name}<br><b>${setting}</b>`, font: { size: 12 }, x: 0, xref: "paper", y: .985, yanchor: "top" };
+        const text = `(${letter}) ${name}<br><b>${setting}</b>`;
+        const title = { text, font: { size: 12 }, x: 0, xref: "paper", y: .985, yanchor: "top" };
         return [traces, layout({ xaxis, yaxis, title, margin: { l: 10, r: 10, t: 44, b: 10 }, showlegend: false })];
     }
 

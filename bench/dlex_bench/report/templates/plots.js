@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What all plots share: the page's colours, drawing again when those change, and how settings and sections are told apart.
+// What all plots share: the page's colours, drawing again when those change, how settings and sections are told apart.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 
@@ -56,7 +56,9 @@ const layout = (more) => ({
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: "system-ui, sans-serif", color: colour("ink"), size: 12 },
-    hoverlabel: { bgcolor: colour("raised"), bordercolor: colour("line"), font: { color: colour("ink"), size: 12 }, align: "left" },
+    hoverlabel: {
+        bgcolor: colour("raised"), bordercolor: colour("line"), font: { color: colour("ink"), size: 12 }, align: "left",
+    },
     margin: { l: 10, r: 10, t: 10, b: 10 },
     modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("quiet"), activecolor: colour("ink") },
     separators: ".,",
@@ -73,7 +75,9 @@ const CONFIG = {
 const drawn = new Map();
 
 // Small ones do without plotly's buttons, which would lie on them.
-const react = (element, make) => Plotly.react(element, ...make(), { ...CONFIG, displayModeBar: element.clientHeight > 250 });
+function react(element, make) {
+    Plotly.react(element, ...make(), { ...CONFIG, displayModeBar: element.clientHeight > 250 });
+}
 
 function draw(element, make) {
     drawn.set(element, make);
