@@ -15,17 +15,12 @@ from rich.console import Console
 from ..agenda.jobs import Job
 from ..errors import EXIT_SETUP, DemoError
 from ..job.context import Context
-from ..job.observer import SEEN, observing
-from ..job.playing import OWN
-from ..job.setting import Setting, setting_of
-from ..processes import child, choose_cpus, last_words, wait_for
+from ..job.execute import OWN, execute
+from ..job.observer import SEEN
 from ..record import read_run
-from ..stage.stage import stage
 from ..table import titled_table
 from .differences import Differences, certain_to_be_seen, differences, longest_blink_ns
 
-PLAYER = "player/dlex-play"
-LOG = "player.log"
 SUMMARY = "agreement.json"
 Row = Mapping[str, Any]
 
@@ -39,17 +34,17 @@ class Options:
 
 
 def check(options: Options) -> None:
+    if options.reps < 1:
+        raise DemoError(f"--reps={options.reps} would compare nothing; give 1 or more", EXIT_SETUP)
     try:
         options.out.mkdir(parents=True)
     except OSError as cause:
         raise DemoError(f"{options.out} cannot be made ({cause.strerror}); name another folder by --out", EXIT_SETUP) from cause
-    cpu, driver_cpus = choose_cpus()
     context = Context(options.root, options.out)
     rows = []
     for repetition in range(1, options.reps + 1):
-        directory = options.out / f"r{repetition}"
-        directory.mkdir()
-        rows.append(_observed(setting_of(_job(options.recipe, repetition), directory, context, cpu, driver_cpus)))
+        job = _job(options.recipe, repetition)
+        rows.append(_observed(job, options.out / job.id, context))
         (options.out / SUMMARY).write_text(json.dumps({"recipe": options.recipe, "runs": rows}, indent=2) + "\n")
     _tell(rows, options)
 
@@ -60,28 +55,13 @@ def _job(recipe: str, repetition: int) -> Job:
     return Job(f"agreement-r{repetition}", repetition, "alone", "dlex_none", "dlex-play", params, "other", load, clip, "both")
 
 
-def _observed(setting: Setting) -> Row:
-    facts = setting.facts
-    with stage((facts.width, facts.height), setting.driver_cpus) as place, observing(setting, place) as watch:
-
-        def tick() -> None:
-            place.require_alive()
-            watch()
-
-        _play(setting, place.environment, tick)
-    own, seen = setting.directory / OWN, setting.directory / SEEN
+def _observed(job: Job, directory: Path, context: Context) -> Row:
+    directory.mkdir()
+    result = execute(job, directory, context)
+    if result["status"] != "done":
+        raise DemoError(str(result["reason"]))
+    own, seen = directory / OWN, directory / SEEN
     return _row(differences(own, seen), own, seen)
-
-
-def _play(setting: Setting, environment: Mapping[str, str], tick: Any) -> None:
-    argv = [setting.context.program(PLAYER), "--vo=sdl", "--ao=pulse", "--quiet", "--drop=none"]
-    argv += [f"--record={setting.directory / OWN}", setting.clip]
-    env = {**environment, "SDL_RENDER_DRIVER": "software"}
-    log_path = setting.directory / LOG
-    with log_path.open("wb") as log, child(argv, cpus={setting.cpu}, stderr=log, env=env) as player:
-        wait_for(player, 3 * setting.length_s + 30, tick, "dlex-play")
-    if player.returncode:
-        raise DemoError(f"dlex-play ended with status {player.returncode} ({last_words(log_path)}); try it by hand")
 
 
 def _row(differ: Differences, own: Path, seen: Path) -> Row:
