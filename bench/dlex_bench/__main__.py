@@ -21,6 +21,7 @@ from .batch.cli import (
 )
 from .cache import cache_folder
 from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
+from .job.cli import calibrate_parser, run_calibrate
 from .latency_options import add_latency_options, complete_latency_options
 from .machine.cli import repair_parser, run_repair
 from .parser import Command, Parser
@@ -71,6 +72,7 @@ COMMANDS: dict[str, Command] = {
     "plan": (plan_parser, run_plan),
     "run": (run_parser, run_run),
     "run-job": (run_job_parser, run_run_job),
+    "calibrate": (calibrate_parser, run_calibrate),
     "merge": (merge_parser, run_merge),
     "peers": (peers_parser, run_peers),
     "repair": (repair_parser, run_repair),

@@ -222,4 +222,4 @@ if __name__ == "__main__":
     from dlex_bench.clips import clip_facts
 
     CLIP_S = clip_facts(Path(CLIP)).length_s
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

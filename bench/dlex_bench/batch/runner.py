@@ -14,6 +14,8 @@ from rich.console import Console
 
 from ..agenda.jobs import Extent, Job
 from ..errors import EXIT_SETUP, DemoError, Interrupted
+from ..job.budget import CALIBRATION, calibrated_budget_is_known, forget_calibration
+from ..job.calibrate import calibrate, calibrated_job
 from ..job.context import Context
 from ..machine.journal import repair
 from ..machine.lock import only_user_of
@@ -51,6 +53,7 @@ def run(options: Options, wait: bool, console: Console) -> None:
         context = prepare(store, plan, options, say)
         batch = _Batch(store, plan, options, console)
         try:
+            _calibrate_for(batch.to_do, context, say)
             batch.run(context)
         finally:
             keep_rtapp_calibration(store, context)
@@ -72,11 +75,43 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
         done = store.result(job.id)
         if not done or done["status"] != DONE:
             context = prepare(store, plan, options, say)
+            _calibrate_for([job], context, say)
             done = run_one(store, job, context)
             keep_rtapp_calibration(store, context)
     tell(console, f"{job.id}: {result_line(done)}")
     if done["status"] != DONE:
         raise DemoError(f"{job.id} {result_line(done)}")
+
+
+def calibrate_batch(options: Options, again: bool, wait: bool, console: Console) -> None:
+    """The budget alone, before the first job or anew."""
+    plan = read_plan(options.agenda, options.extent)
+    pattern = calibrated_job(plan.jobs)
+    if pattern is None:
+        raise DemoError(f"{options.agenda} has no calibrated budget; write sched: deadline:calibrated/40", EXIT_SETUP)
+    store = Store(options.out)
+
+    def say(text: str) -> None:
+        tell(console, text)
+
+    with store.opened(), _cpus([pattern], wait, say):
+        context = prepare(store, plan, options, say)
+        if again:
+            forget_calibration(store.out)
+        budget_ms = calibrate(pattern, context, say)
+    tell(console, f"calibrated budget: {budget_ms:g} ms; {store.out / CALIBRATION} has it")
+
+
+def _calibrate_for(jobs: Sequence[Job], context: Context, say: Callable[[str], None]) -> None:
+    """Before the first job that needs it. Where it cannot be done, those jobs tell so and the others go on."""
+    pattern = calibrated_job(jobs)
+    if pattern is None or calibrated_budget_is_known(context.batch):
+        return
+    say("calibrating the budget, as the jobs want it:")
+    try:
+        calibrate(pattern, context, say)
+    except DemoError as cause:
+        say(f"  {cause}")
 
 
 def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], None]) -> Context:

@@ -29,6 +29,14 @@ def write_calibration(batch: Path, content: dict[str, Any]) -> None:
     write_json(batch / CALIBRATION, content)
 
 
+def forget_calibration(batch: Path) -> None:
+    (batch / CALIBRATION).unlink(missing_ok=True)
+
+
+def calibrated_budget_is_known(batch: Path) -> bool:
+    return (read_calibration(batch) or {}).get("budget_ms") is not None
+
+
 def calibrated_budget_ms(batch: Path, period_ms: float) -> float:
     """Of a period of `period_ms`: another period gets the same part of the CPU."""
     found = read_calibration(batch)

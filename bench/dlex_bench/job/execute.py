@@ -154,6 +154,7 @@ def _views(setting: Setting, played: Played) -> dict[str, Any]:
 def _summary(setting: Setting, record: Path) -> dict[str, Any]:
     out = setting.directory / f"qoe-{record.name}.json"
     everywhere = setting.driver_cpus | {setting.cpu}
-    with comparing(setting.context.program(QOE), record, out, everywhere) as process:
+    options = [f"--unstamped={setting.unstamped}"] if setting.unstamped else []
+    with comparing(setting.context.program(QOE), record, out, everywhere, options) as process:
         wait_for(process, limit_s(setting.length_s), setting.context.tick, "dlex-qoe")
     return read_summary(out, process.returncode)

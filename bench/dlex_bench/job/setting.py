@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..agenda.jobs import Job
@@ -34,6 +34,7 @@ class Setting:
     cpu: int
     driver_cpus: frozenset[int]
     clip: Path
+    unstamped: Path | None  # what dlex-qoe compares, where the clip itself has stamps
     facts: ClipFacts
     policy: Policy
     adapter: Adapter
@@ -64,11 +65,7 @@ class Setting:
 
     @property
     def load_sched(self) -> str:
-        """The kind of rt-app's policy: `same` is the player's, and a reservation beside a quota."""
-        told = str(self.job.load.get("sched", "same"))
-        if told != "same":
-            return told
-        return "deadline" if self.policy.kind in ("deadline", "quota") else str(self.policy)
+        return load_sched(self.job, self.policy)
 
     @property
     def wants_domain(self) -> bool:
@@ -88,30 +85,42 @@ def aside(cpus: frozenset[int]) -> Iterator[None]:
 
 def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpus: frozenset[int]) -> Setting:
     policy = Policy.parse(job.sched)
-    clip = _clip_of(job, context)
+    adapter = adapter_for(job.player, context.program(DLEX_PLAY))
+    if reason := adapter.applicable(job):
+        raise NotHere(reason)
+    _require_allowed(job, policy)
     if policy.calibrated:
         policy = policy.with_runtime(calibrated_budget_ms(context.batch, policy.period_ms))
-    adapter = adapter_for(job.player, context.program(DLEX_PLAY))
-    setting = Setting(job, directory, context, cpu, driver_cpus, clip, clip_facts(clip), policy, adapter)
+    clip, unstamped = _clips_of(job, context)
+    setting = Setting(job, directory, context, cpu, driver_cpus, clip, unstamped, clip_facts(clip), policy, adapter)
     if not setting.frames:
         raise DemoError(f"{clip} has no pictures from {setting.start_s:g} s on; choose another part", EXIT_SETUP)
-    if reason := adapter.applicable(replace(job, sched=str(policy))):
-        raise NotHere(reason)
-    _require_allowed(setting)
     return setting
 
 
-def _clip_of(job: Job, context: Context) -> Path:
-    """Without an observer the stamps would only be in the way of RMSE."""
+def load_sched(job: Job, policy: Policy) -> str:
+    """The kind of rt-app's policy: `same` is the player's, and a reservation beside a quota."""
+    told = str(job.load.get("sched", "same"))
+    if told != "same":
+        return told
+    return "deadline" if policy.kind in ("deadline", "quota") else str(policy)
+
+
+def _clips_of(job: Job, context: Context) -> tuple[Path, Path | None]:
+    """What is played, and the same without stamps if that is another: without an observer they would only be in the way,
+    and with one they must not count as differences between pictures."""
     if file := job.clip.get("file"):
-        return Path(file)
-    plain = job.clip.get("unstamped") if job.observe == INSIDE else None
-    return make_clip(context.root, plain or job.clip["recipe"])
+        return Path(file), None
+    plain = job.clip.get("unstamped")
+    unstamped = make_clip(context.root, plain) if plain else None
+    if unstamped and job.observe == INSIDE:
+        return unstamped, None
+    return make_clip(context.root, job.clip["recipe"]), unstamped
 
 
-def _require_allowed(setting: Setting) -> None:
-    wanted = {setting.policy.kind}
-    if setting.load_kind == "rtapp":
-        wanted.add(setting.load_sched.partition(":")[0])
+def _require_allowed(job: Job, policy: Policy) -> None:
+    wanted = {policy.kind}
+    if job.load.get("kind") == "rtapp":
+        wanted.add(load_sched(job, policy).partition(":")[0])
     if missing := sorted(wanted - allowed_kinds()):
         raise NotHere(f"{' and '.join(missing)} cannot be had here: {privilege_sentence()}")

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The budget at which the baseline, mplayer -framedrop, shows here what it showed the paper's authors.
+
+Their 15 ms of 40 fitted their machine: on a faster one nothing would be dropped by anybody. So the budget is sought at which
+the baseline drops as large a part of its pictures as in the paper's cbs row, beside both rt-apps under their reservations,
+seen from outside; and kept fixed for all other settings.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..agenda.jobs import Job
+from ..errors import DemoError
+from ..machine.policy import CALIBRATED, Policy
+from .bisection import AIM, TOLERANCE, Try, found, good, next_share
+from .budget import read_calibration, write_calibration
+from .context import Context
+from .execute import execute
+
+FOLDER = "calibration"
+BASELINE = "mplayer -framedrop"
+PARAMS = {"framedrop": "soft", "threads": 1, "options": []}
+# What one play takes beyond the clip: the start of the stage, rt-app's, dlex-qoe.
+OVERHEAD_S = 12.0
+
+Say = Callable[[str], None]
+
+
+def calibrated_job(jobs: Sequence[Job]) -> Job | None:
+    """One whose budget is the calibrated one, if there is any."""
+    return next((job for job in jobs if CALIBRATED in job.sched), None)
+
+
+def calibrate(pattern: Job, context: Context, say: Say) -> float:
+    """The budget in ms for clip, CPU and period of `pattern`. What an earlier call has found or tried is not repeated."""
+    period_ms = Policy.parse(pattern.sched).period_ms
+    content = _begun(pattern, context, period_ms)
+    while content["budget_ms"] is None:
+        tries = [Try(known["share"], known["drops_fraction"]) for known in content["tries"]]
+        share = next_share(tries)
+        if share is None:
+            _conclude(content, tries, say)
+        else:
+            content["tries"].append(_try(pattern, context, share, period_ms, len(tries) + 1, say))
+        write_calibration(context.batch, content)
+    return float(content["budget_ms"])
+
+
+def _begun(pattern: Job, context: Context, period_ms: float) -> dict[str, Any]:
+    key = {
+        "machine": context.machine,
+        "clip": pattern.clip,
+        "cpu": pattern.cpu,
+        "baseline": BASELINE,
+        "period_ms": period_ms,
+    }
+    known = read_calibration(context.batch)
+    if known is None:
+        return {"version": 1, **key, "aim": AIM, "tolerance": TOLERANCE, "budget_ms": None, "spread": None, "tries": []}
+    if differing := [name for name in ("machine", "clip", "cpu") if known.get(name) != key[name]]:
+        raise DemoError(
+            f"{context.batch} was calibrated for another {' and '.join(differing)}; calibrate anew (--again), or choose "
+            "another folder"
+        )
+    return known
+
+
+def _try(pattern: Job, context: Context, share: float, period_ms: float, number: int, say: Say) -> dict[str, Any]:
+    policy = Policy("deadline", runtime_ms=round(share * period_ms, 6), period_ms=period_ms)
+    job = replace(
+        pattern,
+        id=f"{FOLDER}-try-{number}",
+        section=FOLDER,
+        workload="baseline",
+        player="mplayer",
+        player_params=PARAMS,
+        sched=str(policy),
+        load={"kind": "rtapp", "sched": "deadline"},
+        observe="outside",
+    )
+    directory = context.batch / FOLDER / f"try-{number}"
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    result = execute(job, directory, context)
+    if result["status"] != "done":
+        raise DemoError(f"the budget cannot be calibrated: {result['reason']}")
+    figures = result["figures"]
+    say(
+        f"  try {number}: with {policy.runtime_ms:g} ms of {period_ms:g}, {BASELINE} drops {figures['dropped']} of "
+        f"{figures['frames']} pictures ({figures['drops_fraction']:.1%}; wanted: {AIM:.1%})"
+    )
+    told = {key: figures[key] for key in ("frames", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_sd")}
+    works_ms = {name: task.get("work_ms") for name, task in (result["rtapp"] or {}).items()}
+    return {"share": share, "budget_ms": policy.runtime_ms, **told, "rtapp_work_ms": works_ms}
+
+
+def _conclude(content: dict[str, Any], tries: Sequence[Try], say: Say) -> None:
+    share = found(tries)
+    plays = [known.dropped for known in tries if known.share == share]
+    content["budget_ms"] = round(share * content["period_ms"], 6)
+    content["spread"] = {
+        "plays": len(plays),
+        "drops_fraction_mean": statistics.fmean(plays),
+        "drops_fraction_sd": statistics.stdev(plays) if len(plays) > 1 else None,
+        "within_tolerance": good(tries, share),
+    }
+    doubt = "" if good(tries, share) else "; that is not within a percent of what was wanted: the plays differ too much"
+    say(f"  budget: {content['budget_ms']:g} ms of {content['period_ms']:g}{doubt}")

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The search for the budget, on made plays. Not covered: real ones (test_bench_job_stage.py plays the baseline once)."""
+
+import random
+import unittest
+
+from dlex_bench.errors import DemoError
+from dlex_bench.job.bisection import AIM, FIRST, LEAST, MOST, MOST_TRIES, PLAYS, TOLERANCE, Try, found, good, next_share
+
+
+def search(dropped, tries=None):
+    tries = [] if tries is None else tries
+    while (share := next_share(tries)) is not None:
+        tries.append(Try(share, dropped(share)))
+    return tries
+
+
+def steep(at):
+    """As many drops as wanted with `at` of the CPU; a tenth more or less of it changes them by a third."""
+    return lambda share: min(1.0, AIM * (at / share) ** 4)
+
+
+class Search(unittest.TestCase):
+    def test_budget_is_found_wherever_it_lies(self):
+        for at in (0.04, 0.1, 0.25, 0.3, 0.44):
+            tries = search(steep(at))
+            self.assertTrue(good(tries, found(tries)), at)
+            self.assertLess(abs(found(tries) / at - 1), 0.05, at)
+            self.assertLess(len(tries), MOST_TRIES)
+
+    def test_budget_that_is_found_was_played_several_times(self):
+        tries = search(steep(0.2))
+        self.assertEqual(sum(known.share == found(tries) for known in tries), PLAYS)
+
+    def test_search_goes_on_where_it_was_interrupted(self):
+        whole = search(steep(0.13))
+        self.assertEqual(search(steep(0.13), whole[:3]), whole)
+
+    def test_noise_does_not_keep_it_from_ending(self):
+        for seed in range(50):
+            chance = random.Random(seed)
+            tries = search(lambda share: steep(0.2)(share) * chance.uniform(0.3, 3))
+            self.assertLessEqual(len(tries), MOST_TRIES)
+            self.assertTrue(LEAST <= found(tries) <= MOST)
+
+    def test_single_lucky_play_is_not_enough(self):
+        plays = iter([AIM, 3 * AIM, 3 * AIM])
+        tries = [Try(FIRST, next(plays)) for _ in range(3)]
+        self.assertGreater(next_share(tries), FIRST)
+
+    def test_tolerance_is_a_percent_of_the_pictures(self):
+        tries = [Try(0.2, AIM + 0.9 * TOLERANCE)]
+        self.assertTrue(good(tries, 0.2))
+        self.assertFalse(good([Try(0.2, AIM + 1.1 * TOLERANCE)], 0.2))
+
+    def test_clip_that_is_too_heavy_or_too_light_is_told(self):
+        with self.assertRaisesRegex(DemoError, "easier to decode"):
+            search(lambda share: 0.5)
+        with self.assertRaisesRegex(DemoError, "harder to decode"):
+            search(lambda share: 0.0)
+
+
+if __name__ == "__main__":
+    unittest.main()
