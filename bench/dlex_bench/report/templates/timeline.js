@@ -29,7 +29,7 @@ const timelineFigure = (() => {
         const indices = known(view, key).filter((i) => view.verdict[i] === "s");
         return trace(view, texts, indices, indices.map((i) => ms(view[key][i])), {
             mode: "lines+markers",
-            name: key === "skew" ? name : `${name}: lag behind the first picture`,
+            name: `${key === "skew" ? "A-V" : "lag behind the first picture"}, ${name}`,
             showlegend: true,
             line: { color: colour(ink), width: 1 },
             marker: { color: colour(ink), symbol, size: 4 },
@@ -84,7 +84,7 @@ const timelineFigure = (() => {
         const rows = { ...order, autorange: false, showgrid: false };
         return {
             xaxis: axis("place in the clip, s", { anchor: decodes ? "y2" : "y" }),
-            yaxis: axis("A-V, ms", { domain: decodes ? [.45, .80] : [0, .78] }),
+            yaxis: axis(knows(own, "skew") || knows(seen, "skew") ? "A-V, ms" : "lag, ms", { domain: decodes ? [.45, .80] : [0, .78] }),
             ...(decodes ? { yaxis2: axis("decode, ms", { domain: [0, .38], range: decodeRange(own) }) } : {}),
             yaxis3: axis("", { ...rows, domain: [.97 - .035 * names.length, .97], range: [names.length - .5, -.5] }),
         };
@@ -95,8 +95,8 @@ const timelineFigure = (() => {
         const textsOf = (view) => view.pts.map((_, i) => record.describe(view, i));
         const texts = new Map([own, seen].filter(Boolean).map((view) => [view, textsOf(view)]));
         const traces = verdictTraces(first, texts.get(first));
-        if (own) traces.push(skewTrace(own, texts.get(own), "A-V, the player's own record", "blue", "circle"));
-        if (seen) traces.push(skewTrace(seen, texts.get(seen), "A-V, seen from outside", "green", "diamond"));
+        if (own) traces.push(skewTrace(own, texts.get(own), "the player's own record", "blue", "circle"));
+        if (seen) traces.push(skewTrace(seen, texts.get(seen), "seen from outside", "green", "diamond"));
         if (knows(own, "end")) traces.push(...decodeTraces(own, texts.get(own)));
         if (knows(own, "deadline")) traces.push(deadlineTrace(own, texts.get(own)));
         const legend = { orientation: "h", y: -.14, yanchor: "top" };
