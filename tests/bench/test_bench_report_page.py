@@ -27,6 +27,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
 FIXTURE = Path(__file__).resolve().parent / "fixtures/batch"
 RUN = "cbs-dlex_slack-r1"
+SEEN_RUN = "cbs-dlex_none-r1"
 # A busy machine may need long to draw; nothing here waits for a time to pass.
 PATIENCE_S = 120
 OPTIONS = (
@@ -59,11 +60,23 @@ class Page(unittest.TestCase):
         cls.addClassCleanup(holder.cleanup)
         cls.folder = Path(holder.name)
         cls.page = cls.folder / "report.html"
-        command = [sys.executable, "-m", "dlex_bench", "report", FIXTURE, "-o", cls.page]
+        batch = shutil.copytree(FIXTURE, cls.folder / "batch")
+        cls.seen_only(batch / SEEN_RUN)
+        command = [sys.executable, "-m", "dlex_bench", "report", batch, "-o", cls.page]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         cls.chromium = browser(cls.folder / "profile")
         cls.addClassCleanup(cls.chromium.quit)
         cls.chromium.set_script_timeout(PATIENCE_S)
+
+    @staticmethod
+    def seen_only(run):
+        """Leaves of a run what an observer without sound would know."""
+        with (run / "own/frames.csv").open(newline="") as lines:
+            rows = [row for row in csv.DictReader(lines) if row["verdict"] == "shown"]
+        shutil.rmtree(run / "own")
+        (run / "seen").mkdir()
+        lines = [f"{row['index']},{row['pts_ns']},shown,{row['shown_ns']},\n" for row in rows]
+        (run / "seen/frames.csv").write_text("index,pts_ns,verdict,shown_ns,skew_ns\n" + "".join(lines))
 
     def setUp(self):
         self.look(1280, 900)
@@ -208,6 +221,12 @@ class Page(unittest.TestCase):
     def test_link_opens_the_run_that_it_names(self):
         self.look(1280, 900, fragment=f"#run={RUN}")
         self.wait_for_timeline()
+
+    def test_record_from_outside_alone_has_a_timeline(self):
+        self.open_timeline(SEEN_RUN)
+        names = [it["name"] for it in self.traces("timeline-plot")]
+        self.assertIn("lag behind the first picture, seen from outside", names)
+        self.assertFalse([name for name in names if name.startswith(("decode", "A-V"))])
 
     def test_point_of_a_panel_opens_its_run(self):
         self.draw_everything()

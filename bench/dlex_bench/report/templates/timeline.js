@@ -77,14 +77,15 @@ const timelineFigure = (() => {
         return [0, 1.08 * Math.max(longest, Math.min(latest, 3 * longest))];
     }
 
-    function axes(own, first) {
+    function axes(own, seen, first) {
+        const skew = knows(own, "skew") || knows(seen, "skew");
         const decodes = knows(own, "end");
         const names = letters(first).map((letter) => VERDICTS[letter].name);
         const order = { type: "category", categoryorder: "array", categoryarray: names };
         const rows = { ...order, autorange: false, showgrid: false };
         return {
             xaxis: axis("place in the clip, s", { anchor: decodes ? "y2" : "y" }),
-            yaxis: axis(knows(own, "skew") || knows(seen, "skew") ? "A-V, ms" : "lag, ms", { domain: decodes ? [.45, .80] : [0, .78] }),
+            yaxis: axis(`${skew ? "A-V" : "lag"}, ms`, { domain: decodes ? [.45, .80] : [0, .78] }),
             ...(decodes ? { yaxis2: axis("decode, ms", { domain: [0, .38], range: decodeRange(own) }) } : {}),
             yaxis3: axis("", { ...rows, domain: [.97 - .035 * names.length, .97], range: [names.length - .5, -.5] }),
         };
@@ -100,6 +101,6 @@ const timelineFigure = (() => {
         if (knows(own, "end")) traces.push(...decodeTraces(own, texts.get(own)));
         if (knows(own, "deadline")) traces.push(deadlineTrace(own, texts.get(own)));
         const legend = { orientation: "h", y: -.14, yanchor: "top" };
-        return [traces, layout({ ...axes(own, first), hovermode: "closest", barmode: "overlay", bargap: 0, legend })];
+        return [traces, layout({ ...axes(own, seen, first), hovermode: "closest", barmode: "overlay", bargap: 0, legend })];
     };
 })();
