@@ -101,6 +101,7 @@ const timelineFigure = (() => {
         if (knows(own, "end")) traces.push(...decodeTraces(own, texts.get(own)));
         if (knows(own, "deadline")) traces.push(deadlineTrace(own, texts.get(own)));
         const legend = { orientation: "h", y: -.14, yanchor: "top" };
-        return [traces, layout({ ...axes(own, seen, first), hovermode: "closest", barmode: "overlay", bargap: 0, legend })];
+        const more = { hovermode: "closest", barmode: "overlay", bargap: 0, legend };
+        return [traces, layout({ ...axes(own, seen, first), ...more })];
     };
 })();
