@@ -80,7 +80,8 @@ def _beyond(share: float, factor: float, means: dict[float, float]) -> float:
     if factor > 1:
         raise DemoError(
             f"even with {share:.0%} of the CPU, all that is left beside rt-app, the baseline drops {means[share]:.1%} of its "
-            f"pictures ({AIM:.1%} are wanted); choose a clip that is easier to decode"
+            f"pictures ({AIM:.1%} are wanted); calibrate --again if the machine was busy, or choose a clip that is easier to "
+            "decode"
         )
     raise DemoError(
         f"even with {share:.0%} of the CPU the baseline drops only {means[share]:.1%} of its pictures ({AIM:.1%} are wanted); "
