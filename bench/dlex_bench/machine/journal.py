@@ -139,14 +139,22 @@ def _remove_group(group: Path) -> None:
 
 
 def _empty(group: Path) -> None:
-    """Thread by thread where the version allows it: version 1 calls the file `tasks`, version 2 cgroup.threads."""
-    members = next((name for name in ("tasks", "cgroup.threads") if (group / name).exists()), None)
-    if members is None:
+    members = _member_list(group)
+    if not (group / members).exists():
         return
-    for tid in (group / members).read_text().split():
+    for member in (group / members).read_text().split():
         # Over already, or in the middle of its end.
         with contextlib.suppress(OSError):
-            (group.parent / members).write_text(tid)
+            (group.parent / members).write_text(member)
+
+
+def _member_list(group: Path) -> str:
+    """Thread by thread where that is allowed: version 2 lets single threads out of a threaded group only, and lists no
+    processes there."""
+    try:
+        return "cgroup.threads" if (group / "cgroup.type").read_text().strip() == "threaded" else "cgroup.procs"
+    except FileNotFoundError:
+        return "tasks"
 
 
 def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT | os.O_APPEND) -> int | None:
