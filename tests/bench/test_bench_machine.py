@@ -222,6 +222,40 @@ class OwnCpu(unittest.TestCase):
             pass
 
 
+class Managed(unittest.TestCase):
+    """Version 2 has a manager, mostly systemd, which takes controllers away that no unit of its own uses."""
+
+    def setUp(self):
+        require("deadline")
+        require("quota")
+        if cgroups.hierarchy_of("cpuset").version == 1:
+            self.skipTest("version 1 has no controllers that could be taken away")
+        repair()
+
+    def take_away(self, controller):
+        with contextlib.suppress(OSError):  # refused, and the manager goes on
+            (cgroups.hierarchy_of(controller).root / "cgroup.subtree_control").write_text(f"-{controller}")
+
+    def test_partition_outlasts_its_manager(self):
+        with own_cpu_soon() as domain:
+            self.take_away("cpuset")
+            self.assertEqual((domain.group / "cpuset.cpus.partition").read_text(), "root\n")
+
+    def test_quota_outlasts_its_manager(self):
+        with quota_group(QUOTA, CPU) as group:
+            self.take_away("cpu")
+            self.assertEqual((group.folder / "cpu.max").read_text(), "15000 40000\n")
+
+    def test_quota_in_a_partition_outlasts_its_manager(self):
+        before = snapshot()
+        with own_cpu_soon() as domain, quota_group(QUOTA, CPU, domain) as group:
+            self.take_away("cpu")
+            self.take_away("cpuset")
+            self.assertEqual((group.folder / "cpu.max").read_text(), "15000 40000\n")
+            self.assertEqual((domain.group / "cpuset.cpus.partition").read_text(), "root\n")
+        self.assertEqual(snapshot(), before)
+
+
 class Endings(unittest.TestCase):
     """However a run ends, the machine is then as it was before."""
 

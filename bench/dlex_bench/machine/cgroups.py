@@ -57,6 +57,15 @@ def require(controller: str, purpose: str) -> Hierarchy:
     return hierarchy
 
 
+def keep_controller(group: Path, controller: str) -> None:
+    """Version 2: as long as a group hands a controller down, nobody can take it from above.
+
+    systemd switches off at the root what none of its own units uses, whenever one of them starts or ends, and with the
+    controller would go what we have set.
+    """
+    (group / "cgroup.subtree_control").write_text(f"+{controller}")
+
+
 def parse_cpus(text: str) -> set[int]:
     """The kernel's lists, as "0-3,7"."""
     cpus: set[int] = set()

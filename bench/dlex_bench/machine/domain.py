@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..errors import EXIT_SETUP, DemoError
 from .attributes import set_attributes
-from .cgroups import PREFIX, Hierarchy, online_cpus, parse_cpus, require, spell_cpus
+from .cgroups import PREFIX, Hierarchy, keep_controller, online_cpus, parse_cpus, require, spell_cpus
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy, attributes_for
 
@@ -118,6 +118,7 @@ def _split_v2(root: Path, steps: Journal, cpu: int) -> Path:
     state = (group / "cpuset.cpus.partition").read_text().strip()
     if state != "root":
         raise DemoError(f"CPU {cpu} cannot become a partition ({state}); choose another CPU", EXIT_SETUP)
+    keep_controller(group, "cpuset")
     return group
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, DemoError
-from .cgroups import PREFIX, Hierarchy, hierarchy_of, require
+from .cgroups import PREFIX, Hierarchy, hierarchy_of, keep_controller, require
 from .domain import Domain, stay_on, threads_of
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy
@@ -127,6 +127,7 @@ def _make_v2(root: Path, steps: Journal, name: str, domain: Domain | None) -> Pa
     steps.make_folder(parent / name)
     if parent != root:
         (parent / name / "cgroup.type").write_text("threaded")
+    keep_controller(parent / name, "cpu")
     return parent / name
 
 
