@@ -66,12 +66,16 @@ static void describe(struct session *session, const AVFrame *picture, struct fra
     session->next_pts_ns = pts_ns + duration_ns(session, picture);
 }
 
-/* The clock runs from the first picture on; without sound it starts at that picture. */
-static void begin_with(struct presenter *presenter, int64_t pts_ns)
+/*
+ * The clock runs from the first picture on; without sound it starts at that picture. That one is drawn before: opening
+ * the window takes as long as some pictures last, and sound that plays meanwhile would be ahead from the beginning.
+ */
+static void begin_with(struct presenter *presenter, const AVFrame *picture, int64_t pts_ns)
 {
     struct session *const session = presenter->session;
     if (session->started)
         return;
+    video_sink_show(*session->setup->screen, picture); /* if it fails, so does the next */
     if (!session->audio)
         sync_init(&session->sync, pts_ns, session->sync.untimed);
     steering_start_clock(presenter->steering);
@@ -132,7 +136,7 @@ static void present(struct presenter *presenter, const AVFrame *picture, struct 
         return;
     }
     const int64_t due_ns = due_pts_ns(session, record);
-    begin_with(presenter, due_ns);
+    begin_with(presenter, picture, due_ns);
     if (session->pictured || !session->paused) /* a seek shows its first picture in a pause, too */
         steering_wait_until(presenter->steering, due_ns);
     if (steering_is_asked(presenter->steering))
