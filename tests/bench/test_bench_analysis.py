@@ -183,6 +183,19 @@ class Front(unittest.TestCase):
         self.assertGreater(found.holds_in, 0.3)
         self.assertLess(found.holds_in, 0.9)
 
+    def test_share_is_that_of_the_winner(self):
+        # Who has the better medians is not always who wins more often, as the figures of one run belong together.
+        shares = {"dlex_slack": 0.4, "dlex_paper": 0.6}
+        groups = [repeated(name, [point(dropped=n)] * 5) for name, n in (("dlex_slack", 1), ("dlex_paper", 3), ("mpv_vo", 2))]
+        with mock.patch.object(front, "_shares", lambda *_: shares):
+            found = front.goal("cbs", results_frame.of_section(settings_of(*groups), "cbs"))
+        self.assertEqual((found.winner, found.best, found.holds_in), ("dlex_slack", "dlex_slack", 0.4))
+
+    def test_few_runs_have_no_share(self):
+        groups = [repeated("dlex_slack", [point()] * 5), repeated("mpv_vo", [point(sd=20)] * 3)]
+        found = front.goal("cbs", results_frame.of_section(settings_of(*groups), "cbs"))
+        self.assertEqual((found.winner, found.holds_in), ("dlex_slack", None))
+
     def test_setting_without_all_four_figures_is_named(self):
         groups = [repeated(name, [point()] * 2) for name in ("dlex_slack", "mpv_vo")]
         groups.append([result("ffplay_default", 1, dropped=3)])
@@ -378,6 +391,22 @@ class Goals(unittest.TestCase):
         found = self.front(repeated("dlex_slack", [point()] * 5), peer)
         self.assertEqual((found.word, found.sentence),
                          ("met", "dlex_slack is, in 100% of the resamples; our policies dominate 1 of 1 peer settings"))
+
+    def test_front_is_not_met_while_a_peer_is_unknown(self):
+        known = [repeated("dlex_slack", [point()] * 5), repeated("mpv_vo", [point(sd=50)] * 5)]
+        silent = repeated("ffplay_no", [{"dropped": 3}] * 5)
+        found = self.front(*known, silent)
+        self.assertEqual(found.word, "not measured")
+        self.assertIn("nothing can be said of ffplay_no", found.sentence)
+        lost = results_frame.rows([result("mpv_no", status="failed")])
+        found = goals.outcomes(settings_of(*known), ["cbs"], lost)[0]
+        self.assertEqual((found.word, "of mpv_no" in found.sentence), ("not measured", True))
+
+    def test_few_runs_do_not_acquit_of_misses(self):
+        heavy = repeated("dlex_slack", [point()] * 2, missed=300)
+        control = repeated("dlex_none", [{}] * 2, missed=1, section="control")
+        found = self.outcomes(heavy, control)[MISSES]
+        self.assertEqual((found.word, "too few runs" in found.sentence), ("not measured", True))
 
     def test_shares_of_missed_periods_are_told(self):
         found = self.outcomes(repeated("dlex_slack", [point()] * 2, missed=1),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .results_frame import Row
+from .statistics import ENOUGH
 
 # What a difference must exceed to be one. The screen is looked at every 0.5 ms: finer skews are not seen.
 AXES: dict[str, float] = {
@@ -41,16 +42,17 @@ Numbers = NDArray[np.float64]
 class Goal:
     """What holds in one section, and in which share of bootstrap resamples of its repetitions.
 
-    `winner`: our policy that is no worse in all figures than every peer, if there is one. `holds_in`: the share for
-    the policy for which it is greatest (`best`). `undominated`: our policies that no peer dominates.
-    `dominated_peers`: the peers that some policy of ours dominates.
+    `winner`: our policy that is no worse in all figures than every peer, if there is one. `best`: it, else the one for
+    which the share is greatest; `holds_in`: the share of that one, None where there are too few runs for it to mean
+    anything. `undominated`: our policies that no peer dominates. `dominated_peers`: the peers that some policy of ours
+    dominates. `unmeasured`: settings of which no run knows all four figures.
     """
 
     section: str
     points: dict[str, Point]
     best: str | None
     winner: str | None
-    holds_in: float
+    holds_in: float | None
     worse_in: dict[str, dict[str, list[str]]]
     undominated: list[str]
     dominated_peers: list[str]
@@ -87,17 +89,17 @@ def goal(section: str, runs: Runs) -> Goal | None:
     peers = [name for name in points if name not in ours]
     if not ours or not peers:
         return None
-    shares = _shares({name: _table(runs[name]) for name in points}, ours, peers)
+    tables = {name: _table(runs[name]) for name in points}
+    shares = _shares(tables, ours, peers)
     # Among equals the one that is worse than the fewest peers.
     worse = {name: {peer: axes for peer in peers if (axes := worse_axes(points[name], points[peer]))} for name in ours}
-    best = max(ours, key=lambda name: (shares[name], not worse[name], -len(worse[name])))
-    winners = [name for name in ours if not worse[name]]
+    best = max(ours, key=lambda name: (not worse[name], shares[name], -len(worse[name])))
     return Goal(
         section=section,
         points=points,
         best=best,
-        winner=max(winners, key=lambda name: shares[name]) if winners else None,
-        holds_in=shares[best],
+        winner=None if worse[best] else best,
+        holds_in=shares[best] if min(map(len, tables.values())) >= ENOUGH else None,
         worse_in=worse,
         undominated=[name for name in ours if not any(dominates(points[peer], points[name]) for peer in peers)],
         dominated_peers=[peer for peer in peers if any(dominates(points[name], points[peer]) for name in ours)],

@@ -15,7 +15,7 @@ import numpy as np
 from .front import AXES, AXIS_NAMES, OURS, Goal, goal
 from .results_frame import Row, Settings, of_section, paired_values, values
 from .seed import DROPPED, RMSE_Q16_SUM, reduction
-from .statistics import Comparison, compare
+from .statistics import ENOUGH, Comparison, compare
 
 # What our policies are set against: the paper's baseline, and this player with its deadlines taken away, so that mere
 # efficiency of the player is not credited to a policy.
@@ -68,7 +68,8 @@ def ratios(settings: Settings, section: str) -> list[Ratio]:
     return found
 
 
-def outcomes(settings: Settings, sections: Sequence[str]) -> list[Outcome]:
+def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] = ()) -> list[Outcome]:
+    """`failed`: the jobs that were tried in vain. A peer of which nothing is known was not reached by anybody."""
     told = []
     unprovoked = _miss_shares([run for runs in of_section(settings, CONTROL).values() for run in runs])
     for section in sections:
@@ -76,7 +77,7 @@ def outcomes(settings: Settings, sections: Sequence[str]) -> list[Outcome]:
         if section == CONTROL:
             continue
         if _kind(runs, "load") == "rtapp":
-            told.append(_front_outcome(section, goal(section, runs)))
+            told.append(_front_outcome(section, runs, goal(section, runs), failed))
             if _reserved(runs):
                 told.append(_misses_outcome(section, runs, unprovoked))
         elif _kind(runs, "load") == "none":
@@ -84,16 +85,21 @@ def outcomes(settings: Settings, sections: Sequence[str]) -> list[Outcome]:
     return told
 
 
-def _front_outcome(section: str, found: Goal | None) -> Outcome:
+def _front_outcome(
+    section: str, runs: Mapping[str, Sequence[Row]], found: Goal | None, failed: Sequence[Row]
+) -> Outcome:
     name = "no worse than every peer in all four figures"
     if found is None:
         return Outcome(name, section, UNMEASURED, "one of our policies and one peer are needed")
     peers = sum(1 for it in found.points if it not in found.worse_in)
-    certain = f"in {found.holds_in:.0%} of the resamples"
+    certain = "too few runs for resamples" if found.holds_in is None else f"in {found.holds_in:.0%} of the resamples"
     beaten = f"our policies dominate {len(found.dominated_peers)} of {peers} peer settings"
     if found.winner:
         merit = " (the player's efficiency, as it leaves nothing out)" if found.winner == NOTHING_DROPPED else ""
-        return Outcome(name, section, MET, f"{found.winner} is{merit}, {certain}; {beaten}")
+        told = f"{found.winner} is{merit}, {certain}; {beaten}"
+        if missing := _peers_without_figures(section, runs, found, failed):
+            return Outcome(name, section, UNMEASURED, f"{told}, but nothing can be said of {', '.join(missing)}")
+        return Outcome(name, section, MET, told)
     if found.best is None:
         return Outcome(name, section, UNMEASURED, "no policy of ours was measured")
     worse = found.worse_in[found.best]
@@ -110,6 +116,15 @@ def _front_outcome(section: str, found: Goal | None) -> Outcome:
     )
 
 
+def _peers_without_figures(
+    section: str, runs: Mapping[str, Sequence[Row]], found: Goal, failed: Sequence[Row]
+) -> list[str]:
+    """Those whose runs all failed, or told no A-V. (One that was skipped cannot be put under the section's policy.)"""
+    silent = [name for name in found.unmeasured if runs[name][0].player != OURS]
+    lost = [it.workload for it in failed if it.section == section and it.player != OURS and it.workload not in runs]
+    return list(dict.fromkeys([*silent, *lost]))
+
+
 def _misses_outcome(section: str, runs: Mapping[str, Sequence[Row]], unprovoked: Sequence[float]) -> Outcome:
     """Misses of rt-app's tasks under their reservations. A player confined to its own should cause none."""
     name = "no rt-app miss under deadline that the player causes"
@@ -118,9 +133,16 @@ def _misses_outcome(section: str, runs: Mapping[str, Sequence[Row]], unprovoked:
     if not ours:
         return Outcome(name, section, UNMEASURED, "no log of rt-app beside a policy of ours was read")
     guilty = [workload for workload, it in ours.items() if _more_than(it, unprovoked)]
+    word = MISSED if guilty else MET if all(_can_be_told(it, unprovoked) for it in ours.values()) else UNMEASURED
     text = f"{_told_shares(ours)}; beside other players {_told_shares(shares, without=ours)}"
     text += f"; beside a film that costs next to nothing {_told_shares({CONTROL: unprovoked})}" if unprovoked else ""
-    return Outcome(name, section, MISSED if guilty else MET, text)
+    text += "; too few runs to tell them apart" if word == UNMEASURED else ""
+    return Outcome(name, section, word, text)
+
+
+def _can_be_told(shares: Sequence[float], unprovoked: Sequence[float]) -> bool:
+    """No misses are no fault, in however few runs; some are set against those of the control, which takes several."""
+    return not any(shares) or min(len(shares), len(unprovoked)) >= ENOUGH
 
 
 def _more_than(shares: Sequence[float], unprovoked: Sequence[float]) -> bool:

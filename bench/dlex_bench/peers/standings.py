@@ -13,7 +13,7 @@ from ..analysis.front import AXIS_NAMES
 from ..analysis.goals import MET, REFERENCES, UNMEASURED, Outcome, Ratio, outcomes, ratios, seed_ratios
 from ..analysis.results_frame import Row, Settings, by_setting, of_section, rows, sections, values
 from ..analysis.statistics import Comparison, spread
-from ..batch.results import open_results
+from ..batch.results import FAILED, open_results
 from ..errors import DemoError
 from ..progress import tell, tell_table
 from ..table import Column, Spread, medians_table, short, titled_table
@@ -41,7 +41,7 @@ def show_standings(console: Console, out: Path) -> list[Row]:
 
 
 def show_goals(console: Console, found: Sequence[Row]) -> None:
-    told = outcomes(by_setting(found), sections(found))
+    told = outcomes(by_setting(found), sections(found), [row for row in found if row.status == FAILED])
     for outcome in told:
         tell(console, f"{outcome.word}: {outcome.section}, {outcome.name}: {outcome.sentence}", wrap=False)
     tell(console, goals_line(told))

@@ -10,6 +10,7 @@ from ..analysis.goals import Outcome, Ratio, outcomes, ratios
 from ..analysis.results_frame import Settings, by_setting, sections, values
 from ..analysis.seed_findings import Finding, findings
 from ..analysis.statistics import Comparison, Spread, spread
+from ..batch.results import FAILED
 from .gather import Batch
 from .metrics import number
 
@@ -56,7 +57,7 @@ def meaning(batch: Batch) -> Meaning:
     experiments = _experiments(settings)
     shown = seed.TABLES.items() if experiments else ()
     return Meaning(
-        outcomes(settings, names) if peers else [],
+        outcomes(settings, names, batch.of_status(FAILED)) if peers else [],
         found,
         [_table(title, key, table, experiments, settings) for key, (title, table) in shown],
         [it for it in findings(settings) if it.section in experiments],
