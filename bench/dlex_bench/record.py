@@ -52,7 +52,7 @@ def read_frames(run_dir: Path) -> list[Frame]:
     except (OSError, KeyError, ValueError) as cause:
         raise DemoError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
     if not any(frame.verdict == "shown" for frame in frames):
-        raise DemoError(f"no picture was shown; play the clip by hand to see why")
+        raise DemoError("no picture was shown; play the clip by hand to see why")
     return frames
 
 
