@@ -254,6 +254,18 @@ class Merging(Batches):
             (self.folder / out / "calibration.json").write_text(json.dumps(calibration))
         self.assertIn("calibrated apart, to 8.1 and 8.3 ms", self.run_command("merge", "a", "b", "-o", "c", status=1))
 
+    def test_every_machine_keeps_its_budget(self):
+        self.be_of_another_machine("b")
+        here = self.results("a")["all-none-r1"]["machine"]
+        for out, machine, budget_ms in (("a", here, 8.1), ("b", "0123456789ab", 8.3)):
+            calibration = {"machine": machine, "budget_ms": budget_ms}
+            (self.folder / out / "calibration.json").write_text(json.dumps(calibration))
+        self.run_command("merge", "a", "b", "-o", "c", "--mixed")
+        self.run_command("merge", "c", "-o", "d", "--mixed")
+        for out in ("c", "d"):
+            kept = [json.loads(path.read_text()) for path in (self.folder / out).glob("calibration*.json")]
+            self.assertEqual({it["machine"]: it["budget_ms"] for it in kept}, {here: 8.1, "0123456789ab": 8.3})
+
 
 if __name__ == "__main__":
     with_packages("pydantic, rich, yaml")

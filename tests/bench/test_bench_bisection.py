@@ -1,10 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The search for the budget, on made plays. Not covered: real ones (test_bench_job_stage.py plays the baseline once)."""
+"""The search for the budget, on made plays, and whose budget it is. Not covered: real plays (test_bench_job_stage.py plays
+the baseline once)."""
 
 import random
+import tempfile
 import unittest
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
+from outside import with_packages
+
+with_packages("pydantic, rich, yaml")
+
+from dlex_bench.agenda.jobs import Job
+from dlex_bench.batch import runner
 from dlex_bench.errors import DemoError
+from dlex_bench.job import budget
+from dlex_bench.job.context import Context
 from dlex_bench.job.bisection import AIM, FIRST, LEAST, MOST, MOST_TRIES, PLAYS, TOLERANCE, Try, found, good, next_share
 
 
@@ -58,6 +71,42 @@ class Search(unittest.TestCase):
             search(lambda share: 0.5)
         with self.assertRaisesRegex(DemoError, "harder to decode"):
             search(lambda share: 0.0)
+
+
+class Whose(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.batch = Path(self.folder.name)
+
+    def write(self, machine, budget_ms):
+        budget.write_calibration(self.batch, machine, {"machine": machine, "budget_ms": budget_ms, "period_ms": 40})
+
+    def test_each_machine_of_a_folder_has_its_own_budget(self):
+        self.write("a", 10.0)
+        self.assertFalse(budget.calibrated_budget_is_known(self.batch, "b"))
+        with self.assertRaisesRegex(DemoError, "calibration-b.json tells none"):
+            budget.calibrated_budget_ms(self.batch, "b", 40)
+        self.write("b", 7.0)
+        self.assertEqual([budget.calibrated_budget_ms(self.batch, it, 40) for it in "ab"], [10.0, 7.0])
+        budget.forget_calibration(self.batch, "b")
+        self.assertEqual([budget.calibrated_budget_is_known(self.batch, it) for it in "ab"], [True, False])
+
+    def test_clip_is_that_of_the_first_job_of_the_plan_whichever_runs_here(self):
+        film, other, light = (
+            Job(name, 1, "s", name, "dlex-play", {}, sched, {}, {"recipe": name}, "both")
+            for name, sched in (("film", "deadline:calibrated/40"), ("other", "other"), ("light", "deadline:calibrated/40"))
+        )
+        plan = SimpleNamespace(jobs=[film, other, light])
+        context, say = Context(self.batch, self.batch, machine="a"), mock.Mock()
+        with mock.patch.object(runner, "calibrate") as calibrate:
+            runner._calibrate_for([other], plan, context, say)
+            calibrate.assert_not_called()
+            runner._calibrate_for([other, light], plan, context, say)
+            calibrate.assert_called_once_with(film, context, say)
+            self.write("a", 10.0)
+            runner._calibrate_for([light], plan, context, say)
+            calibrate.assert_called_once()
 
 
 if __name__ == "__main__":

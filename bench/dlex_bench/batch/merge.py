@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -123,10 +123,7 @@ def _keep_machines(stores: Sequence[Store], target: Store) -> None:
 def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
     """Under one budget for a machine, or the results could not be put together."""
     kept: dict[str, tuple[Path, Any]] = {}
-    for store in [target, *stores]:
-        calibration = _read_calibration(store.out)
-        if calibration is None:
-            continue
+    for store, calibration in ((store, found) for store in [target, *stores] for found in _read_calibrations(store.out)):
         machine = str(calibration.get("machine"))
         path, known = kept.setdefault(machine, (store.out, calibration))
         if known.get("budget_ms") != calibration.get("budget_ms"):
@@ -139,11 +136,13 @@ def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
         write_json(target.out / (f"calibration-{machine}.json" if number else CALIBRATION), calibration)
 
 
-def _read_calibration(out: Path) -> dict[str, Any] | None:
-    with contextlib.suppress(OSError, ValueError):
-        content = json.loads((out / CALIBRATION).read_text())
-        return content if isinstance(content, dict) else None
-    return None
+def _read_calibrations(out: Path) -> Iterator[dict[str, Any]]:
+    """The first machine's, then those of the others."""
+    for path in (out / CALIBRATION, *sorted(out.glob("calibration-*.json"))):
+        with contextlib.suppress(OSError, ValueError):
+            content = json.loads(path.read_text())
+            if isinstance(content, dict):
+                yield content
 
 
 def _copy(entry: Found, job_id: str, target: Store) -> bool:

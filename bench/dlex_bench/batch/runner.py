@@ -14,7 +14,7 @@ from rich.console import Console
 
 from ..agenda.jobs import Extent, Job
 from ..errors import EXIT_SETUP, DemoError, Interrupted
-from ..job.budget import CALIBRATION, calibrated_budget_is_known, forget_calibration
+from ..job.budget import calibrated_budget_is_known, forget_calibration
 from ..job.calibrate import calibrate, calibrated_job
 from ..job.context import Context
 from ..machine.journal import repair
@@ -53,7 +53,7 @@ def run(options: Options, wait: bool, console: Console) -> None:
         context = prepare(store, plan, options, say)
         batch = _Batch(store, plan, options, console)
         try:
-            _calibrate_for(batch.to_do, context, say)
+            _calibrate_for(batch.to_do, plan, context, say)
             batch.run(context)
         finally:
             keep_rtapp_calibration(store, context)
@@ -75,7 +75,7 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
         done = store.result(job.id)
         if not done or done["status"] != DONE:
             context = prepare(store, plan, options, say)
-            _calibrate_for([job], context, say)
+            _calibrate_for([job], plan, context, say)
             done = run_one(store, job, context)
             keep_rtapp_calibration(store, context)
     tell(console, f"{job.id}: {result_line(done)}")
@@ -97,15 +97,16 @@ def calibrate_batch(options: Options, again: bool, wait: bool, console: Console)
     with store.opened(), _cpus([pattern], wait, say):
         context = prepare(store, plan, options, say)
         if again:
-            forget_calibration(store.out)
+            forget_calibration(store.out, context.machine)
         budget_ms = calibrate(pattern, context, say)
-    tell(console, f"calibrated budget: {budget_ms:g} ms; {store.out / CALIBRATION} has it")
+    tell(console, f"calibrated budget: {budget_ms:g} ms; it is kept in {store.out}")
 
 
-def _calibrate_for(jobs: Sequence[Job], context: Context, say: Callable[[str], None]) -> None:
-    """Before the first job that needs it. Where it cannot be done, those jobs tell so and the others go on."""
-    pattern = calibrated_job(jobs)
-    if pattern is None or calibrated_budget_is_known(context.batch):
+def _calibrate_for(jobs: Sequence[Job], plan: Plan, context: Context, say: Callable[[str], None]) -> None:
+    """Before the first job that needs it, whichever that is here: by the clip of the plan's first. Where it cannot be
+    done, those jobs tell so and the others go on."""
+    pattern = calibrated_job(plan.jobs)
+    if pattern is None or calibrated_job(jobs) is None or calibrated_budget_is_known(context.batch, context.machine):
         return
     say("calibrating the budget, as the jobs want it:")
     try:

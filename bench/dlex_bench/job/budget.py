@@ -13,9 +13,43 @@ from ..summary import write_json
 CALIBRATION = "calibration.json"
 
 
-def read_calibration(batch: Path) -> dict[str, Any] | None:
-    """None before there is one."""
-    path = batch / CALIBRATION
+def read_calibration(batch: Path, machine: str) -> dict[str, Any] | None:
+    """None before there is one for this machine."""
+    return _read(_place(batch, machine))
+
+
+def write_calibration(batch: Path, machine: str, content: dict[str, Any]) -> None:
+    write_json(_place(batch, machine), content)
+
+
+def forget_calibration(batch: Path, machine: str) -> None:
+    _place(batch, machine).unlink(missing_ok=True)
+
+
+def calibrated_budget_is_known(batch: Path, machine: str) -> bool:
+    return (read_calibration(batch, machine) or {}).get("budget_ms") is not None
+
+
+def calibrated_budget_ms(batch: Path, machine: str, period_ms: float) -> float:
+    """Of a period of `period_ms`: another period gets the same part of the CPU."""
+    found = read_calibration(batch, machine)
+    if not found or found.get("budget_ms") is None:
+        raise DemoError(
+            f"the job's budget is the calibrated one, and {_place(batch, machine)} tells none; call `dlex-bench calibrate`",
+            EXIT_SETUP,
+        )
+    return float(found["budget_ms"]) * period_ms / float(found["period_ms"])
+
+
+def _place(batch: Path, machine: str) -> Path:
+    """A folder of several machines has a file of each: the budget that fits one fits no other. The first has the short
+    name, as `merge` leaves them."""
+    first = batch / CALIBRATION
+    known = _read(first)
+    return first if known is None or known.get("machine") == machine else batch / f"calibration-{machine}.json"
+
+
+def _read(path: Path) -> dict[str, Any] | None:
     try:
         content: dict[str, Any] = json.loads(path.read_text())
     except FileNotFoundError:
@@ -23,26 +57,3 @@ def read_calibration(batch: Path) -> dict[str, Any] | None:
     except (OSError, ValueError) as cause:
         raise DemoError(f"{path} cannot be read ({cause}); remove it and calibrate again", EXIT_SETUP) from cause
     return content
-
-
-def write_calibration(batch: Path, content: dict[str, Any]) -> None:
-    write_json(batch / CALIBRATION, content)
-
-
-def forget_calibration(batch: Path) -> None:
-    (batch / CALIBRATION).unlink(missing_ok=True)
-
-
-def calibrated_budget_is_known(batch: Path) -> bool:
-    return (read_calibration(batch) or {}).get("budget_ms") is not None
-
-
-def calibrated_budget_ms(batch: Path, period_ms: float) -> float:
-    """Of a period of `period_ms`: another period gets the same part of the CPU."""
-    found = read_calibration(batch)
-    if not found or found.get("budget_ms") is None:
-        raise DemoError(
-            f"the job's budget is the calibrated one, and {batch / CALIBRATION} tells none; call `dlex-bench calibrate`",
-            EXIT_SETUP,
-        )
-    return float(found["budget_ms"]) * period_ms / float(found["period_ms"])

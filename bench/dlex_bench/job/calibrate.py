@@ -47,7 +47,7 @@ def calibrate(pattern: Job, context: Context, say: Say) -> float:
             _conclude(content, tries, say)
         else:
             content["tries"].append(_try(pattern, context, share, period_ms, len(tries) + 1, say))
-        write_calibration(context.batch, content)
+        write_calibration(context.batch, context.machine, content)
     return float(content["budget_ms"])
 
 
@@ -59,10 +59,10 @@ def _begun(pattern: Job, context: Context, period_ms: float) -> dict[str, Any]:
         "baseline": BASELINE,
         "period_ms": period_ms,
     }
-    known = read_calibration(context.batch)
+    known = read_calibration(context.batch, context.machine)
     if known is None:
         return {"version": 1, **key, "aim": AIM, "tolerance": TOLERANCE, "budget_ms": None, "spread": None, "tries": []}
-    if differing := [name for name in ("machine", "clip", "cpu") if known.get(name) != key[name]]:
+    if differing := [name for name in ("clip", "cpu") if known.get(name) != key[name]]:
         raise DemoError(
             f"{context.batch} was calibrated for another {' and '.join(differing)}; calibrate anew (--again), or choose "
             "another folder"

@@ -90,7 +90,7 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
         raise NotHere(reason)
     _require_allowed(job, policy)
     if policy.calibrated:
-        policy = policy.with_runtime(calibrated_budget_ms(context.batch, policy.period_ms))
+        policy = policy.with_runtime(calibrated_budget_ms(context.batch, context.machine, policy.period_ms))
     clip, unstamped = _clips_of(job, context)
     setting = Setting(job, directory, context, cpu, driver_cpus, clip, unstamped, clip_facts(clip), policy, adapter)
     if not setting.frames:
