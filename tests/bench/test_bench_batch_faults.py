@@ -233,6 +233,15 @@ class Faults(Batches):
             self.run_one(return_value=failed)
         self.assertFalse(self.store.folder(self.job.id).exists())
 
+    def test_result_goes_before_its_records(self):
+        """Who is killed between the two leaves no job that is over and has lost its records."""
+        killed = mock.patch("shutil.rmtree", side_effect=KeyboardInterrupt)
+        for remove in (lambda: self.store.begin(self.job), lambda: self.store.drop(self.job.id)):
+            self.run_one(return_value={"status": "failed", "reason": "it broke"})
+            with killed, self.assertRaises(KeyboardInterrupt):
+                remove()
+            self.assertIsNone(self.store.result(self.job.id))
+
     def test_records_reach_the_disk_before_the_result_has_its_name(self):
         def play(_job, folder, _context):
             (folder / "frames.csv").write_text("a record")

@@ -141,6 +141,7 @@ class Store:
         """An empty folder for the job; what an interrupted run left there is removed."""
         folder = self.folder(job.id)
         if folder.exists():
+            self._not_over(folder)
             shutil.rmtree(folder)
         folder.mkdir()
         return folder
@@ -156,7 +157,15 @@ class Store:
 
     def drop(self, job_id: str) -> None:
         """What a job left without a result."""
+        with contextlib.suppress(OSError):
+            self._not_over(self.folder(job_id))
         shutil.rmtree(self.folder(job_id), ignore_errors=True)
+
+    @staticmethod
+    def _not_over(folder: Path) -> None:
+        """Before its records go, one after the other: who is killed among them must not leave a result without them."""
+        (folder / RESULT).unlink(missing_ok=True)
+        _reach_disk(folder)
 
 
 def read_result(folder: Path) -> Result | None:
