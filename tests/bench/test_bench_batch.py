@@ -228,6 +228,14 @@ class Merging(Batches):
         self.assertIn("all-none-r1 was done twice on one machine, in a and in b", told)
         self.assertFalse((self.folder / "c").exists())
 
+    def test_job_that_failed_and_was_repeated_elsewhere_is_no_conflict(self):
+        shutil.copytree(self.folder / "a/all-none-r1", self.folder / "b/all-none-r1")
+        path = self.folder / "b/all-none-r1/result.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "status": "failed", "reason": "it broke"}))
+        for out, sources in (("c", ("a", "b")), ("d", ("b", "a"))):
+            self.run_command("merge", *sources, "-o", out)
+            self.assertEqual(self.statuses(out), dict.fromkeys(FOUR, "done"))
+
     def test_machines_are_mixed_on_request_only_and_then_kept_apart(self):
         self.run_batch("--only=all-none-r1", out="b")
         self.be_of_another_machine("b")

@@ -17,7 +17,7 @@ from ..agenda.jobs import Job
 from ..errors import EXIT_SETUP, DemoError
 from ..progress import tell
 from ..summary import write_json
-from .results import RESULT, Result, Store, difference, open_results
+from .results import DONE, RESULT, Result, Store, difference, open_results
 
 CALIBRATION = "calibration.json"
 PARTIAL = ".merging"
@@ -98,7 +98,9 @@ def _unite(found: Sequence[Found]) -> dict[str, Found]:
         name = entry.job.id
         job_id = name if len(machines[name]) == 1 or "@" in name else f"{name}@{entry.machine}"
         other = chosen.setdefault(job_id, entry)
-        if other.result != entry.result:
+        if (entry.result["status"] == DONE) != (other.result["status"] == DONE):
+            chosen[job_id] = entry if entry.result["status"] == DONE else other  # tried in vain on one host, repeated on another
+        elif other.result != entry.result:
             raise DemoError(
                 f"{name} was done twice on one machine, in {other.store.out} and in {entry.store.out}; remove one of them",
                 EXIT_SETUP,
