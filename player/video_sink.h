@@ -5,8 +5,9 @@
  * Kinds:
  *   "sdl"    a window by SDL2. Resizable, keeps the aspect (sample aspect ratio included), does not
  *            wait for vsync. SDL_VIDEODRIVER and SDL_RENDER_DRIVER are SDL's own variables and
- *            work; experiments set SDL_RENDER_DRIVER=software, because the default renderer may
- *            start threads of its own (llvmpipe did).
+ *            work; experiments set SDL_RENDER_DRIVER=software, for which swscale draws in the
+ *            calling thread: the default renderer may start threads of its own (llvmpipe
+ *            did).
  *   "null"   an ideal screen: takes each picture at once. No keys.
  *
  * All functions belong to the main thread: SDL wants the thread that initialised it.
@@ -43,11 +44,13 @@ void video_sink_set_title(struct video_sink *sink, const char *title);
 
 /*
  * Shows the picture and returns when it has been handed to the display (drawn and flushed; not:
- * scanned out). The picture stays the caller's and is not referenced afterwards. The sink
+ * scanned out). The picture stays the caller's; a window may keep a reference to its buffers until
+ * the next picture, to draw it again in another size, so they are not to be written to. The sink
  * configures itself at the first picture and whenever size, format, colours or aspect change; a
  * size that the user gave the window stays.
  *
- * 8-bit 4:2:0 goes to the renderer as it is; everything else through swscale.
+ * 8-bit 4:2:0 goes to a graphics card as it is; everything else, and all that the CPU draws,
+ * through swscale.
  *
  *   -EIO         the display refused it; video_sink_error says why; the next picture may be tried
  *   -ENOTSUP     there is no way to show this pixel format; video_sink_error says so

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A window drawn by the CPU: swscale converts, and scales where the window has another size, into
+ * the window's own memory, which the X server reads (XShm). SDL's software renderer wrote each
+ * picture three times on its way there.
+ *
+ * The scaler's flags decide the price. 4:2:0 of 1920x1080 without scaling, on one Xeon: 1 ms, as
+ * much as writing the pixels costs; with SWS_ACCURATE_RND 5 ms, with SWS_FULL_CHR_H_INT as well
+ * 8 ms, for an error of one step less.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "video_canvas.h"
+
+enum { SCALER_FLAGS = SWS_BILINEAR, BYTES_PER_PIXEL = 4 };
+/* swscale's vectors write up to this many pixels at once, whatever is left of the line. */
+enum { VECTOR_PIXELS = 16 };
+
+struct surface_canvas {
+    struct video_canvas canvas;
+    struct video_layout layout;
+    AVFrame *last; /* a reference, for the window's next size; no buffers when there is none */
+    /* What follows is made for one size of the window. */
+    SDL_Surface *surface; /* the window's; NULL: all is to be made anew */
+    int width;
+    int height;
+    SDL_Rect room; /* of the picture within it */
+    struct SwsContext *scaler;
+    uint8_t *lines; /* NULL, or where the picture is drawn because its lines end within a vector */
+    int lines_pitch;
+};
+
+static struct surface_canvas *surface_of(struct video_canvas *canvas)
+{
+    return (struct surface_canvas *)canvas;
+}
+
+static enum AVPixelFormat format_of(const SDL_Surface *surface)
+{
+    switch (surface->format->format) {
+    case SDL_PIXELFORMAT_RGB888:
+    case SDL_PIXELFORMAT_ARGB8888:
+        return AV_PIX_FMT_RGB32;
+    case SDL_PIXELFORMAT_BGR888:
+    case SDL_PIXELFORMAT_ABGR8888:
+        return AV_PIX_FMT_BGR32;
+    default:
+        return AV_PIX_FMT_NONE;
+    }
+}
+
+static struct video_canvas *surface_create(SDL_Window *window)
+{
+    const SDL_Surface *const pixels = SDL_GetWindowSurface(window);
+    if (!pixels)
+        return NULL;
+    if (format_of(pixels) == AV_PIX_FMT_NONE) {
+        SDL_SetError("the display's pixels are %s; 24 bits of RGB are needed",
+                     SDL_GetPixelFormatName(pixels->format->format));
+        return NULL;
+    }
+    struct surface_canvas *const surface = calloc(1, sizeof *surface);
+    if (surface)
+        surface->last = av_frame_alloc();
+    if (!surface || !surface->last) {
+        free(surface);
+        SDL_OutOfMemory();
+        return NULL;
+    }
+    surface->canvas = (struct video_canvas){.kind = &video_surface, .window = window};
+    return &surface->canvas;
+}
+
+static void forget_size(struct surface_canvas *surface)
+{
+    surface->surface = NULL;
+    sws_freeContext(surface->scaler);
+    surface->scaler = NULL;
+    free(surface->lines);
+    surface->lines = NULL;
+}
+
+static void surface_destroy(struct video_canvas *canvas)
+{
+    struct surface_canvas *const surface = surface_of(canvas);
+    forget_size(surface);
+    av_frame_free(&surface->last);
+    free(surface);
+}
+
+static int surface_configure(struct video_canvas *canvas, const struct video_layout *layout)
+{
+    struct surface_canvas *const surface = surface_of(canvas);
+    forget_size(surface);
+    av_frame_unref(surface->last);
+    surface->layout = *layout;
+    return sws_isSupportedInput(layout->format) ? 0 : -ENOTSUP;
+}
+
+/* As large as fits, in the middle; to the pixel where SDL's renderers put it. */
+static SDL_Rect room_for(const struct video_layout *layout, int window_width, int window_height)
+{
+    int width, height;
+    video_layout_displayed(layout, &width, &height);
+    SDL_Rect room = {.w = window_width, .h = window_height};
+    if ((int64_t)width * window_height > (int64_t)height * window_width)
+        room.h = (int)((int64_t)window_width * height / width);
+    else
+        room.w = (int)((int64_t)window_height * width / height);
+    room.w = room.w > 0 ? room.w : 1;
+    room.h = room.h > 0 ? room.h : 1;
+    room.x = (window_width - room.w) / 2;
+    room.y = (window_height - room.h) / 2;
+    return room;
+}
+
+static int fit(struct surface_canvas *surface, SDL_Surface *pixels)
+{
+    forget_size(surface);
+    const SDL_Rect room = room_for(&surface->layout, pixels->w, pixels->h);
+    surface->scaler = video_layout_scaler(&surface->layout, room.w, room.h, format_of(pixels),
+                                          SCALER_FLAGS);
+    if (!surface->scaler)
+        return -ENOMEM;
+    if (room.w % VECTOR_PIXELS) {
+        surface->lines_pitch = (room.w / VECTOR_PIXELS + 1) * VECTOR_PIXELS * BYTES_PER_PIXEL;
+        surface->lines = malloc((size_t)surface->lines_pitch * (size_t)room.h);
+        if (!surface->lines)
+            return -ENOMEM;
+    }
+    surface->room = room;
+    surface->surface = pixels;
+    surface->width = pixels->w;
+    surface->height = pixels->h;
+    return SDL_FillRect(pixels, NULL, SDL_MapRGB(pixels->format, 0, 0, 0)) < 0 ? -EIO : 0;
+}
+
+static void copy_lines(const struct surface_canvas *surface, uint8_t *to)
+{
+    const size_t length = (size_t)surface->room.w * BYTES_PER_PIXEL;
+    for (int y = 0; y < surface->room.h; y++)
+        memcpy(to + (ptrdiff_t)y * surface->surface->pitch,
+               surface->lines + (ptrdiff_t)y * surface->lines_pitch, length);
+}
+
+static void convert(const struct surface_canvas *surface)
+{
+    const AVFrame *const picture = surface->last;
+    const SDL_Surface *const pixels = surface->surface;
+    uint8_t *const corner = (uint8_t *)pixels->pixels +
+                            (ptrdiff_t)surface->room.y * pixels->pitch +
+                            (ptrdiff_t)surface->room.x * BYTES_PER_PIXEL;
+    /* swscale looks at all four */
+    uint8_t *const planes[4] = {surface->lines ? surface->lines : corner};
+    const int pitches[4] = {surface->lines ? surface->lines_pitch : pixels->pitch};
+    sws_scale(surface->scaler, (const uint8_t *const *)picture->data, picture->linesize, 0,
+              picture->height, planes, pitches);
+    if (surface->lines)
+        copy_lines(surface, corner);
+}
+
+/* SDL may give the surface of another size the address of the old one. */
+static bool fits(const struct surface_canvas *surface, const SDL_Surface *pixels)
+{
+    return surface->surface == pixels && surface->width == pixels->w &&
+           surface->height == pixels->h;
+}
+
+static int draw(struct surface_canvas *surface)
+{
+    SDL_Surface *const pixels = SDL_GetWindowSurface(surface->canvas.window);
+    if (!pixels)
+        return -EIO;
+    SDL_Rect changed = surface->room;
+    if (!fits(surface, pixels)) {
+        const int ret = fit(surface, pixels);
+        if (ret < 0)
+            return ret;
+        changed = (SDL_Rect){.w = pixels->w, .h = pixels->h};
+    }
+    convert(surface);
+    return SDL_UpdateWindowSurfaceRects(surface->canvas.window, &changed, 1) < 0 ? -EIO : 0;
+}
+
+static int surface_show(struct video_canvas *canvas, const AVFrame *picture)
+{
+    struct surface_canvas *const surface = surface_of(canvas);
+    av_frame_unref(surface->last);
+    const int ret = av_frame_ref(surface->last, picture);
+    return ret < 0 ? ret : draw(surface);
+}
+
+/* Whoever drew over the window or changed its size, what it had is no more relied upon. */
+static int surface_redraw(struct video_canvas *canvas)
+{
+    struct surface_canvas *const surface = surface_of(canvas);
+    if (!surface->last->buf[0])
+        return 0;
+    forget_size(surface);
+    return draw(surface);
+}
+
+const struct video_canvas_kind video_surface = {
+    .create = surface_create,
+    .destroy = surface_destroy,
+    .configure = surface_configure,
+    .show = surface_show,
+    .redraw = surface_redraw,
+};

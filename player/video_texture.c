@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A window drawn by one of SDL's renderers. One streaming texture holds the last picture; redrawing
+ * it costs no upload.
+ *
+ * The renderers convert 8-bit 4:2:0 themselves, by the matrices of BT.601, BT.709 and JPEG (full
+ * range BT.601). What they cannot (other formats, full range BT.709, BT.2020) becomes RGB by
+ * swscale with the right matrix.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "video_canvas.h"
+
+struct texture_canvas {
+    struct video_canvas canvas;
+    SDL_Renderer *renderer;
+    SDL_Texture *texture;
+    struct SwsContext *scaler; /* NULL when SDL takes the picture as it is */
+    bool has_picture;
+};
+
+static struct texture_canvas *texture_of(struct video_canvas *canvas)
+{
+    return (struct texture_canvas *)canvas;
+}
+
+static struct video_canvas *texture_create(SDL_Window *window)
+{
+    struct texture_canvas *const texture = calloc(1, sizeof *texture);
+    if (!texture)
+        return NULL;
+    texture->canvas = (struct video_canvas){.kind = &video_texture, .window = window};
+    texture->renderer = SDL_CreateRenderer(window, -1, SDL_RENDERER_ACCELERATED);
+    if (texture->renderer)
+        return &texture->canvas;
+    free(texture);
+    return NULL;
+}
+
+static void forget(struct texture_canvas *texture)
+{
+    if (texture->texture)
+        SDL_DestroyTexture(texture->texture);
+    texture->texture = NULL;
+    sws_freeContext(texture->scaler);
+    texture->scaler = NULL;
+    texture->has_picture = false;
+}
+
+static void texture_destroy(struct video_canvas *canvas)
+{
+    struct texture_canvas *const texture = texture_of(canvas);
+    forget(texture);
+    SDL_DestroyRenderer(texture->renderer);
+    free(texture);
+}
+
+/*
+ * True when SDL converts this by itself; sets its matrix, which textures take over when they are
+ * made.
+ */
+static bool choose_matrix(const struct video_layout *layout)
+{
+    if (layout->format != AV_PIX_FMT_YUV420P && layout->format != AV_PIX_FMT_YUVJ420P)
+        return false;
+    const bool is_601 = layout->colorspace == AVCOL_SPC_SMPTE170M ||
+                        layout->colorspace == AVCOL_SPC_BT470BG;
+    if (layout->colorspace == AVCOL_SPC_BT709 && !layout->full_range)
+        SDL_SetYUVConversionMode(SDL_YUV_CONVERSION_BT709);
+    else if (is_601)
+        SDL_SetYUVConversionMode(layout->full_range ? SDL_YUV_CONVERSION_JPEG
+                                                    : SDL_YUV_CONVERSION_BT601);
+    else
+        return false;
+    return true;
+}
+
+static int texture_configure(struct video_canvas *canvas, const struct video_layout *layout)
+{
+    struct texture_canvas *const texture = texture_of(canvas);
+    forget(texture);
+    Uint32 format = SDL_PIXELFORMAT_IYUV;
+    if (!choose_matrix(layout)) {
+        format = SDL_PIXELFORMAT_ARGB8888;
+        texture->scaler = video_layout_scaler(
+            layout, layout->width, layout->height, AV_PIX_FMT_RGB32,
+            SWS_BILINEAR | SWS_FULL_CHR_H_INT | SWS_ACCURATE_RND);
+        if (!texture->scaler)
+            return -ENOTSUP;
+    }
+    texture->texture = SDL_CreateTexture(texture->renderer, format, SDL_TEXTUREACCESS_STREAMING,
+                                         layout->width, layout->height);
+    if (!texture->texture)
+        return -EIO;
+    int width, height;
+    video_layout_displayed(layout, &width, &height);
+    SDL_RenderSetLogicalSize(texture->renderer, width, height);
+    return 0;
+}
+
+static int upload_scaled(struct texture_canvas *texture, const AVFrame *picture)
+{
+    void *pixels;
+    int pitch;
+    if (SDL_LockTexture(texture->texture, NULL, &pixels, &pitch) < 0)
+        return -EIO;
+    uint8_t *const planes[4] = {pixels}; /* swscale looks at all four */
+    const int pitches[4] = {pitch};
+    sws_scale(texture->scaler, (const uint8_t *const *)picture->data, picture->linesize, 0,
+              picture->height, planes, pitches);
+    SDL_UnlockTexture(texture->texture);
+    return 0;
+}
+
+static int upload(struct texture_canvas *texture, const AVFrame *picture)
+{
+    if (texture->scaler)
+        return upload_scaled(texture, picture);
+    const int ret = SDL_UpdateYUVTexture(texture->texture, NULL, picture->data[0],
+                                         picture->linesize[0], picture->data[1],
+                                         picture->linesize[1], picture->data[2],
+                                         picture->linesize[2]);
+    return ret < 0 ? -EIO : 0;
+}
+
+static int draw(struct texture_canvas *texture)
+{
+    SDL_SetRenderDrawColor(texture->renderer, 0, 0, 0, SDL_ALPHA_OPAQUE);
+    if (SDL_RenderClear(texture->renderer) < 0 ||
+        SDL_RenderCopy(texture->renderer, texture->texture, NULL, NULL) < 0)
+        return -EIO;
+    SDL_RenderPresent(texture->renderer);
+    return 0;
+}
+
+static int texture_show(struct video_canvas *canvas, const AVFrame *picture)
+{
+    struct texture_canvas *const texture = texture_of(canvas);
+    int ret = upload(texture, picture);
+    if (ret == 0)
+        ret = draw(texture);
+    texture->has_picture |= ret == 0;
+    return ret;
+}
+
+static int texture_redraw(struct video_canvas *canvas)
+{
+    struct texture_canvas *const texture = texture_of(canvas);
+    return texture->has_picture ? draw(texture) : 0;
+}
+
+const struct video_canvas_kind video_texture = {
+    .create = texture_create,
+    .destroy = texture_destroy,
+    .configure = texture_configure,
+    .show = texture_show,
+    .redraw = texture_redraw,
+};
