@@ -33,6 +33,7 @@ def read_plan(path: Path, extent: Extent) -> Plan:
 
 
 def show_plan(console: Console, root: Path, plan: Plan, store: Store) -> None:
+    store.refuse_changed(plan.wanted)
     results = store.results()
     expectation = Expectation(root, results.values())
     width = max(len(job.id) for job in plan.wanted)

@@ -120,12 +120,17 @@ class Store:
             if batch is None:
                 self._refuse_foreign()
                 batch = {"version": VERSION, "created": now(), "commit": commit, "jobs": []}
-            known = {job.id: job for job in self.jobs()}
-            for job in jobs:
-                _refuse_change(self.out, known.get(job.id), job)
+            self.refuse_changed(jobs)
+            known = {job.id for job in self.jobs()}
             added = [job.to_json() for job in jobs if job.id not in known]
             if added or not batch["jobs"]:
                 write_json(self.out / BATCH, {**batch, "agenda": agenda, "jobs": batch["jobs"] + added})
+
+    def refuse_changed(self, jobs: Sequence[Job]) -> None:
+        """A result is that of the job as it was, not of one that only has its name."""
+        known = {job.id: job for job in self.jobs()}
+        for job in jobs:
+            _refuse_change(self.out, known.get(job.id), job)
 
     def _refuse_foreign(self) -> None:
         foreign = [entry.name for entry in self.out.iterdir() if not entry.name.startswith(BEFOREHAND)]

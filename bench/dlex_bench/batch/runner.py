@@ -72,6 +72,7 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
         tell(console, text)
 
     with store.opened(shared=True), _cpus([job], wait, say):
+        store.refuse_changed([job])
         done = store.result(job.id)
         if not done or done["status"] != DONE:
             context = prepare(store, plan, options, say)
