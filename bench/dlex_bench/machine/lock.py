@@ -37,7 +37,8 @@ def only_user_of(cpu: int) -> Iterator[None]:
             held.bind(_name(cpu))
         except OSError as cause:
             raise DemoError(
-                f"CPU {cpu} is being measured by {_holder(cpu)}; wait until that has ended, or choose another CPU",
+                f"CPU {cpu} is being measured by {_holder(cpu)}; wait until that has ended (--wait), or choose another "
+                "by `config: cpu`",
                 EXIT_SETUP,
             ) from cause
         held.listen()
