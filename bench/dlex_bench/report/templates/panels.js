@@ -20,6 +20,8 @@
     }
 
     const ends = (repetitions) => [Math.min(...repetitions, 1) - .5, Math.max(...repetitions, 1) + .5];
+    // There is no repetition 1.5: at most some ten marks, each a whole number.
+    const wholeSteps = (repetitions) => Math.ceil(Math.max(...repetitions, 1) / 10);
 
     function make(letter, side) {
         const setting = select[side].value;
@@ -38,11 +40,11 @@
         const xs = both.flatMap((line) => line.x);
         const xaxis = isScatter(letter)
             ? axis("dropped pictures", { range: range(xs) })
-            : axis("repetition", { range: ends(xs), tickformat: "d", zeroline: false });
+            : axis("repetition", { range: ends(xs), tick0: 1, dtick: wholeSteps(xs), zeroline: false });
         const yaxis = axis("", { range: range(both.flatMap((line) => line.y)) });
         const name = panel?.title ?? "not measured";
         const text = `(${letter}) ${name}<br><b>${setting}</b>`;
-        const title = { text, font: { size: 12 }, x: 0, xref: "paper", y: .985, yanchor: "top" };
+        const title = { text, font: { size: 12 }, x: 0, xref: "paper", y: .985, yanchor: "top", pad: { t: 9 } };
         return [traces, layout({ xaxis, yaxis, title, margin: { l: 10, r: 10, t: 44, b: 10 }, showlegend: false })];
     }
 
