@@ -189,6 +189,7 @@ class Threads(OnStage):
             return player.process.pid, found
 
     def test_work_of_every_thread_is_known(self):
+        # Long enough for dlex-play's feeder, which is a second ahead, to be there at a second look on a busy machine.
         expected = {
             "dlex-play": {"decodes and presents", "sound", "demuxes and decodes sound"},
             "mplayer": {"demuxes, decodes and presents", "sound"},
@@ -197,7 +198,7 @@ class Threads(OnStage):
         }
 
         def check(job):
-            pid, threads = self.seen(job)
+            pid, threads = self.seen(changed(job, length_s=4.0))
             works = {thread.work for thread in threads.values()}
             self.assertEqual(works & expected[job.player], expected[job.player])
             self.assertNotIn("unknown", works)
