@@ -22,7 +22,7 @@ from .batch.cli import (
 from .cache import cache_folder
 from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
 from .job.cli import calibrate_parser, run_calibrate
-from .latency_options import add_latency_options, complete_latency_options
+from .latency.options import add_latency_options, complete_latency_options
 from .machine.cli import repair_parser, run_repair
 from .parser import Command, Parser
 from .peers.cli import peers_parser, run_peers
@@ -55,13 +55,13 @@ def latency_parser() -> Parser:
 
 
 def run_demo(arguments: argparse.Namespace) -> None:
-    from .demo import Options, demo
+    from .demo.demo import Options, demo
 
     demo(Options(PROJECT, arguments.out, arguments.quick, arguments.clip, arguments.start))
 
 
 def run_latency(arguments: argparse.Namespace) -> None:
-    from .latency import Options, latency
+    from .latency.latency import Options, latency
 
     latency(Options(PROJECT, **vars(arguments)))
 

@@ -2,7 +2,7 @@
 /*
  * dlex-bench-cell: one policy and one kind of constraint of the latency experiment, under whatever
  * load there is. It violates a constraint of each duration given, in their order, and prints how
- * late the violations were. The driver is bench/dlex_bench/latency.py.
+ * late the violations were. The driver is bench/dlex_bench/latency/.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -141,7 +141,7 @@ class Outputs(Folder):
     def setUp(self):
         super().setUp()
         from dlex_bench.record import Frame
-        from dlex_bench.runs import POLICIES, Run
+        from dlex_bench.demo.runs import POLICIES, Run
 
         verdicts = ("shown", "shown", "aborted", "late", "skipped")
         self.runs = {}
@@ -157,7 +157,7 @@ class Outputs(Folder):
             self.runs[policy] = [run] * 3
 
     def test_new_results_replace_the_old_ones_and_nothing_else(self):
-        from dlex_bench.output import publish, workshop
+        from dlex_bench.demo.output import publish, workshop
 
         out = self.folder / "out"
         for name in ("runs/calibration/old", "runs/1-none/old"):
@@ -177,7 +177,7 @@ class Outputs(Folder):
         self.assertEqual((out / "summary.json").read_text(), "new")
 
     def test_picture_is_drawn(self):
-        from dlex_bench.plot import draw
+        from dlex_bench.demo.plot import draw
 
         path = self.folder / "timeline.png"
         draw([found[0] for found in self.runs.values()], 0.04, "a title", path)
@@ -185,7 +185,7 @@ class Outputs(Folder):
         self.assertEqual([entry.name for entry in self.folder.iterdir()], ["timeline.png"])
 
     def test_table_fits_the_terminal(self):
-        from dlex_bench.runs import spread
+        from dlex_bench.demo.runs import spread
         from dlex_bench.table import WIDE, medians_table
         from rich.console import Console
 
@@ -202,8 +202,9 @@ class Outputs(Folder):
             self.assertEqual(sum("123,457" in line for line in lines), 4)
 
     def test_summary_has_one_entry_for_each_policy_with_medians_beside_its_name(self):
-        from dlex_bench.runs import spread
-        from dlex_bench.summary import policy_entry, write_json
+        from dlex_bench.demo.runs import spread
+        from dlex_bench.files import write_json
+        from dlex_bench.demo.summary import policy_entry
 
         path = self.folder / "summary.json"
         write_json(path, {"runs": [policy_entry(policy, found, spread(found)) for policy, found in self.runs.items()]})

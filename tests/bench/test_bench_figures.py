@@ -6,14 +6,15 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench import calibrate
-from dlex_bench.calibrate import SHARE_MAX, Try, enough, next_share
+from dlex_bench.demo import calibrate
+from dlex_bench.demo.calibrate import SHARE_MAX, Try, enough, next_share
 from dlex_bench.errors import DemoError, TimedOut
-from dlex_bench.findings import rms_skew_ms, sentences
-from dlex_bench.model import corrected_share, end_lateness_s, share_for
+from dlex_bench.demo.findings import rms_skew_ms, sentences
+from dlex_bench.demo.model import corrected_share, end_lateness_s, share_for
 from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
-from dlex_bench.runs import HEURISTIC, NONE, PAPER, POLICIES, SLACK, Run, interleaved, spread, typical
-from dlex_bench.runs import figures as figures_of
+from dlex_bench.order import interleaved
+from dlex_bench.demo.runs import HEURISTIC, NONE, PAPER, POLICIES, SLACK, Run, spread, typical
+from dlex_bench.demo.runs import figures as figures_of
 
 HEADER = (
     "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,deadline_ns,fired_ns,"

@@ -247,7 +247,7 @@ class Cell(unittest.TestCase):
 
 class Plans(unittest.TestCase):
     def setUp(self):
-        from dlex_bench import latency_plan
+        from dlex_bench.latency import plan as latency_plan
 
         self.plan = latency_plan.Plan(500, 10)
         self.module = latency_plan
@@ -296,7 +296,7 @@ class Plans(unittest.TestCase):
 class Statistics(unittest.TestCase):
     def test_mean_and_deviation_are_those_of_the_samples(self):
         import numpy as np
-        from dlex_bench.latency_report import by_duration, statistics_us
+        from dlex_bench.latency.report import by_duration, statistics_us
 
         found = statistics_us(np.array([1000.0, 3000.0, 5000.0]))
         self.assertEqual((found["mean"], found["sd"], found["p50"], found["max"]), (3.0, 2.0, 3.0, 5.0))

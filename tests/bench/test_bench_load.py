@@ -13,8 +13,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench import filler
-from dlex_bench.load import load
+from dlex_bench.beside import filler
+from dlex_bench.demo.load import load
 
 CPU = max(os.sched_getaffinity(0))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..clips import film_is_here
 from ..errors import EXIT_SETUP, DemoError
-from ..runs import interleaved
+from ..order import interleaved
 from .model import Agenda, Conditions, NoLoad, Section, WorkloadBase
 
 ALL = "all"  # the section of an agenda that has none

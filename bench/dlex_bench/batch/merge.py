@@ -16,7 +16,7 @@ from rich.console import Console
 from ..agenda.jobs import Job
 from ..errors import EXIT_SETUP, DemoError
 from ..progress import tell
-from ..summary import write_json
+from ..files import write_json
 from .results import DONE, RESULT, Result, Store, difference, open_results
 
 CALIBRATION = "calibration.json"

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..agenda.jobs import Job
 from ..errors import EXIT_SETUP, DemoError
-from ..summary import write_json
+from ..files import write_json
 
 VERSION = 1
 BATCH, MACHINES, RESULT, LOCK, RTAPP = "batch.json", "machines", "result.json", ".lock", "rt-app.json"

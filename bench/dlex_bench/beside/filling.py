@@ -14,7 +14,7 @@ from pathlib import Path
 from ..errors import DemoError
 from ..processes import child
 
-SCRIPT = Path(__file__).parents[1] / "filler.py"
+SCRIPT = Path(__file__).with_name("filler.py")
 FILLER_PERIOD_US = 10_000
 
 

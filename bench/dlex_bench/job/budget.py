@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EXIT_SETUP, DemoError
-from ..summary import write_json
+from ..files import write_json
 
 CALIBRATION = "calibration.json"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..runs import require_program
+from ..place import require_program
 
 
 @dataclass(frozen=True)

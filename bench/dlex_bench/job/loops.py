@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..beside.rtapp import SEED_TASKS, measure_ns_per_loop
-from ..summary import write_json
+from ..files import write_json
 from .setting import Setting
 
 LOOPS = "rt-app.json"

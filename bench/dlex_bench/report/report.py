@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ..errors import EXIT_SETUP, DemoError
 from ..progress import tell
-from ..summary import write_whole
+from ..files import write_whole
 from .gather import gather
 from .html import page
 from .meaning import meaning

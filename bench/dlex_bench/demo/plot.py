@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from .record import Frame
+from ..record import Frame
 from .runs import Run
 
 # Okabe and Ito's colours, told apart with every common kind of colour vision; height tells them apart without any.

@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from .errors import EXIT_SETUP, DemoError
-from .processes import ENDING_SIGNALS
+from ..errors import EXIT_SETUP, DemoError
+from ..processes import ENDING_SIGNALS
 
 RUNS, SUMMARY, TIMELINE = "runs", "summary.json", "timeline.png"
 RESULTS = (RUNS, SUMMARY, TIMELINE)

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from .latency_plan import KINDS, LEAST_US, LOADS, MOST_US, POLICIES
+from .plan import KINDS, LEAST_US, LOADS, MOST_US, POLICIES
 
 LONGEST_US = 1_000_000
 

@@ -12,16 +12,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from .beside.stress import check, find_stress
-from .cache import only_one
-from .errors import DemoError, TimedOut
-from .latency_load import background_load
-from .latency_plan import SETTLE_S, Cell, Plan, quick_plan, total_s
-from .latency_records import Store, is_record
-from .latency_report import LATENCY, Curves, latency_table, read_curves, write_latency_json
-from .processes import child
-from .progress import Teller, spoken_time, tell, tell_table
-from .runs import require_program
+from ..beside.stress import check, find_stress
+from ..cache import only_one
+from ..errors import DemoError, TimedOut
+from .load import background_load
+from .plan import SETTLE_S, Cell, Plan, quick_plan, total_s
+from .records import Store, is_record
+from .report import LATENCY, Curves, latency_table, read_curves, write_latency_json
+from ..processes import child
+from ..progress import Teller, spoken_time, tell, tell_table
+from ..place import require_program
 
 CELL_PROGRAM = "build/release/bench/latency/dlex-bench-cell"
 EXIT_REFUSED = 3
@@ -171,7 +171,7 @@ def _communicate(process: subprocess.Popen[bytes], limit_s: float, teller: Telle
 
 def _tell_results(console: Console, out: Path, plan: Plan, curves: Curves, refused: dict[str, str]) -> None:
     # matplotlib takes a while to import, and nothing may be kept waiting by it before this.
-    from .latency_figures import draw_all
+    from .figures import draw_all
 
     made = draw_all(curves, out)
     for kind in plan.kinds:

@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from .latency_records import Samples
-from .latency_report import Curves, by_duration
+from .records import Samples
+from .report import Curves, by_duration
 
 MEANS, DEVIATIONS = "latency-mean.png", "latency-sd.png"
 DEADLINES, WCETS = "latency-deadline-cdf.png", "latency-wcet-cdf.png"

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .batch.facts import machine_facts
-from .errors import EXIT_SETUP, DemoError
-from .latency_plan import Cell, Plan
-from .summary import write_json
+from ..batch.facts import machine_facts
+from ..errors import EXIT_SETUP, DemoError
+from .plan import Cell, Plan
+from ..files import write_json
 
 Samples = NDArray[np.float64]
 

@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .beside.rtapp import SEED_UTILISATION, measure_ns_per_loop
-from .errors import DemoError, TimedOut, load_average
+from ..beside.rtapp import SEED_UTILISATION, measure_ns_per_loop
+from ..errors import DemoError, TimedOut, load_average
 from .model import AIM, corrected_share, share_for
-from .record import frame_duration_s
+from ..record import frame_duration_s
 from .runs import NONE, Scene, Tick, play, play_loaded
 
 # The filler cannot take less than nothing, and needs a little room to even out rt-app's tasks.

@@ -3,25 +3,22 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
 
-from .errors import EXIT_SETUP, DemoError
+from ..errors import DemoError
 from .load import LoadReport, load
-from .processes import child, children_cpu_s, last_words, wait_for
-from .qoe import comparing, limit_s, read_summary
-from .record import Frame, end_skew_ms, read_frames
+from ..processes import child, children_cpu_s, last_words, wait_for
+from ..qoe import comparing, limit_s, read_summary
+from ..record import Frame, end_skew_ms, read_frames
 
 PLAYER_NICE = 19
 
 Tick = Callable[[], None]
 Figures = Mapping[str, float | None]
-Setting = TypeVar("Setting")
 
 
 @dataclass(frozen=True)
@@ -78,12 +75,6 @@ class Run:
     @property
     def aborted_begun(self) -> int:
         return sum(frame.verdict == "aborted" and frame.begun for frame in self.frames)
-
-
-def require_program(path: Path) -> Path:
-    if not os.access(path, os.X_OK):
-        raise DemoError(f"{path} is missing; build it with `./dlex build`", EXIT_SETUP)
-    return path
 
 
 def play(scene: Scene, policy: Policy, directory: Path, *, tick: Tick, options: Sequence[str] = ()) -> Run:
@@ -151,12 +142,3 @@ def spread(runs: Sequence[Run]) -> dict[str, Figures]:
 def typical(runs: Sequence[Run], median: Figures) -> Run:
     """The repetition whose mean skew is nearest to the median one: the run that a picture should show."""
     return min(runs, key=lambda run: abs(run.summary["skew_ms_mean"] - (median["skew_ms_mean"] or 0)))
-
-
-def interleaved(settings: Sequence[Setting], repetitions: int) -> list[tuple[int, Setting]]:
-    """Every setting once a round, each round begun by another, so that slow changes of the machine hit all alike."""
-    order = []
-    for number in range(repetitions):
-        turn = number % len(settings)
-        order += [(number + 1, setting) for setting in (*settings[turn:], *settings[:turn])]
-    return order

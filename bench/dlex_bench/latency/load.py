@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 
-from .beside.stress import stress
-from .latency_plan import LOADS, SETTLE_S
+from ..beside.stress import stress
+from .plan import LOADS, SETTLE_S
 
 
 def background_load(tasks: int, cpus: Collection[int]) -> AbstractContextManager[subprocess.Popen[bytes] | None]:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from .batch.facts import commit, machine_facts
-from .latency_plan import Plan
-from .latency_records import Samples, Store
-from .summary import write_json
-from .table import titled_table
+from ..batch.facts import commit, machine_facts
+from .plan import Plan
+from .records import Samples, Store
+from ..files import write_json
+from ..table import titled_table
 
 LATENCY = "latency.json"
 STATISTICS = ("mean", "sd", "p50", "p99", "max")

@@ -13,33 +13,23 @@ from typing import Any
 
 from rich.console import Console
 
-from .batch.facts import commit, machine_facts
-from .beside.rtapp import SEED_TASKS, find_rtapp
-from .cache import only_one
+from ..batch.facts import commit, machine_facts
+from ..beside.rtapp import SEED_TASKS, find_rtapp
+from ..cache import only_one
 from .calibrate import Calibration, calibrate
-from .clips import film_is_here, make_clip
-from .errors import EXIT_SETUP, DemoError
+from ..clips import film_is_here, make_clip
+from ..errors import EXIT_SETUP, DemoError
 from .findings import sentences
 from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, publish, workshop
 from .plot import draw
-from .processes import choose_cpus
-from .progress import Teller, spoken_time, tell, tell_table
-from .runs import (
-    POLICIES,
-    Figures,
-    Policy,
-    Run,
-    Scene,
-    assess,
-    interleaved,
-    play_loaded,
-    probe,
-    require_program,
-    spread,
-    typical,
-)
-from .summary import policy_entry, write_json
-from .table import medians_table
+from ..processes import choose_cpus
+from ..progress import Teller, spoken_time, tell, tell_table
+from ..order import interleaved
+from ..place import require_program
+from .runs import POLICIES, Figures, Policy, Run, Scene, assess, play_loaded, probe, spread, typical
+from ..files import write_json
+from .summary import policy_entry
+from ..table import medians_table
 
 # Of the seconds that a run takes beyond those played: start-up at a small share of a CPU, and ending late.
 OVERHEAD_S = 1.2
