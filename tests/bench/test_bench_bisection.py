@@ -18,7 +18,20 @@ from dlex_bench.batch import runner
 from dlex_bench.errors import DemoError
 from dlex_bench.job import budget
 from dlex_bench.job.context import Context
-from dlex_bench.job.bisection import AIM, FIRST, LEAST, MOST, MOST_TRIES, PLAYS, TOLERANCE, Try, found, good, next_share
+from dlex_bench.job.bisection import (
+    AIM,
+    FIRST,
+    LEAST,
+    MOST,
+    MOST_TRIES,
+    PLAYS,
+    TOLERANCE,
+    Try,
+    at_the_limit,
+    found,
+    good,
+    next_share,
+)
 
 
 def search(dropped, tries=None):
@@ -66,9 +79,15 @@ class Search(unittest.TestCase):
         self.assertTrue(good(tries, 0.2))
         self.assertFalse(good([Try(0.2, AIM + 1.1 * TOLERANCE)], 0.2))
 
-    def test_clip_that_is_too_heavy_or_too_light_is_told(self):
-        with self.assertRaisesRegex(DemoError, "easier to decode"):
-            search(lambda share: 0.5)
+    def test_clip_that_is_too_heavy_gets_all_that_is_left(self):
+        tries = search(lambda share: 0.5)
+        self.assertEqual(found(tries), MOST)
+        self.assertEqual(sum(known.share == MOST for known in tries), PLAYS)
+        self.assertTrue(at_the_limit(tries, MOST))
+        self.assertFalse(at_the_limit([Try(MOST, AIM)], MOST))
+        self.assertFalse(at_the_limit([Try(0.3, 0.5)], 0.3))
+
+    def test_clip_that_is_too_light_is_told(self):
         with self.assertRaisesRegex(DemoError, "harder to decode"):
             search(lambda share: 0.0)
 

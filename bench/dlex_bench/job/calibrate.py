@@ -17,7 +17,7 @@ from typing import Any
 from ..agenda.jobs import Job
 from ..errors import DemoError
 from ..machine.policy import CALIBRATED, Policy
-from .bisection import AIM, TOLERANCE, Try, found, good, next_share
+from .bisection import AIM, TOLERANCE, Try, at_the_limit, found, good, next_share
 from .budget import read_calibration, write_calibration
 from .context import Context
 from .execute import execute
@@ -109,5 +109,15 @@ def _conclude(content: dict[str, Any], tries: Sequence[Try], say: Say) -> None:
         "drops_fraction_sd": statistics.stdev(plays) if len(plays) > 1 else None,
         "within_tolerance": good(tries, share),
     }
-    doubt = "" if good(tries, share) else "; that is not within a percent of what was wanted: the plays differ too much"
-    say(f"  budget: {content['budget_ms']:g} ms of {content['period_ms']:g}{doubt}")
+    say(f"  budget: {content['budget_ms']:g} ms of {content['period_ms']:g}{_doubt(tries, share, plays)}")
+
+
+def _doubt(tries: Sequence[Try], share: float, plays: Sequence[float]) -> str:
+    if good(tries, share):
+        return ""
+    if at_the_limit(tries, share):
+        return (
+            f"; that is all that rt-app leaves, and the baseline drops {statistics.fmean(plays):.1%} with it, not {AIM:.1%}: "
+            "calibrate --again if the machine was busy, or choose a clip that is easier to decode"
+        )
+    return "; that is not within a percent of what was wanted: the plays differ too much"
