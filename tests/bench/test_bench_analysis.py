@@ -392,6 +392,13 @@ class Goals(unittest.TestCase):
         self.assertEqual((found.word, found.sentence),
                          ("met", "dlex_slack is, in 100% of the resamples; our policies dominate 1 of 1 peer settings"))
 
+    def test_front_of_few_runs_or_few_resamples_is_not_certain(self):
+        few = self.front(repeated("dlex_slack", [point()] * 2), repeated("mpv_vo", [point(sd=50)] * 2))
+        self.assertEqual(few.word, "not certain")
+        mixed = [point(sd=10), point(sd=10), point(sd=10), point(sd=90), point(sd=90)]
+        found = self.front(repeated("dlex_slack", mixed), repeated("mpv_vo", [point(sd=50)] * 5))
+        self.assertEqual(found.word, "not certain")
+
     def test_front_is_not_met_while_a_peer_is_unknown(self):
         known = [repeated("dlex_slack", [point()] * 5), repeated("mpv_vo", [point(sd=50)] * 5)]
         silent = repeated("ffplay_no", [{"dropped": 3}] * 5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The goals of the measurement against other players: each met, missed or not measured, with its figures. Pure.
+"""The goals of the measurement against other players, each with a word and its figures. Pure.
 
 Nothing here knows how the runs were made; what a section is for is read from its jobs (their load and policy).
 """
@@ -23,7 +23,9 @@ NOTHING_DROPPED = "dlex_none"
 REFERENCES = ("mplayer_framedrop", NOTHING_DROPPED, "dlex_heuristic")
 # A section with a film that costs next to nothing: the misses of rt-app that are there are no player's fault.
 CONTROL = "control"
-MET, MISSED, UNMEASURED = "met", "missed", "not measured"
+MET, UNCERTAIN, MISSED, UNMEASURED = "met", "not certain", "missed", "not measured"
+# Of the resamples in which a policy is no worse than every peer; in fewer the next batch may well say otherwise.
+CERTAIN = 0.9
 PEER_RATIO = 1.0
 SHORT_TASK = "rtapp-1"
 LONG_TASK = "rtapp-2"
@@ -99,7 +101,7 @@ def _front_outcome(
         told = f"{found.winner} is{merit}, {certain}; {beaten}"
         if missing := _peers_without_figures(section, runs, found, failed):
             return Outcome(name, section, UNMEASURED, f"{told}, but nothing can be said of {', '.join(missing)}")
-        return Outcome(name, section, MET, told)
+        return Outcome(name, section, MET if (found.holds_in or 0) >= CERTAIN else UNCERTAIN, told)
     if found.best is None:
         return Outcome(name, section, UNMEASURED, "no policy of ours was measured")
     worse = found.worse_in[found.best]
