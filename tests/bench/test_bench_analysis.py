@@ -345,7 +345,9 @@ class Goals(unittest.TestCase):
         ours = repeated("dlex_slack", [point()] * 5, missed=0)
         self.assertEqual(self.outcomes(ours)[MISSES].word, "met")
         guilty = repeated("dlex_slack", [point()] * 5, missed=1)
-        self.assertEqual(self.outcomes(guilty)[MISSES].word, "missed")
+        self.assertEqual(self.outcomes(guilty)[MISSES].word, "not measured")
+        control = repeated("dlex_none", [{}] * 5, missed=0, section="control")
+        self.assertEqual(self.outcomes(guilty, control)[MISSES].word, "missed")
 
     def test_misses_that_are_there_without_a_player_as_well_are_not_its_fault(self):
         ours = [result("dlex_slack", number, missed=missed, **point())
@@ -418,7 +420,8 @@ class Goals(unittest.TestCase):
     def test_shares_of_missed_periods_are_told(self):
         found = self.outcomes(repeated("dlex_slack", [point()] * 2, missed=1),
                               repeated("mpv_vo", [point()] * 3, missed=0))[MISSES]
-        self.assertEqual(found.sentence, "0.100% of the periods in 2 runs; beside other players none in 3 runs")
+        self.assertEqual(found.sentence, "0.100% of the periods in 2 runs; beside other players none in 3 runs; "
+                                         "without a control they may be rt-app's own")
 
     def test_ratios_are_paired_with_every_reference(self):
         groups = [repeated(name, [point(dropped=it) for it in (n, n + 1, n, n + 2, n)])

@@ -138,7 +138,8 @@ def _misses_outcome(section: str, runs: Mapping[str, Sequence[Row]], unprovoked:
     word = MISSED if guilty else MET if all(_can_be_told(it, unprovoked) for it in ours.values()) else UNMEASURED
     text = f"{_told_shares(ours)}; beside other players {_told_shares(shares, without=ours)}"
     text += f"; beside a film that costs next to nothing {_told_shares({CONTROL: unprovoked})}" if unprovoked else ""
-    text += "; too few runs to tell them apart" if word == UNMEASURED else ""
+    if word == UNMEASURED:
+        text += "; too few runs to tell them apart" if unprovoked else "; without a control they may be rt-app's own"
     return Outcome(name, section, word, text)
 
 
@@ -148,8 +149,10 @@ def _can_be_told(shares: Sequence[float], unprovoked: Sequence[float]) -> bool:
 
 
 def _more_than(shares: Sequence[float], unprovoked: Sequence[float]) -> bool:
-    """Without a control any miss counts; with one, what is more than its misses for certain."""
-    if not unprovoked or not any(unprovoked):
+    """Than in the control, for certain. A task whose loops take longer than its budget misses deadlines all by itself."""
+    if not unprovoked:
+        return False
+    if not any(unprovoked):
         return any(shares)
     return compare(shares, unprovoked, middle=np.mean).verdict == "more"
 
