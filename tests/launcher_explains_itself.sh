@@ -30,4 +30,5 @@ expect 1 1 bench latency --out
 expect 1 1 demo --nonsense
 expect 1 1 test --nonsense
 expect 1 1 clean --nonsense
+DLEX_CACHE=/dev/null/cache expect 1 1 bench plan
 [ "$failures" = 0 ]
