@@ -49,6 +49,8 @@ class Policy:
             policy = cls(kind, priority=int(rest))
         elif kind in ("deadline", "quota") and colon:
             policy = cls._budget(text, kind, rest)
+        elif kind in ("fifo", "rr") and rest.isdecimal():
+            raise DemoError(f"{text!r} has no such priority; write one from 1 to 99, as {kind}:5", EXIT_SETUP)
         else:
             raise DemoError(f"{text!r} is no scheduling policy; write {FORMS}", EXIT_SETUP)
         return policy
