@@ -6,42 +6,12 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from outside import with_packages
+from made_up import point, repeated, result, settings_of
 
-with_packages("numpy, scipy, pydantic, yaml, rich")
+from dlex_bench.agenda import jobs, reader
+from dlex_bench.analysis import front, goals, results_frame, seed, seed_findings, series, statistics
+
 AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
-
-from dlex_bench.agenda import jobs, reader  # noqa: E402
-from dlex_bench.analysis import front, goals, results_frame, seed, seed_findings, series, statistics  # noqa: E402
-from dlex_bench.peers import standings  # noqa: E402
-
-
-def result(workload, repetition=1, section="cbs", status="done", load="rtapp", sched="deadline:8/40", **figures):
-    missed = figures.pop("missed", None)
-    slack_us = figures.pop("slack_us", 100)
-    task = {"periods": 1000, "missed": missed, "slack_us": {"min": slack_us, "mean": slack_us}}
-    job = {
-        "id": f"{section}-{workload}-r{repetition}", "repetition": repetition, "section": section, "workload": workload,
-        "player": "dlex-play" if workload.startswith("dlex") else workload.split("_")[0], "sched": sched,
-        "load": {"kind": load, "sched": "same"}, "clip": {},
-    }
-    return {
-        "job": job, "status": status, "reason": None if status == "done" else "it broke", "machine": "m",
-        "view": "outside", "policy": {"applied": sched}, "figures": figures, "inside": None,
-        "rtapp": None if missed is None else {"rt-app-1": task, "rt-app-2": task},
-    }
-
-
-def point(sd=10.0, mean=10.0, rmse=100.0, dropped=10.0):
-    return {"skew_ms_sd": sd, "skew_ms_abs_mean": mean, "rmse_q16_sum": rmse, "dropped": dropped}
-
-
-def repeated(workload, points, **options):
-    return [result(workload, number, **options, **it) for number, it in enumerate(points, 1)]
-
-
-def settings_of(*groups):
-    return results_frame.by_setting(results_frame.rows([one for group in groups for one in group]))
 
 
 class Rows(unittest.TestCase):
@@ -330,142 +300,6 @@ class Findings(unittest.TestCase):
         base = [{"dropped": value} for value in (40, 50, 45, 60, 30)]
         ours = [{"dropped": value} for value in (41, 49, 44, 61, 31)]
         self.assertEqual(self.found("fewer_drops", base, ours).verdict.word, "cannot be told")
-
-
-MISSES = "no rt-app miss under deadline that the player causes"
-
-
-class Goals(unittest.TestCase):
-    def outcomes(self, *groups):
-        settings = settings_of(*groups)
-        return {it.name: it for it in goals.outcomes(settings, results_frame.sections(
-            [run for runs in settings.values() for run in runs]))}
-
-    def test_misses_beside_our_player_miss_the_goal(self):
-        ours = repeated("dlex_slack", [point()] * 5, missed=0)
-        self.assertEqual(self.outcomes(ours)[MISSES].word, "met")
-        guilty = repeated("dlex_slack", [point()] * 5, missed=1)
-        self.assertEqual(self.outcomes(guilty)[MISSES].word, "not measured")
-        control = repeated("dlex_none", [{}] * 5, missed=0, section="control")
-        self.assertEqual(self.outcomes(guilty, control)[MISSES].word, "missed")
-
-    def test_misses_that_are_there_without_a_player_as_well_are_not_its_fault(self):
-        ours = [result("dlex_slack", number, missed=missed, **point())
-                for number, missed in enumerate((3, 2, 4, 3, 3), 1)]
-        control = [result("dlex_none", number, missed=missed, section="control")
-                   for number, missed in enumerate((3, 3, 2, 4, 3), 1)]
-        self.assertEqual(self.outcomes(ours, control)[MISSES].word, "met")
-        heavy = [result("dlex_slack", number, missed=30 + number, **point()) for number in range(1, 6)]
-        self.assertEqual(self.outcomes(heavy, control)[MISSES].word, "missed")
-
-    def test_tasks_without_reservations_have_no_such_goal(self):
-        ours = repeated("dlex_slack", [point()] * 5, missed=1, sched="other")
-        self.assertNotIn(MISSES, self.outcomes(ours))
-
-    def test_cpu_is_set_against_the_cheapest_peer_without_drops(self):
-        groups = [
-            repeated(name, [{"cpu_ms_per_frame": ms, "drops_fraction": fraction}] * 5, load="none", section="alone")
-            for name, ms, fraction in (("dlex_none", 8, 0), ("mpv_no", 10, 0), ("ffplay_no", 12, 0), ("mpv_vo", 2, 0.5))
-        ]
-        found = self.outcomes(*groups)["CPU a picture at most that of the cheapest peer"]
-        self.assertEqual(found.word, "met")
-        self.assertIn("(mpv_no): 0.800", found.sentence)
-
-    def front(self, *groups):
-        return self.outcomes(*groups)["no worse than every peer in all four figures"]
-
-    def test_missed_front_names_the_nearest_and_where_it_is_worse(self):
-        peers = [repeated(f"mpv_{number}", [point(dropped=number)] * 5) for number in range(5)]
-        found = self.front(repeated("dlex_slack", [point(sd=5)] * 5), *peers)
-        self.assertEqual(found.word, "missed")
-        self.assertIn("the nearest is dlex_slack (in 0% of the resamples): worse in dropped than mpv_0;",
-                      found.sentence)
-        self.assertIn("and 2 more. Our policies dominate 0 of 5 peer settings; dominated by no peer: dlex_slack",
-                      found.sentence)
-
-    def test_three_peers_are_all_named(self):
-        peers = [repeated(f"mpv_{number}", [point(dropped=number)] * 5) for number in range(3)]
-        self.assertNotIn("more", self.front(repeated("dlex_slack", [point(sd=50)] * 5), *peers).sentence)
-
-    def test_met_front_says_when_it_is_no_merit_of_a_policy(self):
-        peer = repeated("mpv_vo", [point(sd=50)] * 5)
-        self.assertIn("efficiency", self.front(repeated("dlex_none", [point()] * 5), peer).sentence)
-        found = self.front(repeated("dlex_slack", [point()] * 5), peer)
-        self.assertEqual((found.word, found.sentence),
-                         ("met", "dlex_slack is, in 100% of the resamples; our policies dominate 1 of 1 peer settings"))
-
-    def test_front_of_few_runs_or_few_resamples_is_not_certain(self):
-        few = self.front(repeated("dlex_slack", [point()] * 2), repeated("mpv_vo", [point(sd=50)] * 2))
-        self.assertEqual(few.word, "not certain")
-        mixed = [point(sd=10), point(sd=10), point(sd=10), point(sd=90), point(sd=90)]
-        found = self.front(repeated("dlex_slack", mixed), repeated("mpv_vo", [point(sd=50)] * 5))
-        self.assertEqual(found.word, "not certain")
-
-    def test_front_is_not_met_while_a_peer_is_unknown(self):
-        known = [repeated("dlex_slack", [point()] * 5), repeated("mpv_vo", [point(sd=50)] * 5)]
-        silent = repeated("ffplay_no", [{"dropped": 3}] * 5)
-        found = self.front(*known, silent)
-        self.assertEqual(found.word, "not measured")
-        self.assertIn("nothing can be said of ffplay_no", found.sentence)
-        lost = results_frame.rows([result("mpv_no", status="failed")])
-        found = goals.outcomes(settings_of(*known), ["cbs"], lost)[0]
-        self.assertEqual((found.word, "of mpv_no" in found.sentence), ("not measured", True))
-
-    def test_few_runs_do_not_acquit_of_misses(self):
-        heavy = repeated("dlex_slack", [point()] * 2, missed=300)
-        control = repeated("dlex_none", [{}] * 2, missed=1, section="control")
-        found = self.outcomes(heavy, control)[MISSES]
-        self.assertEqual((found.word, "too few runs" in found.sentence), ("not measured", True))
-
-    def test_shares_of_missed_periods_are_told(self):
-        found = self.outcomes(repeated("dlex_slack", [point()] * 2, missed=1),
-                              repeated("mpv_vo", [point()] * 3, missed=0))[MISSES]
-        self.assertEqual(found.sentence, "0.100% of the periods in 2 runs; beside other players none in 3 runs; "
-                                         "without a control they may be rt-app's own")
-
-    def test_ratios_are_paired_with_every_reference(self):
-        groups = [repeated(name, [point(dropped=it) for it in (n, n + 1, n, n + 2, n)])
-                  for name, n in (("dlex_slack", 10), ("dlex_none", 20), ("mplayer_framedrop", 40))]
-        found = {(it.workload, it.against): it.found.ratio.value for it in goals.ratios(settings_of(*groups), "cbs")
-                 if it.figure == "dropped"}
-        self.assertEqual(found["dlex_slack", "mplayer_framedrop"], 0.25)
-        self.assertEqual(set(found), {("dlex_slack", "mplayer_framedrop"), ("dlex_slack", "dlex_none"),
-                                      ("dlex_none", "mplayer_framedrop")})
-
-
-class Standings(unittest.TestCase):
-    def test_last_line_counts_goals_that_were_measured(self):
-        told = [goals.Outcome("n", "s", word, "") for word in (goals.MET, goals.MISSED, goals.UNMEASURED)]
-        self.assertEqual(standings.goals_line(told), "1 of 2 goals hold, 1 not measured")
-
-    def test_ratio_that_is_noise_is_marked(self):
-        clear = statistics.compare([10, 11, 12, 10, 11], [20, 22, 24, 20, 22])
-        self.assertEqual(standings.ratio_cell(clear).split("\n")[0], "0.5")
-        noise = statistics.compare([20, 25, 30, 18, 19], [20, 22, 24, 20, 22])
-        self.assertEqual(standings.ratio_cell(noise)[0], "~")
-
-    def test_reference_without_any_is_told_by_the_difference(self):
-        self.assertEqual(standings.ratio_cell(statistics.compare([250_000] * 4, [0] * 4)), "+250k")
-
-
-    def test_section_says_what_it_constrained_and_what_is_left_out(self):
-        runs = repeated("dlex_slack", [point()] * 2) + [result("mpv_vo", 1, status="skipped")]
-        runs[0]["policy"]["constrains"] = runs[1]["policy"]["constrains"] = "the player's main thread"
-        found = results_frame.rows(runs)
-        self.assertEqual(standings._held_by(found), ": deadline:8/40 for the player's main thread")
-        self.assertEqual(standings._left_out(found), ["skipped: it broke (mpv_vo)"])
-
-    def test_players_that_were_constrained_otherwise_are_named(self):
-        runs = [result("dlex_slack"), result("mpv_vo")]
-        for run, what in zip(runs, ("the main thread", "all threads"), strict=True):
-            run["policy"]["constrains"] = what
-        self.assertEqual(standings._held_by(results_frame.rows(runs)),
-                         "; deadline:8/40 for the main thread: dlex-play; deadline:8/40 for all threads: mpv")
-
-    def test_ratio_table_has_a_row_for_each_reference_that_was_played(self):
-        groups = [repeated(name, [point()] * 5) for name in ("dlex_slack", "mplayer_framedrop")]
-        table = standings.ratio_table("cbs", goals.ratios(settings_of(*groups), "cbs"))
-        self.assertEqual(list(table.columns[0].cells), ["dlex_slack / mplayer_framedrop"])
 
 
 class Agendas(unittest.TestCase):

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Results that nobody measured, for tests of what is made of results."""
+
+from outside import with_packages
+
+with_packages("numpy, scipy, pydantic, yaml, rich")
+
+from dlex_bench.analysis import results_frame  # noqa: E402
+
+
+def result(workload, repetition=1, section="cbs", status="done", load="rtapp", sched="deadline:8/40", **figures):
+    missed = figures.pop("missed", None)
+    slack_us = figures.pop("slack_us", 100)
+    task = {"periods": 1000, "missed": missed, "slack_us": {"min": slack_us, "mean": slack_us}}
+    job = {
+        "id": f"{section}-{workload}-r{repetition}", "repetition": repetition, "section": section, "workload": workload,
+        "player": "dlex-play" if workload.startswith("dlex") else workload.split("_")[0], "sched": sched,
+        "load": {"kind": load, "sched": "same"}, "clip": {},
+    }
+    return {
+        "job": job, "status": status, "reason": None if status == "done" else "it broke", "machine": "m",
+        "view": "outside", "policy": {"applied": sched}, "figures": figures, "inside": None,
+        "rtapp": None if missed is None else {"rt-app-1": task, "rt-app-2": task},
+    }
+
+
+def point(sd=10.0, mean=10.0, rmse=100.0, dropped=10.0):
+    return {"skew_ms_sd": sd, "skew_ms_abs_mean": mean, "rmse_q16_sum": rmse, "dropped": dropped}
+
+
+def repeated(workload, points, **options):
+    return [result(workload, number, **options, **it) for number, it in enumerate(points, 1)]
+
+
+def settings_of(*groups):
+    return results_frame.by_setting(results_frame.rows([one for group in groups for one in group]))
