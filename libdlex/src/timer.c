@@ -14,9 +14,7 @@ static int process_error;
 
 int64_t dlex_now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return dlex_clock_ns_();
 }
 
 static void on_thread_end(void *state)
