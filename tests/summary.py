@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """summary.py [--broken NAME ...] BUILD_DIR ...: adds up the test logs that Meson left in build directories.
 
-Prints what failed, what was skipped and why, and `N passed, N failed, N skipped`. A build directory that did not build
+Prints what failed and its last words, what was skipped and why, and `N passed, N failed, N skipped`. A build directory that did not build
 (--broken), or that ran no test at all, counts as one failure: silence is no success.
 """
 import argparse
 import json
 import pathlib
 import sys
+
+LINES_OF_A_FAILURE = 25
 
 
 def results_of(build_dir):
@@ -18,10 +20,19 @@ def results_of(build_dir):
     return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
 
 
+def said_by(result):
+    return (result.get("stdout", "") + result.get("stderr", "")).strip().splitlines()
+
+
 def reason(result):
     """The last line a skipped test said."""
-    said = (result.get("stdout", "") + result.get("stderr", "")).strip().splitlines()
+    said = said_by(result)
     return said[-1].strip() if said else "no reason given"
+
+
+def end_of(result):
+    """What a failed test said last: the log does not outlast the machine that ran it."""
+    return "".join(f"    {line}\n" for line in said_by(result)[-LINES_OF_A_FAILURE:])
 
 
 def main():
@@ -47,6 +58,7 @@ def main():
             else:
                 counts["failed"] += 1
                 print(f"failed: {where}: {result['result'].lower()}, see {build_dir}/meson-logs/testlog.txt")
+                print(end_of(result), end="")
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()))
     return 1 if counts["failed"] else 0
 

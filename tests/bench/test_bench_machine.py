@@ -212,6 +212,17 @@ class OwnCpu(unittest.TestCase):
             if domain.others:
                 self.assertEqual(os.sched_getaffinity(other), domain.others)
 
+    def test_machine_admits_reservations_afterwards(self):
+        """One that has just ended is given back at the end of its period, and then not out of the whole machine's account."""
+        for busy_s in (0.04, 0.045, 0.05):  # some of the budget is left: throttled, the thread would end with its period
+            with own_cpu_soon() as domain:
+                with child([sys.executable, "-c", BUSY], cpus={CPU}, enter=domain.enter) as process:
+                    apply(Policy.parse("deadline:60/200"), process.pid)
+                    time.sleep(busy_s)
+            time.sleep(0.3)
+            with child(["sleep", "60"], cpus=os.sched_getaffinity(0)) as process:
+                apply(Policy.parse("deadline:1/100"), process.pid)
+
     def test_second_one_is_refused_with_a_reason(self):
         with own_cpu_soon():
             with self.assertRaisesRegex(DemoError, "another run has given a CPU"), own_cpu(CPU):

@@ -47,7 +47,7 @@ class Journal:
         self.descriptor = descriptor
 
     def begin(self) -> None:
-        """An owner that was killed in the last moment may have left steps here."""
+        """Anew. An owner that was killed in the last moment may have left steps here."""
         self._undo_steps()
         os.ftruncate(self.descriptor, 0)
         self._note({"owner": os.getpid()})
@@ -72,6 +72,10 @@ class Journal:
         if controller not in path.read_text().split():
             self._note({"subtree_control": str(path), "controller": controller})
             path.write_text(f"+{controller}")
+
+    def settle(self, seconds: float) -> None:
+        """For as long nothing more is undone."""
+        self._note({"settle": seconds})
 
     def undo(self) -> None:
         """Backwards. What cannot be undone is said, and the journal stays for the next attempt."""
@@ -100,7 +104,9 @@ class Journal:
 
 
 def _undo(step: Step) -> None:
-    if "folder" in step:
+    if "settle" in step:
+        time.sleep(step["settle"])
+    elif "folder" in step:
         _remove_group(Path(step["folder"]))
     elif "controller" in step:
         with contextlib.suppress(FileNotFoundError):
