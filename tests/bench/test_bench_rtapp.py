@@ -92,6 +92,9 @@ class Config(unittest.TestCase):
     def tasks(self, *policy):
         return rtapp_config(3, 25.0, Path("/tmp"), TaskPolicy(*policy))["tasks"]
 
+    def test_it_ends_by_itself_after_as_long_as_asked(self):
+        self.assertEqual(rtapp_config(3, 25.0, Path("/tmp"), limit_s=899.5)["global"]["duration"], 900)
+
     def test_deadline_tasks_have_the_papers_budgets(self):
         first, second = (self.tasks("deadline")[task.name] for task in SEED_TASKS)
         self.assertEqual((first["dl-runtime"], first["dl-period"], first["dl-deadline"]), (3_150, 8_000, 8_000))

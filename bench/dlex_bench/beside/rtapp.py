@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
+import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,7 +27,7 @@ from .rtapp_log import Sample, fare, read_activations, work_us
 
 SETTLE_S = 0.3
 # rt-app ends by itself after this long should everything else fail.
-RTAPP_LIMIT_S = 600
+RTAPP_LIMIT_S = 600.0
 # What rt-app is told one loop takes. An integer of about ten to forty, and so in steps of several per cent: the amount of
 # loops is set by `run` instead, in which a step is 50 loops of some 150,000.
 TOLD_NS_PER_LOOP = 20
@@ -77,11 +80,13 @@ def find_rtapp() -> str:
     return path
 
 
-def rtapp_config(cpu: int, ns_per_loop: float, log_dir: Path, policy: TaskPolicy = OTHER) -> dict[str, Any]:
+def rtapp_config(
+    cpu: int, ns_per_loop: float, log_dir: Path, policy: TaskPolicy = OTHER, limit_s: float = RTAPP_LIMIT_S
+) -> dict[str, Any]:
     """`run` is a fixed amount of work, so that preemption cannot remove load as it does with `runtime`."""
     return {
         "global": {
-            "duration": RTAPP_LIMIT_S,
+            "duration": math.ceil(limit_s),
             # An integer; "CPU0" would make rt-app measure for 5 to 28 s, and give another figure each time.
             "calibration": TOLD_NS_PER_LOOP,
             "default_policy": "SCHED_OTHER",
@@ -145,13 +150,15 @@ def rtapp(
     folder: Path,
     policy: TaskPolicy = OTHER,
     enter: Callable[[], None] | None = None,
+    limit_s: float = RTAPP_LIMIT_S,
 ) -> Iterator[RtApp]:
-    """Both tasks run while the block does; their fares can be asked for after it. `enter` as for `child`."""
+    """Both tasks run while the block does, which takes less than `limit_s`; their fares can be asked for after it. `enter`
+    as for `child`."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("log-*.log"):
         old.unlink()
     config = folder / CONFIG
-    config.write_text(json.dumps(rtapp_config(cpu, ns_per_loop, folder, policy), indent=1))
+    config.write_text(json.dumps(rtapp_config(cpu, ns_per_loop, folder, policy, limit_s), indent=1))
     with (folder / LOG).open("wb") as log:
         with child([find_rtapp(), config], cpus={cpu}, stdout=log, stderr=subprocess.STDOUT, enter=enter) as process:
             running = RtApp(process, folder)
@@ -161,9 +168,18 @@ def rtapp(
             end(process, signal.SIGINT)  # it writes its logs out then
 
 
+@contextlib.contextmanager
+def _others_busy(cpu: int) -> Iterator[None]:
+    with contextlib.ExitStack() as spinners:
+        for other in os.sched_getaffinity(0) - {cpu}:
+            spinners.enter_context(child([sys.executable, "-ISc", "while True: pass"], cpus={other}))
+        yield
+
+
 def measure_ns_per_loop(cpu: int, folder: Path, seconds: float = CALIBRATION_S) -> float:
-    """How long one of rt-app's loops takes on this CPU when it is busy (an idle one may be clocked down)."""
-    with rtapp(cpu, TOLD_NS_PER_LOOP, folder) as running, filler(cpu, 0.0, running.process.pid):
+    """How long one of rt-app's loops takes on this CPU when it is busy (an idle one may be clocked down), and the others
+    as well: what shares a core with another takes up to a quarter more time, and 3 ms are what a job takes at the worst."""
+    with _others_busy(cpu), rtapp(cpu, TOLD_NS_PER_LOOP, folder) as running, filler(cpu, 0.0, running.process.pid):
         begun = time.monotonic()
         while time.monotonic() - begun < seconds:
             running.sample()
