@@ -8,7 +8,8 @@ with_packages("numpy, scipy, pydantic, yaml, rich")
 from dlex_bench.analysis import results_frame  # noqa: E402
 
 
-def result(workload, repetition=1, section="cbs", status="done", load="rtapp", sched="deadline:8/40", **figures):
+def result(workload, repetition=1, section="cbs", status="done", load="rtapp", sched="deadline:8/40", machine="m",
+           constrains=None, work_held=None, **figures):
     missed = figures.pop("missed", None)
     slack_us = figures.pop("slack_us", 100)
     task = {"periods": 1000, "missed": missed, "slack_us": {"min": slack_us, "mean": slack_us}}
@@ -18,8 +19,9 @@ def result(workload, repetition=1, section="cbs", status="done", load="rtapp", s
         "load": {"kind": load, "sched": "same"}, "clip": {},
     }
     return {
-        "job": job, "status": status, "reason": None if status == "done" else "it broke", "machine": "m",
-        "view": "outside", "policy": {"applied": sched}, "figures": figures, "inside": None,
+        "job": job, "status": status, "reason": None if status == "done" else "it broke", "machine": machine,
+        "view": "outside", "policy": {"applied": sched, "constrains": constrains}, "load": {"work_held": work_held},
+        "figures": figures, "inside": None,
         "rtapp": None if missed is None else {"rt-app-1": task, "rt-app-2": task},
     }
 

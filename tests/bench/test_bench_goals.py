@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The goals of the measurement against other players, and the line that counts them. Results here are made up."""
 
+import io
 import unittest
 
 from made_up import point, repeated, result, settings_of
 
-from dlex_bench.analysis import goals, results_frame, statistics
-from dlex_bench.peers import standings
+from rich.console import Console
 
+from dlex_bench.analysis import front, goals, held, outcome, results_frame, statistics
+from dlex_bench.peers import standings
 
 MISSES = "no rt-app miss under deadline that the player causes"
 
@@ -34,6 +36,45 @@ class Goals(unittest.TestCase):
         self.assertEqual(self.outcomes(ours, control)[MISSES].word, "met")
         heavy = [result("dlex_slack", number, missed=30 + number, **point()) for number in range(1, 6)]
         self.assertEqual(self.outcomes(heavy, control)[MISSES].word, "missed")
+
+    def test_misses_are_told_less_those_of_the_control_with_an_interval(self):
+        ours = [result("dlex_slack", number, missed=missed, **point())
+                for number, missed in enumerate((33, 32, 34, 33, 33), 1)]
+        control = [result("dlex_none", number, missed=missed, section="control")
+                   for number, missed in enumerate((3, 3, 2, 4, 3), 1)]
+        found = self.outcomes(ours, control)[MISSES]
+        self.assertRegex(found.sentence, r"more than there: dlex_slack \+3\.000% \(\+2\.\d+% to \+3\.\d+%\)")
+
+    def test_wide_interval_does_not_acquit_of_misses(self):
+        ours = [result("dlex_slack", number, missed=missed, **point())
+                for number, missed in enumerate((0, 200, 0, 150, 10), 1)]
+        control = [result("dlex_none", number, missed=missed, section="control")
+                   for number, missed in enumerate((3, 3, 2, 4, 3), 1)]
+        self.assertEqual(self.outcomes(ours, control)[MISSES].word, "not certain")
+        quiet = repeated("dlex_none", [{}] * 5, missed=0, section="control")
+        once = [result("dlex_slack", number, missed=missed, **point()) for number, missed in enumerate((0, 0, 0, 0, 90), 1)]
+        self.assertEqual(self.outcomes(once, quiet)[MISSES].word, "not certain")
+
+    def test_runs_whose_load_was_not_as_planned_are_named_and_left_out(self):
+        control = repeated("dlex_none", [{}] * 5, missed=0, section="control")
+        ours = repeated("dlex_slack", [point()] * 5, missed=0)
+        ours[1:3] = [result("dlex_slack", number, missed=500, work_held=False, **point()) for number in (2, 3)]
+        control[4] = result("dlex_none", 5, missed=500, work_held=False, section="control")
+        found = self.outcomes(ours, control)[MISSES]
+        self.assertEqual(found.word, "met")
+        self.assertIn("none in 3 runs", found.sentence)
+        self.assertTrue(found.sentence.endswith(
+            "left out, as rt-app's jobs were not as long as they are to be: cbs-dlex_slack r2 r3, control-dlex_none r5"))
+        lost = self.outcomes(repeated("dlex_slack", [point()] * 5, missed=0, work_held=False), control)[MISSES]
+        self.assertEqual(lost.word, "not measured")
+        self.assertTrue(lost.sentence.endswith(": cbs as a whole, 5 runs, control-dlex_none r5"), lost.sentence)
+
+    def test_nothing_is_said_where_there_is_nobody_to_compare(self):
+        self.assertEqual(self.outcomes(repeated("mpv_vo", [point()] * 5, missed=1)), {})
+        self.assertEqual(list(self.outcomes(repeated("dlex_slack", [point()] * 5, missed=0))), [MISSES])
+        for name in ("dlex_none", "mpv_no"):
+            runs = repeated(name, [{"cpu_ms_per_frame": 1, "drops_fraction": 0}] * 5, load="none", section="alone")
+            self.assertEqual(self.outcomes(runs), {})
 
     def test_tasks_without_reservations_have_no_such_goal(self):
         ours = repeated("dlex_slack", [point()] * 5, missed=1, sched="other")
@@ -112,7 +153,8 @@ class Goals(unittest.TestCase):
 
 class Standings(unittest.TestCase):
     def test_last_line_counts_goals_that_were_measured(self):
-        told = [goals.Outcome("n", "s", word, "") for word in (goals.MET, goals.MISSED, goals.UNMEASURED)]
+        words = (outcome.MET, outcome.MISSED, outcome.UNMEASURED)
+        told = [outcome.Outcome("n", "s", word, "") for word in words]
         self.assertEqual(standings.goals_line(told), "1 of 2 goals hold, 1 not measured")
 
     def test_ratio_that_is_noise_is_marked(self):
@@ -124,6 +166,46 @@ class Standings(unittest.TestCase):
     def test_reference_without_any_is_told_by_the_difference(self):
         self.assertEqual(standings.ratio_cell(statistics.compare([250_000] * 4, [0] * 4)), "+250k")
 
+    def told_goals(self, *groups):
+        console = Console(file=io.StringIO(), width=200)
+        standings.show_goals(console, results_frame.rows([one for group in groups for one in group]))
+        return console.file.getvalue()
+
+    def test_each_machine_has_its_own_goals_and_its_own_control(self):
+        groups = []
+        for machine, missed in (("m1", 30), ("m2", 0)):
+            options = {"machine": machine, "missed": missed}
+            groups += [repeated("dlex_slack", [point()] * 5, **options), repeated("mpv_vo", [point()] * 5, **options),
+                       repeated("dlex_none", [{}] * 5, section="control", **options)]
+        told = self.told_goals(*groups)
+        for machine in ("m1", "m2"):
+            self.assertIn(f"met: cbs on {machine}, {MISSES}", told)
+        guilty = [{**one, "rtapp": one["rtapp"] and {"rt-app-1": {"periods": 1000, "missed": 90}}} for one in groups[3]]
+        told = self.told_goals(*groups[:3], guilty, *groups[4:])
+        self.assertIn(f"\nmissed: cbs on m2, {MISSES}", told)
+        self.assertIn(f"met: cbs on m1, {MISSES}", told)
+
+    def test_no_goals_no_line_that_counts_them(self):
+        self.assertEqual(self.told_goals(repeated("mpv_vo", [point()] * 5)), "")
+
+    def test_table_tells_every_policy_against_every_peer(self):
+        groups = [repeated("dlex_slack", [point(sd=50, dropped=20)] * 2), repeated("dlex_none", [point()] * 2),
+                  repeated("mpv_vo", [point()] * 2), repeated("mpv_no", [point(1, 1, 1, 1)] * 2)]
+        found = front.goal("cbs", results_frame.of_section(settings_of(*groups), "cbs"))
+        table = standings.worse_table("cbs", found)
+        self.assertEqual([list(column.cells) for column in table.columns],
+                         [["mpv_vo", "mpv_no"], ["s.d., drops", "all four"], ["-", "all four"]])
+
+    def test_ordinary_scheduling_constrains_nobody(self):
+        run = results_frame.row(result("dlex_slack", sched="other", constrains=held.MAIN_THREAD))
+        self.assertEqual(held.held(run), "other, the player's main thread on the measured CPU")
+
+    def test_players_with_all_threads_on_the_measured_cpu_are_named(self):
+        runs = [result("mpv_vo", sched="other", constrains=held.EVERY_THREAD),
+                result("dlex_slack", sched="other", constrains=held.MAIN_THREAD)]
+        told = held.fairness(results_frame.rows(runs))
+        self.assertIn("every thread of mpv has to share the measured CPU, of dlex-play only the main one", told)
+        self.assertIsNone(held.fairness(results_frame.rows(runs[:1])))
 
     def test_section_says_what_it_constrained_and_what_is_left_out(self):
         runs = repeated("dlex_slack", [point()] * 2) + [result("mpv_vo", 1, status="skipped")]

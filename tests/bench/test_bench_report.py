@@ -20,8 +20,12 @@ with_packages("rich, scipy, jinja2, plotly, yaml, pydantic")
 FIXTURE = Path(__file__).resolve().parent / "fixtures/batch"
 RUN = "cbs-dlex_slack-r1"
 
-from dlex_bench.report import timeline  # noqa: E402
-from dlex_bench.report.gather import gather  # noqa: E402
+import made_up  # noqa: E402
+
+from dlex_bench.analysis import results_frame  # noqa: E402
+from dlex_bench.report import html, meaning, sections, timeline  # noqa: E402
+from dlex_bench.report.gather import Batch, gather  # noqa: E402
+from dlex_bench.report.metrics import SKEW_SD  # noqa: E402
 
 
 class Command(Folder):
@@ -118,6 +122,68 @@ class Report(Command):
             it["section"]: it["done"] for it in found if it["workload"] == "dlex_slack" and "cbs" in it["section"]
         }
         self.assertEqual(of_slack, {"cbs on another": 1, "cbs on 734262333128": 1})
+
+    def mixed(self, batch, *machines):
+        """Each machine played everything, the first one's runs as they are, each other's with A-V ten times as large."""
+        for number, machine in enumerate(machines):
+            for path in list(batch.glob("cbs-*r[0-9]")):
+                content = json.loads((path / "result.json").read_text())
+                name = f"{path.name}@{machine}" if number else path.name
+                content["job"]["id"], content["machine"] = name, machine
+                content["figures"]["skew_ms_sd"] *= 10**number
+                (batch / name).mkdir(exist_ok=True)
+                (batch / name / "result.json").write_text(json.dumps(content))
+        for path in [*batch.glob("other-*"), *batch.glob("gone-*")]:
+            shutil.rmtree(path)
+
+    def test_machines_keep_the_paper_s_tables_and_their_plots_apart(self):
+        self.mixed(self.batch, "m1", "m2")
+        found = gather(self.batch)
+        told = meaning.meaning(found)
+        self.assertEqual({it.section for it in told.findings}, {"cbs on m1", "cbs on m2"})
+        self.assertEqual(len(told.tables), 6)
+        ratios = {it.section for it in told.ratios}
+        self.assertEqual(ratios, {"cbs on m1", "cbs on m2"})
+        lines = html._data(found, sections.sections(found))["figures"]["dlex_slack"][0]["lines"]
+        self.assertEqual([line["section"] for line in lines], ["cbs on m1", "cbs on m2"])
+
+    def test_goals_are_judged_by_each_machine_s_own_control(self):
+        groups = []
+        for machine, missed in (("m1", 30), ("m2", 0)):
+            options = {"machine": machine, "missed": missed}
+            groups += [made_up.repeated("dlex_slack", [made_up.point()] * 5, **options),
+                       made_up.repeated("mpv_vo", [made_up.point()] * 5, **options),
+                       made_up.repeated("dlex_none", [{}] * 5, section="control", **options)]
+        rows = results_frame.rows([one for group in groups for one in group])
+        told = meaning.meaning(Batch(self.folder, rows)).outcomes
+        misses = {it.section: it.word for it in told if it.name.startswith("no rt-app miss")}
+        self.assertEqual(misses, {"cbs on m1": "met", "cbs on m2": "met"})
+        self.assertEqual(len(told), 4)
+
+    def test_two_runs_are_told_one_by_one_and_five_by_their_interval(self):
+        two = results_frame.rows(made_up.repeated("mpv_vo", [{"skew_ms_sd": 3.14}, {"skew_ms_sd": 3.4}]))
+        self.assertEqual(sections.cell(SKEW_SD, two).spread, "2 runs: 3.1, 3.4")
+        one = sections.cell(SKEW_SD, two[:1])
+        self.assertEqual((one.median, one.spread), ("3.1", ""))
+        five = results_frame.rows(made_up.repeated("mpv_vo", [{"skew_ms_sd": it} for it in (1.0, 2.0, 3.0, 4.0, 5.0)]))
+        self.assertEqual(sections.cell(SKEW_SD, five).spread, "1.0 to 5.0")
+
+    def test_goals_need_ours_and_others(self):
+        for workload in ("dlex_slack", "mpv_vo"):
+            rows = results_frame.rows(made_up.repeated(workload, [made_up.point()] * 5, missed=0))
+            self.assertEqual(meaning.meaning(Batch(self.folder, rows)).outcomes, [])
+
+    def test_figures_in_which_a_policy_is_worse_are_in_the_page_and_for_programs(self):
+        for path in self.batch.glob("cbs-*"):
+            self.change(self.batch, path.name, lambda result: result["job"].update(load={"kind": "rtapp"}))
+        self.change(self.batch, "cbs-dlex_none-r1", lambda result: result["job"].update(player="mpv", workload="mpv_vo"))
+        self.done("report", "batch")
+        page = (self.batch / "report.html").read_text()
+        self.assertTrue("than it, dlex_slack is worse in" in page, "no table of what is missing")
+        found = json.loads((self.batch / "report.json").read_text())["worse"]
+        of_slack = next(it for it in found if it["policy"] == "dlex_slack")
+        self.assertEqual((of_slack["section"], of_slack["peer"]), ("cbs", "mpv_vo"))
+        self.assertIn("dropped", of_slack["figures"])
 
     def test_folder_without_results_is_refused(self):
         (self.folder / "empty").mkdir()
@@ -223,6 +289,31 @@ class Compare(Command):
         self.assertEqual(status, 1)
         self.assertIn("other is of another; --mixed compares nevertheless", told)
         self.assertIn("cbs-dlex_slack", self.done("compare", "batch", "other", "--mixed"))
+
+    def test_machines_of_mixed_batches_are_compared_each_by_itself(self):
+        other = self.copy("other")
+        for batch in (self.batch, other):
+            Report.mixed(self, batch, "m1", "m2")
+        _content, figures = self.figures("batch", "other", "--mixed")
+        found = {where: figures[f"cbs on {where}", "dlex_slack", "skew_ms_sd"] for where in ("m1", "m2")}
+        for one in found.values():
+            self.assertEqual((len(one["a"]["runs"]), len(one["b"]["runs"]), one["ratio"]["value"]), (2, 2, 1))
+        self.assertAlmostEqual(found["m2"]["a"]["median"], 10 * found["m1"]["a"]["median"])
+
+    def test_machine_that_only_one_batch_has_is_told(self):
+        other = self.copy("other")
+        Report.mixed(self, self.batch, "m1", "m2")
+        Report.mixed(self, other, "m1")
+        content, figures = self.figures("batch", "other", "--mixed")
+        self.assertEqual({section for section, _workload, _figure in figures}, {"cbs on m1"})
+        self.assertIn("Only A has results of machine m2: they are left out.", content["notes"])
+        self.mixed_other(other)
+        _content, figures = self.figures("batch", "other", "--mixed")
+        self.assertEqual({section for section, _workload, _figure in figures}, {"cbs, m1 to m3", "cbs, m2 to m3"})
+
+    def mixed_other(self, batch):
+        for path in batch.glob("*/result.json"):
+            self.change(batch, path.parent.name, lambda result: result.update(machine="m3"))
 
     def test_other_experiment_of_the_same_name_is_told(self):
         other = self.copy("other")

@@ -75,7 +75,8 @@ class Page(unittest.TestCase):
             rows = [row for row in csv.DictReader(lines) if row["verdict"] == "shown"]
         shutil.rmtree(run / "own")
         (run / "seen").mkdir()
-        lines = [f"{row['index']},{row['pts_ns']},shown,{row['shown_ns']},\n" for row in rows]
+        lines = [f"{row['index']},{row['pts_ns']},shown,{row['shown_ns']},\n" for row in rows[2:]]
+        lines[:0] = [f"{row['index']},{row['pts_ns']},unseen,,\n" for row in rows[:2]]
         (run / "seen/frames.csv").write_text("index,pts_ns,verdict,shown_ns,skew_ns\n" + "".join(lines))
 
     def setUp(self):
@@ -227,6 +228,7 @@ class Page(unittest.TestCase):
         names = [it["name"] for it in self.traces("timeline-plot")]
         self.assertIn("lag behind the first picture, seen from outside", names)
         self.assertFalse([name for name in names if name.startswith(("decode", "A-V"))])
+        self.assertIn("; 2 of the others before the first one shown", self.one("#timeline-facts").text)
 
     def test_point_of_a_panel_opens_its_run(self):
         self.draw_everything()

@@ -29,6 +29,8 @@ AXIS_NAMES = {
     "rmse_q16_sum": "RMSE sum",
     "dropped": "dropped",
 }
+# For tables that name several of them in a cell.
+AXIS_WORDS = {"skew_ms_sd": "s.d.", "skew_ms_abs_mean": "mean", "rmse_q16_sum": "RMSE", "dropped": "drops"}
 OURS = "dlex-play"
 RESAMPLES = 2000
 SEED = 21
@@ -57,6 +59,15 @@ class Goal:
     undominated: list[str]
     dominated_peers: list[str]
     unmeasured: list[str]
+
+    @property
+    def peers(self) -> list[str]:
+        return [name for name in self.points if name not in self.worse_in]
+
+    def worse_words(self, ours: str, peer: str) -> str:
+        """In which figures the median of our policy is worse, for a cell of a table; empty: in none."""
+        axes = self.worse_in[ours].get(peer, [])
+        return "all four" if len(axes) == len(AXES) else ", ".join(AXIS_WORDS[axis] for axis in axes)
 
 
 def no_worse(a: Point, b: Point) -> bool:

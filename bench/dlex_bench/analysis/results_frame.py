@@ -31,6 +31,11 @@ class Row:
         return self.status == "done"
 
     @property
+    def load_held(self) -> bool:
+        """Whether the load worked as much as it was to; true where nobody looked."""
+        return (self.result.get("load") or {}).get("work_held") is not False
+
+    @property
     def setting(self) -> tuple[str, str]:
         return self.section, self.workload
 
@@ -61,6 +66,19 @@ def row(result: Result) -> Row:
 
 def rows(results: Iterable[Result]) -> list[Row]:
     return [row(result) for result in results]
+
+
+def machines_apart(some: Iterable[Row]) -> dict[str, list[Row]]:
+    """Each machine's rows, by what is to stand behind the names of their sections: nothing where there is but one.
+
+    Whatever puts figures together is given the rows of one machine: those of two have nothing in common but names.
+    """
+    found: dict[str, list[Row]] = {}
+    for one in some:
+        found.setdefault(one.machine, []).append(one)
+    if len(found) < 2:
+        return {"": rows for rows in found.values()}
+    return {f" on {machine or 'an unknown machine'}": rows for machine, rows in found.items()}
 
 
 Settings = dict[tuple[str, str], list[Row]]

@@ -4,14 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from ..analysis.front import AXIS_NAMES
-from ..analysis.goals import MET, REFERENCES, UNMEASURED, Outcome, Ratio, outcomes, ratios, seed_ratios
-from ..analysis.results_frame import Row, Settings, by_setting, of_section, rows, sections, values
+from ..analysis.front import AXIS_NAMES, Goal
+from ..analysis.goals import REFERENCES, Ratio, outcomes, ratios, seed_ratios, standing
+from ..analysis.held import fairness, held
+from ..analysis.outcome import MET, UNMEASURED, Outcome
+from ..analysis.results_frame import (
+    Row,
+    Settings,
+    by_setting,
+    machines_apart,
+    of_section,
+    rows,
+    sections,
+    values,
+)
 from ..analysis.statistics import Comparison, spread
 from ..batch.results import FAILED, open_results
 from ..errors import DemoError
@@ -32,19 +44,25 @@ COLUMNS: tuple[Column, ...] = (
 
 def show_standings(console: Console, out: Path) -> list[Row]:
     found = rows(open_results(out).results().values())
-    settings = by_setting(found)
-    if not settings:
+    if not any(row.done for row in found):
         raise DemoError(f"no job in {out} was done; see their reasons by `plan`")
-    for section in sections(found):
-        _show_section(console, settings, section, [row for row in found if row.section == section])
+    for where, of_one in machines_apart(found).items():
+        settings = by_setting(of_one)
+        for section in sections(of_one):
+            _show_section(console, settings, section, where, [row for row in of_one if row.section == section])
     return found
 
 
 def show_goals(console: Console, found: Sequence[Row]) -> None:
-    told = outcomes(by_setting(found), sections(found), [row for row in found if row.status == FAILED])
+    told = [
+        replace(outcome, section=f"{outcome.section}{where}")
+        for where, of_one in machines_apart(found).items()
+        for outcome in outcomes(by_setting(of_one), sections(of_one), [row for row in of_one if row.status == FAILED])
+    ]
     for outcome in told:
         tell(console, f"{outcome.word}: {outcome.section}, {outcome.name}: {outcome.sentence}", wrap=False)
-    tell(console, goals_line(told))
+    if told:
+        tell(console, goals_line(told))
 
 
 def goals_line(told: Sequence[Outcome]) -> str:
@@ -54,17 +72,19 @@ def goals_line(told: Sequence[Outcome]) -> str:
     return f"{held} of {len(measured)} goals hold{left_out}"
 
 
-def _show_section(console: Console, settings: Settings, section: str, found: Sequence[Row]) -> None:
+def _show_section(console: Console, settings: Settings, section: str, where: str, found: Sequence[Row]) -> None:
     runs = of_section(settings, section)
-    tell(console, f"\n{section}{_held_by(found)}")
+    tell(console, f"\n{section}{where}{_held_by(found)}")
     if runs:
         spreads = {workload: _spread(of_one) for workload, of_one in runs.items()}
         known = [it for it in COLUMNS if any(found["median"][it[1]] is not None for found in spreads.values())]
         most = max(map(len, runs.values()))
         tell_table(console, medians_table(spreads, most, console.width, subject="player", columns=known))
         if against := ratios(settings, section):
-            tell_table(console, ratio_table(section, against))
-    for sentence in _left_out(found):
+            tell_table(console, ratio_table(f"{section}{where}", against))
+        if lacking := standing(settings, section):
+            tell_table(console, worse_table(f"{section}{where}", lacking))
+    for sentence in [*filter(None, [fairness(found)]), *_left_out(found)]:
         tell(console, sentence)
 
 
@@ -72,9 +92,8 @@ def _held_by(found: Sequence[Row]) -> str:
     """What the row constrained, where that is the same for all; else whom it constrained how."""
     told: dict[str, list[str]] = {}
     for row in found:
-        policy = row.result.get("policy") or {}
-        if row.done and policy.get("constrains"):
-            told.setdefault(f"{policy.get('applied')} for {policy['constrains']}", []).append(row.player)
+        if row.done and (text := held(row)):
+            told.setdefault(text, []).append(row.player)
     if len(told) == 1:
         return f": {next(iter(told))}"
     return "".join(f"; {text}: {', '.join(dict.fromkeys(players))}" for text, players in told.items())
@@ -114,6 +133,17 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
             line = [cells.get((workload, against, key), "-") for key in AXIS_NAMES]
             if any(cell != "-" for cell in line):
                 table.add_row(f"{workload} / {against}", *line)
+    return table
+
+
+def worse_table(section: str, found: Goal) -> Table:
+    """What each policy of ours lacks to be no worse than each peer."""
+    table = titled_table(f"{section}: where a policy of ours is worse than the player, by medians")
+    table.add_column("player", no_wrap=True)
+    for ours in found.worse_in:
+        table.add_column(ours)
+    for peer in found.peers:
+        table.add_row(peer, *(found.worse_words(ours, peer) or "-" for ours in found.worse_in))
     return table
 
 

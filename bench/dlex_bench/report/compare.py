@@ -33,6 +33,7 @@ class Line:
 
     section: str
     workload: str
+    where: str
     metric: Metric
     a: list[float]
     b: list[float]
@@ -66,12 +67,27 @@ def _refuse_other_machine(a: Batch, b: Batch) -> None:
 
 
 def compared(a: Batch, b: Batch) -> Iterator[Line]:
-    of_a, of_b = by_setting(a.rows), by_setting(b.rows)
-    for setting in of_a:
-        for metric in COMPARED if setting in of_b else ():
-            before, after = values(of_a[setting], metric.key), values(of_b[setting], metric.key)
-            if before and after:
-                yield Line(*setting, metric, before, after, statistics.compare(after, before))
+    for where, rows_a, rows_b in machine_pairs(a, b):
+        of_a, of_b = by_setting(rows_a), by_setting(rows_b)
+        for setting in of_a:
+            for metric in COMPARED if setting in of_b else ():
+                before, after = values(of_a[setting], metric.key), values(of_b[setting], metric.key)
+                if before and after:
+                    yield Line(*setting, where, metric, before, after, statistics.compare(after, before))
+
+
+def machine_pairs(a: Batch, b: Batch) -> Iterator[tuple[str, list[Row], list[Row]]]:
+    """What to set against each other, with a name: never figures of two machines put together. Machines that both
+    batches have are compared with themselves; where there is none, each of one batch with each of the other."""
+    of_a, of_b = (_by_machine(batch) for batch in (a, b))
+    pairs = [(it, it) for it in of_a if it in of_b] or [(one, other) for one in of_a for other in of_b]
+    for one, other in pairs:
+        name = f" on {one}" if one == other else f", {one} to {other}"
+        yield name if len(of_a) > 1 or len(of_b) > 1 else "", of_a[one], of_b[other]
+
+
+def _by_machine(batch: Batch) -> dict[str, list[Row]]:
+    return {rows[0].machine or "an unknown machine": rows for rows in batch.apart.values()}
 
 
 def differences(a: Batch, b: Batch) -> Iterator[str]:
@@ -79,16 +95,23 @@ def differences(a: Batch, b: Batch) -> Iterator[str]:
     commits = [", ".join(dict.fromkeys(str(one.result.get("commit")) for one in batch.rows)) for batch in (a, b)]
     if commits[0] != commits[1]:
         yield f"A is of commit {commits[0]}, B of {commits[1]}."
-    of_a, of_b = by_setting(a.rows), by_setting(b.rows)
-    for setting in (it for it in of_a if it in of_b):
-        changed = difference(_experiment(of_a[setting]), _experiment(of_b[setting]))
-        if changed:
-            key, before, after = changed
-            yield f"{'-'.join(setting)} is not the same experiment: {key} is {before} in A and {after} in B."
-    for name, one, other in (("A", of_a, of_b), ("B", of_b, of_a)):
-        alone = ["-".join(setting) for setting in one if setting not in other]
-        if alone:
-            yield f"Only {name} has {', '.join(alone)}."
+    machines = [_by_machine(batch) for batch in (a, b)]
+    if set(machines[0]) & set(machines[1]):
+        for name, one, other in (("A", *machines), ("B", *reversed(machines))):
+            if alone := [machine for machine in one if machine not in other]:
+                yield f"Only {name} has results of machine {', '.join(alone)}: they are left out."
+    for where, rows_a, rows_b in machine_pairs(a, b):
+        of_a, of_b = by_setting(rows_a), by_setting(rows_b)
+        for setting in (it for it in of_a if it in of_b):
+            changed = difference(_experiment(of_a[setting]), _experiment(of_b[setting]))
+            if changed:
+                key, before, after = changed
+                name = f"{'-'.join(setting)}{where}"
+                yield f"{name} is not the same experiment: {key} is {before} in A and {after} in B."
+        for name, one, other in (("A", of_a, of_b), ("B", of_b, of_a)):
+            alone = ["-".join(setting) for setting in one if setting not in other]
+            if alone:
+                yield f"Only {name} has {', '.join(alone)}{where}."
 
 
 def _experiment(runs: Sequence[Row]) -> dict[str, Any]:
@@ -105,7 +128,7 @@ def _table(lines: Sequence[Line]) -> Table:
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
     before = ""
     for it in lines:
-        name = f"{it.section}-{it.workload}"
+        name = f"{it.section}-{it.workload}{it.where}"
         runs = str(len(it.a)) if len(it.a) == len(it.b) else f"{len(it.a)}, {len(it.b)}"
         middles = (it.metric.text(median(some)) for some in (it.a, it.b))
         table.add_row(name if name != before else "", it.metric.heading, runs, *middles, _ratio(it), it.found.verdict)
@@ -126,7 +149,7 @@ def _ratio(it: Line) -> str:
 
 def _entry(it: Line) -> dict[str, Any]:
     return {
-        "section": it.section,
+        "section": f"{it.section}{it.where}",
         "workload": it.workload,
         "figure": it.metric.key,
         "a": {"median": median(it.a), "runs": it.a},

@@ -23,8 +23,10 @@ def batch_facts(batch: Batch) -> Facts:
         ("time in jobs", f"{wall_s / 3600:.1f} h" if wall_s >= 3600 else f"{wall_s / 60:.0f} min"),
         ("commit" if len(commits) < 2 else "commits", ", ".join(commits) or (batch.commit or "")),
         ("machine" if not batch.mixed else "machines", ", ".join(dict.fromkeys(one.machine for one in batch.rows))),
-        ("calibration", _calibration(batch.calibration)),
     ]
+    for found in batch.calibrations:
+        where = f" on {found.get('machine')}" if batch.mixed else ""
+        facts.append((f"calibration{where}", _calibration(found)))
     return [(name, text) for name, text in facts if text]
 
 
@@ -38,8 +40,8 @@ def _minute(stamp: str) -> str:
     return stamp[:16].replace("T", " ")
 
 
-def _calibration(found: Mapping[str, Any] | None) -> str:
-    if not found or found.get("budget_ms") is None:
+def _calibration(found: Mapping[str, Any]) -> str:
+    if found.get("budget_ms") is None:
         return ""
     text = f"{found['budget_ms']:g} ms every {found.get('period_ms', 40):g} ms"
     baseline = found.get("baseline")

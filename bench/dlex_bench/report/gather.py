@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..analysis.results_frame import Row, row
+from ..analysis.results_frame import Row, machines_apart, row
 from ..batch.results import DONE, FAILED, RESULT, SKIPPED, Store
 from ..errors import EXIT_SETUP, DemoError
 
@@ -18,7 +18,7 @@ from ..errors import EXIT_SETUP, DemoError
 class Batch:
     """`torn`: a sentence for each file that is there and says nothing. `waiting`: ids of jobs without a result.
 
-    Machines must not be mixed up: where there are several, a row's section names its machine as well.
+    `apart`: the rows of each machine, by what to put behind the names of their sections. No figure is made of two.
     """
 
     folder: Path
@@ -27,13 +27,17 @@ class Batch:
     created: str | None = None
     commit: str | None = None
     machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    calibration: Mapping[str, Any] | None = None
+    calibrations: list[Mapping[str, Any]] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
 
     @property
+    def apart(self) -> dict[str, list[Row]]:
+        return machines_apart(self.rows)
+
+    @property
     def mixed(self) -> bool:
-        return len({one.machine for one in self.rows}) > 1
+        return len(self.apart) > 1
 
     @property
     def counts(self) -> str:
@@ -69,8 +73,6 @@ def _gathered(store: Store) -> Batch:
         raise DemoError(_nothing(store.out, torn))
     batch = store.batch() or {}
     rows = [row(result) for result in results.values()]
-    if len({one.machine for one in rows}) > 1:
-        rows = [replace(one, section=f"{one.section} on {one.machine or 'an unknown machine'}") for one in rows]
     return Batch(
         folder=store.out,
         rows=rows,
@@ -78,7 +80,7 @@ def _gathered(store: Store) -> Batch:
         created=batch.get("created"),
         commit=batch.get("commit"),
         machines=store.machines(),
-        calibration=_calibration(store.out / "calibration.json", torn),
+        calibrations=_calibrations(store.out, torn),
         waiting=[job.id for job in store.jobs() if job.id not in results],
         torn=torn,
     )
@@ -89,6 +91,12 @@ def _nothing(folder: Path, torn: list[str]) -> str:
         more = f", and {len(torn) - 1} more" if len(torn) > 1 else ""
         return f"no result in {folder} can be read: {torn[0]}{more}; run the batch again"
     return f"{folder} has no results; fill it with `dlex bench run AGENDA -o {folder}`"
+
+
+def _calibrations(folder: Path, torn: list[str]) -> list[Mapping[str, Any]]:
+    """Merged batches have one for each machine."""
+    paths = (folder / "calibration.json", *sorted(folder.glob("calibration-*.json")))
+    return [found for path in paths if (found := _calibration(path, torn))]
 
 
 def _calibration(path: Path, torn: list[str]) -> Mapping[str, Any] | None:

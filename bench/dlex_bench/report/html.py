@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,8 @@ def _script_json(content: Any) -> str:
 
 def _data(batch: Batch, sections: Sequence[Section]) -> dict[str, Any]:
     """What the plots are drawn from; tables are in the page itself."""
-    settings = by_setting(batch.rows)
+    named = [replace(one, section=f"{one.section}{where}") for where, rows in batch.apart.items() for one in rows]
+    settings = by_setting(named)
     return {
         "sections": [
             {

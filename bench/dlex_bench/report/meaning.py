@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from ..analysis import seed
-from ..analysis.goals import Outcome, Ratio, outcomes, ratios
-from ..analysis.results_frame import Settings, by_setting, sections, values
+from ..analysis.front import OURS, Goal
+from ..analysis.goals import Outcome, Ratio, outcomes, ratios, standing
+from ..analysis.results_frame import Row, Settings, by_setting, sections, values
 from ..analysis.seed_findings import Finding, findings
 from ..analysis.statistics import Comparison, Spread, spread
 from ..batch.results import FAILED
@@ -25,10 +27,12 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Meaning:
-    """`tables` and `findings` are empty unless the batch has rows of the paper's Table 2 with its players.
-    `frames`: of how many pictures a run consists."""
+    """`standings`: sections in which our policies can be set against peers, point by point. `tables` and `findings` are
+    empty unless the batch has rows of the paper's Table 2 with its players. `frames`: of how many pictures a run consists.
+    All is told of each machine by itself."""
 
     outcomes: list[Outcome]
+    standings: list[Goal]
     ratios: list[Ratio]
     tables: list[PaperTable]
     findings: list[Finding]
@@ -49,19 +53,32 @@ class Meaning:
 
 
 def meaning(batch: Batch) -> Meaning:
-    settings = by_setting(batch.rows)
-    names = sections(batch.rows)
-    found = [ratio for name in names for ratio in ratios(settings, name)]
-    # Without any peer there is nothing to reach.
-    peers = any(one.player != "dlex-play" for one in batch.rows)
+    told = [_of_machine(where, rows) for where, rows in batch.apart.items()]
+    return Meaning(
+        [it for one in told for it in one.outcomes],
+        [it for one in told for it in one.standings],
+        [it for one in told for it in one.ratios],
+        [it for one in told for it in one.tables],
+        [it for one in told for it in one.findings],
+        sorted({round(frames) for frames in values(batch.rows, "frames")}),
+    )
+
+
+def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
+    settings, names = by_setting(rows), sections(rows)
+    # Without any peer there is nothing to reach, and without a player of ours nobody to reach it.
+    both = {one.player == OURS for one in rows} == {True, False}
+    told = outcomes(settings, names, [one for one in rows if one.status == FAILED]) if both else []
+    standings = [it for name in names if (it := standing(settings, name))]
     experiments = _experiments(settings)
     shown = seed.TABLES.items() if experiments else ()
     return Meaning(
-        outcomes(settings, names, batch.of_status(FAILED)) if peers else [],
-        found,
-        [_table(title, key, table, experiments, settings) for key, (title, table) in shown],
-        [it for it in findings(settings) if it.section in experiments],
-        sorted({round(frames) for frames in values(batch.rows, "frames")}),
+        [replace(it, section=f"{it.section}{where}") for it in told],
+        [replace(it, section=f"{it.section}{where}") for it in standings],
+        [replace(it, section=f"{it.section}{where}") for name in names for it in ratios(settings, name)],
+        [_table(f"{title}{where}", key, table, experiments, settings) for key, (title, table) in shown],
+        [replace(it, section=f"{it.section}{where}") for it in findings(settings) if it.section in experiments],
+        [],
     )
 
 

@@ -8,20 +8,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..analysis.held import fairness, held
 from ..analysis.results_frame import Row, by_setting, values
-from ..analysis.statistics import Interval, median_interval, spread
+from ..analysis.results_frame import sections as section_names
+from ..analysis.statistics import Interval, median_interval
 from .gather import Batch
 from .metrics import FRONT, TABLE, Metric
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The median of a figure, and what to say of its uncertainty: the interval, with few runs the extremes."""
+    """The median of a figure, and what to say of its uncertainty: the interval, or else the few runs themselves."""
 
     metric: Metric
     interval: Interval | None
-    least: float | None
-    greatest: float | None
+    runs: list[float]
 
     @property
     def sort(self) -> float | str:
@@ -33,11 +34,11 @@ class Cell:
 
     @property
     def spread(self) -> str:
-        if self.interval is None or self.least == self.greatest:
+        if self.interval is None or len(set(self.runs)) < 2:
             return ""
         if self.interval.low is not None and self.interval.high is not None:
             return f"{self.metric.text(self.interval.low)} to {self.metric.text(self.interval.high)}"
-        return f"{self.metric.text(self.least)} … {self.metric.text(self.greatest)}"
+        return f"{len(self.runs)} runs: {', '.join(map(self.metric.text, self.runs))}"
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,19 @@ class Setting:
 
 @dataclass(frozen=True)
 class Section:
-    name: str
+    """`where`: on which machine, where there are several."""
+
+    section: str
+    where: str
     label: str
     facts: list[tuple[str, str]]
+    note: str | None
     metrics: list[Metric]
     settings: list[Setting]
+
+    @property
+    def name(self) -> str:
+        return f"{self.section}{self.where}"
 
     @property
     def title(self) -> str:
@@ -69,15 +78,18 @@ class Section:
 
 def sections(batch: Batch) -> list[Section]:
     labels = {entry["id"]: entry.get("label") or "" for entry in batch.agenda.get("sections") or [] if "id" in entry}
-    names = dict.fromkeys(one.section for one in batch.rows)
-    return [_section(name, labels.get(name, ""), [one for one in batch.rows if one.section == name]) for name in names]
+    return [
+        _section(name, where, labels.get(name, ""), [one for one in rows if one.section == name])
+        for where, rows in batch.apart.items()
+        for name in section_names(rows)
+    ]
 
 
-def _section(name: str, label: str, rows: Sequence[Row]) -> Section:
+def _section(name: str, where: str, label: str, rows: Sequence[Row]) -> Section:
     planned = by_setting(rows, done=False)
     metrics = [metric for metric in TABLE if values((one for one in rows if one.done), metric.key)]
     settings = [_setting(workload, runs, metrics) for (_section, workload), runs in planned.items()]
-    return Section(name, label, section_facts(rows), metrics, settings)
+    return Section(name, where, label, section_facts(rows), fairness(rows), metrics, settings)
 
 
 def _setting(workload: str, runs: Sequence[Row], metrics: Sequence[Metric]) -> Setting:
@@ -88,8 +100,7 @@ def _setting(workload: str, runs: Sequence[Row], metrics: Sequence[Metric]) -> S
 
 def cell(metric: Metric, runs: Iterable[Row]) -> Cell:
     found = values(runs, metric.key)
-    about = spread(found)
-    return Cell(metric, median_interval(found), about.low if about else None, about.high if about else None)
+    return Cell(metric, median_interval(found), found)
 
 
 def _point(runs: Sequence[Row]) -> dict[str, Any]:
@@ -112,7 +123,7 @@ def _scaled(metric: Metric, value: float | None) -> float | None:
 
 def section_facts(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """How the players were held, beside what, and where the figures come from; each once."""
-    facts = [("scheduling", _each(rows, _policy)), ("beside", _each(rows, _load))]
+    facts = [("scheduling", _each(rows, held)), ("beside", _each(rows, _load))]
     facts += [("clip", _each(rows, _clip)), ("figures", _each(rows, _view))]
     return [(name, text) for name, text in facts if text]
 
@@ -126,12 +137,6 @@ def _each(rows: Sequence[Row], tell: Callable[[Row], str]) -> str:
     if len(told) < 2:
         return "".join(told)
     return "; ".join(f"{text} ({', '.join(players)})" for text, players in told.items())
-
-
-def _policy(one: Row) -> str:
-    policy = one.result.get("policy") or {}
-    applied = policy.get("applied") or policy.get("asked") or one.result["job"].get("sched") or ""
-    return f"{applied}, constrains {policy['constrains']}" if policy.get("constrains") else str(applied)
 
 
 def _load(one: Row) -> str:

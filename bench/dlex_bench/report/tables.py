@@ -54,9 +54,16 @@ def json_content(batch: Batch, sections: list[Section], meaning: Meaning) -> dic
         "created": batch.created,
         "commit": batch.commit,
         "machines": batch.machines,
-        "calibration": batch.calibration,
+        "calibration": batch.calibrations[0] if batch.calibrations else None,
+        "calibrations": batch.calibrations,
         "settings": [_setting(section, it) for section in sections for it in section.settings],
         "goals": [asdict(it) for it in meaning.outcomes],
+        "worse": [
+            {"section": it.section, "policy": ours, "peer": peer, "figures": it.worse_in[ours].get(peer, [])}
+            for it in meaning.standings
+            for ours in it.worse_in
+            for peer in it.peers
+        ],
         "ratios": [_ratio(it) for it in meaning.ratios],
         "paper": {"tables": [asdict(it) for it in meaning.tables], "findings": [asdict(it) for it in meaning.findings]},
         "jobs": [job_row(one) for one in batch.rows],
@@ -67,7 +74,7 @@ def json_content(batch: Batch, sections: list[Section], meaning: Meaning) -> dic
 
 def _setting(section: Section, it: Setting) -> dict[str, Any]:
     figures = {
-        found.metric.key: {**asdict(found.interval), "least": found.least, "greatest": found.greatest}
+        found.metric.key: {**asdict(found.interval), "least": min(found.runs), "greatest": max(found.runs)}
         for found in it.cells
         if found.interval
     }

@@ -55,9 +55,15 @@ const record = (() => {
     const knows = (view, key) => Boolean(view?.[key].some((value) => value !== null));
     const known = (view, key) => [...view.pts.keys()].filter((i) => view[key][i] !== null);
 
+    // What a player lost while it was still starting is no matter of its policy.
+    function start(view) {
+        const first = view.verdict.indexOf("s");
+        return first > 0 ? `; ${first} of the others before the first one shown` : "";
+    }
+
     function summary(view) {
         const counts = letters(view).map((letter) => `${where(view, letter).length} ${VERDICTS[letter].name}`);
-        return `${counts.join(", ")} of ${view.pts.length} pictures`;
+        return `${counts.join(", ")} of ${view.pts.length} pictures${start(view)}`;
     }
 
     return { VERDICTS, ms, seconds, unpack, describe, where, letters, knows, known, summary };

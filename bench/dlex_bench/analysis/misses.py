@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Misses of rt-app's tasks under their reservations: those beside a player, less those that are no player's fault. Pure.
+
+A task whose loops take longer than its budget misses deadlines all by itself, and so does one whose CPU an interrupt
+takes. So a control is played: the same tasks beside a film that costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from .front import OURS
+from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
+from .results_frame import Row
+from .statistics import Comparison, compare
+
+NAME = "no rt-app miss under deadline that the player causes"
+TASKS = ("rtapp-1", "rtapp-2")
+# An interval that reaches further up than one period in a hundred acquits nobody.
+ACQUITS = 0.01
+
+Shares = Sequence[float]
+
+
+def misses_outcome(section: str, runs: Mapping[str, Sequence[Row]], control: Sequence[Row]) -> Outcome:
+    """Runs in which rt-app's jobs were not as long as planned say nothing of its deadlines: named and left out."""
+    shares = {workload: it for workload, found in runs.items() if (it := miss_shares(found))}
+    ours = {workload: it for workload, it in shares.items() if runs[workload][0].player == OURS}
+    others = [it for workload, of_one in shares.items() if workload not in ours for it in of_one]
+    unprovoked = miss_shares(control)
+    left_out = _left_out([run for found in runs.values() for run in found], control)
+    if not ours:
+        return Outcome(NAME, section, UNMEASURED, f"no log of rt-app beside a policy of ours can be used{left_out}")
+    against = {workload: compare(it, unprovoked, middle=np.mean) for workload, it in ours.items()} if unprovoked else {}
+    words = {_word(it, against.get(workload)) for workload, it in ours.items()}
+    word = next(it for it in (MISSED, UNMEASURED, UNCERTAIN, MET) if it in words)
+    told = [_told([it for of_one in ours.values() for it in of_one]), f"beside other players {_told(others)}"]
+    if unprovoked:
+        told.append(f"beside a film that costs next to nothing {_told(unprovoked)}")
+        told.append(f"more than there: {_differences(against)}")
+    elif word == UNMEASURED:
+        told.append("without a control they may be rt-app's own")
+    return Outcome(NAME, section, word, "; ".join(told) + left_out)
+
+
+def miss_shares(runs: Iterable[Row]) -> list[float]:
+    """Of each run that has rt-app's logs and its whole work: which part of both tasks' periods was missed."""
+    shares = []
+    for run in runs:
+        counts = [(run.value(f"{task}.missed"), run.value(f"{task}.periods")) for task in TASKS]
+        missed = [it for it, _periods in counts if it is not None]
+        periods = sum(it for _missed, it in counts if it is not None)
+        if missed and run.load_held:
+            shares.append(sum(missed) / max(periods, 1))
+    return shares
+
+
+def _word(shares: Shares, found: Comparison | None) -> str:
+    """No misses are no fault, in however few runs; some are set against those of the control, which takes several."""
+    if not any(shares):
+        return MET
+    if found is None or found.difference.high is None:
+        return UNMEASURED
+    if found.verdict == "more":
+        return MISSED
+    return MET if found.difference.high <= ACQUITS else UNCERTAIN
+
+
+def _told(shares: Shares) -> str:
+    if not shares:
+        return "not measured"
+    share = f"{np.mean(shares):.3%} of the periods" if any(shares) else "none"
+    return f"{share} in {len(shares)} run{'s' if len(shares) > 1 else ''}"
+
+
+def _differences(against: Mapping[str, Comparison]) -> str:
+    told = []
+    for workload, it in against.items():
+        found = it.difference
+        known = found.low is not None and found.high is not None
+        extent = f"{found.low:+.3%} to {found.high:+.3%}" if known else "too few runs for an interval"
+        told.append(f"{workload} {found.value:+.3%} ({extent})")
+    return ", ".join(told)
+
+
+def _left_out(*groups: Sequence[Row]) -> str:
+    """By section and setting, with the repetitions; a whole section by its name."""
+    told = []
+    for runs in groups:
+        logged = [run for run in runs if run.value(f"{TASKS[0]}.missed") is not None]
+        found: dict[str, list[str]] = {}
+        for run in (it for it in logged if not it.load_held):
+            found.setdefault(f"{run.section}-{run.workload}", []).append(f"r{run.repetition}")
+        if logged and not any(run.load_held for run in logged):
+            told.append(f"{logged[0].section} as a whole, {len(logged)} run{'s' if len(logged) > 1 else ''}")
+        else:
+            told += [f"{name} {' '.join(repetitions)}" for name, repetitions in found.items()]
+    return f"; left out, as rt-app's jobs were not as long as they are to be: {', '.join(told)}" if told else ""

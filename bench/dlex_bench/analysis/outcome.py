@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What is said of a goal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MET, UNCERTAIN, MISSED, UNMEASURED = "met", "not certain", "missed", "not measured"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One goal: `sentence` says what was found and in how many runs."""
+
+    name: str
+    section: str
+    word: str
+    sentence: str
