@@ -216,11 +216,12 @@ class Merging(Batches):
 
     def test_results_are_united_with_their_records_and_the_batch_goes_on(self):
         said = self.run_command("merge", "a", "b", "-o", "c")
-        self.assertIn("4 results of 2 folders", said)
+        self.assertIn("c holds 4 results of 2 folders; 4 of them were not there before", said)
         self.assertEqual(self.results("c"), self.results("a") | self.results("b"))
         self.assertTrue((self.folder / "c/all-none-r1/own/frames.csv").is_file())
         self.assertIn("all of them over", self.run_batch(out="c"))
         self.assertIn("0 of them were not there before", self.run_command("merge", "a", "b", "-o", "c"))
+        self.assertRegex(self.run_command("merge", "b", "-o", "d"), r"d holds \d results of 1 folder;")
 
     def test_job_that_was_done_twice_is_a_conflict(self):
         self.run_batch("--only=all-none-r1", out="b")

@@ -53,7 +53,9 @@ def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> 
         _keep_machines(stores, target)
         _keep_calibrations(stores, target)
         copied = sum(_copy(entry, job_id, target) for job_id, entry in chosen.items())
-    tell(console, f"{len(chosen)} results of {len(stores)} folders are in {out}; {copied} of them were not there before")
+    results = f"{len(chosen)} result{'s' if len(chosen) > 1 else ''}"
+    folders = f"{len(stores)} folder{'s' if len(stores) > 1 else ''}"
+    tell(console, f"{out} holds {results} of {folders}; {copied} of them {'was' if copied == 1 else 'were'} not there before")
 
 
 def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found], target: Store) -> None:
