@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 static const double ns_per_s = 1e9;
+static const double ns_per_ms = 1e6;
 static const double ns_per_us = 1e3;
 
 /* The pictures from first_pts_ns on, as many as were asked for. */
@@ -25,16 +26,25 @@ static void choose_pictures(struct observed_run *run)
     run->count = times->count - run->first;
     if (run->options->frames && run->options->frames < run->count)
         run->count = run->options->frames;
-    for (int64_t i = run->first; i < run->first + run->count; i++)
-        run->shown += run->sightings.first_ns[i] != FIELD_EMPTY;
+}
+
+/* Half the time of a picture: what is whole only later was torn for most of it. */
+static int64_t torn_after_ns(const struct observed_run *run)
+{
+    return clip_frame_duration_ns(run->clip) / 2;
 }
 
 int observed_run_evaluate(struct observed_run *run)
 {
-    int ret = sightings_of(&run->sightings, run->watch->change, run->watch->change_count, run->times->count);
+    choose_pictures(run);
+    const struct sightings_clip clip = {
+        .count = run->times->count, .first = run->first, .torn_after_ns = torn_after_ns(run),
+    };
+    int ret = sightings_of(&run->sightings, run->watch->change, run->watch->change_count, &clip);
     if (ret < 0)
         return ret;
-    choose_pictures(run);
+    for (int64_t i = run->first; i < run->first + run->count; i++)
+        run->shown += run->sightings.first_ns[i] != FIELD_EMPTY;
     const struct monitor_record *const sound = run->sound;
     if (!sound)
         return 0;
@@ -60,13 +70,14 @@ static json_t *screen_json(const struct observed_run *run)
 {
     const struct screen_watch *const watch = run->watch;
     const struct sightings *const seen = &run->sightings;
-    return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:I, s:f, s:I}",
+    return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:f, s:I, s:f, s:I}",
                      "looks", (json_int_t)watch->looks, "looks_missed", (json_int_t)watch->looks_missed,
                      "looks_torn", (json_int_t)watch->looks_torn, "changes_lost", (json_int_t)watch->changes_lost,
                      "look_late_us_p50", (double)screen_watch_lateness_ns(watch, 0.5) / ns_per_us,
                      "look_late_us_p99", (double)screen_watch_lateness_ns(watch, 0.99) / ns_per_us,
                      "look_late_us_worst", (double)watch->worst_late_ns / ns_per_us,
                      "pictures_torn", (json_int_t)seen->torn, "pictures_only_torn", (json_int_t)seen->only_torn,
+                     "torn_after_ms", (double)torn_after_ns(run) / ns_per_ms,
                      "pictures_returned", (json_int_t)seen->returned, "torn_s", (double)seen->torn_ns / ns_per_s,
                      "pictures_seen", (json_int_t)seen->shown);
 }
@@ -147,12 +158,13 @@ static void write_number(FILE *out, int number)
 
 static int write_screen(FILE *out, const struct observed_run *run)
 {
-    fputs("time_ns,top,bottom\n", out);
+    fputs("time_ns,top,bottom,last_ns\n", out);
     for (size_t i = 0; i < run->watch->change_count; i++) {
-        fprintf(out, "%" PRId64, run->watch->change[i].time_ns);
-        write_number(out, run->watch->change[i].top);
-        write_number(out, run->watch->change[i].bottom);
-        fputc('\n', out);
+        const struct screen_change *const change = &run->watch->change[i];
+        fprintf(out, "%" PRId64, change->time_ns);
+        write_number(out, change->top);
+        write_number(out, change->bottom);
+        fprintf(out, ",%" PRId64 "\n", change->last_ns);
     }
     return ferror(out) ? -EIO : 0;
 }

@@ -50,8 +50,10 @@ bool is_torn(const struct screen_change *seen)
 static struct screen_change look(const struct screen_watch *watch)
 {
     const int middle = STAMP_BLOCK / 2;
+    const int64_t now_ns = dlex_now_ns();
     return (struct screen_change){
-        .time_ns = dlex_now_ns(),
+        .time_ns = now_ns,
+        .last_ns = now_ns,
         .top = stamp_read(xwd_screen_line(watch->screen, middle)),
         .bottom = stamp_read(xwd_screen_line(watch->screen, watch->picture_height - middle)),
     };
@@ -59,14 +61,16 @@ static struct screen_change look(const struct screen_watch *watch)
 
 static void note(struct screen_watch *watch, const struct screen_change *seen)
 {
-    const struct screen_change *const before =
-        watch->change_count ? &watch->change[watch->change_count - 1] : &nothing_seen;
-    if (seen->top == before->top && seen->bottom == before->bottom)
-        return;
-    if (watch->change_count < watch->change_room)
-        watch->change[watch->change_count++] = *seen;
-    else
-        watch->changes_lost++;
+    struct screen_change *const noted = watch->change_count ? &watch->change[watch->change_count - 1] : NULL;
+    const struct screen_change *const before = noted ? noted : &nothing_seen;
+    if (seen->top != before->top || seen->bottom != before->bottom) {
+        if (watch->change_count < watch->change_room)
+            watch->change[watch->change_count++] = *seen;
+        else
+            watch->changes_lost++;
+    } else if (noted && !watch->changes_lost) {
+        noted->last_ns = seen->last_ns;
+    }
 }
 
 static void count_lateness(struct screen_watch *watch, int64_t late_ns)

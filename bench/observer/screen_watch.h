@@ -15,11 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* From time_ns on (CLOCK_MONOTONIC, read just before the pixels) these numbers stood there, or STAMP_NONE. */
+/*
+ * These numbers, or STAMP_NONE, stood there from the look at time_ns (CLOCK_MONOTONIC, read just before the pixels) to
+ * the look at last_ns. What came between that one and the next change nobody knows.
+ */
 struct screen_change {
     int64_t time_ns;
     int top;
     int bottom;
+    int64_t last_ns;
 };
 
 /* Two pictures at once: one was being drawn over the other. */

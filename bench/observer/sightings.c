@@ -7,10 +7,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* How a picture was seen beside another. */
+struct part {
+    bool seen;
+    int64_t stood_ns; /* while it was not yet the one seen last */
+};
+
 struct reading {
     struct sightings *sightings;
-    bool *in_part; /* of each picture: it was seen torn */
-    int64_t last;  /* the picture seen last */
+    struct part *part; /* of each picture */
+    int64_t last;      /* the picture seen last */
 };
 
 /* The picture with that number that is nearest to the one seen last, or -1. */
@@ -30,13 +36,22 @@ static int64_t picture_of(const struct reading *reading, int number)
 static void note_whole(struct reading *reading, int64_t picture, int64_t time_ns)
 {
     struct sightings *const sightings = reading->sightings;
-    if (picture < reading->last)
+    if (sightings->shown && picture < reading->last)
         sightings->returned++;
     reading->last = picture;
     if (sightings->first_ns[picture] != FIELD_EMPTY)
         return;
     sightings->first_ns[picture] = time_ns;
     sightings->shown++;
+}
+
+static void note_part(struct reading *reading, int64_t picture, int64_t stood_ns)
+{
+    if (picture < 0)
+        return;
+    reading->part[picture].seen = true;
+    if (picture != reading->last)
+        reading->part[picture].stood_ns += stood_ns;
 }
 
 static void read_change(struct reading *reading, const struct screen_change *seen, int64_t until_ns)
@@ -48,38 +63,38 @@ static void read_change(struct reading *reading, const struct screen_change *see
     if (!is_torn(seen))
         return;
     reading->sightings->torn_ns += until_ns - seen->time_ns;
-    if (top >= 0)
-        reading->in_part[top] = true;
-    if (bottom >= 0)
-        reading->in_part[bottom] = true;
+    note_part(reading, top, seen->last_ns - seen->time_ns);
+    note_part(reading, bottom, seen->last_ns - seen->time_ns);
 }
 
-static void count_torn(const struct reading *reading)
+static void count_torn(const struct reading *reading, int64_t torn_after_ns)
 {
     struct sightings *const sightings = reading->sightings;
     for (int64_t i = 0; i < sightings->count; i++) {
-        sightings->torn += reading->in_part[i];
-        sightings->only_torn += reading->in_part[i] && sightings->first_ns[i] == FIELD_EMPTY;
+        const struct part *const part = &reading->part[i];
+        const bool only_torn = part->seen && sightings->first_ns[i] == FIELD_EMPTY;
+        sightings->only_torn += only_torn;
+        sightings->torn += only_torn || part->stood_ns > torn_after_ns;
     }
 }
 
 int sightings_of(struct sightings *sightings, const struct screen_change *change, size_t change_count,
-                 int64_t picture_count)
+                 const struct sightings_clip *clip)
 {
-    *sightings = (struct sightings){.count = picture_count};
-    struct reading reading = {.sightings = sightings};
-    sightings->first_ns = malloc((size_t)(picture_count + 1) * sizeof *sightings->first_ns);
-    reading.in_part = calloc((size_t)picture_count + 1, sizeof *reading.in_part);
-    const int ret = sightings->first_ns && reading.in_part ? 0 : -ENOMEM;
-    for (int64_t i = 0; i < picture_count && !ret; i++)
+    *sightings = (struct sightings){.count = clip->count};
+    struct reading reading = {.sightings = sightings, .last = clip->first};
+    sightings->first_ns = malloc((size_t)(clip->count + 1) * sizeof *sightings->first_ns);
+    reading.part = calloc((size_t)clip->count + 1, sizeof *reading.part);
+    const int ret = sightings->first_ns && reading.part ? 0 : -ENOMEM;
+    for (int64_t i = 0; i < clip->count && !ret; i++)
         sightings->first_ns[i] = FIELD_EMPTY;
     for (size_t i = 0; i < change_count && !ret; i++)
         read_change(&reading, &change[i], change[i + 1 < change_count ? i + 1 : i].time_ns);
     if (!ret)
-        count_torn(&reading);
+        count_torn(&reading, clip->torn_after_ns);
     else
         sightings_finish(sightings);
-    free(reading.in_part);
+    free(reading.part);
     return ret;
 }
 

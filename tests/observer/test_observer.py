@@ -152,8 +152,13 @@ class Playing(Case):
         self.assertEqual(shown, sorted(shown))
         totals = self.run_json()["totals"]
         self.assertEqual((totals["shown"], totals["unseen"]), (len(shown), 100 - len(shown)))
-        times = [int(row["time_ns"]) for row in self.seen("screen.csv")]
-        self.assertEqual(times, sorted(times))
+        changes = self.seen("screen.csv")
+        looks = [int(row[key]) for row in changes for key in ("time_ns", "last_ns")]
+        self.assertEqual(looks, sorted(looks))
+        self.assertGreater(max(int(row["last_ns"]) - int(row["time_ns"]) for row in changes), 0)
+        screen = self.run_json()["observer"]["screen"]
+        self.assertEqual(screen["torn_after_ms"], 20)
+        self.assertLessEqual(screen["pictures_only_torn"], screen["pictures_torn"])
 
     def assert_report(self):
         read = subprocess.run([QOE, self.dir / "seen", "--json=-"], capture_output=True, text=True)

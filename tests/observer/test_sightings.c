@@ -10,7 +10,7 @@
 
 #include "suite.h"
 
-enum { BLACK = 0x101010, WHITE = 0xebebeb, GREY = 0x808080, PICTURES = 10 };
+enum { BLACK = 0x101010, WHITE = 0xebebeb, GREY = 0x808080, PICTURES = 10, TORN_AFTER = 20 };
 
 static uint32_t line[STAMP_WIDTH];
 
@@ -57,17 +57,23 @@ START_TEST(what_is_no_stamp_has_no_number)
 }
 END_TEST
 
+static struct sightings look_from(const struct screen_change *change, size_t count, int64_t pictures, int64_t first)
+{
+    const struct sightings_clip clip = {.count = pictures, .first = first, .torn_after_ns = TORN_AFTER};
+    struct sightings sightings;
+    ck_assert_int_eq(sightings_of(&sightings, change, count, &clip), 0);
+    return sightings;
+}
+
 static struct sightings look_at(const struct screen_change *change, size_t count, int64_t pictures)
 {
-    struct sightings sightings;
-    ck_assert_int_eq(sightings_of(&sightings, change, count, pictures), 0);
-    return sightings;
+    return look_from(change, count, pictures, 0);
 }
 
 START_TEST(picture_is_shown_when_it_stands_whole)
 {
     static const struct screen_change change[] = {
-        {100, 0, 0}, {140, 1, 0}, {141, 1, 1}, {180, STAMP_NONE, 1}, {182, 3, 3},
+        {100, 0, 0, 139}, {140, 1, 0, 140}, {141, 1, 1, 179}, {180, STAMP_NONE, 1, 181}, {182, 3, 3, 200},
     };
     struct sightings seen = look_at(change, 5, PICTURES);
     ck_assert_int_eq(seen.first_ns[0], 100);
@@ -75,19 +81,53 @@ START_TEST(picture_is_shown_when_it_stands_whole)
     ck_assert(seen.first_ns[2] == FIELD_EMPTY);
     ck_assert_int_eq(seen.first_ns[3], 182);
     ck_assert_int_eq(seen.shown, 3);
-    ck_assert_int_eq(seen.torn, 2);
     ck_assert_int_eq(seen.torn_ns, 1);
     ck_assert_int_eq(seen.only_torn, 0);
     sightings_finish(&seen);
 }
 END_TEST
 
+START_TEST(picture_is_not_torn_while_it_is_drawn)
+{
+    static const struct screen_change change[] = {
+        {100, 0, 0, 139}, {140, 1, 0, 160}, {161, 1, 1, 179}, {180, 2, 1, 190}, {191, 2, 2, 220},
+    };
+    struct sightings seen = look_at(change, 5, PICTURES);
+    ck_assert_int_eq(seen.torn, 0);
+    ck_assert_int_eq(seen.torn_ns, 21 + 11);
+    sightings_finish(&seen);
+}
+END_TEST
+
+START_TEST(picture_that_stays_unfinished_is_torn_and_the_one_below_is_not)
+{
+    static const struct screen_change change[] = {{100, 0, 0, 139}, {140, 1, 0, 161}, {162, 1, 1, 179}};
+    struct sightings seen = look_at(change, 3, PICTURES);
+    ck_assert_int_eq(seen.torn, 1);
+    ck_assert_int_eq(seen.only_torn, 0);
+    ck_assert_int_eq(seen.shown, 2);
+    sightings_finish(&seen);
+}
+END_TEST
+
+START_TEST(time_in_which_nobody_looked_tears_nothing)
+{
+    static const struct screen_change change[] = {{100, 0, 0, 139}, {140, 1, 0, 141}, {175, 1, 1, 179}};
+    struct sightings seen = look_at(change, 3, PICTURES);
+    ck_assert_int_eq(seen.torn, 0);
+    sightings_finish(&seen);
+}
+END_TEST
+
 START_TEST(picture_of_which_only_a_part_came_is_not_shown)
 {
-    static const struct screen_change change[] = {{100, 0, 0}, {140, 1, 0}, {150, 2, 0}, {151, 2, 2}};
+    static const struct screen_change change[] = {
+        {100, 0, 0, 139}, {140, 1, 0, 149}, {150, 2, 0, 150}, {151, 2, 2, 190},
+    };
     struct sightings seen = look_at(change, 4, PICTURES);
     ck_assert(seen.first_ns[1] == FIELD_EMPTY);
     ck_assert_int_eq(seen.only_torn, 1);
+    ck_assert_int_eq(seen.torn, 1);
     ck_assert_int_eq(seen.torn_ns, 11);
     sightings_finish(&seen);
 }
@@ -95,7 +135,9 @@ END_TEST
 
 START_TEST(picture_that_comes_back_keeps_its_first_time)
 {
-    static const struct screen_change change[] = {{100, 4, 4}, {140, 5, 5}, {150, 4, 4}, {160, 5, 5}};
+    static const struct screen_change change[] = {
+        {100, 4, 4, 139}, {140, 5, 5, 149}, {150, 4, 4, 159}, {160, 5, 5, 170},
+    };
     struct sightings seen = look_at(change, 4, PICTURES);
     ck_assert_int_eq(seen.first_ns[4], 100);
     ck_assert_int_eq(seen.first_ns[5], 140);
@@ -107,7 +149,9 @@ END_TEST
 
 START_TEST(numbers_beyond_the_clip_count_for_nothing)
 {
-    static const struct screen_change change[] = {{100, 0, 0}, {140, PICTURES, PICTURES}, {150, 1, 1}};
+    static const struct screen_change change[] = {
+        {100, 0, 0, 139}, {140, PICTURES, PICTURES, 149}, {150, 1, 1, 160},
+    };
     struct sightings seen = look_at(change, 3, PICTURES);
     ck_assert_int_eq(seen.shown, 2);
     ck_assert_int_eq(seen.returned, 0);
@@ -120,7 +164,7 @@ START_TEST(numbers_that_begin_anew_go_on_in_a_long_clip)
     enum { LONG = 3 * STAMP_NUMBERS };
     struct screen_change *const change = calloc(LONG, sizeof *change);
     for (int i = 0; i < LONG; i++)
-        change[i] = (struct screen_change){1000 + i, i % STAMP_NUMBERS, i % STAMP_NUMBERS};
+        change[i] = (struct screen_change){1000 + i, i % STAMP_NUMBERS, i % STAMP_NUMBERS, 1000 + i};
     struct sightings seen = look_at(change, LONG, LONG);
     ck_assert_int_eq(seen.shown, LONG);
     for (int i = 0; i < LONG; i++)
@@ -130,16 +174,47 @@ START_TEST(numbers_that_begin_anew_go_on_in_a_long_clip)
 }
 END_TEST
 
+/* At 25 pictures a second the numbers begin anew each 164 s, and beyond half of that the clip's begin is nearer. */
+START_TEST(playing_may_begin_anywhere_in_a_long_clip)
+{
+    static const int first[] = {STAMP_NUMBERS / 2 + 1, STAMP_NUMBERS - 1, 2 * STAMP_NUMBERS + 3000};
+    for (int i = 0; i < (int)(sizeof first / sizeof *first); i++) {
+        const int number = first[i] % STAMP_NUMBERS;
+        const struct screen_change change[] = {{100, number, number, 139}};
+        struct sightings seen = look_from(change, 1, 3 * STAMP_NUMBERS, first[i]);
+        ck_assert_int_eq(seen.first_ns[first[i]], 100);
+        ck_assert_int_eq(seen.shown, 1);
+        ck_assert_int_eq(seen.returned, 0);
+        sightings_finish(&seen);
+    }
+}
+END_TEST
+
+START_TEST(player_that_begins_early_has_not_gone_back)
+{
+    static const struct screen_change change[] = {{100, 4, 4, 139}, {140, 5, 5, 179}, {180, 6, 6, 220}};
+    struct sightings seen = look_from(change, 3, PICTURES, 6);
+    ck_assert_int_eq(seen.shown, 3);
+    ck_assert_int_eq(seen.returned, 0);
+    sightings_finish(&seen);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         each_number_is_read_back,
         what_is_no_stamp_has_no_number,
         picture_is_shown_when_it_stands_whole,
+        picture_is_not_torn_while_it_is_drawn,
+        picture_that_stays_unfinished_is_torn_and_the_one_below_is_not,
+        time_in_which_nobody_looked_tears_nothing,
         picture_of_which_only_a_part_came_is_not_shown,
         picture_that_comes_back_keeps_its_first_time,
         numbers_beyond_the_clip_count_for_nothing,
         numbers_that_begin_anew_go_on_in_a_long_clip,
+        playing_may_begin_anywhere_in_a_long_clip,
+        player_that_begins_early_has_not_gone_back,
         NULL,
     };
     return suite_run("sightings", SUITE_TIMEOUT_DEFAULT, tests);

@@ -18,8 +18,8 @@ ERRORS = ("rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90")
 
 
 def figures_of(record: Path, summary: Mapping[str, Any], cpu_s: float | None, av_source: str) -> dict[str, Any]:
-    """A-V > 0: the video is late. Skew is that of the pictures shown, RMSE that of those dropped. Torn are pictures of
-    which the screen once showed one part with a part of the picture before; only an observer knows."""
+    """A-V > 0: the video is late. Skew is that of the pictures shown, RMSE that of those dropped. Torn are pictures that
+    were never whole on the screen, or only after more than half their time; only an observer knows."""
     frames = read_frames(record)
     shown = [frame for frame in frames if frame.verdict == "shown"]
     dropped = sum(frame.verdict in DROPPED for frame in frames)

@@ -45,7 +45,7 @@ SKEW_SD = Metric("skew_ms_sd", "A-V s.d.", "ms", "within a run, over the picture
 SKEW_ABS = Metric("skew_ms_abs_mean", "|A-V mean|", "ms", "how far from the sound, in either direction", 1.0, 1)
 RMSE = Metric("rmse_q16_sum", "RMSE sum", "k", "over the dropped pictures, thousands of Q16 units", 1e-3, 1)
 CPU = Metric("cpu_ms_per_frame", "CPU", "ms a frame", "CPU time of the player's process for each picture", 1.0, 2)
-TORN = Metric("torn", "torn", "pictures", "seen at least once together with another, also of those that count as dropped")
+TORN = Metric("torn", "torn", "pictures", "never whole, or only after more than half their time; some of them count as dropped")
 MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "deadlines of the 3/8 ms task missed", 100.0, 1)
 MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "of the 20/200 ms task", 100.0, 1)
 
