@@ -38,6 +38,8 @@ static int compare(struct comparison *comparison, struct drop *drop)
         return ret;
     comparison->converted = drop->shown;
     ret = fetch(comparison, drop->row, &comparison->wanted);
+    if (!ret && !drop->shown) /* only now the converter has a size */
+        ret = rgb_black(comparison->converter, &comparison->shown);
     if (!ret)
         drop->rmse_8bit = rgb_rmse(&comparison->shown, &comparison->wanted);
     return ret;
@@ -55,7 +57,7 @@ static int64_t compare_all(struct comparison *comparison, struct drop *drops,
             continue;
         struct drop *const drop = &drops[found++];
         *drop = (struct drop){.row = &rows[i], .shown = shown};
-        const int ret = shown ? compare(comparison, drop) : 0;
+        const int ret = compare(comparison, drop);
         if (ret)
             return ret;
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the dropped pictures of a run cost: each one's ideal picture beside the one that stood on
- * the screen instead, the last picture shown before it (seed 000, 8.1, quality of experience).
+ * What the dropped pictures of a run cost: each one's ideal picture beside what stood on the screen
+ * instead, the last picture shown before it (seed 000, 8.3, quality of experience). Before the first
+ * one the seed names nothing; a window without a picture is black, and that is what was seen: to
+ * count such a drop as nothing would make a player better the later it begins.
  */
 #ifndef QOE_DROPS_H
 #define QOE_DROPS_H
@@ -16,11 +18,14 @@
 
 struct drop {
     const struct frame_record *row;
-    const struct frame_record *shown; /* what was on the screen; NULL: nothing yet */
-    double rmse_8bit;                 /* 0 when there was nothing to compare */
+    const struct frame_record *shown; /* what was on the screen; NULL: nothing yet, it was black */
+    double rmse_8bit;
 };
 
-/* Aborted, skipped, late or unseen. Rows with the verdict none are no part of the playback. */
+/*
+ * Aborted, skipped, late or unseen. Rows with the verdict none are no part of the playback, such as
+ * those before the part that was played (dlex-play --start).
+ */
 bool was_dropped(const struct frame_record *row);
 
 /*

@@ -35,8 +35,8 @@ const char *argp_program_version = "dlex-qoe " DLEX_VERSION " (" DLEX_COMMIT ")"
 
 static const char doc[] =
     "Tells how good a run looked that dlex-play --record=DIR wrote down: decodes the ideal "
-    "pictures from the media, compares each dropped picture with the last one shown before it, "
-    "and reports.\v"
+    "pictures from the media, compares each dropped picture with the last one shown before it "
+    "(with black before the first), and reports.\v"
     "RMSE is over all pixels and R, G and B together, in units of ImageMagick's 16-bit "
     "`compare -metric RMSE` and of 8 bits; a shown picture contributes nothing to the sum, and "
     "mean, median and p90 are over the dropped pictures.\n"

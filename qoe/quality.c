@@ -74,12 +74,17 @@ static void count_rows(struct quality *quality, const struct frame_record *rows,
 
 static struct spread spread_of_rmse(double *values, const struct drop *drops, int64_t count)
 {
-    int64_t compared = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (drops[i].shown)
-            values[compared++] = drops[i].rmse_8bit;
-    }
-    return spread_of(values, compared);
+    for (int64_t i = 0; i < count; i++)
+        values[i] = drops[i].rmse_8bit;
+    return spread_of(values, count);
+}
+
+static int64_t count_before_first(const struct drop *drops, int64_t count)
+{
+    int64_t before_first = 0;
+    while (before_first < count && !drops[before_first].shown)
+        before_first++;
+    return before_first;
 }
 
 static struct spread spread_of_skew(double *values, const struct frame_record *rows, int64_t count)
@@ -101,7 +106,7 @@ int quality_of(struct quality *quality, const struct frame_record *rows, int64_t
         return -ENOMEM;
     count_rows(quality, rows, count);
     quality->rmse_8bit = spread_of_rmse(values, drops, drop_count);
-    quality->before_first = drop_count - quality->rmse_8bit.count;
+    quality->before_first = count_before_first(drops, drop_count);
     quality->skew_ms = spread_of_skew(values, rows, count);
     free(values);
     return 0;

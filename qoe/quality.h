@@ -29,9 +29,9 @@ struct quality {
     int64_t skipped;
     int64_t late;
     int64_t unseen;           /* not on the screen, in a record made from outside the player */
-    int64_t before_first;     /* dropped before anything was on the screen: counted, not compared */
+    int64_t before_first;     /* of the dropped: there was nothing on the screen yet */
     int64_t longest_drop_run; /* pictures dropped in a row */
-    struct spread rmse_8bit;  /* over the drops that were compared */
+    struct spread rmse_8bit;  /* over the dropped */
     struct spread skew_ms;    /* A-V of the shown pictures; > 0: the video is late */
 };
 

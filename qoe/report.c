@@ -44,7 +44,7 @@ static void write_rmse(FILE *out, const struct report *report)
 {
     const struct spread *const rmse = &report->quality->rmse_8bit;
     if (report->quality->before_first)
-        fprintf(out, "%" PRId64 " dropped before anything was on the screen: not compared\n",
+        fprintf(out, "%" PRId64 " dropped before anything was on the screen: compared with black\n",
                 report->quality->before_first);
     if (!rmse->count)
         return;
@@ -147,10 +147,8 @@ static void write_drop(FILE *out, const struct drop *drop)
     fprintf(out, "%" PRId64 ",%" PRId64 ",%s,", row->index, row->pts_ns,
             verdict_name((enum verdict)row->verdict));
     if (drop->shown)
-        fprintf(out, "%" PRId64 ",%.4f,%.6f\n", drop->shown->index, rmse_q16(drop->rmse_8bit),
-                drop->rmse_8bit);
-    else
-        fputs(",,\n", out);
+        fprintf(out, "%" PRId64, drop->shown->index);
+    fprintf(out, ",%.4f,%.6f\n", rmse_q16(drop->rmse_8bit), drop->rmse_8bit);
 }
 
 int report_write_csv(FILE *out, const struct report *report)

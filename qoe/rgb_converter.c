@@ -7,6 +7,7 @@
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     HD_LINES = 720,
@@ -91,6 +92,14 @@ int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct 
     ret = sws_scale(converter->sws, (const uint8_t *const *)picture->data, picture->linesize, 0,
                     picture->height, planes, strides);
     return ret < 0 ? ret : 0;
+}
+
+int rgb_black(const struct rgb_converter *converter, struct rgb_picture *out)
+{
+    const int ret = make_room(converter, out);
+    if (!ret)
+        memset(out->pixels, 0, (size_t)out->stride * out->height);
+    return ret;
 }
 
 const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer,

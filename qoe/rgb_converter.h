@@ -32,6 +32,9 @@ void rgb_converter_finish(struct rgb_converter *converter);
  */
 int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct rgb_picture *out);
 
+/* A black picture as large as those of rgb_convert, which has been called before. *out as there. */
+int rgb_black(const struct rgb_converter *converter, struct rgb_picture *out);
+
 /* "bt709, limited range" */
 const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer,
                                       size_t size);

@@ -23,6 +23,7 @@ EXIT_SKIPPED = 77
 SANITIZER_EXIT = 99
 FRAME_NS = 40_000_000
 WIDTH, HEIGHT = 640, 360
+BLACK = -1  # no picture of the clip
 HEADER = (
     "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
     "deadline_ns,fired_ns,"
@@ -136,8 +137,9 @@ def rmse_q16(a, b):
 
 class Comparing(Case):
     def expect_pairs(self, media, playback, pairs):
-        """pairs: what is to be compared, as (dropped picture, picture on the screen)."""
-        pictures = decoded(media, [number for pair in pairs for number in pair])
+        """pairs: what is to be compared, as (dropped picture, picture on the screen or BLACK)."""
+        pictures = decoded(media, {number for pair in pairs for number in pair} - {BLACK})
+        pictures[BLACK] = bytes(3 * WIDTH * HEIGHT)
         found = self.drops(self.record(media, playback))
         self.assertEqual(
             [int(drop["pts_ns"]) // FRAME_NS for drop in found], [dropped for dropped, _ in pairs]
@@ -153,6 +155,25 @@ class Comparing(Case):
             clip("progressive_cabac"),
             [(0, "shown"), (1, "aborted"), (2, "shown"), (3, "skipped"), (4, "late"), (5, "shown")],
             [(1, 0), (3, 2), (4, 2)],
+        )
+
+    def test_before_the_first_picture_the_window_is_black(self):
+        self.expect_pairs(
+            clip("progressive_cabac"),
+            [(60, "late"), (61, "aborted"), (62, "shown"), (63, "late"), (64, "unseen")],
+            [(60, BLACK), (61, BLACK), (63, 62), (64, 62)],
+        )
+
+    def test_of_a_run_that_shows_nothing_all_is_compared_with_black(self):
+        self.expect_pairs(
+            clip("progressive_cabac"), [(60, "unseen"), (61, "unseen")], [(60, BLACK), (61, BLACK)]
+        )
+
+    def test_pictures_before_the_part_that_was_played_do_not_count(self):
+        self.expect_pairs(
+            clip("progressive_cabac"),
+            [(58, "none"), (59, "none"), (60, "late"), (61, "shown"), (62, "none")],
+            [(60, BLACK)],
         )
 
     def test_pictures_that_never_came_out_change_nothing(self):
@@ -313,12 +334,10 @@ class Reporting(Case):
             },
         )
         drops = self.drops(folder)
-        self.assertEqual(
-            (drops[0]["verdict"], drops[0]["shown_index"], drops[0]["rmse_q16"]), ("late", "", "")
-        )
-        values = sorted(float(drop["rmse_q16"]) for drop in drops[1:])
+        self.assertEqual((drops[0]["verdict"], drops[0]["shown_index"]), ("late", ""))
+        values = sorted(float(drop["rmse_q16"]) for drop in drops)
         self.assertAlmostEqual(summary["rmse_q16_sum"], sum(values), 3)
-        self.assertAlmostEqual(summary["rmse_q16_median"], values[1], 3)
+        self.assertAlmostEqual(summary["rmse_q16_median"], (values[1] + values[2]) / 2, 3)
         self.assertAlmostEqual(summary["skew_ms_mean"], (1 + 4) / 2)
 
     def test_without_drops_the_error_is_zero_and_nothing_is_decoded(self):
@@ -340,9 +359,9 @@ class Reporting(Case):
         run = qoe(folder, f"--json={self.dir}/q.json", f"--csv={self.dir}/q.csv")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertIn("2 aborted, 1 skipped, 1 late; at most 2 in a row", run.stdout)
-        self.assertEqual(
-            json.loads((self.dir / "q.json").read_text())["compared"]["before_first"], 1
-        )
+        self.assertIn("1 dropped before anything was on the screen", run.stdout)
+        compared = json.loads((self.dir / "q.json").read_text())["compared"]
+        self.assertEqual((compared["drops"], compared["before_first"]), (4, 1))
         self.assertEqual(len((self.dir / "q.csv").read_text().splitlines()), 5)
         self.assertEqual(
             sorted(path.name for path in self.dir.iterdir()), ["q.csv", "q.json", "record"]
