@@ -16,7 +16,10 @@ struct video_layout {
     AVRational sample_aspect; /* > 0 */
 };
 
-/* As every player we know answers what the picture leaves open: untagged HD is BT.709, else 601. */
+/*
+ * As every player we know answers what the picture leaves open: untagged it is BT.709 above 576 lines, else BT.601, and
+ * its range is limited. dlex-qoe asks here as well.
+ */
 struct video_layout video_layout_of(const AVFrame *picture);
 
 bool video_layouts_equal(const struct video_layout *a, const struct video_layout *b);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "rgb_converter.h"
 
+#include "video_layout.h"
+
 #include <libavutil/error.h>
 #include <libavutil/macros.h>
 #include <libavutil/mem.h>
@@ -10,7 +12,6 @@
 #include <string.h>
 
 enum {
-    HD_LINES = 720,
     /* Vector code of swscale reads and writes whole blocks. */
     ROW_ALIGNMENT = 64,
     UNIT = 1 << 16,
@@ -27,27 +28,13 @@ void rgb_converter_finish(struct rgb_converter *converter)
     rgb_converter_init(converter);
 }
 
-static enum AVColorSpace matrix_of(const AVFrame *picture)
-{
-    switch (picture->colorspace) {
-    case AVCOL_SPC_BT709:
-    case AVCOL_SPC_FCC:
-    case AVCOL_SPC_BT470BG:
-    case AVCOL_SPC_SMPTE170M:
-    case AVCOL_SPC_SMPTE240M:
-    case AVCOL_SPC_BT2020_NCL:
-        return picture->colorspace;
-    default:
-        return picture->height >= HD_LINES ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
-    }
-}
-
 static void take_facts(struct rgb_converter *converter, const AVFrame *picture)
 {
-    converter->width = picture->width;
-    converter->height = picture->height;
-    converter->matrix = matrix_of(picture);
-    converter->full_range = picture->color_range == AVCOL_RANGE_JPEG;
+    const struct video_layout layout = video_layout_of(picture);
+    converter->width = layout.width;
+    converter->height = layout.height;
+    converter->matrix = layout.colorspace;
+    converter->full_range = layout.full_range;
 }
 
 static int prepare(struct rgb_converter *converter, const AVFrame *picture)

@@ -2,9 +2,8 @@
 /*
  * Decoded pictures in RGB24, all of a report converted alike: one size, one matrix, one range.
  *
- * They are those of the first picture; where a stream does not tell its matrix it is BT.709 from
- * 720 lines on, else BT.601, and its range is limited. A later picture of another size is scaled to
- * the first one's.
+ * They are those of the first picture, and what it leaves open is taken as the player takes it
+ * (video_layout.h). A later picture of another size is scaled to the first one's.
  */
 #ifndef QOE_RGB_CONVERTER_H
 #define QOE_RGB_CONVERTER_H
