@@ -375,7 +375,7 @@ class Reporting(Case):
 
 
 class Unstamped(Case):
-    PLAYBACK = [(0, "shown"), (1, "unseen"), (2, "shown"), (3, "aborted"), (4, "late")]
+    PLAYBACK = tuple(enumerate("unseen shown unseen shown aborted late".split()))
     FACTS = {"duration_s": 8.0, "video": {"stream_index": 0, "width": WIDTH, "height": HEIGHT}}
 
     def test_pictures_of_the_unstamped_film_are_compared(self):
