@@ -25,11 +25,14 @@ with_packages("pydantic, yaml, rich")
 
 from dlex_bench.agenda.jobs import Job
 from dlex_bench.errors import Interrupted
+from dlex_bench.beside.rtapp import RTAPP_LIMIT_S
+from dlex_bench.job import companions
 from dlex_bench.job import execute as execution
 from dlex_bench.job import setting as settings
 from dlex_bench.job.context import Context
 from dlex_bench.job.execute import execute
 from dlex_bench.job.loops import LOOPS, verify
+from dlex_bench.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 from dlex_bench.processes import signals_as_exceptions
 
 KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "wall_s", "policy", "view", "figures", "inside",
@@ -121,6 +124,16 @@ class BesideRtApp(Place):
         most = (window_us[1] - window_us[0]) / 8_000 + 1
         self.assertLessEqual(tasks["rt-app-1"]["periods"], most)
         self.assertEqual((result["load"]["ns_per_loop"], result["load"]["sched"]), (25.0, "other"))
+
+    def test_rt_app_outlasts_the_longest_play_of_its_clip(self):
+        with mock.patch.object(companions, "rtapp", wraps=companions.rtapp) as started:
+            result = self.execute(load=self.LOAD)
+        self.assertEqual(result["status"], "done", result["reason"])
+        self.assertGreaterEqual(started.call_args.kwargs["limit_s"], RTAPP_LIMIT_S)
+        config = json.loads((self.batch / self.job.id / "rt-app" / "rt-app.json").read_text())
+        self.assertEqual(config["global"]["duration"], started.call_args.kwargs["limit_s"])
+        for length_s in (60, 1800, 7200):
+            self.assertGreater(companions.rtapp_limit_s(length_s), LIMIT_FACTOR * length_s + LIMIT_EXTRA_S)
 
     def test_loops_that_no_longer_hold_are_measured_again(self):
         setting = mock.Mock(context=self.context)

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..beside.rtapp import RtApp, TaskPolicy, rtapp
+from ..beside.rtapp import RTAPP_LIMIT_S, RtApp, TaskPolicy, rtapp
 from ..beside.stress import check, stress
+from ..players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 from .loops import loops_of
 from .setting import Setting
 
 SETTLE_S = 0.5
+# The player's start and end around its play.
+AROUND_S = 60.0
 
 
 @dataclass
@@ -34,12 +37,19 @@ def companion(setting: Setting, enter: Callable[[], None] | None) -> Iterator[Co
     if setting.load_kind == "rtapp":
         loops = loops_of(setting)
         policy = task_policy(setting.load_sched)
-        with rtapp(setting.cpu, loops.ns_per_loop, setting.directory / "rt-app", policy, enter) as running:
+        limit_s = rtapp_limit_s(setting.length_s)
+        folder = setting.directory / "rt-app"
+        with rtapp(setting.cpu, loops.ns_per_loop, folder, policy, enter, limit_s=limit_s) as running:
             about = {"kind": "rtapp", "sched": setting.load_sched, "ns_per_loop": loops.ns_per_loop}
             yield Companion(running.sample, running, about)
     else:
         with stress(load.get("cpu", 0), load.get("vm", 0), {setting.cpu}, SETTLE_S) as process:
             yield Companion(lambda: check(process), about=dict(load))
+
+
+def rtapp_limit_s(length_s: float) -> float:
+    """More than the player is given for its clip, so that rt-app never ends before it."""
+    return max(RTAPP_LIMIT_S, LIMIT_FACTOR * length_s + LIMIT_EXTRA_S + AROUND_S)
 
 
 def task_policy(sched: str) -> TaskPolicy:
