@@ -5,6 +5,10 @@ Not covered: whether a machine can play what an agenda asks for.
 """
 
 import json
+import shutil
+import subprocess
+import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -101,6 +105,99 @@ class Mistakes(unittest.TestCase):
         inside = "config: {observe: inside, defaults: {clip: {recipe: c}}}\n"
         self.assertIn("only dlex-play has a record of its own", self.refusal(inside + PLAYERS))
         self.assertIn("exclude every", self.refusal(CLIP + PLAYERS + "sections:\n  - {id: x, only: [z*]}\n"))
+
+
+class Clips(unittest.TestCase):
+    """What can be told of a clip before anything plays it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "a.yaml"
+
+    def read(self, text):
+        from dlex_bench.agenda.reader import read_agenda
+
+        self.path.write_text(text)
+        return read_agenda(self.path)
+
+    def refusal(self, clip, observe="outside"):
+        """Of a clip of the second section; the first has a good one."""
+        from dlex_bench.errors import EXIT_SETUP, DemoError
+
+        good = "{recipe: stamped_small, unstamped: progressive_cabac}"
+        text = f"config: {{observe: {observe}, defaults: {{clip: {good}}}}}\n" + PLAYERS.split("  - {id: b")[0]
+        text += f"sections:\n  - id: x\n  - id: y\n    params:\n      clip: {clip}\n"
+        with self.assertRaises(DemoError) as caught:
+            self.read(text)
+        told = str(caught.exception)
+        self.assertEqual(caught.exception.code, EXIT_SETUP)
+        self.assertNotIn("\n", told)
+        self.assertTrue(told.startswith(f"{self.path}, line 8: sections[1].params.clip"), told)
+        return told
+
+    def film(self, *options):
+        path = self.path.with_name("film.mp4")
+        argv = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=0.2", *options, path]
+        if not shutil.which("ffmpeg") or subprocess.run(argv).returncode != 0:
+            self.skipTest("ffmpeg cannot make a film here")
+
+    def test_file_that_is_not_there(self):
+        self.assertIn("clip.file is nowhere.mp4, which is not there", self.refusal("{file: nowhere.mp4}", "inside"))
+        self.assertIn("which is no file", self.refusal("{file: .}", "inside"))
+
+    def test_recipe_that_there_is_not(self):
+        for clip in ("{recipe: stamped_smal}", "{recipe: stamped_small, unstamped: stamped_smal}",
+                     "{recipe: stamped_small, without_film: {recipe: stamped_smal}}"):
+            self.assertIn("did you mean stamped_small?", self.refusal(clip, "inside"))
+        self.assertIn("clip.without_film.recipe ", self.refusal("{recipe: stamped_small, without_film: {recipe: x}}"))
+
+    def test_view_from_outside_wants_stamps(self):
+        for observe in ("outside", "both"):
+            told = self.refusal("{recipe: progressive_cabac}", observe)
+            self.assertIn("clip.recipe is progressive_cabac, whose pictures have no numbers", told)
+        told = self.refusal("{recipe: stamped_small, without_film: {recipe: progressive_cabac}}")
+        self.assertIn("clip.without_film.recipe", told)
+
+    def test_what_it_is_compared_with_is_the_same_without_stamps(self):
+        self.assertIn("numbers as well", self.refusal("{recipe: stamped_small, unstamped: stamped_small}"))
+        told = self.refusal("{recipe: stamped_small, unstamped: hard_1080p}")
+        self.assertIn("clip.unstamped is hard_1080p, of another size than stamped_small", told)
+        told = self.refusal("{recipe: hard_1080p_stamped, unstamped: trailer_1080p}")
+        self.assertIn("another number of pictures", told)
+
+    def test_file_has_no_pair(self):
+        for more in ("unstamped: progressive_cabac", "without_film: {recipe: stamped_small}"):
+            self.assertIn("belongs to a recipe", self.refusal(f"{{file: a.mp4, {more}}}"))
+
+    def test_file_without_stamps_is_for_the_inside(self):
+        self.film()
+        self.assertIn("clip.file is film.mp4, whose pictures have no numbers", self.refusal("{file: film.mp4}"))
+        self.read("config: {observe: inside, defaults: {clip: {file: film.mp4}}}\n" + PLAYERS.split("  - {id: b")[0])
+
+    def test_file_with_stamps_is_for_the_outside(self):
+        self.film("-vf", stamps())
+        self.read("config: {observe: outside, defaults: {clip: {file: film.mp4}}}\n" + PLAYERS)
+
+    def test_section_that_is_only_seen_from_inside_needs_no_stamps(self):
+        text = "config: {observe: inside, defaults: {clip: {recipe: progressive_cabac}}}\n" + PLAYERS.split("  - {id: b")[0]
+        self.read(text)
+        self.read(text + "sections:\n  - {id: x, params: {observe: outside, clip: {recipe: stamped_small}}}\n  - id: y\n")
+
+
+    def test_budget_is_calibrated_from_outside_whatever_the_jobs_want(self):
+        text = "config: {observe: inside, defaults: {sched: '%s', clip: {recipe: progressive_cabac}}}\n"
+        text += PLAYERS.split("  - {id: b")[0]
+        self.read(text % "deadline:15/40")
+        with self.assertRaisesRegex(Exception, "clip.recipe is progressive_cabac, .* the calibrated budget is found"):
+            self.read(text % "deadline:calibrated/40")
+
+
+def stamps():
+    sys.path.insert(0, str(AGENDAS.parents[1] / "media"))
+    from stamps import picture_filter
+
+    return picture_filter()
 
 
 class Jobs(unittest.TestCase):

@@ -104,6 +104,11 @@ class Failing(Batches):
     def setUp(self):
         super().setUp()
         (self.folder / "clip.mp4").unlink()
+        (self.folder / "clip.mp4").write_text("no film")
+
+    def mend(self):
+        (self.folder / "clip.mp4").unlink()
+        (self.folder / "clip.mp4").symlink_to(self.clip)
 
     def test_failed_job_is_kept_with_its_reason_and_stops_nothing(self):
         told = self.run_batch(status=2)
@@ -116,7 +121,7 @@ class Failing(Batches):
     def test_failed_jobs_are_repeated_on_request_only(self):
         self.run_batch(status=2)
         kept = self.inodes()
-        (self.folder / "clip.mp4").symlink_to(self.clip)
+        self.mend()
         self.run_batch(status=2)
         self.assertEqual(self.inodes(), kept)
         self.run_batch("--retry-failed")
@@ -130,9 +135,16 @@ class Failing(Batches):
     def test_single_job_fails_with_its_status_and_is_tried_again_by_itself(self):
         told = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
         self.assertIn("clip.mp4", told)
-        (self.folder / "clip.mp4").symlink_to(self.clip)
+        self.mend()
         self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
         self.assertEqual(self.statuses(), {"all-none-r1": "done"})
+
+    def test_clip_that_is_not_there_is_told_before_any_job(self):
+        (self.folder / "clip.mp4").unlink()
+        for command in (["plan", "agenda.yaml"], ["run", "agenda.yaml"], ["run-job", "agenda.yaml", "all-none-r1"]):
+            told = self.run_command(*command, "-o", "out", status=1)
+            self.assertIn("agenda.yaml, line 2: config.defaults.clip.file", told)
+        self.assertFalse((self.folder / "out").exists())
 
     def test_unknown_job_is_refused(self):
         self.assertIn("has no job x", self.run_command("run-job", "agenda.yaml", "x", "-o", "out", status=1))
@@ -169,6 +181,7 @@ class ManyHosts(Batches):
         commands = self.commands()
         self.assertEqual(len(commands.splitlines()), 4)
         (self.folder / "clip.mp4").rename(self.folder / "elsewhere")
+        (self.folder / "clip.mp4").write_text("no film")
         self.assertNotEqual(self.parallel(commands).returncode, 0)
         (self.folder / "elsewhere").rename(self.folder / "clip.mp4")
         again = self.parallel(commands, "--resume-failed")

@@ -16,6 +16,7 @@ from ..errors import EXIT_SETUP, DemoError
 from ..order import interleaved
 from .model import Agenda, Conditions, NoLoad, Section, WorkloadBase
 
+OURS = "dlex-play"
 ALL = "all"  # the section of an agenda that has none
 QUICK_REPS, QUICK_LENGTH_S = 2, 10.0
 
@@ -73,9 +74,8 @@ def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> li
     """In the order in which they run. Clips that are files are sought from `base`, the agenda's folder."""
     settings = [
         _setting(agenda, combination, workload, extent, base)
-        for combination in _combinations(agenda.sections)
-        for workload in agenda.workloads
-        if _wanted(combination, workload.id)
+        for combination in combinations(agenda.sections)
+        for workload in plays(agenda, combination)
     ]
     if not settings:
         raise DemoError("the agenda's sections exclude every workload; look at their `only`", EXIT_SETUP)
@@ -106,11 +106,32 @@ def setting_of(job: Job) -> str:
     return f"{job.section}-{job.workload}"
 
 
-def _combinations(sections: Sequence[Section]) -> Iterator[tuple[Section, ...]]:
+def combinations(sections: Sequence[Section]) -> Iterator[tuple[Section, ...]]:
     groups: dict[str | None, list[Section]] = {}
     for section in sections:
         groups.setdefault(section.group, []).append(section)
     return itertools.product(*groups.values())
+
+
+def plays(agenda: Agenda, combination: Sequence[Section]) -> list[Any]:
+    """The workloads that are played under these sections together."""
+    return [workload for workload in agenda.workloads if _wanted(combination, workload.id)]
+
+
+def layers_of(agenda: Agenda, combination: Sequence[Section]) -> list[Conditions]:
+    """Of which a later one counts more."""
+    return [agenda.config.defaults, *(section.params for section in combination)]
+
+
+def sched_of(layers: Sequence[Conditions]) -> str:
+    sched: str = _last(layers, "sched") or "other"
+    return sched
+
+
+def observe_of(agenda: Agenda, layers: Sequence[Conditions], workload: WorkloadBase) -> str:
+    """Only our own player has a view from inside; of a foreign one `both` leaves the view from outside."""
+    wanted: str = _last(layers, "observe") or agenda.config.observe
+    return wanted if workload.name == OURS or wanted == "inside" else "outside"  # type: ignore[attr-defined]
 
 
 def _wanted(combination: Sequence[Section], workload: str) -> bool:
@@ -123,7 +144,7 @@ def _wanted(combination: Sequence[Section], workload: str) -> bool:
 def _setting(
     agenda: Agenda, combination: Sequence[Section], workload: WorkloadBase, extent: Extent, base: Path
 ) -> _Setting:
-    layers = [agenda.config.defaults, *(section.params for section in combination)]
+    layers = layers_of(agenda, combination)
     section = "-".join(entry.id for entry in combination) or ALL
     player: str = workload.name  # type: ignore[attr-defined]
     params = workload.params.model_dump(mode="json")  # type: ignore[attr-defined]
@@ -135,10 +156,10 @@ def _setting(
         workload=workload.id,
         player=player,
         player_params=params,
-        sched=_last(layers, "sched") or "other",
+        sched=sched_of(layers),
         load=(_last(layers, "load") or NoLoad(kind="none")).model_dump(mode="json"),
         clip=_clip(layers, extent, base, name),
-        observe=_observe(_last(layers, "observe") or agenda.config.observe, player, name),
+        observe=_observe(observe_of(agenda, layers, workload), player, name),
         cpu=agenda.config.cpu,
     )
     return _Setting(job, extent.wanted_reps or _iterations(agenda, combination, workload))
@@ -169,9 +190,6 @@ def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -
 
 
 def _observe(wanted: str, player: str, name: str) -> str:
-    """Only our own player has a view from inside; of a foreign one `both` leaves the view from outside."""
-    if player == "dlex-play" or wanted == "outside":
-        return wanted
-    if wanted == "inside":
+    if wanted == "inside" and player != OURS:
         raise DemoError(f"{name}: only dlex-play has a record of its own; {player} wants observe: outside", EXIT_SETUP)
-    return "outside"
+    return wanted

@@ -67,6 +67,8 @@ class Clip(Entry):
     def _one_source(self) -> Self:
         if (self.recipe is None) == (self.file is None):
             raise ValueError("a clip has either a recipe or a file")
+        if self.file is not None and (self.unstamped or self.without_film):
+            raise ValueError("what is unstamped or without_film belongs to a recipe, not to a file")
         if self.length_s == 0:
             raise ValueError("a clip's length_s is above 0")
         return self

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,23 +11,38 @@ import yaml
 from pydantic import ValidationError
 
 from ..errors import EXIT_SETUP, DemoError
+from ..place import PROJECT
+from .clip_checks import check_clips
 from .model import Agenda, Entry
+from .nearest import nearest
 
 # Of pydantic's paths: the names of a union's members, which are no keys of the file.
 TAGS = frozenset({"none", "rtapp", "stress", "dlex-play", "mplayer", "mpv", "ffplay"})
 
 
-def read_agenda(path: Path) -> Agenda:
+def read_agenda(path: Path, root: Path = PROJECT) -> Agenda:
+    """Its clips are looked at as well: files from its folder, recipes in the project's folder `root`."""
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as cause:
         reason = cause.strerror if isinstance(cause, OSError) else "it is not text"
         raise DemoError(f"{path} cannot be read ({reason}); name an agenda, such as bench/agendas/smoke.yaml", EXIT_SETUP) \
             from cause
-    return parse_agenda(text, str(path))
+    agenda, tree = _parse(text, str(path))
+
+    def refuse(place: Sequence[int | str], reason: str) -> DemoError:
+        return _refusal(str(path), _line_of(tree, place), f"{_spelled(place)} {reason}")
+
+    check_clips(agenda, path.parent, root, refuse)
+    return agenda
 
 
 def parse_agenda(text: str, name: str) -> Agenda:
+    """What its text alone tells."""
+    return _parse(text, name)[0]
+
+
+def _parse(text: str, name: str) -> tuple[Agenda, yaml.Node]:
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         if tree is None:
@@ -46,7 +60,7 @@ def parse_agenda(text: str, name: str) -> Agenda:
     except ValidationError as cause:
         raise _first_error(name, tree, cause) from cause
     _check_ids(name, tree, agenda)
-    return agenda
+    return agenda, tree
 
 
 def _refusal(name: str, line: int, reason: str) -> DemoError:
@@ -85,7 +99,7 @@ def _spelled(place: Sequence[int | str]) -> str:
 def _reason(error: Any) -> str:
     kind, given = error["type"], error["input"]
     if kind == "extra_forbidden":
-        return f"is no key that an agenda has there{_nearest(str(error['loc'][-1]), _known_keys())}"
+        return f"is no key that an agenda has there{nearest(str(error['loc'][-1]), _known_keys())}"
     if kind == "missing":
         return "is missing"
     if kind == "string_pattern_mismatch":
@@ -108,12 +122,7 @@ def _wrong_tag(kind: str, context: Any) -> str:
         return f"has no {key}"
     known = [word.strip("' ") for word in context["expected_tags"].split(",")]
     tag = str(context["tag"])
-    return f"has the {key} {tag!r}{_nearest(tag, known) or '; there are ' + ', '.join(known)}"
-
-
-def _nearest(word: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(word, [other for other in known if other != word], 1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return f"has the {key} {tag!r}{nearest(tag, known) or '; there are ' + ', '.join(known)}"
 
 
 def _known_keys() -> list[str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import statistics
 import subprocess
-import tomllib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
+from ..agenda.recipes import read_recipes
 from ..errors import EXIT_SETUP, DemoError
 from .results import DONE, Result
 
@@ -67,17 +67,8 @@ def _expected_seconds(root: Path, recipe: str) -> Any:
     return recipes[recipe].get("expect", {}).get("seconds")
 
 
-@cache
-def read_recipes(root: Path) -> dict[str, Any]:
-    path = root / "media/recipes.toml"
-    try:
-        return tomllib.loads(path.read_text())
-    except (OSError, ValueError) as cause:
-        raise DemoError(f"{path} cannot be read ({cause}); call it from the project's folder", EXIT_SETUP) from cause
-
-
 def _probed_length_s(file: str) -> float:
-    """A file that is not there (yet, or any more) is the job's affair."""
+    """A file that is not there any more is the job's affair."""
     argv = ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", file]
     try:
         told = subprocess.run(argv, capture_output=True, text=True, timeout=PROBING_S, check=True).stdout

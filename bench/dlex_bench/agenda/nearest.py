@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The word that was meant, most likely."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """As the end of a sentence; empty where none is near."""
+    close = difflib.get_close_matches(word, [other for other in known if other != word], 1)
+    return f"; did you mean {close[0]}?" if close else ""
