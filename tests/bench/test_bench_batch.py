@@ -20,6 +20,14 @@ import batches
 from batches import FOUR, Batches
 from outside import with_packages
 
+# A job that no machine can do: what it needs to be known of the clip stands in the recipe.
+SKIPPED = """
+config:
+  observe: outside
+  defaults: {{sched: "deadline:15/40", clip: {{recipe: stamped_small, unstamped: progressive_cabac}}}}
+workloads:
+  - {{id: mpv, name: mpv}}
+"""
 # Of the time of day in a result.
 ROUNDING_S = 0.01
 
@@ -138,6 +146,24 @@ class Failing(Batches):
         self.mend()
         self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
         self.assertEqual(self.statuses(), {"all-none-r1": "done"})
+
+    def test_skipped_job_is_over(self):
+        """Whoever starts jobs by their status, as parallel --resume-failed does, must not repeat it for ever."""
+        self.write_agenda(text=SKIPPED)
+        for _ in range(2):
+            said = self.run_command("run-job", "agenda.yaml", "all-mpv-r1", "-o", "out", "--wait")
+            self.assertRegex(said, "all-mpv-r1: skipped: .*one reservation cannot hold")
+            inodes = self.inodes()
+        self.assertEqual(self.statuses(), {"all-mpv-r1": "skipped"})
+        self.run_command("run-job", "agenda.yaml", "all-mpv-r1", "-o", "out", "--wait")
+        self.assertEqual(self.inodes(), inodes)
+
+    def test_done_job_is_not_repeated_and_told(self):
+        self.mend()
+        first = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
+        inodes = self.inodes()
+        again = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
+        self.assertEqual((again, self.inodes()), (first, inodes))
 
     def test_clip_that_is_not_there_is_told_before_any_job(self):
         (self.folder / "clip.mp4").unlink()

@@ -96,7 +96,7 @@ def run_run(arguments: argparse.Namespace) -> None:
 def run_job_parser() -> Parser:
     parser = Parser(
         prog="dlex bench run-job",
-        description="Runs one job of an agenda, as `plan --jobs` prints them; one that is done already is not repeated.",
+        description="Runs one job of an agenda, as `plan --jobs` prints them; one that is done or was skipped is not repeated.",
     )
     add_agenda_options(parser)
     parser.add_argument("job", metavar="JOB", help="its id; `plan` lists them")

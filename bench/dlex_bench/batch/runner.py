@@ -61,7 +61,7 @@ def run(options: Options, wait: bool, console: Console) -> None:
 
 
 def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None:
-    """One job, as a command of its own: what has failed is tried again, what is done is not."""
+    """One job, as a command of its own: what has failed is tried again, what is done or was skipped is over."""
     plan = read_plan(options.agenda, options.extent)
     job = next((job for job in plan.jobs if job.id == job_id), None)
     if job is None:
@@ -73,15 +73,15 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
 
     with store.opened(shared=True), _cpus([job], wait, say):
         store.refuse_changed([job])
-        done = store.result(job.id)
-        if not done or done["status"] != DONE:
+        result = store.result(job.id)
+        if not result or result["status"] == FAILED:
             context = prepare(store, plan, options, say)
             _calibrate_for([job], plan, context, say)
-            done = run_one(store, job, context)
+            result = run_one(store, job, context)
             keep_rtapp_calibration(store, context)
-    tell(console, f"{job.id}: {result_line(done)}")
-    if done["status"] != DONE:
-        raise DemoError(f"{job.id} {result_line(done)}")
+    tell(console, f"{job.id}: {result_line(result)}")
+    if result["status"] == FAILED:
+        raise DemoError(f"{job.id} {result_line(result)}")
 
 
 def calibrate_batch(options: Options, again: bool, wait: bool, console: Console) -> None:
