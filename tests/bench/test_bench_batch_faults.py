@@ -23,6 +23,12 @@ from batches import FOUR, Batches, wait_until
 from outside import with_packages
 
 KILLS = int(os.environ.get("DLEX_TEST_KILLS", "50"))
+CALIBRATED = """
+config: {{observe: outside, defaults: {{clip: {{recipe: stamped_small, unstamped: progressive_cabac}}}}}}
+sections: [{{id: cbs, params: {{sched: "deadline:calibrated/40"}}}}]
+workloads:
+  - {{id: slack, name: dlex-play}}
+"""
 # Under every policy that changes the machine and can be had here: a root domain, a control group.
 POLICIES = """
 config: {{iterations: {reps}, observe: inside, defaults: {{clip: {{file: clip.mp4, length_s: {length_s}}}}}}}
@@ -170,6 +176,83 @@ class Disk(Batches):
         self.assertEqual({job: self.inodes(out)[job] for job in kept}, kept)
 
 
+    def test_full_disk_is_told_before_anything_is_begun(self):
+        out = self.disk / "out"
+        out.mkdir()
+        self.write_agenda(text=CALIBRATED)
+        self.fill()
+        for command in ("run", "calibrate"):
+            told = self.run_command(command, "agenda.yaml", "-o", str(out), "--wait", status=2)
+            self.assertIn("is full; no result was lost", told)
+        told = self.run_command("run-job", "agenda.yaml", "cbs-slack-r1", "-o", str(out), "--wait", status=2)
+        self.assertIn("is full; no result was lost", told)
+        self.assertEqual({path.name for path in out.rglob("*") if path.is_file()} - {".lock", ".claim"}, set())
+
+    def test_full_disk_while_calibrating_keeps_the_tries_so_far(self):
+        from dlex_bench.batch.room import DiskFull
+        from dlex_bench.batch.runner import _calibrate_for
+        from dlex_bench.job.budget import read_calibration
+
+        out = self.disk / "out"
+        out.mkdir()
+        plan, context = self.calibrated_plan(), self.context(out)
+
+        def try_that_fills_the_disk(_job, folder, _context):
+            if folder.name == "try-2":
+                self.fill()
+            (folder / "frames.csv").touch()
+            return self.played()
+
+        with mock.patch("dlex_bench.job.calibrate.execute", side_effect=try_that_fills_the_disk):
+            for _ in range(2):
+                with self.assertRaisesRegex(DiskFull, "is full; no result was lost") as caught:
+                    _calibrate_for(plan.jobs, plan, context, mock.Mock())
+                self.assertEqual(caught.exception.code, 2)
+                self.assertEqual(len(read_calibration(out, "m")["tries"]), 1)
+                self.assertEqual(sorted(path.name for path in out.iterdir()), ["calibration", "calibration.json"])
+                self.assertEqual([path.name for path in (out / "calibration").iterdir()], ["try-1"])
+        (self.disk / "filling").unlink()
+        with mock.patch("dlex_bench.job.calibrate.execute", return_value=self.played()) as execute:
+            _calibrate_for(plan.jobs, plan, context, mock.Mock())
+        self.assertEqual(execute.call_args_list[0].args[0].id, "calibration-try-2")
+        self.assertEqual(read_calibration(out, "m")["budget_ms"], 10)
+
+    def test_try_that_failed_for_want_of_room_is_told_so(self):
+        from dlex_bench.batch.room import DiskFull
+        from dlex_bench.job.calibrate import calibrate
+
+        out = self.disk / "out"
+        out.mkdir()
+        plan, context = self.calibrated_plan(), self.context(out)
+
+        def fail(_job, _folder, _context):
+            self.fill()
+            return {"status": "failed", "reason": "the observer could not write its record"}
+
+        with mock.patch("dlex_bench.job.calibrate.execute", side_effect=fail), self.assertRaises(DiskFull):
+            calibrate(plan.jobs[0], context, mock.Mock())
+        self.assertEqual(list((out / "calibration").iterdir()), [])
+
+    def calibrated_plan(self):
+        from dlex_bench.agenda.jobs import Extent
+        from dlex_bench.batch.plan import read_plan
+
+        self.write_agenda(text=CALIBRATED)
+        return read_plan(self.folder / "agenda.yaml", Extent())
+
+    def context(self, out):
+        from dlex_bench.job.context import Context
+
+        return Context(self.folder, out, machine="m")
+
+    @staticmethod
+    def played():
+        from dlex_bench.job.bisection import AIM
+
+        figures = {"frames": 812, "dropped": 45, "drops_fraction": AIM, "skew_ms_mean": 84.5, "skew_ms_sd": 1.5}
+        return {"status": "done", "figures": figures, "rtapp": {}, "load": {"work_held": True}}
+
+
 class Others(Batches):
     def test_clip_that_vanishes_in_the_middle_costs_the_jobs_that_wanted_it(self):
         self.write_agenda(length_s=1)
@@ -224,7 +307,7 @@ class Faults(Batches):
         self.assertIn("Traceback", (self.store.folder(self.job.id) / "traceback.txt").read_text())
 
     def test_job_that_failed_for_want_of_room_is_as_if_it_had_not_begun(self):
-        from dlex_bench.batch.one import ROOM_BYTES
+        from dlex_bench.batch.room import ROOM_BYTES
         from dlex_bench.errors import DemoError
 
         free = [mock.Mock(free=ROOM_BYTES), mock.Mock(free=ROOM_BYTES - 1)]

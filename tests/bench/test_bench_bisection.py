@@ -17,6 +17,7 @@ from dlex_bench.agenda.jobs import Job
 from dlex_bench.batch import runner
 from dlex_bench.errors import DemoError
 from dlex_bench.job import budget
+from dlex_bench.job.calibrate import calibrate
 from dlex_bench.job.context import Context
 from dlex_bench.job.bisection import (
     AIM,
@@ -90,6 +91,68 @@ class Search(unittest.TestCase):
     def test_clip_that_is_too_light_is_told(self):
         with self.assertRaisesRegex(DemoError, "harder to decode"):
             search(lambda share: 0.0)
+
+
+class Beside(unittest.TestCase):
+    """A try counts only when rt-app's own work beside it was the stated one."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.context = Context(Path(folder.name), Path(folder.name), machine="m")
+        self.say = mock.Mock()
+
+    def calibrate(self, *held, stop_after=None):
+        """With plays of which these tell whether rt-app's work was held; all later ones were."""
+        told = iter(held)
+
+        def play(job, _folder, _context):
+            if stop_after is not None and int(job.id.rsplit("-", 1)[1]) > stop_after:
+                raise KeyboardInterrupt
+            good_load = next(told, True)
+            figures = {"frames": 100, "dropped": 5, "drops_fraction": AIM if good_load else 0.5,
+                       "skew_ms_mean": 1.0, "skew_ms_sd": 1.0}
+            works = {"rt-app-1": {"work_ms": 3.0 if good_load else 3.3}, "rt-app-2": {"work_ms": 20.0}}
+            return {"status": "done", "figures": figures, "rtapp": works, "load": {"work_held": good_load}}
+
+        job = Job("film", 1, "s", "w", "dlex-play", {}, "deadline:calibrated/40", {}, {"recipe": "film"}, "both")
+        with mock.patch("dlex_bench.job.calibrate.execute", side_effect=play):
+            calibrate(job, self.context, self.say)
+        return budget.read_calibration(self.context.batch, "m")
+
+    def test_other_load_s_try_does_not_count_and_is_repeated(self):
+        content = self.calibrate(True, False)
+        self.assertEqual([known["share"] for known in content["tries"]], [FIRST] * (PLAYS + 1))
+        self.assertEqual([known["counts"] for known in content["tries"]], [True, False, True, True])
+        self.assertEqual([known["work_held"] for known in content["tries"]], [True, False, True, True])
+        self.assertEqual((content["budget_ms"], content["spread"]["plays"]), (FIRST * 40, PLAYS))
+        self.assertEqual(content["spread"]["work_held"], True)
+        self.assertAlmostEqual(content["spread"]["drops_fraction_mean"], AIM)
+        said = " ".join(call.args[0] for call in self.say.call_args_list)
+        self.assertIn("3.3 and 20 ms", said)
+        self.assertIn("does not count", said)
+
+    def test_it_is_repeated_once_only(self):
+        content = self.calibrate(*[False] * 100)
+        counts = [known["counts"] for known in content["tries"]]
+        self.assertEqual(counts, [False, True] * (len(counts) // 2))
+        self.assertEqual(content["spread"]["work_held"], False)
+        self.assertIn("rt-app", self.say.call_args.args[0])
+
+    def test_repetition_is_known_after_an_interruption(self):
+        with self.assertRaises(KeyboardInterrupt):
+            self.calibrate(False, stop_after=1)
+        content = self.calibrate(False)
+        self.assertEqual([known["counts"] for known in content["tries"][:2]], [False, True])
+
+    def test_tries_of_an_earlier_version_count(self):
+        with self.assertRaises(KeyboardInterrupt):
+            self.calibrate(stop_after=1)
+        content = budget.read_calibration(self.context.batch, "m")
+        for key in ("counts", "work_held"):
+            content["tries"][0].pop(key, None)
+        budget.write_calibration(self.context.batch, "m", content)
+        self.assertEqual(len(self.calibrate()["tries"]), PLAYS)
 
 
 class Whose(unittest.TestCase):

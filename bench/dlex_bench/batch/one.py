@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 import traceback
 from pathlib import Path
@@ -12,22 +11,21 @@ from typing import Any
 from ..agenda.jobs import Job
 from ..errors import DemoError
 from ..job.context import Context
-from .results import DONE, FAILED, SKIPPED, VERSION, Result, Store, is_full_disk, now
+from .results import DONE, FAILED, SKIPPED, VERSION, Result, Store, now
+from .room import DiskFull, is_full_disk, require_room
 
-# What a job may write: the rows of a long film, the samples of the screen, and rt-app's logs.
-ROOM_BYTES = 16 << 20
 TRACEBACK = "traceback.txt"
 
 
 def run_one(store: Store, job: Job, context: Context) -> Result:
     """The job's result, on disk. A full disk is the batch's affair: the job is as if it had not begun."""
-    _require_room(store.out)
+    require_room(store.out)
     begun, started = time.monotonic(), now()
     try:
         folder = store.begin(job)
         result = _attempt(job, folder, context)
         if result["status"] == FAILED:
-            _require_room(store.out)  # it may have failed for want of it
+            require_room(store.out)  # it may have failed for want of it
         known = {"version": VERSION, "job": job.to_json(), "machine": context.machine, "commit": context.commit}
         known |= {"started": started, "wall_s": round(time.monotonic() - begun, 3)}
         result = {**known, **result, **known}  # these first, and as they are here
@@ -35,7 +33,7 @@ def run_one(store: Store, job: Job, context: Context) -> Result:
     except OSError as cause:
         store.drop(job.id)
         if is_full_disk(cause):
-            raise _full(store.out) from cause
+            raise DiskFull(store.out) from cause
         raise DemoError(f"{cause.filename or store.out} cannot be written ({cause.strerror}); see to it and repeat") from cause
     except BaseException:
         store.drop(job.id)
@@ -65,17 +63,6 @@ def failure(reason: str) -> Result:
 def _fault(cause: Exception, folder: Path) -> Result:
     (folder / TRACEBACK).write_text("".join(traceback.format_exception(cause)))
     return failure(f"a fault in the laboratory itself ({type(cause).__name__}: {cause}); see {TRACEBACK} in the job's folder")
-
-
-def _require_room(out: Path) -> None:
-    if shutil.disk_usage(out).free < ROOM_BYTES:
-        raise _full(out)
-
-
-def _full(out: Path) -> DemoError:
-    return DemoError(
-        f"the disk of {out} is full; no result was lost: make some {ROOM_BYTES >> 20} MiB of room and give the same command again"
-    )
 
 
 def result_line(result: Result) -> str:

@@ -6,7 +6,6 @@ lies in a job's folder without one is a remainder of an interrupted run.
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -192,10 +191,6 @@ def open_results(out: Path) -> Store:
 
 def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def is_full_disk(cause: OSError) -> bool:
-    return cause.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def _refusal(reason: str) -> DemoError:

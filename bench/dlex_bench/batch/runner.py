@@ -26,6 +26,7 @@ from .facts import commit, machine_facts, machine_id, program_facts, programs_ch
 from .one import result_line, run_one
 from .plan import Plan, read_plan, total_sentence
 from .results import DONE, FAILED, Result, Store
+from .room import DiskFull, telling_full_disk
 
 # So many failures of one kind one after the other are the set-up's, most likely.
 ALIKE = 3
@@ -49,7 +50,7 @@ def run(options: Options, wait: bool, console: Console) -> None:
     def say(text: str) -> None:
         tell(console, text)
 
-    with store.opened(), _cpus(plan.wanted, wait, say):
+    with store.opened(), _cpus(plan.wanted, wait, say), telling_full_disk(store.out):
         context = prepare(store, plan, options, say)
         batch = _Batch(store, plan, options, console)
         try:
@@ -71,7 +72,7 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
     def say(text: str) -> None:
         tell(console, text)
 
-    with store.opened(shared=True), _cpus([job], wait, say):
+    with store.opened(shared=True), _cpus([job], wait, say), telling_full_disk(store.out):
         store.refuse_changed([job])
         result = store.result(job.id)
         if not result or result["status"] == FAILED:
@@ -95,7 +96,7 @@ def calibrate_batch(options: Options, again: bool, wait: bool, console: Console)
     def say(text: str) -> None:
         tell(console, text)
 
-    with store.opened(), _cpus([pattern], wait, say):
+    with store.opened(), _cpus([pattern], wait, say), telling_full_disk(store.out):
         context = prepare(store, plan, options, say)
         if again:
             forget_calibration(store.out, context.machine)
@@ -112,6 +113,8 @@ def _calibrate_for(jobs: Sequence[Job], plan: Plan, context: Context, say: Calla
     say("calibrating the budget, as the jobs want it:")
     try:
         calibrate(pattern, context, say)
+    except DiskFull:
+        raise
     except DemoError as cause:
         say(f"  {cause}")
 

@@ -8,13 +8,16 @@ seen from outside; and kept fixed for all other settings.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
+from ..batch.room import DiskFull, require_room, telling_full_disk
 from ..errors import DemoError
 from ..machine.policy import CALIBRATED, Policy
 from .bisection import AIM, TOLERANCE, Try, at_the_limit, found, good, next_share
@@ -40,15 +43,51 @@ def calibrate(pattern: Job, context: Context, say: Say) -> float:
     """The budget in ms for clip, CPU and period of `pattern`. What an earlier call has found or tried is not repeated."""
     period_ms = Policy.parse(pattern.sched).period_ms
     content = _begun(pattern, context, period_ms)
-    while content["budget_ms"] is None:
-        tries = [Try(known["share"], known["drops_fraction"]) for known in content["tries"]]
-        share = next_share(tries)
-        if share is None:
-            _conclude(content, tries, say)
-        else:
-            content["tries"].append(_try(pattern, context, share, period_ms, len(tries) + 1, say))
-        write_calibration(context.batch, context.machine, content)
+    with telling_full_disk(context.batch):
+        while content["budget_ms"] is None:
+            _go_on(content, pattern, context, say)
     return float(content["budget_ms"])
+
+
+def _go_on(content: dict[str, Any], pattern: Job, context: Context, say: Say) -> None:
+    """By a try, or by the end of the search; it is on disk then."""
+    tries = [Try(known["share"], known["drops_fraction"]) for known in _counting(content)]
+    share = next_share(tries)
+    if share is None:
+        _conclude(content, tries, say)
+        write_calibration(context.batch, context.machine, content)
+        return
+    number = len(content["tries"]) + 1
+    with _folder(context.batch / FOLDER / f"try-{number}") as directory:
+        known = _try(pattern, context, share, directory, number, say)
+        known["counts"] = known["work_held"] is not False or _is_repetition(content)
+        content["tries"].append(known)
+        write_calibration(context.batch, context.machine, content)
+    if not known["counts"]:
+        works = " and ".join(f"{work_ms:.3g}" for work_ms in known["rtapp_work_ms"].values() if work_ms is not None)
+        say(f"    rt-app's jobs beside it took {works} ms, not 3 and 20: it does not count, and is repeated once")
+
+
+def _counting(content: dict[str, Any]) -> list[dict[str, Any]]:
+    return [known for known in content["tries"] if known.get("counts", True)]
+
+
+def _is_repetition(content: dict[str, Any]) -> bool:
+    """Of a try that does not count. A machine that never holds the load must not be asked for ever."""
+    return bool(content["tries"]) and not content["tries"][-1].get("counts", True)
+
+
+@contextlib.contextmanager
+def _folder(directory: Path) -> Iterator[Path]:
+    """Of a try: what is not kept takes no room."""
+    require_room(directory.parents[1])
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    try:
+        yield directory
+    except (OSError, DiskFull):
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
 
 
 def _begun(pattern: Job, context: Context, period_ms: float) -> dict[str, Any]:
@@ -70,7 +109,8 @@ def _begun(pattern: Job, context: Context, period_ms: float) -> dict[str, Any]:
     return known
 
 
-def _try(pattern: Job, context: Context, share: float, period_ms: float, number: int, say: Say) -> dict[str, Any]:
+def _try(pattern: Job, context: Context, share: float, directory: Path, number: int, say: Say) -> dict[str, Any]:
+    period_ms = Policy.parse(pattern.sched).period_ms
     policy = Policy("deadline", runtime_ms=round(share * period_ms, 6), period_ms=period_ms)
     job = replace(
         pattern,
@@ -83,11 +123,9 @@ def _try(pattern: Job, context: Context, share: float, period_ms: float, number:
         load={"kind": "rtapp", "sched": "deadline"},
         observe="outside",
     )
-    directory = context.batch / FOLDER / f"try-{number}"
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
     result = execute(job, directory, context)
     if result["status"] != "done":
+        require_room(context.batch)  # it may have failed for want of it
         raise DemoError(f"the budget cannot be calibrated: {result['reason']}")
     figures = result["figures"]
     say(
@@ -96,7 +134,8 @@ def _try(pattern: Job, context: Context, share: float, period_ms: float, number:
     )
     told = {key: figures[key] for key in ("frames", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_sd")}
     works_ms = {name: task.get("work_ms") for name, task in (result["rtapp"] or {}).items()}
-    return {"share": share, "budget_ms": policy.runtime_ms, **told, "rtapp_work_ms": works_ms}
+    load = {"rtapp_work_ms": works_ms, "work_held": result["load"].get("work_held")}
+    return {"share": share, "budget_ms": policy.runtime_ms, **told, **load}
 
 
 def _conclude(content: dict[str, Any], tries: Sequence[Try], say: Say) -> None:
@@ -108,8 +147,11 @@ def _conclude(content: dict[str, Any], tries: Sequence[Try], say: Say) -> None:
         "drops_fraction_mean": statistics.fmean(plays),
         "drops_fraction_sd": statistics.stdev(plays) if len(plays) > 1 else None,
         "within_tolerance": good(tries, share),
+        "work_held": all(it.get("work_held") is not False for it in _counting(content) if it["share"] == share),
     }
     say(f"  budget: {content['budget_ms']:g} ms of {content['period_ms']:g}{_doubt(tries, share, plays)}")
+    if not content["spread"]["work_held"]:
+        say("  rt-app's jobs did not take 3 and 20 ms, in repeated tries either: calibrate --again when nothing else runs")
 
 
 def _doubt(tries: Sequence[Try], share: float, plays: Sequence[float]) -> str:

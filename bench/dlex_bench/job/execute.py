@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
-from ..batch.results import is_full_disk
+from ..batch.room import is_full_disk
 from ..errors import DemoError
 from ..machine.domain import Domain, own_cpu
 from ..processes import choose_cpus, wait_for
