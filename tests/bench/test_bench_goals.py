@@ -64,7 +64,7 @@ class Goals(unittest.TestCase):
         self.assertEqual(found.word, "met")
         self.assertIn("none in 3 runs", found.sentence)
         self.assertTrue(found.sentence.endswith(
-            "left out, as rt-app's jobs were not as long as they are to be: cbs-dlex_slack r2 r3, control-dlex_none r5"))
+            "left out, as rt-app's jobs were not as long as they are to be: dlex_slack r2 r3, control-dlex_none r5"))
         lost = self.outcomes(repeated("dlex_slack", [point()] * 5, missed=0, work_held=False), control)[MISSES]
         self.assertEqual(lost.word, "not measured")
         self.assertTrue(lost.sentence.endswith(": cbs as a whole, 5 runs, control-dlex_none r5"), lost.sentence)

@@ -29,6 +29,8 @@ from dlex_bench.report.metrics import SKEW_SD  # noqa: E402
 
 
 class Command(Folder):
+    columns = 150
+
     def setUp(self):
         super().setUp()
         self.batch = self.copy("batch")
@@ -39,7 +41,7 @@ class Command(Folder):
     def run_command(self, *arguments):
         return subprocess.run(
             [sys.executable, "-m", "dlex_bench", *map(str, arguments)], cwd=self.folder, text=True, capture_output=True,
-            env={**os.environ, "DLEX_CACHE": str(self.folder / "cache"), "COLUMNS": "150", "TERM": "dumb"},
+            env={**os.environ, "DLEX_CACHE": str(self.folder / "cache"), "COLUMNS": str(self.columns), "TERM": "dumb"},
         )
 
     def done(self, *arguments):
@@ -179,7 +181,7 @@ class Report(Command):
         self.change(self.batch, "cbs-dlex_none-r1", lambda result: result["job"].update(player="mpv", workload="mpv_vo"))
         self.done("report", "batch")
         page = (self.batch / "report.html").read_text()
-        self.assertTrue("than it, dlex_slack is worse in" in page, "no table of what is missing")
+        self.assertTrue('<th scope="col">dlex_slack</th>' in page, "no table of what is missing")
         found = json.loads((self.batch / "report.json").read_text())["worse"]
         of_slack = next(it for it in found if it["policy"] == "dlex_slack")
         self.assertEqual((of_slack["section"], of_slack["peer"]), ("cbs", "mpv_vo"))
@@ -277,6 +279,29 @@ class Compare(Command):
         self.assertEqual(found["verdict"], "less")
         self.assertIn("0.500 (0.4", self.done("compare", "batch", "other"))
 
+    def made_batch(self, name, **figures):
+        """Five runs each; a figure's numbers, or one for all."""
+        for workload in ("dlex_slack", "mplayer_hardframedrop"):
+            for number in range(1, 6):
+                run = made_up.result(workload, number, **{key: some[number - 1] for key, some in figures.items()})
+                folder = self.folder / name / run["job"]["id"]
+                folder.mkdir(parents=True)
+                (folder / "result.json").write_text(json.dumps({**run, "version": 1}))
+
+    def test_table_of_five_runs_fits_into_80_columns_and_is_counted(self):
+        noisy = {"drops_fraction": (0.1, 0.12, 0.09, 0.11, 0.1), "skew_ms_sd": (1843, 1901, 1755, 1810, 1888),
+                 "cpu_ms_per_frame": (12, 12, 12, 12, 12)}
+        self.made_batch("one", **noisy)
+        self.made_batch("other", **(noisy | {"skew_ms_sd": (903, 950, 870, 920, 905)}))
+        self.columns = 80
+        told = self.done("compare", "one", "other")
+        self.assertNotIn("…", told)
+        self.assertIn("cbs: medians, 5 runs each, and B/A with 95 % intervals", told)
+        self.assertRegex(told, r"  A-V s.d., ms +1,843 +905 +0\.491 \(0\.4\d+\.\.0\.5\d+\) +less")
+        flat = " ".join(told.split())
+        self.assertIn("Of 6 figures 2 are less in B, 2 are noise (these runs cannot tell A and B apart), 2 are the same in "
+                      "every run.", flat)
+
     def test_two_runs_tell_nothing(self):
         _content, figures = self.figures("batch", "batch")
         self.assertEqual({it["verdict"] for it in figures.values()}, {"too few runs"})
@@ -288,7 +313,7 @@ class Compare(Command):
         status, told = self.refusal("compare", "batch", "other")
         self.assertEqual(status, 1)
         self.assertIn("other is of another; --mixed compares nevertheless", told)
-        self.assertIn("cbs-dlex_slack", self.done("compare", "batch", "other", "--mixed"))
+        self.assertIn("dlex_slack", self.done("compare", "batch", "other", "--mixed"))
 
     def test_machines_of_mixed_batches_are_compared_each_by_itself(self):
         other = self.copy("other")

@@ -30,7 +30,7 @@ def misses_outcome(section: str, runs: Mapping[str, Sequence[Row]], control: Seq
     ours = {workload: it for workload, it in shares.items() if runs[workload][0].player == OURS}
     others = [it for workload, of_one in shares.items() if workload not in ours for it in of_one]
     unprovoked = miss_shares(control)
-    left_out = _left_out([run for found in runs.values() for run in found], control)
+    left_out = _left_out(section, [run for found in runs.values() for run in found], control)
     if not ours:
         return Outcome(NAME, section, UNMEASURED, f"no log of rt-app beside a policy of ours can be used{left_out}")
     against = {workload: compare(it, unprovoked, middle=np.mean) for workload, it in ours.items()} if unprovoked else {}
@@ -85,14 +85,15 @@ def _differences(against: Mapping[str, Comparison]) -> str:
     return ", ".join(told)
 
 
-def _left_out(*groups: Sequence[Row]) -> str:
-    """By section and setting, with the repetitions; a whole section by its name."""
+def _left_out(section: str, *groups: Sequence[Row]) -> str:
+    """By setting, with the repetitions; a whole section, or another one, by its name."""
     told = []
     for runs in groups:
         logged = [run for run in runs if run.value(f"{TASKS[0]}.missed") is not None]
         found: dict[str, list[str]] = {}
         for run in (it for it in logged if not it.load_held):
-            found.setdefault(f"{run.section}-{run.workload}", []).append(f"r{run.repetition}")
+            name = run.workload if run.section == section else f"{run.section}-{run.workload}"
+            found.setdefault(name, []).append(f"r{run.repetition}")
         if logged and not any(run.load_held for run in logged):
             told.append(f"{logged[0].section} as a whole, {len(logged)} run{'s' if len(logged) > 1 else ''}")
         else:

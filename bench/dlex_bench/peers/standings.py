@@ -149,7 +149,7 @@ def worse_table(section: str, found: Goal) -> Table:
 
 def ratio_cell(found: Comparison) -> str:
     """Where the reference has none of it there is no ratio, and the difference is told."""
-    shown, form = (found.ratio, "{:.3g}") if found.ratio else (found.difference, "{:+.3g}")
+    shown, form = (found.ratio, "{:.3g}") if found.ratio else (found.difference, "{:+.4g}")
     noise = "~" if found.verdict == "noise" else ""
     value = noise + short(shown.value, form)
     if shown.low is None or shown.high is None or shown.low == shown.high:

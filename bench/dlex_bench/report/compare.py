@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -15,7 +16,7 @@ from rich.table import Table
 
 from ..analysis import statistics
 from ..analysis.results_frame import Row, by_setting, values
-from ..analysis.statistics import Comparison
+from ..analysis.statistics import Comparison, Interval
 from ..batch.results import difference
 from ..errors import EXIT_SETUP, DemoError
 from ..progress import tell, tell_table
@@ -23,6 +24,13 @@ from ..table import titled_table
 from .gather import Batch, gather
 from .metrics import COMPARED, Metric, number
 
+VERDICTS = {
+    "less": "are less in B",
+    "more": "are more in B",
+    "noise": "are noise (these runs cannot tell A and B apart)",
+    "same": "are the same in every run",
+    "too few runs": "have too few runs to tell",
+}
 # What makes two jobs of one name the same experiment.
 SAME = ("player", "player_params", "sched", "load", "clip", "observe")
 
@@ -39,6 +47,16 @@ class Line:
     b: list[float]
     found: Comparison
 
+    @property
+    def place(self) -> str:
+        return f"{self.section}{self.where}"
+
+    @property
+    def verdict(self) -> str:
+        """What is the same number in every run differs in none of them, rather than in noise."""
+        unchanging = self.found.difference.known and len({*self.a, *self.b}) == 1
+        return "same" if unchanging else self.found.verdict
+
 
 def compare(a_folder: Path, b_folder: Path, *, as_json: bool, mixed: bool) -> None:
     a, b = gather(a_folder), gather(b_folder)
@@ -53,7 +71,9 @@ def compare(a_folder: Path, b_folder: Path, *, as_json: bool, mixed: bool) -> No
         print(json.dumps(content, indent=2))
         return
     console = Console()
-    tell_table(console, _table(lines))
+    for section in dict.fromkeys(it.place for it in lines):
+        tell_table(console, _table(section, [it for it in lines if it.place == section]))
+    tell(console, _counted(lines))
     for note in notes:
         tell(console, note)
 
@@ -120,41 +140,60 @@ def _experiment(runs: Sequence[Row]) -> dict[str, Any]:
     return {**{key: job.get(key) for key in SAME}, "applied policy": applied}
 
 
-def _table(lines: Sequence[Line]) -> Table:
-    table = titled_table("Medians and their ratio B/A, 95 % bootstrap interval; A-V > 0: the video is late")
-    for heading in ("setting", "figure"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("runs", "A", "B", "B/A", ""):
-        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+def _table(section: str, lines: Sequence[Line]) -> Table:
+    runs = {(len(it.a), len(it.b)) for it in lines}
+    each = f", {_runs(*next(iter(runs)))} runs each" if len(runs) == 1 else ""
+    known = any(it.found.difference.known for it in lines)
+    table = titled_table(f"{section}: medians{each}, and B/A{' with 95 % intervals' if known else ''}")
+    table.add_column("setting", no_wrap=True)
+    for heading in ([] if each else ["runs"]) + ["A", "B", "B/A"]:
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("B is", no_wrap=True)
     before = ""
     for it in lines:
-        name = f"{it.section}-{it.workload}{it.where}"
-        runs = str(len(it.a)) if len(it.a) == len(it.b) else f"{len(it.a)}, {len(it.b)}"
+        if it.workload != before:
+            table.add_row(it.workload)
         middles = (it.metric.text(median(some)) for some in (it.a, it.b))
-        table.add_row(name if name != before else "", it.metric.heading, runs, *middles, _ratio(it), it.found.verdict)
-        before = name
+        count = [] if each else [_runs(len(it.a), len(it.b))]
+        table.add_row(f"  {it.metric.heading}", *count, *middles, _ratio(it), it.verdict)
+        before = it.workload
     return table
+
+
+def _runs(a: int, b: int) -> str:
+    return str(a) if a == b else f"{a}, {b}"
+
+
+def _counted(lines: Sequence[Line]) -> str:
+    """What the tables come to, for those who read no further."""
+    words = Counter(it.verdict for it in lines)
+    told = [f"{words[word]} {what}" for word, what in VERDICTS.items() if words[word]]
+    chance = " An interval misses the true value once in 20 times: a few of so many seem to differ by chance."
+    judged = sum(words[word] for word in ("less", "more", "noise"))
+    return f"Of {len(lines)} figures {', '.join(told)}.{chance if judged >= 20 else ''} A-V > 0: the video is late."
 
 
 def _ratio(it: Line) -> str:
     """Where there is none (a sign, or nothing in A) the difference says it."""
-    found = it.found.ratio
-    if found is None:
-        sign = "+" if it.found.difference.value >= 0 else ""
-        return f"{sign}{it.metric.text(it.found.difference.value)}"
-    if found.low is None or found.high is None:
-        return number(found.value, 2)
-    return f"{number(found.value, 2)} ({number(found.low, 2)} to {number(found.high, 2)})"
+    if it.found.ratio is None:
+        return _extent(it.found.difference, lambda value: ("+" if value >= 0 else "") + it.metric.text(value))
+    return _extent(it.found.ratio, lambda value: number(value, 2))
+
+
+def _extent(found: Interval, text: Callable[[float], str]) -> str:
+    if found.low is None or found.high is None or found.low == found.high:
+        return text(found.value)
+    return f"{text(found.value)} ({text(found.low)}..{text(found.high)})"
 
 
 def _entry(it: Line) -> dict[str, Any]:
     return {
-        "section": f"{it.section}{it.where}",
+        "section": it.place,
         "workload": it.workload,
         "figure": it.metric.key,
         "a": {"median": median(it.a), "runs": it.a},
         "b": {"median": median(it.b), "runs": it.b},
         "ratio": asdict(it.found.ratio) if it.found.ratio else None,
         "difference": asdict(it.found.difference),
-        "verdict": it.found.verdict,
+        "verdict": it.verdict,
     }
