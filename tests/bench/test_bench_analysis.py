@@ -231,6 +231,12 @@ class Findings(unittest.TestCase):
             self.assertEqual(self.verdict(name, section, missed=1, slack_us=-5), "holds")
             self.assertEqual(self.verdict(name, section, missed=0, slack_us=5), "does not hold")
 
+    def test_large_figures_are_told_without_powers_of_ten(self):
+        told = seed_findings.findings(settings_of(repeated("mplayer_framedrop", [{}] * 5, section="other", missed=1,
+                                                           slack_us=-258600)))
+        evidence = next(it.verdict.evidence for it in told if it.id == "rtapp_suffers")
+        self.assertIn("us: -258,600 to -258,600", evidence)
+
     def test_each_task_and_player_has_its_own_isolation(self):
         for name, workload in (("slow_task", "mplayer_framedrop"), ("isolated_dlex", "dlex_paper")):
             self.assertEqual(self.verdict(name, "cbs", workload, missed=0), "holds")

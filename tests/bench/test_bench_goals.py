@@ -52,7 +52,8 @@ class Goals(unittest.TestCase):
                    for number, missed in enumerate((3, 3, 2, 4, 3), 1)]
         self.assertEqual(self.outcomes(ours, control)[MISSES].word, "not certain")
         quiet = repeated("dlex_none", [{}] * 5, missed=0, section="control")
-        once = [result("dlex_slack", number, missed=missed, **point()) for number, missed in enumerate((0, 0, 0, 0, 90), 1)]
+        once = [result("dlex_slack", number, missed=missed, **point())
+                for number, missed in enumerate((0, 0, 0, 0, 90), 1)]
         self.assertEqual(self.outcomes(once, quiet)[MISSES].word, "not certain")
 
     def test_runs_whose_load_was_not_as_planned_are_named_and_left_out(self):
@@ -166,6 +167,9 @@ class Standings(unittest.TestCase):
     def test_reference_without_any_is_told_by_the_difference(self):
         self.assertEqual(standings.ratio_cell(statistics.compare([250_000] * 4, [0] * 4)), "+250k")
 
+    def test_ratio_without_an_upper_bound_is_told_so(self):
+        unbounded = statistics.compare([12, 13, 12, 14, 12], [0, 1, 0, 2, 1])
+        self.assertRegex(standings.ratio_cell(unbounded), r"\.\.inf$")
     def told_goals(self, *groups):
         console = Console(file=io.StringIO(), width=200)
         standings.show_goals(console, results_frame.rows([one for group in groups for one in group]))
@@ -187,6 +191,18 @@ class Standings(unittest.TestCase):
 
     def test_no_goals_no_line_that_counts_them(self):
         self.assertEqual(self.told_goals(repeated("mpv_vo", [point()] * 5)), "")
+
+    def test_no_figure_is_cut_off_in_80_columns(self):
+        figures = {"shown": 1, "torn": 1, "skew_ms_mean": 1643.2, "skew_ms_sd": 1224.5, "rmse_q16_sum": 1_507_285,
+                   "dropped": 208, "cpu_ms_per_frame": 12.05}
+        runs = [{key: value * (1 + number / 20) for key, value in figures.items()} for number in range(5)]
+        settings = settings_of(*(repeated(name, runs, missed=200) for name in ("dlex_slack", "mplayer_hardframedrop")))
+        spreads = {name: standings._spread(found) for (_section, name), found in settings.items()}
+        for width in (80, 100, 120):
+            console = Console(file=io.StringIO(), width=width)
+            console.print(standings._medians(console, spreads, 5, standings.COLUMNS))
+            self.assertNotIn("…", console.file.getvalue())
+        self.assertIn("..", console.file.getvalue())
 
     def test_table_tells_every_policy_against_every_peer(self):
         groups = [repeated("dlex_slack", [point(sd=50, dropped=20)] * 2), repeated("dlex_none", [point()] * 2),
@@ -224,7 +240,7 @@ class Standings(unittest.TestCase):
     def test_ratio_table_has_a_row_for_each_reference_that_was_played(self):
         groups = [repeated(name, [point()] * 5) for name in ("dlex_slack", "mplayer_framedrop")]
         table = standings.ratio_table("cbs", goals.ratios(settings_of(*groups), "cbs"))
-        self.assertEqual(list(table.columns[0].cells), ["dlex_slack / mplayer_framedrop"])
+        self.assertEqual(list(table.columns[0].cells), ["dlex_slack\n/ mplayer_framedrop"])
 
 
 if __name__ == "__main__":

@@ -178,7 +178,8 @@ class Report(Command):
     def test_figures_in_which_a_policy_is_worse_are_in_the_page_and_for_programs(self):
         for path in self.batch.glob("cbs-*"):
             self.change(self.batch, path.name, lambda result: result["job"].update(load={"kind": "rtapp"}))
-        self.change(self.batch, "cbs-dlex_none-r1", lambda result: result["job"].update(player="mpv", workload="mpv_vo"))
+        other = {"player": "mpv", "workload": "mpv_vo"}
+        self.change(self.batch, "cbs-dlex_none-r1", lambda result: result["job"].update(other))
         self.done("report", "batch")
         page = (self.batch / "report.html").read_text()
         self.assertTrue('<th scope="col">dlex_slack</th>' in page, "no table of what is missing")
@@ -299,8 +300,7 @@ class Compare(Command):
         self.assertIn("cbs: medians, 5 runs each, and B/A with 95 % intervals", told)
         self.assertRegex(told, r"  A-V s.d., ms +1,843 +905 +0\.491 \(0\.4\d+\.\.0\.5\d+\) +less")
         flat = " ".join(told.split())
-        self.assertIn("Of 6 figures 2 are less in B, 2 are noise (these runs cannot tell A and B apart), 2 are the same in "
-                      "every run.", flat)
+        self.assertIn("6 figures: 2 less in B, 2 noise (these runs cannot tell A and B apart), 2 the same in every run.", flat)
 
     def test_two_runs_tell_nothing(self):
         _content, figures = self.figures("batch", "batch")

@@ -230,6 +230,17 @@ class Page(unittest.TestCase):
         self.assertFalse([name for name in names if name.startswith(("decode", "A-V"))])
         self.assertIn("; 2 of the others before the first one shown", self.one("#timeline-facts").text)
 
+    def test_line_of_a_timeline_ends_where_nothing_was_seen(self):
+        self.open_timeline(SEEN_RUN)
+        y = self.script("""
+            const columns = { pts: [0, 4000, 108000], shown: [0, 100, 200], skew: [null, null, null] };
+            const none = [null, null, null];
+            const view = { ...columns, verdict: "sss", type: "???", droppable: "000", start: none, end: none,
+                           deadline: none, cpu: none };
+            return timelineFigure({ seen: view })[0].find((it) => it.name?.startsWith("lag")).y;
+        """)
+        self.assertEqual(y, [0, 1, None, 2])
+
     def test_point_of_a_panel_opens_its_run(self):
         self.draw_everything()
         run = "cbs-dlex_paper-r1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Misses of rt-app's tasks under their reservations: those beside a player, less those that are no player's fault. Pure.
+"""Misses of rt-app's tasks under their reservations: those beside a player, less those that nobody provoked. Pure.
 
 A task whose loops take longer than its budget misses deadlines all by itself, and so does one whose CPU an interrupt
 takes. So a control is played: the same tasks beside a film that costs next to nothing.

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,6 +42,8 @@ COLUMNS: tuple[Column, ...] = (
     ("CPU ms\na picture", "cpu_ms_per_frame", "{:.2f}"),
     ("rt-app\nmissed", "rtapp-1.missed", "{:.0f}"),
 )
+# The other pictures, and what happens to nearly all of them.
+LESS_TELLING = ("shown", "torn")
 
 
 def show_standings(console: Console, out: Path) -> list[Row]:
@@ -78,14 +82,22 @@ def _show_section(console: Console, settings: Settings, section: str, where: str
     if runs:
         spreads = {workload: _spread(of_one) for workload, of_one in runs.items()}
         known = [it for it in COLUMNS if any(found["median"][it[1]] is not None for found in spreads.values())]
-        most = max(map(len, runs.values()))
-        tell_table(console, medians_table(spreads, most, console.width, subject="player", columns=known))
+        tell_table(console, _medians(console, spreads, max(map(len, runs.values())), known))
         if against := ratios(settings, section):
             tell_table(console, ratio_table(f"{section}{where}", against))
         if lacking := standing(settings, section):
             tell_table(console, worse_table(f"{section}{where}", lacking))
     for sentence in [*filter(None, [fairness(found)]), *_left_out(found)]:
         tell(console, sentence)
+
+
+def _medians(console: Console, spreads: Mapping[str, Spread], runs: int, columns: Sequence[Column]) -> Table:
+    """With the least and the greatest, or without, or with the most telling columns alone: no figure is cut off."""
+    few = [it for it in columns if it[1] not in LESS_TELLING]
+    choices = [(sys.maxsize, columns), (0, columns), (0, few)]
+    tables = [medians_table(spreads, runs, width, subject="player", columns=some) for width, some in choices]
+    endless = console.options.update(width=1000)
+    return next((it for it in tables if console.measure(it, options=endless).maximum <= console.width), tables[-1])
 
 
 def _held_by(found: Sequence[Row]) -> str:
@@ -132,7 +144,7 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
         for against in REFERENCES:
             line = [cells.get((workload, against, key), "-") for key in AXIS_NAMES]
             if any(cell != "-" for cell in line):
-                table.add_row(f"{workload} / {against}", *line)
+                table.add_row(f"{workload}\n/ {against}", *line)
     return table
 
 
@@ -149,9 +161,20 @@ def worse_table(section: str, found: Goal) -> Table:
 
 def ratio_cell(found: Comparison) -> str:
     """Where the reference has none of it there is no ratio, and the difference is told."""
-    shown, form = (found.ratio, "{:.3g}") if found.ratio else (found.difference, "{:+.4g}")
+    shown, text = (found.ratio, _ratio_text) if found.ratio else (found.difference, _difference_text)
     noise = "~" if found.verdict == "noise" else ""
-    value = noise + short(shown.value, form)
+    value = noise + text(shown.value)
     if shown.low is None or shown.high is None or shown.low == shown.high:
         return value
-    return f"{value}\n{short(shown.low, form)}..{short(shown.high, form)}"
+    return f"{value}\n{text(shown.low)}..{text(shown.high)}"
+
+
+def _ratio_text(value: float) -> str:
+    """Three digits; thousandths are fine enough where they tell anything."""
+    if math.isinf(value):
+        return "inf"
+    return short(round(value, 3) if 0.01 <= value < 1 else value, "{:.3g}")
+
+
+def _difference_text(value: float) -> str:
+    return short(value, "{:+.4g}")

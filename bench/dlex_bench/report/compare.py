@@ -25,11 +25,11 @@ from .gather import Batch, gather
 from .metrics import COMPARED, Metric, number
 
 VERDICTS = {
-    "less": "are less in B",
-    "more": "are more in B",
-    "noise": "are noise (these runs cannot tell A and B apart)",
-    "same": "are the same in every run",
-    "too few runs": "have too few runs to tell",
+    "less": "less in B",
+    "more": "more in B",
+    "noise": "noise (these runs cannot tell A and B apart)",
+    "same": "the same in every run",
+    "too few runs": "of too few runs to tell",
 }
 # What makes two jobs of one name the same experiment.
 SAME = ("player", "player_params", "sched", "load", "clip", "observe")
@@ -170,7 +170,7 @@ def _counted(lines: Sequence[Line]) -> str:
     told = [f"{words[word]} {what}" for word, what in VERDICTS.items() if words[word]]
     chance = " An interval misses the true value once in 20 times: a few of so many seem to differ by chance."
     judged = sum(words[word] for word in ("less", "more", "noise"))
-    return f"Of {len(lines)} figures {', '.join(told)}.{chance if judged >= 20 else ''} A-V > 0: the video is late."
+    return f"{len(lines)} figures: {', '.join(told)}.{chance if judged >= 20 else ''} A-V > 0: the video is late."
 
 
 def _ratio(it: Line) -> str:

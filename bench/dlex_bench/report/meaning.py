@@ -28,8 +28,8 @@ class PaperTable:
 @dataclass(frozen=True)
 class Meaning:
     """`standings`: sections in which our policies can be set against peers, point by point. `tables` and `findings` are
-    empty unless the batch has rows of the paper's Table 2 with its players. `frames`: of how many pictures a run consists.
-    All is told of each machine by itself."""
+    empty unless the batch has rows of the paper's Table 2 with its players. `frames`: of how many pictures a run
+    consists. All is told of each machine by itself."""
 
     outcomes: list[Outcome]
     standings: list[Goal]

@@ -38,7 +38,7 @@ def number(value: float, digits: int) -> str:
     return f"{value:,.{shown}f}".replace("-", "−")
 
 
-DROPS = Metric("drops_fraction", "dropped", "%", "pictures that were never on the screen, those before the first one shown included", 100.0, 1)
+DROPS = Metric("drops_fraction", "dropped", "%", "pictures never on the screen, also before the first one shown", 100.0, 1)
 DROPS_COUNT = Metric("dropped", "dropped", "pictures", "the same, counted")
 SKEW_MEAN = Metric("skew_ms_mean", "A-V mean", "ms", "over the pictures shown; > 0: the video is late", 1.0, 1)
 SKEW_SD = Metric("skew_ms_sd", "A-V s.d.", "ms", "within a run, over the pictures shown", 1.0, 1)

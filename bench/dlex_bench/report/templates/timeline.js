@@ -27,7 +27,19 @@ const timelineFigure = (() => {
     function skewTrace(view, texts, name, ink, symbol) {
         const key = knows(view, "skew") ? "skew" : "shown";
         const indices = known(view, key).filter((i) => view.verdict[i] === "s");
-        return trace(view, texts, indices, indices.map((i) => ms(view[key][i])), {
+        const [x, y, text] = [[], [], []];
+        indices.forEach((i, place) => {
+            // No line where for a second nobody could see anything.
+            const gap = place > 0 && seconds(view.pts[i] - view.pts[indices[place - 1]]) > 1;
+            if (gap) [x, y, text].forEach((it) => it.push(null));
+            x.push(seconds(view.pts[i]));
+            y.push(ms(view[key][i]));
+            text.push(texts[i]);
+        });
+        return trace(view, texts, [], y, {
+            x,
+            text,
+            connectgaps: false,
             mode: "lines+markers",
             name: `${key === "skew" ? "A-V" : "lag behind the first picture"}, ${name}`,
             showlegend: true,
