@@ -292,5 +292,5 @@ class Ours(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    with_packages("pydantic, rich, yaml")
+    with_packages("numpy, scipy, pydantic, rich, yaml")
     unittest.main()
