@@ -109,7 +109,7 @@ class Config(unittest.TestCase):
         self.assertEqual(self.tasks()["rt-app-1"]["run"], 3_000 * TOLD_NS_PER_LOOP / 25)
 
 
-class RtApp(Folder):
+class RunningRtApp(Folder):
     def test_tasks_run_and_tell_how_they_fared_in_a_window(self):
         begun = time.monotonic()
         with rtapp(CPU, 25.0, self.folder) as running:
@@ -148,5 +148,5 @@ class RtApp(Folder):
 
 if __name__ == "__main__":
     if not shutil.which("rt-app"):
-        RtApp = None  # the logs can be read without it
+        RunningRtApp = None  # the logs can be read without it
     unittest.main()

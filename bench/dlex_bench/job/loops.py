@@ -58,7 +58,8 @@ def _measure(setting: Setting) -> Loops:
 
 
 def verify(setting: Setting, fares: dict[str, Any]) -> bool:
-    """Whether the jobs were as long as the paper's, or less by what an idle CPU beside this one makes. If not, the next job measures the loops again."""
+    """Whether the jobs were as long as the paper's, or less by what an idle CPU beside this one makes. If not, the next
+    job measures the loops again."""
     works_ms = {task: fares[task.name].get("work_ms") for task in SEED_TASKS}
     held = all(work_ms is None or LEAST <= 1e3 * work_ms / task.work_us <= MOST for task, work_ms in works_ms.items())
     if not held:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..analysis import seed
 from ..analysis.front import OURS, Goal
-from ..analysis.goals import Outcome, Ratio, outcomes, ratios, standing
+from ..analysis.goals import CONTROL, Outcome, Ratio, outcomes, ratios, standing
 from ..analysis.results_frame import Row, Settings, by_setting, sections, values
 from ..analysis.seed_findings import Finding, findings
 from ..analysis.statistics import Comparison, Spread, spread
@@ -60,8 +60,13 @@ def meaning(batch: Batch) -> Meaning:
         [it for one in told for it in one.ratios],
         [it for one in told for it in one.tables],
         [it for one in told for it in one.findings],
-        sorted({round(frames) for frames in values(batch.rows, "frames")}),
+        _lengths(batch.rows),
     )
+
+
+def _lengths(rows: Sequence[Row]) -> list[int]:
+    """In pictures. The control plays another film."""
+    return sorted({round(frames) for frames in values([row for row in rows if row.section != CONTROL], "frames")})
 
 
 def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
