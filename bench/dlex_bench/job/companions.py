@@ -11,7 +11,7 @@ from typing import Any
 from ..beside.rtapp import RTAPP_LIMIT_S, RtApp, TaskPolicy, rtapp
 from ..beside.stress import check, stress
 from ..players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
-from .loops import loops_of
+from .loops import Loops
 from .setting import Setting
 
 SETTLE_S = 0.5
@@ -32,10 +32,9 @@ class Companion:
 
 
 @contextlib.contextmanager
-def companion(setting: Setting, enter: Callable[[], None] | None) -> Iterator[Companion]:
+def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] | None) -> Iterator[Companion]:
     load = setting.job.load
-    if setting.load_kind == "rtapp":
-        loops = loops_of(setting)
+    if loops:
         policy = task_policy(setting.load_sched)
         limit_s = rtapp_limit_s(setting.length_s)
         folder = setting.directory / "rt-app"

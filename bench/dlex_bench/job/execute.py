@@ -26,7 +26,7 @@ from ..stage.stage import stage
 from .companions import Companion, companion
 from .context import Context
 from .figures import figures_of, shown_window_us, with_own_word, with_reasons
-from .loops import verify
+from .loops import loops_of, verify
 from .observer import SEEN, observing
 from .playing import Played, play
 from .setting import NotHere, Setting, aside, setting_of
@@ -120,15 +120,17 @@ def _scene(setting: Setting) -> Iterator[Scene]:
         for each in watches:
             each()
 
+    # Before there is a domain, which rt-app would have to be a member of.
+    loops = loops_of(setting) if setting.load_kind == "rtapp" else None
     with ExitStack() as stack:
-        domain = stack.enter_context(own_cpu(setting.cpu)) if setting.wants_domain else None
+        domain = stack.enter_context(own_cpu(setting.cpu, setting.policy.period_ms)) if setting.wants_domain else None
         environment: Mapping[str, str] = os.environ
         if setting.on_stage:
             place = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus))
             # The devices first: their deaths explain the observer's and the player's.
             environment = place.environment
             watches += [place.require_alive, stack.enter_context(observing(setting, place))]
-        load = stack.enter_context(companion(setting, domain.enter if domain else None))
+        load = stack.enter_context(companion(setting, loops, domain.enter if domain else None))
         watches.append(load.watch)
         yield Scene(environment, domain, load, watch)
 

@@ -19,8 +19,9 @@ from ..files import write_json
 from .setting import Setting
 
 LOOPS = "rt-app.json"
-# The mean of rt-app's jobs, of the paper's 3 and 20 ms. More would leave nothing of the budgets to spare.
-LEAST, MOST = 0.8, 1.02
+# The mean of rt-app's jobs, of the paper's 3 and 20 ms. More would leave nothing of the budgets to spare; less is what a
+# core makes that is not shared and clocked up, and misses nothing.
+LEAST, MOST = 0.5, 1.02
 TRIES = 3
 
 

@@ -29,7 +29,8 @@ ADMISSION_S = 1.0
 ATTEMPTS = 4
 # A reservation outlives its thread by up to its period, and is then taken from the domain that there is by that time:
 # from one made meanwhile it would take what that never had, and its account, below nought, refuses everybody.
-SETTLING_S = 0.3
+LINGERING_PERIODS = 1.25
+LONGEST_PERIOD_MS = 200.0
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,9 @@ def stay_on(cpus: frozenset[int] | set[int], tid: int) -> None:
 
 
 @contextlib.contextmanager
-def own_cpu(cpu: int) -> Iterator[Domain]:
-    """`cpu` by itself while the block runs. What runs under a deadline must have ended when it is left."""
+def own_cpu(cpu: int, period_ms: float = 0) -> Iterator[Domain]:
+    """`cpu` by itself while the block runs. What runs under a deadline must have ended when it is left; `period_ms` is the
+    longest period of those reservations, if that is more than LONGEST_PERIOD_MS."""
     online = online_cpus()
     if cpu not in online:
         raise DemoError(f"there is no CPU {cpu}; choose one of {spell_cpus(online)}", EXIT_SETUP)
@@ -77,10 +79,11 @@ def own_cpu(cpu: int) -> Iterator[Domain]:
     hierarchy = require("cpuset", "the policy deadline")
     taken = "another run has given a CPU a domain of its own; wait until it has ended"
     with journal("domain", taken) as steps:
-        yield _admitting(hierarchy, steps, cpu, others)
+        settle_s = LINGERING_PERIODS * max(period_ms, LONGEST_PERIOD_MS) / 1000
+        yield _admitting(hierarchy, steps, settle_s, cpu, others)
 
 
-def _admitting(hierarchy: Hierarchy, steps: Journal, cpu: int, others: frozenset[int]) -> Domain:
+def _admitting(hierarchy: Hierarchy, steps: Journal, settle_s: float, cpu: int, others: frozenset[int]) -> Domain:
     """A domain that admits reservations. One that somebody's ended reservation was taken from wrongly never does, and is
     made anew. In a container the files may say yes while the machine's own root still balances over the CPU."""
     for _attempt in range(ATTEMPTS):
@@ -88,7 +91,7 @@ def _admitting(hierarchy: Hierarchy, steps: Journal, cpu: int, others: frozenset
             with uninterrupted():
                 steps.begin()
                 domain = _split(hierarchy, steps, cpu, others)
-                steps.settle(SETTLING_S)
+                steps.settle(settle_s)
         except OSError as cause:
             raise DemoError(
                 f"CPU {cpu} cannot be given a domain of its own ({cause.filename}: {cause.strerror}); use the policies other, "
