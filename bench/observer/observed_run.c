@@ -38,7 +38,10 @@ int observed_run_evaluate(struct observed_run *run)
 {
     choose_pictures(run);
     const struct sightings_clip clip = {
-        .count = run->times->count, .first = run->first, .torn_after_ns = torn_after_ns(run),
+        .count = run->times->count,
+        .first = run->first,
+        .played = run->count,
+        .torn_after_ns = torn_after_ns(run),
     };
     int ret = sightings_of(&run->sightings, run->watch->change, run->watch->change_count, &clip);
     if (ret < 0)

@@ -50,7 +50,7 @@ static void note_part(struct reading *reading, int64_t picture, int64_t stood_ns
     if (picture < 0)
         return;
     reading->part[picture].seen = true;
-    if (picture != reading->last)
+    if (!reading->sightings->shown || picture != reading->last)
         reading->part[picture].stood_ns += stood_ns;
 }
 
@@ -67,14 +67,15 @@ static void read_change(struct reading *reading, const struct screen_change *see
     note_part(reading, bottom, seen->last_ns - seen->time_ns);
 }
 
-static void count_torn(const struct reading *reading, int64_t torn_after_ns)
+/* Of those that are to be played: a player that begins early or ends late may tear the others as it likes. */
+static void count_torn(const struct reading *reading, const struct sightings_clip *clip)
 {
     struct sightings *const sightings = reading->sightings;
-    for (int64_t i = 0; i < sightings->count; i++) {
+    for (int64_t i = clip->first; i < clip->first + clip->played; i++) {
         const struct part *const part = &reading->part[i];
         const bool only_torn = part->seen && sightings->first_ns[i] == FIELD_EMPTY;
         sightings->only_torn += only_torn;
-        sightings->torn += only_torn || part->stood_ns > torn_after_ns;
+        sightings->torn += only_torn || part->stood_ns > clip->torn_after_ns;
     }
 }
 
@@ -91,7 +92,7 @@ int sightings_of(struct sightings *sightings, const struct screen_change *change
     for (size_t i = 0; i < change_count && !ret; i++)
         read_change(&reading, &change[i], change[i + 1 < change_count ? i + 1 : i].time_ns);
     if (!ret)
-        count_torn(&reading, clip->torn_after_ns);
+        count_torn(&reading, clip);
     else
         sightings_finish(sightings);
     free(reading.part);

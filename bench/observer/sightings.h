@@ -11,6 +11,7 @@
 struct sightings_clip {
     int64_t count;         /* pictures in all */
     int64_t first;         /* the one that playing is to begin with */
+    int64_t played;        /* so many from there on are to be played */
     int64_t torn_after_ns; /* a picture that is drawn in less time than that is whole */
 };
 
@@ -18,7 +19,7 @@ struct sightings {
     int64_t *first_ns; /* of each picture of the clip, or FIELD_EMPTY: never seen whole */
     int64_t count;
     int64_t shown;     /* pictures that were seen whole */
-    int64_t only_torn; /* pictures of which only a part was ever seen */
+    int64_t only_torn; /* pictures to be played of which only a part was ever seen */
     int64_t torn;      /* these, and pictures that stood in part beside another for more than torn_after_ns */
     int64_t torn_ns;   /* how long two stood on the screen at once, in all */
     int64_t returned;  /* how often a picture earlier than the one before it came up */

@@ -57,12 +57,18 @@ START_TEST(what_is_no_stamp_has_no_number)
 }
 END_TEST
 
-static struct sightings look_from(const struct screen_change *change, size_t count, int64_t pictures, int64_t first)
+static struct sightings look_at_part(const struct screen_change *change, size_t count, struct sightings_clip clip)
 {
-    const struct sightings_clip clip = {.count = pictures, .first = first, .torn_after_ns = TORN_AFTER};
+    clip.torn_after_ns = TORN_AFTER;
     struct sightings sightings;
     ck_assert_int_eq(sightings_of(&sightings, change, count, &clip), 0);
     return sightings;
+}
+
+static struct sightings look_from(const struct screen_change *change, size_t count, int64_t pictures, int64_t first)
+{
+    const struct sightings_clip clip = {.count = pictures, .first = first, .played = pictures - first};
+    return look_at_part(change, count, clip);
 }
 
 static struct sightings look_at(const struct screen_change *change, size_t count, int64_t pictures)
@@ -129,6 +135,30 @@ START_TEST(picture_of_which_only_a_part_came_is_not_shown)
     ck_assert_int_eq(seen.only_torn, 1);
     ck_assert_int_eq(seen.torn, 1);
     ck_assert_int_eq(seen.torn_ns, 11);
+    sightings_finish(&seen);
+}
+END_TEST
+
+START_TEST(first_picture_does_not_stand_before_it_was_seen_whole)
+{
+    static const struct screen_change change[] = {{100, 4, 3, 121}, {122, 4, 4, 139}};
+    struct sightings seen = look_from(change, 2, PICTURES, 4);
+    ck_assert_int_eq(seen.torn, 1);
+    ck_assert_int_eq(seen.only_torn, 0);
+    sightings_finish(&seen);
+}
+END_TEST
+
+START_TEST(pictures_that_are_not_to_be_played_are_not_torn)
+{
+    static const struct screen_change change[] = {
+        {100, 2, 1, 130}, {131, 3, 3, 139}, {140, 4, 4, 179}, {180, 5, 4, 219}, {220, 6, 4, 260},
+    };
+    const struct sightings_clip clip = {.count = PICTURES, .first = 3, .played = 2};
+    struct sightings seen = look_at_part(change, 5, clip);
+    ck_assert_int_eq(seen.shown, 2);
+    ck_assert_int_eq(seen.torn, 0);
+    ck_assert_int_eq(seen.only_torn, 0);
     sightings_finish(&seen);
 }
 END_TEST
@@ -210,6 +240,8 @@ int main(void)
         picture_that_stays_unfinished_is_torn_and_the_one_below_is_not,
         time_in_which_nobody_looked_tears_nothing,
         picture_of_which_only_a_part_came_is_not_shown,
+        first_picture_does_not_stand_before_it_was_seen_whole,
+        pictures_that_are_not_to_be_played_are_not_torn,
         picture_that_comes_back_keeps_its_first_time,
         numbers_beyond_the_clip_count_for_nothing,
         numbers_that_begin_anew_go_on_in_a_long_clip,
