@@ -8,6 +8,7 @@ Not covered: a power failure, of which only the order of writing is tested here 
 """
 
 import contextlib
+import errno
 import os
 import random
 import signal
@@ -188,6 +189,17 @@ class Disk(Batches):
         self.assertIn("is full; no result was lost", told)
         self.assertEqual({path.name for path in out.rglob("*") if path.is_file()} - {".lock", ".claim"}, set())
 
+    def test_disk_that_takes_no_more_files_is_full(self):
+        from dlex_bench.batch.room import DiskFull, require_room, telling_full_disk
+
+        subprocess.run(["mount", "-o", "remount,size=24m,nr_inodes=10", self.disk], check=True)
+        require_room(self.disk)
+        with self.assertRaises(DiskFull), telling_full_disk(self.disk):
+            for number in range(10):
+                (self.disk / str(number)).touch()
+        with self.assertRaises(DiskFull):
+            require_room(self.disk)
+
     def test_full_disk_while_calibrating_keeps_the_tries_so_far(self):
         from dlex_bench.batch.room import DiskFull
         from dlex_bench.batch.runner import _calibrate_for
@@ -315,6 +327,33 @@ class Faults(Batches):
         with mock.patch("shutil.disk_usage", side_effect=free), self.assertRaisesRegex(DemoError, "is full"):
             self.run_one(return_value=failed)
         self.assertFalse(self.store.folder(self.job.id).exists())
+
+    def test_disk_that_is_full_elsewhere_is_the_jobs_failure(self):
+        def fill_another(_job, folder, _context):
+            (folder / "frames.csv").write_text("a record")
+            Path("/dev/full").write_text("no room for it")
+
+        result = self.run_one(side_effect=fill_another)
+        self.assertEqual((result["status"], self.store.result(self.job.id)), ("failed", result))
+        self.assertIn("there is room on the disk of", result["reason"])
+        result = self.run_one(side_effect=OSError(errno.ENOSPC, "No space left on device", "/run/dlex.journal"))
+        self.assertIn("none for /run/dlex.journal", result["reason"])
+
+    def test_full_disk_is_told_of_the_results_only_where_it_is_theirs(self):
+        from dlex_bench.batch.room import DiskFull, telling_full_disk
+        from dlex_bench.errors import DemoError
+
+        out = self.store.out
+        with self.assertRaisesRegex(DemoError, "there is room on the disk of .*, but none for") as caught:
+            with telling_full_disk(out):
+                Path("/dev/full").write_text("no room for it")
+        self.assertNotIsInstance(caught.exception, DiskFull)
+        for cause in (OSError(errno.EDQUOT, "over the quota"), OSError(errno.ENOSPC, "no inode", str(out / "x"))):
+            with self.assertRaises(DiskFull), telling_full_disk(out):
+                raise cause
+        full = mock.patch("shutil.disk_usage", return_value=mock.Mock(free=0))
+        with full, self.assertRaises(DiskFull), telling_full_disk(out):
+            Path("/dev/full").write_text("no room for it")
 
     def test_result_goes_before_its_records(self):
         """Who is killed between the two leaves no job that is over and has lost its records."""

@@ -12,7 +12,7 @@ from ..agenda.jobs import Job
 from ..errors import DemoError
 from ..job.context import Context
 from .results import DONE, FAILED, SKIPPED, VERSION, Result, Store, now
-from .room import DiskFull, is_full_disk, require_room
+from .room import DiskFull, full_elsewhere, is_full_disk, no_space_left, require_room
 
 TRACEBACK = "traceback.txt"
 
@@ -32,7 +32,7 @@ def run_one(store: Store, job: Job, context: Context) -> Result:
         store.finish(result)
     except OSError as cause:
         store.drop(job.id)
-        if is_full_disk(cause):
+        if no_space_left(cause):  # here only the store writes
             raise DiskFull(store.out) from cause
         raise DemoError(f"{cause.filename or store.out} cannot be written ({cause.strerror}); see to it and repeat") from cause
     except BaseException:
@@ -49,8 +49,10 @@ def _attempt(job: Job, folder: Path, context: Context) -> Result:
     except DemoError as cause:
         return failure(str(cause))
     except OSError as cause:
-        if is_full_disk(cause):
-            raise
+        if is_full_disk(cause, context.batch):
+            raise DiskFull(context.batch) from cause
+        if no_space_left(cause):
+            return failure(full_elsewhere(cause, context.batch))
         return _fault(cause, folder)
     except Exception as cause:  # a fault of ours in one job shall not cost the others
         return _fault(cause, folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,13 +26,32 @@ class DiskFull(DemoError):
         )
 
 
-def is_full_disk(cause: OSError) -> bool:
+def no_space_left(cause: OSError) -> bool:
+    """Somewhere."""
     return cause.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
+def is_full_disk(cause: OSError, out: Path) -> bool:
+    """Whether that was the disk of the results: /run, /dev/shm or the cache may be full as well, and control groups
+    answer ENOSPC to what they cannot have."""
+    if not no_space_left(cause):
+        return False
+    return cause.errno == errno.EDQUOT or _is_below(cause.filename, out) or not _has_room(out)
+
+
 def require_room(out: Path) -> None:
-    if shutil.disk_usage(out).free < ROOM_BYTES:
+    if not _has_room(out):
         raise DiskFull(out)
+
+
+def _has_room(out: Path) -> bool:
+    disk = os.statvfs(out)
+    has_inodes = disk.f_favail > 0 or disk.f_files == 0  # some file systems do not count them
+    return has_inodes and shutil.disk_usage(out).free >= ROOM_BYTES
+
+
+def _is_below(path: object, out: Path) -> bool:
+    return isinstance(path, str) and Path(path).resolve().is_relative_to(out.resolve())
 
 
 @contextlib.contextmanager
@@ -40,6 +60,13 @@ def telling_full_disk(out: Path) -> Iterator[None]:
     try:
         yield
     except OSError as cause:
-        if is_full_disk(cause):
+        if is_full_disk(cause, out):
             raise DiskFull(out) from cause
+        if no_space_left(cause):
+            raise DemoError(full_elsewhere(cause, out)) from cause
         raise
+
+
+def full_elsewhere(cause: OSError, out: Path) -> str:
+    where = cause.filename or "what is written elsewhere (/run, /dev/shm, the cache or a control group)"
+    return f"there is room on the disk of {out}, but none for {where}; see to that and repeat"

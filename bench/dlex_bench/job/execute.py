@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
-from ..batch.room import is_full_disk
+from ..batch.room import no_space_left
 from ..errors import DemoError
 from ..machine.domain import Domain, own_cpu
 from ..processes import choose_cpus, wait_for
@@ -52,7 +52,7 @@ def execute(job: Job, directory: Path, context: Context) -> dict[str, Any]:
     except DemoError as cause:
         result |= {"status": "failed", "reason": str(cause)}
     except OSError as cause:
-        if is_full_disk(cause):
+        if no_space_left(cause):  # of which disk, its callers tell
             raise
         reason = f"{cause.filename or directory}: {cause.strerror or cause}; see to it, then retry the job"
         result |= {"status": "failed", "reason": reason}
