@@ -5,12 +5,14 @@ Not covered: whether a machine can play what an agenda asks for.
 """
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from outside import with_packages
 
@@ -115,11 +117,11 @@ class Clips(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.path = Path(folder.name) / "a.yaml"
 
-    def read(self, text):
+    def read(self, text, begun=None):
         from dlex_bench.agenda.reader import read_agenda
 
         self.path.write_text(text)
-        return read_agenda(self.path)
+        return read_agenda(self.path, begun=begun)
 
     def refusal(self, clip, observe="outside"):
         """Of a clip of the second section; the first has a good one."""
@@ -145,6 +147,20 @@ class Clips(unittest.TestCase):
     def test_file_that_is_not_there(self):
         self.assertIn("clip.file is nowhere.mp4, which is not there", self.refusal("{file: nowhere.mp4}", "inside"))
         self.assertIn("which is no file", self.refusal("{file: .}", "inside"))
+
+    def test_clip_that_no_job_plays_may_be_missing(self):
+        self.film()
+        text = "config: {observe: inside, defaults: {clip: {file: gone.mp4}}}\n" + PLAYERS.split("  - {id: b")[0]
+        text += "sections:\n  - {id: x, params: {clip: {file: film.mp4}}}\n"
+        self.read(text)
+        self.read(text + "  - {id: y, only: [z*]}\n")
+        with self.assertRaisesRegex(Exception, "config.defaults.clip.file is gone.mp4"):
+            self.read(text + "  - {id: y}\n")
+
+    def test_clip_of_a_batch_that_has_begun_is_its_jobs_affair(self):
+        text = "config: {observe: inside, defaults: {clip: {file: gone.mp4}}}\n" + PLAYERS.split("  - {id: b")[0]
+        self.read(text, begun={"all-a"})
+        self.read(text, begun=frozenset())
 
     def test_recipe_that_there_is_not(self):
         for clip in ("{recipe: stamped_smal}", "{recipe: stamped_small, unstamped: stamped_smal}",
@@ -179,6 +195,29 @@ class Clips(unittest.TestCase):
         self.film("-vf", stamps())
         self.read("config: {observe: outside, defaults: {clip: {file: film.mp4}}}\n" + PLAYERS)
 
+    def test_film_is_looked_at_beside_the_measured_cpu_and_once_only(self):
+        self.film("-vf", stamps())
+        allowed = os.sched_getaffinity(0)
+        seen = self.path.with_name("seen")
+        wrapper = self.path.with_name("ffmpeg")
+        wrapper.write_text(
+            f'#!/bin/sh\n{{ grep Cpus_allowed_list /proc/self/status; echo "$@"; }} >>{seen}\n'
+            f'exec {shutil.which("ffmpeg")} "$@"\n'
+        )
+        wrapper.chmod(0o755)
+        text = "config: {cpu: %d, observe: outside, defaults: {clip: {file: film.mp4}}}\n" + PLAYERS
+        with mock.patch.dict(os.environ, PATH=f"{wrapper.parent}:{os.environ['PATH']}"):
+            for cpu in {min(allowed), max(allowed)}:
+                self.read(text % cpu)
+                placed, options = seen.read_text().splitlines()
+                self.assertEqual(cpus_of(placed.split()[1]), allowed - {cpu} or allowed)
+                self.assertIn("-threads 1 -i", options)
+                seen.unlink()
+            self.read(text % max(allowed), begun={"all-a", "all-b"})
+            self.assertFalse(seen.exists())
+            self.read(text % max(allowed), begun={"all-a"})
+            self.assertTrue(seen.exists())
+
     def test_section_that_is_only_seen_from_inside_needs_no_stamps(self):
         text = "config: {observe: inside, defaults: {clip: {recipe: progressive_cabac}}}\n" + PLAYERS.split("  - {id: b")[0]
         self.read(text)
@@ -191,6 +230,11 @@ class Clips(unittest.TestCase):
         self.read(text % "deadline:15/40")
         with self.assertRaisesRegex(Exception, "clip.recipe is progressive_cabac, .* the calibrated budget is found"):
             self.read(text % "deadline:calibrated/40")
+
+
+def cpus_of(ranges):
+    ends = [[int(end) for end in part.split("-")] for part in ranges.split(",")]
+    return {cpu for end in ends for cpu in range(end[0], end[-1] + 1)}
 
 
 def stamps():

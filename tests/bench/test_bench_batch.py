@@ -28,6 +28,11 @@ config:
 workloads:
   - {{id: mpv, name: mpv}}
 """
+TWO_CLIPS = batches.AGENDA + """
+sections:
+  - {{id: one}}
+  - {{id: other, params: {{clip: {{file: other.mp4, length_s: {length_s}}}}}}}
+"""
 # Of the time of day in a result.
 ROUNDING_S = 0.01
 
@@ -168,10 +173,30 @@ class Failing(Batches):
 
     def test_clip_that_is_not_there_is_told_before_any_job(self):
         (self.folder / "clip.mp4").unlink()
-        for command in (["plan", "agenda.yaml"], ["run", "agenda.yaml"], ["run-job", "agenda.yaml", "all-none-r1"]):
-            told = self.run_command(*command, "-o", "out", status=1)
+        for command in ("plan", "run"):
+            told = self.run_command(command, "agenda.yaml", "-o", "out", status=1)
             self.assertIn("agenda.yaml, line 2: config.defaults.clip.file", told)
         self.assertFalse((self.folder / "out").exists())
+
+    def test_job_whose_clip_went_after_the_plan_keeps_the_reason(self):
+        (self.folder / "clip.mp4").unlink()
+        told = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
+        self.assertIn("clip.mp4", told)
+        self.assertEqual(self.statuses(), {"all-none-r1": "failed"})
+        self.assertIn("clip.mp4", self.results()["all-none-r1"]["reason"])
+
+    def test_clip_that_vanishes_costs_a_resumed_batch_only_its_own_jobs(self):
+        self.mend()
+        (self.folder / "other.mp4").symlink_to(self.clip)
+        self.write_agenda(reps=1, text=TWO_CLIPS)
+        self.run_batch("--only=one-none")
+        (self.folder / "other.mp4").unlink()
+        self.run_command("plan", "agenda.yaml", "-o", "out")
+        self.run_batch()
+        kept, lost = ("one-none-r1", "one-slack-r1"), ("other-none-r1", "other-slack-r1")
+        self.assertEqual(self.statuses(), dict.fromkeys(kept, "done") | dict.fromkeys(lost, "failed"))
+        for job in lost:
+            self.assertIn("other.mp4", self.results()[job]["reason"])
 
     def test_unknown_job_is_refused(self):
         self.assertIn("has no job x", self.run_command("run-job", "agenda.yaml", "x", "-o", "out", status=1))

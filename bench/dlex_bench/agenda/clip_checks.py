@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..machine.policy import CALIBRATED
-from .jobs import combinations, layers_of, observe_of, plays, sched_of
+from ..processes import child, choose_cpus
+from .jobs import combinations, layers_of, observe_of, plays, sched_of, setting_name
 from .model import Agenda, Clip, Conditions, MadeClip
 from .nearest import nearest
 from .recipes import Recipe, difference_of, is_stamped, read_recipes
@@ -26,21 +29,39 @@ JOBS = "it is seen from outside; choose a clip with numbers, such as stamped_sma
 CALIBRATION = "the calibrated budget is found; choose a clip with numbers, such as stamped_small, or a budget in ms"
 
 
-def check_clips(agenda: Agenda, base: Path, root: Path, refuse: Refuse) -> None:
-    """Raises what `refuse` makes of the place and the reason of the first mistake. Files are sought from `base`, recipes
-    in the project's folder `root`."""
-    for place, clip in _clips(agenda):
-        _check_presence(place, clip, base, root, refuse)
-    seen = _seen_from_outside(agenda)
-    for place, clip in _clips(agenda):
-        if place in seen:
-            _check_view(place, clip, base, root, seen[place], refuse)
+@dataclass(frozen=True)
+class Places:
+    """Where clips are sought."""
+
+    base: Path  # files: the agenda's folder
+    root: Path  # recipes: the project's folder
 
 
-def _clips(agenda: Agenda) -> Iterator[tuple[Place, Clip]]:
-    for place, conditions in _conditions(agenda):
-        if conditions.clip:
-            yield (*place, "clip"), conditions.clip
+@dataclass
+class _Use:
+    """What a clip is played for, and by whom."""
+
+    clip: Clip
+    seen_by: dict[str, str] = field(default_factory=dict)  # who wants its numbers, by the setting
+
+    def viewer(self, begun: Collection[str]) -> str | None:
+        return next((who for setting, who in self.seen_by.items() if setting not in begun), None)
+
+
+def check_clips(agenda: Agenda, places: Places, refuse: Refuse, begun: Collection[str] | None = None) -> None:
+    """Raises what `refuse` makes of the place and the reason of the first mistake, in clips that some job plays.
+
+    `begun` are the settings that were looked at when their batch began: what becomes of a clip later costs its own jobs
+    only. None: there is no batch yet, and a file that is not there is a mistake."""
+    uses = _uses(agenda)
+    for place, use in uses.items():
+        _check_recipes(place, use.clip, places.root, refuse)
+        if begun is None:
+            _check_presence(place, use.clip, places.base, refuse)
+    cpus = _other_cpus(agenda.config.cpu)
+    for place, use in uses.items():
+        if who := use.viewer(begun or ()):
+            _check_view(place, use.clip, places, cpus, who, refuse)
 
 
 def _conditions(agenda: Agenda) -> Iterator[tuple[Place, Conditions]]:
@@ -49,33 +70,43 @@ def _conditions(agenda: Agenda) -> Iterator[tuple[Place, Conditions]]:
         yield ("sections", number, "params"), section.params
 
 
-def _seen_from_outside(agenda: Agenda) -> dict[Place, str]:
-    """The clips of which somebody wants to see the numbers on the screen, and who that is."""
-    places = {id(conditions): (*place, "clip") for place, conditions in _conditions(agenda)}
-    found: dict[Place, str] = {}
+def _uses(agenda: Agenda) -> dict[Place, _Use]:
+    """The clips that are played, in the file's order."""
+    order = {id(conditions): (*place, "clip") for place, conditions in _conditions(agenda)}
+    found: dict[Place, _Use] = {}
     calibrated = False
     for combination in combinations(agenda.sections):
         layers = layers_of(agenda, combination)
         source = next((layer for layer in reversed(layers) if layer.clip), None)
         workloads = plays(agenda, combination)
-        if source is None or not workloads:
+        if source is None or source.clip is None or not workloads:
             continue
-        place = places[id(source)]
-        if any(observe_of(agenda, layers, workload) != "inside" for workload in workloads):
-            found[place] = JOBS
+        use = found.setdefault(order[id(source)], _Use(source.clip))
+        settings = {setting_name(combination, workload): workload for workload in workloads}
+        outside = [name for name, workload in settings.items() if observe_of(agenda, layers, workload) != "inside"]
+        use.seen_by |= dict.fromkeys(outside, JOBS)
         if not calibrated and CALIBRATED in sched_of(layers):
             calibrated = True  # once, by the clip of the first
-            found.setdefault(place, CALIBRATION)
-    return found
+            use.seen_by = dict.fromkeys(settings, CALIBRATION) | use.seen_by
+    return {place: found[place] for place in order.values() if place in found}
 
 
-def _check_presence(place: Place, clip: Clip, base: Path, root: Path, refuse: Refuse) -> None:
-    if clip.file is not None:
-        path = base / clip.file
-        if not path.is_file():
-            what = "is no file" if path.exists() else "is not there"
-            raise refuse((*place, "file"), f"is {clip.file}, which {what}; name a film, from the agenda's folder")
+def _other_cpus(measured: int | None) -> frozenset[int]:
+    """Another batch may be at work: its CPU is most likely the one that this one is to measure. An agenda may be read
+    where there is no such CPU."""
+    return choose_cpus(measured if measured in os.sched_getaffinity(0) else None)[1]
+
+
+def _check_presence(place: Place, clip: Clip, base: Path, refuse: Refuse) -> None:
+    if clip.file is None:
         return
+    path = base / clip.file
+    if not path.is_file():
+        what = "is no file" if path.exists() else "is not there"
+        raise refuse((*place, "file"), f"is {clip.file}, which {what}; name a film, from the agenda's folder")
+
+
+def _check_recipes(place: Place, clip: Clip, root: Path, refuse: Refuse) -> None:
     for where, name in _recipe_names(place, clip):
         known = read_recipes(root)
         if name not in known:
@@ -97,13 +128,13 @@ def _made(place: Place, clip: Clip) -> Iterator[tuple[Place, Clip | MadeClip]]:
         yield (*place, "without_film"), clip.without_film
 
 
-def _check_view(place: Place, clip: Clip, base: Path, root: Path, who: str, refuse: Refuse) -> None:
+def _check_view(place: Place, clip: Clip, places: Places, cpus: Collection[int], who: str, refuse: Refuse) -> None:
     without = f"whose pictures have no numbers, by which {who}"
     if clip.file is not None:
-        if _has_stamp(base / clip.file) is False:
+        if _has_stamp(places.base / clip.file, cpus) is False:
             raise refuse((*place, "file"), f"is {clip.file}, {without}")
         return
-    recipes = read_recipes(root)
+    recipes = read_recipes(places.root)
     for where, made in _made(place, clip):
         if not is_stamped(recipes[str(made.recipe)]):
             raise refuse((*where, "recipe"), f"is {made.recipe}, {without}")
@@ -119,12 +150,14 @@ def _no_pair(recipes: dict[str, Recipe], name: str, unstamped: str) -> str | Non
     return None
 
 
-def _has_stamp(path: Path) -> bool | None:
+def _has_stamp(path: Path, cpus: Collection[int]) -> bool | None:
     """Whether the first picture has one along its top; None where this cannot be told, which is the job's affair."""
     line = f"crop={BLOCK * BLOCKS}:2:0:{BLOCK // 2},format=gray"
-    argv = ["ffmpeg", "-nostdin", "-v", "error", "-i", path, "-frames:v", "1", "-vf", line, "-f", "rawvideo", "-"]
+    argv: list[str | Path] = ["ffmpeg", "-nostdin", "-v", "error", "-filter_threads", "1", "-threads", "1", "-i", path]
+    argv += ["-frames:v", "1", "-vf", line, "-f", "rawvideo", "-"]
     try:
-        pixels = subprocess.run(argv, capture_output=True, timeout=LOOKING_S, check=False).stdout
+        with child(argv, cpus=cpus, stdout=subprocess.PIPE) as process:
+            pixels = process.communicate(timeout=LOOKING_S)[0]
     except (OSError, subprocess.SubprocessError):
         return None
     if len(pixels) < BLOCK * BLOCKS:

@@ -106,6 +106,11 @@ def setting_of(job: Job) -> str:
     return f"{job.section}-{job.workload}"
 
 
+def setting_name(combination: Sequence[Section], workload: WorkloadBase) -> str:
+    """The same, before there are jobs."""
+    return f"{_section_of(combination)}-{workload.id}"
+
+
 def combinations(sections: Sequence[Section]) -> Iterator[tuple[Section, ...]]:
     groups: dict[str | None, list[Section]] = {}
     for section in sections:
@@ -141,14 +146,18 @@ def _wanted(combination: Sequence[Section], workload: str) -> bool:
     )
 
 
+def _section_of(combination: Sequence[Section]) -> str:
+    return "-".join(section.id for section in combination) or ALL
+
+
 def _setting(
     agenda: Agenda, combination: Sequence[Section], workload: WorkloadBase, extent: Extent, base: Path
 ) -> _Setting:
     layers = layers_of(agenda, combination)
-    section = "-".join(entry.id for entry in combination) or ALL
+    section = _section_of(combination)
     player: str = workload.name  # type: ignore[attr-defined]
     params = workload.params.model_dump(mode="json")  # type: ignore[attr-defined]
-    name = f"{section}-{workload.id}"
+    name = setting_name(combination, workload)
     job = Job(
         id=name,
         repetition=0,

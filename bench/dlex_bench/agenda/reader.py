@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ..errors import EXIT_SETUP, DemoError
 from ..place import PROJECT
-from .clip_checks import check_clips
+from .clip_checks import Places, check_clips
 from .model import Agenda, Entry
 from .nearest import nearest
 
@@ -20,8 +20,9 @@ from .nearest import nearest
 TAGS = frozenset({"none", "rtapp", "stress", "dlex-play", "mplayer", "mpv", "ffplay"})
 
 
-def read_agenda(path: Path, root: Path = PROJECT) -> Agenda:
-    """Its clips are looked at as well: files from its folder, recipes in the project's folder `root`."""
+def read_agenda(path: Path, root: Path = PROJECT, begun: Collection[str] | None = None) -> Agenda:
+    """Its clips are looked at as well: files from its folder, recipes in the project's folder `root`; files not where
+    they are the affair of jobs that have `begun`, see check_clips."""
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as cause:
@@ -33,7 +34,7 @@ def read_agenda(path: Path, root: Path = PROJECT) -> Agenda:
     def refuse(place: Sequence[int | str], reason: str) -> DemoError:
         return _refusal(str(path), _line_of(tree, place), f"{_spelled(place)} {reason}")
 
-    check_clips(agenda, path.parent, root, refuse)
+    check_clips(agenda, Places(path.parent, root), refuse, begun)
     return agenda
 
 

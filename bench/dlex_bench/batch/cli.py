@@ -63,12 +63,13 @@ def run_plan(arguments: argparse.Namespace) -> None:
     from .results import Store
 
     extent = _extent(arguments)
-    plan = read_plan(arguments.agenda, extent)
+    store = Store(arguments.out)
+    plan = read_plan(arguments.agenda, extent, store.settings())
     if arguments.jobs:
         launcher = arguments.launcher or str(LAUNCHER if LAUNCHER.exists() else PROJECT / LAUNCHER)
         print("\n".join(command_lines(plan, extent, arguments.out, launcher, arguments.mixed)))
     else:
-        show_plan(Console(), PROJECT, plan, Store(arguments.out))
+        show_plan(Console(), PROJECT, plan, store)
 
 
 def run_parser() -> Parser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +27,9 @@ class Plan:
     wanted: list[Job]  # those that --only leaves
 
 
-def read_plan(path: Path, extent: Extent) -> Plan:
-    agenda = read_agenda(path)
+def read_plan(path: Path, extent: Extent, begun: Collection[str] | None = None) -> Plan:
+    """`begun`: the settings that the folder of results knows of, whose jobs tell what became of their clips since."""
+    agenda = read_agenda(path, begun=begun)
     jobs = expand(agenda, extent, path.parent)
     return Plan(path, agenda, jobs, select(jobs, extent.only))
 

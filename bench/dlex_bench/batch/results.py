@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..agenda.jobs import Job
+from ..agenda.jobs import Job, setting_of
 from ..errors import EXIT_SETUP, DemoError
 from ..files import write_json
 
@@ -73,6 +73,10 @@ class Store:
             return [Job.from_json(entry) for entry in batch["jobs"]] if batch else []
         except (KeyError, TypeError) as cause:
             raise _refusal(f"{self.out / BATCH} has a job that is none") from cause
+
+    def settings(self) -> frozenset[str] | None:
+        """Of the jobs; None before a batch has begun here."""
+        return None if self.batch() is None else frozenset(map(setting_of, self.jobs()))
 
     def machines(self) -> dict[str, dict[str, Any]]:
         """The facts of the machines that results come from, by their ids."""

@@ -44,8 +44,8 @@ class Options:
 
 
 def run(options: Options, wait: bool, console: Console) -> None:
-    plan = read_plan(options.agenda, options.extent)
     store = Store(options.out)
+    plan = read_plan(options.agenda, options.extent, store.settings())
 
     def say(text: str) -> None:
         tell(console, text)
@@ -63,11 +63,12 @@ def run(options: Options, wait: bool, console: Console) -> None:
 
 def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None:
     """One job, as a command of its own: what has failed is tried again, what is done or was skipped is over."""
-    plan = read_plan(options.agenda, options.extent)
+    store = Store(options.out)
+    # Its plan was made before, maybe elsewhere: a clip that is not here fails the job, which keeps the reason.
+    plan = read_plan(options.agenda, options.extent, store.settings() or frozenset())
     job = next((job for job in plan.jobs if job.id == job_id), None)
     if job is None:
         raise DemoError(f"{options.agenda} has no job {job_id}; `plan` lists those that it has", EXIT_SETUP)
-    store = Store(options.out)
 
     def say(text: str) -> None:
         tell(console, text)
@@ -87,11 +88,11 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
 
 def calibrate_batch(options: Options, again: bool, wait: bool, console: Console) -> None:
     """The budget alone, before the first job or anew."""
-    plan = read_plan(options.agenda, options.extent)
+    store = Store(options.out)
+    plan = read_plan(options.agenda, options.extent, store.settings())
     pattern = calibrated_job(plan.jobs)
     if pattern is None:
         raise DemoError(f"{options.agenda} has no calibrated budget; write sched: deadline:calibrated/40", EXIT_SETUP)
-    store = Store(options.out)
 
     def say(text: str) -> None:
         tell(console, text)
