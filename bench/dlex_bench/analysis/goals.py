@@ -80,7 +80,7 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
         if kind == "rtapp" and both:
             told.append(_front_outcome(section, runs, standing(settings, section), failed))
         if kind == "rtapp" and _reserved(tried[0]):
-            told.append(misses_outcome(section, runs, control))
+            told.append(misses_outcome(section, runs, control, failed))
         if kind == "none" and both:
             told.append(_efficiency_outcome(section, runs))
     return told

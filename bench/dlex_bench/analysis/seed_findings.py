@@ -153,7 +153,7 @@ def _every(workload: str, key: str, what: str, holds: Callable[[float], bool]) -
         if not found:
             return Verdict(OPEN, f"{workload} has no such figure here")
         kept = sum(map(holds, found))
-        evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {_figure(min(found))} to {_figure(max(found))}"
+        evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {figure(min(found))} to {figure(max(found))}"
         if kept < len(found):
             return Verdict(FAILS, evidence)
         return Verdict(HOLDS if len(found) >= ENOUGH else OPEN, evidence)
@@ -197,12 +197,12 @@ def _told_comparison(ours: str, found: Comparison) -> str:
 def told(found: Interval, unit: str) -> str:
     """A value with its interval and what it rests on."""
     suffix = f" {unit}" if unit else ""
-    value = f"{_figure(found.value)}{suffix}"
+    value = f"{figure(found.value)}{suffix}"
     if found.low is None or found.high is None:
         return f"{value} ({found.n} runs: too few for an interval)"
-    return f"{value} ({_figure(found.low)} to {_figure(found.high)}, {found.n} runs)"
+    return f"{value} ({figure(found.low)} to {figure(found.high)}, {found.n} runs)"
 
 
-def _figure(value: float) -> str:
+def figure(value: float) -> str:
     """Four digits, and no powers of ten."""
     return f"{value:,.0f}" if 1000 <= abs(value) < math.inf else f"{value:.4g}"

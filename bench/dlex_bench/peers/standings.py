@@ -26,6 +26,7 @@ from ..analysis.results_frame import (
     sections,
     values,
 )
+from ..analysis.seed_findings import figure
 from ..analysis.statistics import Comparison, spread
 from ..batch.results import FAILED, open_results
 from ..errors import DemoError
@@ -171,10 +172,10 @@ def ratio_cell(found: Comparison) -> str:
 
 def _ratio_text(value: float) -> str:
     """Three digits; thousandths are fine enough where they tell anything."""
-    if math.isinf(value):
-        return "inf"
+    if value >= 999.5:
+        return figure(value)
     return short(round(value, 3) if 0.01 <= value < 1 else value, "{:.3g}")
 
 
 def _difference_text(value: float) -> str:
-    return short(value, "{:+.4g}")
+    return f"{value:+}" if math.isinf(value) else short(value, "{:+.4g}")
