@@ -210,10 +210,10 @@ class ManyHosts(Batches):
         if not shutil.which("parallel"):
             self.skipTest("GNU parallel is not installed")
         self.reach = self.folder / "reach"
-        # parallel calls it as it calls ssh: OPTION... HOST -- COMMAND.
+        # parallel calls it as it calls ssh: OPTION... HOST -- COMMAND. Its helper there wants SHELL, which sshd sets.
         self.reach.write_text(
             '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\n'
-            'HOST_NAME=$1; export HOST_NAME; shift\n[ "$1" != -- ] || shift\nexec sh -c "$*"\n'
+            'HOST_NAME=$1 SHELL=/bin/sh; export HOST_NAME SHELL; shift\n[ "$1" != -- ] || shift\nexec sh -c "$*"\n'
         )
         self.reach.chmod(0o755)
         (self.folder / "hosts").write_text("1/one\n1/two\n")

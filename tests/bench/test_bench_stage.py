@@ -96,7 +96,7 @@ class SoundCard(unittest.TestCase):
             tasks = [int(task.name) for task in Path(f"/proc/{card.process.pid}/task").iterdir()]
             self.assertGreaterEqual(len(tasks), 2)
             self.assertEqual({os.sched_getscheduler(task) for task in tasks}, {os.SCHED_OTHER})
-            self.assertEqual({os.getpriority(os.PRIO_PROCESS, task) for task in tasks}, {0})
+            self.assertEqual({os.getpriority(os.PRIO_PROCESS, task) for task in tasks}, {os.nice(0)})
 
 
 class Whole(unittest.TestCase):
