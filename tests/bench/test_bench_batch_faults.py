@@ -190,7 +190,7 @@ class Disk(Batches):
         self.assertEqual({path.name for path in out.rglob("*") if path.is_file()} - {".lock", ".claim"}, set())
 
     def test_disk_that_takes_no_more_files_is_full(self):
-        from dlex_bench.batch.room import DiskFull, require_room, telling_full_disk
+        from dlex_bench.room import DiskFull, require_room, telling_full_disk
 
         subprocess.run(["mount", "-o", "remount,size=24m,nr_inodes=10", self.disk], check=True)
         require_room(self.disk)
@@ -201,7 +201,7 @@ class Disk(Batches):
             require_room(self.disk)
 
     def test_full_disk_while_calibrating_keeps_the_tries_so_far(self):
-        from dlex_bench.batch.room import DiskFull
+        from dlex_bench.room import DiskFull
         from dlex_bench.batch.runner import _calibrate_for
         from dlex_bench.job.budget import read_calibration
 
@@ -230,7 +230,7 @@ class Disk(Batches):
         self.assertEqual(read_calibration(out, "m")["budget_ms"], 10)
 
     def test_try_that_failed_for_want_of_room_is_told_so(self):
-        from dlex_bench.batch.room import DiskFull
+        from dlex_bench.room import DiskFull
         from dlex_bench.job.calibrate import calibrate
 
         out = self.disk / "out"
@@ -319,7 +319,7 @@ class Faults(Batches):
         self.assertIn("Traceback", (self.store.folder(self.job.id) / "traceback.txt").read_text())
 
     def test_job_that_failed_for_want_of_room_is_as_if_it_had_not_begun(self):
-        from dlex_bench.batch.room import ROOM_BYTES
+        from dlex_bench.room import ROOM_BYTES
         from dlex_bench.errors import DemoError
 
         free = [mock.Mock(free=ROOM_BYTES), mock.Mock(free=ROOM_BYTES - 1)]
@@ -340,7 +340,7 @@ class Faults(Batches):
         self.assertIn("none for /run/dlex.journal", result["reason"])
 
     def test_full_disk_is_told_of_the_results_only_where_it_is_theirs(self):
-        from dlex_bench.batch.room import DiskFull, telling_full_disk
+        from dlex_bench.room import DiskFull, telling_full_disk
         from dlex_bench.errors import DemoError
 
         out = self.store.out

@@ -14,6 +14,14 @@ from dlex_bench.peers import standings
 MISSES = "no rt-app miss under deadline that the player causes"
 
 
+def with_misses(*counts):
+    return [result("dlex_slack", number, missed=missed, **point()) for number, missed in enumerate(counts, 1)]
+
+
+def control_with_misses(*counts):
+    return [result("dlex_none", number, missed=missed, section="control") for number, missed in enumerate(counts, 1)]
+
+
 class Goals(unittest.TestCase):
     def outcomes(self, *groups):
         settings = settings_of(*groups)
@@ -29,31 +37,25 @@ class Goals(unittest.TestCase):
         self.assertEqual(self.outcomes(guilty, control)[MISSES].word, "missed")
 
     def test_misses_that_are_there_without_a_player_as_well_are_not_its_fault(self):
-        ours = [result("dlex_slack", number, missed=missed, **point())
-                for number, missed in enumerate((3, 3, 3, 3, 3), 1)]
-        control = [result("dlex_none", number, missed=missed, section="control")
-                   for number, missed in enumerate((3, 3, 2, 4, 3), 1)]
-        self.assertEqual(self.outcomes(ours, control)[MISSES].word, "met")
+        control = control_with_misses(3, 3, 2, 4, 3)
+        self.assertEqual(self.outcomes(with_misses(3, 3, 3, 3, 3), control)[MISSES].word, "met")
+        # An interval that reaches further than 0.1 % of the periods does not acquit.
+        self.assertEqual(self.outcomes(with_misses(3, 2, 4, 3, 3), control)[MISSES].word, "not certain")
         heavy = [result("dlex_slack", number, missed=30 + number, **point()) for number in range(1, 6)]
         self.assertEqual(self.outcomes(heavy, control)[MISSES].word, "missed")
 
     def test_misses_are_told_less_those_of_the_control_with_an_interval(self):
-        ours = [result("dlex_slack", number, missed=missed, **point())
-                for number, missed in enumerate((33, 32, 34, 33, 33), 1)]
-        control = [result("dlex_none", number, missed=missed, section="control")
-                   for number, missed in enumerate((3, 3, 2, 4, 3), 1)]
+        ours = with_misses(33, 32, 34, 33, 33)
+        control = control_with_misses(3, 3, 2, 4, 3)
         found = self.outcomes(ours, control)[MISSES]
         self.assertRegex(found.sentence, r"more than there: dlex_slack \+3\.000% \(\+2\.\d+% to \+3\.\d+%\)")
 
     def test_wide_interval_does_not_acquit_of_misses(self):
-        ours = [result("dlex_slack", number, missed=missed, **point())
-                for number, missed in enumerate((0, 200, 0, 150, 10), 1)]
-        control = [result("dlex_none", number, missed=missed, section="control")
-                   for number, missed in enumerate((3, 3, 2, 4, 3), 1)]
+        ours = with_misses(0, 200, 0, 150, 10)
+        control = control_with_misses(3, 3, 2, 4, 3)
         self.assertEqual(self.outcomes(ours, control)[MISSES].word, "not certain")
         quiet = repeated("dlex_none", [{}] * 5, missed=0, section="control")
-        once = [result("dlex_slack", number, missed=missed, **point())
-                for number, missed in enumerate((0, 0, 0, 0, 90), 1)]
+        once = with_misses(0, 0, 0, 0, 90)
         self.assertEqual(self.outcomes(once, quiet)[MISSES].word, "missed")
         for missed in ((0, 0, 0, 0, 1), (0, 1)):
             single = [result("dlex_slack", number, missed=it, **point()) for number, it in enumerate(missed, 1)]

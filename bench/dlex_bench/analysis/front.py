@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..agenda.jobs import OURS
 from .results_frame import Row
 from .statistics import ENOUGH
 
@@ -31,7 +32,6 @@ AXIS_NAMES = {
 }
 # For tables that name several of them in a cell.
 AXIS_WORDS = {"skew_ms_sd": "s.d.", "skew_ms_abs_mean": "mean", "rmse_q16_sum": "RMSE", "dropped": "drops"}
-OURS = "dlex-play"
 RESAMPLES = 2000
 SEED = 21
 

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from .front import AXES, AXIS_NAMES, OURS, Goal, goal
+from ..agenda.jobs import OURS
+from .front import AXES, AXIS_NAMES, Goal, goal
 from .misses import misses_outcome
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row, Settings, of_section, paired_values, values

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from .front import OURS
+from ..agenda.jobs import OURS
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row
 from .statistics import ENOUGH, Comparison, compare

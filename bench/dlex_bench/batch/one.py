@@ -11,8 +11,8 @@ from typing import Any
 from ..agenda.jobs import Job
 from ..errors import DemoError
 from ..job.context import Context
+from ..room import DiskFull, full_elsewhere, is_full_disk, no_space_left, require_room
 from .results import DONE, FAILED, SKIPPED, VERSION, Result, Store, now
-from .room import DiskFull, full_elsewhere, is_full_disk, no_space_left, require_room
 
 TRACEBACK = "traceback.txt"
 

@@ -21,12 +21,12 @@ from ..machine.journal import repair
 from ..machine.lock import only_user_of
 from ..processes import choose_cpus
 from ..progress import Teller, tell
+from ..room import DiskFull, telling_full_disk
 from .expected import Expectation
 from .facts import commit, machine_facts, machine_id, program_facts, programs_changed
 from .one import result_line, run_one
 from .plan import Plan, read_plan, total_sentence
 from .results import DONE, FAILED, Result, Store
-from .room import DiskFull, telling_full_disk
 
 # So many failures of one kind one after the other are the set-up's, most likely.
 ALIKE = 3

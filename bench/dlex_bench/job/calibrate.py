@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
-from ..batch.room import DiskFull, require_room, telling_full_disk
 from ..errors import DemoError
 from ..machine.policy import CALIBRATED, Policy
+from ..room import DiskFull, require_room, telling_full_disk
 from .bisection import AIM, TOLERANCE, Try, at_the_limit, found, good, next_share
 from .budget import read_calibration, write_calibration
 from .context import Context

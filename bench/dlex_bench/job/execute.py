@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
-from ..batch.room import no_space_left
 from ..errors import DemoError
 from ..machine.domain import Domain, own_cpu
 from ..processes import choose_cpus, wait_for
 from ..qoe import comparing, limit_s, read_summary
+from ..room import no_space_left
 from ..stage.stage import stage
 from .companions import Companion, companion
 from .context import Context

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..agenda.jobs import OURS
 from ..analysis import seed
-from ..analysis.front import OURS, Goal
+from ..analysis.front import Goal
 from ..analysis.goals import CONTROL, Outcome, Ratio, outcomes, ratios, standing
 from ..analysis.results_frame import Row, Settings, by_setting, sections, values
 from ..analysis.seed_findings import Finding, findings

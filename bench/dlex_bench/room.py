@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import DemoError
+from .errors import DemoError
 
 # What a job may write: the rows of a long film, the samples of the screen, and rt-app's logs.
 ROOM_BYTES = 16 << 20
