@@ -17,6 +17,7 @@ import time
 import unittest
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 from outside import SKIPPED, Folder, children_of, with_packages
@@ -31,7 +32,7 @@ from dlex_bench.job import execute as execution
 from dlex_bench.job import setting as settings
 from dlex_bench.job.context import Context
 from dlex_bench.job.execute import execute
-from dlex_bench.job.loops import LOOPS, verify
+from dlex_bench.job.loops import LOOPS, Loops, verify
 from dlex_bench.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 from dlex_bench.processes import signals_as_exceptions
 
@@ -39,6 +40,7 @@ KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "w
         "outside", "rtapp", "load", "own_word", "threads"}
 FIGURES = {"frames", "shown", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_abs_mean", "skew_ms_sd", "skew_ms_end",
            "rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90", "torn", "av_source", "player_cpu_s", "cpu_ms_per_frame"}
+CPU = max(os.sched_getaffinity(0))
 # 1 s of a clip of 25 pictures a second.
 LENGTH_S, PICTURES = 1.0, 25
 
@@ -164,6 +166,19 @@ class BesideRtApp(Place):
         result = self.execute(load={"kind": "stress", "cpu": 1, "vm": 0})
         self.assertEqual((result["status"], result["rtapp"]), ("done", None))
         self.expect_nothing_left()
+
+    def test_every_load_enters_the_domain(self):
+        """Where control groups are of version 2, the CPU is open to nobody else."""
+        entered = self.folder / "entered"
+        loads = [(None, {"kind": "stress", "cpu": 1, "vm": 0})] if shutil.which("stress") else []
+        if shutil.which("rt-app"):
+            loads.append((Loops(CPU, 20.0, []), self.LOAD))
+        for loops, load in loads:
+            job = replace(self.job, load=load)
+            setting = SimpleNamespace(job=job, cpu=CPU, directory=self.folder, load_sched="other", length_s=LENGTH_S)
+            with self.subTest(load["kind"]), companions.companion(setting, loops, lambda: entered.write_text("yes")):
+                self.assertTrue(entered.exists())
+            entered.unlink()
 
 
 class Failures(Place):

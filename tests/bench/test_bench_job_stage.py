@@ -146,6 +146,12 @@ class Reservations(Place):
             self.skipTest("mplayer is not installed")
         self.assertEqual(self.mplayer(sched="deadline:15/40")["policy"]["applied"], "deadline:15/40")
 
+    def test_stress_may_run_beside_a_reservation(self):
+        if not shutil.which("stress"):
+            self.skipTest("stress is not installed")
+        result = self.done(sched="deadline:15/40", load={"kind": "stress", "cpu": 1, "vm": 0})
+        self.assertEqual(result["policy"]["applied"], "deadline:15/40")
+
     def test_reservation_that_is_not_admitted_is_told(self):
         result = self.execute(sched="deadline:39.9/40")
         self.assertEqual(result["status"], "failed")

@@ -7,7 +7,7 @@ import contextlib
 import shutil
 import subprocess
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, DemoError
@@ -45,14 +45,16 @@ def stress_command(cpu: int, memory: int, free_bytes: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def stress(cpu: int, memory: int, cpus: Collection[int], settle_s: float) -> Iterator[subprocess.Popen[bytes] | None]:
+def stress(
+    cpu: int, memory: int, cpus: Collection[int], settle_s: float, enter: Callable[[], None] | None = None
+) -> Iterator[subprocess.Popen[bytes] | None]:
     """The tasks while the block runs, none of them longer: stress's own children end when it does, whatever ends it
-    (since its release 1.0.6), and it ends when we do. None for no load."""
+    (since its release 1.0.6), and it ends when we do. None for no load. `enter` as for `child`."""
     if not cpu and not memory:
         time.sleep(settle_s)
         yield None
         return
-    with child(stress_command(cpu, memory, available_bytes()), cpus=cpus) as process:
+    with child(stress_command(cpu, memory, available_bytes()), cpus=cpus, enter=enter) as process:
         time.sleep(settle_s)
         check(process)
         yield process

@@ -42,7 +42,7 @@ def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] |
             about = {"kind": "rtapp", "sched": setting.load_sched, "ns_per_loop": loops.ns_per_loop}
             yield Companion(running.sample, running, about)
     else:
-        with stress(load.get("cpu", 0), load.get("vm", 0), {setting.cpu}, SETTLE_S) as process:
+        with stress(load.get("cpu", 0), load.get("vm", 0), {setting.cpu}, SETTLE_S, enter) as process:
             yield Companion(lambda: check(process), about=dict(load))
 
 
