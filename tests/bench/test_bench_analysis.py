@@ -148,23 +148,40 @@ class Front(unittest.TestCase):
 
     def test_doubt_shows_in_the_share_of_resamples(self):
         ours = repeated("dlex_slack", [point(dropped=it) for it in (8, 9, 10, 11, 12)])
-        peer = repeated("mplayer_framedrop", [point(dropped=it) for it in (8, 9, 10, 11, 12)])
+        peer = repeated("mplayer_framedrop", [point(dropped=it) for it in (11, 8, 12, 9, 10)])
         found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer), "cbs"))
         self.assertGreater(found.holds_in, 0.3)
         self.assertLess(found.holds_in, 0.9)
 
     def test_share_is_that_of_the_winner(self):
         # Who has the better medians is not always who wins more often, as the figures of one run belong together.
-        shares = {"dlex_slack": 0.4, "dlex_paper": 0.6}
+        reached = {"dlex_slack": [True, True, False, False, False], "dlex_paper": [False, False, True, True, True]}
         groups = [repeated(name, [point(dropped=n)] * 5) for name, n in (("dlex_slack", 1), ("dlex_paper", 3), ("mpv_vo", 2))]
-        with mock.patch.object(front, "_shares", lambda *_: shares):
+        with mock.patch.object(front, "_reached", lambda *_: reached):
             found = front.goal("cbs", results_frame.of_section(settings_of(*groups), "cbs"))
         self.assertEqual((found.winner, found.best, found.holds_in), ("dlex_slack", "dlex_slack", 0.4))
+        self.assertEqual(found.some_holds_in, 1.0)
 
     def test_few_runs_have_no_share(self):
         groups = [repeated("dlex_slack", [point()] * 5), repeated("mpv_vo", [point(sd=20)] * 3)]
         found = front.goal("cbs", results_frame.of_section(settings_of(*groups), "cbs"))
         self.assertEqual((found.winner, found.holds_in), ("dlex_slack", None))
+
+    def test_drift_that_all_settings_have_in_common_is_no_doubt(self):
+        drift = (0.7, 0.85, 1.0, 1.15, 1.3)
+        ours = repeated("dlex_slack", [point(*(95 * it for _axis in front.AXES)) for it in drift])
+        peer = repeated("mplayer_framedrop", [point(*(100 * it for _axis in front.AXES)) for it in drift])
+        found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer), "cbs"))
+        self.assertEqual((found.winner, found.holds_in), ("dlex_slack", 1.0))
+
+    def test_share_is_of_the_repetitions_that_all_settings_have(self):
+        ours = [result("dlex_slack", number, **point(sd=5)) for number in (1, 2, 3, 4, 5)]
+        peer = [result("mpv_vo", number, **point()) for number in (2, 3, 4, 5, 6)]
+        ours[0]["figures"]["skew_ms_sd"] = 5000
+        found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer), "cbs"))
+        self.assertEqual(found.holds_in, 1.0)
+        found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer[1:]), "cbs"))
+        self.assertIsNone(found.holds_in)
 
     def test_setting_without_all_four_figures_is_named(self):
         groups = [repeated(name, [point()] * 2) for name in ("dlex_slack", "mpv_vo")]

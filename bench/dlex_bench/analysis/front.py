@@ -37,7 +37,10 @@ SEED = 21
 
 Point = Mapping[str, float]
 Runs = Mapping[str, Sequence[Row]]
-Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+# Machine and number, as pairs are found: neighbours in time, as settings are interleaved.
+Repetition = tuple[str, int]
+Complete = dict[Repetition, list[float]]
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ class Goal:
     """What holds in one section, and in which share of bootstrap resamples of its repetitions.
 
     `winner`: our policy that is no worse in all figures than every peer, if there is one. `best`: it, else the one for
-    which the share is greatest; `holds_in`: the share of that one, None where there are too few runs for it to mean
-    anything. `undominated`: our policies that no peer dominates. `dominated_peers`: the peers that some policy of ours
+    which the share is greatest; `holds_in`: the share of that one, `some_holds_in`: that of resamples in which any of
+    ours is; None where too few repetitions are common to all settings for a share to mean anything. `undominated`: our policies that no peer dominates. `dominated_peers`: the peers that some policy of ours
     dominates. `unmeasured`: settings of which no run knows all four figures.
     """
 
@@ -55,6 +58,7 @@ class Goal:
     best: str | None
     winner: str | None
     holds_in: float | None
+    some_holds_in: float | None
     worse_in: dict[str, dict[str, list[str]]]
     undominated: list[str]
     dominated_peers: list[str]
@@ -89,8 +93,8 @@ def front(points: Mapping[str, Point]) -> list[str]:
 
 def point(runs: Sequence[Row]) -> Point | None:
     """Medians over the repetitions; None unless every figure is known of some run."""
-    table = _table(runs)
-    return dict(zip(AXES, np.median(table, axis=0).tolist(), strict=True)) if len(table) else None
+    found = list(_complete(runs).values())
+    return dict(zip(AXES, np.median(found, axis=0).tolist(), strict=True)) if found else None
 
 
 def goal(section: str, runs: Runs) -> Goal | None:
@@ -100,17 +104,18 @@ def goal(section: str, runs: Runs) -> Goal | None:
     peers = [name for name in points if name not in ours]
     if not ours or not peers:
         return None
-    tables = {name: _table(runs[name]) for name in points}
-    shares = _shares(tables, ours, peers)
+    reached = _reached({name: _complete(runs[name]) for name in points}, ours, peers)
+    shares = {name: float(np.mean(flags)) for name, flags in reached.items()}
     # Among equals the one that is worse than the fewest peers.
     worse = {name: {peer: axes for peer in peers if (axes := worse_axes(points[name], points[peer]))} for name in ours}
-    best = max(ours, key=lambda name: (not worse[name], shares[name], -len(worse[name])))
+    best = max(ours, key=lambda name: (not worse[name], shares.get(name, 0.0), -len(worse[name])))
     return Goal(
         section=section,
         points=points,
         best=best,
         winner=None if worse[best] else best,
-        holds_in=shares[best] if min(map(len, tables.values())) >= ENOUGH else None,
+        holds_in=shares.get(best),
+        some_holds_in=float(np.mean(np.any(list(reached.values()), axis=0))) if reached else None,
         worse_in=worse,
         undominated=[name for name in ours if not any(dominates(points[peer], points[name]) for peer in peers)],
         dominated_peers=[peer for peer in peers if any(dominates(points[name], points[peer]) for name in ours)],
@@ -118,20 +123,29 @@ def goal(section: str, runs: Runs) -> Goal | None:
     )
 
 
-def _table(runs: Sequence[Row]) -> Numbers:
-    """A row for each run that knows all four figures."""
-    found = [[run.value(axis) for axis in AXES] for run in runs]
-    complete = [line for line in found if None not in line]
-    return np.array(complete, dtype=float).reshape(len(complete), len(AXES))
+def _complete(runs: Sequence[Row]) -> Complete:
+    """The repetitions of which all four figures are known."""
+    found: Complete = {}
+    for run in runs:
+        figures = [value for axis in AXES if (value := run.value(axis)) is not None]
+        if len(figures) == len(AXES):
+            found[run.machine, run.repetition] = figures
+    return found
 
 
-def _shares(tables: Mapping[str, Numbers], ours: Sequence[str], peers: Sequence[str]) -> dict[str, float]:
-    """How often each of ours is no worse than every peer when each setting's repetitions are drawn anew."""
-    rng = np.random.default_rng(SEED)
-    medians = {}
-    for name, table in tables.items():
-        drawn = rng.integers(0, len(table), size=(RESAMPLES, len(table)))
-        medians[name] = np.median(table[drawn], axis=1)
+def _reached(tables: Mapping[str, Complete], ours: Sequence[str], peers: Sequence[str]) -> dict[str, Flags]:
+    """In which resamples each of ours is no worse than every peer; empty where too few repetitions are common to all.
+
+    A resample is drawn once for all settings: a machine that slows down from one repetition to the next slows them
+    all, and settings drawn each by itself would differ by that.
+    """
+    common = [it for it in tables[ours[0]] if all(it in table for table in tables.values())]
+    if len(common) < ENOUGH:
+        return {}
+    drawn = np.random.default_rng(SEED).integers(0, len(common), size=(RESAMPLES, len(common)))
+    medians = {
+        name: np.median(np.array([table[it] for it in common])[drawn], axis=1) for name, table in tables.items()
+    }
     # No worse than every peer = no worse than the least of each figure.
     least = np.min([medians[peer] for peer in peers], axis=0) + np.array(list(AXES.values()))
-    return {name: float(np.mean(np.all(medians[name] <= least, axis=1))) for name in ours}
+    return {name: np.all(medians[name] <= least, axis=1) for name in ours}
