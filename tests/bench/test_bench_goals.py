@@ -107,6 +107,31 @@ class Goals(unittest.TestCase):
         self.assertEqual(found.word, "met")
         self.assertIn("(mpv_no): 0.800", found.sentence)
 
+    def cpu(self, ours, peer):
+        groups = [
+            repeated(name, [{"cpu_ms_per_frame": it, "drops_fraction": 0} for it in ms], load="none", section="alone")
+            for name, ms in (("dlex_none", ours), ("mpv_no", peer))
+        ]
+        return self.outcomes(*groups)["CPU a picture at most that of the cheapest peer"]
+
+    def test_cpu_is_certain_only_where_the_whole_interval_says_so(self):
+        self.assertEqual(self.cpu([9, 9.1, 9, 8.9, 9], [10, 10.1, 10, 9.9, 10]).word, "met")
+        self.assertEqual(self.cpu([11, 11.1, 11, 10.9, 11], [10, 10.1, 10, 9.9, 10]).word, "missed")
+        below = self.cpu([9.8, 8.8, 11.9, 9.7, 12], [10] * 5)
+        self.assertRegex(below.sentence, r": 0\.980 \(0\.880 to 1\.[12]")
+        above = self.cpu([10.4, 10.0, 10.7, 10.5, 9.9], [10] * 5)
+        self.assertRegex(above.sentence, r": 1\.040 \(0\.99")
+        self.assertEqual((below.word, above.word), ("not certain", "not certain"))
+
+    def test_cpu_of_few_runs_is_not_certain(self):
+        for ours in (9.99, 10.0, 10.01):
+            found = self.cpu([ours], [10])
+            self.assertEqual(found.word, "not certain")
+            self.assertIn("too few runs for an interval", found.sentence)
+
+    def test_same_cpu_in_every_run_is_at_most_that_of_the_peer(self):
+        self.assertEqual(self.cpu([10] * 5, [10] * 5).word, "met")
+
     def front(self, *groups):
         return self.outcomes(*groups)["no worse than every peer in all four figures"]
 
@@ -136,6 +161,23 @@ class Goals(unittest.TestCase):
         mixed = [point(sd=10), point(sd=10), point(sd=10), point(sd=90), point(sd=90)]
         found = self.front(repeated("dlex_slack", mixed), repeated("mpv_vo", [point(sd=50)] * 5))
         self.assertEqual(found.word, "not certain")
+
+    def test_front_is_not_missed_by_few_runs_or_by_noise(self):
+        few = self.front(repeated("dlex_slack", [point(sd=it) for it in (10, 40)]), repeated("mpv_vo", [point()] * 2))
+        self.assertEqual(few.word, "not certain")
+        self.assertIn("(fewer than 4 repetitions common to all: too few for resamples): worse in s.d. of A-V", few.sentence)
+        noisy = [point(sd=it) for it in (8, 9, 12, 13, 9)], [point(sd=it) for it in (9, 8, 8, 14, 8)]
+        found = self.front(repeated("dlex_slack", noisy[0]), repeated("mpv_vo", noisy[1]))
+        self.assertRegex(found.sentence, r"the nearest is dlex_slack \(in [1-8]\d% of the resamples\)")
+        self.assertEqual(found.word, "not certain")
+
+    def test_front_is_not_missed_while_any_of_ours_may_reach_it(self):
+        # Each of them is seldom no worse than the peer, but nearly always one or another is.
+        found = front.Goal("cbs", {"a": point(), "mpv_vo": point()}, "a", None, 0.08, 0.3, {"a": {"mpv_vo": ["dropped"]}},
+                           [], [], [])
+        told = goals._front_outcome("cbs", {}, found, [])
+        self.assertEqual(told.word, "not certain")
+        self.assertIn("in 8% of the resamples, some policy of ours in 30%", told.sentence)
 
     def test_front_is_not_met_while_a_peer_is_unknown(self):
         known = [repeated("dlex_slack", [point()] * 5), repeated("mpv_vo", [point(sd=50)] * 5)]

@@ -16,7 +16,7 @@ from .misses import misses_outcome
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row, Settings, of_section, paired_values, values
 from .seed import DROPPED, RMSE_Q16_SUM, reduction
-from .statistics import Comparison, compare
+from .statistics import ENOUGH, Comparison, Interval, compare
 
 # What our policies are set against: the paper's baseline, and this player with its deadlines taken away, so that mere
 # efficiency of the player is not credited to a policy.
@@ -24,8 +24,10 @@ NOTHING_DROPPED = "dlex_none"
 REFERENCES = ("mplayer_framedrop", NOTHING_DROPPED, "dlex_heuristic")
 # A section with a film that costs next to nothing: the misses of rt-app that are there are no player's fault.
 CONTROL = "control"
-# Of the resamples in which a policy is no worse than every peer; in fewer the next batch may well say otherwise.
+# Of the resamples in which a policy is no worse than every peer: from here on it is, and up to there none of ours is.
+# Between them the next batch may well say otherwise.
 CERTAIN = 0.9
+UNLIKELY = 0.1
 PEER_RATIO = 1.0
 
 
@@ -93,7 +95,7 @@ def _front_outcome(
     name = "no worse than every peer in all four figures"
     if found is None:
         return Outcome(name, section, UNMEASURED, "one of our policies and one peer are needed")
-    certain = "too few runs for resamples" if found.holds_in is None else f"in {found.holds_in:.0%} of the resamples"
+    certain = _share(found)
     beaten = f"our policies dominate {len(found.dominated_peers)} of {len(found.peers)} peer settings"
     if found.winner:
         merit = " (the player's efficiency, as it leaves nothing out)" if found.winner == NOTHING_DROPPED else ""
@@ -111,10 +113,18 @@ def _front_outcome(
     return Outcome(
         name,
         section,
-        MISSED,
+        MISSED if found.some_holds_in is not None and found.some_holds_in <= UNLIKELY else UNCERTAIN,
         f"the nearest is {found.best} ({certain}): worse in {where}{more}. {beaten[0].upper()}{beaten[1:]}; "
         f"dominated by no peer: {free}",
     )
+
+
+def _share(found: Goal) -> str:
+    """Of the best one, and of all ours together where they take turns."""
+    if found.holds_in is None or found.some_holds_in is None:
+        return f"fewer than {ENOUGH} repetitions common to all: too few for resamples"
+    best, some = f"{found.holds_in:.0%}", f"{found.some_holds_in:.0%}"
+    return f"in {best} of the resamples" + (f", some policy of ours in {some}" if some != best else "")
 
 
 def _peers_without_figures(
@@ -142,7 +152,14 @@ def _efficiency_outcome(section: str, runs: Mapping[str, Sequence[Row]]) -> Outc
     ratio = found.ratio
     extent = f"{ratio.low:.3f} to {ratio.high:.3f}" if ratio.known else "too few runs for an interval"
     text = f"{median(ours):.2f} ms against {median(peers[cheapest]):.2f} ms ({cheapest}): {ratio.value:.3f} ({extent})"
-    return Outcome(name, section, MET if ratio.value <= PEER_RATIO else MISSED, text)
+    return Outcome(name, section, _at_most(ratio, PEER_RATIO), text)
+
+
+def _at_most(found: Interval, bound: float) -> str:
+    """Met or missed where the whole interval says so; without one nothing is certain."""
+    if found.low is None or found.high is None:
+        return UNCERTAIN
+    return MET if found.high <= bound else MISSED if found.low > bound else UNCERTAIN
 
 
 def _all_shown(runs: Sequence[Row]) -> bool:
