@@ -6,6 +6,7 @@ refuse. How the page looks and behaves in a browser is test_bench_report_page's.
 import base64
 import csv
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -25,7 +26,26 @@ import made_up  # noqa: E402
 from dlex_bench.analysis import results_frame  # noqa: E402
 from dlex_bench.report import html, meaning, sections, timeline  # noqa: E402
 from dlex_bench.report.gather import Batch, gather  # noqa: E402
+from dlex_bench.report.json_text import json_text  # noqa: E402
 from dlex_bench.report.metrics import SKEW_SD  # noqa: E402
+
+
+def strict_json(text):
+    """As browsers and other languages read it: Python alone takes Infinity and NaN."""
+    def refuse(word):
+        raise ValueError(f"{word} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def made_batch(folder, **settings):
+    """Five runs each; a figure's numbers."""
+    for workload, figures in settings.items():
+        for number in range(1, 6):
+            run = made_up.result(workload, number, **{key: some[number - 1] for key, some in figures.items()})
+            path = folder / run["job"]["id"]
+            path.mkdir(parents=True)
+            (path / "result.json").write_text(json.dumps({**run, "version": 1}))
 
 
 class Command(Folder):
@@ -93,6 +113,20 @@ class Report(Command):
         self.assertAlmostEqual(settings["cbs", "dlex_slack"]["figures"]["skew_ms_sd"]["value"], mean)
         self.assertEqual(settings["gone", "dlex_slack"]["done"], 0)
         self.assertFalse((self.batch / "report.html").exists())
+
+    def test_json_of_a_ratio_without_a_bound_is_json(self):
+        made_batch(self.folder / "made", dlex_slack={"dropped": (12, 13, 12, 14, 12)},
+                   mplayer_framedrop={"dropped": (0, 1, 0, 2, 1)})
+        self.done("report", "made")
+        content = strict_json((self.folder / "made/report.json").read_text())
+        found = next(it for it in content["ratios"] if it["figure"] == "dropped")["found"]
+        self.assertEqual((found["ratio"]["value"], found["ratio"]["high"], found["ratio"]["unbounded"]), (12, None, True))
+        self.assertNotIn("unbounded", found["difference"])
+
+    def test_what_has_no_place_for_a_word_is_said_by_what_holds_it(self):
+        text = json_text({"a": [1.0, (math.inf, 2)], "b": {"c": math.nan, "d": -math.inf}, "e": {"low": None}})
+        self.assertEqual(text, '{"a":[1.0,[null,2]],"b":{"c":null,"d":null,"unbounded":true},"e":{"low":null},'
+                               '"unbounded":true}')
 
     def test_page_names_nothing_outside_itself(self):
         self.done("report", "batch")
@@ -281,13 +315,15 @@ class Compare(Command):
         self.assertIn("0.500 (0.4", self.done("compare", "batch", "other"))
 
     def made_batch(self, name, **figures):
-        """Five runs each; a figure's numbers, or one for all."""
-        for workload in ("dlex_slack", "mplayer_hardframedrop"):
-            for number in range(1, 6):
-                run = made_up.result(workload, number, **{key: some[number - 1] for key, some in figures.items()})
-                folder = self.folder / name / run["job"]["id"]
-                folder.mkdir(parents=True)
-                (folder / "result.json").write_text(json.dumps({**run, "version": 1}))
+        made_batch(self.folder / name, **dict.fromkeys(("dlex_slack", "mplayer_hardframedrop"), figures))
+
+    def test_json_of_a_ratio_without_a_bound_is_json(self):
+        self.made_batch("one", drops_fraction=(0, 0.1, 0, 0.2, 0.1))
+        self.made_batch("other", drops_fraction=(0.3, 0.4, 0.3, 0.5, 0.3))
+        content = strict_json(self.done("compare", "one", "other", "--json"))
+        ratio = content["figures"][0]["ratio"]
+        self.assertAlmostEqual(ratio["value"], 3)
+        self.assertEqual((ratio["high"], ratio["unbounded"]), (None, True))
 
     def test_table_of_five_runs_fits_into_80_columns_and_is_counted(self):
         noisy = {"drops_fraction": (0.1, 0.12, 0.09, 0.11, 0.1), "skew_ms_sd": (1843, 1901, 1755, 1810, 1888),

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -22,6 +21,7 @@ from ..errors import EXIT_SETUP, DemoError
 from ..progress import tell, tell_table
 from ..table import titled_table
 from .gather import Batch, gather
+from .json_text import json_text
 from .metrics import COMPARED, Metric, number
 
 VERDICTS = {
@@ -68,7 +68,7 @@ def compare(a_folder: Path, b_folder: Path, *, as_json: bool, mixed: bool) -> No
     notes = list(differences(a, b))
     if as_json:
         content = {"a": str(a_folder), "b": str(b_folder), "notes": notes, "figures": [_entry(it) for it in lines]}
-        print(json.dumps(content, indent=2))
+        print(json_text(content, indent=2))
         return
     console = Console()
     for section in dict.fromkeys(it.place for it in lines):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from ..analysis.seed import PLAYERS, STANDS_FOR
 from ..analysis.series import figure
 from .facts import agenda_text, batch_facts, machine_facts
 from .gather import Batch
+from .json_text import json_text
 from .meaning import Meaning
 from .metrics import DROPS_COUNT, FRONT, RUNS, number
 from .sections import Section
@@ -77,7 +77,7 @@ def _sides(batch: Batch) -> dict[str, str]:
 
 def _script_json(content: Any) -> str:
     """Inside a script element only `<` could end it; a line in JSON may escape it anywhere."""
-    return json.dumps(content, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return json_text(content).replace("<", "\\u003c")
 
 
 def _data(batch: Batch, sections: Sequence[Section]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from rich.console import Console
@@ -13,6 +12,7 @@ from ..progress import tell
 from ..files import write_whole
 from .gather import gather
 from .html import page
+from .json_text import json_text
 from .meaning import meaning
 from .sections import sections
 from .tables import csv_text, json_content
@@ -31,7 +31,7 @@ def report(folder: Path, out: Path | None) -> None:
     content = json_content(batch, parts, found)
     try:
         write_whole(target.with_suffix(".csv"), csv_text(batch))
-        write_whole(target.with_suffix(".json"), json.dumps(content, indent=2) + "\n")
+        write_whole(target.with_suffix(".json"), json_text(content, indent=2) + "\n")
         write_whole(target, page(batch, parts, found, pack_all(folder, batch.rows)))
     except OSError as cause:
         raise DemoError(f"{target} cannot be written ({cause.strerror}); choose another by -o", EXIT_SETUP) from cause
