@@ -44,6 +44,18 @@ class Goals(unittest.TestCase):
         heavy = [result("dlex_slack", number, missed=30 + number, **point()) for number in range(1, 6)]
         self.assertEqual(self.outcomes(heavy, control)[MISSES].word, "missed")
 
+    def test_crossed_sections_have_the_control_that_differs_in_nothing_else(self):
+        for where in ("a-{}", "{}-a"):
+            ours = repeated("dlex_slack", [point()] * 5, missed=30, section=where.format("cbs"))
+            quiet = repeated("dlex_none", [{}] * 5, missed=0, section=where.format("control"))
+            noisy = repeated("dlex_none", [{}] * 5, missed=30, section=where.format("control"))
+            others = repeated("dlex_none", [{}] * 5, missed=30, section=where.replace("a", "b").format("control"))
+            self.assertEqual(self.outcomes(ours, noisy)[MISSES].word, "met")
+            self.assertEqual(self.outcomes(ours, noisy)[MISSES].section, where.format("cbs"))
+            self.assertEqual(self.outcomes(ours, quiet, others)[MISSES].word, "missed")
+            self.assertEqual(self.outcomes(ours, others)[MISSES].word, "not measured")
+            self.assertIsNone(goals.standing(settings_of(noisy), where.format("control")))
+
     def test_misses_are_told_less_those_of_the_control_with_an_interval(self):
         ours = with_misses(33, 32, 34, 33, 33)
         control = control_with_misses(3, 3, 2, 4, 3)

@@ -24,7 +24,7 @@ RUN = "cbs-dlex_slack-r1"
 import made_up  # noqa: E402
 
 from dlex_bench.analysis import results_frame  # noqa: E402
-from dlex_bench.report import html, meaning, sections, timeline  # noqa: E402
+from dlex_bench.report import html, meaning, sections, tables, timeline  # noqa: E402
 from dlex_bench.report.gather import Batch, gather  # noqa: E402
 from dlex_bench.report.json_text import json_text  # noqa: E402
 from dlex_bench.report.metrics import SKEW_SD  # noqa: E402
@@ -195,6 +195,32 @@ class Report(Command):
         misses = {it.section: it.word for it in told if it.name.startswith("no rt-app miss")}
         self.assertEqual(misses, {"cbs on m1": "met", "cbs on m2": "met"})
         self.assertEqual(len(told), 4)
+
+    def test_labels_stand_behind_the_names_also_of_crossed_sections(self):
+        agenda = {
+            "sections": [{"id": "a", "group": "x", "label": "one clip"}, {"id": "cbs", "group": "y", "label": "reserved"},
+                         {"id": "b", "group": "x", "label": None}],
+            "workloads": [{"id": "mpv_vo", "label": "mpv's default"}, {"id": "mpv_no"}],
+        }
+        runs = [made_up.result(name, section=section) for section in ("a-cbs", "b-cbs") for name in ("mpv_vo", "mpv_no")]
+        batch = Batch(self.folder, results_frame.rows(runs), agenda)
+        told = sections.sections(batch)
+        self.assertEqual([it.title for it in told], ["a-cbs: one clip; reserved", "b-cbs: reserved"])
+        self.assertEqual([it.label for it in told[0].settings], ["mpv's default", ""])
+        page = html.page(batch, told, meaning.meaning(batch), timeline.Timelines({}, set()))
+        self.assertIn("<small>mpv&#39;s default</small>", page)
+        content = tables.json_content(batch, told, meaning.meaning(batch))
+        self.assertEqual([it["label"] for it in content["settings"]], ["mpv's default", ""] * 2)
+
+    def test_tables_and_findings_of_the_paper_have_its_own_budget_as_a_row(self):
+        point = {"dropped": 6, "skew_ms_mean": 1.0, "rmse_q16_sum": 10.0}
+        groups = [made_up.repeated("dlex_paper", [point] * 5, section=name) for name in ("cbs", "cbs15")]
+        rows = results_frame.rows([one for group in groups for one in group])
+        told = meaning.meaning(Batch(self.folder, rows))
+        for table in told.tables:
+            (cbs, *theirs), (cbs15, *same) = table.rows
+            self.assertEqual((cbs, cbs15, theirs), ("cbs", "cbs15", same))
+        self.assertEqual({it.section for it in told.findings}, {"cbs", "cbs15"})
 
     def test_two_runs_are_told_one_by_one_and_five_by_their_interval(self):
         two = results_frame.rows(made_up.repeated("mpv_vo", [{"skew_ms_sd": 3.14}, {"skew_ms_sd": 3.4}]))

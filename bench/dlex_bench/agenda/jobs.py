@@ -18,6 +18,7 @@ from .model import Agenda, Conditions, NoLoad, Section, WorkloadBase
 
 OURS = "dlex-play"
 ALL = "all"  # the section of an agenda that has none
+BETWEEN = "-"  # the ids of crossed sections; none has one of its own
 QUICK_REPS, QUICK_LENGTH_S = 2, 10.0
 
 
@@ -111,6 +112,11 @@ def setting_name(combination: Sequence[Section], workload: WorkloadBase) -> str:
     return f"{_section_of(combination)}-{workload.id}"
 
 
+def section_ids(section: str) -> frozenset[str]:
+    """Of which sections, one of each group, a job's section consists."""
+    return frozenset(section.split(BETWEEN))
+
+
 def combinations(sections: Sequence[Section]) -> Iterator[tuple[Section, ...]]:
     groups: dict[str | None, list[Section]] = {}
     for section in sections:
@@ -147,7 +153,7 @@ def _wanted(combination: Sequence[Section], workload: str) -> bool:
 
 
 def _section_of(combination: Sequence[Section]) -> str:
-    return "-".join(section.id for section in combination) or ALL
+    return BETWEEN.join(section.id for section in combination) or ALL
 
 
 def _setting(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from ..agenda.jobs import OURS
+from .control import control_of, is_control
 from .front import AXES, AXIS_NAMES, Goal, goal
 from .misses import misses_outcome
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
@@ -22,8 +23,6 @@ from .statistics import ENOUGH, Comparison, Interval, compare
 # efficiency of the player is not credited to a policy.
 NOTHING_DROPPED = "dlex_none"
 REFERENCES = ("mplayer_framedrop", NOTHING_DROPPED, "dlex_heuristic")
-# A section with a film that costs next to nothing: the misses of rt-app that are there are no player's fault.
-CONTROL = "control"
 # Of the resamples in which a policy is no worse than every peer: from here on it is, and up to there none of ours is.
 # Between them the next batch may well say otherwise.
 CERTAIN = 0.9
@@ -64,7 +63,7 @@ def standing(settings: Settings, section: str) -> Goal | None:
     """The points of a section in which our policies are to be no worse than every peer: of one with load."""
     runs = of_section(settings, section)
     first = next(iter(runs.values()), None)
-    return goal(section, runs) if section != CONTROL and first and _load_kind(first[0]) == "rtapp" else None
+    return goal(section, runs) if not is_control(section) and first and _load_kind(first[0]) == "rtapp" else None
 
 
 def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] = ()) -> list[Outcome]:
@@ -73,8 +72,7 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
     Nothing is said of our players where there are none, nor of peers where those are missing.
     """
     told = []
-    control = [run for runs in of_section(settings, CONTROL).values() for run in runs]
-    for section in (it for it in sections if it != CONTROL):
+    for section in (it for it in sections if not is_control(it)):
         runs = of_section(settings, section)
         tried = [*(of_one[0] for of_one in runs.values()), *(it for it in failed if it.section == section)]
         ours = any(it.player == OURS for it in tried)
@@ -83,7 +81,7 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
         if kind == "rtapp" and both:
             told.append(_front_outcome(section, runs, standing(settings, section), failed))
         if kind == "rtapp" and _reserved(tried[0]):
-            told.append(misses_outcome(section, runs, control, failed))
+            told.append(misses_outcome(section, runs, control_of(settings, section), failed))
         if kind == "none" and both:
             told.append(_efficiency_outcome(section, runs))
     return told

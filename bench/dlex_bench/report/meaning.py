@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from ..agenda.jobs import OURS
 from ..analysis import seed
+from ..analysis.control import is_control
 from ..analysis.front import Goal
-from ..analysis.goals import CONTROL, Outcome, Ratio, outcomes, ratios, standing
+from ..analysis.goals import Outcome, Ratio, outcomes, ratios, standing
 from ..analysis.results_frame import Row, Settings, by_setting, sections, values
 from ..analysis.seed_findings import Finding, findings
 from ..analysis.statistics import Comparison, Spread, spread
@@ -67,7 +68,7 @@ def meaning(batch: Batch) -> Meaning:
 
 def _lengths(rows: Sequence[Row]) -> list[int]:
     """In pictures. The control plays another film."""
-    return sorted({round(frames) for frames in values([row for row in rows if row.section != CONTROL], "frames")})
+    return sorted({round(frames) for frames in values([row for row in rows if not is_control(row.section)], "frames")})
 
 
 def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
@@ -89,9 +90,9 @@ def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
 
 
 def _experiments(settings: Settings) -> list[str]:
-    """The rows of the paper's Table 2 in which something that stands for one of its players was played."""
+    """The sections that stand for rows of its Table 2, in which something that stands for one of its players was played."""
     ours = seed.STANDS_FOR.values()
-    return [name for name in seed.EXPERIMENTS if any((name, it) in settings for it in ours)]
+    return [name for name in seed.PLAYED_AS if any((name, it) in settings for it in ours)]
 
 
 def _table(
@@ -104,7 +105,7 @@ def _table(
     for name in experiments:
         line = [name]
         for player, ours in seed.STANDS_FOR.items():
-            theirs = table[name, player]
+            theirs = table[seed.PLAYED_AS[name], player]
             here = spread(values(settings.get((name, ours), []), key))
             line += [_mean_and_sd(theirs), _mean_and_sd(here) if here else "–"]
         rows.append(line)

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..agenda.jobs import section_ids
 from ..analysis.held import fairness, held
 from ..analysis.results_frame import Row, by_setting, values
 from ..analysis.results_frame import sections as section_names
@@ -44,6 +45,7 @@ class Cell:
 @dataclass(frozen=True)
 class Setting:
     name: str
+    label: str
     player: str
     done: int
     planned: int
@@ -77,25 +79,38 @@ class Section:
 
 
 def sections(batch: Batch) -> list[Section]:
-    labels = {entry["id"]: entry.get("label") or "" for entry in batch.agenda.get("sections") or [] if "id" in entry}
+    of_sections, of_workloads = (_labels(batch.agenda, key) for key in ("sections", "workloads"))
     return [
-        _section(name, where, labels.get(name, ""), [one for one in rows if one.section == name])
+        _section(name, where, _joined(name, of_sections), of_workloads, [one for one in rows if one.section == name])
         for where, rows in batch.apart.items()
         for name in section_names(rows)
     ]
 
 
-def _section(name: str, where: str, label: str, rows: Sequence[Row]) -> Section:
+def _labels(agenda: Mapping[str, Any], key: str) -> dict[str, str]:
+    return {it["id"]: it["label"] for it in agenda.get(key) or [] if it.get("id") and it.get("label")}
+
+
+def _joined(section: str, labels: Mapping[str, str]) -> str:
+    """Crossed sections have those of all in one, in the agenda's order."""
+    ids = section_ids(section)
+    return "; ".join(label for name, label in labels.items() if name in ids)
+
+
+def _section(name: str, where: str, label: str, of_workloads: Mapping[str, str], rows: Sequence[Row]) -> Section:
     planned = by_setting(rows, done=False)
     metrics = [metric for metric in TABLE if values((one for one in rows if one.done), metric.key)]
-    settings = [_setting(workload, runs, metrics) for (_section, workload), runs in planned.items()]
+    settings = [
+        _setting(workload, of_workloads.get(workload, ""), runs, metrics)
+        for (_section, workload), runs in planned.items()
+    ]
     return Section(name, where, label, section_facts(rows), fairness(rows), metrics, settings)
 
 
-def _setting(workload: str, runs: Sequence[Row], metrics: Sequence[Metric]) -> Setting:
+def _setting(workload: str, label: str, runs: Sequence[Row], metrics: Sequence[Metric]) -> Setting:
     done = [one for one in runs if one.done]
     cells = [cell(metric, done) for metric in metrics]
-    return Setting(workload, runs[0].player, len(done), len(runs), cells, _point(done))
+    return Setting(workload, label, runs[0].player, len(done), len(runs), cells, _point(done))
 
 
 def cell(metric: Metric, runs: Iterable[Row]) -> Cell:

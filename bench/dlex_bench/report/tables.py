@@ -81,6 +81,7 @@ def _setting(section: Section, it: Setting) -> dict[str, Any]:
     return {
         "section": section.name,
         "workload": it.name,
+        "label": it.label,
         "player": it.player,
         "done": it.done,
         "planned": it.planned,
