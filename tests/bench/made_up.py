@@ -12,16 +12,20 @@ def result(workload, repetition=1, section="cbs", status="done", load="rtapp", s
            constrains=None, work_held=None, **figures):
     missed = figures.pop("missed", None)
     slack_us = figures.pop("slack_us", 100)
-    task = {"periods": 1000, "missed": missed, "slack_us": {"min": slack_us, "mean": slack_us}}
+    task = {
+        "periods": 1000, "missed": missed, "missed_fraction": (missed or 0) / 1000, "work_ms": figures.pop("work_ms", None),
+        "slack_us": {"min": slack_us, "mean": slack_us},
+    }
+    rules = {"dlex_paper": "paper", "dlex_slack": "slack"}
     job = {
         "id": f"{section}-{workload}-r{repetition}", "repetition": repetition, "section": section, "workload": workload,
         "player": "dlex-play" if workload.startswith("dlex") else workload.split("_")[0], "sched": sched,
-        "load": {"kind": load, "sched": "same"}, "clip": {},
+        "player_params": {"rule": rules.get(workload)}, "load": {"kind": load, "sched": "same"}, "clip": {},
     }
     return {
         "job": job, "status": status, "reason": None if status == "done" else "it broke", "machine": machine,
         "view": "outside", "policy": {"applied": sched, "constrains": constrains}, "load": {"work_held": work_held},
-        "figures": figures, "inside": None,
+        "figures": {"frame_ms": 40.0, **figures}, "inside": None,
         "rtapp": None if missed is None else {"rt-app-1": task, "rt-app-2": task},
     }
 

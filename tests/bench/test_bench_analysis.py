@@ -9,7 +9,7 @@ from unittest import mock
 from made_up import point, repeated, result, settings_of
 
 from dlex_bench.agenda import jobs, reader
-from dlex_bench.analysis import front, goals, results_frame, seed, seed_findings, series, statistics
+from dlex_bench.analysis import control, front, goals, results_frame, seed, seed_findings, series, statistics
 
 AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
 
@@ -203,6 +203,7 @@ class Seed(unittest.TestCase):
     def test_every_table_has_every_cell(self):
         for _title, table in seed.TABLES.values():
             self.assertEqual(set(table), {(e, p) for e in seed.EXPERIMENTS for p in seed.PLAYERS})
+        self.assertEqual(set(seed.PLAYED_AS.values()), set(seed.EXPERIMENTS))
 
     def test_what_drops_is_late_in_our_sign(self):
         for experiment in seed.EXPERIMENTS:
@@ -230,7 +231,7 @@ class Findings(unittest.TestCase):
 
     def test_reserved_player_is_told_its_budget(self):
         base = [{"skew_ms_mean": value, "cpu_ms_per_frame": 7.9} for value in (1, 2, 3, 2, 1)]
-        self.assertIn("20.0% were reserved for it: it had no time to spare", self.found("late", base).mechanism)
+        self.assertIn("20.0% were reserved for the player: it had no time to spare", self.found("late", base).mechanism)
 
     def test_runs_on_both_sides_of_the_bound_tell_nothing(self):
         base = [{"skew_ms_mean": value} for value in (10, 80, 20, 70, 41)]
@@ -280,11 +281,76 @@ class Findings(unittest.TestCase):
         spare = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 6.0}] * 5
         self.assertIn("not short of time on average", self.found("late", spare).mechanism)
 
-    def test_short_task_waits_for_a_picture_under_equal_priorities(self):
-        for spent, said in ((4, "4.0 ms, and has 5 ms to spare."), (8, "8.0 ms with 5 to spare, and this in one of 5")):
-            base = [{"missed": 1, "slack_us": 9, "cpu_ms_per_frame": spent}] * 5
-            told = self.found("rtapp_starves", base, section="fifo", sched="fifo:5")
-            self.assertIn(said, told.mechanism)
+    def test_of_an_equal_priority_the_short_task_waits_for_the_player_and_the_long_task(self):
+        for spent, said in ((4, "1.2 ms on average"), (8, "1.8 ms on average")):
+            base = [{"missed": 1, "slack_us": 9, "cpu_ms_per_frame": spent, "skew_ms_mean": 90.0}] * 5
+            told = self.found("rtapp_starves", base, section="fifo", sched="fifo:5").mechanism
+            self.assertIn(said, told)
+            self.assertIn(f"5 ms to spare, and waits until those of its priority sleep: the player after {spent}.0 ms of "
+                          "every 40, the long task after 20 of every 200", told)
+            self.assertIn("while the player sleeps after each picture; a late one does not (it was late by 90 ms", told)
+
+    def test_misses_under_a_reservation_are_told_the_task_s_own_work_and_not_the_player_s_time(self):
+        base = [{"missed": 100 + number, "cpu_ms_per_frame": 2.0, "work_ms": 2.9 + number / 50} for number in range(5)]
+        for name, workload in (("isolated", "mplayer_framedrop"), ("isolated_dlex", "dlex_paper")):
+            for section in ("cbs", "cbs15"):
+                runs = repeated(workload, base, section=section)
+                told = next(it for it in seed_findings.findings(settings_of(runs)) if it.id == name
+                            and it.section == section).mechanism
+                self.assertIn("2.90 to 2.98 ms each, on the average of a run, of a budget of 3.15: a longer one is late", told)
+                self.assertNotIn("picture", told)
+        enough = self.found("slow_task", [{"missed": 1, "work_ms": 18.0}] * 5).mechanism
+        self.assertEqual(enough, "The task's jobs took 18.00 ms each, on the average of a run, of a budget of 21: enough.")
+
+    def test_misses_under_a_reservation_are_set_against_those_of_the_control(self):
+        for there, word in ((101, "cannot tell the two apart"), (1, "the player provokes the rest"), (300, "fewer")):
+            base = repeated("mplayer_framedrop", [{"missed": 100 + number} for number in range(5)])
+            control = repeated("dlex_none", [{"missed": there + number} for number in range(5)], section="control")
+            told = seed_findings.findings(settings_of(base, control))
+            found = next(it for it in told if it.id == "isolated" and it.section == "cbs").mechanism
+            self.assertIn(f"10.2% of its periods in 5 runs, and {(there + 2) / 1000:.1%} in 5 runs of the control", found)
+            self.assertIn(word, found)
+
+    def test_runs_in_which_the_load_was_not_held_say_nothing_of_isolation(self):
+        runs = repeated("mplayer_framedrop", [{}] * 5, missed=0)
+        spoilt = [result("mplayer_framedrop", 6, missed=500, work_held=False)]
+        told = next(it for it in seed_findings.findings(settings_of(runs, spoilt)) if it.id == "isolated").verdict
+        self.assertEqual(told.word, "holds")
+        self.assertIn("in 5 of 5 runs", told.evidence)
+        self.assertIn("left out 1 of 6 runs", told.evidence)
+        alone = next(it for it in seed_findings.findings(settings_of(spoilt)) if it.id == "isolated").verdict
+        self.assertEqual(alone.word, "cannot be told")
+
+    def test_lag_of_the_paper_s_rule_is_explained_by_its_gain(self):
+        base = [{"skew_ms_abs_mean": 20.0, "skew_ms_mean": 20.0, "skew_ms_sd": 20.0}] * 5
+        ours = [{"skew_ms_abs_mean": it, "skew_ms_mean": it, "skew_ms_sd": it, "cpu_ms_per_frame": 9.0}
+                for it in (170.0, 176.0, 180.0, 175.0, 190.0)]
+        for name in ("closer", "steadier"):
+            told = self.found(name, base, ours).mechanism
+            self.assertIn("37.0 ms from the begin of its decode; the mean A-V of 176 ms takes 1.8 ms off them: what is "
+                          "decoded in that time is shown, however late", told)
+            self.assertNotIn("CPU", told)
+
+    def test_sums_of_errors_are_told_by_number_and_size(self):
+        base = [{"dropped": 10, "rmse_q16_sum": 50e3 + number} for number in range(5)]
+        ours = [{"dropped": 40, "rmse_q16_sum": 160e3 + number} for number in range(5)]
+        told = self.found("smaller_rmse", base, ours).mechanism
+        self.assertIn("40 of dlex_paper, each by 4,000; 10 of mplayer_framedrop, each by 5,000", told)
+
+    def test_length_of_a_picture_is_that_of_the_film(self):
+        base = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 5.0, "frame_ms": 20.0}] * 5
+        self.assertIn("25% of one CPU", self.found("late", base, section="other", sched="other").mechanism)
+        for one in base:
+            one["frame_ms"] = None
+        older = self.found("late", base, section="other", sched="other").mechanism
+        self.assertEqual(older, "All threads of the player used 5.0 ms of CPU a picture.")
+
+    def test_paper_s_own_budget_is_judged_as_its_row(self):
+        base = [{"dropped": it, "drops_fraction": it / 812} for it in (44, 45, 46, 45, 44)]
+        ours = [{"dropped": it} for it in (5, 6, 7, 6, 6)]
+        self.assertEqual(self.found("fewer_drops", base, ours, section="cbs15").verdict.word, "holds")
+        self.assertIn("0.141", self.found("fewer_drops_as_much", base, ours, section="cbs15").said)
+        self.assertEqual(self.found("drops", base, ours, section="cbs15").verdict.word, "holds")
 
     def test_what_was_aborted_for_nothing_is_told(self):
         base = [{"dropped": it} for it in (10, 11, 12, 10, 11)]
@@ -334,7 +400,7 @@ class Agendas(unittest.TestCase):
 
     def test_paper_has_every_cell_of_its_table(self):
         found = self.settings("paper")
-        for section in seed.EXPERIMENTS:
+        for section in seed.PLAYED_AS:
             for workload in seed.STANDS_FOR.values():
                 self.assertIn((section, workload), found)
         self.assertEqual(found["rr", "dlex_paper"].sched, "rr:5")
@@ -345,7 +411,7 @@ class Agendas(unittest.TestCase):
             for workload in goals.REFERENCES:
                 self.assertIn((section, workload), found)
         self.assertEqual({job.load["kind"] for (section, _), job in found.items() if section == "alone"}, {"none"})
-        self.assertEqual([key for key in found if key[0] == goals.CONTROL], [(goals.CONTROL, "dlex_none")])
+        self.assertEqual([key for key in found if key[0] == control.CONTROL], [(control.CONTROL, "dlex_none")])
 
     def test_players_with_several_decoding_threads_are_not_put_under_a_reservation(self):
         for (section, _workload), job in self.settings("peers").items():

@@ -38,8 +38,9 @@ from dlex_bench.processes import signals_as_exceptions
 
 KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "wall_s", "policy", "view", "figures", "inside",
         "outside", "rtapp", "load", "own_word", "threads"}
-FIGURES = {"frames", "shown", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_abs_mean", "skew_ms_sd", "skew_ms_end",
-           "rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90", "torn", "av_source", "player_cpu_s", "cpu_ms_per_frame"}
+FIGURES = {"frames", "frame_ms", "shown", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_abs_mean", "skew_ms_sd",
+           "skew_ms_end", "rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90", "torn", "av_source", "player_cpu_s",
+           "cpu_ms_per_frame"}
 CPU = max(os.sched_getaffinity(0))
 # 1 s of a clip of 25 pictures a second.
 LENGTH_S, PICTURES = 1.0, 25

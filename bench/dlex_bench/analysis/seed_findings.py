@@ -12,14 +12,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .results_frame import Row, Settings, paired_values, values
-from .seed import DROPPED, FRAMES, RMSE_Q16_SUM, STANDS_FOR, reduction
-from .seed_mechanism import mechanism
+from .control import control_of
+from .results_frame import Row, Settings, of_section, paired_values, values
+from .seed import DROPPED, FRAMES, PLAYED_AS, RMSE_Q16_SUM, STANDS_FOR, reduction
+from .seed_mechanism import Played, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
 from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 
-# One picture of 25 a second: mplayer's desynchronisation is twice that in the paper.
+# One picture of the paper's film, 25 a second: mplayer's desynchronisation is twice that in the paper.
 PICTURE_MS = 40.0
 # Half of the paper's "± 200 ms".
 UNSTEADY_MS = 100.0
@@ -53,12 +54,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class _Claim:
+    """`why`: what can have caused that it does not hold."""
+
     id: str
     sections: tuple[str, ...]
     said: str
     judge: Callable[[Mapping[str, Sequence[Row]]], Verdict]
-    # What to explain where it does not hold: the setting whose demand and losses are looked at.
-    about: str
+    why: tuple[Tell, ...]
 
 
 def findings(settings: Settings) -> list[Finding]:
@@ -66,55 +68,64 @@ def findings(settings: Settings) -> list[Finding]:
     told = []
     for claim in _claims():
         for section in claim.sections:
-            runs = {workload: found for (where, workload), found in settings.items() if where == section}
+            runs = of_section(settings, section)
             verdict = claim.judge(runs)
-            why = mechanism(runs.get(claim.about, []), verdict.word == FAILS)
+            played = Played(runs, control_of(settings, section))
+            why = mechanism(played, claim.why) if verdict.word == FAILS else None
             told.append(Finding(claim.id, section, claim.said, verdict, why))
     return told
 
 
 def _claims() -> list[_Claim]:
-    starved, served = ("other", "cbs"), ("fifo", "rr")
+    reserved = ("cbs", "cbs15")
+    starved, served = ("other", *reserved), ("fifo", "rr")
+    base_demand, dlex_demand = (demand(BASE),), (demand(DLEX),)
+    short, long = "rtapp-1", "rtapp-2"
     claims = [
-        _Claim("late", starved, "mplayer's video is late by some 85 ms on average (here: by more than a picture)",
-               _above(BASE, "skew_ms_mean", PICTURE_MS, "ms"), BASE),
+        _Claim("late", starved, "mplayer's video is late by some 85 ms on average (here: by more than 40, a picture there)",
+               _above(BASE, "skew_ms_mean", PICTURE_MS, "ms"), base_demand),
         _Claim("unsteady", starved, "mplayer's A-V varies by ± 200 ms within a run (here: by more than 100)",
-               _above(BASE, "skew_ms_sd", UNSTEADY_MS, "ms"), BASE),
-        _Claim("drops", ("other",), "mplayer drops 44 of 812 pictures (here: more than half that share)",
-               _above(BASE, "drops_fraction", MANY_DROPS, ""), BASE),
+               _above(BASE, "skew_ms_sd", UNSTEADY_MS, "ms"), base_demand),
+        # Not of the calibrated budget: it is the one with which this holds.
+        _Claim("drops", ("other", "cbs15"), "mplayer drops 44 or 45 of 812 pictures (here: more than half that share)",
+               _above(BASE, "drops_fraction", MANY_DROPS, ""), base_demand),
         _Claim("near_perfect", served, "mplayer plays nearly perfectly: A-V of 1 ms, 2 to 3 drops (here: within 10 ms)",
-               _below(BASE, "skew_ms_abs_mean", NEAR_MS, "ms"), BASE),
+               _below(BASE, "skew_ms_abs_mean", NEAR_MS, "ms"), base_demand),
         _Claim("few_drops", served, "mplayer reaches no more than 10 dropped pictures of 812",
-               _below(BASE, "drops_fraction", FEW_DROPS, ""), BASE),
+               _below(BASE, "drops_fraction", FEW_DROPS, ""), base_demand),
         _Claim("rtapp_suffers", ("other",), "rt-app's short task misses deadlines in every run",
-               _every(BASE, "rtapp-1.slack_us.min", "least slack of the short task, us", lambda us: us < 0), BASE),
+               _every(BASE, f"{short}.slack_us.min", "least slack of the short task, us", lambda us: us < 0), base_demand),
         _Claim("rtapp_starves", served, "the short task's slack is negative even on average, in every run",
-               _every(BASE, "rtapp-1.slack_us.mean", "mean slack of the short task, us", lambda us: us < 0), BASE),
-        _Claim("isolated", ("cbs",), "the short task misses no deadline in any run with mplayer",
-               _every(BASE, "rtapp-1.missed", "missed periods", lambda missed: missed == 0), BASE),
-        _Claim("isolated_dlex", ("cbs",), "nor with mplayer-dlex",
-               _every(DLEX, "rtapp-1.missed", "missed periods", lambda missed: missed == 0), DLEX),
-        _Claim("slow_task", starved, "rt-app's long task never misses",
-               _every(BASE, "rtapp-2.missed", "missed periods", lambda missed: missed == 0), BASE),
+               _every(BASE, f"{short}.slack_us.mean", "mean slack of the short task, us", lambda us: us < 0),
+               (waiting(BASE),)),
+        _Claim("isolated", reserved, "the short task misses no deadline in any run with mplayer",
+               _every(BASE, f"{short}.missed", "missed periods", lambda missed: missed == 0), (isolation(BASE, short),)),
+        _Claim("isolated_dlex", reserved, "nor with mplayer-dlex",
+               _every(DLEX, f"{short}.missed", "missed periods", lambda missed: missed == 0), (isolation(DLEX, short),)),
+        _Claim("slow_task", reserved, "rt-app's long task never misses",
+               _every(BASE, f"{long}.missed", "missed periods", lambda missed: missed == 0), (isolation(BASE, long),)),
+        _Claim("slow_task", ("other",), "rt-app's long task never misses",
+               _every(BASE, f"{long}.missed", "missed periods", lambda missed: missed == 0), base_demand),
         _Claim("closer", starved, "mplayer-dlex's average A-V is nearer to 0 than mplayer's",
-               _less("skew_ms_abs_mean", 1.0), DLEX),
+               _less("skew_ms_abs_mean", 1.0), (gain(DLEX), losses(DLEX))),
         _Claim("steadier", (*starved, *served), "mplayer-dlex's A-V varies less within a run than mplayer's",
-               _less("skew_ms_sd", 1.0), DLEX),
+               _less("skew_ms_sd", 1.0), (gain(DLEX), losses(DLEX))),
     ]
     for section in starved:
-        drops, rmse = reduction(DROPPED, section), reduction(RMSE_Q16_SUM, section)
+        drops, rmse = (reduction(table, PLAYED_AS[section]) for table in (DROPPED, RMSE_Q16_SUM))
+        lost, changed = (losses(DLEX), *dlex_demand), (errors(DLEX, BASE), losses(DLEX))
         claims += [
             _Claim("fewer_drops", (section,), f"mplayer-dlex drops fewer pictures ({drops:.3f} of mplayer's)",
-                   _less("dropped", 1.0), DLEX),
+                   _less("dropped", 1.0), lost),
             _Claim("fewer_drops_as_much", (section,), f"and as few as {drops:.3f} of mplayer's",
-                   _less("dropped", drops), DLEX),
+                   _less("dropped", drops), lost),
             _Claim("smaller_rmse", (section,), f"mplayer-dlex changes the pictures less (RMSE -{1 - rmse:.1%})",
-                   _less("rmse_q16_sum", 1.0), DLEX),
+                   _less("rmse_q16_sum", 1.0), changed),
             _Claim("smaller_rmse_as_much", (section,), f"and by as much: RMSE {rmse:.3f} of mplayer's",
-                   _less("rmse_q16_sum", rmse), DLEX),
+                   _less("rmse_q16_sum", rmse), changed),
         ]
     claims.append(_Claim("few_drops_dlex", served, "mplayer-dlex stays below 5 dropped pictures of 812",
-                         _below(DLEX, "drops_fraction", 5 / FRAMES, ""), DLEX))
+                         _below(DLEX, "drops_fraction", 5 / FRAMES, ""), (losses(DLEX), *dlex_demand)))
     return claims
 
 
@@ -148,12 +159,18 @@ def _place(found: Interval, low: float, high: float) -> str:
 
 
 def _every(workload: str, key: str, what: str, holds: Callable[[float], bool]) -> Judge:
+    """Of rt-app. Runs in which its jobs were not as long as planned say nothing of it."""
+
     def judge(runs: Mapping[str, Sequence[Row]]) -> Verdict:
-        found = values(runs.get(workload, []), key)
+        known = [run for run in runs.get(workload, []) if run.value(key) is not None]
+        found = values((run for run in known if run.load_held), key)
+        lost = len(known) - len(found)
+        left_out = f"; left out {lost} of {len(known)} runs, as rt-app's jobs were not as long as stated" if lost else ""
         if not found:
-            return Verdict(OPEN, f"{workload} has no such figure here")
+            return Verdict(OPEN, f"{workload} has no such figure here{left_out}")
         kept = sum(map(holds, found))
         evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {figure(min(found))} to {figure(max(found))}"
+        evidence += left_out
         if kept < len(found):
             return Verdict(FAILS, evidence)
         return Verdict(HOLDS if len(found) >= ENOUGH else OPEN, evidence)

@@ -1,74 +1,218 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Evidence for why a finding of the paper is what it is here: demand against supply, and work thrown away. Pure."""
+"""Evidence for why a finding of the paper is what it is here; each tells of one cause, a claim names those that it can
+have. Pure. What the runs do not know (older ones lack the length of a picture) is left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+
+from ..beside.rtapp import SEED_TASKS, SEED_UTILISATION
 from .results_frame import Row, values
+from .statistics import compare
 
-# rt-app's two tasks, 3 ms of 8 and 20 of 200.
-RTAPP_SHARE = 3 / 8 + 20 / 200
-SHORT_PERIOD_MS, SHORT_WORK_MS = 8.0, 3.0
+SHORT, LONG = SEED_TASKS
+SPARE_MS = (SHORT.period_us - SHORT.work_us) / 1e3
+# Of a budget: what is above leaves too little for jobs that take longer than the mean, or for a backlog to vanish.
+NEAR_BUDGET = 0.9
+# The player's, of rule paper (player/policy.c).
+BASE_OF_FRAME, GAIN = 0.925, 0.01
 
-
-def mechanism(runs: Sequence[Row], needed: bool) -> str | None:
-    """Sentences made from the runs of one setting; None where nothing needs explaining or nothing is known."""
-    if not needed or not runs:
-        return None
-    sentences = [sentence for tell in (_demand, _waiting, _losses) if (sentence := tell(runs))]
-    return " ".join(sentences) or None
+WORDS = {"less": ": fewer", "more": ": the player provokes the rest", "noise": ": these runs cannot tell the two apart"}
 
 
-def _demand(runs: Sequence[Row]) -> str | None:
+@dataclass(frozen=True)
+class Played:
+    """A section's runs by workload, and those of its control."""
+
+    runs: Mapping[str, Sequence[Row]]
+    control: Sequence[Row]
+
+    def of(self, workload: str) -> Sequence[Row]:
+        return self.runs.get(workload, [])
+
+
+# A sentence or more, or None where nothing is known.
+Tell = Callable[[Played], str | None]
+
+
+def mechanism(played: Played, tells: Sequence[Tell]) -> str | None:
+    return " ".join(text for tell in tells if (text := tell(played))) or None
+
+
+def demand(workload: str) -> Tell:
     """The CPU that the player used, beside what rt-app wants and what the policy gives."""
-    spent = values(runs, "cpu_ms_per_frame")
-    period_ms = _picture_ms(runs)
-    if not spent or period_ms is None:
-        return None
-    share = median(spent) / period_ms
-    text = f"The player used {median(spent):.1f} ms of CPU a picture, {share:.0%} of one CPU"
-    reserved = _reserved_share(runs[0])
+
+    def tell(played: Played) -> str | None:
+        runs = played.of(workload)
+        spent = _median(runs, "cpu_ms_per_frame")
+        if spent is None:
+            return None
+        text = f"All threads of the player used {spent:.1f} ms of CPU a picture"
+        picture_ms = _median(runs, "frame_ms")
+        if picture_ms is None:
+            return f"{text}."
+        share = spent / picture_ms
+        return f"{text}, {share:.0%} of one CPU{_beside(runs[0], share)}."
+
+    return tell
+
+
+def _beside(run: Row, share: float) -> str:
+    reserved = _reserved_share(run)
     if reserved is not None:
         tight = "it had no time to spare" if share > 0.9 * reserved else "it was not short of time on average"
-        return f"{text}, and {reserved:.1%} were reserved for it: {tight}."
-    if (runs[0].result["job"].get("load") or {}).get("kind") != "rtapp":
-        return f"{text}."
-    total = share + RTAPP_SHARE
+        whom = (run.result.get("policy") or {}).get("constrains") or "the player"
+        return f", and {reserved:.1%} were reserved for {whom}: {tight}"
+    if (run.result["job"].get("load") or {}).get("kind") != "rtapp":
+        return ""
+    total = share + SEED_UTILISATION
     fits = "all of it fits into one CPU, so nobody need be late for long" if total < 1 else "more than one CPU has"
-    return f"{text}; with rt-app's {RTAPP_SHARE:.1%} that is {total:.0%}: {fits}."
+    return f"; with rt-app's {SEED_UTILISATION:.1%} that is {total:.0%}: {fits}"
 
 
-def _waiting(runs: Sequence[Row]) -> str | None:
-    """Of equal priorities the short task waits until the player sleeps: for the rest of a picture."""
-    kind = str(runs[0].result["job"].get("sched", "")).partition(":")[0]
-    spent, period_ms = values(runs, "cpu_ms_per_frame"), _picture_ms(runs)
-    if kind not in ("fifo", "rr") or not spent or period_ms is None:
+def waiting(workload: str) -> Tell:
+    """Of equal priorities the short task waits until those before it sleep: for the rest of what they have begun."""
+
+    def tell(played: Played) -> str | None:
+        runs = played.of(workload)
+        spent, picture_ms = _median(runs, "cpu_ms_per_frame"), _median(runs, "frame_ms")
+        if spent is None or picture_ms is None or _kind(runs[0]) not in ("fifo", "rr"):
+            return None
+        work_ms, period_ms = LONG.work_us / 1e3, LONG.period_us / 1e3
+        # Who comes at any moment of a period finds the CPU taken for half of what the other takes, in that part of it.
+        waits_ms = spent**2 / picture_ms / 2 + work_ms**2 / period_ms / 2
+        late_ms = _median(runs, "skew_ms_mean")
+        late = "" if late_ms is None else f" (it was late by {late_ms:.0f} ms on average)"
+        return (
+            f"Under {_kind(runs[0])} rt-app's short task has {SPARE_MS:.0f} ms to spare, and waits until those of its "
+            f"priority sleep: the player after {spent:.1f} ms of every {picture_ms:.0f}, the long task after "
+            f"{work_ms:.0f} of every {period_ms:.0f}. That makes {waits_ms:.1f} ms on average while the player sleeps "
+            f"after each picture; a late one does not{late}."
+        )
+
+    return tell
+
+
+def isolation(workload: str, task: str) -> Tell:
+    """Under a reservation a task misses by its own work, or by what the same player does to others as well."""
+
+    def tell(played: Played) -> str | None:
+        runs = [run for run in played.of(workload) if run.load_held]
+        if not runs or _rtapp_kind(runs[0]) not in ("deadline", "quota"):
+            return None
+        return " ".join(text for text in (_work(runs, task), _control(runs, played.control, task)) if text) or None
+
+    return tell
+
+
+def _work(runs: Sequence[Row], task: str) -> str | None:
+    works = values(runs, f"{task}.work_ms")
+    budget_ms = next(it.budget_us for it in SEED_TASKS if it.name.replace("-", "", 1) == task) / 1e3
+    if not works:
         return None
-    spare_ms = SHORT_PERIOD_MS - SHORT_WORK_MS
-    text = f"Under {kind} rt-app's short task waits for one picture at most, {median(spent):.1f} ms"
-    if median(spent) <= spare_ms:
-        return f"{text}, and has {spare_ms:.0f} ms to spare."
-    return f"{text} with {spare_ms:.0f} to spare, and this in one of {period_ms / SHORT_PERIOD_MS:.0f} of its periods."
+    least, most = f"{min(works):.2f}", f"{max(works):.2f}"
+    extent = most if least == most else f"{least} to {most}"
+    text = f"The task's jobs took {extent} ms each, on the average of a run, of a budget of {budget_ms:g}"
+    if max(works) <= NEAR_BUDGET * budget_ms:
+        return f"{text}: enough."
+    return f"{text}: a longer one is late, and those behind it with it, as so small a budget hardly works off a backlog."
 
 
-def _losses(runs: Sequence[Row]) -> str | None:
+def _control(runs: Sequence[Row], control: Sequence[Row], task: str) -> str | None:
+    key = f"{task}.missed_fraction"
+    here, there = values(runs, key), values((run for run in control if run.load_held), key)
+    if not here or not there:
+        return None
+    word = WORDS.get(compare(here, there, middle=np.mean).verdict, "")
+    return (
+        f"It missed {np.mean(here):.1%} of its periods in {_runs(here)}, and {np.mean(there):.1%} in {_runs(there)} of the "
+        f"control, beside a film that costs next to nothing{word}."
+    )
+
+
+def gain(workload: str) -> Tell:
+    """What the paper's rule does about a lag: deadlines 0.925 of a picture after the decode began, less 0.01 of it."""
+
+    def tell(played: Played) -> str | None:
+        runs = played.of(workload)
+        lag_ms, picture_ms = _median(runs, "skew_ms_mean"), _median(runs, "frame_ms")
+        if lag_ms is None or picture_ms is None or not _is_paper_rule(runs[0]):
+            return None
+        base_ms = BASE_OF_FRAME * picture_ms
+        takes_ms = GAIN * lag_ms
+        does = f"takes {takes_ms:.1f} ms off" if takes_ms >= 0 else f"adds {-takes_ms:.1f} ms to"
+        ends = "" if takes_ms > base_ms / 10 else ": what is decoded in that time is shown, however late"
+        return (
+            f"The rule gives each picture {base_ms:.1f} ms from the begin of its decode; the mean A-V of {lag_ms:.0f} ms {does} "
+            f"them{ends}."
+        )
+
+    return tell
+
+
+def _is_paper_rule(run: Row) -> bool:
+    """With its own constants."""
+    params = run.result["job"].get("player_params") or {}
+    return params.get("rule") == "paper" and not any("deadline" in str(it) for it in params.get("options") or ())
+
+
+def losses(workload: str) -> Tell:
     """What our player did with the pictures that it did not show."""
-    inside = [run.result.get("inside") or {} for run in runs]
-    known = [it for it in inside if it.get("aborted") is not None]
-    if not known:
-        return None
-    aborted, skipped, late = (median(it.get(key) or 0 for it in known) for key in ("aborted", "skipped", "late"))
-    text = f"It aborted {aborted:.0f} pictures, skipped {skipped:.0f} and came too late with {late:.0f}"
-    wasted = [it["aborted_cpu_s"] for it in known if it.get("aborted_cpu_s") is not None]
-    return f"{text}; decoding what it aborted cost {1e3 * median(wasted):.0f} ms of CPU." if wasted else f"{text}."
+
+    def tell(played: Played) -> str | None:
+        inside = [run.result.get("inside") or {} for run in played.of(workload)]
+        known = [it for it in inside if it.get("aborted") is not None]
+        if not known:
+            return None
+        aborted, skipped, late = (median(it.get(key) or 0 for it in known) for key in ("aborted", "skipped", "late"))
+        text = f"It aborted {aborted:.0f} pictures, skipped {skipped:.0f} and came too late with {late:.0f}"
+        wasted = [it["aborted_cpu_s"] for it in known if it.get("aborted_cpu_s") is not None]
+        return f"{text}; decoding what it aborted cost {1e3 * median(wasted):.0f} ms of CPU." if wasted else f"{text}."
+
+    return tell
 
 
-def _picture_ms(runs: Sequence[Row]) -> float | None:
-    """How long a picture is to be on the screen: 25 a second unless the clip's job says otherwise."""
-    rate = (runs[0].result["job"].get("clip") or {}).get("frames_per_s", 25)
-    return 1e3 / rate if rate else None
+def errors(ours: str, base: str) -> Tell:
+    """A sum over dropped pictures grows by their number, and by how much each differs from what stood there instead."""
+
+    def tell(played: Played) -> str | None:
+        each = [(name, _each(played.of(name))) for name in (ours, base)]
+        if any(known is None for _name, known in each):
+            return None
+        told = [f"{known[0]:.0f} of {name}, each by {known[1]:,.0f}" for name, known in each if known]
+        return f"Dropped pictures differ from what stood there: {'; '.join(told)}."
+
+    return tell
+
+
+def _each(runs: Sequence[Row]) -> tuple[float, float] | None:
+    """How many were dropped, and the error of one."""
+    dropped, total = _median(runs, "dropped"), _median(runs, "rmse_q16_sum")
+    return (dropped, total / dropped) if dropped and total is not None else None
+
+
+def _median(runs: Sequence[Row], key: str) -> float | None:
+    found = values(runs, key)
+    return median(found) if found else None
+
+
+def _runs(found: Sequence[float]) -> str:
+    return f"{len(found)} run{'s' if len(found) > 1 else ''}"
+
+
+def _kind(run: Row) -> str:
+    return str(run.result["job"].get("sched", "")).partition(":")[0]
+
+
+def _rtapp_kind(run: Row) -> str:
+    """Its own policy, or the player's."""
+    told = str((run.result["job"].get("load") or {}).get("sched") or "same")
+    return _kind(run) if told == "same" else told
 
 
 def _reserved_share(run: Row) -> float | None:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..errors import DemoError
 from ..players.status_line import OwnView
-from ..record import DROPPED, end_skew_ms, read_frames, read_run
+from ..record import DROPPED, Frame, end_skew_ms, frame_duration_s, read_frames, read_run
 
 REASONS = ("aborted", "skipped", "late")
 ERRORS = ("rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90")
@@ -27,6 +28,7 @@ def figures_of(record: Path, summary: Mapping[str, Any], cpu_s: float | None, av
     mean_ms = summary["skew_ms_mean"] if known else None
     return {
         "frames": len(frames),
+        "frame_ms": _frame_ms(frames),
         "shown": len(shown),
         "dropped": dropped,
         "drops_fraction": dropped / len(frames),
@@ -40,6 +42,14 @@ def figures_of(record: Path, summary: Mapping[str, Any], cpu_s: float | None, av
         "player_cpu_s": cpu_s,
         "cpu_ms_per_frame": None if cpu_s is None else 1e3 * cpu_s / len(frames),
     }
+
+
+def _frame_ms(frames: list[Frame]) -> float | None:
+    """How long a picture is to be on the screen; one alone does not tell."""
+    try:
+        return 1e3 * frame_duration_s(frames)
+    except DemoError:
+        return None
 
 
 def with_reasons(figures: dict[str, Any], record: Path) -> dict[str, Any]:
