@@ -65,13 +65,16 @@ def demand(workload: str) -> Tell:
 def _beside(run: Row, share: float) -> str:
     reserved = _reserved_share(run)
     if reserved is not None:
-        tight = "it had no time to spare" if share > 0.9 * reserved else "it was not short of time on average"
+        spare = "it was not short of time on average, so that only bursts of costly pictures can make it late"
+        tight = "it had no time to spare" if share > 0.9 * reserved else spare
         whom = (run.result.get("policy") or {}).get("constrains") or "the player"
         return f", and {reserved:.1%} were reserved for {whom}: {tight}"
     if (run.result["job"].get("load") or {}).get("kind") != "rtapp":
         return ""
     total = share + SEED_UTILISATION
-    fits = "all of it fits into one CPU, so nobody need be late for long" if total < 1 else "more than one CPU has"
+    # True of who was late as well as of who was not.
+    bursts = "all of it fits into one CPU on average, so that only bursts can make anybody late"
+    fits = bursts if total < 1 else "more than one CPU has, so that somebody has to be late"
     return f"; with rt-app's {SEED_UTILISATION:.1%} that is {total:.0%}: {fits}"
 
 
@@ -148,8 +151,8 @@ def gain(workload: str) -> Tell:
         does = f"takes {takes_ms:.1f} ms off" if takes_ms >= 0 else f"adds {-takes_ms:.1f} ms to"
         ends = "" if takes_ms > base_ms / 10 else ": what is decoded in that time is shown, however late"
         return (
-            f"The rule gives each picture {base_ms:.1f} ms from the begin of its decode; the mean A-V of {lag_ms:.0f} ms {does} "
-            f"them{ends}."
+            f"The rule gives each picture {base_ms:.1f} ms from the begin of its decode; the mean A-V of {lag_ms:.0f} ms "
+            f"{does} them{ends}."
         )
 
     return tell
