@@ -19,10 +19,10 @@ from pathlib import Path
 from unittest import mock
 
 from dlex_bench.errors import DemoError
-from dlex_bench.machine import cgroups, journal
+from dlex_bench.machine import cgroups, journal, lock
 from dlex_bench.machine.domain import own_cpu, threads_of
 from dlex_bench.machine.journal import repair
-from dlex_bench.machine.lock import only_user_of
+from dlex_bench.machine.lock import only_measurement
 from dlex_bench.machine.policy import Policy, allowed_kinds, apply, policy_of
 from dlex_bench.machine.quota import quota_group
 from dlex_bench.processes import child
@@ -32,6 +32,11 @@ NOBODY = 65534
 LIMIT_S = 60
 BUSY = "while True: pass"
 DEADLINE, QUOTA = Policy.parse("deadline:5/40"), Policy.parse("quota:15/40")
+
+
+def setUpModule():
+    """Batches, and tests of other builds, change the same settings."""
+    unittest.enterModuleContext(only_measurement({CPU}, print))
 
 
 def require(kind):
@@ -361,26 +366,55 @@ class Quotas(unittest.TestCase):
 
 
 class Locks(unittest.TestCase):
-    NUMBER = 100_000  # of no CPU, so that real measurements do not meet this test
+    NUMBER = 100_000  # of no CPU
 
-    def test_second_measurement_of_a_cpu_is_refused_and_told_by_whom(self):
-        with only_user_of(self.NUMBER):
-            with self.assertRaises(DemoError) as caught, only_user_of(self.NUMBER):
-                pass
-        self.assertIn(f"is being measured by process {os.getpid()}; wait", str(caught.exception))
-        with only_user_of(self.NUMBER + 1), only_user_of(self.NUMBER):
+    def setUp(self):
+        self.name = f"dlex-bench-test-{os.getpid()}"  # so that real measurements do not meet this test
+        patch = mock.patch.object(lock, "NAME", self.name)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def refusal(self, cpu):
+        with self.assertRaises(DemoError) as caught, only_measurement({cpu}):
+            pass
+        return str(caught.exception)
+
+    def test_second_measurement_is_refused_on_whichever_cpu_and_told_by_whom(self):
+        with only_measurement({self.NUMBER}):
+            for cpu in (self.NUMBER, self.NUMBER + 1):
+                self.assertIn(f"CPU {self.NUMBER} is being measured by process {os.getpid()}", self.refusal(cpu))
+        with only_measurement({1, 2}):
+            self.assertIn("the CPUs 1,2 are being measured by", self.refusal(1))
+        with only_measurement({self.NUMBER}):
             pass
 
+    def test_it_is_told_however_often_somebody_has_asked(self):
+        with only_measurement({self.NUMBER}):
+            for _ in range(300):  # more than a socket lets wait
+                told = self.refusal(self.NUMBER)
+        self.assertIn(f"process {os.getpid()}", told)
+
+    def test_who_waits_is_told_the_reason_once_and_comes_next(self):
+        said = []
+        with contextlib.ExitStack() as first, mock.patch.object(lock, "WAITING_S", 0.01):
+            first.enter_context(only_measurement({1}))
+            ending = threading.Timer(0.2, first.close)
+            ending.start()
+            with only_measurement({0}, said.append):
+                self.assertIn("CPU 0 is being measured", self.refusal(1))
+            ending.join()
+        self.assertEqual(len(said), 1)
+        self.assertIn(f"CPU 1 is being measured by process {os.getpid()}", said[0])
+
     def test_killed_measurement_holds_nothing(self):
-        text = (f"import time\nfrom dlex_bench.machine.lock import only_user_of\n"
-                f"with only_user_of({self.NUMBER}): print(1); time.sleep(600)")
+        text = (f"import time\nfrom dlex_bench.machine import lock\nlock.NAME = {self.name!r}\n"
+                f"with lock.only_measurement({{{self.NUMBER}}}): print(1); time.sleep(600)")
         with program(text) as holder:
             holder.stdout.readline()
-            with self.assertRaises(DemoError), only_user_of(self.NUMBER):
-                pass
+            self.assertIn(f"process {holder.pid}", self.refusal(self.NUMBER))
             holder.kill()
             holder.wait()
-            with only_user_of(self.NUMBER):
+            with only_measurement({self.NUMBER}):
                 pass
 
 

@@ -21,9 +21,9 @@ sys.path[:0] = [str(HERE.parent / "input"), str(HERE.parents[1] / "bench")]
 
 from playing import NULL, PLAY, UNTIMED, Case, clip, environment, main, play  # noqa: E402
 
-from dlex_bench.errors import DemoError  # noqa: E402
 from dlex_bench.machine.cgroups import online_cpus  # noqa: E402
 from dlex_bench.machine.domain import own_cpu, threads_of  # noqa: E402
+from dlex_bench.machine.lock import only_measurement  # noqa: E402
 from dlex_bench.machine.policy import allowed_kinds, policy_of  # noqa: E402
 
 SUPPORT = HERE.parent / "support"
@@ -43,17 +43,12 @@ def require(kind):
 
 @contextlib.contextmanager
 def domain_for(sched):
-    """The CPU by itself where the policy takes that; another run on this machine may have one just now."""
+    """The CPU by itself where the policy takes that; while no batch has one."""
     with contextlib.ExitStack() as stack:
-        limit = time.monotonic() + LIMIT_S
         domain = None
-        while sched.startswith("deadline") and domain is None:
-            try:
-                domain = stack.enter_context(own_cpu(CPU))
-            except DemoError as refusal:
-                if "another run" not in str(refusal) or time.monotonic() > limit:
-                    raise
-                time.sleep(0.1)
+        if sched.startswith("deadline"):
+            stack.enter_context(only_measurement({CPU}, print))
+            domain = stack.enter_context(own_cpu(CPU))
         yield domain.enter if domain else None
 
 

@@ -135,7 +135,7 @@ def _add_only(parser: Parser) -> None:
 
 
 def _add_wait(parser: Parser) -> None:
-    parser.add_argument("--wait", action="store_true", help="while another measures on the same CPU")
+    parser.add_argument("--wait", action="store_true", help="while another measures on this machine")
 
 
 def _extent(arguments: argparse.Namespace) -> Extent:

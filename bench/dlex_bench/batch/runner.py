@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from ..job.budget import calibrated_budget_is_known, forget_calibration
 from ..job.calibrate import calibrate, calibrated_job
 from ..job.context import Context
 from ..machine.journal import repair
-from ..machine.lock import only_user_of
+from ..machine.lock import only_measurement
 from ..processes import choose_cpus
 from ..progress import Teller, tell
 from ..room import DiskFull, telling_full_disk
@@ -30,7 +29,6 @@ from .results import DONE, FAILED, Result, Store
 
 # So many failures of one kind one after the other are the set-up's, most likely.
 ALIKE = 3
-WAITING_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def run(options: Options, wait: bool, console: Console) -> None:
     def say(text: str) -> None:
         tell(console, text)
 
-    with store.opened(), _cpus(plan.wanted, wait, say), telling_full_disk(store.out):
+    with store.opened(), _measuring(plan.wanted, wait, say), telling_full_disk(store.out):
         context = prepare(store, plan, options, say)
         batch = _Batch(store, plan, options, console)
         try:
@@ -73,7 +71,7 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
     def say(text: str) -> None:
         tell(console, text)
 
-    with store.opened(shared=True), _cpus([job], wait, say), telling_full_disk(store.out):
+    with store.opened(shared=True), _measuring([job], wait, say), telling_full_disk(store.out):
         store.refuse_changed([job])
         result = store.result(job.id)
         if not result or result["status"] == FAILED:
@@ -97,7 +95,7 @@ def calibrate_batch(options: Options, again: bool, wait: bool, console: Console)
     def say(text: str) -> None:
         tell(console, text)
 
-    with store.opened(), _cpus([pattern], wait, say), telling_full_disk(store.out):
+    with store.opened(), _measuring([pattern], wait, say), telling_full_disk(store.out):
         context = prepare(store, plan, options, say)
         if again:
             forget_calibration(store.out, context.machine)
@@ -164,27 +162,10 @@ def measured_cpu(job: Job) -> int:
 
 
 @contextlib.contextmanager
-def _cpus(jobs: Sequence[Job], wait: bool, say: Callable[[str], None]) -> Iterator[None]:
-    """The CPUs that the jobs measure, to ourselves; in one order, so that two who wait cannot block each other."""
-    with contextlib.ExitStack() as stack:
-        for cpu in sorted({measured_cpu(job) for job in jobs}):
-            told = False
-            while not _entered(stack, cpu, wait):
-                if not told:
-                    say(f"waiting for CPU {cpu}, which another command measures")
-                told = True
-                time.sleep(WAITING_S)
+def _measuring(jobs: Sequence[Job], wait: bool, say: Callable[[str], None]) -> Iterator[None]:
+    """The machine to ourselves."""
+    with only_measurement({measured_cpu(job) for job in jobs}, say if wait else None):
         yield
-
-
-def _entered(stack: contextlib.ExitStack, cpu: int, wait: bool) -> bool:
-    try:
-        stack.enter_context(only_user_of(cpu))
-    except DemoError:
-        if wait:
-            return False
-        raise
-    return True
 
 
 class _Batch:

@@ -20,7 +20,7 @@ def calibrate_parser() -> Parser:
     )
     add_agenda_options(parser)
     parser.add_argument("--again", action="store_true", help="forget what was found and tried before")
-    parser.add_argument("--wait", action="store_true", help="while another measures on the same CPU")
+    parser.add_argument("--wait", action="store_true", help="while another measures on this machine")
     return parser
 
 

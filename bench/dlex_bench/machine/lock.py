@@ -1,45 +1,81 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One measurement at a time on a CPU, whoever starts it and wherever they keep their cache.
+"""One measurement at a time on a machine, whoever starts it and wherever they keep their cache.
 
-A name in the kernel's abstract socket space: every user reaches it, no file stays behind, and it goes with its process.
+Not one for each CPU: what a batch does not measure runs on all the other CPUs, the loops of rt-app are measured with all of
+them busy, and there is one scheduling domain for a CPU by itself.
+
+A name in the kernel's abstract socket space: every user reaches it, no file stays behind, and it goes with its process. A
+second name, next to it, tells who measures what; asking takes no connection, and so none is left waiting at the holder.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
-import struct
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 
 from ..errors import EXIT_SETUP, DemoError
+from .cgroups import spell_cpus
 
+NAME = "dlex-bench-measures"
+WAITING_S = 0.5
 
-def _name(cpu: int) -> str:
-    return f"\0dlex-bench-cpu{cpu}"
-
-
-def _holder(cpu: int) -> str:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
-        try:
-            asking.connect(_name(cpu))
-            facts = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        except OSError:
-            return "another process"
-    pid, _uid, _gid = struct.unpack("3i", facts)
-    return f"process {pid}" if pid else "a process elsewhere"
+Say = Callable[[str], None]
 
 
 @contextlib.contextmanager
-def only_user_of(cpu: int) -> Iterator[None]:
-    """Two measurements on one CPU would measure each other."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as held:
-        try:
-            held.bind(_name(cpu))
-        except OSError as cause:
-            raise DemoError(
-                f"CPU {cpu} is being measured by {_holder(cpu)}; wait until that has ended (--wait), or choose another "
-                "by `config: cpu`",
-                EXIT_SETUP,
-            ) from cause
-        held.listen()
+def only_measurement(cpus: Collection[int], waiting: Say | None = None) -> Iterator[None]:
+    """The machine to ourselves, for measuring on `cpus`. Refused while somebody else has it; with `waiting`, which is given
+    the reason once, waited for."""
+    with contextlib.ExitStack() as stack:
+        while not _held(stack, NAME):
+            if not waiting:
+                raise DemoError(f"{_reason()}; wait until that has ended (--wait)", EXIT_SETUP)
+            waiting(f"waiting until that has ended: {_reason()}")
+            waiting = _silent
+            time.sleep(WAITING_S)
+        _held(stack, f"{NAME} {spell_cpus(cpus)} {os.getpid()} {_pid_space()}")
         yield
+
+
+def _silent(_text: str) -> None:
+    pass
+
+
+def _held(stack: contextlib.ExitStack, name: str) -> bool:
+    holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        holder.bind(f"\0{name}")
+    except OSError:  # somebody has it; or it is too long, and then who asks is told less
+        holder.close()
+        return False
+    stack.enter_context(holder)
+    return True
+
+
+def _reason() -> str:
+    """Nobody may be found who holds it: it has just come, or is just going."""
+    known = [words for words in _names() if words[0] == NAME and len(words) == 4]
+    cpus, pid, space = known[0][1:] if known else ("", "", "")
+    what = f"CPU {cpus}" if cpus.isdecimal() else f"the CPUs {cpus}" if cpus else "this machine"
+    who = f"process {pid}" if space == _pid_space() else "a process elsewhere" if known else "another process"
+    return f"{what} {'are' if ',' in cpus else 'is'} being measured by {who}, and there is one measurement at a time on a machine"
+
+
+def _names() -> Iterator[list[str]]:
+    """In the abstract space, by words."""
+    for line in Path("/proc/net/unix").read_text(errors="replace").splitlines():
+        fields = line.split(maxsplit=7)
+        if len(fields) == 8 and fields[7].startswith("@"):
+            yield fields[7][1:].split(" ")
+
+
+def _pid_space() -> str:
+    """A process id means something in one only."""
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return "unknown"
