@@ -188,9 +188,10 @@ def allowed_kinds() -> set[str]:
 
 
 def privilege_sentence() -> str:
-    """Why there is only `other`, and the lines that grant more."""
+    """Why there is only `other`, and the lines that grant more: to this program and all that it starts. A capability on the
+    file of one player (setcap) would be that player's alone, and neither rt-app's nor ours, who put others under a policy."""
     return (
         "without privilege there is only the policy other: run as root, which deadline and quota need here; or, for fifo and "
-        "rr, put `@audio - rtprio 95` into /etc/security/limits.conf, `LimitRTPRIO=95` into a systemd unit, or call "
-        "`setcap cap_sys_nice+ep` on the player"
+        "rr, put `@audio - rtprio 95` into /etc/security/limits.conf, or `LimitRTPRIO=95` into the systemd unit that this "
+        "runs in"
     )
