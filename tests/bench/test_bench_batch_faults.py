@@ -212,8 +212,8 @@ class Disk(Batches):
                     _calibrate_for(plan.jobs, plan, context, mock.Mock())
                 self.assertEqual(caught.exception.code, 2)
                 self.assertEqual(len(read_calibration(out, "m")["tries"]), 1)
-                self.assertEqual(sorted(path.name for path in out.iterdir()), ["calibration", "calibration.json"])
-                self.assertEqual([path.name for path in (out / "calibration").iterdir()], ["try-1"])
+                self.assertEqual(sorted(path.name for path in out.iterdir()), ["calibration", "calibration-m.json"])
+                self.assertEqual([path.name for path in (out / "calibration/m").iterdir()], ["try-1"])
         (self.disk / "filling").unlink()
         with mock.patch("dlex_bench.job.calibrate.execute", return_value=self.played()) as execute:
             _calibrate_for(plan.jobs, plan, context, mock.Mock())
@@ -234,7 +234,7 @@ class Disk(Batches):
 
         with mock.patch("dlex_bench.job.calibrate.execute", side_effect=fail), self.assertRaises(DiskFull):
             calibrate(plan.jobs[0], context, mock.Mock())
-        self.assertEqual(list((out / "calibration").iterdir()), [])
+        self.assertEqual(list((out / "calibration/m").iterdir()), [])
 
     def calibrated_plan(self):
         from dlex_bench.agenda.jobs import Extent

@@ -2,9 +2,11 @@
 """The search for the budget, on made plays, and whose budget it is. Not covered: real plays (test_bench_job_stage.py plays
 the baseline once)."""
 
+import json
 import random
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -132,6 +134,13 @@ class Beside(unittest.TestCase):
         self.assertIn("3.3 and 20 ms", said)
         self.assertIn("does not count", said)
 
+    def test_hosts_that_share_a_folder_try_in_folders_of_their_own(self):
+        for machine in "ab":
+            self.context = replace(self.context, machine=machine)
+            self.calibrate()
+        tries = {path.relative_to(self.context.batch / "calibration").parts for path in self.context.batch.rglob("try-*")}
+        self.assertEqual({machine for machine, _name in tries}, {"a", "b"})
+
     def test_it_is_repeated_once_only(self):
         content = self.calibrate(*[False] * 100)
         counts = [known["counts"] for known in content["tries"]]
@@ -173,6 +182,26 @@ class Whose(unittest.TestCase):
         self.assertEqual([budget.calibrated_budget_ms(self.batch, it, 40) for it in "ab"], [10.0, 7.0])
         budget.forget_calibration(self.batch, "b")
         self.assertEqual([budget.calibrated_budget_is_known(self.batch, it) for it in "ab"], [True, False])
+
+    def test_hosts_that_begin_at_once_do_not_take_each_other_s_place(self):
+        places = []
+        for machine in "ab":  # neither has seen the other's
+            place = self.batch / machine
+            place.mkdir()
+            budget.write_calibration(place, machine, {"machine": machine, "budget_ms": 10.0, "period_ms": 40})
+            places.append({path.name for path in place.iterdir()})
+        self.assertFalse(places[0] & places[1])
+
+    def test_folder_of_the_time_when_it_had_one_budget_goes_on_with_it(self):
+        nameless = self.batch / "calibration.json"
+        nameless.write_text(json.dumps({"machine": "a", "budget_ms": 10.0, "period_ms": 40}))
+        self.assertEqual(budget.calibrated_budget_ms(self.batch, "a", 40), 10.0)
+        self.assertFalse(budget.calibrated_budget_is_known(self.batch, "b"))
+        self.write("b", 7.0)
+        self.assertTrue(nameless.exists())
+        self.write("a", 9.0)  # its tries go on
+        self.assertFalse(nameless.exists())
+        self.assertEqual([budget.calibrated_budget_ms(self.batch, it, 40) for it in "ab"], [9.0, 7.0])
 
     def test_clip_is_that_of_the_first_job_of_the_plan_whichever_runs_here(self):
         film, other, light = (

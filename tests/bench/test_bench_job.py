@@ -24,16 +24,23 @@ from outside import SKIPPED, Folder, children_of, with_packages
 
 with_packages("pydantic, yaml, rich")
 
+import made_up
+
 from dlex_bench.agenda.jobs import Job
 from dlex_bench.errors import Interrupted
 from dlex_bench.beside.rtapp import RTAPP_LIMIT_S
 from dlex_bench.job import companions
 from dlex_bench.job import execute as execution
 from dlex_bench.job import setting as settings
-from dlex_bench.job.context import Context
+from dlex_bench.analysis.results_frame import rows
+from dlex_bench.batch.one import result_line
+from dlex_bench.batch.results import Store
+from dlex_bench.job.context import Context, loops_file
 from dlex_bench.job.execute import execute
-from dlex_bench.job.loops import LOOPS, Loops, verify
+from dlex_bench.job.loops import Loops, loops_of, verify
 from dlex_bench.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
+from dlex_bench.report.facts import batch_facts
+from dlex_bench.report.gather import Batch
 from dlex_bench.processes import signals_as_exceptions
 
 KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "wall_s", "policy", "view", "figures", "inside",
@@ -115,8 +122,9 @@ class BesideRtApp(Place):
     def setUp(self):
         super().setUp()
         self.batch.mkdir()
+        self.loops = loops_file(self.batch, self.context.machine)
         loops = {"cpu": max(os.sched_getaffinity(0)), "ns_per_loop": 25.0, "tries": [25.0, 25.0]}
-        (self.batch / LOOPS).write_text(json.dumps(loops))
+        self.loops.write_text(json.dumps(loops))
 
     def test_only_jobs_within_the_players_time_count(self):
         result = self.execute(load=self.LOAD)
@@ -141,10 +149,46 @@ class BesideRtApp(Place):
     def test_loops_that_no_longer_hold_are_measured_again(self):
         setting = mock.Mock(context=self.context)
         held = {"rt-app-1": {"work_ms": 2.2}, "rt-app-2": {"work_ms": None}}
-        self.assertTrue(verify(setting, held))
-        self.assertTrue((self.batch / LOOPS).exists())
-        self.assertFalse(verify(setting, held | {"rt-app-2": {"work_ms": 20.6}}))
-        self.assertFalse((self.batch / LOOPS).exists())
+        self.assertTrue(verify(setting, held)["work_held"])
+        self.assertTrue(self.loops.exists())
+        self.assertFalse(verify(setting, held | {"rt-app-2": {"work_ms": 20.6}})["work_held"])
+        self.assertFalse(self.loops.exists())
+
+    def test_light_load_is_told(self):
+        setting = mock.Mock(context=self.context)
+        for work_ms, light in ((2.46, False), (2.34, True), (None, False)):
+            told = verify(setting, {"rt-app-1": {"work_ms": work_ms}, "rt-app-2": {"work_ms": 20.0}})
+            self.assertEqual((told["work_held"], told["work_light"]), (True, light))
+        self.assertEqual(told["work_part"], 1.0)
+        line = result_line({"status": "done", "load": {"work_light": True, "work_part": 0.78}, "rtapp": {"a": {"missed": 0}}})
+        self.assertEqual(line, "rt-app missed 0, whose jobs took 78% of the paper's")
+
+    def test_report_counts_light_loads(self):
+        runs = [made_up.result("w", number) | {"load": {"work_light": number == 2}} for number in (1, 2, 3)]
+        facts = dict(batch_facts(Batch(self.batch, rows(runs))))
+        self.assertIn("in 1 of 3 runs", facts["light load"])
+        self.assertNotIn("light load", dict(batch_facts(Batch(self.batch, rows(runs[:1])))))
+
+    def test_nameless_loops_are_those_of_the_only_machine_of_a_folder(self):
+        store = Store(self.batch)
+        nameless = self.batch / "rt-app.json"
+        self.loops.rename(nameless)
+        store.keep_machine("other", {})
+        store.adopt_rtapp_calibration("m")
+        self.assertIsNone(store.rtapp_calibration("m"))
+        (self.batch / "machines/other.json").unlink()
+        store.keep_machine("m", {})
+        store.adopt_rtapp_calibration("m")
+        self.assertEqual(store.rtapp_calibration("m")["ns_per_loop"], 25.0)
+        self.assertFalse(nameless.exists())
+
+    def test_other_machine_measures_its_own_loops(self):
+        other = replace(self.context, machine="other")
+        setting = mock.Mock(context=other, cpu=max(os.sched_getaffinity(0)), directory=self.batch / self.job.id)
+        with mock.patch("dlex_bench.job.loops.measure_ns_per_loop", return_value=12.5):
+            self.assertEqual(loops_of(setting).ns_per_loop, 12.5)
+        setting.context = self.context
+        self.assertEqual(loops_of(setting).ns_per_loop, 25.0)
 
     def test_rt_app_that_dies_fails_the_job(self):
         def kill():

@@ -17,9 +17,9 @@ from ..agenda.jobs import Job
 from ..errors import EXIT_SETUP, DemoError
 from ..progress import tell
 from ..files import write_json
+from ..job.budget import NAMELESS, write_calibration
 from .results import DONE, RESULT, Result, Store, difference, open_results
 
-CALIBRATION = "calibration.json"
 PARTIAL = ".merging"
 
 
@@ -136,13 +136,13 @@ def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
                 f"{calibration.get('budget_ms')} ms: their jobs had different budgets; use one calibration for both",
                 EXIT_SETUP,
             )
-    for number, (machine, (_path, calibration)) in enumerate(kept.items()):
-        write_json(target.out / (f"calibration-{machine}.json" if number else CALIBRATION), calibration)
+    for machine, (_path, calibration) in kept.items():
+        write_calibration(target.out, machine, calibration)
 
 
 def _read_calibrations(out: Path) -> Iterator[dict[str, Any]]:
-    """The first machine's, then those of the others."""
-    for path in (out / CALIBRATION, *sorted(out.glob("calibration-*.json"))):
+    """Those of all machines."""
+    for path in (out / NAMELESS, *sorted(out.glob("calibration-*.json"))):
         with contextlib.suppress(OSError, ValueError):
             content = json.loads(path.read_text())
             if isinstance(content, dict):

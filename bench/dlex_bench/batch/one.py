@@ -78,6 +78,7 @@ def result_line(result: Result) -> str:
         _number(figures, "skew_ms_sd", "s.d. {:.1f} ms"),
         _number(figures, "rmse_q16_sum", "RMSE sum {:,.0f}"),
         _rtapp(result.get("rtapp") or {}),
+        _light(result.get("load") or {}),
     ]
     return ", ".join(part for part in parts if part) or DONE
 
@@ -95,3 +96,7 @@ def _number(figures: dict[str, Any], key: str, form: str) -> str:
 def _rtapp(tasks: dict[str, Any]) -> str:
     missed = [task.get("missed") for task in tasks.values()]
     return f"rt-app missed {' and '.join(str(count) for count in missed)}" if missed else ""
+
+
+def _light(load: dict[str, Any]) -> str:
+    return f"whose jobs took {load['work_part']:.0%} of the paper's" if load.get("work_light") else ""

@@ -18,9 +18,10 @@ from typing import Any
 from ..agenda.jobs import Job, setting_of
 from ..errors import EXIT_SETUP, DemoError
 from ..files import write_json
+from ..job.context import loops_file
 
 VERSION = 1
-BATCH, MACHINES, RESULT, LOCK, RTAPP = "batch.json", "machines", "result.json", ".lock", "rt-app.json"
+BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
 DONE, FAILED, SKIPPED = STATUSES = ("done", "failed", "skipped")
 # What calibrating leaves in a folder before its first batch.
 BEFOREHAND = ("calibration", "rt-app", MACHINES, ".")
@@ -86,9 +87,9 @@ class Store:
                 found[path.stem] = json.loads(path.read_text())
         return found
 
-    def rtapp_calibration(self) -> dict[str, Any] | None:
+    def rtapp_calibration(self, machine: str) -> dict[str, Any] | None:
         try:
-            content = json.loads((self.out / RTAPP).read_text())
+            content = json.loads(loops_file(self.out, machine).read_text())
         except (OSError, ValueError):
             return None
         return content if isinstance(content, dict) else None
@@ -144,6 +145,14 @@ class Store:
         with self._locked(".claim", shared=False, wait=True):
             (self.out / MACHINES).mkdir(exist_ok=True)
             write_json(self.out / MACHINES / f"{machine}.json", facts)
+
+    def adopt_rtapp_calibration(self, machine: str) -> None:
+        """One without a machine's name, as folders had it: theirs whose results alone are here. A batch that goes on keeps
+        its load."""
+        nameless, named = self.out / "rt-app.json", loops_file(self.out, machine)
+        if set(self.machines()) == {machine} and not named.exists():
+            with contextlib.suppress(FileNotFoundError):
+                nameless.rename(named)
 
     def begin(self, job: Job) -> Path:
         """An empty folder for the job; what an interrupted run left there is removed."""

@@ -16,6 +16,7 @@ from ..errors import EXIT_SETUP, DemoError, Interrupted
 from ..job.budget import calibrated_budget_is_known, forget_calibration
 from ..job.calibrate import calibrate, calibrated_job
 from ..job.context import Context
+from ..job.loops import LIGHT
 from ..machine.journal import repair
 from ..machine.lock import only_measurement
 from ..processes import choose_cpus
@@ -125,7 +126,9 @@ def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], Non
         say(f"set back what a run that was killed had changed: {', '.join(mended)}")
     here = commit(options.root)
     store.claim(plan.agenda.model_dump(mode="json"), plan.jobs, here)
-    return Context(options.root, store.out, machine=_settle_machine(store, options, say), commit=here)
+    machine = _settle_machine(store, options, say)
+    store.adopt_rtapp_calibration(machine)
+    return Context(options.root, store.out, machine=machine, commit=here)
 
 
 def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) -> str:
@@ -152,7 +155,7 @@ def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) 
 def keep_rtapp_calibration(store: Store, context: Context) -> None:
     """Beside the machine's other facts, which travel with its results."""
     facts = store.machines().get(context.machine)
-    calibration = store.rtapp_calibration()
+    calibration = store.rtapp_calibration(context.machine)
     if facts is not None and calibration is not None and facts.get("rtapp") != calibration:
         store.keep_machine(context.machine, {**facts, "rtapp": calibration})
 
@@ -220,6 +223,9 @@ class _Batch:
         told = ", ".join(f"{count} {status}" for status, count in counts.items())
         advice = "; --retry-failed repeats those that are not done" if set(statuses) != {DONE} else ""
         tell(self.console, f"{len(statuses)} jobs: {told}{advice}; results are in {self.store.out}")
+        light = sum(bool((self.results[job.id].get("load") or {}).get("work_light")) for job in self.plan.wanted)
+        if light:
+            tell(self.console, f"{light} of them beside rt-app jobs of less than {LIGHT:.0%} of the paper's: their load was light")
         if DONE not in statuses:
             reason: Any = self.results[self.plan.wanted[0].id].get("reason")
             raise DemoError(f"no job could be measured; of {self.plan.wanted[0].id}: {reason}")

@@ -58,7 +58,9 @@ def _go_on(content: dict[str, Any], pattern: Job, context: Context, say: Say) ->
         write_calibration(context.batch, context.machine, content)
         return
     number = len(content["tries"]) + 1
-    with _folder(context.batch / FOLDER / f"try-{number}") as directory:
+    # Of this machine: another host may be trying in the same folder.
+    require_room(context.batch)
+    with _folder(context.batch / FOLDER / context.machine / f"try-{number}") as directory:
         known = _try(pattern, context, share, directory, number, say)
         known["counts"] = known["work_held"] is not False or _is_repetition(content)
         content["tries"].append(known)
@@ -80,7 +82,6 @@ def _is_repetition(content: dict[str, Any]) -> bool:
 @contextlib.contextmanager
 def _folder(directory: Path) -> Iterator[Path]:
     """Of a try: what is not kept takes no room."""
-    require_room(directory.parents[1])
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     try:

@@ -16,7 +16,7 @@ def calibrate_parser() -> Parser:
         prog="dlex bench calibrate",
         description="Finds the budget that stands for the paper's on this machine: the one at which mplayer -framedrop drops "
         "what it dropped there, beside both rt-app tasks. `run` does this by itself when an agenda asks for a calibrated "
-        "budget and DIR has none. May be interrupted: the same command goes on.",
+        "budget and DIR has none of this machine. May be interrupted: the same command goes on.",
     )
     add_agenda_options(parser)
     parser.add_argument("--again", action="store_true", help="forget what was found and tried before")

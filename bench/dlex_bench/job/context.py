@@ -13,7 +13,7 @@ from ..place import require_program
 @dataclass(frozen=True)
 class Context:
     root: Path  # of the project: programs are found in its build/release, recipes in its media
-    batch: Path  # where calibrations lie (calibration.json, rt-app.json)
+    batch: Path  # where calibrations lie (calibration-MACHINE.json, rt-app-MACHINE.json)
     machine: str = ""  # the id of machines/<id>.json
     commit: str | None = None
     tick: Callable[[], None] = lambda: None  # called about twice a second while something plays
@@ -21,3 +21,8 @@ class Context:
     def program(self, place: str) -> Path:
         """One of ours, by its place in the build."""
         return require_program(self.root / "build/release" / place)
+
+
+def loops_file(batch: Path, machine: str) -> Path:
+    """How long rt-app's loops take; of each machine its own, as one loop takes another time on another machine."""
+    return batch / f"rt-app-{machine}.json"

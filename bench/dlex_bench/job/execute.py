@@ -100,7 +100,7 @@ def _perform(setting: Setting) -> dict[str, Any]:
     fares = scene.load.fares(_window(setting))
     load = {"cpu": setting.cpu, **(scene.load.about or {})}
     if fares:
-        load["work_held"] = verify(setting, fares)
+        load |= verify(setting, fares)
     return {
         "policy": {"asked": setting.job.sched, "applied": played.applied, "constrains": played.constrains},
         **views,

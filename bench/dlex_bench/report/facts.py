@@ -24,6 +24,9 @@ def batch_facts(batch: Batch) -> Facts:
         ("commit" if len(commits) < 2 else "commits", ", ".join(commits) or (batch.commit or "")),
         ("machine" if not batch.mixed else "machines", ", ".join(dict.fromkeys(one.machine for one in batch.rows))),
     ]
+    done = [one for one in batch.rows if one.done]
+    if light := sum(bool((one.result.get("load") or {}).get("work_light")) for one in done):
+        facts.append(("light load", f"in {light} of {len(done)} runs rt-app's jobs took less than 80% of 3 and 20 ms"))
     for found in batch.calibrations:
         where = f" on {found.get('machine')}" if batch.mixed else ""
         facts.append((f"calibration{where}", _calibration(found)))
