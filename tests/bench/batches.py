@@ -22,6 +22,7 @@ workloads:
 """
 FOUR = ["all-none-r1", "all-none-r2", "all-slack-r1", "all-slack-r2"]
 LIMIT_S = 500
+ANOTHER = "0123456789ab"
 
 
 def wait_until(condition, limit_s=LIMIT_S):
@@ -102,6 +103,25 @@ class Batches(Folder):
             found[path.parent.name] = json.loads(path.read_text())
             self.assertEqual(found[path.parent.name]["job"]["id"], path.parent.name)
         return found
+
+    def be_of_another_machine(self, out="out"):
+        """What one machine has left there, in a folder of its own or of several."""
+        folder = self.folder / out
+        for path in (folder / "machines").iterdir():
+            path.rename(path.with_name(f"{ANOTHER}.json"))
+        for path in folder.glob("*/result.json"):
+            result = json.loads(path.read_text())
+            result["job"]["id"] = self.elsewhere(result["job"]["id"])
+            path.write_text(json.dumps({**result, "machine": ANOTHER}))
+            path.parent.rename(folder / result["job"]["id"])
+        batch = json.loads((folder / "batch.json").read_text())
+        jobs = [{**job, "id": self.elsewhere(job["id"])} for job in batch["jobs"]]
+        (folder / "batch.json").write_text(json.dumps({**batch, "jobs": jobs}))
+
+    @staticmethod
+    def elsewhere(job):
+        name, at, _machine = job.partition("@")
+        return f"{name}@{ANOTHER}" if at else name
 
     def inodes(self, out="out"):
         return {path.parent.name: path.stat().st_ino for path in (self.folder / out).glob("*/result.json")}

@@ -8,6 +8,7 @@ Not covered: ssh itself, which is parallel's affair; jobs that look at a screen 
 
 import itertools
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from datetime import datetime
 from pathlib import Path
 
 import batches
-from batches import FOUR, Batches
+from batches import ANOTHER, FOUR, ROOT, Batches
 from outside import with_packages
 
 # A job that no machine can do: what it needs to be known of the clip stands in the recipe.
@@ -96,12 +97,24 @@ class Running(Batches):
 
     def test_results_of_another_machine_are_not_mixed_by_accident(self):
         self.run_batch("--only=all-none-r1")
-        machines = self.folder / "out/machines"
-        for path in machines.iterdir():
-            path.rename(machines / "0123456789ab.json")
+        self.be_of_another_machine()
         self.assertIn("another machine", self.run_batch(status=1))
+        self.assertIn("begun without --mixed, for one machine", self.run_batch("--mixed", status=1))
+        self.assertEqual(sorted(self.results()), ["all-none-r1"])
+
+    def test_in_a_folder_of_several_machines_each_does_all_the_jobs(self):
+        """What another has done is no run of this one: settings are compared within a machine."""
+        self.run_batch("--mixed", "--only=*-r1")
+        self.be_of_another_machine()
+        self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", "--mixed")
         self.run_batch("--mixed")
-        self.assertEqual(sorted(self.results()), FOUR)
+        self.assertIn("all of them over", self.run_command("plan", "agenda.yaml", "-o", "out", "--mixed"))
+        found = self.results()
+        here = {result["machine"] for result in found.values()} - {ANOTHER}
+        self.assertEqual(sorted(found), sorted(
+            [f"all-{name}-r1@{ANOTHER}" for name in ("none", "slack")] + [f"{job}@{machine}" for job in FOUR for machine in here]
+        ))
+        self.assertIn("wants --mixed", self.run_batch(status=1))
 
     def test_plan_tells_the_state_and_learns_from_it(self):
         before = self.run_command("plan", "agenda.yaml", "-o", "out")
@@ -242,6 +255,29 @@ class ManyHosts(Batches):
         self.assertEqual(sorted(job for job, status in statuses if status == "done"), FOUR)
         self.assertLessEqual({status for _job, status in statuses}, {"done", "failed"})
 
+    def test_every_host_plays_the_whole_agenda_by_the_line_of_the_guide(self):
+        """Dealt out, the runs of two settings would be on different machines and could not be paired."""
+        guide = (ROOT / "docs/laboratory.md").read_text()
+        line = next(line for line in guide.splitlines() if line.startswith("    bench/dlex-bench plan --jobs"))
+        _plan, told = line.split(" | ")
+        (self.folder / "hosts").write_text("one\ntwo\n")
+        for _ in range(2):  # the same line goes on, and repeats nothing
+            ran = subprocess.run(
+                [*shlex.split(told), f"--ssh={self.reach}"],
+                input=self.commands(), cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                timeout=batches.LIMIT_S,
+            )
+            self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        for host in ("one", "two"):
+            self.assertEqual(self.statuses(f"out-{host}"), dict.fromkeys(FOUR, "done"))
+        self.be_of_another_machine("out-two")
+        self.run_command("merge", "out-one", "out-two", "-o", "united", "--mixed")
+        runs = {}
+        for result in self.results("united").values():
+            runs.setdefault(result["job"]["workload"], []).append((result["machine"], result["job"]["repetition"]))
+        self.assertEqual(len(set(runs["none"])), 4)
+        self.assertEqual(sorted(runs["none"]), sorted(runs["slack"]))
+
     def test_hosts_that_are_one_machine_take_turns_on_its_cpu(self):
         self.assertEqual(self.parallel(self.commands()).returncode, 0)
         results = [result for host in ("one", "two") for result in self.results(f"out-{host}").values()]
@@ -270,14 +306,15 @@ class Merging(Batches):
 
     made = None
 
-    def be_of_another_machine(self, out):
-        for path in (self.folder / out / "machines").iterdir():
-            facts = path.read_text()
-            path.unlink()
-            (self.folder / out / "machines/0123456789ab.json").write_text(facts)
-        for path in (self.folder / out).glob("*/result.json"):
-            result = json.loads(path.read_text())
-            path.write_text(json.dumps({**result, "machine": "0123456789ab"}))
+    def be_whole(self, out):
+        for job in FOUR:
+            if not (self.folder / out / job).exists():
+                shutil.copytree(Merging.made / ("a" if job.endswith("1") else "b") / job, self.folder / out / job)
+
+    def fail_job(self, job, reason, started):
+        path = self.folder / job / "result.json"
+        told = {"status": "failed", "reason": reason, "started": started}
+        path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
 
     def test_results_are_united_with_their_records_and_the_batch_goes_on(self):
         said = self.run_command("merge", "a", "b", "-o", "c")
@@ -310,9 +347,55 @@ class Merging(Batches):
         self.run_command("merge", "a", "b", "-o", "c", "--mixed")
         found = self.results("c")
         here = self.results("a")["all-none-r1"]["machine"]
-        both = {f"all-none-r1@{machine}": machine for machine in (here, "0123456789ab")}
-        self.assertEqual({job: found[job]["machine"] for job in both}, both)
-        self.assertEqual(sorted(found), sorted({*FOUR, *both} - {"all-none-r1"}))
+        self.assertEqual({job: result["machine"] for job, result in found.items()}, {
+            f"all-none-r1@{here}": here, f"all-slack-r1@{here}": here, f"all-none-r1@{ANOTHER}": ANOTHER,
+            f"all-none-r2@{ANOTHER}": ANOTHER, f"all-slack-r2@{ANOTHER}": ANOTHER,
+        })
+
+    def test_run_is_there_once_by_whatever_ways_it_comes(self):
+        """The second machine goes on meanwhile; what was united before may be a source as well."""
+        self.be_whole("a")
+        shutil.rmtree(self.folder / "b")
+        shutil.copytree(self.folder / "a", self.folder / "b")
+        self.be_of_another_machine("b")
+        here = self.results("a")["all-none-r1"]["machine"]
+        late = [self.folder / "b" / job for job in FOUR if job != "all-none-r1"]
+        for path in late:
+            path.rename(self.folder / path.name)
+        self.run_command("merge", "a", "b", "-o", "u", "--mixed")
+        names = [f"{job}@{here}" for job in FOUR]
+        self.assertEqual(sorted(self.results("u")), sorted([*names, f"all-none-r1@{ANOTHER}"]))
+        for path in late:
+            (self.folder / path.name).rename(path)
+        both = sorted([*names, *(f"{job}@{ANOTHER}" for job in FOUR)])
+        for sources, out in (("ab", "u"), ("ua", "v"), ("auvb", "u"), ("uv", "w")):
+            self.run_command("merge", *sources, "-o", out, "--mixed")
+            self.assertEqual(sorted(self.results(out)), both, f"{sources} into {out}")
+        self.assertIn("wants --mixed", self.run_batch(out="u", status=1))
+        self.assertIn("all of them over", self.run_batch("--mixed", out="u"))
+        self.assertEqual(sorted(self.results("u")), both)
+
+    def test_source_may_be_where_all_goes_unless_its_names_would_change(self):
+        self.assertIn("a holds 4 results of 2 folders; 2 of them were not there", self.run_command("merge", "a", "b", "-o", "a"))
+        self.assertEqual(self.statuses("a"), dict.fromkeys(FOUR, "done"))
+        self.be_of_another_machine("b")
+        told = self.run_command("merge", "a", "b", "-o", "a", "--mixed", status=1)
+        self.assertIn("a was begun without --mixed, for one machine; choose another folder by -o", told)
+        self.assertEqual(sorted(self.results("a")), FOUR)
+
+    def test_failure_gives_way_to_a_later_one_and_to_a_result(self):
+        shutil.copytree(self.folder / "a/all-none-r1", self.folder / "b/all-none-r1")
+        self.fail_job("a/all-none-r1", "at first", "2026-01-01T00:00:00.000Z")
+        self.fail_job("b/all-none-r1", "again", "2026-01-02T00:00:00.000Z")
+        for sources, out in (("ab", "c"), ("ba", "d"), ("a", "d")):
+            self.run_command("merge", *sources, "-o", out)
+            self.assertEqual(self.results(out)["all-none-r1"]["reason"], "again")
+        shutil.rmtree(self.folder / "b")
+        shutil.copytree(Merging.made / "a", self.folder / "b")
+        self.assertIn("; 1 of them was not there", self.run_command("merge", "b", "-o", "c"))
+        self.assertEqual(self.statuses("c"), dict.fromkeys(FOUR, "done"))
+        self.assertIn("; 0 of them were not there", self.run_command("merge", "a", "-o", "c"))
+        self.assertEqual(self.statuses("c"), dict.fromkeys(FOUR, "done"))
 
     def test_other_agenda_is_a_conflict(self):
         self.run_batch("--only=all-none-r1", "--length=0.3", out="d")
@@ -331,14 +414,14 @@ class Merging(Batches):
     def test_every_machine_keeps_its_budget(self):
         self.be_of_another_machine("b")
         here = self.results("a")["all-none-r1"]["machine"]
-        for out, machine, budget_ms in (("a", here, 8.1), ("b", "0123456789ab", 8.3)):
+        for out, machine, budget_ms in (("a", here, 8.1), ("b", ANOTHER, 8.3)):
             calibration = {"machine": machine, "budget_ms": budget_ms}
             (self.folder / out / "calibration.json").write_text(json.dumps(calibration))
         self.run_command("merge", "a", "b", "-o", "c", "--mixed")
         self.run_command("merge", "c", "-o", "d", "--mixed")
         for out in ("c", "d"):
             kept = [json.loads(path.read_text()) for path in (self.folder / out).glob("calibration*.json")]
-            self.assertEqual({it["machine"]: it["budget_ms"] for it in kept}, {here: 8.1, "0123456789ab": 8.3})
+            self.assertEqual({it["machine"]: it["budget_ms"] for it in kept}, {here: 8.1, ANOTHER: 8.3})
 
 
 if __name__ == "__main__":

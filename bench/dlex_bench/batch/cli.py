@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DEFAULT_OUT = Path("build/batch")
 LAUNCHER = Path("bench/dlex-bench")
+MIXED = "DIR is of several machines; each does all the jobs, as JOB@MACHINE"
 
 
 def _times(text: str) -> int:
@@ -51,7 +52,7 @@ def plan_parser() -> Parser:
     add_agenda_options(parser)
     _add_only(parser)
     parser.add_argument("--jobs", action="store_true", help="print a command for each, for GNU parallel")
-    parser.add_argument("--mixed", action="store_true", help="with --jobs: several machines may write to one DIR")
+    parser.add_argument("--mixed", action="store_true", help=MIXED)
     parser.add_argument("--launcher", metavar="COMMAND", help=f"with --jobs: how ({LAUNCHER})")
     return parser
 
@@ -59,6 +60,7 @@ def plan_parser() -> Parser:
 def run_plan(arguments: argparse.Namespace) -> None:
     from rich.console import Console
 
+    from .facts import machine_facts, machine_id
     from .plan import command_lines, read_plan, show_plan
     from .results import Store
 
@@ -69,7 +71,7 @@ def run_plan(arguments: argparse.Namespace) -> None:
         launcher = arguments.launcher or str(LAUNCHER if LAUNCHER.exists() else PROJECT / LAUNCHER)
         print("\n".join(command_lines(plan, extent, arguments.out, launcher, arguments.mixed)))
     else:
-        show_plan(Console(), PROJECT, plan, store)
+        show_plan(Console(), PROJECT, plan.on(machine_id(machine_facts())) if arguments.mixed else plan, store)
 
 
 def run_parser() -> Parser:
@@ -82,7 +84,7 @@ def run_parser() -> Parser:
     _add_only(parser)
     _add_wait(parser)
     parser.add_argument("--retry-failed", action="store_true", help="repeat jobs that failed or were skipped")
-    parser.add_argument("--mixed", action="store_true", help="DIR may have results of other machines")
+    parser.add_argument("--mixed", action="store_true", help=MIXED)
     return parser
 
 
@@ -102,7 +104,7 @@ def run_job_parser() -> Parser:
     add_agenda_options(parser)
     parser.add_argument("job", metavar="JOB", help="its id; `plan` lists them")
     _add_wait(parser)
-    parser.add_argument("--mixed", action="store_true", help="DIR may have results of other machines")
+    parser.add_argument("--mixed", action="store_true", help=MIXED)
     return parser
 
 
@@ -118,7 +120,7 @@ def merge_parser() -> Parser:
     parser = Parser(prog="dlex bench merge", description="Unites folders of results, whose jobs must be of one agenda.")
     parser.add_argument("sources", type=Path, nargs="+", metavar="DIR", help="folders of results")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="where all of them go")
-    parser.add_argument("--mixed", action="store_true", help="they may come from several machines")
+    parser.add_argument("--mixed", action="store_true", help="of several machines; each result is named JOB@MACHINE")
     return parser
 
 

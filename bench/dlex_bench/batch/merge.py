@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One folder of results from several. A job that is there twice, or a second machine, is no accident that goes unseen."""
+"""One folder of results from several. What a machine made of a job is there once, by whatever ways it comes; that a job was
+done twice, or on a second machine, is no accident that goes unseen.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from ..errors import EXIT_SETUP, DemoError
 from ..progress import tell
 from ..files import write_json
 from ..job.budget import NAMELESS, write_calibration
-from .results import DONE, RESULT, Result, Store, difference, open_results
+from .results import DONE, RESULT, Result, Store, difference, on_machine, open_results, planned_id
 
 PARTIAL = ".merging"
 
@@ -36,20 +38,31 @@ class Found:
     def job(self) -> Job:
         return Job.from_json(self.result["job"])
 
+    @property
+    def is_done(self) -> bool:
+        return bool(self.result["status"] == DONE)
+
+    def under(self, job_id: str) -> Result:
+        return {**self.result, "job": {**self.result["job"], "id": job_id}}
+
 
 def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> None:
     stores = [open_results(source) for source in sources]
-    found = [Found(store, result) for store in stores for result in store.results().values()]
+    found = _found(stores)
     if not found:
         raise DemoError(f"none of {', '.join(map(str, sources))} has a result yet; run the batch first", EXIT_SETUP)
-    if not mixed:
-        _refuse_several_machines(stores, found, Store(out))
-    planned = _planned(stores)
-    chosen = _unite(found)
     target = Store(out)
+    there = _found([target])
+    if not mixed:
+        _refuse_several_machines(stores, [*found, *there])
+    planned = _planned([*stores, target])
+    united = _unite([*there, *found])
+    chosen = {_named(entry.job, entry.machine, mixed).id: entry for entry in united}
+    machines = dict.fromkeys(entry.machine for entry in united)
+    jobs = [_named(job, machine, mixed) for job in planned for machine in machines]
     with target.opened():
         batch = stores[0].batch() or {}
-        target.claim(batch.get("agenda", {}), _jobs(planned, chosen), batch.get("commit"))
+        target.claim(batch.get("agenda", {}), jobs, batch.get("commit"))
         _keep_machines(stores, target)
         _keep_calibrations(stores, target)
         copied = sum(_copy(entry, job_id, target) for job_id, entry in chosen.items())
@@ -58,9 +71,17 @@ def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> 
     tell(console, f"{out} holds {results} of {folders}; {copied} of them {'was' if copied == 1 else 'were'} not there before")
 
 
-def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found], target: Store) -> None:
-    origin = {entry.machine: entry.store.out for entry in found}
-    origin |= {str(result["machine"]): target.out for result in target.results().values()}
+def _found(stores: Iterable[Store]) -> list[Found]:
+    return [Found(store, result) for store in stores for result in store.results().values()]
+
+
+def _named(job: Job, machine: str, mixed: bool) -> Job:
+    """The one rule of names, whatever folders it comes from and under what name."""
+    return on_machine(job, machine) if mixed else replace(job, id=planned_id(job.id))
+
+
+def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) -> None:
+    origin = {entry.machine: entry.store.out for entry in reversed(found)}
     if len(origin) > 1:
         facts = {machine: kept for store in stores for machine, kept in store.machines().items()}
         named = [f"{out} of {_spelled(facts.get(machine, {}))} ({machine})" for machine, out in origin.items()]
@@ -75,10 +96,11 @@ def _spelled(facts: dict[str, Any]) -> str:
     return f"{facts.get('cpu') or 'an unknown CPU'}, Linux {facts.get('kernel') or 'unknown'}"
 
 
-def _planned(stores: Sequence[Store]) -> dict[str, Job]:
+def _planned(stores: Sequence[Store]) -> list[Job]:
+    """By their names in the agenda; those without a result included, which can still be run in the new folder."""
     planned: dict[str, Job] = {}
     for store in stores:
-        for job in store.jobs():
+        for job in (replace(job, id=planned_id(job.id)) for job in store.jobs()):
             known = planned.setdefault(job.id, job)
             if changed := difference(known.to_json(), job.to_json()):
                 key, before, after = changed
@@ -87,35 +109,29 @@ def _planned(stores: Sequence[Store]) -> dict[str, Job]:
                     "results of one agenda and the same options",
                     EXIT_SETUP,
                 )
-    return planned
+    return [*planned.values()]
 
 
-def _unite(found: Sequence[Found]) -> dict[str, Found]:
-    """By the id under which they are kept: a job that several machines did gets the machine's name behind its own."""
-    machines: dict[str, set[str]] = {}
+def _unite(found: Iterable[Found]) -> list[Found]:
+    """One of each job and machine."""
+    chosen: dict[tuple[str, str], Found] = {}
     for entry in found:
-        machines.setdefault(entry.job.id, set()).add(entry.machine)
-    chosen: dict[str, Found] = {}
-    for entry in found:
-        name = entry.job.id
-        job_id = name if len(machines[name]) == 1 or "@" in name else f"{name}@{entry.machine}"
-        other = chosen.setdefault(job_id, entry)
-        if (entry.result["status"] == DONE) != (other.result["status"] == DONE):
-            chosen[job_id] = entry if entry.result["status"] == DONE else other  # tried in vain on one host, repeated on another
-        elif other.result != entry.result:
-            raise DemoError(
-                f"{name} was done twice on one machine, in {other.store.out} and in {entry.store.out}; remove one of them",
-                EXIT_SETUP,
-            )
-    return chosen
+        run = planned_id(entry.job.id), entry.machine
+        chosen[run] = _better(chosen.get(run, entry), entry, run[0])
+    return [*chosen.values()]
 
 
-def _jobs(planned: dict[str, Job], chosen: dict[str, Found]) -> list[Job]:
-    """All that were planned, those without a result included: they can still be run in the new folder."""
-    renamed = {entry.job.id for job_id, entry in chosen.items() if job_id != entry.job.id}
-    done = {job_id: replace(entry.job, id=job_id) for job_id, entry in chosen.items()}
-    left = {job_id: job for job_id, job in planned.items() if job_id not in renamed}
-    return [*(left | done).values()]
+def _better(known: Found, other: Found, name: str) -> Found:
+    """A job that was tried in vain may have been repeated, and counts as it ended at last."""
+    if known.is_done != other.is_done:
+        return known if known.is_done else other
+    if known.under(name) == other.under(name):
+        return known
+    if known.is_done:
+        raise DemoError(
+            f"{name} was done twice on one machine, in {known.store.out} and in {other.store.out}; remove one of them", EXIT_SETUP
+        )
+    return max(known, other, key=lambda entry: str(entry.result.get("started")))
 
 
 def _keep_machines(stores: Sequence[Store], target: Store) -> None:
@@ -151,18 +167,14 @@ def _read_calibrations(out: Path) -> Iterator[dict[str, Any]]:
 
 def _copy(entry: Found, job_id: str, target: Store) -> bool:
     """A job's folder is there as a whole or not at all; false: it was there already."""
-    result = {**entry.result, "job": {**entry.result["job"], "id": job_id}}
-    there = target.result(job_id)
-    if there is not None:
-        if there != result:
-            raise DemoError(f"{target.out} has another result of {job_id} already; choose another folder by -o", EXIT_SETUP)
+    if entry.store.out.resolve() == target.out.resolve():
         return False
     partial = target.out / PARTIAL
     shutil.rmtree(partial, ignore_errors=True)
     try:
         shutil.copytree(entry.store.folder(entry.job.id), partial, symlinks=True)
         if job_id != entry.job.id:
-            write_json(partial / RESULT, result)
+            write_json(partial / RESULT, entry.under(job_id))
         target.drop(job_id)
         partial.rename(target.folder(job_id))
     except OSError as cause:

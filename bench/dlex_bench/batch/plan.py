@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -14,9 +14,10 @@ from rich.console import Console
 from ..agenda.jobs import Extent, Job, expand, select
 from ..agenda.model import Agenda
 from ..agenda.reader import read_agenda
+from ..errors import EXIT_SETUP, DemoError
 from ..progress import spoken_time, tell
 from .expected import Expectation
-from .results import FAILED, Result, Store
+from .results import FAILED, Result, Store, on_machine, planned_id
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,18 @@ class Plan:
     agenda: Agenda
     jobs: list[Job]  # all of the agenda
     wanted: list[Job]  # those that --only leaves
+
+    def on(self, machine: str) -> Plan:
+        """The same jobs in a folder of several machines."""
+        jobs, wanted = ([on_machine(job, machine) for job in some] for some in (self.jobs, self.wanted))
+        return replace(self, jobs=jobs, wanted=wanted)
+
+    def job(self, name: str) -> Job:
+        """By its id here or in the agenda."""
+        for job in self.jobs:
+            if name in (job.id, planned_id(job.id)):
+                return job
+        raise DemoError(f"{self.path} has no job {name}; `plan` lists those that it has", EXIT_SETUP)
 
 
 def read_plan(path: Path, extent: Extent, begun: Collection[str] | None = None) -> Plan:

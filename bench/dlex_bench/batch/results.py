@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
 DONE, FAILED, SKIPPED = STATUSES = ("done", "failed", "skipped")
 # What calibrating leaves in a folder before its first batch.
 BEFOREHAND = ("calibration", "rt-app", MACHINES, ".")
+
+# Behind a job's id and before that of the machine that did it, in a folder of several machines.
+AT = "@"
 
 Result = dict[str, Any]
 
@@ -133,8 +137,17 @@ class Store:
     def refuse_changed(self, jobs: Sequence[Job]) -> None:
         """A result is that of the job as it was, not of one that only has its name."""
         known = {job.id: job for job in self.jobs()}
+        self._refuse_other_names([*known], [job.id for job in jobs])
         for job in jobs:
             _refuse_change(self.out, known.get(job.id), job)
+
+    def _refuse_other_names(self, known: Sequence[str], wanted: Sequence[str]) -> None:
+        """Under both kinds of names one run could be there twice."""
+        if not known or not wanted or (AT in known[0]) == (AT in wanted[0]):
+            return
+        if AT in known[0]:
+            raise _refusal(f"{self.out} keeps results by their machines and wants --mixed")
+        raise _refusal(f"{self.out} was begun without --mixed, for one machine")
 
     def _refuse_foreign(self) -> None:
         foreign = [entry.name for entry in self.out.iterdir() if not entry.name.startswith(BEFOREHAND)]
@@ -192,6 +205,16 @@ def read_result(folder: Path) -> Result | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return result if whole else None
+
+
+def on_machine(job: Job, machine: str) -> Job:
+    """As a folder of several machines names it: each of them does all the jobs."""
+    return replace(job, id=f"{planned_id(job.id)}{AT}{machine}")
+
+
+def planned_id(job_id: str) -> str:
+    """As the agenda names it, whoever did it."""
+    return job_id.partition(AT)[0]
 
 
 def open_results(out: Path) -> Store:

@@ -44,7 +44,7 @@ class Options:
 
 def run(options: Options, wait: bool, console: Console) -> None:
     store = Store(options.out)
-    plan = read_plan(options.agenda, options.extent, store.settings())
+    plan = _named(read_plan(options.agenda, options.extent, store.settings()), options)
 
     def say(text: str) -> None:
         tell(console, text)
@@ -64,10 +64,8 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
     """One job, as a command of its own: what has failed is tried again, what is done or was skipped is over."""
     store = Store(options.out)
     # Its plan was made before, maybe elsewhere: a clip that is not here fails the job, which keeps the reason.
-    plan = read_plan(options.agenda, options.extent, store.settings() or frozenset())
-    job = next((job for job in plan.jobs if job.id == job_id), None)
-    if job is None:
-        raise DemoError(f"{options.agenda} has no job {job_id}; `plan` lists those that it has", EXIT_SETUP)
+    plan = _named(read_plan(options.agenda, options.extent, store.settings() or frozenset()), options)
+    job = plan.job(job_id)
 
     def say(text: str) -> None:
         tell(console, text)
@@ -88,7 +86,7 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
 def calibrate_batch(options: Options, again: bool, wait: bool, console: Console) -> None:
     """The budget alone, before the first job or anew."""
     store = Store(options.out)
-    plan = read_plan(options.agenda, options.extent, store.settings())
+    plan = _named(read_plan(options.agenda, options.extent, store.settings()), options)
     pattern = calibrated_job(plan.jobs)
     if pattern is None:
         raise DemoError(f"{options.agenda} has no calibrated budget; write sched: deadline:calibrated/40", EXIT_SETUP)
@@ -102,6 +100,10 @@ def calibrate_batch(options: Options, again: bool, wait: bool, console: Console)
             forget_calibration(store.out, context.machine)
         budget_ms = calibrate(pattern, context, say)
     tell(console, f"calibrated budget: {budget_ms:g} ms; it is kept in {store.out}")
+
+
+def _named(plan: Plan, options: Options) -> Plan:
+    return plan.on(machine_id(machine_facts())) if options.mixed else plan
 
 
 def _calibrate_for(jobs: Sequence[Job], plan: Plan, context: Context, say: Callable[[str], None]) -> None:
@@ -140,7 +142,7 @@ def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) 
     if others and not options.mixed:
         raise DemoError(
             f"{store.out} has results of another machine or kernel ({known[others[0]].get('cpu')}, Linux "
-            f"{known[others[0]].get('kernel')}); choose another folder by -o, or mix them by --mixed",
+            f"{known[others[0]].get('kernel')}); choose another folder by -o, and unite them by `merge --mixed`",
             EXIT_SETUP,
         )
     old = known.get(machine, {})

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from ..batch.cli import add_agenda_options
+from ..batch.cli import MIXED, add_agenda_options
 from ..parser import Parser
 from ..place import PROJECT
 
@@ -21,6 +20,7 @@ def calibrate_parser() -> Parser:
     add_agenda_options(parser)
     parser.add_argument("--again", action="store_true", help="forget what was found and tried before")
     parser.add_argument("--wait", action="store_true", help="while another measures on this machine")
+    parser.add_argument("--mixed", action="store_true", help=MIXED)
     return parser
 
 
@@ -31,5 +31,5 @@ def run_calibrate(arguments: argparse.Namespace) -> None:
     from ..batch.runner import Options, calibrate_batch
 
     extent = Extent(arguments.reps, arguments.length, arguments.quick)
-    out: Path = arguments.out
-    calibrate_batch(Options(PROJECT, arguments.agenda, out, extent), arguments.again, arguments.wait, Console())
+    options = Options(PROJECT, arguments.agenda, arguments.out, extent, mixed=arguments.mixed)
+    calibrate_batch(options, arguments.again, arguments.wait, Console())
