@@ -146,8 +146,9 @@ class Reservations(Place):
     def test_stress_may_run_beside_a_reservation(self):
         if not shutil.which("stress"):
             self.skipTest("stress is not installed")
-        result = self.done(sched="deadline:15/40", load={"kind": "stress", "cpu": 1, "vm": 0})
+        result = self.done(sched="deadline:15/40", load={"kind": "stress", "cpu": 2, "vm": 0})
         self.assertEqual(result["policy"]["applied"], "deadline:15/40")
+        self.assertEqual(result["load"], {"cpu": max(os.sched_getaffinity(0)), "kind": "stress"})
 
     def test_reservation_that_is_not_admitted_is_told(self):
         result = self.execute(sched="deadline:39.9/40")

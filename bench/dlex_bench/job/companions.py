@@ -43,7 +43,7 @@ def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] |
             yield Companion(running.sample, running, about)
     else:
         with stress(load.get("cpu", 0), load.get("vm", 0), {setting.cpu}, SETTLE_S, enter) as process:
-            yield Companion(lambda: check(process), about=dict(load))
+            yield Companion(lambda: check(process), about={"kind": load["kind"]})
 
 
 def rtapp_limit_s(length_s: float) -> float:
