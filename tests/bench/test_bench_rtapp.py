@@ -83,6 +83,28 @@ class Logs(Folder):
         self.assertEqual(jobs_done(jobs, 20_000), 2.5)
         self.assertEqual(work_us(jobs, [Sample(4_000, 1_000), Sample(20_000, 7_000)]), 3_000)
 
+    def test_jobs_are_counted_at_every_moment(self):
+        jobs = [Activation(start, start + 4_000, 4_000, 8_000) for start in range(8_000, 80_000, 8_000)]
+        counted = {at_us: jobs_done(jobs, at_us) for at_us in (0, 8_000, 9_000, 12_000, 14_000, 18_000, 76_000, 90_000)}
+        self.assertEqual(counted, {0: 0, 8_000: 0, 9_000: 0.25, 12_000: 1, 14_000: 1, 18_000: 1.5, 76_000: 9, 90_000: 9})
+
+    def test_samples_do_not_go_through_all_jobs_each(self):
+        class Counted(list):
+            looked_at = 0
+
+            def __getitem__(self, place):
+                self.looked_at += 1
+                return super().__getitem__(place)
+
+            def __iter__(self):
+                for job in super().__iter__():
+                    self.looked_at += 1
+                    yield job
+
+        jobs = Counted(Activation(start, start + 4_000, 4_000, 8_000) for start in range(0, 1_000_000, 8_000))
+        work_us(jobs, [Sample(at_us, at_us / 8) for at_us in range(5_000, 1_000_000, 8_000)])
+        self.assertLess(jobs.looked_at, len(jobs) ** 1.5)
+
     def test_unseen_work_is_unknown(self):
         self.assertIsNone(work_us([], []))
         self.assertIsNone(work_us([Activation(0, 1, 1, 2)], [Sample(0, 0)]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,10 +104,9 @@ def work_us(activations: Sequence[Activation], samples: Sequence[Sample]) -> flo
 
 
 def jobs_done(activations: Sequence[Activation], at_us: float) -> float:
-    done = 0.0
-    for job in activations:
-        if job.end_us <= at_us:
-            done += 1
-        elif job.start_us < at_us:
-            done += (at_us - job.start_us) / (job.end_us - job.start_us)
-    return done
+    """A task has one job at a time, logged when it has ended: the first that has not is the one that may have begun."""
+    done = bisect_right(activations, at_us, key=lambda job: job.end_us)
+    if done == len(activations) or activations[done].start_us >= at_us:
+        return float(done)
+    job = activations[done]
+    return done + (at_us - job.start_us) / (job.end_us - job.start_us)
