@@ -11,6 +11,7 @@ import ctypes
 import os
 import re
 import resource
+import select
 import signal
 import subprocess
 import time
@@ -41,11 +42,6 @@ def choose_cpus(wanted: int | None = None) -> tuple[int, frozenset[int]]:
         told = ", ".join(map(str, sorted(allowed)))
         raise DemoError(f"CPU {cpu} is not among those that may be used ({told}); name one of them", EXIT_SETUP)
     return cpu, frozenset(allowed - {cpu} or allowed)
-
-
-def cpu_clock_of(pid: int) -> int:
-    """The clock id of a process's CPU time, all its threads together (clock_getcpuclockid(3) computes the same)."""
-    return (~pid << 3) | 2
 
 
 def _placement(
@@ -123,16 +119,38 @@ def end(process: subprocess.Popen[bytes], signum: int = signal.SIGTERM) -> None:
             pipe.close()
 
 
-def wait_for(process: subprocess.Popen[bytes], limit_s: float, tick: Callable[[], None], what: str) -> None:
-    """Until it has ended by itself, with `tick` every half a second; what that raises ends the waiting."""
+def wait_for(
+    process: subprocess.Popen[bytes],
+    limit_s: float,
+    tick: Callable[[], None],
+    what: str,
+    at_end: Callable[[], None] | None = None,
+) -> None:
+    """Until it has ended by itself, with `tick` every half a second; what that raises ends the waiting.
+
+    `at_end` is called when all of it has ended and the kernel still knows what its main thread took.
+    """
     limit = time.monotonic() + limit_s
-    while process.poll() is None:
+    while not has_ended(process, POLL_S):
         if time.monotonic() > limit:
             raise TimedOut(what, limit_s)
-        try:
-            process.wait(POLL_S)
-        except subprocess.TimeoutExpired:
-            tick()
+        tick()
+    if at_end:
+        at_end()
+    process.wait()
+
+
+def has_ended(process: subprocess.Popen[bytes], within_s: float = 0) -> bool:
+    """Whether all its threads have, at the latest `within_s` from now. It is not waited for: its /proc entry stays."""
+    if process.returncode is not None:
+        return True
+    end = os.pidfd_open(process.pid)
+    try:
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
+        return bool(poll.poll(1e3 * within_s))
+    finally:
+        os.close(end)
 
 
 def children_cpu_s() -> float:

@@ -271,11 +271,11 @@ class Standings(unittest.TestCase):
 
     def test_no_figure_is_cut_off_in_80_columns(self):
         figures = {"shown": 1, "torn": 1, "skew_ms_mean": 1643.2, "skew_ms_sd": 1224.5, "rmse_q16_sum": 1_507_285,
-                   "dropped": 208, "cpu_ms_per_frame": 12.05}
+                   "dropped": 208, "cpu_ms_per_frame": 12.05, "cpu_ms_per_frame_outside": 0.51}
         runs = [{key: value * (1 + number / 20) for key, value in figures.items()} for number in range(5)]
         settings = settings_of(*(repeated(name, runs, missed=200) for name in ("dlex_slack", "mplayer_hardframedrop")))
         spreads = {name: standings._spread(found) for (_section, name), found in settings.items()}
-        for width in (80, 100, 120):
+        for width in (80, 90, 100, 120, 130):
             console = Console(file=io.StringIO(), width=width)
             console.print(standings._medians(console, spreads, 5, standings.COLUMNS))
             self.assertNotIn("…", console.file.getvalue())
@@ -299,6 +299,17 @@ class Standings(unittest.TestCase):
         told = held.fairness(results_frame.rows(runs))
         self.assertIn("every thread of mpv has to share the measured CPU, of dlex-play only the main one", told)
         self.assertIsNone(held.fairness(results_frame.rows(runs[:1])))
+
+    def test_work_that_the_policy_does_not_hold_is_told(self):
+        ours = result("dlex_slack", constrains=held.MAIN_THREAD, cpu_ms_per_frame=7.0, cpu_ms_per_frame_outside=0.5)
+        peer = result("mplayer_framedrop", constrains=held.MAIN_THREAD, cpu_ms_per_frame=8.0, cpu_ms_per_frame_outside=0.125)
+        ours["threads"] = [{"work": "decodes and presents"}, {"work": "demuxes and decodes sound"}, {"work": "sound"}]
+        peer["threads"] = [{"work": "demuxes, decodes and presents"}, {"work": "sound"}]
+        told = held.fairness(results_frame.rows([ours, peer]))
+        self.assertIn("dlex-play 0.50 of 7.00 ms (demuxes and decodes sound, sound); mplayer 0.12 of 8.00 ms (sound).", told)
+        self.assertIsNone(held.fairness(results_frame.rows([ours])))
+        quotas = [it | {"figures": it["figures"] | {"cpu_ms_per_frame_outside": 0.0}} for it in (ours, peer)]
+        self.assertIsNone(held.fairness(results_frame.rows(quotas)))
 
     def test_section_says_what_it_constrained_and_what_is_left_out(self):
         runs = repeated("dlex_slack", [point()] * 2) + [result("mpv_vo", 1, status="skipped")]

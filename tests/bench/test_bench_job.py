@@ -92,7 +92,12 @@ class Results(Place):
         self.assertEqual((works[0], "unknown" in works), ("decodes and presents", False))
         self.assertGreater(figures["cpu_ms_per_frame"], 0)
         self.assertAlmostEqual(figures["player_cpu_s"] * 1e3, figures["cpu_ms_per_frame"] * PICTURES)
-        self.assertEqual(result["policy"], {"asked": "other", "applied": "other", "constrains": "the player's main thread"})
+        self.assertEqual(result["policy"], {"asked": "other", "applied": "other", "constrains": "the player's main thread",
+                                            "throttled": None})
+        held_ms, outside_ms = (figures[f"cpu_ms_per_frame_{where}"] for where in ("held", "outside"))
+        self.assertAlmostEqual(held_ms + outside_ms, figures["cpu_ms_per_frame"])
+        self.assertAlmostEqual(held_ms * PICTURES, 1e3 * result["threads"][0]["cpu_s"])
+        self.assertGreater(outside_ms, 0)
         self.assertEqual(json.loads(json.dumps(result)), result)
 
     def test_figures_are_those_of_dlex_qoe(self):

@@ -8,11 +8,13 @@ import sys
 import time
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 from dlex_bench import processes
 from dlex_bench.errors import Interrupted
-from dlex_bench.processes import child, cpu_clock_of, signals_as_exceptions
+from dlex_bench.players.playing import Playing
+from dlex_bench.processes import child, children_cpu_s, signals_as_exceptions, wait_for
 
 CPUS = os.sched_getaffinity(0)
 
@@ -69,11 +71,51 @@ class Children(unittest.TestCase):
             parent.kill()
         self.assertTrue(wait_until(lambda: not is_running(grandchild)))
 
-    def test_cpu_clock_is_that_of_the_process(self):
-        before_ns = time.process_time_ns()
-        seen_ns = time.clock_gettime_ns(cpu_clock_of(os.getpid()))
-        self.assertLessEqual(before_ns, seen_ns)
-        self.assertLessEqual(seen_ns, time.process_time_ns())
+    def test_last_look_is_at_what_has_ended_and_is_still_there(self):
+        seen = []
+        with child(["true"], cpus=os.sched_getaffinity(0)) as process:
+            state = Path(f"/proc/{process.pid}/stat")
+            wait_for(process, 60, lambda: None, "true", lambda: seen.append(state.read_text().rsplit(")")[1].split()[0]))
+            self.assertEqual((seen, process.returncode), (["Z"], 0))
+
+
+class Threads(unittest.TestCase):
+    """What a player's threads took, where one ends between two looks and one works to the end."""
+
+    TEXT = """
+import threading, time
+def work(cpu_s):
+    end_s = time.thread_time() + cpu_s
+    while time.thread_time() < end_s: pass
+def feed():
+    open('/proc/thread-self/comm', 'w').write('feeder')
+    work(0.1)
+    time.sleep(0.3)  # it is seen
+    work(0.3)        # and this is not
+feeder = threading.Thread(target=feed)
+feeder.start()
+feeder.join()
+work(0.2)
+print(time.thread_time(), time.process_time(), flush=True)
+"""
+
+    def test_time_outside_is_exact_although_a_thread_ended_unseen(self):
+        adapter = SimpleNamespace(name="it", threads={"main": "decodes", "feeder": "demuxes"}, complaint=lambda *_: None)
+        before_s = children_cpu_s()
+        with child([sys.executable, "-c", self.TEXT], cpus=CPUS, stdout=subprocess.PIPE) as process:
+            player = Playing(adapter, process, Path("/nowhere"))
+            limit = time.monotonic() + 60
+            while len(player.threads) < 2 or player.threads[1].cpu_s < 0.1:
+                player.look()
+                self.assertLess(time.monotonic(), limit)
+                time.sleep(0.01)
+            main_s, all_s = map(float, process.stdout.readline().split())
+            player.wait(60, lambda: None)
+        outside_s = children_cpu_s() - before_s - player.main_cpu_s
+        self.assertAlmostEqual(outside_s, all_s - main_s, delta=0.005)  # a thread's own end is in no clock that it reads
+        self.assertGreaterEqual(player.main_cpu_s, main_s)
+        self.assertEqual([thread.work for thread in player.threads], ["decodes", "demuxes"])
+        self.assertTrue(0.1 <= player.threads[1].cpu_s < outside_s - 0.1, player.threads)
 
 
 class Signals(unittest.TestCase):

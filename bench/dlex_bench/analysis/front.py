@@ -86,11 +86,6 @@ def dominates(a: Point, b: Point) -> bool:
     return no_worse(a, b) and bool(worse_axes(b, a))
 
 
-def front(points: Mapping[str, Point]) -> list[str]:
-    """Those that no other dominates."""
-    return [name for name, it in points.items() if not any(dominates(other, it) for other in points.values())]
-
-
 def point(runs: Sequence[Row]) -> Point | None:
     """Medians over the repetitions; None unless every figure is known of some run."""
     found = list(_complete(runs).values())

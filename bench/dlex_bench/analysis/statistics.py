@@ -92,10 +92,6 @@ def spread(values: Sequence[float]) -> Spread | None:
     return Spread(len(data), float(np.mean(data)), sd, median, low, p25, p75, high)
 
 
-def mean_interval(values: Sequence[float]) -> Interval | None:
-    return _interval([values], np.mean) if values else None
-
-
 def median_interval(values: Sequence[float]) -> Interval | None:
     return _interval([values], np.median) if values else None
 
@@ -117,12 +113,6 @@ def compare(
     return Comparison(
         _interval([a, b], ratio, paired) if has_ratio else None, _interval([a, b], difference, paired), paired
     )
-
-
-def mean_with_sd(values: Sequence[float]) -> str:
-    """As the paper prints it."""
-    found = spread(values)
-    return f"{found.mean:.4g} ± {found.sd:.3g}" if found else "-"
 
 
 def _interval(samples: Sequence[Sequence[float]], statistic: Statistic, paired: bool = False) -> Interval:

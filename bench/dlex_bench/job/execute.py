@@ -25,7 +25,7 @@ from ..room import no_space_left
 from ..stage.stage import stage
 from .companions import Companion, companion
 from .context import Context
-from .figures import figures_of, shown_window_us, with_own_word, with_reasons
+from .figures import figures_of, shown_window_us, with_outside, with_own_word, with_reasons
 from .loops import loops_of, verify
 from .observer import SEEN, observing
 from .playing import Played, play
@@ -70,7 +70,7 @@ def _blank(job: Job, context: Context) -> dict[str, Any]:
         "commit": context.commit,
         "started": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "wall_s": None,
-        "policy": {"asked": job.sched, "applied": None, "constrains": None},
+        "policy": {"asked": job.sched, "applied": None, "constrains": None, "throttled": None},
         "view": None,
         "figures": None,
         "inside": None,
@@ -102,7 +102,12 @@ def _perform(setting: Setting) -> dict[str, Any]:
     if fares:
         load |= verify(setting, fares)
     return {
-        "policy": {"asked": setting.job.sched, "applied": played.applied, "constrains": played.constrains},
+        "policy": {
+            "asked": setting.job.sched,
+            "applied": played.applied,
+            "constrains": played.constrains,
+            "throttled": played.throttled.to_json() if played.throttled else None,
+        },
         **views,
         "rtapp": fares,
         "load": load,
@@ -144,9 +149,11 @@ def _views(setting: Setting, played: Played) -> dict[str, Any]:
     inside = outside = None
     own, seen = setting.directory / OWN, setting.directory / SEEN
     if own.exists():
-        inside = with_reasons(figures_of(own, _summary(setting, own), played.cpu_s, "own"), own)
+        figures = figures_of(own, _summary(setting, own), played.cpu_s, "own")
+        inside = with_reasons(with_outside(figures, played.outside_cpu_s), own)
     if setting.on_stage:
-        outside = figures_of(seen, _summary(setting, seen), played.cpu_s, "monitor")
+        figures = figures_of(seen, _summary(setting, seen), played.cpu_s, "monitor")
+        outside = with_outside(figures, played.outside_cpu_s)
         if played.own_word and outside["skew_ms_mean"] is None:
             outside = with_own_word(outside, played.own_word)
     view = "outside" if outside else "inside"

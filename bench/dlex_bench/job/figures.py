@@ -52,6 +52,15 @@ def _frame_ms(frames: list[Frame]) -> float | None:
         return None
 
 
+def with_outside(figures: dict[str, Any], outside_cpu_s: float | None) -> dict[str, Any]:
+    """What of a picture's CPU time the threads took that the policy held, and what others took outside of it."""
+    total_ms, outside_ms = figures["cpu_ms_per_frame"], None
+    if total_ms is not None and outside_cpu_s is not None:
+        outside_ms = 1e3 * outside_cpu_s / figures["frames"]
+    held_ms = None if outside_ms is None else total_ms - outside_ms
+    return figures | {"cpu_ms_per_frame_held": held_ms, "cpu_ms_per_frame_outside": outside_ms}
+
+
 def with_reasons(figures: dict[str, Any], record: Path) -> dict[str, Any]:
     """The view from inside also knows why a picture was dropped, and what decoding the aborted ones cost."""
     frames = read_frames(record)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Putting a player under the policy of its job, from outside.
 
-Its main thread is the one that decodes and presents: it gets the policy and the measured CPU, and the other threads (sound,
-demuxing) stay SCHED_OTHER on the other CPUs, as in dlex-play. A player that decodes in other threads has all of them on
-the measured CPU, under the same priority where that makes sense; a quota holds the whole process, whatever it is made of.
+Its main thread is the one that decodes and presents: it gets the policy and the measured CPU, and the other threads stay
+SCHED_OTHER on the other CPUs, whatever they do: sound in mplayer; in dlex-play demuxing and decoding the sound as well. A
+player that decodes in other threads has all of them on the measured CPU, under the same priority where that makes sense; a
+quota holds the whole process, whatever it is made of.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from ..errors import DemoError
 from ..machine.domain import Domain, stay_on, threads_of
 from ..machine.policy import Policy, apply, policy_of
-from ..machine.quota import Group
+from ..machine.quota import Group, Throttled
 
 ALL = "all"
 
@@ -73,10 +74,20 @@ class Placing:
                 self.domain.leave_thread(tid)
             stay_on(self.driver_cpus, tid)
 
+    def outside_s(self, cpu_s: float, main_cpu_s: float | None) -> float | None:
+        """What the player took of `cpu_s` in threads that are not held, all but the main one where that alone is."""
+        if self.group or self.threads == ALL:
+            return 0.0
+        return None if main_cpu_s is None else max(0.0, cpu_s - main_cpu_s)
+
+    def throttled(self) -> Throttled | None:
+        """None: under no quota."""
+        return self.group.throttled() if self.group else None
+
     def applied(self, pid: int) -> str | None:
         """What the kernel says of it; None: it has ended."""
         if self.group:
-            return str(self.policy)
+            return str(self.group.applied())
         try:
             return str(policy_of(pid))
         except OSError:

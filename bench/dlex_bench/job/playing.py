@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..agenda.jobs import Job
 from ..machine.domain import Domain
-from ..machine.quota import quota_group
+from ..machine.quota import Throttled, quota_group
 from ..players.playing import Playing, playing
 from ..players.status_line import OwnView
 from ..players.threads import Thread
@@ -25,9 +25,14 @@ STARTING_POLL_S = 0.05
 
 @dataclass(frozen=True)
 class Played:
+    """`outside_cpu_s`: of `cpu_s`, what threads took that the policy does not hold, on other CPUs; None: unknown.
+    `throttled`: how often a quota was used up."""
+
     cpu_s: float
-    applied: str
+    outside_cpu_s: float | None
+    applied: str | None
     constrains: str
+    throttled: Throttled | None
     own_word: OwnView | None
     threads: list[Thread]
 
@@ -36,16 +41,18 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
     """`env` is that of the stage; `watch` is called now and then, and raises when something around the player died."""
     before_s = children_cpu_s()
     with _placing(setting, domain) as placing:
-        applied, threads = _play(setting, placing, env, watch)
+        applied, player = _play(setting, placing, env, watch)
+        cpu_s = children_cpu_s() - before_s
+        outside_s, throttled = placing.outside_s(cpu_s, player.main_cpu_s), placing.throttled()
     own_word = setting.adapter.own_view(setting.job, setting.directory)
-    return Played(children_cpu_s() - before_s, applied, placing.constrains, own_word, threads)
+    return Played(cpu_s, outside_s, applied, placing.constrains, throttled, own_word, player.threads)
 
 
 @contextmanager
 def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
     with ExitStack() as stack:
         quota = setting.policy.kind == "quota"
-        group = stack.enter_context(quota_group(setting.policy, setting.cpu, domain)) if quota else None
+        group = stack.enter_context(quota_group(setting.policy, domain)) if quota else None
         threads = setting.adapter.reserved_threads(0)
         if threads is None and domain and domain.group:
             threads = "main"  # who is not a member may not go onto the CPU: it cannot do it by itself
@@ -54,10 +61,10 @@ def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
 
 def _play(
     setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]
-) -> tuple[str, list[Thread]]:
-    """The policy that the kernel said the player had, and the player's threads."""
+) -> tuple[str | None, Playing]:
+    """The policy that the kernel said the player had (None: it was too short), and the player, which has ended."""
     job = _as_it_applies(setting, placing)
-    applied = str(setting.policy)
+    applied: str | None = None
     with playing(
         setting.adapter,
         job,
@@ -68,15 +75,18 @@ def _play(
         enter=placing.enter,
     ) as player:
 
-        def tick() -> None:
+        def place() -> None:
             nonlocal applied
-            watch()
             placing.place(player.process.pid)
             applied = placing.applied(player.process.pid) or applied
 
-        _settle(player, placing)
+        def tick() -> None:
+            watch()
+            place()
+
+        _settle(player, place)
         player.wait(setting.length_s, tick)
-    return applied, player.threads
+    return applied, player
 
 
 def _as_it_applies(setting: Setting, placing: Placing) -> Job:
@@ -86,9 +96,9 @@ def _as_it_applies(setting: Setting, placing: Placing) -> Job:
     return replace(setting.job, sched=sched, cpu=setting.cpu if by_itself else None)
 
 
-def _settle(player: Playing, placing: Placing) -> None:
+def _settle(player: Playing, place: Callable[[], None]) -> None:
     limit = time.monotonic() + STARTING_S
-    while player.process.poll() is None and time.monotonic() < limit:
-        placing.place(player.process.pid)
+    while not player.ended and time.monotonic() < limit:
+        place()
         player.look()
         time.sleep(STARTING_POLL_S)

@@ -12,80 +12,56 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, DemoError
-from .cgroups import PREFIX, Hierarchy, hierarchy_of, keep_controller, require
-from .domain import Domain, stay_on, threads_of
+from .cgroups import PREFIX, Hierarchy, keep_controller, require
+from .domain import Domain
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy
 
 US_PER_MS = 1000
-US_PER_S = 1_000_000
-NS_PER_S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Throttled:
+    """In how many periods the quota was used up, of those in which something of the group wanted to run."""
+
+    throttled_periods: int
+    periods: int
+
+    def to_json(self) -> dict[str, int]:
+        return asdict(self)
 
 
 @dataclass(frozen=True)
 class Group:
     folder: Path
-    accounts: Path | None  # where version 1 counts the CPU time; None: in `folder`, or nowhere
-    cpu: int
 
     def enter(self) -> None:
         """For processes.child: the child, and so all that it starts, is a member from the beginning."""
-        self._take(0)
+        (self.folder / "cgroup.procs").write_text("0")
 
-    def _take(self, pid: int) -> None:
-        for folder in filter(None, {self.folder, self.accounts}):
-            with contextlib.suppress(ProcessLookupError):
-                (folder / "cgroup.procs").write_text(str(pid))
+    def applied(self) -> Policy:
+        """What the kernel says now, whoever wrote it."""
+        quota_us, period_us = (int(number) for number in self._limit().replace("max", "-1").split())
+        if quota_us < 0:
+            return Policy("other")
+        return Policy("quota", runtime_ms=quota_us / US_PER_MS, period_ms=period_us / US_PER_MS)
 
-    def add(self, pid: int) -> None:
-        """A process with all its threads and children, those that they start later included, onto the CPU."""
-        added: set[int] = set()
-        while new := _family(pid) - added:
-            for member in new:
-                self._take(member)
-                for tid in threads_of(member):
-                    stay_on({self.cpu}, tid)
-            added |= new
+    def _limit(self) -> str:
+        names = ("cpu.max",) if (self.folder / "cpu.max").exists() else ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+        return " ".join((self.folder / name).read_text() for name in names)
 
-    def cpu_s(self) -> float | None:
-        """CPU time that the group has taken so far; None: this kernel does not count it."""
-        if self.accounts:
-            return int((self.accounts / "cpuacct.usage").read_text()) / NS_PER_S
-        used_us = self._statistics().get("usage_usec")
-        return None if used_us is None else used_us / US_PER_S
-
-    def throttled_periods(self) -> int:
-        """In how many periods the quota was used up."""
-        return self._statistics()["nr_throttled"]
-
-    def _statistics(self) -> dict[str, int]:
+    def throttled(self) -> Throttled:
         rows = (line.split() for line in (self.folder / "cpu.stat").read_text().splitlines())
-        return {name: int(value) for name, value in rows}
-
-
-def _family(pid: int) -> set[int]:
-    """The process and its descendants."""
-    family, new = set(), {pid}
-    while new:
-        family |= new
-        new = {child for parent in new for child in _children(parent)} - family
-    return family
-
-
-def _children(pid: int) -> set[int]:
-    children: set[int] = set()
-    for tid in threads_of(pid):
-        with contextlib.suppress(OSError):
-            children |= {int(child) for child in Path(f"/proc/{pid}/task/{tid}/children").read_text().split()}
-    return children
+        known = {name: int(value) for name, value in rows}
+        return Throttled(known["nr_throttled"], known["nr_periods"])
 
 
 @contextlib.contextmanager
-def quota_group(policy: Policy, cpu: int, domain: Domain | None = None) -> Iterator[Group]:
+def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]:
     """A group under `policy` (a quota) while the block runs. Who is in it at the end goes on without one.
 
     Where the CPU is a partition, `domain`, the group lies within: nobody else may run there.
@@ -97,10 +73,8 @@ def quota_group(policy: Policy, cpu: int, domain: Domain | None = None) -> Itera
     with journal(name, f"the journal {name} is taken; try again") as steps:
         try:
             with uninterrupted():
-                if hierarchy.version == 2:
-                    group = Group(_make_v2(hierarchy.root, steps, f"{PREFIX}-{name}", domain), None, cpu)
-                else:
-                    group = _make_v1(hierarchy.root, steps, f"{PREFIX}-{name}", cpu)
+                make = _make_v2 if hierarchy.version == 2 else _make_v1
+                group = Group(make(hierarchy.root, steps, f"{PREFIX}-{name}", domain))
                 _limit(hierarchy, group.folder, policy)
         except OSError as cause:
             raise DemoError(
@@ -109,15 +83,9 @@ def quota_group(policy: Policy, cpu: int, domain: Domain | None = None) -> Itera
         yield group
 
 
-def _make_v1(root: Path, steps: Journal, name: str, cpu: int) -> Group:
+def _make_v1(root: Path, steps: Journal, name: str, _domain: Domain | None) -> Path:
     steps.make_folder(root / name)
-    accounting = hierarchy_of("cpuacct")
-    if not accounting:
-        return Group(root / name, None, cpu)
-    accounts = accounting.root / name
-    if not accounts.exists():  # else both are one hierarchy
-        steps.make_folder(accounts)
-    return Group(root / name, accounts, cpu)
+    return root / name
 
 
 def _make_v2(root: Path, steps: Journal, name: str, domain: Domain | None) -> Path:

@@ -41,10 +41,13 @@ COLUMNS: tuple[Column, ...] = (
     ("RMSE Q16\nsum", "rmse_q16_sum", "{:,.0f}"),
     ("torn", "torn", "{:.0f}"),
     ("CPU ms\na picture", "cpu_ms_per_frame", "{:.2f}"),
+    ("\noutside", "cpu_ms_per_frame_outside", "{:.2f}"),
     ("rt-app\nmissed", "rtapp-1.missed", "{:.0f}"),
 )
 # The other pictures, and what happens to nearly all of them.
 LESS_TELLING = ("shown", "torn")
+# And what the sentence below the table tells for each player.
+TOLD_ELSEWHERE = (*LESS_TELLING, "cpu_ms_per_frame_outside")
 
 
 def show_standings(console: Console, out: Path) -> list[Row]:
@@ -94,8 +97,8 @@ def _show_section(console: Console, settings: Settings, section: str, where: str
 
 def _medians(console: Console, spreads: Mapping[str, Spread], runs: int, columns: Sequence[Column]) -> Table:
     """With the least and the greatest, or without, or with the most telling columns alone: no figure is cut off."""
-    few = [it for it in columns if it[1] not in LESS_TELLING]
-    choices = [(sys.maxsize, columns), (0, columns), (0, few)]
+    few, fewest = ([it for it in columns if it[1] not in left_out] for left_out in (LESS_TELLING, TOLD_ELSEWHERE))
+    choices = [(sys.maxsize, columns), (0, columns), (0, few), (0, fewest)]
     tables = [medians_table(spreads, runs, width, subject="player", columns=some) for width, some in choices]
     endless = console.options.update(width=1000)
     return next((it for it in tables if console.measure(it, options=endless).maximum <= console.width), tables[-1])

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import EXIT_SETUP, DemoError, TimedOut
-from ..processes import child, wait_for
+from ..processes import child, has_ended, wait_for
 from .dlex_play import DlexPlay
 from .ffplay import Ffplay
 from .mplayer import Mplayer
 from .mpv import Mpv
 from .player import Adapter, log_of
-from .threads import Thread, player_threads
+from .threads import Thread, player_threads, with_later
 
 if TYPE_CHECKING:
     from ..agenda.jobs import Job
@@ -42,11 +42,21 @@ class Playing:
     adapter: Adapter
     process: subprocess.Popen[bytes]
     out: Path
-    threads: list[Thread] = field(default_factory=list)  # as they were last seen
+    threads: list[Thread] = field(default_factory=list)  # all that were seen, the main one first
+
+    @property
+    def ended(self) -> bool:
+        """By itself; `wait` has still to be called."""
+        return has_ended(self.process)
+
+    @property
+    def main_cpu_s(self) -> float | None:
+        """What its main thread took, to its end once `wait` has returned. None: it was never seen."""
+        return next((thread.cpu_s for thread in self.threads if thread.tid == self.process.pid), None)
 
     def look(self) -> None:
-        """Notes its threads, unless it has ended."""
-        self.threads = player_threads(self.process.pid, self.adapter.threads) or self.threads
+        """Notes its threads. Of one that has ended the main one is still there until it is waited for."""
+        self.threads = with_later(self.threads, player_threads(self.process.pid, self.adapter.threads))
 
     def wait(self, length_s: float, tick: Callable[[], None]) -> None:
         """Until it has played `length_s` of the clip; `tick` is called now and then, and may raise."""
@@ -57,7 +67,7 @@ class Playing:
             tick()
 
         try:
-            wait_for(self.process, limit_s, look_and_tick, self.adapter.name)
+            wait_for(self.process, limit_s, look_and_tick, self.adapter.name, self.look)
         except TimedOut as cause:
             raise DemoError(
                 f"{self.adapter.name} was given up after {limit_s:.0f} s, for a clip of {length_s:.0f} s; see what "

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A player's threads as the kernel names them: what each does, and the CPU time it took.
 
-A policy holds some of them only. What a player does in others (our own decodes its sound in one) escapes the policy,
-and a comparison has to say how much that was.
+A policy holds some of them only. What a player does in others (our own demuxes and decodes its sound in one) escapes the
+policy, and a comparison has to say how much that was. That is the process's CPU time less the main thread's: both are
+known to the end. The other threads' own shares are those of the last look at each, and may lack half a second.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ..machine.domain import threads_of
 
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+NS_PER_S = 1e9
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,28 @@ class Thread:
 def player_threads(pid: int, works: Mapping[str, str]) -> list[Thread]:
     """The main one comes first. One that ends meanwhile is left out. `works` is an adapter's `threads`."""
     found = []
-    for tid in threads_of(pid):
+    for tid in sorted(threads_of(pid), key=lambda tid: tid != pid):
         with contextlib.suppress(OSError):
-            name, cpu_s = _stat(Path(f"/proc/{pid}/task/{tid}/stat").read_text())
+            name, cpu_s = _seen(Path(f"/proc/{pid}/task/{tid}"))
             found.append(Thread(tid, name, works["main"] if tid == pid else _work(name, works), cpu_s))
     return found
+
+
+def with_later(known: Iterable[Thread], later: Iterable[Thread]) -> list[Thread]:
+    """Both; those that have ended stay as they were. A thread is what it was called last (it is named after it started)."""
+    threads = {thread.tid: thread for thread in known}
+    for thread in later:
+        before = threads.get(thread.tid, thread)
+        threads[thread.tid] = replace(thread, cpu_s=max(before.cpu_s, thread.cpu_s))
+    return list(threads.values())
+
+
+def _seen(task: Path) -> tuple[str, float]:
+    """Name and CPU time: in ns where the kernel tells, else in its ticks."""
+    name, cpu_s = _stat((task / "stat").read_text())
+    with contextlib.suppress(FileNotFoundError):
+        cpu_s = int((task / "schedstat").read_text().split()[0]) / NS_PER_S
+    return name, cpu_s
 
 
 def _stat(text: str) -> tuple[str, float]:

@@ -45,11 +45,17 @@ SKEW_SD = Metric("skew_ms_sd", "A-V s.d.", "ms", "within a run, over the picture
 SKEW_ABS = Metric("skew_ms_abs_mean", "|A-V mean|", "ms", "how far from the sound, in either direction", 1.0, 1)
 RMSE = Metric("rmse_q16_sum", "RMSE sum", "k", "over the dropped pictures, thousands of Q16 units", 1e-3, 1)
 CPU = Metric("cpu_ms_per_frame", "CPU", "ms a frame", "CPU time of the player's process for each picture", 1.0, 2)
+CPU_HELD = Metric(
+    "cpu_ms_per_frame_held", "CPU held", "ms a frame", "of it, in threads that the policy holds on the measured CPU", 1.0, 2
+)
+CPU_OUTSIDE = Metric(
+    "cpu_ms_per_frame_outside", "CPU outside", "ms a frame", "of it, in the player's other threads on other CPUs", 1.0, 2
+)
 TORN = Metric("torn", "torn", "pictures", "never whole, or only after more than half their time; some of them count as dropped")
 MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "deadlines of the 3/8 ms task missed", 100.0, 1)
 MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "of the 20/200 ms task", 100.0, 1)
 
-TABLE = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, CPU, TORN, MISSES_1, MISSES_2)
+TABLE = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, CPU, CPU_HELD, CPU_OUTSIDE, TORN, MISSES_1, MISSES_2)
 RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)
 COMPARED = (DROPS, SKEW_ABS, SKEW_SD, RMSE, CPU)
 # The axes of the front, each better when smaller.
