@@ -341,7 +341,11 @@ class Findings(unittest.TestCase):
         for one in base:
             one["frame_ms"] = None
         older = self.found("late", base, section="other", sched="other").mechanism
-        self.assertEqual(older, "All threads of the player used 5.0 ms of CPU a picture.")
+        self.assertEqual(older, "On the measured CPU the player used 5.0 ms a picture.")
+
+    def test_what_a_player_uses_on_other_cpus_is_not_taken_from_its_reservation(self):
+        base = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 15.0, "cpu_ms_per_frame_held": 10.0, "frame_ms": 40.0}] * 5
+        self.assertIn("used 10.0 ms a picture, 25% of one CPU", self.found("late", base).mechanism)
 
     def test_paper_s_own_budget_is_judged_as_its_row(self):
         base = [{"dropped": it, "drops_fraction": it / 812} for it in (44, 45, 46, 45, 44)]

@@ -49,10 +49,10 @@ def demand(workload: str) -> Tell:
 
     def tell(played: Played) -> str | None:
         runs = played.of(workload)
-        spent = _median(runs, "cpu_ms_per_frame")
+        spent = _spent(runs)
         if spent is None:
             return None
-        text = f"All threads of the player used {spent:.1f} ms of CPU a picture"
+        text = f"On the measured CPU the player used {spent:.1f} ms a picture"
         picture_ms = _median(runs, "frame_ms")
         if picture_ms is None:
             return f"{text}."
@@ -60,6 +60,12 @@ def demand(workload: str) -> Tell:
         return f"{text}, {share:.0%} of one CPU{_beside(runs[0], share)}."
 
     return tell
+
+
+def _spent(runs: Sequence[Row]) -> float | None:
+    """What its threads on other CPUs used is no part of it where that is known."""
+    held = _median(runs, "cpu_ms_per_frame_held")
+    return _median(runs, "cpu_ms_per_frame") if held is None else held
 
 
 def _beside(run: Row, share: float) -> str:
@@ -83,7 +89,7 @@ def waiting(workload: str) -> Tell:
 
     def tell(played: Played) -> str | None:
         runs = played.of(workload)
-        spent, picture_ms = _median(runs, "cpu_ms_per_frame"), _median(runs, "frame_ms")
+        spent, picture_ms = _spent(runs), _median(runs, "frame_ms")
         if spent is None or picture_ms is None or _kind(runs[0]) not in ("fifo", "rr"):
             return None
         work_ms, period_ms = LONG.work_us / 1e3, LONG.period_us / 1e3
