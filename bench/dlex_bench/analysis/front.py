@@ -49,8 +49,9 @@ class Goal:
 
     `winner`: our policy that is no worse in all figures than every peer, if there is one. `best`: it, else the one for
     which the share is greatest; `holds_in`: the share of that one, `some_holds_in`: that of resamples in which any of
-    ours is; None where too few repetitions are common to all settings for a share to mean anything. `undominated`: our policies that no peer dominates. `dominated_peers`: the peers that some policy of ours
-    dominates. `unmeasured`: settings of which no run knows all four figures.
+    ours is; None where too few repetitions are common to all settings for a share to mean anything. `undominated`: our
+    policies that no peer dominates. `dominated_peers`: the peers that some policy of ours dominates. `unmeasured`:
+    settings of which no run knows all four figures.
     """
 
     section: str
