@@ -408,7 +408,7 @@ class Merging(Batches):
         machine = self.results("a")["all-none-r1"]["machine"]
         for out, budget_ms in (("a", 8.1), ("b", 8.3)):
             calibration = {"machine": machine, "budget_ms": budget_ms}
-            (self.folder / out / "calibration.json").write_text(json.dumps(calibration))
+            (self.folder / out / f"calibration-{machine}.json").write_text(json.dumps(calibration))
         self.assertIn("calibrated apart, to 8.1 and 8.3 ms", self.run_command("merge", "a", "b", "-o", "c", status=1))
 
     def test_every_machine_keeps_its_budget(self):
@@ -416,7 +416,7 @@ class Merging(Batches):
         here = self.results("a")["all-none-r1"]["machine"]
         for out, machine, budget_ms in (("a", here, 8.1), ("b", ANOTHER, 8.3)):
             calibration = {"machine": machine, "budget_ms": budget_ms}
-            (self.folder / out / "calibration.json").write_text(json.dumps(calibration))
+            (self.folder / out / f"calibration-{machine}.json").write_text(json.dumps(calibration))
         self.run_command("merge", "a", "b", "-o", "c", "--mixed")
         self.run_command("merge", "c", "-o", "d", "--mixed")
         for out in ("c", "d"):

@@ -2,7 +2,6 @@
 """The search for the budget, on made plays, and whose budget it is. Not covered: real plays (test_bench_job_stage.py plays
 the baseline once)."""
 
-import json
 import random
 import tempfile
 import unittest
@@ -191,17 +190,6 @@ class Whose(unittest.TestCase):
             budget.write_calibration(place, machine, {"machine": machine, "budget_ms": 10.0, "period_ms": 40})
             places.append({path.name for path in place.iterdir()})
         self.assertFalse(places[0] & places[1])
-
-    def test_folder_of_the_time_when_it_had_one_budget_goes_on_with_it(self):
-        nameless = self.batch / "calibration.json"
-        nameless.write_text(json.dumps({"machine": "a", "budget_ms": 10.0, "period_ms": 40}))
-        self.assertEqual(budget.calibrated_budget_ms(self.batch, "a", 40), 10.0)
-        self.assertFalse(budget.calibrated_budget_is_known(self.batch, "b"))
-        self.write("b", 7.0)
-        self.assertTrue(nameless.exists())
-        self.write("a", 9.0)  # its tries go on
-        self.assertFalse(nameless.exists())
-        self.assertEqual([budget.calibrated_budget_ms(self.batch, it, 40) for it in "ab"], [9.0, 7.0])
 
     def test_clip_is_that_of_the_first_job_of_the_plan_whichever_runs_here(self):
         film, other, light = (

@@ -34,7 +34,6 @@ from dlex_bench.job import execute as execution
 from dlex_bench.job import setting as settings
 from dlex_bench.analysis.results_frame import rows
 from dlex_bench.batch.one import result_line
-from dlex_bench.batch.results import Store
 from dlex_bench.job.context import Context, loops_file
 from dlex_bench.job.execute import execute
 from dlex_bench.job.loops import Loops, loops_of, verify
@@ -173,19 +172,6 @@ class BesideRtApp(Place):
         facts = dict(batch_facts(Batch(self.batch, rows(runs))))
         self.assertIn("in 1 of 3 runs", facts["light load"])
         self.assertNotIn("light load", dict(batch_facts(Batch(self.batch, rows(runs[:1])))))
-
-    def test_nameless_loops_are_those_of_the_only_machine_of_a_folder(self):
-        store = Store(self.batch)
-        nameless = self.batch / "rt-app.json"
-        self.loops.rename(nameless)
-        store.keep_machine("other", {})
-        store.adopt_rtapp_calibration("m")
-        self.assertIsNone(store.rtapp_calibration("m"))
-        (self.batch / "machines/other.json").unlink()
-        store.keep_machine("m", {})
-        store.adopt_rtapp_calibration("m")
-        self.assertEqual(store.rtapp_calibration("m")["ns_per_loop"], 25.0)
-        self.assertFalse(nameless.exists())
 
     def test_other_machine_measures_its_own_loops(self):
         other = replace(self.context, machine="other")

@@ -19,7 +19,7 @@ from ..agenda.jobs import Job
 from ..errors import EXIT_SETUP, DemoError
 from ..progress import tell
 from ..files import write_json
-from ..job.budget import NAMELESS, write_calibration
+from ..job.budget import calibration_files, write_calibration
 from .results import DONE, RESULT, Result, Store, difference, on_machine, open_results, planned_id
 
 PARTIAL = ".merging"
@@ -158,7 +158,7 @@ def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
 
 def _read_calibrations(out: Path) -> Iterator[dict[str, Any]]:
     """Those of all machines."""
-    for path in (out / NAMELESS, *sorted(out.glob("calibration-*.json"))):
+    for path in calibration_files(out):
         with contextlib.suppress(OSError, ValueError):
             content = json.loads(path.read_text())
             if isinstance(content, dict):

@@ -159,14 +159,6 @@ class Store:
             (self.out / MACHINES).mkdir(exist_ok=True)
             write_json(self.out / MACHINES / f"{machine}.json", facts)
 
-    def adopt_rtapp_calibration(self, machine: str) -> None:
-        """One without a machine's name, as folders had it: theirs whose results alone are here. A batch that goes on keeps
-        its load."""
-        nameless, named = self.out / "rt-app.json", loops_file(self.out, machine)
-        if set(self.machines()) == {machine} and not named.exists():
-            with contextlib.suppress(FileNotFoundError):
-                nameless.rename(named)
-
     def begin(self, job: Job) -> Path:
         """An empty folder for the job; what an interrupted run left there is removed."""
         folder = self.folder(job.id)

@@ -128,9 +128,7 @@ def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], Non
         say(f"set back what a run that was killed had changed: {', '.join(mended)}")
     here = commit(options.root)
     store.claim(plan.agenda.model_dump(mode="json"), plan.jobs, here)
-    machine = _settle_machine(store, options, say)
-    store.adopt_rtapp_calibration(machine)
-    return Context(options.root, store.out, machine=machine, commit=here)
+    return Context(options.root, store.out, machine=_settle_machine(store, options, say), commit=here)
 
 
 def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) -> str:

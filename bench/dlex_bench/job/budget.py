@@ -10,24 +10,23 @@ from typing import Any
 from ..errors import EXIT_SETUP, DemoError
 from ..files import write_json
 
-# As the file was called when a folder had one: it holds for the machine that it names.
-NAMELESS = "calibration.json"
-
 
 def read_calibration(batch: Path, machine: str) -> dict[str, Any] | None:
     """None before there is one for this machine."""
-    own = _read(_place(batch, machine))
-    return _read_nameless(batch, machine) if own is None else own
+    return _read(_place(batch, machine))
 
 
 def write_calibration(batch: Path, machine: str, content: dict[str, Any]) -> None:
     write_json(_place(batch, machine), content)
-    _forget_nameless(batch, machine)
 
 
 def forget_calibration(batch: Path, machine: str) -> None:
     _place(batch, machine).unlink(missing_ok=True)
-    _forget_nameless(batch, machine)
+
+
+def calibration_files(batch: Path) -> list[Path]:
+    """Those of all machines."""
+    return sorted(batch.glob("calibration-*.json"))
 
 
 def calibrated_budget_is_known(batch: Path, machine: str) -> bool:
@@ -48,16 +47,6 @@ def calibrated_budget_ms(batch: Path, machine: str, period_ms: float) -> float:
 def _place(batch: Path, machine: str) -> Path:
     """A file of each machine: the budget that fits one fits no other, and hosts that share a folder calibrate at once."""
     return batch / f"calibration-{machine}.json"
-
-
-def _read_nameless(batch: Path, machine: str) -> dict[str, Any] | None:
-    known = _read(batch / NAMELESS)
-    return known if known and known.get("machine") == machine else None
-
-
-def _forget_nameless(batch: Path, machine: str) -> None:
-    if _read_nameless(batch, machine) is not None:
-        (batch / NAMELESS).unlink(missing_ok=True)
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from ..job.loops import LIGHT
 from .gather import Batch
 
 Facts = list[tuple[str, str]]
@@ -26,7 +27,7 @@ def batch_facts(batch: Batch) -> Facts:
     ]
     done = [one for one in batch.rows if one.done]
     if light := sum(bool((one.result.get("load") or {}).get("work_light")) for one in done):
-        facts.append(("light load", f"in {light} of {len(done)} runs rt-app's jobs took less than 80% of 3 and 20 ms"))
+        facts.append(("light load", f"in {light} of {len(done)} runs rt-app's jobs took less than {LIGHT:.0%} of 3 and 20 ms"))
     for found in batch.calibrations:
         where = f" on {found.get('machine')}" if batch.mixed else ""
         facts.append((f"calibration{where}", _calibration(found)))

@@ -12,6 +12,7 @@ from typing import Any
 from ..analysis.results_frame import Row, machines_apart, row
 from ..batch.results import DONE, FAILED, RESULT, SKIPPED, Store
 from ..errors import EXIT_SETUP, DemoError
+from ..job.budget import calibration_files
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,7 @@ def _nothing(folder: Path, torn: list[str]) -> str:
 
 def _calibrations(folder: Path, torn: list[str]) -> list[Mapping[str, Any]]:
     """Merged batches have one for each machine."""
-    paths = (folder / "calibration.json", *sorted(folder.glob("calibration-*.json")))
-    return [found for path in paths if (found := _calibration(path, torn))]
+    return [found for path in calibration_files(folder) if (found := _calibration(path, torn))]
 
 
 def _calibration(path: Path, torn: list[str]) -> Mapping[str, Any] | None:
