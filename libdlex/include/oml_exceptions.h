@@ -88,7 +88,7 @@ extern DLEX_API const oml_exception_struct oml_error;
 #define oml_finally } if (oml_hold_(&dlex_block_)) {
 #define oml_handle  } if (dlex_settle_(&dlex_block_)) {
 #define oml_when(e) } else if (oml_catches_(&dlex_block_, &(e))) {
-#define oml_end     } oml_finish_(&dlex_block_); }
+#define oml_end     } oml_finish_(&dlex_block_); } }
 
 /* In oml_when: takes everything. In a handler or finally part: the exception itself. */
 #define oml_any (*dlex_block_.exception)

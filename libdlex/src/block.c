@@ -41,7 +41,7 @@ static inline void discard_stale(struct thread_state *t, const struct dlex_block
     if (t->level == 0)
         return;
     dlex_discard_left(t, block->frame, sp);
-    dlex_discard_reused(t, block);
+    dlex_discard_in_function(t, block);
 }
 
 /* With sanitizers a record may live on a heap; then only the frame says where the block is. */
@@ -176,7 +176,7 @@ int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how)
     if (how & DLEX_COOPERATIVE_) {
         demand.check_ns = INT64_MAX;
         link_block(t, block, &demand);
-        dlex_check_(now_ns);
+        dlex_check(t, now_ns, EXPIRY_OPENING);
         return 1;
     }
     link_block(t, block, &demand);
@@ -263,7 +263,7 @@ _Noreturn static void end_of_probe(struct dlex_block_ *block)
 {
     if (__atomic_load_n(&block->site->finally, __ATOMIC_RELAXED) == DLEX_UNKNOWN_)
         __atomic_store_n(&block->site->finally, DLEX_NO_FINALLY_, __ATOMIC_RELAXED);
-    siglongjmp(block->env, 1);
+    dlex_jump(block->env);
 }
 
 int dlex_settle_(struct dlex_block_ *block)
@@ -276,7 +276,7 @@ int dlex_settle_(struct dlex_block_ *block)
         release_to(&dlex_thread_state, block->outer_depth, EXPIRY_LIFTED);
     }
     if (block->back && !block->exception)
-        siglongjmp(*block->back, 1);
+        dlex_jump(*block->back);
     return !block->exception;
 }
 
@@ -294,9 +294,12 @@ static void leave_finally(struct dlex_block_ *block)
 
 void dlex_abandon_(struct dlex_block_ *block, int strict)
 {
-    if (strict && block->phase == DLEX_OPEN_ && block->site->finally == DLEX_FINALLY_)
-        dlex_misuse("a body was left by return, break, continue or goto, which cannot run its "
-                    "finally part; use dlex_return or dlex_throw", block->site->where);
+    if (strict != DLEX_LAX_ && block->phase == DLEX_OPEN_
+        && block->site->finally == DLEX_FINALLY_
+        && !(strict == DLEX_STRICT_UNLESS_UNWOUND_ && dlex_thread_is_unwound()))
+        dlex_misuse("a body was left by return, break, continue, goto or a C++ exception, which "
+                    "cannot run its finally part; use dlex_return or dlex_throw",
+                    block->site->where);
     if (block->phase == DLEX_HELD_)
         leave_finally(block);
     if (block->phase >= DLEX_OPEN_)
@@ -311,7 +314,7 @@ void dlex_depart_(void *frame, sigjmp_buf *back)
     struct dlex_block_ *block = dlex_guard_.top;
     if (block && block->frame == (uintptr_t)frame) {
         block->back = back;
-        siglongjmp(block->env, 1);
+        dlex_jump(block->env);
     }
     dlex_try_within_enable();
 }

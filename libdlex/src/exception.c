@@ -66,7 +66,7 @@ _Noreturn void dlex_unwind(const struct dlex_type *type,
     block->owner = owner;
     block->origin = origin;
     block->back = NULL;
-    siglongjmp(block->env, 1);
+    dlex_jump(block->env);
 }
 
 /* An exception that starts or goes on in the function with this frame. */

@@ -134,23 +134,40 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
         .released_ns = waited ? now_ns : 0,
     };
     t->passing = true;
-    /* Inside a call that sleeps, libc lets cancellation come at any instruction. The jump goes past
-     * the place where it would end that. */
-    if (source == EXPIRY_SIGNAL)
+    /* Inside a call that sleeps, libc lets cancellation come at any instruction, and ppoll, pselect,
+     * sigsuspend and epoll_pwait have a signal mask of their own. The jump goes past the place where
+     * both would end. */
+    if (source == EXPIRY_SIGNAL) {
         pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+        pthread_sigmask(SIG_SETMASK, t->interrupted_mask, NULL);
+    }
     dlex_unwind(t->violation.type, owner, owner->site->where);
 }
 
-/* A section that ends while the signal is blocked may end in a handler of dlex_sigaction, which must
- * not be left in the middle. The signal is to come when it is unblocked. */
-static bool must_wait(struct thread_state *t, enum expiry_source source, int64_t now_ns)
+static bool signal_is_blocked(void)
 {
     sigset_t blocked;
-    if (source != EXPIRY_LIFTED || pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0
-        || !sigismember(&blocked, dlex_signal()))
-        return false;
-    dlex_timer_arm(t, now_ns);
-    return true;
+    return pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0
+           && sigismember(&blocked, dlex_signal());
+}
+
+/*
+ * Who may take a violation now, of the outermost expired block and those inside it; NULL: nobody yet.
+ * While the signal is blocked the thread may be in a handler of dlex_sigaction, which must not be left
+ * in the middle, and which blocks were opened in the handler is not known. Only of a block that is just
+ * being opened it is. The others wait for the signal, which comes when it is unblocked. A thread without
+ * a timer may have blocked all signals for good: there a checkpoint cannot wait for one.
+ */
+static struct dlex_block_ *taker(struct thread_state *t, const struct survey *s,
+                                 struct instant at, enum expiry_source source)
+{
+    if (!s->owner || source == EXPIRY_SIGNAL
+        || (source == EXPIRY_CHECKPOINT && !t->has_timer) || !signal_is_blocked())
+        return s->owner;
+    if (t->has_timer)
+        dlex_timer_arm(t, at.now_ns);
+    struct dlex_block_ *const newest = dlex_guard_.top;
+    return source == EXPIRY_OPENING && time_left_ns(newest, at) <= 0 ? newest : NULL;
 }
 
 /* One look, with the guard held. Returns whether somebody waits: a block outside the shield, or any
@@ -172,10 +189,11 @@ static bool attend_once(struct thread_state *t, enum expiry_source source)
         t->noticed_ns = at.now_ns;
         t->noticed_cpu_ns = at.cpu_ns;
     }
-    if (s.owner && !must_wait(t, source, at.now_ns)) {
-        if (s.hidden)
+    struct dlex_block_ *const owner = taker(t, &s, at, source);
+    if (owner) {
+        if (s.hidden || owner != s.owner)
             dlex_guard_.pending = 1;
-        deliver(t, s.owner, at, source);
+        deliver(t, owner, at, source);
     }
     return s.hidden || s.owner;
 }
@@ -201,15 +219,16 @@ static inline bool may_check(const struct dlex_block_ *top, int depth)
     return top && depth <= top->cooperative && dlex_guard_.held == 0;
 }
 
-static void deliver_expired(struct thread_state *t, int64_t now_ns)
+static void deliver_expired(struct thread_state *t, int64_t now_ns, enum expiry_source source)
 {
     dlex_try_within_disable();
     dlex_discard_left(t, 0, dlex_stack_pointer());
     if (may_check(dlex_guard_.top, dlex_guard_.depth - 1)) {
         const struct instant at = instant_of(now_ns);
         const struct survey s = look(at);
-        if (s.owner)
-            deliver(t, s.owner, at, EXPIRY_OPENING);
+        struct dlex_block_ *const owner = taker(t, &s, at, source);
+        if (owner)
+            deliver(t, owner, at, source);
     }
     dlex_try_within_enable();
 }
@@ -220,11 +239,16 @@ static inline bool has_time(const struct dlex_block_ *top, int64_t now_ns)
            && (top->cpu_limit_ns == INT64_MAX || dlex_cpu_ns() < top->cpu_limit_ns);
 }
 
-void dlex_check_(int64_t now_ns)
+void dlex_check(struct thread_state *t, int64_t now_ns, enum expiry_source source)
 {
     const struct dlex_block_ *const top = dlex_guard_.top;
     if (top && !has_time(top, now_ns) && may_check(top, dlex_guard_.depth))
-        deliver_expired(&dlex_thread_state, now_ns);
+        deliver_expired(t, now_ns, source);
+}
+
+void dlex_check_(int64_t now_ns)
+{
+    dlex_check(&dlex_thread_state, now_ns, EXPIRY_CHECKPOINT);
 }
 
 static uintptr_t interrupted_sp(const void *context)
@@ -264,6 +288,7 @@ void dlex_on_signal(int number, siginfo_t *info, void *context)
     /* Nothing below sets errno when it succeeds, and arming a timer that exists succeeds; a jump
      * therefore leaves it as it was. */
     const int saved_errno = errno;
+    t->interrupted_mask = &((const ucontext_t *)context)->uc_sigmask;
     const int depth = depth_after_discarding(t, interrupted_sp(context));
     if (depth > 0)
         dlex_note_pending(t, dlex_now_ns());

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Blocks that were left by a longjmp of the application. Their records lie in stack frames that
- * no longer exist and may hold anything by now. So where a block lives is told by the block around
- * it, and of the innermost by the thread's state; and a record that may be gone is believed only
- * while its seal is whole. What lies below the stack pointer is left, unless the thread is on
- * another stack just now.
+ * Blocks that were left by a longjmp of the application. Their records may lie in stack frames that
+ * no longer exist, and may hold anything by now. So the block around a block knows where it lives, and
+ * the thread's state knows it of the innermost; and a record that may be gone is believed only while
+ * its seal is whole. What lies below the stack pointer was left, unless the thread is on another stack
+ * just now. A block that was left within its own function is found when that function opens another
+ * one, which knows what encloses it in the source.
  */
 #include <signal.h>
 
@@ -14,6 +15,23 @@ static bool on_alternate_stack(void)
 {
     stack_t stack;
     return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
+}
+
+/*
+ * Whether a stack cannot reach from the one address to the other, because the thread's static
+ * thread-local memory lies between them: in a thread of libc's making it lies above the whole stack.
+ * So a handler on a stack above is recognised, also where the kernel does not say so (SS_AUTODISARM).
+ */
+static bool are_on_different_stacks(uintptr_t below, uintptr_t above)
+{
+    const uintptr_t own = (uintptr_t)&dlex_guard_;
+    return below < own && own < above;
+}
+
+static bool is_gone(const struct dlex_place_ *place, uintptr_t frame, uintptr_t sp)
+{
+    return (place->frame < frame || place->low < sp)
+           && !are_on_different_stacks(place->low, sp);
 }
 
 __attribute__((noinline)) uintptr_t dlex_stack_pointer(void)
@@ -46,18 +64,50 @@ void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp)
     const struct dlex_place_ *place = &t->outermost;
     struct dlex_block_ *last = NULL;
     int level = 0;
-    while (level < t->level && place->frame >= frame && place->low >= sp
-           && is_whole(place->block)) {
+    while (level < t->level && !is_gone(place, frame, sp) && is_whole(place->block)) {
         last = place->block;
         place = &last->inner;
         level++;
     }
-    keep(t, last, level, place->outer_depth);
+    if (level < t->level)
+        keep(t, last, level, place->outer_depth);
 }
 
-/* Such a block was left in the function that now opens it again, so its frame is there. */
+/* The innermost block that may be open where this block begins, if it is one of the same function: the
+ * block whose body this block stands in. */
+static const struct dlex_block_ *open_around(const struct dlex_block_ *block)
+{
+    const struct dlex_block_ *around = block->enclosing;
+    if (around && around->phase != DLEX_OPEN_)
+        around = around->outer;
+    return around && around->frame == block->frame ? around : NULL;
+}
+
+/* In C every block knows what encloses it. The frame is of this call of the function: a function that
+ * calls sigsetjmp is not inlined into another. */
 __attribute__((no_sanitize_address))
-void dlex_discard_reused(struct thread_state *t, const struct dlex_block_ *block)
+static void discard_not_enclosing(struct thread_state *t, const struct dlex_block_ *block)
+{
+    const struct dlex_block_ *const around = open_around(block);
+    if (t->frame != block->frame || dlex_guard_.top == around)
+        return;
+    const struct dlex_place_ *place = &t->outermost;
+    struct dlex_block_ *last = NULL;
+    int level = 0;
+    while (level < t->level && is_whole(place->block)
+           && (around ? last != around : place->frame != block->frame)) {
+        last = place->block;
+        place = &last->inner;
+        level++;
+    }
+    if (level < t->level)
+        keep(t, last, level, place->outer_depth);
+}
+
+/* In C++ only a block that is being opened again is recognised. Such a block was left in the function
+ * that now opens it, so its frame is there. */
+__attribute__((no_sanitize_address))
+static void discard_reused(struct thread_state *t, const struct dlex_block_ *block)
 {
     struct dlex_block_ *open = dlex_guard_.top;
     uintptr_t frame = t->frame;
@@ -69,4 +119,12 @@ void dlex_discard_reused(struct thread_state *t, const struct dlex_block_ *block
         open = open->outer;
         frame = open ? open->frame : UINTPTR_MAX;
     }
+}
+
+void dlex_discard_in_function(struct thread_state *t, const struct dlex_block_ *block)
+{
+    if (block->enclosing == block)
+        discard_reused(t, block);
+    else if (!block->enclosing || block->enclosing->frame == block->frame)
+        discard_not_enclosing(t, block);
 }

@@ -26,6 +26,7 @@ struct thread_state {
     struct dlex_resource_ *resources; /* scoped.c: on record, newest first */
     uint64_t resource_count;          /* put on record so far: the number of the newest */
     bool passing;              /* a violation is on its way to the block that owns it */
+    const sigset_t *interrupted_mask; /* in the handler: the mask that its return would restore */
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
     int64_t noticed_cpu_ns;    /* CPU time then */
@@ -54,9 +55,15 @@ static inline bool dlex_is_wcet(int how)
     return (how & DLEX_KINDS_) == DLEX_WCET_;
 }
 
+/* thread_end.c: whether pthread_exit or a cancellation is unwinding the calling thread; true also where
+ * that cannot be known. Not in signal handlers. */
+bool dlex_thread_is_unwound(void);
+
 /* exception.c: with the guard held, jumps to the innermost open block, or ends the program. */
 _Noreturn void dlex_unwind(const struct dlex_type *type,
                            struct dlex_block_ *owner, const char *origin);
+/* jump.c: returns from the sigsetjmp that filled the target; the signal mask stays. */
+_Noreturn void dlex_jump(sigjmp_buf target);
 /* Says what the programmer did wrong, and aborts. */
 _Noreturn void dlex_misuse(const char *what, const char *where);
 
@@ -74,12 +81,15 @@ static inline uintptr_t dlex_seal_of(const struct dlex_block_ *block)
     return (uintptr_t)block ^ ((uintptr_t)block->outer << 1) ^ (block->frame << 2) ^ ~level;
 }
 
-/* Forgets an open block whose record this block is about to reuse, and those inside it. */
-void dlex_discard_reused(struct thread_state *t, const struct dlex_block_ *block);
+/* stale.c, with the guard held: forgets blocks that were left within the function that now opens this
+ * block, whose record may be one of theirs. */
+void dlex_discard_in_function(struct thread_state *t, const struct dlex_block_ *block);
 
 /* expiry.c: delivers what has expired and may be delivered; the guard is free before and after. */
-enum expiry_source { EXPIRY_SIGNAL, EXPIRY_OPENING, EXPIRY_LIFTED };
+enum expiry_source { EXPIRY_SIGNAL, EXPIRY_OPENING, EXPIRY_LIFTED, EXPIRY_CHECKPOINT };
 void dlex_attend(struct thread_state *t, enum expiry_source source);
+/* The same where checkpoints may deliver: at one, and at the opening of a cooperative block. */
+void dlex_check(struct thread_state *t, int64_t now_ns, enum expiry_source source);
 /* With the guard held: somebody has to attend as soon as it is free. */
 void dlex_note_pending(struct thread_state *t, int64_t now_ns);
 /* Arms the timer for the earliest expiry to come; what has expired already becomes pending. 0 or a

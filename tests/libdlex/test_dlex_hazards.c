@@ -329,6 +329,63 @@ static __attribute__((noinline)) void leave_and_open_again(void)
     }
 }
 
+/* Places in one function; the blocks opened after the longjmp are not the one that was left. */
+static __attribute__((noinline)) void leave_and_open_others(int64_t ns, bool in_a_handler)
+{
+    jmp_buf here;
+    dlex_try {
+        if (in_a_handler)
+            dlex_throw(dlex_exception);
+        log_mark('b');
+    } dlex_handle dlex_when_any {
+        log_mark('h');
+        if (setjmp(here) == 0) {
+            dlex_try_within_rel(ns) {
+                longjmp(here, 1);
+            } dlex_handle dlex_when_any {
+                log_mark('x');
+            } dlex_end
+        }
+        dlex_try {
+            dlex_try_within_rel(HOUR) {
+                burn(2 * ns);
+                log_mark('i');
+            } dlex_end
+        } dlex_end
+    } dlex_end
+    if (setjmp(here) == 0) {
+        dlex_try_within_rel(ns) {
+            dlex_try {
+                longjmp(here, 1);
+            } dlex_end
+        } dlex_handle dlex_when_any {
+            log_mark('x');
+        } dlex_end
+    }
+    dlex_try_within_rel(HOUR) {
+        burn(2 * ns);
+        log_mark('a');
+    } dlex_end
+}
+
+START_TEST(block_left_by_longjmp_in_its_own_function_is_forgotten_by_the_next_one_there)
+{
+    log_clear();
+    leave_and_open_others(SOON, false);
+    ck_assert_str_eq(log_text(), "ba");
+    ck_assert_int_eq(dlex_remaining_ns(), INT64_MAX);
+    log_clear();
+    dlex_try {
+        leave_and_open_others(SOON, true);
+        dlex_throw(dlex_exception);
+    } dlex_handle dlex_when_any {
+        log_mark('o');
+    } dlex_end
+    ck_assert_str_eq(log_text(), "hiao");
+    ck_assert_int_eq(dlex_remaining_ns(), INT64_MAX);
+}
+END_TEST
+
 START_TEST(block_left_by_longjmp_in_its_own_function_can_be_opened_again)
 {
     log_clear();
@@ -397,6 +454,7 @@ int main(void)
         section_in_a_block_left_by_longjmp_ends_with_it,
         block_left_by_longjmp_in_an_island_does_not_break_the_shield,
         section_round_an_island_left_by_longjmp_is_in_force_again,
+        block_left_by_longjmp_in_its_own_function_is_forgotten_by_the_next_one_there,
         block_left_by_longjmp_in_its_own_function_can_be_opened_again,
         block_on_an_alternate_stack_leaves_the_others_alone,
         NULL,

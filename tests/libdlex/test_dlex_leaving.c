@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Leaving a body early: dlex_return, and the plain exits that a finally part forbids. Not here:
  * plain exits from blocks without one (exceptions), the application's longjmp (hazards). */
+#include <alloca.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,6 +286,27 @@ START_TEST(dlex_return_in_finally_counts_and_leaves_the_sections_of_the_caller)
 }
 END_TEST
 
+/* The way back lies below the frame that the finally part has: glibc's checked longjmp refuses it. */
+static int return_past_an_array(size_t size)
+{
+    dlex_try {
+        char *array = alloca(size);
+        overwrite(array, size);
+        dlex_return(array[size / 2]);
+    } dlex_finally {
+        char other[512];
+        overwrite(other, sizeof(other));
+    } dlex_end
+    return -1;
+}
+
+START_TEST(dlex_return_leaves_a_body_that_has_made_its_frame_larger)
+{
+    for (size_t size = 16; size < 100000; size *= 3)
+        ck_assert_int_eq(return_past_an_array(size), 0x5a);
+}
+END_TEST
+
 /* Three ways in which a finally part, run because a violation of an outer block passes, goes
  * elsewhere than on to that block. */
 static void stop_by_an_exception(void)
@@ -355,6 +377,7 @@ int main(void)
         deadline_of_an_outer_block_that_passes_in_finally_goes_before_the_return,
         dlex_return_ends_sections_of_the_body,
         plain_exit_past_finally_aborts_with_file_and_line,
+        dlex_return_leaves_a_body_that_has_made_its_frame_larger,
         variables_of_finally_do_not_cover_the_value_of_dlex_return,
         dlex_return_in_finally_counts_and_leaves_the_sections_of_the_caller,
         violation_that_finally_stops_on_its_way_is_taken_all_the_same,

@@ -92,11 +92,11 @@ struct dlex_type {
 extern DLEX_API const struct dlex_type dlex_exception;
 
 #define dlex_try         dlex_open_(dlex_begin_(&dlex_block_))
-#define dlex_finally     if (dlex_hold_(&dlex_block_))
-#define dlex_handle      if (dlex_settle_(&dlex_block_)) { }
-#define dlex_when(ex)    else if (dlex_catches_(&dlex_block_, &(ex)))
-#define dlex_when_any    else if (dlex_catches_(&dlex_block_, &dlex_exception))
-#define dlex_end         dlex_finish_(&dlex_block_); }
+#define dlex_finally     DLEX_FINALLY_IS_FIRST_() if (dlex_hold_(&dlex_block_))
+#define dlex_handle      DLEX_HANDLERS_BEGIN_() if (dlex_settle_(&dlex_block_)) { }
+#define dlex_when(ex)    else if (DLEX_HANDLERS_BEGAN_() dlex_catches_(&dlex_block_, &(ex)))
+#define dlex_when_any    dlex_when(dlex_exception)
+#define dlex_end         dlex_finish_(&dlex_block_); } }
 
 /*
  * Throws ex (a type, not a pointer) to the innermost open block of this thread. Does not return.
@@ -192,6 +192,7 @@ struct dlex_place_ {
 struct dlex_block_ {
     sigjmp_buf env;
     struct dlex_block_ *outer;
+    const struct dlex_block_ *enclosing; /* in the source; NULL: none; the block itself: unknown */
     struct dlex_block_ *floor;         /* blocks outside it are protected in the body */
     struct dlex_block_ *owner;         /* whose violation passes here; NULL: a plain exception */
     const struct dlex_type *exception; /* NULL: none */
@@ -231,6 +232,53 @@ enum { DLEX_UNKNOWN_, DLEX_NO_FINALLY_, DLEX_FINALLY_ };
 #define DLEX_TEXT_(x)  DLEX_TEXT2_(x)
 #define DLEX_HERE_     __FILE__ ":" DLEX_TEXT_(__LINE__)
 
+/*
+ * The order of the parts is checked by a type of two sizes. A block begins with the small one;
+ * dlex_handle declares the large one, in a scope inside, which is why a block has two scopes. What each
+ * part expects of it is the name of a bit-field or of a type, so that the compiler's error says it.
+ */
+struct dlex_parts_ { char large[2]; };
+#ifdef __cplusplus
+}
+template <bool> struct dlex_when_must_stand_after_dlex_handle_;
+template <> struct dlex_when_must_stand_after_dlex_handle_<true> { };
+extern "C" {
+#define DLEX_HANDLERS_BEGIN_()                                                                  \
+    _Pragma("GCC diagnostic push")                                                              \
+    _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                              \
+    struct dlex_parts_ { char large[2]; };                                                      \
+    _Pragma("GCC diagnostic pop")
+#define DLEX_HANDLERS_BEGAN_()                                                                  \
+    (void)sizeof(dlex_when_must_stand_after_dlex_handle_<sizeof(struct dlex_parts_) == 2>),
+#define DLEX_FINALLY_IS_FIRST_()                                                                \
+    static_assert(sizeof(struct dlex_parts_) == 1, "dlex_finally must stand before dlex_handle");
+#else
+#define DLEX_HANDLERS_BEGIN_()   (void)sizeof(struct dlex_parts_ { char large[2]; });
+#define DLEX_HANDLERS_BEGAN_()                                                                  \
+    (void)sizeof(struct { int dlex_when_must_stand_after_dlex_handle_                            \
+                              : sizeof(struct dlex_parts_) == 2 ? 1 : -1; }),
+#define DLEX_FINALLY_IS_FIRST_()                                                                \
+    (void)sizeof(struct { int dlex_finally_must_stand_before_dlex_handle_                        \
+                              : sizeof(struct dlex_parts_) == 1 ? 1 : -1; });
+#endif
+
+/* The block that encloses this one in the source: a name that means another thing in each body. A lambda
+ * cannot reach it, so in C++ it is unknown. */
+#ifdef __cplusplus
+#define DLEX_ENCLOSING_()
+#define DLEX_IS_ENCLOSING_()
+#define DLEX_ENCLOSING_BLOCK_ &dlex_block_
+#else
+enum { dlex_innermost_ };
+#define DLEX_ENCLOSING_()                                                                       \
+    const struct dlex_block_ *const dlex_enclosing_ =                                           \
+        (const struct dlex_block_ *)(uintptr_t)dlex_innermost_;
+#define DLEX_IS_ENCLOSING_()                                                                    \
+    __extension__ __attribute__((unused))                                                       \
+    const struct dlex_block_ *const dlex_innermost_ = &dlex_block_;
+#define DLEX_ENCLOSING_BLOCK_ dlex_enclosing_
+#endif
+
 /* sigsetjmp stands alone in its condition, as the C standard wants; a throw, a violation, a probe
  * come back there. Blocks within blocks have the same names on purpose. */
 #define dlex_open_(begin) dlex_open_at_(, 0, begin)
@@ -238,11 +286,16 @@ enum { DLEX_UNKNOWN_, DLEX_NO_FINALLY_, DLEX_FINALLY_ };
     {                                                                                           \
         _Pragma("GCC diagnostic push")                                                          \
         _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                          \
+        DLEX_ENCLOSING_()                                                                       \
+        struct dlex_parts_ { char small[1]; };                                                  \
+    {                                                                                           \
         declarations                                                                            \
         static struct dlex_site_ dlex_site_ = { DLEX_HERE_, DLEX_UNKNOWN_, measure };           \
         struct dlex_block_ dlex_block_ __attribute__((cleanup(dlex_leave_)));                   \
+        DLEX_IS_ENCLOSING_()                                                                    \
         _Pragma("GCC diagnostic pop")                                                           \
         dlex_block_.site = &dlex_site_;                                                         \
+        dlex_block_.enclosing = DLEX_ENCLOSING_BLOCK_;                                          \
         dlex_block_.frame = (uintptr_t)__builtin_frame_address(0);                              \
         dlex_block_.phase = DLEX_NEW_;                                                          \
         if (sigsetjmp(dlex_block_.env, 0) != 0)                                                 \
@@ -276,17 +329,21 @@ static inline void dlex_finish_(struct dlex_block_ *block)
         dlex_propagate_(block);
 }
 
-/* The end of a thread and C++ exceptions, which unwind with -fexceptions, are nobody's mistake. */
-#if defined NDEBUG || defined __EXCEPTIONS
-#define DLEX_STRICT_ 0
+/* Whether leaving a body past its finally part is a mistake. With -fexceptions a body is also left when
+ * its thread is unwound by pthread_exit or cancellation, which is none. */
+enum { DLEX_LAX_, DLEX_STRICT_, DLEX_STRICT_UNLESS_UNWOUND_ };
+#if defined NDEBUG
+#define DLEX_STRICTNESS_ DLEX_LAX_
+#elif defined __EXCEPTIONS
+#define DLEX_STRICTNESS_ DLEX_STRICT_UNLESS_UNWOUND_
 #else
-#define DLEX_STRICT_ 1
+#define DLEX_STRICTNESS_ DLEX_STRICT_
 #endif
 
 static inline void dlex_leave_(struct dlex_block_ *block)
 {
     if (block->phase != DLEX_DONE_)
-        dlex_abandon_(block, DLEX_STRICT_);
+        dlex_abandon_(block, DLEX_STRICTNESS_);
 }
 
 #ifdef __cplusplus
