@@ -18,7 +18,7 @@ enum { EARLY_LEAST_NS = 5000, EARLY_MOST_NS = 100000 };
 
 static struct raw_timer wall_timer, cpu_timer;
 
-static int32_t draw_ns(uint32_t *random, int32_t least_ns, int32_t most_ns)
+static int64_t draw_ns(uint32_t *random, int32_t least_ns, int32_t most_ns)
 {
     *random = *random * 1664525 + 1013904223;
     return least_ns + (uint64_t)(*random >> 1) * (most_ns - least_ns) / INT32_MAX;
@@ -30,7 +30,7 @@ static void compute(void)
         __asm__ __volatile__("");
 }
 
-static int64_t deadline_response_ns(int32_t delay_ns)
+static int64_t deadline_response_ns(int64_t delay_ns)
 {
     volatile int64_t late_ns = -1; /* survives the jump */
     dlex_try_within_rel(delay_ns) {
@@ -41,7 +41,7 @@ static int64_t deadline_response_ns(int32_t delay_ns)
     return late_ns;
 }
 
-static int64_t wcet_response_ns(int32_t delay_ns)
+static int64_t wcet_response_ns(int64_t delay_ns)
 {
     volatile int64_t late_ns = -1; /* survives the jump */
     dlex_try_within_wcet(delay_ns) {
@@ -52,17 +52,17 @@ static int64_t wcet_response_ns(int32_t delay_ns)
     return late_ns;
 }
 
-static int64_t wall_timer_response_ns(int32_t delay_ns)
+static int64_t wall_timer_response_ns(int64_t delay_ns)
 {
     return raw_timer_latency_ns(&wall_timer, delay_ns);
 }
 
-static int64_t cpu_timer_response_ns(int32_t delay_ns)
+static int64_t cpu_timer_response_ns(int64_t delay_ns)
 {
     return raw_timer_latency_ns(&cpu_timer, delay_ns);
 }
 
-typedef int64_t response_fn(int32_t delay_ns);
+typedef int64_t response_fn(int64_t delay_ns);
 
 /* Quantiles of each side, round by round. */
 struct contest {
@@ -78,7 +78,7 @@ static void run_round(struct contest *contest, size_t round, size_t samples, dou
 {
     const int sides = contest->side_count;
     for (size_t i = 0; i < samples; i++) {
-        const int32_t delay_ns = draw_ns(random, LEAST_NS, MOST_NS);
+        const int64_t delay_ns = draw_ns(random, LEAST_NS, MOST_NS);
         for (int turn = 0; turn < sides; turn++) {
             const int which = (i + turn) % sides;
             late_ns[which * samples + i] = contest->sides[which](delay_ns);
@@ -163,7 +163,7 @@ void response_measure(struct figures *figures, size_t rounds, size_t samples)
 }
 
 /* By our own reading of the clock before the block opens: the library's is not asked. */
-static int is_early(int32_t wcet_ns)
+static int is_early(int64_t wcet_ns)
 {
     volatile int early = 1; /* survives the jump; a body that ends by itself would be wrong too */
     const int64_t used_up_ns = dlex_cpu_ns() + wcet_ns;

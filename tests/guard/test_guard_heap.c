@@ -106,7 +106,7 @@ START_TEST(naive_allocation_loops_are_aborted_at_any_instruction_and_the_heap_st
     volatile int aborts = 0;
     unprotected = 0;
     for (volatile int i = 0; i < 5000; i++) {
-        dlex_try_within_rel(5000 + i * 7919 % 30000) {
+        dlex_try_within_rel(INT64_C(5000) + i * 7919 % 30000) {
             allocate_for_ever(i);
         } dlex_handle dlex_when(dlex_deadline_violation) {
             aborts = aborts + 1;

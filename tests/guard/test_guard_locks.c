@@ -357,7 +357,7 @@ static void *consume(void *unused)
 {
     volatile bool over = false;
     for (volatile int i = 0; !over; i++) {
-        dlex_try_within_rel(5000 + i * 7919 % 50000) {
+        dlex_try_within_rel(INT64_C(5000) + i * 7919 % 50000) {
             take_tokens();
             over = true;
         } dlex_handle dlex_when(dlex_deadline_violation) {
@@ -408,7 +408,7 @@ START_TEST(waking_others_is_never_left_half_done)
     for (int i = 0; i < 2; i++)
         pthread_create(&waiters[i], NULL, wait_again_and_again, NULL);
     for (volatile int i = 0; i < 20000; i++) {
-        dlex_try_within_rel(15000 + i % 977 * 7) {
+        dlex_try_within_rel(INT64_C(15000) + i % 977 * 7) {
             for (;;) {
                 pthread_cond_signal(&cond);
                 pthread_cond_broadcast(&cond);

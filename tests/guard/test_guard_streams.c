@@ -275,7 +275,7 @@ START_TEST(lines_printed_in_aborted_loops_are_whole)
     FILE *const stream = open_memstream((char **)&text, &size);
     volatile int aborts = 0;
     for (volatile int i = 0; i < 2000; i++) {
-        dlex_try_within_rel(10000 + i * 7919 % 20000) {
+        dlex_try_within_rel(INT64_C(10000) + i * 7919 % 20000) {
             print_for_ever(stream);
         } dlex_handle dlex_when(dlex_deadline_violation) {
             aborts = aborts + 1;

@@ -309,7 +309,7 @@ START_TEST(storm_over_files_leaks_no_descriptor)
     const int before = open_descriptors();
     volatile int aborts = 0;
     for (volatile int i = 0; i < 2000; i++) {
-        dlex_try_within_rel(20000 + i * 7919 % 30000) {
+        dlex_try_within_rel(INT64_C(20000) + i * 7919 % 30000) {
             use_files_for_ever();
         } dlex_handle dlex_when(dlex_deadline_violation) {
             aborts = aborts + 1;
@@ -347,7 +347,7 @@ START_TEST(storm_over_memory_leaks_none)
     for (volatile int i = 0; i < 5000; i++) {
         if (i == 100)
             after_few = bytes_in_use();
-        dlex_try_within_rel(5000 + i * 7919 % 30000) {
+        dlex_try_within_rel(INT64_C(5000) + i * 7919 % 30000) {
             use_memory_for_ever(i);
         } dlex_handle dlex_when(dlex_deadline_violation) {
             aborts = aborts + 1;

@@ -154,7 +154,7 @@ static void count_for_ever(struct pair *pair)
 static void *storm_of_counters(void *pair)
 {
     for (volatile int i = 0; i < 1500; i++) {
-        dlex_try_within_rel(10000 + i * 7919 % 30000) {
+        dlex_try_within_rel(INT64_C(10000) + i * 7919 % 30000) {
             count_for_ever(pair);
         } dlex_handle dlex_when(dlex_deadline_violation) {
             log_clear();

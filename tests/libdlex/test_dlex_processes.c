@@ -315,7 +315,7 @@ START_TEST(program_started_in_a_section_lives_and_the_violation_follows)
     for (volatile int i = 0; i < 150; i++) {
         volatile int status = -2;
         volatile bool violated = false;
-        dlex_try_within_rel(50000 + i * 10000) {
+        dlex_try_within_rel(INT64_C(50000) + i * 10000) {
             dlex_try_within_disable();
             status = status_of(start_live(i % 3));
             dlex_try_within_enable();

@@ -140,7 +140,7 @@ START_TEST(object_built_in_a_section_is_destroyed_once_in_finally)
     volatile int built = 0, destroyed = 0;
     for (volatile int i = 0; i < 300; i++) {
         void *volatile object = NULL;
-        dlex_try_within_rel(20000 + 100 * i) {
+        dlex_try_within_rel(INT64_C(20000) + 100 * i) {
             burn(10000);
             dlex_try_within_disable();
             object = malloc(100);
@@ -166,7 +166,7 @@ START_TEST(allocations_in_sections_survive_many_aborts)
     volatile unsigned at = 0;
     volatile int aborts = 0;
     for (volatile int i = 0; i < 3000; i++) {
-        dlex_try_within_rel(40000 + 5 * i) {
+        dlex_try_within_rel(INT64_C(40000) + 5 * i) {
             for (;;) {
                 dlex_try_within_disable();
                 free(slots[at % 64]);
@@ -191,7 +191,7 @@ START_TEST(expiries_at_random_instants_of_sections_come_out_whole)
 {
     volatile int inside = 0, torn = 0, aborts = 0;
     for (volatile int i = 0; i < 5000; i++) {
-        dlex_try_within_rel(20000 + i % 977) {
+        dlex_try_within_rel(INT64_C(20000) + i % 977) {
             for (;;) {
                 dlex_try_within_disable();
                 inside = 1;

@@ -98,7 +98,7 @@ struct dlex_measure_ {
 
 /* What dlex/within.h makes of its constructs when it is in benchmark mode. */
 #define dlex_measure_within_(ns, how)                                                           \
-    dlex_open_at_(DLEX_MEASURE_(how), &dlex_measure_, dlex_benchmark_begin_(&dlex_block_, (ns)))
+    dlex_open_at_(DLEX_IS_WIDE_(ns) DLEX_MEASURE_(how), &dlex_measure_, dlex_benchmark_begin_(&dlex_block_, (ns)))
 
 DLEX_API int dlex_benchmark_begin_(struct dlex_block_ *block, int64_t ns);
 

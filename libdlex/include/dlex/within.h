@@ -90,6 +90,15 @@ extern DLEX_API const struct dlex_type dlex_wcet_violation;
  * the program handles the signal already (errno EBUSY). Its parent is dlex_exception. */
 extern DLEX_API const struct dlex_type dlex_timer_error;
 
+/*
+ * Durations in nanoseconds, as int64_t: DLEX_MS(12), DLEX_S(0.5), DLEX_US(period_us). 3 * 1000 * 1000 *
+ * 1000 overflows an int. So a duration or time that is not a constant must be of a type with 64 bits
+ * (int64_t, long long, double): anything narrower does not compile.
+ */
+#define DLEX_US(us) ((int64_t)((us) * INT64_C(1000)))
+#define DLEX_MS(ms) ((int64_t)((ms) * INT64_C(1000000)))
+#define DLEX_S(s)   ((int64_t)((s) * INT64_C(1000000000)))
+
 /* Opens a block whose body must end within ns nanoseconds from now. */
 #define dlex_try_within_rel(ns)  dlex_within_(ns, DLEX_REL_)
 
@@ -156,6 +165,16 @@ static inline void dlex_checkpoint(void);
 static inline void dlex_try_within_disable(void);
 static inline void dlex_try_within_enable(void);
 
+/*
+ * For computations that improve a result step by step, and whose last result is good when the deadline
+ * comes (anytime algorithms): whatever the body stored before this call, in objects that are not local
+ * variables or whose address it has given away, is in memory when a violation comes after it. Without it
+ * a compiler may keep such stores in registers until a loop ends, and then an abort loses all of them,
+ * as gcc and clang do at -O2. A fence for the compiler, no instruction. It orders nothing for other
+ * threads, and does not make several stores one: see the contract.
+ */
+static inline void dlex_publish(void);
+
 /* The clock of deadlines, CLOCK_MONOTONIC, and that of WCETs, the CPU time of this thread. Safe in
  * signal handlers. */
 DLEX_API int64_t dlex_now_ns(void);
@@ -218,10 +237,30 @@ enum {
     DLEX_COOPERATIVE_ = 4, DLEX_SHIELDED_ = 8, DLEX_MEASURED_ = 16,
 };
 
+/*
+ * A computed int may have overflowed, which nobody can see afterwards. In C a null pointer constant tells
+ * constants apart: the type of the conditional expression is int * with one, void * otherwise; gcc does
+ * not take a constant that overflowed for one. g++ needs its warning made an error; clang only warns.
+ */
+#ifdef __cplusplus
+#define DLEX_IS_WIDE_(ns)                                                                       \
+    _Pragma("GCC diagnostic push")                                                              \
+    _Pragma("GCC diagnostic error \"-Woverflow\"")                                              \
+    static_assert(sizeof(ns) >= 8 || __builtin_constant_p(ns), DLEX_TOO_NARROW_);               \
+    _Pragma("GCC diagnostic pop")
+#else
+#define DLEX_IS_WIDE_(ns)                                                                       \
+    __extension__ _Static_assert(sizeof(ns) >= 8 || DLEX_IS_CONSTANT_(ns), DLEX_TOO_NARROW_);
+#define DLEX_IS_CONSTANT_(ns)                                                                   \
+    (sizeof(*(1 ? (void *)((intptr_t)(ns) * 0) : (int *)0)) == sizeof(int))
+#endif
+#define DLEX_TOO_NARROW_ "a time in ns needs 64 bits: see DLEX_US, DLEX_MS, DLEX_S"
+
 #ifdef DLEX_BENCHMARK
 #define dlex_within_(ns, how) dlex_measure_within_(ns, how)
 #else
-#define dlex_within_(ns, how) dlex_open_(dlex_begin_within_(&dlex_block_, (ns), (how)))
+#define dlex_within_(ns, how)                                                                   \
+    dlex_open_at_(DLEX_IS_WIDE_(ns), 0, dlex_begin_within_(&dlex_block_, (ns), (how)))
 #endif
 
 DLEX_API int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how);
@@ -230,6 +269,11 @@ DLEX_API void dlex_check_(int64_t now_ns);
 
 /* The compiler must not move memory accesses of a section out of it. */
 #define DLEX_FENCE_() __asm__ __volatile__("" ::: "memory")
+
+static inline void dlex_publish(void)
+{
+    DLEX_FENCE_();
+}
 
 static inline void dlex_try_within_disable(void)
 {
