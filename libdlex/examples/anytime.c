@@ -12,15 +12,14 @@
 
 #include <dlex/dlex.h>
 
-#define MS INT64_C(1000000)
-#define PERIOD_NS (150 * MS)
+#define PERIOD_NS (DLEX_MS(150))
 #define PI 3.14159265358979323846
 enum { LEVELS = 40, PERIODS = 10 };
 
-/* Of each part its result, and how many parts are complete: one store makes a result count. Both
- * volatile, so that the compiler keeps the order of the stores. */
-static volatile double estimate[LEVELS];
-static volatile int complete;
+/* Of each part its result, and how many parts are complete: one store makes a result count. What the
+ * body stores is in memory, and in this order, where it says dlex_publish(). */
+static double estimate[LEVELS];
+static int complete;
 
 static double height_at(double x)
 {
@@ -46,7 +45,9 @@ static void optional_part(void)
     for (int64_t i = 0; i < points; i++)
         sum += height_at(((double)i + 0.5) * step);
     estimate[level] = (estimate[level - 1] + sum * step) / 2;
+    dlex_publish();
     complete = level + 1;
+    dlex_publish();
 }
 
 static void compute(int64_t optional_ns)
@@ -85,7 +86,7 @@ int main(void)
         const int parts = complete;
         broken += !is_whole(parts);
         printf("%9.3f ms for optional parts: pi = %.12f after %2d of them%s\n",
-               (double)optional_ns / MS, estimate[parts - 1], parts - 1,
+               (double)optional_ns / DLEX_MS(1), estimate[parts - 1], parts - 1,
                is_whole(parts) ? "" : " (BROKEN)");
         optional_ns = optional_ns ? optional_ns * 4 : 1000;
         wait_until(next_ns += PERIOD_NS);

@@ -12,7 +12,6 @@
 
 #include <dlex/dlex.h>
 
-#define MS INT64_C(1000000)
 
 dlex_define_exception(no_room) dlex_extends(dlex_exception);
 
@@ -80,18 +79,18 @@ static void longest_chain(int room, int64_t limit_ns)
     } dlex_finally {
         table_destroy(table);
     } dlex_handle dlex_when(dlex_deadline_violation) {
-        printf("%3d ms: longest chain %d, of starts up to %d\n", (int)(limit_ns / MS), longest,
+        printf("%3d ms: longest chain %d, of starts up to %d\n", (int)(limit_ns / DLEX_MS(1)), longest,
                starts);
     } dlex_when(no_room) {
-        printf("%3d ms: no room for a table of %d\n", (int)(limit_ns / MS), room);
+        printf("%3d ms: no room for a table of %d\n", (int)(limit_ns / DLEX_MS(1)), room);
     } dlex_end
 }
 
 int main(void)
 {
     for (int ms = 0; ms <= 500; ms = ms ? ms * 2 : 1)
-        longest_chain(ROOM_MAX, ms * MS);
-    longest_chain(ROOM_MAX + 1, 100 * MS);
+        longest_chain(ROOM_MAX, DLEX_MS(ms));
+    longest_chain(ROOM_MAX + 1, DLEX_MS(100));
     printf("%d tables made, %d given back\n", tables_made, tables_given_back);
     return tables_made == tables_given_back ? 0 : 1;
 }

@@ -9,9 +9,8 @@
 
 #include <dlex/dlex.h>
 
-#define MS INT64_C(1000000)
-#define PERIOD_NS (25 * MS)
-#define WCET_NS (5 * MS)
+#define PERIOD_NS (DLEX_MS(25))
+#define WCET_NS (DLEX_MS(5))
 enum { WIDTH = 160, HEIGHT = 90, FRAMES = 50 };
 
 struct frame {

@@ -29,21 +29,31 @@
  * section (see dlex/within.h), so a deadline of an outer block cannot cut a clean-up in half; it
  * is delivered when the part ends. A handler is not protected.
  *
- * Leaving early. return, break, continue and goto out of a body close the block properly: its
- * constraint ends with it. No C compiler can be made to run the finally part then. So a body with
- * one is left by its end, by an exception or by dlex_return; any other exit is a mistake, which
- * aborts with file:line unless NDEBUG is defined where the block stands, and else goes on without
- * the finally part.
+ * The order of the parts is checked when the program is compiled: a handler without dlex_handle
+ * before it, and dlex_finally after dlex_handle, do not compile.
  *
- * An application's own longjmp across a block is a mistake, which is mended as far as the stack
- * shows it: the next block, throw or expiry forgets blocks whose frames are gone, and the sections
- * opened in them. Where new frames already cover the old ones they are not recognised. pthread_exit
- * and cancellation may end a thread that has open blocks.
+ * Leaving early. return, break, continue and goto out of a body close the block properly: its
+ * constraint ends with it. So does a C++ exception that passes. No C compiler can be made to run the
+ * finally part then. So a body with one is left by its end, by an exception of this header or by
+ * dlex_return; any other exit is a mistake, which aborts with file:line unless NDEBUG is defined
+ * where the block stands, and else goes on without the finally part. (In a static program against
+ * glibc, code compiled with -fexceptions, as C++ is, goes on too: the library cannot find out there
+ * whether pthread_exit or a cancellation unwinds the thread.)
+ *
+ * An application's own longjmp across a block is a mistake, which is mended as far as can be seen: the
+ * next block, throw or expiry forgets blocks whose frames are gone, and the sections opened in them;
+ * a block that was left within its own function is forgotten when that function opens another one (in
+ * C++: the same one again), and until then its constraint is in force. Where new frames already cover
+ * the old ones they are not recognised. pthread_exit and cancellation may end a thread that has open
+ * blocks.
  *
  * Local variables. A jump is a siglongjmp: a local variable of the function with the block that
  * was changed in the body and is read after the body must be volatile, or its value is
  * indeterminate. Variables that the body only reads need nothing, though gcc's -Wclobbered may
- * name one of them in an optimised build; neither do objects behind pointers.
+ * name one of them in an optimised build. An expiry may come at any instruction, so what the body
+ * has stored in other objects, behind pointers or static, may be in registers still: it is there for
+ * certain if the body called dlex_publish (dlex/within.h) or any function that the compiler does not
+ * see, or if the objects are volatile.
  *
  * Threads. Blocks belong to the thread that opened them and close in reverse order. They must not
  * stay open across swapcontext or in a coroutine that changes stacks.

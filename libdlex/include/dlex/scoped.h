@@ -2,7 +2,7 @@
 /*
  * dlex/scoped.h: resources that are released when the block that acquired them is aborted.
  *
- *     dlex_try_within_rel(12 * 1000 * 1000) {
+ *     dlex_try_within_rel(DLEX_MS(12)) {
  *         char *text = dlex_scoped_malloc(size);
  *         int fd = dlex_scoped_open(path, O_RDONLY, 0);
  *         parse(text, read(fd, text, size));   // abandoned here: fd is closed, text is freed

@@ -11,10 +11,10 @@
  * application. There are three ways to live with that:
  *
  *   1. Install the handler with dlex_sigaction. The violation waits until the handler has
- *      returned, and is taken then. This is the way to choose: nothing is lost. The handler must
- *      not open timed blocks: they would not be interrupted, and the first one that is opened too
- *      late would take the violation of an interrupted block and leave the handler with the
- *      library's signal blocked. Protected sections in it are harmless.
+ *      returned, and is taken then. This is the way to choose: nothing is lost. The handler may open
+ *      blocks. Their constraints cannot interrupt it, as the library's signal is blocked there: a
+ *      timed block that is late when it is opened gets its violation, before its body; any other
+ *      runs to its end, and dlex_checkpoint does nothing.
  *   2. Let the handler begin with dlex_try_within_disable and end with dlex_try_within_enable. It
  *      is then never left in the middle, but a violation that has waited is taken by the enable,
  *      and the kernel's return from the handler is skipped: its own signal, and those of its
@@ -22,16 +22,21 @@
  *   3. Do neither. The handler may be left at any instruction, its signals blocked as in 2.
  *
  * A handler on an alternate stack (sigaltstack) is no exception: after a jump out of it the kernel
- * sees by the stack pointer that the stack is free again.
+ * sees by the stack pointer that the stack is free again. Not so with SS_AUTODISARM: after a jump out of
+ * a handler (2 and 3) the thread has no alternate stack until it calls sigaltstack again. The memory of
+ * such a stack must not lie in the thread's own stack.
  *
  * THE SIGNAL MASK. A jump does not touch the mask of the thread: what a body changed by itself
  * stays changed when the body is aborted. What it changed by dlex_sigmask does not.
  *
- *     dlex_try_within_rel(2 * 1000 * 1000) {
+ *     dlex_try_within_rel(DLEX_MS(2)) {
  *         dlex_sigmask(SIG_BLOCK, &terminal_signals, NULL);
  *         rewrite(screen);                          // may be aborted
  *         dlex_sigmask(SIG_UNBLOCK, &terminal_signals, NULL);
  *     } dlex_end                                    // unblocked again in any case
+ *
+ * Calls that change the mask for a moment (ppoll, pselect, sigsuspend, epoll_pwait) need no care: the
+ * mask from before the call is in force again after an abort inside them.
  *
  * exec. The new program starts with the default action for the signal, which would end it. With
  * the Linux notification nothing can arrive there. With the POSIX one (Meson's option notification)

@@ -2,7 +2,7 @@
 /*
  * dlex/within.h: timing constraints as exceptions (seed 000, sections 4 and 5.2).
  *
- *     dlex_try_within_rel(12 * 1000 * 1000) {
+ *     dlex_try_within_rel(DLEX_MS(12)) {
  *         decode(frame);                       // abandoned if still inside after 12 ms
  *     } dlex_handle dlex_when(dlex_deadline_violation) {
  *         show_previous();
@@ -18,9 +18,13 @@
  * or freed, no stdio, no call that keeps a state of its own half-changed (malloc, printf, exit,
  * dlopen, getaddrinfo and most of every library). Put those between dlex_try_within_disable and
  * dlex_try_within_enable; or link with libdlex-guard, see dlex-guard(7), which does so for malloc,
- * stdio and mutexes; or open a cooperative block. What the body wrote before it was left stays
- * written, up to any instruction: treat its output as garbage, or make each step complete by one
- * store. File descriptors opened, memory mapped and processes started stay open, mapped and
+ * stdio and mutexes; or open a cooperative block. What the body has written when it is left is
+ * garbage: any part of it may be there, and a compiler may have kept the rest in registers, also what
+ * goes behind pointers. What was written before the body called dlex_publish() is there. So a body that
+ * improves a result step by step, and whose last result counts (an anytime algorithm), makes each step
+ * complete by one store and calls dlex_publish() after it; with two or more stores, the results go into
+ * other objects, and the one store that says which of them counts stands between two dlex_publish().
+ * File descriptors opened, memory mapped and processes started stay open, mapped and
  * running, unless they were had by dlex/scoped.h.
  *
  * A violation is taken by the handlers of the block that owns it. Blocks inside that one are
@@ -45,8 +49,9 @@
  *
  * What is restored by a jump: errno as it was at the interruption; the floating-point control
  * words (rounding, FTZ/DAZ, precision, exception masks) as they were when the block was opened,
- * on x86 and ARM64; protected sections opened inside the block end. Not restored: the signal
- * mask, if the body changed it otherwise than by dlex_sigmask. After a jump out of the body
+ * on x86 and ARM64; the signal mask that ppoll, pselect, sigsuspend or epoll_pwait had changed for a
+ * moment; protected sections opened inside the block end. Not restored: the signal mask, if the body
+ * changed it otherwise than by dlex_sigmask. After a jump out of the body
  * cancellation is deferred, as if pthread_setcanceltype had not been called there.
  *
  * Signals. The library owns one signal in the whole process and unblocks it in each thread that
@@ -65,7 +70,8 @@
  * wants to know ahead calls dlex_thread_init. After fork the child keeps its open blocks, their
  * deadlines and the rest of their WCETs, with a timer of its own; if it can have none they are not
  * enforced until the next block throws. With a block open, fork belongs in a protected section like any other call
- * that must not be cut in half. _Fork, vfork and raw clone are not covered. exec needs nothing.
+ * that must not be cut in half. _Fork, vfork and raw clone are not covered. exec: see
+ * dlex/signal.h.
  */
 #ifndef DLEX_WITHIN_H
 #define DLEX_WITHIN_H
