@@ -8,8 +8,13 @@
 #include "fpenv.h"
 #include "signals.h"
 
-__thread struct dlex_guard_ dlex_guard_ = { .deadline_ns = INT64_MAX, .cpu_limit_ns = INT64_MAX };
-__thread struct thread_state dlex_thread_state;
+/* gcc does not take the model over from the declarations: without it here, this file would call
+ * __tls_get_addr for each access in the shared library. */
+#define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+__thread struct dlex_guard_ dlex_guard_ INITIAL_EXEC = {
+    .deadline_ns = INT64_MAX, .cpu_limit_ns = INT64_MAX,
+};
+__thread struct thread_state dlex_thread_state INITIAL_EXEC;
 
 /* What a block demands: its own limit, and when it can first be exceeded. */
 struct demand {
