@@ -129,16 +129,20 @@ int dlex_begin_(struct dlex_block_ *block)
     return 1;
 }
 
-/* Wall time cannot be outrun by CPU time, so before check_ns there is no need to look. With
- * limits no farther in the past than this no difference overflows. */
+/*
+ * Wall time cannot be outrun by CPU time, so before check_ns there is no need to look. That holds
+ * if wall time is read first; reading it after the CPU time sets the timer late by what lies
+ * between, half of a system call (0.2 us). With limits no farther in the past than INT64_MIN / 2
+ * no difference overflows.
+ */
 static struct demand demand_of(int how, int64_t ns, int64_t *now_ns)
 {
     struct demand d = { .how = how };
     const int kind = how & DLEX_KINDS_;
+    *now_ns = dlex_clock_ns_();
     if (kind == DLEX_WCET_)
         d.limit_ns = after(dlex_cpu_ns(), ns);
-    *now_ns = dlex_clock_ns_();
-    if (kind == DLEX_ABS_)
+    else if (kind == DLEX_ABS_)
         d.limit_ns = ns;
     else if (kind == DLEX_REL_)
         d.limit_ns = after(*now_ns, ns);
