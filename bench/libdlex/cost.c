@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cost.h"
 
+#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <dlex/dlex.h>
@@ -39,6 +41,22 @@ static void wcet_block(void)
 {
     dlex_try_within_wcet(HOUR_NS) {
     } dlex_end
+}
+
+/* What no block with a relative deadline can do without: the time from which it counts, and the
+ * place to which a violation jumps. */
+static void least_of_a_block(void)
+{
+    sigjmp_buf env;
+    if (sigsetjmp(env, 0) != 0)
+        abort();
+    sink_ns = read_clock_ns(CLOCK_MONOTONIC);
+}
+
+static void least_of_blocks(int repetitions)
+{
+    for (int i = 0; i < repetitions; i++)
+        least_of_a_block();
 }
 
 static void deadline_blocks(int repetitions)
@@ -179,8 +197,15 @@ static int create_timers(void)
 static const struct figure deadline_figure = {
     .what = "deadline block that does not expire",
     .against = "timer_settime arm+disarm",
-    .goal_text = "<= 1/15",
-    .goal = 1.0 / 15,
+    .goal_text = "<= 1/5",
+    .goal = 1.0 / 5,
+};
+/* One clock reading more, or a system call, and it fails; see docs/libdlex-figures.md. */
+static const struct figure least_figure = {
+    .what = "deadline block that does not expire",
+    .against = "clock_gettime + sigsetjmp",
+    .goal_text = "<= 2",
+    .goal = 2,
 };
 static const struct figure wcet_figure = {
     .what = "WCET block that does not expire",
@@ -218,6 +243,8 @@ void cost_measure(struct figures *figures, size_t rounds)
     }
     compare(figures, deadline_figure, (struct side){deadline_blocks, 500},
             (struct side){wall_timer_pairs, 30}, rounds);
+    compare(figures, least_figure, (struct side){deadline_blocks, 500},
+            (struct side){least_of_blocks, 1000}, rounds);
     compare(figures, wcet_figure, (struct side){wcet_blocks, 100},
             (struct side){cpu_timer_pairs, 30}, rounds);
     compare(figures, section_figure, (struct side){sections, 10000},

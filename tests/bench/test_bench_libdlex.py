@@ -16,7 +16,8 @@ from pathlib import Path
 
 LITTLE = ("--rounds=3", "--samples=3", "--aborts=200")
 GOALS = (
-    ("deadline block that does not expire", 1 / 15),
+    ("deadline block that does not expire", 1 / 5),
+    ("deadline block that does not expire", 2),
     ("WCET block that does not expire", 1 / 2),
     ("protected section enter+leave", 1 / 50),
     ("checkpoint", 2),
