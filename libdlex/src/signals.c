@@ -10,9 +10,9 @@
  * One word, so that handlers may read and fix it. */
 static _Atomic int choice;
 
-/* Guards that the handler is installed once; taken by dlex_signal_take alone. */
-static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
-static bool taken;
+/* Whether the handler is installed: from then on it is not looked at again. Several threads may
+ * install it at once; a lock here would be one that a fork has to wait for. */
+static _Atomic bool taken;
 
 static int number_of(int chosen)
 {
@@ -46,15 +46,22 @@ static bool is_fault(int signo)
     return false;
 }
 
-/* 0, -EBUSY when somebody handles it. Ignored is free: it may be inherited from a parent. */
+/* Ignored is free: it may be inherited from a parent. Ours may be that of another thread's first
+ * block, or of one that was in the middle of it when the process was forked. */
+static bool is_free(const struct sigaction *now)
+{
+    if (now->sa_flags & SA_SIGINFO)
+        return now->sa_sigaction == dlex_on_signal;
+    return now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN;
+}
+
+/* 0, -EBUSY when somebody else handles it. */
 static int check_free(int signo)
 {
     struct sigaction now;
     if (sigaction(signo, NULL, &now) < 0)
         return -errno;
-    const bool unclaimed = !(now.sa_flags & SA_SIGINFO)
-                      && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN);
-    return unclaimed ? 0 : -EBUSY;
+    return is_free(&now) ? 0 : -EBUSY;
 }
 
 int dlex_use_signal(int signo)
@@ -87,16 +94,13 @@ static int take(void)
     sigemptyset(&action.sa_mask);
     if (sigaction(fix_number(), &action, NULL) < 0)
         return -errno;
-    taken = true;
+    atomic_store(&taken, true);
     return 0;
 }
 
 int dlex_signal_take(void)
 {
-    pthread_mutex_lock(&taking);
-    const int err = taken ? 0 : take();
-    pthread_mutex_unlock(&taking);
-    return err;
+    return atomic_load(&taken) ? 0 : take();
 }
 
 void dlex_signal_admit(void)

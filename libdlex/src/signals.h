@@ -7,8 +7,8 @@
 
 #include "thread.h"
 
-/* Installs dlex_on_signal, once in a process, and fixes the number. 0 or a negative errno value:
- * -EBUSY when the program handles the signal; the next call tries again. */
+/* Installs dlex_on_signal, unless the process has it, and fixes the number. Takes no lock. 0 or a
+ * negative errno value: -EBUSY when the program handles the signal; the next call tries again. */
 int dlex_signal_take(void);
 /* Unblocks the signal in this thread. */
 void dlex_signal_admit(void);
