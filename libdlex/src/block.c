@@ -286,6 +286,8 @@ int dlex_settle_(struct dlex_block_ *block)
     end_body(block);
     if (block->phase == DLEX_HELD_) {
         block->phase = DLEX_DONE_;
+        if (dlex_thread_state.is_ending)
+            dlex_give_back(&dlex_thread_state);
         release_to(&dlex_thread_state, block->outer_depth, EXPIRY_LIFTED);
     }
     if (block->back && !block->exception)

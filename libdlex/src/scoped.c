@@ -22,10 +22,6 @@ struct dlex_resource_ {
     void *arg;
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t thread_end;
-static __thread bool end_is_watched;
-
 static void drop_until(struct thread_state *t, uint64_t number)
 {
     while (t->resources && t->resources->number > number) {
@@ -52,35 +48,20 @@ void dlex_scoped_end_(struct thread_state *t)
     if (t->level > 0)
         dlex_scoped_unwind_(t, t->outermost.resource_mark);
     drop_until(t, 0);
-    end_is_watched = false;
 }
 
-/* Threads that never had a timer have no other end. */
-static void on_thread_end(void *state)
-{
-    dlex_try_within_disable();
-    dlex_scoped_end_(state);
-    dlex_try_within_enable();
-}
-
-static void make_key(void)
-{
-    if (pthread_key_create(&thread_end, on_thread_end) != 0)
-        abort(); /* 1024 keys are taken, and a leak in each thread is not what anyone wants */
-}
-
+/* With all keys of the process taken, each thread would leak; nobody wants that. */
 static void watch_end(struct thread_state *t)
 {
-    pthread_once(&once, make_key);
-    end_is_watched = pthread_setspecific(thread_end, t) == 0;
+    if (dlex_watch_thread_end(t) == -EAGAIN)
+        abort();
 }
 
 /* A record, not yet in the list. Frees those that the end of an outermost block has left to the
  * program: if the newest is such a one, all are. */
 static struct dlex_resource_ *make_record(struct thread_state *t)
 {
-    if (!end_is_watched)
-        watch_end(t);
+    watch_end(t);
     if (t->resources && t->resources->number <= t->outermost.resource_mark)
         drop_until(t, 0);
     return malloc(sizeof(struct dlex_resource_));

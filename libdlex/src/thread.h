@@ -36,6 +36,8 @@ struct thread_state {
     int64_t fork_cpu_ns;       /* CPU time at the last fork */
     struct notify notify;
     bool has_timer;
+    bool end_is_watched;       /* the end of the thread gives back what it has now */
+    bool is_ending;            /* the end has begun: nothing is kept beyond the outermost block */
     int timer_errno;           /* why the last block that threw dlex_timer_error did */
     struct dlex_violation violation;
 };
@@ -55,7 +57,7 @@ static inline bool dlex_is_wcet(int how)
     return (how & DLEX_KINDS_) == DLEX_WCET_;
 }
 
-/* thread_end.c: whether pthread_exit or a cancellation is unwinding the calling thread; true also where
+/* unwound.c: whether pthread_exit or a cancellation is unwinding the calling thread; true also where
  * that cannot be known. Not in signal handlers. */
 bool dlex_thread_is_unwound(void);
 
@@ -103,9 +105,15 @@ void dlex_latency_note(const struct dlex_violation *v);
 
 /* timer.c: the timer of the thread. 0 or a negative errno value; arming creates it if needed. */
 int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns);
-void dlex_timer_disarm(struct thread_state *t);
-/* scoped.c, with the guard held: releases what has a number above the mark; at the end of a thread,
- * what the blocks that are still open have acquired. */
+/* With the guard held: gives the timer back, if there is one. The next arming creates another. */
+void dlex_timer_drop(struct thread_state *t);
+/* thread_end.c: sees that the end of this thread gives back its timer and its resources. 0, or -EAGAIN
+ * when no key is left in the process, or -ENOMEM. */
+int dlex_watch_thread_end(struct thread_state *t);
+/* thread_end.c, with the guard held, in a thread that is_ending: gives all back if no block is open. */
+void dlex_give_back(struct thread_state *t);
+/* scoped.c, with the guard held: releases what has a number above the mark; what the blocks that
+ * are still open have acquired, and forgets what they have left to the program. */
 void dlex_scoped_unwind_(struct thread_state *t, uint64_t mark);
 void dlex_scoped_end_(struct thread_state *t);
 /* expiry.c, installed by signals.c. */

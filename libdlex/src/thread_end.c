@@ -1,32 +1,69 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The cleanup of a block runs alike when its body is left by return, by a C++ exception, and, with
- * -fexceptions, when pthread_exit or a cancellation unwinds the thread. Only the first two are mistakes,
- * and neither the compiler nor the unwinder says which it was. glibc knows, and has for debuggers the
- * place where it notes that a thread is exiting. Other libraries do not unwind threads.
+ * What a thread gives back when it ends: its timer, and what its open blocks have acquired.
+ *
+ * The destructors of thread-specific data run in rounds (four with glibc), and destructors of the
+ * program may open blocks in each of them. In the last round ours may have run before them, and it
+ * does not run again. So once ours has run, the thread keeps nothing longer than its outermost
+ * block: the end of that block gives everything back.
  */
-#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "thread.h"
 
-#ifdef __GLIBC__
-/* Of glibc's nptl_db interface: size in bits, number of elements, offset in the thread's descriptor. */
-struct field {
-    uint32_t bits, count, offset;
-};
-enum { EXITING = 0x10 }; /* in cancelhandling, since NPTL is there */
+/* The number of our key plus one; 0: there is no key yet. Not with pthread_once: POSIX does not say
+ * what becomes of one that another thread is in the middle of when the process forks. */
+static _Atomic uint64_t key_number;
 
-bool dlex_thread_is_unwound(void)
+static void on_thread_end(void *state)
 {
-    const struct field *const cancelhandling = dlsym(RTLD_DEFAULT, "_thread_db_pthread_cancelhandling");
-    if (!cancelhandling || cancelhandling->bits != 32)
-        return true;
-    const char *const descriptor = (const char *)pthread_self();
-    return *(const volatile int *)(descriptor + cancelhandling->offset) & EXITING;
+    struct thread_state *t = state;
+    dlex_try_within_disable();
+    t->end_is_watched = false;
+    t->is_ending = true;
+    dlex_scoped_end_(t);
+    dlex_set_top(NULL);
+    t->level = 0;
+    dlex_timer_drop(t);
+    dlex_guard_.pending = 0;
+    dlex_guard_.depth = 0;
 }
-#else
-bool dlex_thread_is_unwound(void)
+
+/* Two threads may get here at once: the key of one of them stays. */
+static int find_key(pthread_key_t *key)
 {
-    return false;
+    uint64_t number = atomic_load(&key_number);
+    if (number) {
+        *key = (pthread_key_t)(number - 1);
+        return 0;
+    }
+    const int err = -pthread_key_create(key, on_thread_end);
+    if (err)
+        return err;
+    if (!atomic_compare_exchange_strong(&key_number, &number, (uint64_t)*key + 1)) {
+        pthread_key_delete(*key);
+        *key = (pthread_key_t)(number - 1);
+    }
+    return 0;
 }
-#endif
+
+int dlex_watch_thread_end(struct thread_state *t)
+{
+    if (t->end_is_watched)
+        return 0;
+    pthread_key_t key;
+    int err = find_key(&key);
+    if (!err)
+        err = -pthread_setspecific(key, t);
+    t->end_is_watched = !err;
+    return err;
+}
+
+void dlex_give_back(struct thread_state *t)
+{
+    if (t->level > 0)
+        return;
+    dlex_scoped_end_(t);
+    dlex_timer_drop(t);
+}

@@ -63,7 +63,9 @@
  * thread jumps back into the block that owns it, and the thread goes on. So pthread_exit belongs in
  * a protected section; and a thread that others cancel keeps cancellation disabled in interruptible
  * bodies and enables it in sections, or opens cooperative blocks. When the thread is unwound its
- * constraints end and what is scoped is released; finally parts do not run.
+ * constraints end and what is scoped is released; finally parts do not run. Destructors of
+ * thread-specific data may open blocks, in each of the system's rounds. A thread whose first timed
+ * block of all would be in the last round must call dlex_thread_init before it ends.
  *
  * Errors. If a thread can have no timer, the block that needs it throws dlex_timer_error, with
  * the reason in errno, before its body runs; the block's own handlers may take it. A thread that
