@@ -38,6 +38,7 @@ struct thread_state {
     bool has_timer;
     bool end_is_watched;       /* the end of the thread gives back what it has now */
     bool is_ending;            /* the end has begun: nothing is kept beyond the outermost block */
+    volatile unsigned forks;   /* how often this thread came back from fork as a child */
     int timer_errno;           /* why the last block that threw dlex_timer_error did */
     struct dlex_violation violation;
 };

@@ -4,6 +4,7 @@
  * thread_end.c), lost in a forked child and made anew there.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include "signals.h"
@@ -39,6 +40,7 @@ static void in_forked_child(void)
 {
     dlex_notify_in_child();
     struct thread_state *t = &dlex_thread_state;
+    t->forks = t->forks + 1;
     t->has_timer = false;
     t->armed_ns = 0;
     rebase_wcets(t);
@@ -67,9 +69,15 @@ static int try_to_create(struct thread_state *t)
     return err;
 }
 
+/* No signal: a handler of the program could fork, and return in the child, where has_timer would
+ * then stand for the timer of the parent. */
 static int create_timer(struct thread_state *t)
 {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     const int err = try_to_create(t);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!err)
         dlex_signal_admit();
     return err;
@@ -83,12 +91,21 @@ void dlex_timer_drop(struct thread_state *t)
     t->armed_ns = 0;
 }
 
+/* A handler of the program may fork in here and return in the child: once more then, with a timer
+ * of the child. armed_ns is set first, since a fork clears it. */
 int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns)
 {
-    int err = t->has_timer ? 0 : create_timer(t);
-    if (!err)
-        err = dlex_notify_arm(&t->notify, deadline_ns);
-    t->armed_ns = err ? 0 : deadline_ns;
+    unsigned forks;
+    int err;
+    do {
+        forks = t->forks;
+        t->armed_ns = deadline_ns;
+        err = t->has_timer ? 0 : create_timer(t);
+        if (!err)
+            err = dlex_notify_arm(&t->notify, deadline_ns);
+    } while (forks != t->forks);
+    if (err)
+        t->armed_ns = 0;
     return err;
 }
 

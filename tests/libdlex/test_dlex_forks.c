@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks in the middle of what the library does once in a process, beside another thread. This
- * program slows down the calls of the library where it has functions of the same name. Each test runs in a process of its own, in
+/* Forks in the middle of what the library does once in a process or a thread: beside another thread,
+ * and by a signal handler that returns in the child. This program slows down or interrupts the calls
+ * of the library where it has functions of the same name. Each test runs in a process of its own, in
  * which nothing has happened yet. Not here: forks between blocks (test_dlex_processes.c) and with a
  * block open (test_dlex_threads.c). */
 #include <dlfcn.h>
@@ -16,7 +17,7 @@
 enum { HANG_S = 20 };
 
 /* Where the program gets in between. */
-enum place { NOWHERE, IN_TAKING_THE_SIGNAL };
+enum place { NOWHERE, IN_TAKING_THE_SIGNAL, IN_CREATING, IN_ARMING };
 static volatile enum place place;
 static volatile bool reached;
 
@@ -26,7 +27,10 @@ static void stop_at(enum place here)
         return;
     place = NOWHERE;
     reached = true;
-    usleep(SOON / 1000);
+    if (here == IN_TAKING_THE_SIGNAL)
+        usleep(SOON / 1000);
+    else
+        raise(SIGUSR1);
 }
 
 /* The next function of the name in the program, the C library's or the sanitizer's. */
@@ -43,6 +47,41 @@ int sigaction(int number, const struct sigaction *restrict action, struct sigact
         stop_at(IN_TAKING_THE_SIGNAL);
     return result;
 }
+
+#ifdef NOTIFICATION_POSIX
+int pthread_create(pthread_t *restrict thread, const pthread_attr_t *restrict attr,
+                   void *(*start)(void *), void *restrict arg)
+{
+    NEXT(pthread_create, int, pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)
+    const int err = next(thread, attr, start, arg);
+    stop_at(IN_CREATING);
+    return err;
+}
+
+int pthread_kill(pthread_t thread, int number)
+{
+    NEXT(pthread_kill, int, pthread_t, int)
+    if (number == dlex_signal())
+        stop_at(IN_ARMING);
+    return next(thread, number);
+}
+#else
+int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict timer)
+{
+    NEXT(timer_create, int, clockid_t, struct sigevent *, timer_t *)
+    const int err = next(clock, event, timer);
+    stop_at(IN_CREATING);
+    return err;
+}
+
+int timer_settime(timer_t timer, int flags, const struct itimerspec *restrict value,
+                  struct itimerspec *restrict old)
+{
+    NEXT(timer_settime, int, timer_t, int, const struct itimerspec *, struct itimerspec *)
+    stop_at(IN_ARMING);
+    return next(timer, flags, value, old);
+}
+#endif
 
 static int abort_one_block(void)
 {
@@ -141,11 +180,57 @@ START_TEST(first_blocks_of_many_threads_at_once_all_get_the_signal)
 }
 END_TEST
 
+static volatile pid_t child_of_handler;
+
+static void fork_and_return(int number)
+{
+    (void)number;
+    child_of_handler = fork();
+    if (child_of_handler == 0)
+        end_if_hanging(HANG_S / 2);
+}
+
+/* The block that was being opened when the handler forked, and two more, end in time in both. */
+static int fork_in_handler(enum place where)
+{
+    const struct sigaction action = { .sa_handler = fork_and_return };
+    dlex_sigaction(SIGUSR1, &action, NULL);
+    place = where;
+    const bool right = abort_one_block() && abort_one_block() && abort_one_block();
+    if (child_of_handler == 0)
+        _exit(!right);
+    return reached && right ? status_of(child_of_handler) != 0 : 1;
+}
+
+static int fork_in_handler_while_creating(void)
+{
+    return fork_in_handler(IN_CREATING);
+}
+
+static int fork_in_handler_while_arming(void)
+{
+    return fork_in_handler(IN_ARMING);
+}
+
+START_TEST(child_of_a_handler_that_forks_while_the_timer_is_created_has_deadlines)
+{
+    ck_assert_int_eq(status_in_process(fork_in_handler_while_creating), 0);
+}
+END_TEST
+
+START_TEST(child_of_a_handler_that_forks_while_the_timer_is_armed_has_deadlines)
+{
+    ck_assert_int_eq(status_in_process(fork_in_handler_while_arming), 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         child_forked_beside_another_threads_first_block_has_deadlines,
         first_blocks_of_many_threads_at_once_all_get_the_signal,
+        child_of_a_handler_that_forks_while_the_timer_is_created_has_deadlines,
+        child_of_a_handler_that_forks_while_the_timer_is_armed_has_deadlines,
         NULL,
     };
     return suite_run("libdlex forks", 120, tests);
