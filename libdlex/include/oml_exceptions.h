@@ -33,6 +33,9 @@
  * exception thrown in finally replaces the first; oml_ex_return runs the finally parts; a WCET is
  * enforced; protected sections nest, and no block opened inside one ends it.
  * oml_exceptions(3) compares name by name.
+ *
+ * The paper writes some names otherwise than the branch, and has some that the branch lacks; they are
+ * here too. So are those of OML before the branch (EException, EError, Exception).
  */
 #ifndef OML_EXCEPTIONS_H
 #define OML_EXCEPTIONS_H
@@ -73,30 +76,51 @@ typedef struct dlex_type dlex_type;
 #define oml_ex_time_constr_violation dlex_timing_violation
 #define oml_ex_deadline_violation    dlex_deadline_violation
 #define oml_ex_wcet_violation        dlex_wcet_violation
+/* As the paper spells it. */
+#define oml_ex_timing_constraint_violation dlex_timing_violation
 
 /* For errors of the program's own; its parent is oml_exception. libdlex throws none of them. */
 extern DLEX_API const oml_exception_struct oml_error;
 
+/* The names of OML before its dlex branch: two types, and the type of all types. */
+#define EException oml_exception
+#define EError     oml_error
+#ifndef __cplusplus /* where a class of this name is not rare */
+#define Exception dlex_type
+#endif
+
 #define oml_try dlex_try {
-/* ts is a struct timespec, of CLOCK_MONOTONIC. A time that has passed, zero included, is a
- * violation before the body begins; one 292 years ahead is no deadline. */
+/* ts is a struct timespec, of CLOCK_MONOTONIC, or an integer, which counts microseconds as in the
+ * paper. A time that has passed, zero included, is a violation before the body begins; one 292 years
+ * ahead is no deadline. */
 #define oml_try_within_abs(ts) dlex_try_within_abs(oml_ns_(ts)) {
 /* From now. */
 #define oml_try_within_rel(ts) dlex_try_within_rel(oml_ns_(ts)) {
 /* Of the thread's CPU time, from now. */
 #define oml_try_within_wcet(ts) dlex_try_within_wcet(oml_ns_(ts)) {
-#define oml_finally } if (oml_hold_(&dlex_block_)) {
-#define oml_handle  } if (dlex_settle_(&dlex_block_)) {
-#define oml_when(e) } else if (oml_catches_(&dlex_block_, &(e))) {
+#define oml_finally } DLEX_FINALLY_IS_FIRST_() if (oml_hold_(&dlex_block_)) {
+#define oml_handle  } DLEX_HANDLERS_BEGIN_() if (dlex_settle_(&dlex_block_)) {
+/* e: a type; it must begin with a name. After one of the types of this header another name may
+ * follow, oml_when(oml_ex_wcet_violation e): e points to what was thrown, for oml_raise. */
+#define oml_when(e) OML_WHEN_(e)
 #define oml_end     } oml_finish_(&dlex_block_); } }
+#define oml_handle_end oml_end
 
 /* In oml_when: takes everything. In a handler or finally part: the exception itself. */
-#define oml_any (*dlex_block_.exception)
+#define oml_any dlex_block_.exception[0]
 
 /* Throws e, any lvalue that lives long enough. Does not return. */
 #define oml_throw(e) dlex_throw(e)
 /* In a handler, lexically: throws what it took, outwards. The semicolon after it may be missing. */
 #define oml_rethrow dlex_rethrow();
+/* Throws what the second name in oml_when(type e) stands for. An integer is a signal: raise(3). */
+#ifdef __cplusplus
+#define oml_raise(e) dlex_throw_((e), DLEX_HERE_, __builtin_frame_address(0))
+#else
+#define oml_raise(e)                                                                            \
+    (__extension__ _Generic((e), const oml_exception_struct *: dlex_throw_,                     \
+                            default: oml_signal_)((e), DLEX_HERE_, __builtin_frame_address(0)))
+#endif
 /* Returns x from the function: as dlex_return, but a constant stays what it is, so that 0 can be a
  * null pointer (not in C++). */
 #ifdef __cplusplus
@@ -111,6 +135,7 @@ extern DLEX_API const oml_exception_struct oml_error;
         DLEX_STAYS_END_()                                                                       \
     } while (0)
 #endif
+#define oml_ereturn(x) oml_ex_return(x)
 
 /*
  * A protected section. Unlike the original these nest, so that only the outermost enable delivers.
@@ -127,6 +152,39 @@ static inline void oml_try_within_enable(void)
         dlex_try_within_enable();
 }
 
+/* Without try, as the paper has them once. */
+#define oml_within_disable oml_try_within_disable
+#define oml_within_enable  oml_try_within_enable
+
+/*
+ * The paper's measurements (requirements 10 and 11), in microseconds. It does not say what they
+ * return. Nanoseconds are in dlex_remaining_ns and dlex_last_violation.
+ *   rmng_time     until the earliest violation in the open blocks of the thread; below zero when it
+ *                 has passed; INT64_MAX: there is none
+ *   expr_delay    since the constraint of the thread's last violation has expired, until now
+ *   expr_latency  from that expiry until the library noticed it
+ * The two of the last violation are 0 when there was none, and in the clock of its constraint.
+ */
+static inline int64_t oml_try_within_rmng_time(void)
+{
+    const int64_t left_ns = dlex_remaining_ns();
+    return left_ns == INT64_MAX ? INT64_MAX : left_ns / 1000 - (left_ns % 1000 < 0);
+}
+
+static inline int64_t oml_try_within_expr_delay(void)
+{
+    const struct dlex_violation *const v = dlex_last_violation();
+    if (!v->type)
+        return 0;
+    return ((v->type == &dlex_wcet_violation ? dlex_cpu_ns() : dlex_now_ns()) - v->deadline_ns) / 1000;
+}
+
+static inline int64_t oml_try_within_expr_latency(void)
+{
+    const struct dlex_violation *const v = dlex_last_violation();
+    return (v->noticed_ns - v->deadline_ns) / 1000;
+}
+
 /*
  * Sets what is called, in the thread that threw, when no block takes an exception; if it returns,
  * the program aborts. NULL: the handler of the start, which names the exception and aborts.
@@ -134,6 +192,7 @@ static inline void oml_try_within_enable(void)
  * See dlex_set_terminate, whose place it takes.
  */
 typedef void (*oml_pfv)(void);
+typedef oml_pfv PFV; /* its name before the branch */
 DLEX_API oml_pfv oml_set_terminate(oml_pfv handler);
 
 /* Prints on stdout the name of the exception whose finally part, handler or terminate handler is
@@ -165,7 +224,32 @@ DLEX_API int oml_hold_(struct dlex_block_ *block);
 DLEX_API int oml_catches_(struct dlex_block_ *block, const struct dlex_type *type);
 DLEX_API void oml_finish_(struct dlex_block_ *block);
 
-static inline int64_t oml_ns_(struct timespec ts)
+/* oml_when(e): without a second name OML_NAMED_e is no macro, or gives an empty one. With it there are
+ * four arguments instead of three, which is how OML_FIFTH_ finds the macro that is to go on. */
+#define OML_NAMED_dlex_exception          dlex_exception,
+#define OML_NAMED_dlex_timing_violation   dlex_timing_violation,
+#define OML_NAMED_dlex_deadline_violation dlex_deadline_violation,
+#define OML_NAMED_dlex_wcet_violation     dlex_wcet_violation,
+#define OML_NAMED_dlex_timer_error        dlex_timer_error,
+#define OML_NAMED_oml_error               oml_error,
+
+#define OML_WHEN_(e)         OML_WHEN_OF_(OML_NAMED_##e, e, )
+#define OML_WHEN_OF_(...)    OML_FIFTH_(__VA_ARGS__, OML_WHEN_NAMED_, OML_WHEN_BARE_, )(__VA_ARGS__)
+#define OML_FIFTH_(a, b, c, d, fifth, ...) fifth
+#define OML_WHEN_BARE_(named, e, none) } else if (DLEX_HANDLERS_BEGAN_() oml_catches_(&dlex_block_, &(e))) {
+#define OML_WHEN_NAMED_(type, name, e, none)                                                    \
+    } else if (DLEX_HANDLERS_BEGAN_() oml_catches_(&dlex_block_, &(type))) {                                           \
+        OML_DECLARE_(OML_NAME_##name, name)
+
+/* The same once more: OML_NAME_ is a macro, and OML_NAME_e is not. */
+#define OML_NAME_ ,
+#define OML_DECLARE_(...) OML_FOURTH_(__VA_ARGS__, OML_NO_NAME_, OML_ONE_NAME_, )(__VA_ARGS__)
+#define OML_FOURTH_(a, b, c, fourth, ...) fourth
+#define OML_NO_NAME_(...)
+#define OML_ONE_NAME_(named, name)                                                              \
+    const oml_exception_struct *const name __attribute__((unused)) = dlex_block_.exception;
+
+static inline int64_t oml_timespec_ns_(struct timespec ts)
 {
     int64_t ns;
     if (__builtin_mul_overflow((int64_t)ts.tv_sec, INT64_C(1000000000), &ns)
@@ -174,8 +258,47 @@ static inline int64_t oml_ns_(struct timespec ts)
     return ns;
 }
 
+static inline int64_t oml_us_ns_(long long us)
+{
+    int64_t ns;
+    if (__builtin_mul_overflow(us, 1000, &ns))
+        return us < 0 ? INT64_MIN : INT64_MAX;
+    return ns;
+}
+
+static inline int64_t oml_unsigned_us_ns_(unsigned long long us)
+{
+    int64_t ns;
+    return __builtin_mul_overflow(us, 1000, &ns) ? INT64_MAX : ns;
+}
+
+/* As dlex_throw_, for oml_raise. */
+static inline int oml_signal_(int number, const char *origin, void *frame)
+{
+    (void)origin;
+    (void)frame;
+    return raise(number);
+}
+
 #ifdef __cplusplus
 }
+
+inline int64_t oml_ns_(struct timespec ts)
+{
+    return oml_timespec_ns_(ts);
+}
+
+inline int64_t oml_ns_(long long us)
+{
+    return oml_us_ns_(us);
+}
+#else
+/* Other types, such as double, do not compile. */
+#define oml_ns_(ts)                                                                             \
+    (__extension__ _Generic((ts), struct timespec: oml_timespec_ns_,                            \
+                            int: oml_us_ns_, long: oml_us_ns_, long long: oml_us_ns_,           \
+                            unsigned: oml_unsigned_us_ns_, unsigned long: oml_unsigned_us_ns_,  \
+                            unsigned long long: oml_unsigned_us_ns_)(ts))
 #endif
 
 #endif

@@ -6,8 +6,9 @@
  * come after it; and C++ has try and throw of its own, so this is for C.
  *
  * The original gives no short name to the protected sections and has no try_within_wcet; they are
- * here because seed 000 (section 5.2) writes them so. Its set_abort has no function behind it, in
- * the original either, and is left out. Its ereturn had none; here it is oml_ex_return.
+ * here because seed 000 (section 5.2) writes them so. So are the exceptions, the measurements and
+ * raise, which with a signal is still that of <signal.h>. The original's set_abort has no function
+ * behind it, in the original either, and is left out. Its ereturn had none; here it is oml_ex_return.
  */
 #ifndef OML_EXCEPTIONS_NAMESPACE_H
 #define OML_EXCEPTIONS_NAMESPACE_H
@@ -30,8 +31,21 @@
 #define when(e)            oml_when(e)
 #define any                oml_any
 #define end                oml_end
+#define handle_end         oml_handle_end
+
+#define ex_timing_constraint_violation oml_ex_timing_constraint_violation
+#define ex_time_constr_violation       oml_ex_time_constr_violation
+#define ex_deadline_violation          oml_ex_deadline_violation
+#define ex_wcet_violation              oml_ex_wcet_violation
+
+#define try_within_rmng_time    oml_try_within_rmng_time
+#define try_within_expr_delay   oml_try_within_expr_delay
+#define try_within_expr_latency oml_try_within_expr_latency
+#define within_disable          oml_within_disable
+#define within_enable           oml_within_enable
 
 #define throw(e)     oml_throw(e)
+#define raise(e)     oml_raise(e)
 #define rethrow      oml_rethrow
 #define ereturn(x)   oml_ex_return(x)
 #define ex_return(x) oml_ex_return(x)

@@ -263,6 +263,32 @@ START_TEST(time_too_far_for_nanoseconds_is_no_constraint)
 }
 END_TEST
 
+START_TEST(integer_as_a_time_counts_microseconds)
+{
+    volatile int64_t left_ns = 0, without_limit_ns = 0;
+    log_clear();
+    oml_try_within_rel(HOUR / 1000) {
+        left_ns = dlex_remaining_ns();
+    } oml_handle
+    oml_end;
+    oml_try_within_abs(UINT64_MAX) {
+        without_limit_ns = dlex_remaining_ns();
+    } oml_handle
+    oml_end;
+    oml_try_within_wcet(INT64_MIN) {
+        log_mark('x');
+    } oml_handle
+        oml_when (oml_ex_wcet_violation) {
+            log_mark('w');
+        }
+    oml_end;
+    ck_assert_int_gt(left_ns, HOUR / 2);
+    ck_assert_int_le(left_ns, HOUR);
+    ck_assert_int_eq(without_limit_ns, INT64_MAX);
+    ck_assert_str_eq(log_text(), "w");
+}
+END_TEST
+
 START_TEST(wcet_is_enforced_where_the_original_never_fires)
 {
     log_clear();
@@ -320,6 +346,7 @@ int main(void)
         enable_without_disable_does_nothing,
         time_that_has_passed_is_a_violation_before_the_body,
         time_too_far_for_nanoseconds_is_no_constraint,
+        integer_as_a_time_counts_microseconds,
         wcet_is_enforced_where_the_original_never_fires,
         thread_that_blocks_the_signal_by_its_oml_names_gets_its_violation_afterwards,
         NULL,
