@@ -48,6 +48,16 @@ workloads:
 INSTALLED = {name: bool(shutil.which(name)) for name in ("mplayer", "mpv", "ffplay")} | {"dlex-play": True}
 DECODING = ("decodes", "decodes and presents", "demuxes, decodes and presents")
 ONE_OF_EACH = ("dlex_slack", "mplayer_framedrop", "mpv_vo", "ffplay_framedrop")
+# Whose threads are known by their names, of Debian 12 and 13. Jobs of others are played, with threads called unknown.
+VERSIONS = {"mplayer": ("1.5",), "mpv": ("0.35.", "0.40."), "ffplay": ("5.1.", "7.1.")}
+
+
+def version_of(player):
+    """The version of its Debian package, without the epoch; "" where it is of no package."""
+    from dlex_bench.batch.facts import program_facts
+
+    fact = program_facts(Path("/nonexistent"))[player]
+    return ((fact and fact["version"]) or "").split(":")[-1]
 
 
 def jobs():
@@ -199,11 +209,14 @@ class Threads(OnStage):
 
         def check(job):
             pid, threads = self.seen(changed(job, length_s=4.0))
-            works = {thread.work for thread in threads.values()}
-            self.assertEqual(works & expected[job.player], expected[job.player])
-            self.assertNotIn("unknown", works)
             self.assertEqual(threads[pid].work, adapter_of(job).threads["main"])
             self.assertGreater(threads[pid].cpu_s, 0)
+            if job.player in VERSIONS and not version_of(job.player).startswith(VERSIONS[job.player]):
+                self.skipTest(f"{job.player} {version_of(job.player)} may name its threads otherwise: "
+                              f"{sorted((thread.name, thread.work) for thread in threads.values())}")
+            works = {thread.work for thread in threads.values()}
+            self.assertEqual(works & expected[job.player], expected[job.player])
+            self.assertNotIn("unknown", works, [thread.name for thread in threads.values()])
 
         self.each(check, ONE_OF_EACH)
 

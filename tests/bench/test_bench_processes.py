@@ -13,7 +13,8 @@ from unittest import mock
 
 from dlex_bench import processes
 from dlex_bench.errors import Interrupted
-from dlex_bench.players.playing import Playing
+from dlex_bench.players.playing import Playing, adapter_for
+from dlex_bench.players.threads import UNKNOWN, _work, unknown_threads
 from dlex_bench.processes import child, children_cpu_s, signals_as_exceptions, wait_for
 
 CPUS = os.sched_getaffinity(0)
@@ -116,6 +117,59 @@ print(time.thread_time(), time.process_time(), flush=True)
         self.assertGreaterEqual(player.main_cpu_s, main_s)
         self.assertEqual([thread.work for thread in player.threads], ["decodes", "demuxes"])
         self.assertTrue(0.1 <= player.threads[1].cpu_s < outside_s - 0.1, player.threads)
+
+
+class Names(unittest.TestCase):
+    """The names that the kernel had for the threads of real players, Debian 12's and Debian 13's, but the main one's."""
+
+    SEEN = {
+        "mpv": {
+            "presents": ("mpv/vo", "vo"),
+            "sound": ("mpv/ao", "ao", "threaded-ml"),
+            "demuxes": ("mpv/demux", "demux"),
+            "opens the file": ("mpv/opener", "opener"),
+            "helps": ("mpv/worker", "worker"),
+            "scripts": ("mpv/lua script ", "lua/stats", "lua/auto_profil", "lua/console"),
+            "decodes": ("mpv", "av:h264:df0", "av:h264:df2"),
+        },
+        "ffplay": {
+            "decodes": ("video_decoder", "av:h264:df0"),
+            "decodes sound": ("audio_decoder",),
+            "demuxes": ("read_thread",),
+            "sound": ("SDLAudioP2", "PulseHotplug", "PulseMainloop"),
+            "keeps time": ("SDLTimer",),
+        },
+        "mplayer": {"sound": ("threaded-ml",), "decodes": ("mplayer", "av:h264:df0")},
+        "dlex-play": {"sound": ("threaded-ml",), "demuxes and decodes sound": ("feeder",)},
+    }
+
+    def works_of(self, player):
+        return adapter_for(player, Path("dlex-play")).threads
+
+    def test_names_of_todays_versions_are_known(self):
+        for player, works in self.SEEN.items():
+            for work, names in works.items():
+                self.assertEqual([(name, _work(name, self.works_of(player))) for name in names],
+                                 [(name, work) for name in names])
+
+    def test_names_of_tomorrows_versions_are_unknown(self):
+        for name in ("mpv/vo-next", "mpv/next", "video", "vo2", "next", "mpv "):
+            for player in self.SEEN:
+                self.assertEqual(_work(name, self.works_of(player)), UNKNOWN, (player, name))
+
+    def test_player_with_an_unknown_thread_plays_to_its_end(self):
+        text = ("import threading, time; from pathlib import Path\n"
+                "def do(): Path('/proc/thread-self/comm').write_text('vo-next'); time.sleep(0.5)\n"
+                "it = threading.Thread(target=do); it.start(); it.join()")
+        adapter = SimpleNamespace(name="it", threads=self.works_of("mpv"), complaint=lambda *_: None)
+        with child([sys.executable, "-c", text], cpus=CPUS) as process:
+            player = Playing(adapter, process, Path("/nowhere"))
+            while not player.ended:
+                player.look()
+                time.sleep(0.01)
+            player.wait(60, lambda: None)
+        self.assertEqual([(thread.name, thread.work) for thread in player.threads[1:]], [("vo-next", UNKNOWN)])
+        self.assertEqual(unknown_threads({"threads": [thread.to_json() for thread in player.threads]}), ["vo-next"])
 
 
 class Signals(unittest.TestCase):

@@ -38,10 +38,11 @@ class Ffplay:
         "video_decoder": "decodes",
         "audio_decoder": "decodes sound",
         "read_thread": "demuxes",
-        "SDLAudio": "sound",
+        "SDLAudio*": "sound",
         "SDLTimer": "keeps time",
         "PulseHotplug": "sound",
-        "av:": "decodes",
+        "PulseMainloop": "sound",  # Debian 13 (SDL 2.32)
+        "av:*": "decodes",
     }
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:

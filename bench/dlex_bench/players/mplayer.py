@@ -31,7 +31,7 @@ class Mplayer:
     threads: ClassVar[Mapping[str, str]] = {
         "main": "demuxes, decodes and presents",
         "threaded-ml": "sound",
-        "av:": "decodes",
+        "av:*": "decodes",
         "mplayer": "decodes",
     }
 

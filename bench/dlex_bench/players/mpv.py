@@ -30,14 +30,22 @@ class Mpv:
     package: ClassVar[str] = "mpv"
     threads: ClassVar[Mapping[str, str]] = {
         "main": "decodes",
+        "vo": "presents",
+        "ao": "sound",
+        "threaded-ml": "sound",
+        "demux": "demuxes",
+        "opener": "opens the file",
+        "worker": "helps",
+        "lua/*": "scripts",
+        "av:*": "decodes",
+        # Debian 12 (mpv 0.35): the same, named otherwise.
         "mpv/vo": "presents",
         "mpv/ao": "sound",
         "mpv/demux": "demuxes",
-        "threaded-ml": "sound",
-        "av:": "decodes",
+        "mpv/opener": "opens the file",
         "mpv/worker": "helps",
-        "mpv/lua": "scripts",
-        "mpv": "decodes",  # libavcodec's, where they inherit the name of who starts them
+        "mpv/lua*": "scripts",
+        "mpv": "decodes",  # libavcodec's, which inherit the name of the thread that starts them
     }
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:

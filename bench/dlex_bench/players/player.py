@@ -35,7 +35,8 @@ class Adapter(Protocol):
 
     @property
     def threads(self) -> Mapping[str, str]:
-        """What its threads do, by the beginnings of their names; the main one's is "main"."""
+        """What its threads do, by patterns (fnmatch) of their names; the main one's is "main". A name that no pattern
+        fits belongs to a version of the player that is not known here: the thread is played, and called unknown."""
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         """The command that plays `clip` as the job says, with a window at 0,0, unscaled. The job's policy and CPU are

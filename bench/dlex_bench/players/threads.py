@@ -12,10 +12,13 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from ..machine.domain import threads_of
 
+UNKNOWN = "unknown"
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 NS_PER_S = 1e9
 
@@ -50,6 +53,11 @@ def with_later(known: Iterable[Thread], later: Iterable[Thread]) -> list[Thread]
     return list(threads.values())
 
 
+def unknown_threads(result: Mapping[str, Any]) -> list[str]:
+    """The names of the threads in a job's result whose work is not known, each once."""
+    return list(dict.fromkeys(it["name"] for it in result.get("threads") or [] if it.get("work") == UNKNOWN))
+
+
 def _seen(task: Path) -> tuple[str, float]:
     """Name and CPU time: in ns where the kernel tells, else in its ticks."""
     name, cpu_s = _stat((task / "stat").read_text())
@@ -66,4 +74,4 @@ def _stat(text: str) -> tuple[str, float]:
 
 
 def _work(name: str, works: Mapping[str, str]) -> str:
-    return next((work for begin, work in works.items() if name.startswith(begin)), "unknown")
+    return next((work for pattern, work in works.items() if fnmatchcase(name, pattern)), UNKNOWN)
