@@ -173,6 +173,16 @@ class BesideRtApp(Place):
         self.assertIn("in 1 of 3 runs", facts["light load"])
         self.assertNotIn("light load", dict(batch_facts(Batch(self.batch, rows(runs[:1])))))
 
+    def test_threads_of_unknown_work_are_told_where_results_are_read(self):
+        known, unknown = ({"tid": 1, "name": name, "work": work, "cpu_s": 0.1}
+                          for name, work in (("mpv", "decodes"), ("vo-next", "unknown")))
+        runs = [made_up.result("mpv_vo", number) | {"threads": [known, *new]} for number, new in ((1, []), (2, [unknown]))]
+        told = [result_line(run) for run in runs]
+        self.assertEqual([("unknown" in line, "vo-next" in line) for line in told], [(False, False), (True, True)])
+        facts = dict(batch_facts(Batch(self.batch, rows(runs))))
+        self.assertTrue(facts["unknown threads"].startswith("mpv vo-next: what these threads do is not known here"))
+        self.assertNotIn("unknown threads", dict(batch_facts(Batch(self.batch, rows(runs[:1])))))
+
     def test_other_machine_measures_its_own_loops(self):
         other = replace(self.context, machine="other")
         setting = mock.Mock(context=other, cpu=max(os.sched_getaffinity(0)), directory=self.batch / self.job.id)

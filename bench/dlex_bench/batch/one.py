@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
 from ..errors import DemoError
 from ..job.context import Context
+from ..players.threads import unknown_threads
 from ..room import DiskFull, full_elsewhere, is_full_disk, no_space_left, require_room
 from .results import DONE, FAILED, SKIPPED, VERSION, Result, Store, now
 
@@ -79,6 +81,7 @@ def result_line(result: Result) -> str:
         _number(figures, "rmse_q16_sum", "RMSE sum {:,.0f}"),
         _rtapp(result.get("rtapp") or {}),
         _light(result.get("load") or {}),
+        _unknown(unknown_threads(result)),
     ]
     return ", ".join(part for part in parts if part) or DONE
 
@@ -100,3 +103,7 @@ def _rtapp(tasks: dict[str, Any]) -> str:
 
 def _light(load: dict[str, Any]) -> str:
     return f"whose jobs took {load['work_part']:.0%} of the paper's" if load.get("work_light") else ""
+
+
+def _unknown(names: Sequence[str]) -> str:
+    return f"threads of unknown work: {', '.join(names)}" if names else ""

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
 
+from ..analysis.results_frame import Row
 from ..job.loops import LIGHT
+from ..players.threads import unknown_threads
 from .gather import Batch
 
 Facts = list[tuple[str, str]]
@@ -28,6 +30,8 @@ def batch_facts(batch: Batch) -> Facts:
     done = [one for one in batch.rows if one.done]
     if light := sum(bool((one.result.get("load") or {}).get("work_light")) for one in done):
         facts.append(("light load", f"in {light} of {len(done)} runs rt-app's jobs took less than {LIGHT:.0%} of 3 and 20 ms"))
+    if unknown := _unknown_threads(done):
+        facts.append(("unknown threads", unknown))
     for found in batch.calibrations:
         where = f" on {found.get('machine')}" if batch.mixed else ""
         facts.append((f"calibration{where}", _calibration(found)))
@@ -42,6 +46,16 @@ def _period(first: str, last: str) -> str:
 def _minute(stamp: str) -> str:
     """2026-11-21T23:55 of 2026-11-21T23:55:17.5Z."""
     return stamp[:16].replace("T", " ")
+
+
+def _unknown_threads(done: Sequence[Row]) -> str:
+    """What players started that this laboratory has no name for, as a newer version of them may; "" for nothing."""
+    names: dict[str, dict[str, None]] = {}
+    for one in done:
+        if found := unknown_threads(one.result):
+            names.setdefault(one.player, {}).update(dict.fromkeys(found))
+    each = "; ".join(f"{player} {', '.join(of_player)}" for player, of_player in names.items())
+    return f"{each}: what these threads do is not known here; they were placed as all of the player's others" if each else ""
 
 
 def _calibration(found: Mapping[str, Any]) -> str:
