@@ -3,10 +3,12 @@
 
     test_bench_demo.py PLAYER MEDIA_MAKE
 
-Not covered: a whole demo, which takes minutes and is worth nothing on a machine that runs tests.
+Not covered: a whole demo with real plays, which takes minutes and is worth nothing on a machine that runs tests.
 """
 
+import contextlib
 import fcntl
+import io
 import json
 import os
 import shutil
@@ -16,6 +18,7 @@ import sys
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from outside import SKIPPED, Folder, children_of, python_with_packages
 
@@ -213,6 +216,74 @@ class Outputs(Folder):
                          [("none", None), ("heuristic", None), ("deadline", "paper"), ("deadline", "slack")])
         self.assertEqual(entries[0]["aborted"], 20)
         self.assertEqual(len(entries[0]["repetitions"]), 3)
+
+
+class Busy(Folder):
+    """A whole demo on a machine where no share makes the player 15 % late; every play is made up."""
+
+    def played(self, scene, policy, directory, share, *_arguments, nice=19, limit_s=None, **_options):
+        from dlex_bench.demo.load import LoadReport
+        from dlex_bench.demo.runs import Run
+        from dlex_bench.errors import TimedOut
+        from dlex_bench.record import Frame
+
+        self.plays.append((share, nice, limit_s))
+        if self.crowded and share < 1 and nice == 19:
+            raise TimedOut("dlex-play", limit_s)
+        late_s = scene.length_s * self.late[(len(self.plays) - 1) % len(self.late)]
+        directory.mkdir(parents=True)
+        skews_ns = [round(1e9 * late_s * number / 99) for number in range(100)]
+        frames = [Frame(number * 40_000_000, "P", False, 3_000_000, "shown", skew_ns, skew_ns)
+                  for number, skew_ns in enumerate(skews_ns)]
+        return Run(policy, directory, frames, 1.0, LoadReport(elapsed_s=1.0))
+
+    def assessed(self, _scene, runs, _tick):
+        for run in runs:
+            run.summary = {"shown": 100, "aborted": 0, "skipped": 0, "late": 0, "dropped_fraction": 0.0,
+                           "skew_ms_mean": 80.0, "skew_ms_sd": 40.0, "rmse_q16_sum": 0.0}
+
+    def demo(self, *late, crowded=False):
+        """The summary of a demo whose plays end so late in turn, as parts of the played time, and what it printed."""
+        from dlex_bench.demo import calibrate, demo
+        from rich.console import Console
+
+        self.plays, self.late, self.crowded = [], late, crowded
+        clip, out, said = self.folder / "clip.mp4", self.folder / "out", io.StringIO()
+        clip.touch()
+        with contextlib.ExitStack() as stack:
+            def put(module, **replacements):
+                stack.enter_context(mock.patch.multiple(module, **replacements))
+
+            cpus = os.sched_getaffinity(0)
+            stack.callback(os.sched_setaffinity, 0, cpus)
+            stack.enter_context(mock.patch.dict(os.environ, DLEX_CACHE=str(self.folder / "cache")))
+            put(demo, probe=mock.DEFAULT, require_program=mock.DEFAULT, assess=self.assessed, play_loaded=self.played)
+            put(demo, Console=lambda: Console(file=said, width=200))
+            put(calibrate, play_loaded=self.played, measure_ns_per_loop=lambda *_: 20.0,
+                play=lambda scene, policy, folder, **_: self.played(scene, policy, folder, 1.0))
+            demo.demo(demo.Options(self.folder, out, quick=True, clip=clip, start_s=None))
+
+        self.assertEqual((out / "timeline.png").read_bytes()[:4], b"\x89PNG")
+        return json.loads((out / "summary.json").read_text()), said.getvalue()
+
+    def test_demo_goes_on_with_the_nearest_try_and_says_how_far_off_it_was(self):
+        found, said = self.demo(0.9, 0.02, 0.8, 0.03)
+        calibration = found["calibration"]
+        nearest = min(calibration["tries"], key=lambda it: abs(it["end_late_fraction"] - 0.15))
+        self.assertEqual(len(calibration["tries"]), 4)
+        self.assertEqual(self.plays[5:], [(nearest["share"], 19, 35.0)] * 12)
+        self.assertAlmostEqual(calibration["missed_by"], -0.12)
+        self.assertIn("ended 3% of the played time late, 15% was wanted", calibration["missed"])
+        self.assertEqual(found["findings"][0], calibration["missed"])
+        self.assertEqual(said.count(calibration["missed"]), 2)
+        self.assertRegex(said, r"deadline slack +100 ")
+
+    def test_player_that_others_crowd_out_gets_an_equal_nice_value_and_more_time(self):
+        found, said = self.demo(2.15, crowded=True)
+        self.assertEqual((found["calibration"]["nice"], found["calibration"]["missed_by"]), (0, 2.0))
+        self.assertEqual({play[1:] for play in self.plays[-12:]}, {(0, 105.0)})
+        self.assertIn("`none` does not end in time", said)
+        self.assertIn("ended 215% of the played time late", said)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 from dlex_bench.demo import calibrate
-from dlex_bench.demo.calibrate import SHARE_MAX, Try, enough, next_share
+from dlex_bench.demo.calibrate import SHARE_MAX, Calibration, Try, enough, next_share
 from dlex_bench.errors import DemoError, TimedOut
 from dlex_bench.demo.findings import rms_skew_ms, sentences
 from dlex_bench.demo.model import corrected_share, end_lateness_s, share_for
@@ -65,11 +65,18 @@ class Tries(unittest.TestCase):
 
     def test_time_out_is_a_try_that_ended_far_too_late(self):
         with mock.patch.object(calibrate, "play_loaded", side_effect=TimedOut("dlex-play", 36)):
-            found = calibrate._try(mock.Mock(length_s=12), Path(), 0.1, 20, None)
-        self.assertEqual(found, Try(0.1, 2.0, None, timed_out=True))
+            found = calibrate._try(mock.Mock(length_s=12), Path(), 0.1, 0, 20, None)
+        self.assertEqual(found, Try(0.1, 2.0, None, timed_out=True, nice=0))
 
-    def test_larger_share_follows_a_time_out(self):
-        self.assertGreater(self.next(Try(0.10, 2.0, None, True)), 0.12)
+    def test_equal_nice_value_and_then_a_larger_share_follow_a_time_out(self):
+        first = Try(0.10, 2.0, None, True)
+        self.assertEqual(self.next(first), 0.10)
+        self.assertFalse(enough([Try(0.2, 0.9, 0.2), first], 0.10, 2))
+        self.assertGreater(self.next(first, Try(0.10, 2.0, None, True, nice=0)), 0.12)
+
+    def test_tries_at_another_nice_value_do_not_count(self):
+        crowded_out, last = Try(0.10, 2.0, None, True), Try(0.20, 0.0, 0.2, nice=0)
+        self.assertEqual(self.next(crowded_out, last), self.next(last))
 
     def test_contradicting_tries_are_followed_by_bisection(self):
         self.assertAlmostEqual(self.next(Try(0.10, 0.97, 0.1), Try(0.40, 0.0, 0.4)), 0.2)
@@ -83,11 +90,42 @@ class Tries(unittest.TestCase):
     def test_more_tries_are_made_only_while_the_last_is_unusable(self):
         self.assertFalse(enough([Try(0.1, 0.9, 0.1), Try(0.2, 0.0, 0.2)], 0.14, 2))
         self.assertTrue(enough([Try(0.1, 0.9, 0.1), Try(0.2, 0.2, 0.2)], 0.2, 2))
-        self.assertTrue(enough([Try(SHARE_MAX, 9, None, True)] * 2, 1.0, 2))
+        self.assertTrue(enough([Try(SHARE_MAX, 9, None, True, nice=0)] * 2, 1.0, 2))
+
+    def test_no_time_is_spent_on_more_tries_than_planned_once_one_has_ended(self):
+        ended, not_ended = Try(0.1, 0.9, 0.1), Try(0.1, 2.0, None, True)
+        self.assertTrue(enough([not_ended, ended], 0.2, 2, late=True))
+        self.assertFalse(enough([not_ended, not_ended], 0.2, 2, late=True))
+        self.assertFalse(enough([ended], 0.2, 2, late=True))
+
+    def test_clip_that_seems_a_little_too_hard_is_tried(self):
+        calibrate._require_load_possible(1.5 * SHARE_MAX, 0.6)
+        with self.assertRaisesRegex(DemoError, "the clip needs 95% of this CPU, more than"):
+            calibrate._require_load_possible(2.1 * SHARE_MAX, 0.95)
+        with self.assertRaisesRegex(DemoError, "too little to be disturbed"):
+            calibrate._require_load_possible(0.005, 0.004)
+
+    def concluded(self, *tries):
+        result = Calibration(ns_per_loop=20, demand_alone=0.1, frame_s=0.04, tries=list(tries))
+        calibrate._conclude(result, 0.25)
+        return result
 
     def test_only_time_outs_are_told_with_their_cause(self):
         with self.assertRaisesRegex(DemoError, r"busy with other work \(load average [0-9.]+\): even with 40 %"):
-            calibrate._conclude([Try(0.4, 2.0, None, True)], 0.5)
+            self.concluded(Try(0.4, 2.0, None, True))
+
+    def test_usable_last_try_gives_the_share_that_follows_from_it(self):
+        found = self.concluded(Try(0.1, 0.9, 0.1), Try(0.2, 0.2, 0.2))
+        self.assertEqual((found.share, found.missed_by, found.missed), (0.25, None, None))
+
+    def test_nearest_try_is_taken_where_the_last_makes_no_sense(self):
+        far, nearest, none = Try(0.1, 0.9, 0.1), Try(0.3, 0.02, 0.3), Try(0.2, 2.0, None, True)
+        for tries in ((far, nearest, none), (nearest, far)):
+            found = self.concluded(*tries)
+            self.assertEqual(found.share, 0.3)
+            self.assertAlmostEqual(found.missed_by, -0.13)
+            self.assertIn(f"nearest of {len(tries)} tries the player without drops ended 2%", found.missed)
+            self.assertIn("15% was wanted", found.missed)
 
 
 def run_with(policy=NONE, **summary):
@@ -135,6 +173,12 @@ class Sentences(unittest.TestCase):
     def test_load_that_missed_its_aim_is_admitted(self):
         medians = {"none": figures(0, 0, 0, end=300), "heuristic": figures(0, 0, 0)}
         self.assertIn("outside", sentences(medians, 12)[0])
+
+    def test_calibration_that_missed_its_aim_comes_first(self):
+        medians = {"none": figures(0, 0, 0, end=300), "heuristic": figures(0, 0, 0)}
+        found = sentences(medians, 12, "It could not be set.")
+        self.assertEqual(found[0], "It could not be set.")
+        self.assertIn("10 to 20 % aimed at, which the calibration did not reach.", found[1])
 
     def test_better_at_both_is_called_better(self):
         self.assertIn("better on both counts", self.said(figures(10, 20, 0.1))[1])

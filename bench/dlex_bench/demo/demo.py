@@ -26,7 +26,7 @@ from ..processes import choose_cpus
 from ..progress import Teller, spoken_time, tell, tell_table
 from ..order import interleaved
 from ..place import require_program
-from .runs import POLICIES, Figures, Policy, Run, Scene, assess, play_loaded, probe, spread, typical
+from .runs import POLICIES, Figures, Policy, Run, Scene, assess, play_loaded, probe, run_limit_s, spread, typical
 from ..files import write_json
 from .summary import policy_entry
 from ..table import medians_table
@@ -54,6 +54,11 @@ class Extent:
     @property
     def calibration_s(self) -> float:
         return 0.3 * self.length_s + 3 + self.max_tries * self.try_s
+
+    @property
+    def calibration_limit_s(self) -> float:
+        """When a try beyond those planned may begin at the latest: it makes the demo a tenth longer than announced."""
+        return self.calibration_s - self.try_s + 0.1 * self.plan_s
 
     @property
     def assess_s(self) -> float:
@@ -154,18 +159,35 @@ def _announce(console: Console, scene: Scene, extent: Extent) -> None:
 
 def _calibrate(scene: Scene, folder: Path, extent: Extent, teller: Teller) -> Calibration:
     teller.step("calibrating the load", extent.calibration_s)
-    return calibrate(scene, folder / RUNS / CALIBRATION, extent.max_tries, say=teller.say, tick=teller.tick)
+    limit_s = extent.calibration_limit_s
+    place = folder / RUNS / CALIBRATION
+    found = calibrate(scene, place, extent.max_tries, limit_s, say=teller.say, tick=teller.tick)
+    # `none` ends that much later, and the rule `paper` nearly so.
+    later_s = 2 * extent.repetitions * extent.length_s * max(0.0, found.missed_by or 0.0)
+    teller.expect(extent.plan_s - extent.calibration_s + later_s)
+    return found
 
 
 def _play_all(
     scene: Scene, folder: Path, extent: Extent, calibration: Calibration, teller: Teller
 ) -> dict[Policy, list[Run]]:
     runs: dict[Policy, list[Run]] = {policy: [] for policy in POLICIES}
+    # On a busy machine a play can take much longer than the one that was nearest to the aim.
+    limit_s = run_limit_s(scene.length_s) * (1 + max(0.0, calibration.missed_by or 0.0))
     order = interleaved(POLICIES, extent.repetitions)
     for number, (repetition, policy) in enumerate(order, 1):
         teller.step(f"[{number:2}/{len(order)}] {policy.name}, repetition {repetition}", extent.run_s)
         place = folder / RUNS / f"{repetition}-{policy.name.replace(' ', '-')}"
-        run = play_loaded(scene, policy, place, calibration.share, calibration.ns_per_loop, tick=teller.tick)
+        run = play_loaded(
+            scene,
+            policy,
+            place,
+            calibration.share,
+            calibration.ns_per_loop,
+            tick=teller.tick,
+            nice=calibration.nice,
+            limit_s=limit_s,
+        )
         runs[policy].append(run)
     return runs
 
@@ -183,7 +205,8 @@ class Results:
 
     @cached_property
     def findings(self) -> list[str]:
-        return sentences({name: found["median"] for name, found in self.spreads.items()}, self.scene.length_s)
+        medians = {name: found["median"] for name, found in self.spreads.items()}
+        return sentences(medians, self.scene.length_s, self.calibration.missed)
 
     def write(self, folder: Path, out: Path) -> None:
         """Into `folder`, naming the records as they will be found in `out`."""

@@ -15,7 +15,9 @@ from ..processes import child, children_cpu_s, last_words, wait_for
 from ..qoe import comparing, limit_s, read_summary
 from ..record import Frame, end_skew_ms, read_frames
 
-PLAYER_NICE = 19
+# Beside the load: the player receives what the load leaves. Where programs of others compute on the CPU, it gets a
+# hundredth of what they get, and cannot end in time; at an equal nice value it gets as much as each of them.
+NICE, NICE_BESIDE_OTHERS = 19, 0
 
 Tick = Callable[[], None]
 Figures = Mapping[str, float | None]
@@ -77,8 +79,23 @@ class Run:
         return sum(frame.verdict == "aborted" and frame.begun for frame in self.frames)
 
 
-def play(scene: Scene, policy: Policy, directory: Path, *, tick: Tick, options: Sequence[str] = ()) -> Run:
-    """One run of the player on the measured CPU, beside whatever else is there."""
+def run_limit_s(length_s: float) -> float:
+    """How long a play of `length_s` may take unless it is known to take longer."""
+    return 3 * length_s + 20
+
+
+def play(
+    scene: Scene,
+    policy: Policy,
+    directory: Path,
+    *,
+    tick: Tick,
+    options: Sequence[str] = (),
+    nice: int = 0,
+    limit_s: float | None = None,
+) -> Run:
+    """One run of the player on the measured CPU, beside whatever else is there. Raises TimedOut after `limit_s`, or after
+    three times the length and 20 s."""
     directory.mkdir(parents=True, exist_ok=True)
     record = directory / "record"
     extent = [f"--start={scene.start_s:.3f}", f"--length={scene.length_s:.3f}"]
@@ -86,8 +103,8 @@ def play(scene: Scene, policy: Policy, directory: Path, *, tick: Tick, options: 
     argv: list[str | Path] = [scene.player, *sinks, *policy.arguments, *options, *extent, scene.clip]
     cpu_before_s = children_cpu_s()
     log = directory / "player.log"
-    with log.open("wb") as log_file, child(argv, cpus={scene.cpu}, nice=PLAYER_NICE, stderr=log_file) as player:
-        wait_for(player, 3 * scene.length_s + 20, tick, f"dlex-play under {policy.name}")
+    with log.open("wb") as log_file, child(argv, cpus={scene.cpu}, nice=nice, stderr=log_file) as player:
+        wait_for(player, limit_s or run_limit_s(scene.length_s), tick, f"dlex-play under {policy.name}")
     if player.returncode != 0:
         raise DemoError(last_words(log) or f"dlex-play ended with status {player.returncode}; try it by hand")
     return Run(policy, record, read_frames(record), children_cpu_s() - cpu_before_s)
@@ -98,10 +115,20 @@ def probe(scene: Scene, directory: Path) -> None:
     play(replace(scene, length_s=0.2), NONE, directory, tick=lambda: None, options=["--untimed"])
 
 
-def play_loaded(scene: Scene, policy: Policy, directory: Path, share: float, ns_per_loop: float, *, tick: Tick) -> Run:
+def play_loaded(
+    scene: Scene,
+    policy: Policy,
+    directory: Path,
+    share: float,
+    ns_per_loop: float,
+    *,
+    tick: Tick,
+    nice: int = NICE,
+    limit_s: float | None = None,
+) -> Run:
     """The same beside the load, which leaves it `share` of the CPU."""
     with load(scene.cpu, share, ns_per_loop, directory / "load") as report:
-        run = play(scene, policy, directory, tick=tick)
+        run = play(scene, policy, directory, tick=tick, nice=nice, limit_s=limit_s)
     run.load = report
     return run
 
