@@ -232,9 +232,11 @@ class Results:
     def _title(self, shown: Sequence[Run]) -> str:
         clip = self.scene.clip.stem.split("-")[0]
         drawn = [found.index(run) + 1 for found, run in zip(self.runs.values(), shown, strict=True)]
+        share = f"with {self.calibration.share:.1%} of a CPU left to the player"
+        if self.calibration.missed:
+            share = "on a CPU whose load could not be set"
         return (
-            f"{clip}: every picture, with {self.calibration.share:.1%} of a CPU left to the player; "
-            f"{drawn_repetitions(drawn, self.extent.repetitions)}"
+            f"{clip}: every picture, {share}; {drawn_repetitions(drawn, self.extent.repetitions)}"
         )
 
     def tell(self, console: Console, out: Path) -> None:
