@@ -236,9 +236,10 @@ DLEX_API void oml_finish_(struct dlex_block_ *block);
 #define OML_WHEN_(e)         OML_WHEN_OF_(OML_NAMED_##e, e, )
 #define OML_WHEN_OF_(...)    OML_FIFTH_(__VA_ARGS__, OML_WHEN_NAMED_, OML_WHEN_BARE_, )(__VA_ARGS__)
 #define OML_FIFTH_(a, b, c, d, fifth, ...) fifth
-#define OML_WHEN_BARE_(named, e, none) } else if (DLEX_HANDLERS_BEGAN_() oml_catches_(&dlex_block_, &(e))) {
+#define OML_WHEN_BARE_(named, e, none)                                                          \
+    } else if (DLEX_HANDLERS_BEGAN_() oml_catches_(&dlex_block_, &(e))) {
 #define OML_WHEN_NAMED_(type, name, e, none)                                                    \
-    } else if (DLEX_HANDLERS_BEGAN_() oml_catches_(&dlex_block_, &(type))) {                                           \
+    } else if (DLEX_HANDLERS_BEGAN_() oml_catches_(&dlex_block_, &(type))) {                    \
         OML_DECLARE_(OML_NAME_##name, name)
 
 /* The same once more: OML_NAME_ is a macro, and OML_NAME_e is not. */
@@ -283,19 +284,26 @@ static inline int oml_signal_(int number, const char *origin, void *frame)
 #ifdef __cplusplus
 }
 
+extern "C++" {
 inline int64_t oml_ns_(struct timespec ts)
 {
     return oml_timespec_ns_(ts);
 }
 
-inline int64_t oml_ns_(long long us)
+template <typename Integer> inline int64_t oml_ns_(Integer us)
 {
-    return oml_us_ns_(us);
+    static_assert(static_cast<Integer>(1) / 2 == 0, "a time is a timespec, or an integer of microseconds");
+    return static_cast<Integer>(-1) < static_cast<Integer>(1)
+               ? oml_us_ns_(static_cast<long long>(us))
+               : oml_unsigned_us_ns_(static_cast<unsigned long long>(us));
+}
 }
 #else
 /* Other types, such as double, do not compile. */
 #define oml_ns_(ts)                                                                             \
     (__extension__ _Generic((ts), struct timespec: oml_timespec_ns_,                            \
+                            signed char: oml_us_ns_, unsigned char: oml_us_ns_,                 \
+                            char: oml_us_ns_, short: oml_us_ns_, unsigned short: oml_us_ns_,    \
                             int: oml_us_ns_, long: oml_us_ns_, long long: oml_us_ns_,           \
                             unsigned: oml_unsigned_us_ns_, unsigned long: oml_unsigned_us_ns_,  \
                             unsigned long long: oml_unsigned_us_ns_)(ts))

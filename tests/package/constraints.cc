@@ -81,6 +81,10 @@ static int violations(void)
     return count;
 }
 
+#if defined __clang__ && defined __cplusplus
+#define HAS_DLEX_RETURN 0 /* see dlex/exception.h */
+#else
+#define HAS_DLEX_RETURN 1
 static struct point point_out_of_two_blocks(void)
 {
     const struct point here = { 3, 4 };
@@ -105,6 +109,7 @@ static void return_nothing(void)
     } dlex_end
     finals = 1000;
 }
+#endif
 
 static int return_plainly(void)
 {
@@ -122,11 +127,15 @@ int main(void)
         return 2;
     if (violations() != 5)
         return 3;
+#if HAS_DLEX_RETURN
     if (point_out_of_two_blocks().y != 4 || finals != 3)
         return 4;
     return_nothing();
-    if (finals != 4 || !return_plainly())
+    if (finals != 4)
         return 5;
+#endif
+    if (!return_plainly())
+        return 7;
     dlex_idle();
     return dlex_remaining_ns() == INT64_MAX ? 0 : 6;
 }

@@ -30,10 +30,14 @@
  * is delivered when the part ends. A handler is not protected.
  *
  * The order of the parts is checked when the program is compiled: a handler without dlex_handle
- * before it, and dlex_finally after dlex_handle, do not compile.
+ * before it, dlex_finally after dlex_handle, and a second dlex_finally do not compile. A part is one
+ * statement, or braces. Nothing may stand between the parts: it would run when the body has not, too.
+ * Nothing may jump into a part, or from one part to another. A function with a block cannot be inline
+ * without static.
  *
  * Leaving early. return, break, continue and goto out of a body close the block properly: its
- * constraint ends with it. So does a C++ exception that passes. No C compiler can be made to run the
+ * constraint ends with it. So does a C++ exception that passes, if the function is compiled to be
+ * unwound, as C++ is (C: -fexceptions). No C compiler can be made to run the
  * finally part then. So a body with one is left by its end, by an exception of this header or by
  * dlex_return; any other exit is a mistake, which aborts with file:line unless NDEBUG is defined
  * where the block stands, and else goes on without the finally part. (In a static program against
@@ -48,12 +52,11 @@
  * blocks.
  *
  * Local variables. A jump is a siglongjmp: a local variable of the function with the block that
- * was changed in the body and is read after the body must be volatile, or its value is
- * indeterminate. Variables that the body only reads need nothing, though gcc's -Wclobbered may
- * name one of them in an optimised build. An expiry may come at any instruction, so what the body
- * has stored in other objects, behind pointers or static, may be in registers still: it is there for
- * certain if the body called dlex_publish (dlex/within.h) or any function that the compiler does not
- * see, or if the objects are volatile.
+ * was changed in the body, also through a pointer, and is read after the body must be volatile (or
+ * static), or its value is indeterminate. Variables that the body only reads need nothing, though
+ * gcc's -Wclobbered may name one of them. An expiry may come at any instruction, so what the body has
+ * stored in other objects, static or of callers, may be in registers still: it is there for certain if
+ * the body called dlex_publish (dlex/within.h) after it, or if the objects are volatile.
  *
  * Threads. Blocks belong to the thread that opened them and close in reverse order. They must not
  * stay open across swapcontext or in a coroutine that changes stacks.
@@ -125,8 +128,18 @@ extern DLEX_API const struct dlex_type dlex_exception;
 /*
  * Returns from the function out of a body, and runs the finally parts of all its open blocks first,
  * innermost first (seed 000, 5.2, has none; OML's oml_ex_return is the idea). The value is computed
- * before them. It has the type of the expression: cast a plain 0 that stands for a null pointer.
+ * before them. It has the type of the expression: cast a plain 0 that stands for a null pointer, and a
+ * bit-field. A function that returns a C++ reference cannot be left so.
+ * clang takes it for granted that the finally part runs after the body is gone, and may give their
+ * variables the same memory. In C it is kept from doing so with the value, and not with variables of
+ * the body that have a cleanup attribute: have none in scope. In C++ it cannot be kept from it, and
+ * there dlex_return does not compile.
  */
+#if defined __clang__ && defined __cplusplus
+#define dlex_return(value) static_assert(sizeof(value) == 0, DLEX_NO_RETURN_)
+#define dlex_return_void() static_assert(sizeof(int) == 0, DLEX_NO_RETURN_)
+#define DLEX_NO_RETURN_    "dlex_return does not work with clang in C++: see dlex/exception.h"
+#else
 #define dlex_return(value)                                                                      \
     do {                                                                                        \
         DLEX_STAYS_()                                                                           \
@@ -142,6 +155,7 @@ extern DLEX_API const struct dlex_type dlex_exception;
         return;                                                                                 \
         DLEX_STAYS_END_()                                                                       \
     } while (0)
+#endif
 
 /* Only in a handler, lexically: the type of the exception that it took. */
 #define dlex_caught() (dlex_block_.exception)
@@ -243,34 +257,36 @@ enum { DLEX_UNKNOWN_, DLEX_NO_FINALLY_, DLEX_FINALLY_ };
 #define DLEX_HERE_     __FILE__ ":" DLEX_TEXT_(__LINE__)
 
 /*
- * The order of the parts is checked by a type of two sizes. A block begins with the small one;
- * dlex_handle declares the large one, in a scope inside, which is why a block has two scopes. What each
- * part expects of it is the name of a bit-field or of a type, so that the compiler's error says it.
+ * The order of the parts is checked by types that mean one thing where a block begins and another, in a
+ * scope inside, from dlex_handle on: a block has two scopes for that. Their names, and that of a
+ * bit-field, are what the compiler's error shows.
  */
-struct dlex_parts_ { char large[2]; };
+struct dlex_parts_ { char small[1]; };
 #ifdef __cplusplus
-}
-template <bool> struct dlex_when_must_stand_after_dlex_handle_;
-template <> struct dlex_when_must_stand_after_dlex_handle_<true> { };
-extern "C" {
-#define DLEX_HANDLERS_BEGIN_()                                                                  \
-    _Pragma("GCC diagnostic push")                                                              \
-    _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                              \
-    struct dlex_parts_ { char large[2]; };                                                      \
-    _Pragma("GCC diagnostic pop")
-#define DLEX_HANDLERS_BEGAN_()                                                                  \
-    (void)sizeof(dlex_when_must_stand_after_dlex_handle_<sizeof(struct dlex_parts_) == 2>),
-#define DLEX_FINALLY_IS_FIRST_()                                                                \
+#define DLEX_PARTS_WARNING_ _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+#define DLEX_DECLARE_(type) type;
+#define DLEX_NO_HANDLE_YET_()                                                                   \
     static_assert(sizeof(struct dlex_parts_) == 1, "dlex_finally must stand before dlex_handle");
 #else
-#define DLEX_HANDLERS_BEGIN_()   (void)sizeof(struct dlex_parts_ { char large[2]; });
-#define DLEX_HANDLERS_BEGAN_()                                                                  \
-    (void)sizeof(struct { int dlex_when_must_stand_after_dlex_handle_                            \
-                              : sizeof(struct dlex_parts_) == 2 ? 1 : -1; }),
-#define DLEX_FINALLY_IS_FIRST_()                                                                \
-    (void)sizeof(struct { int dlex_finally_must_stand_before_dlex_handle_                        \
+#define DLEX_PARTS_WARNING_ _Pragma("GCC diagnostic ignored \"-Wc++-compat\"")
+#define DLEX_DECLARE_(type) (void)sizeof(type);
+#define DLEX_NO_HANDLE_YET_()                                                                   \
+    (void)sizeof(struct { int dlex_finally_must_stand_before_dlex_handle_                       \
                               : sizeof(struct dlex_parts_) == 1 ? 1 : -1; });
 #endif
+#define DLEX_FINALLY_IS_FIRST_()                                                                \
+    _Pragma("GCC diagnostic push")                                                              \
+    DLEX_PARTS_WARNING_                                                                         \
+    DLEX_NO_HANDLE_YET_()                                                                       \
+    DLEX_DECLARE_(struct dlex_finally_may_stand_once_ { char once; })                           \
+    _Pragma("GCC diagnostic pop")
+#define DLEX_HANDLERS_BEGIN_()                                                                  \
+    _Pragma("GCC diagnostic push")                                                              \
+    DLEX_PARTS_WARNING_                                                                         \
+    DLEX_DECLARE_(struct dlex_parts_ { char large[2]; })                                        \
+    DLEX_DECLARE_(struct dlex_when_must_stand_after_dlex_handle_ { char after; })               \
+    _Pragma("GCC diagnostic pop")
+#define DLEX_HANDLERS_BEGAN_() (void)sizeof(struct dlex_when_must_stand_after_dlex_handle_),
 
 /* The block that encloses this one in the source: a name that means another thing in each body. A lambda
  * cannot reach it, so in C++ it is unknown. */
@@ -298,6 +314,7 @@ enum { dlex_innermost_ };
         _Pragma("GCC diagnostic ignored \"-Wshadow\"")                                          \
         DLEX_ENCLOSING_()                                                                       \
         struct dlex_parts_ { char small[1]; };                                                  \
+        struct dlex_when_must_stand_after_dlex_handle_;                                         \
     {                                                                                           \
         declarations                                                                            \
         static struct dlex_site_ dlex_site_ = { DLEX_HERE_, DLEX_UNKNOWN_, measure };           \
@@ -306,7 +323,7 @@ enum { dlex_innermost_ };
         _Pragma("GCC diagnostic pop")                                                           \
         dlex_block_.site = &dlex_site_;                                                         \
         dlex_block_.enclosing = DLEX_ENCLOSING_BLOCK_;                                          \
-        dlex_block_.frame = (uintptr_t)__builtin_frame_address(0);                              \
+        dlex_block_.frame = dlex_address_(__builtin_frame_address(0));                          \
         dlex_block_.phase = DLEX_NEW_;                                                          \
         if (sigsetjmp(dlex_block_.env, 0) != 0)                                                 \
             dlex_land_(&dlex_block_);                                                           \
@@ -323,6 +340,11 @@ DLEX_API void dlex_propagate_(struct dlex_block_ *block) __attribute__((noreturn
 DLEX_API void dlex_rethrow_(struct dlex_block_ *block) __attribute__((noreturn));
 DLEX_API void dlex_throw_(const struct dlex_type *type, const char *origin, void *frame)
     __attribute__((noreturn));
+
+static inline uintptr_t dlex_address_(const void *frame)
+{
+    return (uintptr_t)frame;
+}
 
 static inline int dlex_probe_(struct dlex_block_ *block)
 {

@@ -101,7 +101,8 @@ extern DLEX_API const struct dlex_type dlex_timer_error;
 /*
  * Durations in nanoseconds, as int64_t: DLEX_MS(12), DLEX_S(0.5), DLEX_US(period_us). 3 * 1000 * 1000 *
  * 1000 overflows an int. So a duration or time that is not a constant must be of a type with 64 bits
- * (int64_t, long long, double): anything narrower does not compile.
+ * (int64_t, long long, double): anything narrower does not compile. Every value must fit an int64_t,
+ * which is 292 years; what is given to these macros must not have overflowed before.
  */
 #define DLEX_US(us) ((int64_t)((us) * INT64_C(1000)))
 #define DLEX_MS(ms) ((int64_t)((ms) * INT64_C(1000000)))
@@ -176,7 +177,7 @@ static inline void dlex_try_within_enable(void);
 /*
  * For computations that improve a result step by step, and whose last result is good when the deadline
  * comes (anytime algorithms): whatever the body stored before this call, in objects that are not local
- * variables or whose address it has given away, is in memory when a violation comes after it. Without it
+ * variables of the function with the block, is in memory when a violation comes after it. Without it
  * a compiler may keep such stores in registers until a loop ends, and then an abort loses all of them,
  * as gcc and clang do at -O2. A fence for the compiler, no instruction. It orders nothing for other
  * threads, and does not make several stores one: see the contract.
@@ -291,8 +292,9 @@ static inline void dlex_try_within_disable(void)
 
 static inline void dlex_try_within_enable(void)
 {
+    int depth;
     DLEX_FENCE_();
-    const int depth = dlex_guard_.depth - 1;
+    depth = dlex_guard_.depth - 1;
     dlex_guard_.depth = depth;
     if (depth <= 0 && (depth < 0 || dlex_guard_.pending))
         dlex_lift_();
@@ -309,9 +311,10 @@ static inline int64_t dlex_clock_ns_(void)
 static inline void dlex_checkpoint(void)
 {
     const int64_t deadline_ns = dlex_guard_.deadline_ns, cpu_limit_ns = dlex_guard_.cpu_limit_ns;
+    int64_t now_ns;
     if (deadline_ns == INT64_MAX && cpu_limit_ns == INT64_MAX)
         return;
-    const int64_t now_ns = dlex_clock_ns_();
+    now_ns = dlex_clock_ns_();
     if (now_ns >= deadline_ns || cpu_limit_ns != INT64_MAX)
         dlex_check_(now_ns);
 }
@@ -321,9 +324,10 @@ static inline int64_t dlex_remaining_ns(void)
     const int64_t deadline_ns = dlex_guard_.deadline_ns, cpu_limit_ns = dlex_guard_.cpu_limit_ns;
     const int64_t left_ns =
         deadline_ns == INT64_MAX ? INT64_MAX : deadline_ns - dlex_clock_ns_();
+    int64_t cpu_left_ns;
     if (cpu_limit_ns == INT64_MAX)
         return left_ns;
-    const int64_t cpu_left_ns = cpu_limit_ns - dlex_cpu_ns();
+    cpu_left_ns = cpu_limit_ns - dlex_cpu_ns();
     return cpu_left_ns < left_ns ? cpu_left_ns : left_ns;
 }
 
