@@ -102,6 +102,10 @@ ALWAYS_INLINE void link_block(struct thread_state *t, struct dlex_block_ *block,
                               const struct demand *demand)
 {
     const uintptr_t sp = dlex_stack_pointer();
+    if (!t->exit_state)
+        t->exit_state = dlex_exit_state();
+    if (dlex_is_exiting(t))
+        dlex_forget_at_exit(t);
     discard_stale(t, block, sp);
     block->outer = dlex_guard_.top;
     block->outer_depth = dlex_guard_.depth - 1;
@@ -311,12 +315,14 @@ void dlex_abandon_(struct dlex_block_ *block, int strict)
 {
     if (strict != DLEX_LAX_ && block->phase == DLEX_OPEN_
         && block->site->finally == DLEX_FINALLY_
-        && !(strict == DLEX_STRICT_UNLESS_UNWOUND_ && dlex_thread_is_unwound()))
+        && !(strict == DLEX_STRICT_UNLESS_UNWOUND_ && dlex_thread_may_be_unwound()))
         dlex_misuse("a body was left by return, break, continue, goto or a C++ exception, which "
                     "cannot run its finally part; use dlex_return or dlex_throw",
                     block->site->where);
     if (block->phase == DLEX_HELD_)
         leave_finally(block);
+    if (block->phase == DLEX_OPEN_ && dlex_thread_state.is_ending && dlex_guard_.top != block)
+        block->phase = DLEX_DONE_; /* forgotten, see dlex_forget_at_exit */
     if (block->phase >= DLEX_OPEN_)
         dlex_settle_(block);
 }

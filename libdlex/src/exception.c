@@ -74,6 +74,7 @@ _Noreturn static void unwind_from(uintptr_t frame, const struct dlex_type *type,
                                   struct dlex_block_ *owner, const char *origin)
 {
     dlex_try_within_disable();
+    dlex_forget_at_exit(&dlex_thread_state);
     dlex_discard_left(&dlex_thread_state, frame, dlex_stack_pointer());
     dlex_unwind(type, owner, origin);
 }

@@ -7,6 +7,10 @@
 
 #include "thread.h"
 
+#ifndef SS_AUTODISARM /* Linux 4.7 */
+#define SS_AUTODISARM (1U << 31)
+#endif
+
 /* One instant on both clocks. CPU time costs a system call, so it is read only for WCETs. */
 struct instant {
     int64_t now_ns;
@@ -120,6 +124,18 @@ int dlex_rearm(struct thread_state *t, int64_t now_ns)
     return arm_next(t, earliest(&s));
 }
 
+/* What the jump out of the handler skips. The kernel takes a stack with SS_AUTODISARM away from the thread
+ * at every signal, also at one that is handled elsewhere. */
+static void restore_as_on_return(const ucontext_t *uc)
+{
+    pthread_sigmask(SIG_SETMASK, &uc->uc_sigmask, NULL);
+    if ((unsigned)uc->uc_stack.ss_flags & SS_AUTODISARM) {
+        stack_t stack = uc->uc_stack;
+        stack.ss_flags = (int)SS_AUTODISARM;
+        sigaltstack(&stack, NULL);
+    }
+}
+
 _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
                               struct instant at, enum expiry_source source)
 {
@@ -139,7 +155,7 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
      * both would end. */
     if (source == EXPIRY_SIGNAL) {
         pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
-        pthread_sigmask(SIG_SETMASK, t->interrupted_mask, NULL);
+        restore_as_on_return(t->interrupted);
     }
     dlex_unwind(t->violation.type, owner, owner->site->where);
 }
@@ -241,6 +257,11 @@ static inline bool has_time(const struct dlex_block_ *top, int64_t now_ns)
 
 void dlex_check(struct thread_state *t, int64_t now_ns, enum expiry_source source)
 {
+    if (dlex_is_exiting(t)) {
+        dlex_try_within_disable();
+        dlex_forget_at_exit(t);
+        dlex_try_within_enable();
+    }
     const struct dlex_block_ *const top = dlex_guard_.top;
     if (top && !has_time(top, now_ns) && may_check(top, dlex_guard_.depth))
         deliver_expired(t, now_ns, source);
@@ -272,8 +293,25 @@ static int depth_after_discarding(struct thread_state *t, uintptr_t sp)
 {
     dlex_guard_.depth = 1;
     DLEX_FENCE_();
+    if (t->level > 0)
+        dlex_forget_at_exit(t);
     dlex_discard_left(t, 0, sp);
     return dlex_guard_.depth - 1;
+}
+
+/* The signal is to come again when the interrupted handler returns: blocked until then, and pending. */
+static void come_after_handler(struct thread_state *t, ucontext_t *uc)
+{
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, dlex_signal());
+    sigaddset(&uc->uc_sigmask, dlex_signal());
+    pthread_sigmask(SIG_BLOCK, &own, NULL);
+    dlex_guard_.depth = 1;
+    DLEX_FENCE_();
+    dlex_timer_arm(t, dlex_now_ns());
+    DLEX_FENCE_();
+    dlex_guard_.depth = 0;
 }
 
 void dlex_on_signal(int number, siginfo_t *info, void *context)
@@ -288,7 +326,12 @@ void dlex_on_signal(int number, siginfo_t *info, void *context)
     /* Nothing below sets errno when it succeeds, and arming a timer that exists succeeds; a jump
      * therefore leaves it as it was. */
     const int saved_errno = errno;
-    t->interrupted_mask = &((const ucontext_t *)context)->uc_sigmask;
+    t->interrupted = context;
+    if (t->level > 0 && t->has_timer && dlex_is_in_libc_handler(&t->interrupted->uc_sigmask)) {
+        come_after_handler(t, context);
+        errno = saved_errno;
+        return;
+    }
     const int depth = depth_after_discarding(t, interrupted_sp(context));
     if (depth > 0)
         dlex_note_pending(t, dlex_now_ns());

@@ -141,6 +141,13 @@ static void remember_mask(struct dlex_block_ *block, const sigset_t *before)
     block->mask_known = 1;
 }
 
+/* A thread with a timer has the library's signal blocked in handlers of dlex_sigaction only; their masks
+ * end with them. */
+static bool is_of_a_handler(const sigset_t *mask)
+{
+    return dlex_thread_state.has_timer && sigismember(mask, dlex_signal());
+}
+
 int dlex_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t allowed, before;
@@ -151,7 +158,7 @@ int dlex_sigmask(int how, const sigset_t *set, sigset_t *old)
             sigdelset(&allowed, dlex_signal());
     }
     const int err = pthread_sigmask(how, set ? &allowed : NULL, &before);
-    if (!err && set)
+    if (!err && set && !is_of_a_handler(&before))
         remember_mask(dlex_guard_.top, &before);
     if (!err && old)
         *old = before;

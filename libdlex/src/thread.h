@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include <dlex/dlex.h>
 
@@ -25,8 +26,9 @@ struct thread_state {
     struct dlex_place_ outermost; /* if a block is open */
     struct dlex_resource_ *resources; /* scoped.c: on record, newest first */
     uint64_t resource_count;          /* put on record so far: the number of the newest */
+    const volatile int *exit_state; /* dlex_exit_state(); NULL: no block was opened yet */
     bool passing;              /* a violation is on its way to the block that owns it */
-    const sigset_t *interrupted_mask; /* in the handler: the mask that its return would restore */
+    const ucontext_t *interrupted; /* in the handler: what its return would restore */
     int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
     int64_t noticed_cpu_ns;    /* CPU time then */
@@ -58,9 +60,26 @@ static inline bool dlex_is_wcet(int how)
     return (how & DLEX_KINDS_) == DLEX_WCET_;
 }
 
-/* unwound.c: whether pthread_exit or a cancellation is unwinding the calling thread; true also where
- * that cannot be known. Not in signal handlers. */
-bool dlex_thread_is_unwound(void);
+/*
+ * unwound.c. exit_state: where it says in the bit DLEX_EXITING that pthread_exit or a cancellation is
+ * ending the calling thread; zero for ever where that cannot be known. may_be_unwound: true there as
+ * well. is_in_libc_handler: whether a signal that found this mask in force has interrupted a handler of
+ * libc's own, which must not be left in the middle. All safe in the signal handler.
+ */
+enum { DLEX_EXITING = 0x10 }; /* glibc's own bit, since NPTL exists */
+const volatile int *dlex_exit_state(void);
+bool dlex_thread_may_be_unwound(void);
+bool dlex_is_in_libc_handler(const sigset_t *mask);
+
+/* Of the calling thread, if it has opened a block. */
+static inline bool dlex_is_exiting(const struct thread_state *t)
+{
+    return t->exit_state && (*t->exit_state & DLEX_EXITING);
+}
+
+/* thread_end.c, with the guard held: if the thread is ending, forgets the blocks and sections that were
+ * open when that began, once. */
+void dlex_forget_at_exit(struct thread_state *t);
 
 /* exception.c: with the guard held, jumps to the innermost open block, or ends the program. */
 _Noreturn void dlex_unwind(const struct dlex_type *type,

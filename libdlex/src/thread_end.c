@@ -16,18 +16,34 @@
  * what becomes of one that another thread is in the middle of when the process forks. */
 static _Atomic uint64_t key_number;
 
+/* With the guard held. */
+static void begin_to_end(struct thread_state *t)
+{
+    t->is_ending = true;
+    dlex_scoped_end_(t);
+    dlex_set_top(NULL);
+    t->level = 0;
+    t->frame = t->low = UINTPTR_MAX;
+    dlex_guard_.pending = 0;
+    dlex_guard_.depth = 1;
+}
+
 static void on_thread_end(void *state)
 {
     struct thread_state *t = state;
     dlex_try_within_disable();
     t->end_is_watched = false;
-    t->is_ending = true;
-    dlex_scoped_end_(t);
-    dlex_set_top(NULL);
-    t->level = 0;
+    begin_to_end(t);
     dlex_timer_drop(t);
-    dlex_guard_.pending = 0;
     dlex_guard_.depth = 0;
+}
+
+/* Destructors of the program may run before ours, and code that is not compiled to be unwound has left
+ * its blocks open: their frames are gone, and a violation would bring the thread back. */
+void dlex_forget_at_exit(struct thread_state *t)
+{
+    if (!t->is_ending && dlex_is_exiting(t))
+        begin_to_end(t);
 }
 
 /* Two threads may get here at once: the key of one of them stays. */

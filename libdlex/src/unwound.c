@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The cleanup of a block runs alike when its body is left by return, by a C++ exception, and, with
- * -fexceptions, when pthread_exit or a cancellation unwinds the thread. Only the first two are mistakes,
- * and neither the compiler nor the unwinder says which it was. glibc knows, and has for debuggers the
- * place where it notes that a thread is exiting. Other libraries do not unwind threads.
+ * Whether pthread_exit or a cancellation is ending the calling thread. The cleanup of a block runs alike
+ * when its body is left by return, by a C++ exception, and, with -fexceptions, when the thread is unwound;
+ * only the first two are mistakes, and neither the compiler nor the unwinder says which it was. Without
+ * -fexceptions nothing of ours runs, and blocks stay open whose frames are gone. glibc knows, and has for
+ * debuggers the place where it notes that a thread is exiting.
  */
 #include <dlfcn.h>
 
@@ -14,19 +15,52 @@
 struct field {
     uint32_t bits, count, offset;
 };
-enum { EXITING = 0x10 }; /* in cancelhandling, since NPTL is there */
+/* NULL in a static program, and before the constructor. */
+static const struct field *cancelhandling;
 
-bool dlex_thread_is_unwound(void)
+__attribute__((constructor)) static void find_field(void)
 {
-    const struct field *const cancelhandling = dlsym(RTLD_DEFAULT, "_thread_db_pthread_cancelhandling");
-    if (!cancelhandling || cancelhandling->bits != 32)
-        return true;
+    const struct field *const found = dlsym(RTLD_DEFAULT, "_thread_db_pthread_cancelhandling");
+    if (found && found->bits == 32)
+        cancelhandling = found;
+}
+
+const volatile int *dlex_exit_state(void)
+{
+    static const int unknown = 0;
     const char *const descriptor = (const char *)pthread_self();
-    return *(const volatile int *)(descriptor + cancelhandling->offset) & EXITING;
+    return cancelhandling ? (const volatile int *)(descriptor + cancelhandling->offset) : &unknown;
+}
+
+bool dlex_thread_may_be_unwound(void)
+{
+    return !cancelhandling || (*dlex_exit_state() & DLEX_EXITING);
+}
+
+/* Cancellation, and set*id in all threads, are handlers of glibc's own. It lets nobody else block their
+ * signals, so a mask that has one of them is that of such a handler. A thread that is exiting may never
+ * have returned from the first. */
+bool dlex_is_in_libc_handler(const sigset_t *mask)
+{
+    enum { SIGNAL_OF_CANCELLATION = 32, SIGNAL_OF_SETXID = 33 };
+    return sigismember(mask, SIGNAL_OF_SETXID) == 1
+           || (sigismember(mask, SIGNAL_OF_CANCELLATION) == 1 && !dlex_thread_may_be_unwound());
 }
 #else
-bool dlex_thread_is_unwound(void)
+const volatile int *dlex_exit_state(void)
 {
+    static const int unknown = 0;
+    return &unknown;
+}
+
+bool dlex_thread_may_be_unwound(void)
+{
+    return false;
+}
+
+bool dlex_is_in_libc_handler(const sigset_t *mask)
+{
+    (void)mask;
     return false;
 }
 #endif

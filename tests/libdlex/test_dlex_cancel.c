@@ -2,14 +2,16 @@
 /*
  * Threads that end inside blocks, by pthread_exit or cancellation. What is promised: the timer and
  * scoped resources are given back, finally parts do not run, and no constraint of the thread has
- * any effect any more. What is not: a thread that begins to end where a violation may come; the
- * violation would jump back into the block. So the ending stands in a protected section or in a
- * cooperative block, or the constraints are far away.
+ * any effect any more. What is not, where the library cannot see that the thread is ending: a thread
+ * that begins to end where a violation may come; the violation would jump back into the block. So the
+ * ending stands in a protected section or in a cooperative block, or the constraints are far away.
+ * Also handlers of libc's own: those of cancellation, and of set*id in all threads.
  *
  * Not here: timers that add up (test_dlex_threads.c), threads that come and go with an armed timer
  * (test_dlex_processes.c).
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -103,6 +105,67 @@ START_TEST(thread_cancelled_in_a_section_ends_whatever_expires)
         void *const result = cancelled_after(i * 6469 % 300000, be_cancelled_in_sections, &within_ns);
         ck_assert_ptr_eq(result, PTHREAD_CANCELED);
     }
+}
+END_TEST
+
+/* The signal of the cancellation and that of the violation come together where the section ends. */
+ENDS_HERE static void *be_cancelled_at_any_instruction_of_a_section(void *arg)
+{
+    const int64_t within_ns = *(const int64_t *)arg;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    for (;;) {
+        dlex_try_within_rel(within_ns) {
+            for (;;) {
+                dlex_try_within_disable();
+                pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+                pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+                compute();
+                pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+                dlex_try_within_enable();
+            }
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+        } dlex_end
+    }
+    return NULL;
+}
+
+START_TEST(cancellation_is_not_lost_when_it_comes_with_a_violation)
+{
+    for (int i = 0; i < 3 * THREADS; i++) {
+        int64_t within_ns = 20000 + i * 7919 % 30000;
+        void *const result = cancelled_after(i * 6469 % 300000,
+                                             be_cancelled_at_any_instruction_of_a_section, &within_ns);
+        ck_assert_ptr_eq(result, PTHREAD_CANCELED);
+    }
+}
+END_TEST
+
+static atomic_bool ids_are_set;
+
+static void *expire_all_the_time(void *unused)
+{
+    while (!ids_are_set) {
+        dlex_try_within_rel(INT64_C(60000)) {
+            burn(HOUR);
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+        } dlex_end
+    }
+    return unused;
+}
+
+/* glibc sets the ids of all threads by a signal to each, and waits for their answers. */
+START_TEST(setting_the_ids_of_all_threads_ends_whatever_expires)
+{
+    pthread_t threads[3];
+    ids_are_set = false;
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, expire_all_the_time, NULL), 0);
+    for (int i = 0; i < 1000; i++)
+        ck_assert_int_eq(setgid(getgid()), 0);
+    ids_are_set = true;
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
 }
 END_TEST
 
@@ -220,14 +283,92 @@ START_TEST(thread_that_ends_in_blocks_gives_back_what_is_scoped_and_nothing_else
 }
 END_TEST
 
+/* Its key is older than that of the library, so it runs first. Its frame covers those that are gone. */
+static pthread_key_t early_key;
+
+static void open_where_blocks_were(void *violations)
+{
+    volatile char covering[400];
+    for (size_t i = 0; i < sizeof(covering); i++)
+        covering[i] = 0x5a;
+    dlex_try_within_rel(2 * MS) {
+        dlex_try {
+            burn(HOUR);
+        } dlex_end
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        ++*(int *)violations;
+    } dlex_end
+}
+
+ENDS_HERE static void *end_in_a_section_round_a_block(void *violations)
+{
+    pthread_setspecific(early_key, violations);
+    dlex_try_within_disable();
+    dlex_try_within_rel_cooperative(MS) {
+        dlex_try_within_rel(MS) {
+            nap(2 * MS);
+            pthread_exit(NULL);
+        } dlex_end
+    } dlex_end
+    return NULL;
+}
+
+START_TEST(destructor_that_runs_before_the_librarys_finds_no_dead_blocks)
+{
+    int violations = 0;
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        ck_assert_int_eq(pthread_create(&thread, NULL, end_in_a_section_round_a_block, &violations), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    }
+    ck_assert_int_eq(violations, 20);
+}
+END_TEST
+
+static void open_in_a_cleanup_handler(void *caught)
+{
+    dlex_try {
+        dlex_throw(dlex_exception);
+    } dlex_handle dlex_when_any {
+        ++*(int *)caught;
+    } dlex_end
+}
+
+ENDS_HERE static void *end_with_a_cleanup_handler(void *caught)
+{
+    pthread_cleanup_push(open_in_a_cleanup_handler, caught);
+    dlex_try_within_rel(MS) {
+        dlex_try_within_disable();
+        pthread_exit(NULL);
+    } dlex_end
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+START_TEST(cleanup_handler_may_open_blocks_and_throw)
+{
+    int caught = 0;
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, end_with_a_cleanup_handler, &caught), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(caught, 1);
+}
+END_TEST
+
 int main(void)
 {
+    if (pthread_key_create(&early_key, open_where_blocks_were) != 0)
+        return 1;
     const TTest *const tests[] = {
         violation_that_ends_a_sleep_leaves_cancellation_deferred,
         thread_cancelled_in_a_section_ends_whatever_expires,
+        cancellation_is_not_lost_when_it_comes_with_a_violation,
+        setting_the_ids_of_all_threads_ends_whatever_expires,
         thread_cancelled_in_a_cooperative_block_ends_whatever_expires,
         thread_cancelled_at_any_instruction_of_a_body_ends,
         thread_that_ends_in_blocks_gives_back_what_is_scoped_and_nothing_else_runs,
+        destructor_that_runs_before_the_librarys_finds_no_dead_blocks,
+        cleanup_handler_may_open_blocks_and_throw,
         NULL,
     };
     return suite_run("libdlex threads that end in blocks", 120, tests);

@@ -163,6 +163,49 @@ START_TEST(handler_runs_to_its_end_whatever_it_opens_and_the_violation_comes_the
 }
 END_TEST
 
+/* Correctly paired, and in a block that goes on after the handler. */
+static void on_signal_change_the_mask(int signo)
+{
+    sigset_t set, old;
+    (void)signo;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR2);
+    dlex_sigmask(SIG_BLOCK, &set, &old);
+    dlex_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+START_TEST(mask_of_a_handler_is_not_what_an_abort_goes_back_to)
+{
+    const struct sigaction action = { .sa_handler = on_signal_change_the_mask };
+    ck_assert_int_eq(dlex_sigaction(SIGUSR1, &action, NULL), 0);
+    dlex_try_within_rel(5 * MS) {
+        raise(SIGUSR1);
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+    } dlex_end
+    ck_assert(!is_blocked(SIGUSR1) && !is_blocked(SIGUSR2));
+}
+END_TEST
+
+START_TEST(alternate_stack_that_is_disarmed_at_signals_outlasts_a_violation)
+{
+    static char memory[1 << 16];
+    const stack_t stack = {
+        .ss_sp = memory, .ss_size = sizeof(memory), .ss_flags = (int)SS_AUTODISARM
+    };
+    const stack_t none = { .ss_flags = SS_DISABLE };
+    stack_t after;
+    ck_assert_int_eq(sigaltstack(&stack, NULL), 0);
+    dlex_try_within_rel(3 * MS) {
+        burn(HOUR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+    } dlex_end
+    ck_assert_int_eq(sigaltstack(&none, &after), 0);
+    ck_assert_ptr_eq(after.ss_sp, memory);
+    ck_assert_int_eq(after.ss_flags, (int)SS_AUTODISARM);
+}
+END_TEST
+
 /* A cooperative block sets no timer, so nothing has unblocked the library's signal. */
 static void *check_with_all_signals_blocked(void *unused)
 {
@@ -262,6 +305,8 @@ int main(void)
         abort_inside_a_call_with_a_mask_of_its_own_restores_the_mask,
         mask_that_the_body_changed_itself_stays_changed,
         handler_runs_to_its_end_whatever_it_opens_and_the_violation_comes_then,
+        mask_of_a_handler_is_not_what_an_abort_goes_back_to,
+        alternate_stack_that_is_disarmed_at_signals_outlasts_a_violation,
         checkpoint_needs_no_signal,
         blocks_below_a_handler_on_a_disarmed_alternate_stack_stay_open,
         NULL,

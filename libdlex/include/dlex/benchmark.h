@@ -21,7 +21,8 @@
  * are counted by themselves and are in no other figure; so are those that were entered and have
  * not ended (they still run, or were left by longjmp or the end of their thread).
  *
- * The report proposes a deadline (wall) and a WCET (CPU) for a miss ratio. It is the sample that
+ * The report proposes a deadline (wall) and a WCET (CPU) for a miss ratio. It is the upper bound of the
+ * histogram's bucket (at most 3.1 % wide) with the sample that
  * has as many others above it as the ratio allows, with a margin for the luck of the draw: in 95
  * cases of 100 a limit made so is missed at the ratio or less, whatever the distribution, if
  * samples are independent and the future is like them. That needs about 3 / ratio samples; the

@@ -114,7 +114,7 @@ extern DLEX_API const struct dlex_type dlex_exception;
 /*
  * Throws ex (a type, not a pointer) to the innermost open block of this thread. Does not return.
  * Allowed in a protected section: the sections opened inside the block that is left end with it.
- * Not allowed in a signal handler.
+ * In a signal handler only to a block that was opened there.
  */
 #define dlex_throw(ex) dlex_throw_(&(ex), DLEX_HERE_, __builtin_frame_address(0))
 

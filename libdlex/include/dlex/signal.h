@@ -13,8 +13,9 @@
  *   1. Install the handler with dlex_sigaction. The violation waits until the handler has
  *      returned, and is taken then. This is the way to choose: nothing is lost. The handler may open
  *      blocks. Their constraints cannot interrupt it, as the library's signal is blocked there: a
- *      timed block that is late when it is opened gets its violation, before its body; any other
- *      runs to its end, and dlex_checkpoint does nothing.
+ *      timed block that is late when it is opened gets its violation, before its body, and needs a
+ *      handler for it, as no exception may leave a signal handler; any other runs to its end, and
+ *      dlex_checkpoint does nothing.
  *   2. Let the handler begin with dlex_try_within_disable and end with dlex_try_within_enable. It
  *      is then never left in the middle, but a violation that has waited is taken by the enable,
  *      and the kernel's return from the handler is skipped: its own signal, and those of its
@@ -24,7 +25,9 @@
  * A handler on an alternate stack (sigaltstack) is no exception: after a jump out of it the kernel
  * sees by the stack pointer that the stack is free again. Not so with SS_AUTODISARM: after a jump out of
  * a handler (2 and 3) the thread has no alternate stack until it calls sigaltstack again. The memory of
- * such a stack must not lie in the thread's own stack.
+ * such a stack must not lie in the thread's own stack, nor above that of the main thread.
+ *
+ * Handlers of libc's own, for cancellation and for setting the ids of all threads, are never left.
  *
  * THE SIGNAL MASK. A jump does not touch the mask of the thread: what a body changed by itself
  * stays changed when the body is aborted. What it changed by dlex_sigmask does not.
@@ -36,7 +39,8 @@
  *     } dlex_end                                    // unblocked again in any case
  *
  * Calls that change the mask for a moment (ppoll, pselect, sigsuspend, epoll_pwait) need no care: the
- * mask from before the call is in force again after an abort inside them.
+ * mask from before the call is in force again after an abort inside them. Only a handler of way 2 or 3
+ * that is left while it interrupts such a call leaves the mask of the call.
  *
  * exec. The new program starts with the default action for the signal, which would end it. With
  * the Linux notification nothing can arrive there. With the POSIX one (Meson's option notification)
@@ -91,8 +95,9 @@ DLEX_API int dlex_sigaction(int signo, const struct sigaction *act, struct sigac
  * part. A body that ends by itself, or by return, break or goto, leaves the mask as it set it;
  * what was remembered passes to the block around, if that remembers nothing itself.
  * The library's signal is taken out of what would be blocked, and *old tells the truth about it.
- * Returns 0 or a positive error number, as pthread_sigmask does. Safe in signal handlers; there the
- * block remembers the mask of the handler, so pair the calls within it.
+ * Returns 0 or a positive error number, as pthread_sigmask does. Safe in handlers of
+ * dlex_sigaction, where no block remembers anything: pair the calls. In other handlers use
+ * pthread_sigmask, whose effect ends with the handler.
  */
 DLEX_API int dlex_sigmask(int how, const sigset_t *set, sigset_t *old);
 

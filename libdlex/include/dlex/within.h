@@ -35,9 +35,11 @@
  * the body ends; an expiry that comes later touches nothing.
  *
  * A deadline that has passed when the block is opened is a violation at once: the body does not
- * run. A violation is never early. INT64_MAX means no constraint.
+ * run, unless a protected section or a cooperative block around delays the violation as usual. A
+ * violation is never early. INT64_MAX means no constraint.
  *
- * Cost. A thread has one timer, armed lazily: a block makes no system call to arm it unless its
+ * Cost. A thread has one timer (and with the Linux notification one more for WCETs of bodies that
+ * sleep), armed lazily: a block makes no system call to arm it unless its
  * constraint can expire earlier than what the timer is armed for, and none to disarm it. The price
  * is that a signal may arrive after its block was left. The clock decides, not the signal, so it
  * reaches nothing and is swallowed; an armed time in the past counts as unarmed. Each arming has at
@@ -62,10 +64,14 @@
  * The end of a thread. A violation that comes while pthread_exit or a cancellation unwinds the
  * thread jumps back into the block that owns it, and the thread goes on. So pthread_exit belongs in
  * a protected section; and a thread that others cancel keeps cancellation disabled in interruptible
- * bodies and enables it in sections, or opens cooperative blocks. When the thread is unwound its
- * constraints end and what is scoped is released; finally parts do not run. Destructors of
- * thread-specific data may open blocks, in each of the system's rounds. A thread whose first timed
- * block of all would be in the last round must call dlex_thread_init before it ends.
+ * bodies and enables it in sections, or opens cooperative blocks. (With glibc, in a program that is not
+ * static, the library sees that the thread is ending and delivers nothing. Portable code takes care all
+ * the same: a signal may come before libc has noted it.) A thread that ends leaves its blocks and
+ * sections, at the latest when it opens another block, in a cleanup handler or a destructor of
+ * thread-specific data, and else in the library's own destructor: constraints end and what is scoped is
+ * released; finally parts do not run. Destructors may open blocks in each of the system's rounds. A
+ * thread whose first timed block of all would be in the last round must call dlex_thread_init before
+ * it ends.
  *
  * Errors. If a thread can have no timer, the block that needs it throws dlex_timer_error, with
  * the reason in errno, before its body runs; the block's own handlers may take it. A thread that
