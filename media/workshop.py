@@ -7,7 +7,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -66,11 +65,13 @@ def locked(path):
 
 @contextlib.contextmanager
 def written_whole(path):
-    """Gives a temporary name beside path; it is renamed to path unless something failed."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
+    """Gives a temporary name beside path; it is renamed to path unless something failed.
+
+    The file is made inside of the try: an interruption between the two would leave it there.
+    """
+    name = path.with_name(f".{path.stem}-{os.getpid()}{path.suffix}")
     try:
-        yield Path(name)
+        yield name
         os.chmod(name, 0o644)
         os.replace(name, path)
     finally:
