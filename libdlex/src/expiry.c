@@ -168,10 +168,10 @@ static bool signal_is_blocked(void)
 }
 
 /*
- * Who may take a violation now, of the outermost expired block and those inside it; NULL: nobody yet.
+ * The block that may take a violation now: the outermost expired one or one inside it; NULL: none yet.
  * While the signal is blocked the thread may be in a handler of dlex_sigaction, which must not be left
- * in the middle, and which blocks were opened in the handler is not known. Only of a block that is just
- * being opened it is. The others wait for the signal, which comes when it is unblocked. A thread without
+ * in the middle. Which blocks were opened in the handler is not known, except for the one that is being
+ * opened just now. The others wait for the signal, which comes when it is unblocked. A thread without
  * a timer may have blocked all signals for good: there a checkpoint cannot wait for one.
  */
 static struct dlex_block_ *taker(struct thread_state *t, const struct survey *s,
@@ -293,8 +293,6 @@ static int depth_after_discarding(struct thread_state *t, uintptr_t sp)
 {
     dlex_guard_.depth = 1;
     DLEX_FENCE_();
-    if (t->level > 0)
-        dlex_forget_at_exit(t);
     dlex_discard_left(t, 0, sp);
     return dlex_guard_.depth - 1;
 }
@@ -323,6 +321,9 @@ void dlex_on_signal(int number, siginfo_t *info, void *context)
         dlex_note_pending(t, dlex_now_ns());
         return;
     }
+    /* Its blocks are dead, and to release what they hold is not for a handler. */
+    if (dlex_is_exiting(t) && !t->is_ending)
+        return;
     /* Nothing below sets errno when it succeeds, and arming a timer that exists succeeds; a jump
      * therefore leaves it as it was. */
     const int saved_errno = errno;
@@ -346,6 +347,11 @@ void dlex_lift_(void)
 {
     struct thread_state *t = &dlex_thread_state;
     const int missing = -dlex_guard_.depth;
+    if (dlex_is_exiting(t)) {
+        dlex_guard_.depth = 1;
+        DLEX_FENCE_();
+        dlex_forget_at_exit(t);
+    }
     const int depth = depth_after_discarding(t, dlex_stack_pointer()) - missing;
     if (depth < 0)
         dlex_misuse("dlex_try_within_enable", "no section is open");

@@ -355,6 +355,45 @@ START_TEST(cleanup_handler_may_open_blocks_and_throw)
 }
 END_TEST
 
+/* Released by the library's destructor, and not by a signal handler at any instruction. */
+static volatile int released_in_cleanup;
+
+static void outlast_the_deadline(void *ending)
+{
+    struct ending *const e = ending;
+    burn(2 * e->within_ns);
+    released_in_cleanup = e->releases;
+}
+
+ENDS_HERE static void *end_before_the_deadline(void *arg)
+{
+    struct ending *const e = arg;
+    pthread_cleanup_push(outlast_the_deadline, e);
+    dlex_try_within_rel(e->within_ns) {
+        dlex_scoped_defer(release, e);
+        pthread_exit(e);
+    } dlex_handle dlex_when_any {
+        e->handlers++;
+    } dlex_end
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+START_TEST(violation_that_comes_while_a_thread_ends_neither_brings_it_back_nor_releases)
+{
+    struct ending e = { .within_ns = SOON };
+    pthread_t thread;
+    void *result = NULL;
+    released_in_cleanup = -1;
+    ck_assert_int_eq(pthread_create(&thread, NULL, end_before_the_deadline, &e), 0);
+    ck_assert_int_eq(pthread_join(thread, &result), 0);
+    ck_assert_ptr_eq(result, &e);
+    ck_assert_int_eq(released_in_cleanup, 0);
+    ck_assert_int_eq(e.releases, 1);
+    ck_assert_int_eq(e.handlers, 0);
+}
+END_TEST
+
 int main(void)
 {
     if (pthread_key_create(&early_key, open_where_blocks_were) != 0)
@@ -369,6 +408,7 @@ int main(void)
         thread_that_ends_in_blocks_gives_back_what_is_scoped_and_nothing_else_runs,
         destructor_that_runs_before_the_librarys_finds_no_dead_blocks,
         cleanup_handler_may_open_blocks_and_throw,
+        violation_that_comes_while_a_thread_ends_neither_brings_it_back_nor_releases,
         NULL,
     };
     return suite_run("libdlex threads that end in blocks", 120, tests);

@@ -136,7 +136,8 @@ def _told(it: Try) -> str:
 def next_share(tries: Sequence[Try], costs_s: Sequence[float], frame_s: float, length_s: float) -> float:
     """What the tries tell: by the model as long as they agree, by bisection when it led from one side to the other.
 
-    A play at nice 19 that did not end in time is followed by one at an equal nice value, of which it tells nothing."""
+    A play at nice 19 that did not end in time is followed by one at an equal nice value, with the same share: the first
+    says nothing about the second."""
     last = tries[-1]
     if last.timed_out and last.nice == NICE:
         return last.share
