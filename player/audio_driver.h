@@ -49,7 +49,6 @@ struct audio_driver {
 };
 
 extern const struct audio_driver audio_null;
-extern const struct audio_driver audio_untimed;
 extern const struct audio_driver audio_pulse;
 
 /* The shared part, of zeroed memory. */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * The ideal sound card: the playout model on the real clock, with a buffer of one second. And its
- * hasty sister.
- */
+/* The ideal sound card: the playout model on the real clock, with a buffer of one second. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,45 +125,6 @@ const struct audio_driver audio_null = {
     .destroy = null_destroy,
     .write = null_write,
     .pause = null_pause,
-    .flush = null_flush,
-    .interrupt = null_interrupt,
-};
-
-static int untimed_create(struct audio_sink **out, const struct audio_format *format, char *why,
-                          size_t why_size)
-{
-    const int ret = null_create(out, format, why, why_size);
-    if (ret == 0)
-        (*out)->driver = &audio_untimed;
-    return ret;
-}
-
-/* The position never runs here: it is put behind whatever was written. */
-static int untimed_write(struct audio_sink *sink, const float *samples, int frames, int64_t pts_ns)
-{
-    (void)samples;
-    pthread_mutex_lock(&sink->lock);
-    if (!sink->interrupted) {
-        playout_append(&sink->playout, frames, pts_ns);
-        sink->playout.anchor_frame = sink->playout.written;
-    }
-    const int ret = sink->interrupted ? -ECANCELED : 0;
-    pthread_mutex_unlock(&sink->lock);
-    return ret;
-}
-
-static void untimed_pause(struct audio_sink *sink, bool paused)
-{
-    (void)sink;
-    (void)paused;
-}
-
-const struct audio_driver audio_untimed = {
-    .kind = "untimed",
-    .create = untimed_create,
-    .destroy = null_destroy,
-    .write = untimed_write,
-    .pause = untimed_pause,
     .flush = null_flush,
     .interrupt = null_interrupt,
 };

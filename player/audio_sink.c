@@ -10,7 +10,7 @@
 
 static const struct audio_driver *find_driver(const char *kind)
 {
-    static const struct audio_driver *const drivers[] = {&audio_pulse, &audio_null, &audio_untimed};
+    static const struct audio_driver *const drivers[] = {&audio_pulse, &audio_null};
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
         if (!strcmp(drivers[i]->kind, kind))
             return drivers[i];

@@ -10,7 +10,6 @@
  *   "pulse"    PulseAudio, or PipeWire's stand-in for it. The buffer is held by the server.
  *   "null"     an ideal sound card on CLOCK_MONOTONIC: starts with the first data, no latency, no
  *              drift, exact position.
- *   "untimed"  takes everything at once and counts it as heard; never blocks.
  *
  * Threads: one feeder calls audio_sink_write; one main thread calls everything else. They may
  * overlap freely, except for create and destroy: join the feeder (after audio_sink_interrupt)

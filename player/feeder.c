@@ -21,6 +21,11 @@ struct progress {
     bool audio_done;
 };
 
+static bool is_stopped(const struct feeder *feeder)
+{
+    return atomic_load_explicit(&feeder->stop, memory_order_relaxed);
+}
+
 static bool is_past_end(const struct feeder *feeder, const AVStream *stream, const AVPacket *packet)
 {
     /* The decode time stamp: a reference picture after the end may still be needed by a picture before it. */
@@ -79,12 +84,12 @@ static void *feed(void *arg)
     struct progress progress = {.video_done = !feeder->queue, .audio_done = !feeder->audio};
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
-    while (ret >= 0 && !feeder->stop && !(progress.video_done && progress.audio_done)) {
+    while (ret >= 0 && !is_stopped(feeder) && !(progress.video_done && progress.audio_done)) {
         ret = av_read_frame(feeder->clip->format, packet);
         if (ret >= 0)
             ret = hand_over(feeder, packet, &progress);
     }
-    if (ret < 0 && ret != AVERROR_EOF && ret != -ECANCELED && ret != AVERROR_EXIT && !feeder->stop)
+    if (ret < 0 && ret != AVERROR_EOF && ret != -ECANCELED && ret != AVERROR_EXIT && !is_stopped(feeder))
         log_error("reading stopped before the end of the file: %s", av_err2str(ret));
     if (feeder->queue)
         queue_push_end(feeder->queue); /* before the sound's end, which may wait for the sink to drain */
@@ -109,7 +114,7 @@ static void prepare_waking(void)
 
 int feeder_start(struct feeder *feeder)
 {
-    feeder->stop = false;
+    atomic_store_explicit(&feeder->stop, false, memory_order_relaxed);
     prepare_waking();
     sigset_t all;
     sigset_t before;
@@ -151,7 +156,7 @@ void feeder_stop(struct feeder *feeder)
 {
     if (!feeder->running)
         return;
-    feeder->stop = true;
+    atomic_store_explicit(&feeder->stop, true, memory_order_relaxed);
     if (feeder->queue)
         queue_cancel(feeder->queue);
     if (feeder->audio)

@@ -26,7 +26,7 @@ struct feeder {
 
     pthread_t thread;
     bool running;
-    _Atomic bool stop; /* set by the main thread, read by the feeder; relaxed: nothing travels with it */
+    _Atomic bool stop; /* set by the main thread, read by the feeder; relaxed: it publishes no other data */
 };
 
 /*

@@ -21,7 +21,6 @@ struct frame_row {
     bool interlaced;  /* … and it holds two fields, perhaps of two packets */
     bool give_up;     /* the policy's order for it: refuse or do not present */
     bool unwanted;    /* outside the part that is played: verdict none whatever happens */
-    int64_t base_deadline_ns;
 };
 
 struct frame_log;

@@ -70,10 +70,11 @@ void log_status(const char *line)
 
 void log_status_ends(void)
 {
-    if (!status_stands)
-        return;
-    fputc('\n', stderr);
+    pthread_mutex_lock(&lock);
+    if (status_stands)
+        fputc('\n', stderr);
     status_stands = false;
+    pthread_mutex_unlock(&lock);
 }
 
 static void print_ffmpeg_line(void *context, int level, const char *format, va_list args)

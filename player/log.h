@@ -26,7 +26,7 @@ void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Replaces the status line (main thread); "" clears it. Does nothing under --quiet or when stderr is no terminal. */
 void log_status(const char *line);
 
-/* The line that stands now stays, and what comes next begins below it. */
+/* Keeps the status line that is there now; what is printed next begins below it. Main thread. */
 void log_status_ends(void);
 
 #endif

@@ -196,10 +196,9 @@ static enum playback_end play(struct playback *playback)
         }
         if (placement_apply(&session->setup->options->placement, &session->placement) < 0)
             return PLAYBACK_NOT_PLACED;
-        steering_begin_segment(&playback->steering);
         playback->starving_since_ns = 0;
         play_segment(playback);
-        if (!steering_takes_seek(&playback->steering, &position_ns))
+        if (!steering_take_seek(&playback->steering, &position_ns))
             return steering_end(&playback->steering);
     }
 }

@@ -155,7 +155,6 @@ void presenter_show_all(struct presenter *presenter)
     const AVFrame *picture;
     struct frame_row *row;
     while (!steering_is_asked(presenter->steering) && (picture = decoder_take(session->decoder, &row))) {
-        presenter->pictures++;
         row = row_of(session, row);
         describe(session, picture, row);
         row->unwanted = session_is_before_start(session, row->record.pts_ns, duration_ns(session, picture)) ||

@@ -11,7 +11,6 @@
 struct presenter {
     struct session *session;
     struct steering *steering;
-    int64_t pictures;      /* that came out of the decoder */
     int64_t decode_errors; /* packets that the decoder refused */
     bool show_failed;      /* the screen's failure was told */
 };

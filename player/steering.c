@@ -22,11 +22,6 @@ void steering_init(struct steering *steering, struct session *session)
     *steering = (struct steering){.session = session};
 }
 
-void steering_begin_segment(struct steering *steering)
-{
-    steering->seek = false;
-}
-
 static struct audio_sink *sink_of(const struct session *session)
 {
     return session->audio ? audio_track_sink(session->audio) : NULL;
@@ -214,11 +209,12 @@ bool steering_is_asked(const struct steering *steering)
     return steering->quit || steering->seek || *steering->session->setup->signal_seen;
 }
 
-bool steering_takes_seek(struct steering *steering, int64_t *position_ns)
+bool steering_take_seek(struct steering *steering, int64_t *position_ns)
 {
     if (!steering->seek || steering->quit || *steering->session->setup->signal_seen)
         return false;
     *position_ns = steering->seek_position_ns;
+    steering->seek = false;
     return true;
 }
 

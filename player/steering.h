@@ -24,7 +24,6 @@ struct steering {
 };
 
 void steering_init(struct steering *steering, struct session *session);
-void steering_begin_segment(struct steering *steering);
 
 /* Lets the clock and the sound run, once a segment. */
 void steering_start_clock(struct steering *steering);
@@ -47,8 +46,11 @@ void steering_wait_for_sound(struct steering *steering);
 /* Whether the segment is over: the user quit or seeks, or a signal came. */
 bool steering_is_asked(const struct steering *steering);
 
-/* Whether a seek was asked for, and where to; takes it. */
-bool steering_takes_seek(struct steering *steering, int64_t *position_ns);
+/*
+ * Takes the seek that the user asked for: *position_ns is its target, and the request is gone. Returns false when there
+ * is none, or when the user quit or a signal came, which count more.
+ */
+bool steering_take_seek(struct steering *steering, int64_t *position_ns);
 
 enum playback_end steering_end(const struct steering *steering);
 

@@ -9,24 +9,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static FILE *open_temporary(const char *path)
+/* A stream that owns fd; where there is none, fd is closed, and errno tells why. */
+static FILE *stream_of(int fd)
 {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    return fd < 0 ? NULL : fdopen(fd, "w");
+    FILE *const out = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!out && fd >= 0) {
+        const int cause = errno;
+        close(fd);
+        errno = cause;
+    }
+    return out;
 }
 
 static int open_standard_output(struct whole_file *file)
 {
     strcpy(file->path, "-");
     strcpy(file->temporary, "-");
-    const int fd = dup(STDOUT_FILENO);
-    file->out = fd < 0 ? NULL : fdopen(fd, "w");
+    file->out = stream_of(dup(STDOUT_FILENO));
     return file->out ? 0 : -errno;
 }
 
 static bool is_direct(const struct whole_file *file)
 {
     return !strcmp(file->path, file->temporary);
+}
+
+static int open_temporary(struct whole_file *file)
+{
+    const int fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file->out = stream_of(fd);
+    if (file->out)
+        return 0;
+    const int ret = -errno;
+    if (fd >= 0 && !is_direct(file))
+        unlink(file->temporary);
+    return ret;
 }
 
 int whole_file_open(struct whole_file *file, const char *path)
@@ -47,8 +64,7 @@ int whole_file_open(struct whole_file *file, const char *path)
         return -ENAMETOOLONG;
     if (exists && !S_ISREG(facts.st_mode)) /* a pipe or a device: renaming would replace it */
         memcpy(file->temporary, file->path, size);
-    file->out = open_temporary(file->temporary);
-    return file->out ? 0 : -errno;
+    return open_temporary(file);
 }
 
 int whole_file_commit(struct whole_file *file)

@@ -108,20 +108,6 @@ START_TEST(a_flush_makes_room_and_forgets_the_time)
 }
 END_TEST
 
-START_TEST(an_untimed_sink_hears_an_hour_at_once)
-{
-    struct audio_sink *sink = open_sink("untimed");
-    for (int i = 0; i < 3600; i++)
-        ck_assert_int_eq(audio_sink_write(sink, silence, RATE, S(i)), 0);
-    int64_t pts_ns;
-    ck_assert_int_eq(audio_sink_heard(sink, &pts_ns), 0);
-    ck_assert_int_eq(pts_ns, S(3600));
-    ck_assert(audio_sink_drained(sink));
-    ck_assert_ptr_null(audio_sink_error(sink));
-    audio_sink_destroy(&sink);
-}
-END_TEST
-
 START_TEST(the_ideal_screen_counts_what_it_is_shown)
 {
     struct video_sink *sink;
@@ -149,7 +135,6 @@ int main(void)
         a_paused_card_is_silent_until_it_goes_on,
         a_writer_waits_at_a_full_buffer_and_an_interrupt_frees_it,
         a_flush_makes_room_and_forgets_the_time,
-        an_untimed_sink_hears_an_hour_at_once,
         the_ideal_screen_counts_what_it_is_shown,
         NULL,
     };
