@@ -82,15 +82,16 @@ static int prepare_records(const struct options *options)
     return 0;
 }
 
-static void account(struct outcome *outcome, enum playback_end end)
+static void account(struct outcome *outcome, const struct playback_result *result)
 {
+    const enum playback_end end = result->end;
     outcome->no_device = end == PLAYBACK_NO_DEVICE || end == PLAYBACK_NOT_PLACED;
     outcome->played += end != PLAYBACK_UNPLAYABLE && !outcome->no_device;
     outcome->failed += end == PLAYBACK_UNPLAYABLE;
     outcome->by_signal = end == PLAYBACK_SIGNAL || signal_seen;
     outcome->over = end == PLAYBACK_QUIT || outcome->no_device || outcome->by_signal;
     outcome->sound_lost = outcome->sound_lost || end == PLAYBACK_SOUND_LOST;
-    outcome->record_lost = outcome->record_lost || end == PLAYBACK_NO_RECORD;
+    outcome->record_lost = outcome->record_lost || result->record_lost;
 }
 
 static struct outcome play_files(const struct options *options)
@@ -109,7 +110,8 @@ static struct outcome play_files(const struct options *options)
             .signal_seen = &signal_seen,
         };
         log_begin_file();
-        account(&outcome, playback_run(&setup));
+        const struct playback_result result = playback_run(&setup);
+        account(&outcome, &result);
     }
     terminal_stop();
     video_sink_destroy(&screen);

@@ -271,12 +271,12 @@ static enum playback_end play_guarded(struct playback *playback)
     return end;
 }
 
-enum playback_end playback_run(const struct playback_setup *setup)
+struct playback_result playback_run(const struct playback_setup *setup)
 {
     struct playback playback = {0};
     struct session *const session = &playback.session;
     if (session_open(session, setup) < 0)
-        return session->no_device ? PLAYBACK_NO_DEVICE : PLAYBACK_UNPLAYABLE;
+        return (struct playback_result){.end = session->no_device ? PLAYBACK_NO_DEVICE : PLAYBACK_UNPLAYABLE};
     steering_init(&playback.steering, session);
     presenter_init(&playback.presenter, session, &playback.steering);
     if (setup->framemd5 && session->clip.video)
@@ -288,8 +288,7 @@ enum playback_end playback_run(const struct playback_setup *setup)
         end = judge_end(&playback);
     const bool began = end != PLAYBACK_UNPLAYABLE && end != PLAYBACK_NOT_PLACED;
     const bool played = began || session->totals.shown > 0;
-    if (played && session_write_record(session, end_name(end)) < 0)
-        end = PLAYBACK_NO_RECORD;
+    const bool record_lost = played && session_write_record(session, end_name(end)) < 0;
     session_close(session);
-    return end;
+    return (struct playback_result){.end = end, .record_lost = record_lost};
 }

@@ -13,6 +13,7 @@
 #include "video_sink.h"
 
 #include <signal.h>
+#include <stdbool.h>
 
 enum playback_end {
     PLAYBACK_END,        /* to the end of the file, or of --length */
@@ -22,7 +23,11 @@ enum playback_end {
     PLAYBACK_NO_DEVICE,  /* the screen or sound that was asked for cannot be had; the reason was logged */
     PLAYBACK_NOT_PLACED, /* the scheduling policy or CPU that was asked for cannot be had; the reason was logged */
     PLAYBACK_SOUND_LOST, /* there was only sound, and its device went away; that was logged */
-    PLAYBACK_NO_RECORD,  /* played, but the record could not be written; the reason was logged */
+};
+
+struct playback_result {
+    enum playback_end end;
+    bool record_lost; /* a record was wanted and could not be written; the reason was logged */
 };
 
 struct playback_setup {
@@ -34,6 +39,6 @@ struct playback_setup {
     const volatile sig_atomic_t *signal_seen;
 };
 
-enum playback_end playback_run(const struct playback_setup *setup);
+struct playback_result playback_run(const struct playback_setup *setup);
 
 #endif

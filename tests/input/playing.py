@@ -69,8 +69,11 @@ class Case(unittest.TestCase):
     def record(self, name="record") -> tuple:
         """run.json and the rows of frames.csv."""
         run = json.loads((self.dir / name / "run.json").read_text())
-        with open(self.dir / name / "frames.csv", newline="", encoding="ascii") as rows:
-            return run, list(csv.DictReader(rows))
+        with open(self.dir / name / "frames.csv", newline="", encoding="ascii") as file:
+            rows = list(csv.DictReader(file))
+        for verdict in ("shown", "aborted", "skipped", "late"):
+            self.assertEqual(run["totals"][verdict], sum(row["verdict"] == verdict for row in rows), verdict)
+        return run, rows
 
 
 class KeysCase(Case):
@@ -79,6 +82,7 @@ class KeysCase(Case):
     KEY_STEP_S = 0.7
 
     def press(self, keys: list, *arguments) -> int:
+        """Plays and presses each key in turn; a key that is a function is called instead. Returns the exit code."""
         self.output = ""
         controller, terminal = pty.openpty()
         process = subprocess.Popen([PLAY, "--ao=null", "--vo=null", *map(str, arguments)], env=environment(),
@@ -87,7 +91,10 @@ class KeysCase(Case):
         os.close(terminal)
         for key in keys:
             time.sleep(self.KEY_STEP_S)
-            os.write(controller, key)
+            if callable(key):
+                key()
+            else:
+                os.write(controller, key)
             self.drain(controller)
         try:
             code = process.wait(timeout=60)
