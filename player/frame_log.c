@@ -143,7 +143,7 @@ static int64_t collect(const struct frame_log *log, struct sorted_row *sorted, i
     int64_t taken = 0;
     for (int64_t i = 0; i < count; i++) {
         const struct frame_row *const row = row_at(log, i);
-        if (row->record.decode_start_ns == FIELD_EMPTY)
+        if (row->record.decode_start_ns == FIELD_EMPTY && !row->out)
             continue;
         if (taken && is_second_field(log, i, count)) {
             merge_field(&sorted[taken - 1].record, &row->record);

@@ -41,7 +41,7 @@ struct frame_row *frame_log_append(struct frame_log *log);
 /*
  * Main thread, when playing has ended: merges the second packet of a picture whose fields came apart, sorts the rows into
  * presentation order (segment, PTS, decode order), numbers them. *rows belongs to the caller (free); rows that were never
- * decoded are not among them. Returns their number or -ENOMEM.
+ * decoded and from which no picture came out are not among them. Returns their number or -ENOMEM.
  */
 int64_t frame_log_finish(const struct frame_log *log, struct frame_record **rows);
 

@@ -45,6 +45,18 @@ struct frame_record frame_record_empty(void)
     return record;
 }
 
+struct totals totals_of(const struct frame_record *rows, int64_t count)
+{
+    struct totals totals = {0};
+    for (int64_t i = 0; i < count; i++) {
+        totals.shown += rows[i].verdict == VERDICT_SHOWN;
+        totals.aborted += rows[i].verdict == VERDICT_ABORTED;
+        totals.skipped += rows[i].verdict == VERDICT_SKIPPED;
+        totals.late += rows[i].verdict == VERDICT_LATE;
+    }
+    return totals;
+}
+
 const char *verdict_name(enum verdict verdict)
 {
     return verdict_names[verdict];

@@ -57,6 +57,16 @@ struct frame_record {
 #undef DECLARE_FIELD
 };
 
+/* The pictures of each verdict; those without one (VERDICT_NONE) are in none of them. */
+struct totals {
+    int64_t shown;
+    int64_t aborted;
+    int64_t skipped;
+    int64_t late;
+};
+
+struct totals totals_of(const struct frame_record *rows, int64_t count);
+
 /* Every field empty, verdict none. */
 struct frame_record frame_record_empty(void);
 

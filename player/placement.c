@@ -203,6 +203,15 @@ static int place_main(const struct placement *placement)
     return ret;
 }
 
+void placement_leave(const struct placement *placement)
+{
+    static const struct thread_policy other = {.kind = THREAD_OTHER};
+    if (placement->has_policy)
+        thread_policy_set(0, &other);
+    if (placement->cpu >= 0)
+        sched_setaffinity(0, sizeof placement->others, &placement->others);
+}
+
 int placement_apply(const struct placement *placement, struct placement_facts *facts)
 {
     if (is_asked_for(placement))

@@ -47,4 +47,11 @@ int placement_prepare(struct placement *placement);
  */
 int placement_apply(const struct placement *placement, struct placement_facts *facts);
 
+/*
+ * Takes the main thread out of the policy and off the CPU that were asked for, because playing has ended: writing a record
+ * is not part of what they are there for. placement_apply puts it back for the next file. Main thread; cannot fail: where
+ * the thread must stay on that CPU, it stays there under SCHED_OTHER.
+ */
+void placement_leave(const struct placement *placement);
+
 #endif

@@ -26,6 +26,12 @@ void policy_init(struct policy *policy, const struct policy_settings *settings)
     *policy = (struct policy){.settings = *settings};
 }
 
+void policy_restart(struct policy *policy)
+{
+    const struct policy_settings settings = policy->settings;
+    policy_init(policy, &settings);
+}
+
 static int64_t slack_tolerance_ns(const struct policy_settings *settings)
 {
     return settings->base_ns >= 0 ? settings->base_ns : SLACK_TOLERANCE_NS;

@@ -52,6 +52,9 @@ struct policy_order {
 
 void policy_init(struct policy *policy, const struct policy_settings *settings);
 
+/* A seek: forgets what happened before it and keeps the settings. The first pictures after it are kept again. */
+void policy_restart(struct policy *policy);
+
 struct policy_order policy_before_decode(struct policy *policy, const struct policy_view *view);
 
 /*

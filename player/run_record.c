@@ -187,9 +187,9 @@ static json_t *scheduling_json(const struct run_facts *facts)
                      "threads", threads);
 }
 
-static json_t *run_json(const struct run_facts *facts)
+static json_t *run_json(const struct run_facts *facts, const struct totals *totals)
 {
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:o}",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:o}",
                      "format", 1,
                      "version", DLEX_VERSION,
                      "commit", DLEX_COMMIT,
@@ -204,12 +204,14 @@ static json_t *run_json(const struct run_facts *facts)
                      "ended", facts->ended,
                      "started_ns", (json_int_t)facts->started_ns,
                      "ended_ns", (json_int_t)facts->ended_ns,
-                     "totals", totals_json(&facts->totals));
+                     "process_cpu_ns", (json_int_t)facts->process_cpu_ns,
+                     "main_cpu_ns", (json_int_t)facts->main_cpu_ns,
+                     "totals", totals_json(totals));
 }
 
-static int write_run(FILE *out, const struct run_facts *facts)
+static int write_run(FILE *out, const struct run_facts *facts, const struct totals *totals)
 {
-    json_t *const run = run_json(facts);
+    json_t *const run = run_json(facts, totals);
     if (!run)
         return -ENOMEM;
     const int ret = json_dumpf(run, out, JSON_INDENT(2)) ? -EIO : 0;
@@ -218,11 +220,13 @@ static int write_run(FILE *out, const struct run_facts *facts)
     return ret;
 }
 
-static int write_frames(FILE *out, const struct frame_log *log)
+/* The totals are counted from the rows that are written, so that the two files agree. */
+static int write_frames(FILE *out, const struct frame_log *log, struct totals *totals)
 {
     struct frame_record *rows = NULL;
     const int64_t count = frame_log_finish(log, &rows);
     int ret = count < 0 ? (int)count : frame_record_write_header(out);
+    *totals = totals_of(rows, count);
     for (int64_t i = 0; i < count && !ret; i++)
         ret = frame_record_write(out, &rows[i]);
     free(rows);
@@ -234,6 +238,7 @@ int run_record_write(const char *dir, const struct run_facts *facts, const struc
     char path[PATH_MAX];
     struct whole_file run = {0};
     struct whole_file frames = {0};
+    struct totals totals;
     int ret = path_in(path, dir, "frames.csv");
     if (!ret)
         ret = whole_file_open(&frames, path);
@@ -242,9 +247,9 @@ int run_record_write(const char *dir, const struct run_facts *facts, const struc
     if (!ret)
         ret = whole_file_open(&run, path);
     if (!ret)
-        ret = write_frames(frames.out, log);
+        ret = write_frames(frames.out, log, &totals);
     if (!ret)
-        ret = write_run(run.out, facts);
+        ret = write_run(run.out, facts, &totals);
     if (!ret)
         ret = whole_file_commit(&frames);
     if (ret)

@@ -14,14 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What became of the pictures so far. */
-struct totals {
-    int64_t shown;
-    int64_t aborted;
-    int64_t skipped;
-    int64_t late;
-};
-
 /* What run.json tells besides the frames. Strings belong to the caller. */
 struct run_facts {
     const struct options *options;
@@ -35,7 +27,8 @@ struct run_facts {
     const char *ended;      /* "end", "quit", "signal" or "display lost" */
     int64_t started_ns;     /* CLOCK_MONOTONIC */
     int64_t ended_ns;
-    struct totals totals;
+    int64_t process_cpu_ns; /* at ended_ns, since the program's start: CPU time of all its threads … */
+    int64_t main_cpu_ns;    /* … and of the main one */
     const struct placement_facts *placement;
 };
 
@@ -46,8 +39,8 @@ struct run_facts {
 int run_record_prepare(const char *dir);
 
 /*
- * After playing: writes both files. The file's SHA-256 is computed here. Returns 0, or a negative errno with neither file
- * left behind.
+ * After playing: writes both files. Reads the whole media file for its SHA-256 (some 3 s for 1 GB). Returns 0, or a negative
+ * errno with neither file left behind.
  */
 int run_record_write(const char *dir, const struct run_facts *facts, const struct frame_log *log);
 

@@ -6,10 +6,12 @@
 #include <dlex/dlex.h>
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     WHY_SIZE = 256,
     NS_PER_US = 1000,
+    NS_PER_S = 1000000000,
     /* So much of a picture that began before the start must be left for it to be shown. */
     REST_MIN_NS = 100000000,
     QUEUE_LIMIT_BYTES = 64 << 20,
@@ -209,6 +211,7 @@ static void rewind_parts(struct session *session, int64_t target_ns)
         audio_track_restart(session->audio, target_ns);
     }
     sync_init(&session->sync, target_ns, session->setup->options->untimed);
+    policy_restart(&session->policy);
     const bool stayed = session->segment == 0 && !session_can_seek(session);
     session->first_pts_ns = stayed ? clip_start_ns(&session->clip) : target_ns;
     session->next_pts_ns = session->fed_ns = FIELD_EMPTY;
@@ -255,6 +258,13 @@ int session_start_at(struct session *session, int64_t position_ns)
     return feeder_start(&session->feeder);
 }
 
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
 int session_write_record(struct session *session, const char *ended)
 {
     const struct playback_setup *const setup = session->setup;
@@ -273,9 +283,11 @@ int session_write_record(struct session *session, const char *ended)
         .ended = ended,
         .started_ns = session->started_ns,
         .ended_ns = dlex_now_ns(),
-        .totals = session->totals,
+        .process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .main_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
         .placement = &session->placement,
     };
+    placement_leave(&setup->options->placement);
     const int ret = run_record_write(setup->record_dir, &facts, session->log);
     if (ret < 0)
         log_error("the record could not be written to %s: %s; nothing was left there", setup->record_dir,

@@ -44,7 +44,7 @@ struct session {
     bool paused;
 
     struct frame_row spare_row; /* stands in where the log has no room */
-    struct totals totals;
+    struct totals totals; /* so far, for the status line */
     struct placement_facts placement;
     int64_t last_skew_ns;
     int64_t started_ns;
@@ -70,7 +70,10 @@ bool session_is_before_start(const struct session *session, int64_t pts_ns, int6
  */
 int session_start_at(struct session *session, int64_t position_ns);
 
-/* Writes the record if one is wanted. Returns 0, or a negative code after logging why. */
+/*
+ * Playing has ended: writes the record if one is wanted. The main thread leaves the policy and CPU of --sched and --cpu
+ * first, because the file is read once more for its checksum. Returns 0, or a negative code after logging why.
+ */
 int session_write_record(struct session *session, const char *ended);
 
 void session_close(struct session *session);

@@ -3,7 +3,7 @@
 #ifndef PLAYER_STATUS_H
 #define PLAYER_STATUS_H
 
-#include "run_record.h"
+#include "frame_record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

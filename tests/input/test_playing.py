@@ -181,6 +181,18 @@ class Keys(KeysCase):
         self.assertEqual(self.press([b"q"], f"--record={self.dir}/record", clip("progressive_cabac")), 0)
         self.assertEqual(self.record()[0]["ended"], "quit")
 
+    def test_q_quits_although_the_record_is_lost(self):
+        first = self.dir / "record" / "1"
+
+        def lose_the_folder():
+            first.rmdir()
+            first.touch()
+
+        path = clip("progressive_cabac")
+        self.assertEqual(self.press([lose_the_folder, b"q"], f"--record={self.dir}/record", path, path), 1)
+        self.assertIn("the record could not be written", self.output)
+        self.assertEqual(list((self.dir / "record" / "2").iterdir()), [])  # the second file was not played
+
     def test_a_seek_goes_on_counting_rows(self):
         code = self.press([b"\x1b[D", b"q"], f"--record={self.dir}/record", clip("progressive_cabac"))
         self.assertEqual(code, 0)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from playing import NULL, UNTIMED, Case, KeysCase, clip, main, play
 
+FIRST_PICTURES_KEPT = 8  # as the manual of dlex-play says
 LEFT, RIGHT = b"\x1b[D", b"\x1b[C"
 
 
@@ -189,6 +190,16 @@ class Keys(KeysCase):
         path = slides(self.dir / "slides.mp4", 60, 1)
         self.press([RIGHT + RIGHT + RIGHT, b"q"], f"--record={self.dir}/record", path)
         self.assertGreaterEqual(seconds_shown(*self.record())[-1], 30)
+
+    def test_the_first_pictures_after_a_seek_have_no_deadline(self):
+        self.press([b"", b"\x1b[D", b"", b"q"], "--deadline-rule=slack", f"--record={self.dir}/record", clip("progressive_cabac"))
+        rows = self.record()[1]
+        seeks = [b for a, b in zip(rows, rows[1:]) if int(b["pts_ns"]) < int(a["pts_ns"])]
+        self.assertEqual(len(seeks), 1)
+        for begin in (0, int(seeks[0]["index"])):
+            decoded = sorted((row for row in rows[begin:] if int(row["index"]) < begin + 20), key=lambda row: int(row["decode_start_ns"]))
+            self.assertEqual({row["deadline_ns"] for row in decoded[:FIRST_PICTURES_KEPT]}, {""})
+            self.assertNotIn("", {row["deadline_ns"] for row in decoded[FIRST_PICTURES_KEPT:FIRST_PICTURES_KEPT + 4]})
 
     def test_q_quits_while_nothing_is_presented_yet(self):
         path = self.dir / "long.ts"

@@ -70,6 +70,25 @@ START_TEST(heuristic_allows_one_frame_more_for_each_consecutive_request)
 }
 END_TEST
 
+START_TEST(heuristic_forgets_its_requests_at_a_seek)
+{
+    struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
+    ck_assert(decide(&policy, 130 * MS).give_up);
+    policy_restart(&policy);
+    ck_assert(decide(&policy, 130 * MS).give_up); /* with one request before it 140 ms would be allowed */
+}
+END_TEST
+
+START_TEST(slack_keeps_the_first_pictures_after_a_seek)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
+    pass_first_pictures(&policy);
+    ck_assert_int_ne(decide(&policy, 0).deadline_ns, NO_DEADLINE);
+    policy_restart(&policy);
+    ck_assert_int_eq(decide(&policy, 0).deadline_ns, NO_DEADLINE);
+}
+END_TEST
+
 START_TEST(heuristic_does_nothing_without_sound)
 {
     struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
@@ -201,6 +220,8 @@ int main(void)
         policy_none_never_gives_up,
         heuristic_allows_a_lag_of_100_ms,
         heuristic_allows_one_frame_more_for_each_consecutive_request,
+        heuristic_forgets_its_requests_at_a_seek,
+        slack_keeps_the_first_pictures_after_a_seek,
         heuristic_does_nothing_without_sound,
         heuristic_does_not_present_what_it_gave_up,
         paper_is_37_ms_at_25_fps_in_synchrony,

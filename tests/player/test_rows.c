@@ -116,6 +116,40 @@ START_TEST(rows_that_were_never_decoded_are_left_out)
 }
 END_TEST
 
+START_TEST(a_picture_without_a_packet_has_its_row)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    add(log, 1, 0, true)->record.verdict = VERDICT_SHOWN;
+    struct frame_row *const row = add(log, 1, 40, true);
+    row->record.decode_start_ns = row->record.decode_end_ns = row->record.decode_cpu_ns = FIELD_EMPTY;
+    row->record.verdict = VERDICT_SHOWN;
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), 2);
+    ck_assert_int_eq(rows[1].pts_ns, 40);
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
+START_TEST(totals_count_each_verdict)
+{
+    static const enum verdict verdicts[] = {VERDICT_NONE,    VERDICT_SHOWN,   VERDICT_SHOWN,   VERDICT_SHOWN,
+                                            VERDICT_ABORTED, VERDICT_ABORTED, VERDICT_SKIPPED, VERDICT_UNSEEN};
+    enum { ROWS = sizeof verdicts / sizeof verdicts[0] };
+    struct frame_record rows[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        rows[i] = frame_record_empty();
+        rows[i].verdict = verdicts[i];
+    }
+    const struct totals totals = totals_of(rows, ROWS);
+    ck_assert_int_eq(totals.shown, 3);
+    ck_assert_int_eq(totals.aborted, 2);
+    ck_assert_int_eq(totals.skipped, 1);
+    ck_assert_int_eq(totals.late, 0);
+}
+END_TEST
+
 START_TEST(two_fields_in_two_packets_are_one_row)
 {
     struct frame_log *log = NULL;
@@ -288,6 +322,8 @@ int main(void)
         damaged_lines_are_refused,
         rows_come_in_presentation_order_segment_by_segment,
         rows_that_were_never_decoded_are_left_out,
+        a_picture_without_a_packet_has_its_row,
+        totals_count_each_verdict,
         two_fields_in_two_packets_are_one_row,
         a_frame_lost_at_a_seek_keeps_its_row,
         reserved_memory_lasts_for_a_long_film,
