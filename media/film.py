@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from workshop import EXIT_NOT_HERE, CannotMake, Progress, cache_folder, sha256_of, written_whole
+from workshop import EXIT_NOT_HERE, CannotMake, Progress, cache_folder, make_folder, sha256_of, written_whole
 
 PAGE = "https://peach.blender.org/trailer-page/"
 URL = "https://download.blender.org/peach/trailer/trailer_720p.mov"
@@ -59,7 +59,7 @@ def download():
     target = cache_folder() / "trailer_720p.mov"
     progress = Progress(f"fetching {URL}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         with written_whole(target) as part:
             _fetch(part)
     except (urllib.error.URLError, OSError) as error:

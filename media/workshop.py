@@ -50,6 +50,17 @@ def cache_folder():
     return Path(os.environ.get("DLEX_CACHE") or default) / "clips"
 
 
+def make_folder(path):
+    """Makes the folder if there is none, with the mark by which ./dlex clean --cache recognises it (patches/cache.sh)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir()
+    except FileExistsError:
+        return
+    sentence = "dlex made this folder; ./dlex clean --cache deletes it."
+    (path / ".made-by-dlex").write_text(f"{sentence}\n{path.name}\n")
+
+
 def sha256_of(path):
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -19,7 +19,6 @@ from .batch.cli import (
     run_run,
     run_run_job,
 )
-from .cache import cache_folder
 from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
 from .job.cli import calibrate_parser, run_calibrate
 from .latency.options import add_latency_options, complete_latency_options
@@ -96,7 +95,8 @@ def main(argv: list[str]) -> int:
     try:
         with signals_as_exceptions():
             # matplotlib keeps a list of the machine's fonts; a home that cannot be written would make it complain.
-            os.environ.setdefault("MPLCONFIGDIR", str(cache_folder() / "matplotlib"))
+            if sys.prefix != sys.base_prefix:  # the environment that the launcher made
+                os.environ.setdefault("MPLCONFIGDIR", str(Path(sys.prefix) / "matplotlib"))
             # numpy's linear algebra would start threads, and nothing here needs any: children are forked.
             os.environ["OPENBLAS_NUM_THREADS"] = "1"
             run(arguments)

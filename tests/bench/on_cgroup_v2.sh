@@ -23,7 +23,9 @@ shift $((OPTIND - 1))
 [ $# -gt 0 ] || set -- env PYTHONPATH=bench PYTHONDONTWRITEBYTECODE=1 python3 tests/bench/test_bench_machine.py -v
 
 tree=$(cd "$(dirname "$0")/../.." && pwd)
-machine=${DLEX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dlex}/cgroup-v2-$release
+root=$tree
+. "$tree/patches/cache.sh"
+machine=$cache/cgroup-v2-$release
 scratch=$(mktemp -d)
 trap 'rm -rf --one-file-system "$scratch"' EXIT
 
@@ -49,7 +51,8 @@ RUN
 
 make_machine() {
     local root=$scratch/root
-    mkdir -p "$root" "$machine"
+    mkdir -p "$root" "$cache"
+    [ -d "$machine" ] || { mkdir "$machine" && mark "$machine"; }
     debootstrap --variant=minbase --include=linux-image-amd64,systemd-sysv,udev,dbus,python3 "$release" "$root" \
         >"$machine/debootstrap.log"
     : >"$root/etc/fstab"

@@ -1,0 +1,91 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Sourced by ./dlex and the programs beside it: where made things are kept, and how clean --cache recognises them.
+#
+# $DLEX_CACHE may be any folder, also one with files of the user's own. Every folder that dlex makes in it therefore holds a
+# file with a fixed sentence and the folder's name; media/workshop.py writes the same one. Only a folder whose mark has its
+# own name is deleted. Folders without a mark may have been made before there were marks: they are deleted when they have
+# exactly the name that dlex gave and the contents that it put there.
+cache=${DLEX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dlex}
+mark_file=.made-by-dlex
+mark_sentence='dlex made this folder; ./dlex clean --cache deletes it.'
+
+wrap_value() { sed -n "s/^$1 = //p" "$root/subprojects/ffmpeg.wrap"; }
+
+# accepted_tarball FILE: whether it is a release of FFmpeg that the series is tested on.
+accepted_tarball() { grep -q "^$(sha256sum <"$1" | cut -d' ' -f1) " "$root/patches/tarballs"; }
+
+# mark FOLDER [NAME]: NAME is the one that it will be renamed to.
+mark() { printf '%s\n%s\n' "$mark_sentence" "${2-${1##*/}}" >"$1/$mark_file"; }
+
+# marked_folder TEMPLATE: makes a folder as mktemp does, with its mark, and prints its path.
+marked_folder() {
+    local folder
+    folder=$(mktemp -d "$1")
+    mark "$folder"
+    printf '%s\n' "$folder"
+}
+
+is_marked() {
+    [ -f "$1/$mark_file" ] && [ ! -L "$1/$mark_file" ] &&
+        [ "$(head -c 300 "$1/$mark_file" | tr -d '\0')" = "$mark_sentence"$'\n'"${1##*/}" ]
+}
+
+# only_names FOLDER REGEX: whether all that is in it has such a name.
+only_names() { [ -z "$(find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | grep -vE "$2")" ]; }
+
+# Whether a version without marks made this folder.
+is_unmarked_but_ours() {
+    local name=${1##*/}
+    if [[ $name =~ ^ffmpeg-(full|asan|pristine)-[0-9a-f]{12}$ ]]; then
+        only_names "$1" '^(include|lib|share)$' && grep -qs "^prefix=.*/$name\$" "$1/lib/pkgconfig/libavcodec.pc"
+    elif [[ $name =~ ^venv-[0-9a-f]{12}$ ]]; then
+        grep -qsE '^command = .* -m venv .*/venv\.[A-Za-z0-9]{6}$' "$1/pyvenv.cfg"
+    elif [ "$name" = matplotlib ]; then
+        only_names "$1" '^fontlist-v[0-9]+\.json(\.matplotlib-lock)?$'
+    else
+        false
+    fi
+}
+
+# Clips in a folder without a mark: a clip lies beside its own checksum.
+delete_unmarked_clips() {
+    local sum clip name
+    for sum in "$cache"/clips/*.sha256; do
+        [[ ${sum##*/} =~ ^[a-z0-9_]+-[0-9a-f]{16}\.sha256$ ]] && [ -f "$sum" ] && [ ! -L "$sum" ] || continue
+        for clip in "${sum%.sha256}".*; do
+            [ "$clip" != "$sum" ] && [ -f "$clip" ] && [ ! -L "$clip" ] || continue
+            [ "$(sha256sum <"$clip" | cut -d' ' -f1)" = "$(<"$sum")" ] || continue
+            name=${sum##*/}
+            rm -f -- "$clip" "$sum"
+            delete_lock "$cache/clips/${name%-*}.lock"
+        done
+    done
+    rmdir --ignore-fail-on-non-empty "$cache/clips"
+}
+
+delete_lock() { if [ -f "$1" ] && [ ! -L "$1" ] && [ ! -s "$1" ]; then rm -f -- "$1"; fi; }
+
+# Deletes from $cache what dlex made there, and nothing else. A link is never followed.
+clean_cache() {
+    local folder name tarball
+    for folder in "$cache"/* "$cache"/.[!.]*; do
+        if [ ! -d "$folder" ] || [ -L "$folder" ]; then continue; fi
+        if is_marked "$folder" || is_unmarked_but_ours "$folder"; then rm -rf --one-file-system -- "$folder"; fi
+    done
+    if [ -d "$cache/clips" ] && [ ! -L "$cache/clips" ]; then delete_unmarked_clips; fi
+    for name in .lock-ffmpeg-{full,asan,pristine} {demo,experiment}.lock; do delete_lock "$cache/$name"; done
+    tarball=$cache/$(wrap_value source_filename)
+    if [ -f "$tarball" ] && [ ! -L "$tarball" ] && accepted_tarball "$tarball"; then rm -f -- "$tarball"; fi
+    if [ -d "$cache" ]; then rmdir --ignore-fail-on-non-empty "$cache" 2>/dev/null || true; fi
+}
+
+# The copies of FFmpeg's source in this tree: Meson's, and the tarball; another file that lies there stays.
+clean_subprojects() {
+    local place=$root/subprojects source tarball
+    source=$(wrap_value directory)
+    rm -rf --one-file-system -- "$place/${source:?}"
+    tarball=$place/packagecache/$(wrap_value source_filename)
+    if [ -f "$tarball" ] && accepted_tarball "$tarball"; then rm -f -- "$tarball"; fi
+    if [ -d "$place/packagecache" ]; then rmdir --ignore-fail-on-non-empty "$place/packagecache"; fi
+}

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# ./dlex clean --cache deletes what dlex made, and nothing of the user's, whatever its name. Runs on a copy of the launcher,
+# because clean removes the build folder beside it. Does not cover what set-up makes: only a fresh machine shows that.
+set -u
+tree=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+export HOME=$work/home DLEX_CACHE=$work/home
+
+mkdir -p "$work/project" "$HOME"
+cp -r "$tree/dlex" "$tree/patches" "$work/project"
+mkdir "$work/project/subprojects"
+cp "$tree/subprojects/ffmpeg.wrap" "$work/project/subprojects"
+root=$work/project
+. "$root/patches/cache.sh"
+
+fail() { printf '%s\n' "$*"; failures=$((failures + 1)); }
+stays() { [ -e "$1" ] || fail "deleted: ${1#"$work"/}"; }
+goes() { [ ! -e "$1" ] || fail "left: ${1#"$work"/}"; }
+
+# holds FILE ...: makes them, with their folders.
+holds() {
+    local file
+    for file in "$@"; do
+        mkdir -p "$(dirname "$file")"
+        echo text >"$file"
+    done
+}
+
+# The user's own, under names like ours.
+mine=("$HOME"/build/thesis.tex "$HOME"/build-old/a "$HOME"/clips/holiday.mp4 "$HOME"/venv-work/bin/python
+    "$HOME"/ffmpeg/configure "$HOME"/ffmpeg-full-0123456789ab/notes "$HOME"/fetch.d/a "$HOME"/demo.lock
+    "$HOME"/venv-0123456789ab/pyvenv.cfg "$HOME"/matplotlib/style "$HOME"/.lock-of-mine
+    "$HOME/clips/film-0123456789abcdef.mp4" "$HOME/clips/film-0123456789abcdef.sha256"
+    "$HOME"/copied/text "$work"/elsewhere/text "$root"/subprojects/mine/text)
+holds "${mine[@]}"
+mark "$HOME" # proves nothing of what is in it
+mark "$HOME/copied" venv-aaaaaaaaaaaa
+mark "$work/elsewhere" ffmpeg-asan-aaaaaaaaaaaa
+ln -s "$work/elsewhere" "$HOME/ffmpeg-asan-aaaaaaaaaaaa"
+mkdir "$HOME/linked"
+ln -s "$work/elsewhere/.made-by-dlex" "$HOME/linked/.made-by-dlex"
+
+# What dlex makes.
+ours=("$HOME"/ffmpeg-asan-0123456789ab/lib/libavcodec.a "$HOME"/venv-aaaaaaaaaaaa/bin/python "$HOME"/build.x1Y2z3/source/a)
+holds "${ours[@]}"
+for file in "${ours[@]}"; do
+    folder=${file#"$HOME/"}
+    mark "$HOME/${folder%%/*}"
+done
+temporary=$(marked_folder "$HOME/fetch.XXXXXX")
+: >"$HOME/experiment.lock"
+
+# What dlex made before it had marks.
+holds "$HOME/ffmpeg-full-aaaaaaaaaaaa/lib/pkgconfig/libavcodec.pc" "$HOME"/venv-bbbbbbbbbbbb/pyvenv.cfg \
+    "$HOME/clips/cavlc-aaaaaaaaaaaaaaaa.mp4"
+echo "prefix=/old/home/ffmpeg-full-aaaaaaaaaaaa" >"$HOME/ffmpeg-full-aaaaaaaaaaaa/lib/pkgconfig/libavcodec.pc"
+echo "command = /usr/bin/python3 -m venv /old/home/venv.a1B2c3" >"$HOME/venv-bbbbbbbbbbbb/pyvenv.cfg"
+sha256sum <"$HOME/clips/cavlc-aaaaaaaaaaaaaaaa.mp4" | cut -d' ' -f1 | tr -d '\n' >"$HOME/clips/cavlc-aaaaaaaaaaaaaaaa.sha256"
+: >"$HOME/clips/cavlc.lock"
+holds "$root/build/release/a" "$root/subprojects/$(wrap_value directory)/configure"
+
+"$root/dlex" clean --cache 2>/dev/null || fail "clean --cache ends with $?"
+for file in "${mine[@]}" "$HOME/linked" "$HOME/ffmpeg-asan-aaaaaaaaaaaa"; do stays "$file"; done
+for file in "${ours[@]}" "$temporary" "$HOME/experiment.lock" "$HOME"/ffmpeg-full-aaaaaaaaaaaa \
+    "$HOME"/venv-bbbbbbbbbbbb "$HOME"/clips/cavlc{-aaaaaaaaaaaaaaaa.mp4,-aaaaaaaaaaaaaaaa.sha256,.lock} \
+    "$root/build" "$root/subprojects/$(wrap_value directory)"; do goes "$file"; done
+
+# A folder that is only ours goes as a whole, and one that is not there is no error.
+rm -rf "$HOME"
+mkdir -p "$HOME/clips"
+mark "$HOME/clips"
+holds "$HOME/clips/a.mp4"
+"$root/dlex" clean --cache 2>/dev/null && "$root/dlex" clean --cache 2>/dev/null || fail "clean --cache ends with $?"
+goes "$HOME"
+[ "$failures" = 0 ]
