@@ -80,6 +80,24 @@ def read_run(run_dir: Path) -> dict[str, Any]:
     return facts
 
 
+@dataclass(frozen=True)
+class CpuTime:
+    """CPU time that a player used, in s: all its threads, and the main one (None: unknown)."""
+
+    process_s: float
+    main_s: float | None
+
+
+def cpu_of_playing(run_dir: Path) -> CpuTime | None:
+    """Returns the CPU time of dlex-play until playing ended; None for a record of an older version, which lacks it.
+
+    What comes after it, above all reading the whole file for its checksum, is not part of playing."""
+    run = read_run(run_dir)
+    if run.get("process_cpu_ns") is None:
+        return None
+    return CpuTime(run["process_cpu_ns"] / 1e9, run["main_cpu_ns"] / 1e9)
+
+
 def end_skew_ms(frames: list[Frame]) -> float:
     """How late the last shown picture was: the lag that playing has built up. (An untimed run has none.)"""
     return next((frame.skew_ns for frame in reversed(frames) if frame.skew_ns is not None), 0) / 1e6

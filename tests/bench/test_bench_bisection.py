@@ -110,11 +110,12 @@ class Beside(unittest.TestCase):
         def play(job, _folder, _context):
             if stop_after is not None and int(job.id.rsplit("-", 1)[1]) > stop_after:
                 raise KeyboardInterrupt
-            good_load = next(told, True)
+            known = next(told, True)
+            good_load = known is not False
             figures = {"frames": 100, "dropped": 5, "drops_fraction": AIM if good_load else 0.5,
                        "skew_ms_mean": 1.0, "skew_ms_sd": 1.0}
             works = {"rt-app-1": {"work_ms": 3.0 if good_load else 3.3}, "rt-app-2": {"work_ms": 20.0}}
-            return {"status": "done", "figures": figures, "rtapp": works, "load": {"work_held": good_load}}
+            return {"status": "done", "figures": figures, "rtapp": works, "load": {"work_held": known}}
 
         job = Job("film", 1, "s", "w", "dlex-play", {}, "deadline:calibrated/40", {}, {"recipe": "film"}, "both")
         with mock.patch("dlex_bench.job.calibrate.execute", side_effect=play):
@@ -146,6 +147,11 @@ class Beside(unittest.TestCase):
         self.assertEqual(counts, [False, True] * (len(counts) // 2))
         self.assertEqual(content["spread"]["work_held"], False)
         self.assertIn("rt-app", self.say.call_args.args[0])
+
+    def test_work_that_nobody_knows_is_not_called_held(self):
+        content = self.calibrate(*[None] * 100)
+        self.assertEqual(content["spread"]["work_held"], None)
+        self.assertNotIn("did not take", " ".join(call.args[0] for call in self.say.call_args_list))
 
     def test_repetition_is_known_after_an_interruption(self):
         with self.assertRaises(KeyboardInterrupt):

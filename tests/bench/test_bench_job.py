@@ -95,9 +95,26 @@ class Results(Place):
                                             "throttled": None})
         held_ms, outside_ms = (figures[f"cpu_ms_per_frame_{where}"] for where in ("held", "outside"))
         self.assertAlmostEqual(held_ms + outside_ms, figures["cpu_ms_per_frame"])
-        self.assertAlmostEqual(held_ms * PICTURES, 1e3 * result["threads"][0]["cpu_s"])
+        record = json.loads((self.batch / self.job.id / "own" / "run.json").read_text())
+        self.assertAlmostEqual(held_ms * PICTURES, record["main_cpu_ns"] / 1e6)
+        self.assertAlmostEqual(figures["player_cpu_s"], record["process_cpu_ns"] / 1e9)
+        self.assertLessEqual(record["main_cpu_ns"] / 1e9, result["threads"][0]["cpu_s"])
         self.assertGreater(outside_ms, 0)
         self.assertEqual(json.loads(json.dumps(result)), result)
+
+    def test_checksum_of_a_large_file_is_no_part_of_playing(self):
+        large = self.folder / "large.mp4"
+        shutil.copy(CLIP, large)
+        box = 400 << 20  # of no content, which players pass over; nothing of it is on the disk
+        with large.open("r+b") as file:
+            file.seek(0, os.SEEK_END)
+            file.write(box.to_bytes(4, "big") + b"free")
+            file.truncate(file.tell() - 8 + box)
+        result = self.execute(clip={"file": str(large), "start_s": 0.0, "length_s": LENGTH_S})
+        self.assertEqual((result["status"], result["reason"]), ("done", None))
+        until_it_ended_s = sum(thread["cpu_s"] for thread in result["threads"])
+        self.assertLess(result["figures"]["player_cpu_s"], until_it_ended_s / 2)
+        self.assertLess(result["figures"]["cpu_ms_per_frame_held"] * PICTURES / 1e3, result["threads"][0]["cpu_s"] / 2)
 
     def test_figures_are_those_of_dlex_qoe(self):
         figures = self.execute(player_params={"drop": "deadline", "rule": "paper", "options": ["--deadline-base=0"]})["figures"]
@@ -157,6 +174,12 @@ class BesideRtApp(Place):
         self.assertTrue(self.loops.exists())
         self.assertFalse(verify(setting, held | {"rt-app-2": {"work_ms": 20.6}})["work_held"])
         self.assertFalse(self.loops.exists())
+
+    def test_work_that_nobody_knows_is_not_called_held(self):
+        setting = mock.Mock(context=self.context)
+        told = verify(setting, {"rt-app-1": {"work_ms": None}, "rt-app-2": {}})
+        self.assertEqual(told, {"work_held": None, "work_part": None, "work_light": None})
+        self.assertTrue(self.loops.exists())
 
     def test_light_load_is_told(self):
         setting = mock.Mock(context=self.context)

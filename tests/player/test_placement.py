@@ -95,6 +95,32 @@ class Placement(Case):
                 self.assertEqual((told["asked"], told["cpu"], told["applied"]), (sched, CPU, sched))
                 self.assertEqual((told["threads"][0]["policy"], told["threads"][0]["cpus"]), (sched, str(CPU)))
 
+    def test_checksum_is_computed_outside_of_the_policy(self):
+        require("fifo")
+        large = self.dir / "large.mp4"
+        large.write_bytes(Path(clip("cavlc")).read_bytes())
+        with large.open("r+b") as file:
+            file.seek(0, os.SEEK_END)
+            file.write((1 << 30).to_bytes(4, "big") + b"free")  # of no content, and nothing of it is on the disk
+            file.truncate(file.tell() - 8 + (1 << 30))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        process = subprocess.Popen([PLAY, *UNTIMED, "--sched=fifo:5", f"--cpu={CPU}", f"--record={self.dir / 'record'}", large],
+                                   env=environment(), stdin=subprocess.DEVNULL)
+        seen = []
+        while process.poll() is None:
+            with contextlib.suppress(OSError):
+                seen.append((str(policy_of(process.pid)), os.sched_getaffinity(process.pid)))
+            time.sleep(0.01)
+        self.assertEqual(process.returncode, 0)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertIn(("fifo:5", {CPU}), seen)
+        self.assertEqual(seen[-1], ("other", GIVEN - {CPU}))
+        self.assertGreater(seen.count(seen[-1]), 10)
+        used_ns = 1e9 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        run = self.record()[0]
+        self.assertLess(run["process_cpu_ns"], used_ns / 2)
+        self.assertLessEqual(run["main_cpu_ns"], run["process_cpu_ns"])
+
     def test_window_and_sound_have_threads_elsewhere(self):
         file = clip("progressive_cabac")
         for sched in ("fifo:5", "deadline:20/40"):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from ..errors import DemoError
 from .load import LoadReport, load
-from ..processes import child, children_cpu_s, last_words, wait_for
+from ..processes import child, last_words, wait_for
 from ..qoe import comparing, limit_s, read_summary
-from ..record import Frame, end_skew_ms, read_frames
+from ..record import Frame, cpu_of_playing, end_skew_ms, read_frames
 
 # Beside the load: the player receives what the load leaves. Where programs of others compute on the CPU, it gets a
 # hundredth of what they get, and cannot end in time; at an equal nice value it gets as much as each of them.
@@ -66,7 +66,7 @@ class Run:
     policy: Policy
     directory: Path
     frames: list[Frame]
-    player_cpu_s: float
+    player_cpu_s: float | None
     load: LoadReport | None = None
     summary: dict[str, float] = field(default_factory=dict)
 
@@ -101,13 +101,13 @@ def play(
     extent = [f"--start={scene.start_s:.3f}", f"--length={scene.length_s:.3f}"]
     sinks = ["--vo=null", "--ao=null", "--quiet", f"--record={record}"]
     argv: list[str | Path] = [scene.player, *sinks, *policy.arguments, *options, *extent, scene.clip]
-    cpu_before_s = children_cpu_s()
     log = directory / "player.log"
     with log.open("wb") as log_file, child(argv, cpus={scene.cpu}, nice=nice, stderr=log_file) as player:
         wait_for(player, limit_s or run_limit_s(scene.length_s), tick, f"dlex-play under {policy.name}")
     if player.returncode != 0:
         raise DemoError(last_words(log) or f"dlex-play ended with status {player.returncode}; try it by hand")
-    return Run(policy, record, read_frames(record), children_cpu_s() - cpu_before_s)
+    cpu = cpu_of_playing(record)
+    return Run(policy, record, read_frames(record), cpu.process_s if cpu else None)
 
 
 def probe(scene: Scene, directory: Path) -> None:

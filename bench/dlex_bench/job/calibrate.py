@@ -148,11 +148,17 @@ def _conclude(content: dict[str, Any], tries: Sequence[Try], say: Say) -> None:
         "drops_fraction_mean": statistics.fmean(plays),
         "drops_fraction_sd": statistics.stdev(plays) if len(plays) > 1 else None,
         "within_tolerance": good(tries, share),
-        "work_held": all(it.get("work_held") is not False for it in _counting(content) if it["share"] == share),
+        "work_held": _held([it.get("work_held") for it in _counting(content) if it["share"] == share]),
     }
     say(f"  budget: {content['budget_ms']:g} ms of {content['period_ms']:g}{_doubt(tries, share, plays)}")
-    if not content["spread"]["work_held"]:
+    if content["spread"]["work_held"] is False:
         say("  rt-app's jobs did not take 3 and 20 ms, in repeated tries either: calibrate --again when nothing else runs")
+
+
+def _held(works: Sequence[bool | None]) -> bool | None:
+    """Returns whether rt-app's work was held in all plays that know it; None where none of them does."""
+    known = [it for it in works if it is not None]
+    return all(known) if known else None
 
 
 def _doubt(tries: Sequence[Try], share: float, plays: Sequence[float]) -> str:

@@ -15,6 +15,7 @@ from ..players.playing import Playing, playing
 from ..players.status_line import OwnView
 from ..players.threads import Thread
 from ..processes import children_cpu_s
+from ..record import CpuTime
 from .placing import Placing
 from .setting import Setting
 
@@ -25,7 +26,8 @@ STARTING_POLL_S = 0.05
 
 @dataclass(frozen=True)
 class Played:
-    """`outside_cpu_s`: of `cpu_s`, what threads took that the policy does not hold, on other CPUs; None: unknown.
+    """`cpu_s`: CPU time of all its threads, until playing ended where the player reports that, else until it ended.
+    `outside_cpu_s`: the part of it in threads that the policy does not hold, on other CPUs; None: unknown.
     `throttled`: how often a quota was used up."""
 
     cpu_s: float
@@ -42,10 +44,11 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
     before_s = children_cpu_s()
     with _placing(setting, domain) as placing:
         applied, player = _play(setting, placing, env, watch)
-        cpu_s = children_cpu_s() - before_s
-        outside_s, throttled = placing.outside_s(cpu_s, player.main_cpu_s), placing.throttled()
+        whole = CpuTime(children_cpu_s() - before_s, player.main_cpu_s)
+        cpu = setting.adapter.cpu_of_playing(setting.directory) or whole
+        outside_s, throttled = placing.outside_s(cpu.process_s, cpu.main_s), placing.throttled()
     own_word = setting.adapter.own_view(setting.job, setting.directory)
-    return Played(cpu_s, outside_s, applied, placing.constrains, throttled, own_word, player.threads)
+    return Played(cpu.process_s, outside_s, applied, placing.constrains, throttled, own_word, player.threads)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..machine.policy import Policy
 from ..processes import last_words
+from ..record import CpuTime, cpu_of_playing
 from .player import SDL_ENVIRONMENT, extent, extra_options, log_of, unhappy_end
 from .status_line import OwnView
 
@@ -53,6 +54,9 @@ class DlexPlay:
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
         return None  # its record tells more than a status line
+
+    def cpu_of_playing(self, out: Path) -> CpuTime | None:
+        return cpu_of_playing(out / "own")
 
 
 def _placement(job: Job) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ..machine.policy import Policy
+from ..record import CpuTime
 from .player import (
     SDL_ENVIRONMENT,
     extent,
@@ -71,6 +72,9 @@ class Ffplay:
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
         return read_status(log_of(out), STATUS)
+
+    def cpu_of_playing(self, out: Path) -> CpuTime | None:
+        return None
 
 
 def _extent(job: Job) -> list[str]:

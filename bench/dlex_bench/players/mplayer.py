@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from ..record import CpuTime
 from .player import extent, extra_options, log_of, never_played, require_player, unhappy_end
 from .status_line import OwnView, last_words, read_status
 
@@ -66,6 +67,9 @@ class Mplayer:
         view = read_status(log_of(out), STATUS)
         may_drop = job.player_params.get("framedrop", "none") != "none"
         return view if view is None or may_drop else replace(view, dropped=0)
+
+    def cpu_of_playing(self, out: Path) -> CpuTime | None:
+        return None
 
 
 def _extent(job: Job) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ..machine.policy import Policy
+from ..record import CpuTime
 from .player import extent, extra_options, log_of, one_reservation_is_too_few, require_player, unhappy_end
 from .status_line import OwnView, last_words, read_status
 
@@ -70,6 +71,9 @@ class Mpv:
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
         return read_status(log_of(out), STATUS)
+
+    def cpu_of_playing(self, out: Path) -> CpuTime | None:
+        return None
 
 
 def _extent(job: Job) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import EXIT_SETUP, DemoError
+from ..record import CpuTime
 from .status_line import OwnView
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ class Adapter(Protocol):
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
         """What its status line said; None where it said nothing."""
+
+    def cpu_of_playing(self, out: Path) -> CpuTime | None:
+        """Returns the CPU time that it reports of playing alone; None: all that it used until it ended counts."""
 
 
 def require_player(program: str, package: str) -> str:
