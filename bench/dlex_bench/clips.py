@@ -48,6 +48,13 @@ def film_is_here() -> bool:
     return any((Path(folder) / name).is_file() for folder in folders if folder for name in FILM_FILES)
 
 
+@functools.cache
+def why_not_makeable(root: Path, recipe: str) -> str | None:
+    """Returns why the clip cannot be made here, the real trailer being absent; None where it can."""
+    asked = subprocess.run([root / "media/make", "--check", recipe], capture_output=True, text=True, check=False)
+    return asked.stderr.strip().removeprefix("media/make: ") if asked.returncode else None
+
+
 def make_clip(root: Path, recipe: str) -> Path:
     made = subprocess.run([root / "media/make", recipe], stdout=subprocess.PIPE, text=True, check=False)
     if made.returncode != 0:

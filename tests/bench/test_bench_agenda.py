@@ -168,6 +168,19 @@ class Clips(unittest.TestCase):
             self.assertIn("did you mean stamped_small?", self.refusal(clip, "inside"))
         self.assertIn("clip.without_film.recipe ", self.refusal("{recipe: stamped_small, without_film: {recipe: x}}"))
 
+    def test_recipe_that_needs_the_trailer_is_refused_once_where_there_is_none(self):
+        from dlex_bench.clips import why_not_makeable
+
+        clip = "{recipe: trailer_1080p_stamped, unstamped: trailer_1080p}"
+        why_not_makeable.cache_clear()
+        self.addCleanup(why_not_makeable.cache_clear)
+        with mock.patch.dict(os.environ, {"DLEX_MEDIA": "", "DLEX_CACHE": str(self.path.parent)}):
+            told = self.refusal(clip)
+            self.assertIn("clip.recipe is trailer_1080p_stamped, which cannot be made here: the trailer is not here", told)
+            text = f"config: {{defaults: {{clip: {clip[:-1]}, without_film: {{recipe: stamped_small}}}}}}}}\n" + PLAYERS
+            self.read(text)
+            self.read(text.replace(", without_film: {recipe: stamped_small}", ""), begun=frozenset())
+
     def test_view_from_outside_wants_stamps(self):
         for observe in ("outside", "both"):
             told = self.refusal("{recipe: progressive_cabac}", observe)

@@ -71,6 +71,13 @@ class Making(Case):
     def test_clip_is_the_same_wherever_it_is_made(self):
         self.assertEqual(sha256(self.clip()), sha256(self.clip(cache="elsewhere")))
 
+    def test_check_makes_nothing_and_misses_the_trailer(self):
+        self.expect_refusal(self.make("--check", "trailer_1080p_stamped"), 3, "the trailer is not here")
+        self.expect_refusal(self.make("--check", "trailer_1080p"), 3, "the trailer is not here")
+        checked = self.make("--check", CHEAP)
+        self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
+        self.assertFalse((self.dir / "cache").exists())
+
     def test_second_time_nothing_is_made(self):
         path = self.clip()
         before = path.stat()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..clips import film_is_here, why_not_makeable
 from ..machine.policy import CALIBRATED
 from ..processes import child, choose_cpus
 from .jobs import combinations, layers_of, observe_of, plays, sched_of, setting_name
@@ -52,7 +53,7 @@ def check_clips(agenda: Agenda, places: Places, refuse: Refuse, begun: Collectio
     """Raises what `refuse` makes of the place and the reason of the first mistake, in clips that some job plays.
 
     `begun` are the settings that were looked at when their batch began: what becomes of a clip later costs its own jobs
-    only. None: there is no batch yet, and a file that is not there is a mistake."""
+    only. None: there is no batch yet, and a clip that is not there or cannot be made is a mistake."""
     uses = _uses(agenda)
     for place, use in uses.items():
         _check_recipes(place, use.clip, places.root, refuse)
@@ -62,6 +63,9 @@ def check_clips(agenda: Agenda, places: Places, refuse: Refuse, begun: Collectio
     for place, use in uses.items():
         if who := use.viewer(begun or ()):
             _check_view(place, use.clip, places, cpus, who, refuse)
+    for place, use in uses.items():
+        if begun is None:
+            _check_sources(place, use.clip, places.root, refuse)
 
 
 def _conditions(agenda: Agenda) -> Iterator[tuple[Place, Conditions]]:
@@ -112,6 +116,15 @@ def _check_recipes(place: Place, clip: Clip, root: Path, refuse: Refuse) -> None
         if name not in known:
             advice = nearest(name, list(known)) or "; `media/make --list` names those that there are"
             raise refuse(where, f"is {name}, which media/ has no recipe of{advice}")
+
+
+def _check_sources(place: Place, clip: Clip, root: Path, refuse: Refuse) -> None:
+    """Refuses a clip that cannot be made here; of clip and without_film only the one that is played."""
+    where, made = list(_made(place, clip))[-1 if clip.without_film and not film_is_here() else 0]
+    for key in ("recipe", "unstamped"):
+        name = getattr(made, key)
+        if name and (reason := why_not_makeable(root, name)):
+            raise refuse((*where, key), f"is {name}, which cannot be made here: {reason}")
 
 
 def _recipe_names(place: Place, clip: Clip) -> Iterator[tuple[Place, str]]:
