@@ -318,11 +318,24 @@ class Jobs(unittest.TestCase):
             select(jobs, ["nix"])
 
 
+class RtappSched(unittest.TestCase):
+    def test_same_is_the_players_and_a_reservation_beside_a_quota(self):
+        from dlex_bench.agenda.jobs import rtapp_sched
+
+        same = {"kind": "rtapp", "sched": "same"}
+        told = {sched: rtapp_sched(sched, same) for sched in ("other", "fifo:5", "deadline:15/40", "deadline:calibrated/40", "quota:15/40")}
+        self.assertEqual(told, {"other": "other", "fifo:5": "fifo:5", "deadline:15/40": "deadline", "deadline:calibrated/40": "deadline",
+                                "quota:15/40": "deadline"})
+        self.assertEqual(rtapp_sched("deadline:15/40", {"sched": "other"}), "other")
+        self.assertEqual(rtapp_sched("rr:5", {}), "rr:5")
+
+
 class Ours(unittest.TestCase):
     def test_paper_has_a_control_that_changes_nothing_else(self):
         from dlex_bench.agenda.jobs import expand
         from dlex_bench.agenda.reader import read_agenda
-        from dlex_bench.analysis import control as controls, seed
+        from dlex_bench import paper
+        from dlex_bench.analysis import control as controls
         from dlex_bench.job.calibrate import calibrated_job
 
         found = expand(read_agenda(AGENDAS / "paper.yaml"))
@@ -331,7 +344,7 @@ class Ours(unittest.TestCase):
         cbs = next(job for job in found if (job.section, job.workload) == ("cbs", "dlex_none"))
         self.assertEqual((control["dlex_none"].sched, control["dlex_none"].load), (cbs.sched, cbs.load))
         # The tables take sections by these names, the budget is found by the film.
-        self.assertNotIn(controls.CONTROL, seed.PLAYED_AS)
+        self.assertNotIn(controls.CONTROL, paper.PLAYED_AS)
         self.assertEqual(calibrated_job(found).clip, cbs.clip)
 
     def test_every_agenda_of_the_project_can_be_planned(self):

@@ -11,7 +11,8 @@ from made_up import point, repeated, result, settings_of
 import numpy as np
 
 from dlex_bench.agenda import jobs, reader
-from dlex_bench.analysis import control, front, goals, results_frame, seed, seed_findings, series, statistics
+from dlex_bench import paper
+from dlex_bench.analysis import control, front, goals, results_frame, seed_findings, series, statistics
 
 AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
 
@@ -194,19 +195,19 @@ class Front(unittest.TestCase):
 
 class Seed(unittest.TestCase):
     def test_reductions_are_those_that_the_paper_gives(self):
-        self.assertAlmostEqual(1 - seed.reduction(seed.RMSE_Q16_SUM, "other"), 0.6206, places=4)
-        self.assertAlmostEqual(1 - seed.reduction(seed.RMSE_Q16_SUM, "cbs"), 0.8456, places=3)
-        self.assertAlmostEqual(seed.reduction(seed.DROPPED, "cbs"), 0.141, places=3)
+        self.assertAlmostEqual(1 - paper.reduction(paper.RMSE_Q16_SUM, "other"), 0.6206, places=4)
+        self.assertAlmostEqual(1 - paper.reduction(paper.RMSE_Q16_SUM, "cbs"), 0.8456, places=3)
+        self.assertAlmostEqual(paper.reduction(paper.DROPPED, "cbs"), 0.141, places=3)
 
     def test_every_table_has_every_cell(self):
-        for _title, table in seed.TABLES.values():
-            self.assertEqual(set(table), {(e, p) for e in seed.EXPERIMENTS for p in seed.PLAYERS})
-        self.assertEqual(set(seed.PLAYED_AS.values()), set(seed.EXPERIMENTS))
+        for _title, table in paper.TABLES.values():
+            self.assertEqual(set(table), {(e, p) for e in paper.EXPERIMENTS for p in paper.PLAYERS})
+        self.assertEqual(set(paper.PLAYED_AS.values()), set(paper.EXPERIMENTS))
 
     def test_what_drops_is_late_in_our_sign(self):
-        for experiment in seed.EXPERIMENTS:
-            if seed.DROPPED[experiment, "mplayer"].mean > 40:
-                self.assertGreater(seed.SKEW_MS[experiment, "mplayer"].mean, 80)
+        for experiment in paper.EXPERIMENTS:
+            if paper.DROPPED[experiment, "mplayer"].mean > 40:
+                self.assertGreater(paper.SKEW_MS[experiment, "mplayer"].mean, 80)
 
 
 class Findings(unittest.TestCase):
@@ -402,8 +403,8 @@ class Agendas(unittest.TestCase):
 
     def test_paper_has_every_cell_of_its_table(self):
         found = self.settings("paper")
-        for section in seed.PLAYED_AS:
-            for workload in seed.STANDS_FOR.values():
+        for section in paper.PLAYED_AS:
+            for workload in paper.STANDS_FOR.values():
                 self.assertIn((section, workload), found)
         self.assertEqual(found["rr", "dlex_paper"].sched, "rr:5")
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from unittest import mock
 
 from dlex_bench.beside.rtapp import (
-    SEED_TASKS,
     TOLD_NS_PER_LOOP,
     TaskPolicy,
     find_rtapp,
@@ -25,6 +24,7 @@ from dlex_bench.beside.rtapp import (
 )
 from dlex_bench.beside.rtapp_log import Activation, Sample, fare, jobs_done, read_activations, work_us
 from dlex_bench.errors import EXIT_SETUP, DemoError
+from dlex_bench.paper import TASKS
 
 CPU = max(os.sched_getaffinity(0))
 LOG = (
@@ -118,7 +118,7 @@ class Config(unittest.TestCase):
         self.assertEqual(rtapp_config(3, 25.0, Path("/tmp"), limit_s=899.5)["global"]["duration"], 900)
 
     def test_deadline_tasks_have_the_papers_budgets(self):
-        first, second = (self.tasks("deadline")[task.name] for task in SEED_TASKS)
+        first, second = (self.tasks("deadline")[task.name] for task in TASKS)
         self.assertEqual((first["dl-runtime"], first["dl-period"], first["dl-deadline"]), (3_150, 8_000, 8_000))
         self.assertEqual((second["dl-runtime"], second["dl-period"], second["dl-deadline"]), (21_000, 200_000, 200_000))
 

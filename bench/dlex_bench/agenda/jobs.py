@@ -45,6 +45,16 @@ class Job:
         return cls(**{entry.name: content[entry.name] for entry in fields(cls)})
 
 
+def rtapp_sched(sched: str, load: Mapping[str, Any]) -> str:
+    """Returns the policy of rt-app's tasks beside a player under `sched`: the load's own, or with `same` the player's.
+
+    Beside a quota, which no thread can have, they have their reservations. Those come without numbers: `deadline`."""
+    told = str(load.get("sched") or "same")
+    if told != "same":
+        return told
+    return "deadline" if sched.partition(":")[0] in ("deadline", "quota") else sched
+
+
 @dataclass(frozen=True)
 class Extent:
     """What of an agenda is wanted: None is what the agenda says."""

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ..agenda.jobs import OURS
+from ..agenda.jobs import OURS, rtapp_sched
+from ..paper import DROPPED, RMSE_Q16_SUM, reduction
 from .control import control_of, is_control
 from .front import AXES, AXIS_NAMES, Goal, goal
 from .misses import misses_outcome
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row, Settings, of_section, paired_values, values
-from .seed import DROPPED, RMSE_Q16_SUM, reduction
 from .statistics import ENOUGH, Comparison, Interval, compare
 
 # What our policies are set against: the paper's baseline, and this player with its deadlines taken away, so that mere
@@ -173,5 +173,4 @@ def _load_kind(run: Row) -> str | None:
 def _reserved(run: Row) -> bool:
     """Whether rt-app's tasks have reservations: by their own policy, or as the player has one or a quota."""
     job = run.result["job"]
-    sched = str((job.get("load") or {}).get("sched", "same"))
-    return (str(job.get("sched", "")) if sched == "same" else sched).startswith(("deadline", "quota"))
+    return rtapp_sched(str(job.get("sched", "")), job.get("load") or {}).startswith("deadline")

@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..paper import DROPPED, FRAMES, PLAYED_AS, RMSE_Q16_SUM, STANDS_FOR, reduction
 from .control import control_of
 from .results_frame import Row, Settings, of_section, paired_values, values
-from .seed import DROPPED, FRAMES, PLAYED_AS, RMSE_Q16_SUM, STANDS_FOR, reduction
 from .seed_mechanism import Played, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
 from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
 

@@ -11,16 +11,15 @@ from statistics import median
 
 import numpy as np
 
-from ..beside.rtapp import SEED_TASKS, SEED_UTILISATION
+from ..agenda.jobs import rtapp_sched
+from ..paper import BASE_OF_FRAME, GAIN, TASKS, UTILISATION
 from .results_frame import Row, values
 from .statistics import compare
 
-SHORT, LONG = SEED_TASKS
+SHORT, LONG = TASKS
 SPARE_MS = (SHORT.period_us - SHORT.work_us) / 1e3
 # Of a budget: what is above leaves too little for jobs that take longer than the mean, or for a backlog to vanish.
 NEAR_BUDGET = 0.9
-# The player's, of rule paper (player/policy.c).
-BASE_OF_FRAME, GAIN = 0.925, 0.01
 
 WORDS = {"less": ": fewer", "more": ": the player provokes the rest", "noise": ": these runs cannot tell the two apart"}
 
@@ -77,11 +76,11 @@ def _beside(run: Row, share: float) -> str:
         return f", and {reserved:.1%} were reserved for {whom}: {tight}"
     if (run.result["job"].get("load") or {}).get("kind") != "rtapp":
         return ""
-    total = share + SEED_UTILISATION
+    total = share + UTILISATION
     # True of who was late as well as of who was not.
     bursts = "all of it fits into one CPU on average, so that only bursts can make anybody late"
     fits = bursts if total < 1 else "more than one CPU has, so that somebody has to be late"
-    return f"; with rt-app's {SEED_UTILISATION:.1%} that is {total:.0%}: {fits}"
+    return f"; with rt-app's {UTILISATION:.1%} that is {total:.0%}: {fits}"
 
 
 def waiting(workload: str) -> Tell:
@@ -112,7 +111,7 @@ def isolation(workload: str, task: str) -> Tell:
 
     def tell(played: Played) -> str | None:
         runs = [run for run in played.of(workload) if run.load_held]
-        if not runs or _rtapp_kind(runs[0]) not in ("deadline", "quota"):
+        if not runs or _rtapp_kind(runs[0]) != "deadline":
             return None
         return " ".join(text for text in (_work(runs, task), _control(runs, played.control, task)) if text) or None
 
@@ -121,7 +120,7 @@ def isolation(workload: str, task: str) -> Tell:
 
 def _work(runs: Sequence[Row], task: str) -> str | None:
     works = values(runs, f"{task}.work_ms")
-    budget_ms = next(it.budget_us for it in SEED_TASKS if it.name.replace("-", "", 1) == task) / 1e3
+    budget_ms = next(it.budget_us for it in TASKS if it.name.replace("-", "", 1) == task) / 1e3
     if not works:
         return None
     least, most = f"{min(works):.2f}", f"{max(works):.2f}"
@@ -219,9 +218,8 @@ def _kind(run: Row) -> str:
 
 
 def _rtapp_kind(run: Row) -> str:
-    """Its own policy, or the player's."""
-    told = str((run.result["job"].get("load") or {}).get("sched") or "same")
-    return _kind(run) if told == "same" else told
+    job = run.result["job"]
+    return rtapp_sched(str(job.get("sched", "")), job.get("load") or {}).partition(":")[0]
 
 
 def _reserved_share(run: Row) -> float | None:

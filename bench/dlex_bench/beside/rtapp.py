@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The seed's two rt-app tasks on one CPU (seed 000, section 8, Table 2), under a policy, and the length of their loops.
+"""The paper's two rt-app tasks on one CPU, under a policy, and the length of their loops.
 
 rt-app applies the policies itself; under SCHED_DEADLINE the CPU needs a root domain of its own.
 """
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EXIT_SETUP, DemoError
+from ..paper import TASKS, PeriodicTask
 from ..processes import child, end, last_words
 from .filling import filler
 from .rtapp_log import Sample, fare, read_activations, work_us
@@ -34,23 +35,6 @@ TOLD_NS_PER_LOOP = 20
 CALIBRATION_S = 2.5
 SAMPLE_S = 0.02
 CONFIG, LOG = "rt-app.json", "rt-app.log"
-
-
-@dataclass(frozen=True)
-class PeriodicTask:
-    name: str
-    work_us: int
-    period_us: int
-    budget_us: int  # of its reservation, a little above its work
-
-    @property
-    def utilisation(self) -> float:
-        return self.work_us / self.period_us
-
-
-# A little interactive program and a larger, slower one.
-SEED_TASKS = (PeriodicTask("rt-app-1", 3_000, 8_000, 3_150), PeriodicTask("rt-app-2", 20_000, 200_000, 21_000))
-SEED_UTILISATION = sum(task.utilisation for task in SEED_TASKS)
 
 
 @dataclass(frozen=True)
@@ -104,7 +88,7 @@ def rtapp_config(
                 "run": round(task.work_us * TOLD_NS_PER_LOOP / ns_per_loop),
                 "timer": {"ref": "unique", "period": task.period_us, "mode": "absolute"},
             }
-            for task in SEED_TASKS
+            for task in TASKS
         },
     }
 
@@ -132,7 +116,7 @@ class RtApp:
     def fares(self, window_us: tuple[float, float] | None = None) -> dict[str, dict[str, Any]]:
         """Of each task, once rt-app has ended. `work_ms` should be near the task's, or the load was another one."""
         told = {}
-        for task in SEED_TASKS:
+        for task in TASKS:
             activations = read_activations(self._log(task))
             work = work_us(activations, self.samples.get(task.name, []))
             told[task.name] = {**fare(activations, window_us), "work_ms": None if work is None else work / 1e3}
@@ -185,7 +169,7 @@ def measure_ns_per_loop(cpu: int, folder: Path, seconds: float = CALIBRATION_S) 
             running.sample()
             time.sleep(SAMPLE_S)
     fares = running.fares()
-    works_us = {task: 1e3 * work_ms for task in SEED_TASKS if (work_ms := fares[task.name]["work_ms"])}
+    works_us = {task: 1e3 * work_ms for task in TASKS if (work_ms := fares[task.name]["work_ms"])}
     if not works_us:
         raise DemoError("rt-app did not end a single job; try `rt-app` by hand")
     # Both together, so that each counts by the time it was seen for.

@@ -15,14 +15,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..beside.rtapp import SEED_UTILISATION, measure_ns_per_loop
+from .. import paper
+from ..beside.rtapp import measure_ns_per_loop
 from ..errors import DemoError, TimedOut, load_average
 from .model import AIM, corrected_share, share_for
 from ..record import frame_duration_s
 from .runs import NICE, NICE_BESIDE_OTHERS, NONE, Scene, Tick, play, play_loaded
 
 # The filler cannot take less than nothing, and needs a little room to even out rt-app's tasks.
-SHARE_MAX = 1 - SEED_UTILISATION - 0.03
+SHARE_MAX = 1 - paper.UTILISATION - 0.03
 # Below this the player would mostly run on crumbs of the scheduler.
 SHARE_MIN = 0.01
 # Decoding beside others costs this much more than alone, by their use of the caches (0.97 to 1.2 was seen).
@@ -83,7 +84,7 @@ class Calibration:
     missed: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "rtapp_utilisation": SEED_UTILISATION, "aim": AIM}
+        return {**asdict(self), "rtapp_utilisation": paper.UTILISATION, "aim": AIM}
 
 
 def calibrate(

@@ -13,8 +13,9 @@ from typing import Any
 
 from rich.console import Console
 
+from .. import paper
 from ..batch.facts import commit, machine_facts
-from ..beside.rtapp import SEED_TASKS, find_rtapp
+from ..beside.rtapp import find_rtapp
 from ..cache import only_one
 from .calibrate import Calibration, calibrate
 from ..clips import film_is_here, make_clip
@@ -145,7 +146,7 @@ def _clip(options: Options, console: Console) -> tuple[Path, float]:
 
 
 def _announce(console: Console, scene: Scene, extent: Extent) -> None:
-    tasks = " and ".join(f"{task.work_us / 1e3:g} of {task.period_us / 1e3:g} ms" for task in SEED_TASKS)
+    tasks = " and ".join(f"{task.work_us / 1e3:g} of {task.period_us / 1e3:g} ms" for task in paper.TASKS)
     policies = ", ".join(policy.name for policy in POLICIES)
     tell(
         console,

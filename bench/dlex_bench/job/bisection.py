@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import DemoError
+from ..paper import DROPPED, FRAMES
 
-# The paper's cbs row: 45.27 of 812 pictures (its Table 3).
-AIM = 45.27 / 812
+# The paper's cbs row (its Table 3): 45.27 of 812 pictures.
+AIM = DROPPED["cbs", "mplayer"].mean / FRAMES
 # A percent of the pictures: what two and a half of the paper's standard deviations (3.28 pictures) amount to.
 TOLERANCE = 0.01
 # The smallest part of a period that is tried, and the largest: of a CPU 0.90 are admitted (Linux keeps 0.05, and 0.05 of the

@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..beside.rtapp import SEED_TASKS, measure_ns_per_loop
+from ..beside.rtapp import measure_ns_per_loop
 from ..files import write_json
+from ..paper import TASKS
 from .context import loops_file
 from .setting import Setting
 
@@ -65,7 +66,7 @@ def verify(setting: Setting, fares: dict[str, Any]) -> dict[str, Any]:
     `work_held`: whether each was 0.5 to 1.02 of it (shorter is normal when the sibling hyperthread idles); if not, the next
     job measures the loops again. `work_part`: the least of them. `work_light`: whether that is under 0.8, which a report
     has to mention. All three are null where no task has a figure."""
-    parts = [1e3 * work_ms / task.work_us for task in SEED_TASKS if (work_ms := fares[task.name].get("work_ms")) is not None]
+    parts = [1e3 * work_ms / task.work_us for task in TASKS if (work_ms := fares[task.name].get("work_ms")) is not None]
     if not parts:
         return {"work_held": None, "work_part": None, "work_light": None}
     held = all(LEAST <= part <= MOST for part in parts)

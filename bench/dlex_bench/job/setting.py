@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..agenda.jobs import Job
+from ..agenda.jobs import Job, rtapp_sched
 from ..clips import ClipFacts, clip_facts, make_clip
 from ..errors import EXIT_SETUP, DemoError
 from ..machine.policy import Policy, allowed_kinds, privilege_sentence
@@ -65,7 +65,7 @@ class Setting:
 
     @property
     def load_sched(self) -> str:
-        return load_sched(self.job, self.policy)
+        return rtapp_sched(self.job.sched, self.job.load)
 
     @property
     def wants_domain(self) -> bool:
@@ -98,14 +98,6 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
     return setting
 
 
-def load_sched(job: Job, policy: Policy) -> str:
-    """The kind of rt-app's policy: `same` is the player's, and a reservation beside a quota."""
-    told = str(job.load.get("sched", "same"))
-    if told != "same":
-        return told
-    return "deadline" if policy.kind in ("deadline", "quota") else str(policy)
-
-
 def _clips_of(job: Job, context: Context) -> tuple[Path, Path | None]:
     """What is played, and the same without stamps if that is another: without an observer they would only be in the way,
     and with one they must not count as differences between pictures."""
@@ -121,6 +113,6 @@ def _clips_of(job: Job, context: Context) -> tuple[Path, Path | None]:
 def _require_allowed(job: Job, policy: Policy) -> None:
     wanted = {policy.kind}
     if job.load.get("kind") == "rtapp":
-        wanted.add(load_sched(job, policy).partition(":")[0])
+        wanted.add(rtapp_sched(job.sched, job.load).partition(":")[0])
     if missing := sorted(wanted - allowed_kinds()):
         raise NotHere(f"{' and '.join(missing)} cannot be had here: {privilege_sentence()}")

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from ..analysis.results_frame import Row
+from ..job.bisection import AIM
 from ..job.loops import LIGHT
 from ..players.threads import unknown_threads
 from .gather import Batch
@@ -69,7 +70,7 @@ def _calibration(found: Mapping[str, Any]) -> str:
     if spread.get("within_tolerance", True):
         return f"{text}, at which {baseline} drops what the paper's cbs row drops"
     fraction = spread["drops_fraction_mean"]
-    return f"{text}, at which {baseline} drops {fraction:.1%} of the pictures: the paper's cbs row, 5.6%, was not met"
+    return f"{text}, at which {baseline} drops {fraction:.1%} of the pictures: the paper's cbs row, {AIM:.1%}, was not met"
 
 
 def machine_facts(batch: Batch) -> dict[str, Facts]:

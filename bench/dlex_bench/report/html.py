@@ -14,8 +14,8 @@ from plotly.offline import get_plotlyjs
 
 from ..analysis.front import AXES
 from ..analysis.results_frame import by_setting
-from ..analysis.seed import PLAYERS, STANDS_FOR
 from ..analysis.series import figure
+from ..paper import PLAYERS, STANDS_FOR
 from .facts import agenda_text, batch_facts, machine_facts
 from .gather import Batch
 from .json_text import json_text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..agenda.jobs import OURS
-from ..analysis import seed
+from .. import paper
 from ..analysis.control import is_control
 from ..analysis.front import Goal
 from ..analysis.goals import Outcome, Ratio, outcomes, ratios, standing
@@ -43,7 +43,7 @@ class Meaning:
     @property
     def other_frames(self) -> str:
         """How many pictures a run has here, where that is not the paper's number."""
-        return "" if self.frames == [seed.FRAMES] else " or ".join(map(str, self.frames))
+        return "" if self.frames == [paper.FRAMES] else " or ".join(map(str, self.frames))
 
     @property
     def ratio_rows(self) -> dict[tuple[str, str, str], dict[str, Comparison]]:
@@ -78,7 +78,7 @@ def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
     told = outcomes(settings, names, [one for one in rows if one.status == FAILED]) if both else []
     standings = [it for name in names if (it := standing(settings, name))]
     experiments = _experiments(settings)
-    shown = seed.TABLES.items() if experiments else ()
+    shown = paper.TABLES.items() if experiments else ()
     return Meaning(
         [replace(it, section=f"{it.section}{where}") for it in told],
         [replace(it, section=f"{it.section}{where}") for it in standings],
@@ -91,26 +91,26 @@ def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
 
 def _experiments(settings: Settings) -> list[str]:
     """The sections that stand for rows of its Table 2, in which something that stands for one of its players was played."""
-    ours = seed.STANDS_FOR.values()
-    return [name for name in seed.PLAYED_AS if any((name, it) in settings for it in ours)]
+    ours = paper.STANDS_FOR.values()
+    return [name for name in paper.PLAYED_AS if any((name, it) in settings for it in ours)]
 
 
 def _table(
-    title: str, key: str, table: dict[tuple[str, str], seed.MeanSd], experiments: list[str], settings: Settings
+    title: str, key: str, table: dict[tuple[str, str], paper.MeanSd], experiments: list[str], settings: Settings
 ) -> PaperTable:
     head = ["experiment"]
-    for player, ours in seed.STANDS_FOR.items():
+    for player, ours in paper.STANDS_FOR.items():
         head += [f"{player}, the paper", f"{ours}, here"]
     rows = []
     for name in experiments:
         line = [name]
-        for player, ours in seed.STANDS_FOR.items():
-            theirs = table[seed.PLAYED_AS[name], player]
+        for player, ours in paper.STANDS_FOR.items():
+            theirs = table[paper.PLAYED_AS[name], player]
             here = spread(values(settings.get((name, ours), []), key))
             line += [_mean_and_sd(theirs), _mean_and_sd(here) if here else "–"]
         rows.append(line)
     return PaperTable(title, key, head, rows)
 
 
-def _mean_and_sd(found: seed.MeanSd | Spread) -> str:
+def _mean_and_sd(found: paper.MeanSd | Spread) -> str:
     return f"{number(found.mean, 1)} ± {number(found.sd, 1)}"

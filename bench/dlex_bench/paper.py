@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The paper's Tables 3 and 4 (seed 000, section 8.3) as data, in this tree's sign.
+"""The numbers of the paper's experiment (seed 000, section 8) as data: its load, its rule, its Tables 3 and 4.
+
+A-V has this tree's sign.
 
 The paper does not define its sign of A-V in words. Its deadline has `audio_time - v_pts`, which is positive when the
 video lags. Its figures must have the other sign: mplayer's heuristic drops only while the video is more than 100 ms
@@ -12,6 +14,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FRAMES = 812
+# The deadline of a picture: base - gain x A-V from the begin of its decode, the base being 37 ms of 40 (player/policy.c).
+BASE_OF_FRAME, GAIN = 0.925, 0.01
+
+
+@dataclass(frozen=True)
+class PeriodicTask:
+    """One of the two rt-app tasks of Table 2."""
+
+    name: str
+    work_us: int
+    period_us: int
+    budget_us: int  # of its reservation, a little above its work
+
+    @property
+    def utilisation(self) -> float:
+        return self.work_us / self.period_us
+
+
+# A little interactive program and a larger, slower one.
+TASKS = (PeriodicTask("rt-app-1", 3_000, 8_000, 3_150), PeriodicTask("rt-app-2", 20_000, 200_000, 21_000))
+UTILISATION = sum(task.utilisation for task in TASKS)
+
 EXPERIMENTS = ("other", "fifo", "rr", "cbs")
 # Our sections, and the rows for which they stand: the paper's cbs has the budget that fitted its machine, so that it is
 # played twice, with the budget that fits here and with its own.
