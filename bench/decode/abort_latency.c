@@ -54,14 +54,6 @@ static int gate(AVCodecContext *avctx, const AVFrame *picture,
     return ret;
 }
 
-static int decode_packet(AVCodecContext *avctx, const AVPacket *packet, AVFrame *frame)
-{
-    int ret = avcodec_send_packet(avctx, packet);
-    while (ret >= 0 && (ret = avcodec_receive_frame(avctx, frame)) >= 0)
-        av_frame_unref(frame);
-    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
-}
-
 static int decode_by_deadline(AVCodecContext *avctx, const AVPacket *packet, AVFrame *frame)
 {
     struct attempt attempt = {.latency = avctx->opaque};
@@ -71,12 +63,12 @@ static int decode_by_deadline(AVCodecContext *avctx, const AVPacket *packet, AVF
     attempt.deadline_ns = dlex_now_ns() + attempt.latency->deadline_base_ns;
     dlex_try_within_abs(attempt.deadline_ns) {
         dlex_try_within_disable();
-        ret = decode_packet(avctx, packet, frame);
+        ret = stream_decode_packet(avctx, packet, frame, NULL, NULL);
         decoded = true;
         dlex_try_within_enable();
     } dlex_handle dlex_when(dlex_deadline_violation) {
         if (!decoded)
-            ret = decode_packet(avctx, packet, frame);
+            ret = stream_decode_packet(avctx, packet, frame, NULL, NULL);
         else if (!attempt.taken_in_gate)
             add_sample(&attempt.latency->waited_ns, dlex_expired_ns());
     } dlex_end
@@ -102,20 +94,10 @@ static int decode_pass(struct abort_latency *latency, const struct coded_stream 
     return 0;
 }
 
-static int open_decoder(AVCodecContext **out, struct abort_latency *latency,
-                        const struct coded_stream *stream)
+static void open_gate(AVCodecContext *avctx, void *latency)
 {
-    const AVCodec *codec = avcodec_find_decoder(stream->parameters->codec_id);
-    AVCodecContext *avctx = *out = avcodec_alloc_context3(codec);
-    if (!codec || !avctx)
-        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
-    const int ret = avcodec_parameters_to_context(avctx, stream->parameters);
-    if (ret < 0)
-        return ret;
-    avctx->thread_count = 1;
     avctx->opaque = latency;
     avctx->gate = gate;
-    return avcodec_open2(avctx, codec, NULL);
 }
 
 int latency_measure(struct abort_latency *latency, const struct coded_stream *stream)
@@ -126,7 +108,7 @@ int latency_measure(struct abort_latency *latency, const struct coded_stream *st
         return ret;
     AVCodecContext *avctx = NULL;
     AVFrame *frame = av_frame_alloc();
-    ret = frame ? open_decoder(&avctx, latency, stream) : AVERROR(ENOMEM);
+    ret = frame ? stream_open_decoder(&avctx, stream, open_gate, latency) : AVERROR(ENOMEM);
     while (ret >= 0 && latency->passes < latency->most_passes &&
            latency->gate_ns.count < (size_t)latency->wanted_aborts) {
         ret = decode_pass(latency, stream, avctx, frame, &timer);

@@ -71,3 +71,32 @@ void stream_finish(struct coded_stream *stream)
     avcodec_parameters_free(&stream->parameters);
     stream->packet_count = 0;
 }
+
+int stream_open_decoder(AVCodecContext **out, const struct coded_stream *stream,
+                        void (*prepare)(AVCodecContext *avctx, void *opaque), void *opaque)
+{
+    const AVCodec *codec = avcodec_find_decoder(stream->parameters->codec_id);
+    AVCodecContext *avctx = *out = avcodec_alloc_context3(codec);
+    if (!codec || !avctx)
+        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
+    const int ret = avcodec_parameters_to_context(avctx, stream->parameters);
+    if (ret < 0)
+        return ret;
+    avctx->thread_count = 1;
+    if (prepare)
+        prepare(avctx, opaque);
+    return avcodec_open2(avctx, codec, NULL);
+}
+
+int stream_decode_packet(AVCodecContext *avctx, const AVPacket *packet, AVFrame *frame,
+                         int (*take)(void *opaque, const AVFrame *frame), void *opaque)
+{
+    int ret = avcodec_send_packet(avctx, packet);
+    while (ret >= 0 && (ret = avcodec_receive_frame(avctx, frame)) >= 0) {
+        const int taken = take ? take(opaque, frame) : 0;
+        av_frame_unref(frame);
+        if (taken < 0)
+            return taken;
+    }
+    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+}

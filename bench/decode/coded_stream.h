@@ -26,4 +26,19 @@ int stream_append(struct coded_stream *stream, const AVPacket *packet);
 
 void stream_finish(struct coded_stream *stream);
 
+/*
+ * Opens a decoder of the stream with one thread. prepare, if not NULL, is called with `opaque` before the decoder is opened,
+ * e.g. to set its gate. Returns 0 or a negative AVERROR; *out is freed by avcodec_free_context() either way.
+ */
+int stream_open_decoder(AVCodecContext **out, const struct coded_stream *stream,
+                        void (*prepare)(AVCodecContext *avctx, void *opaque), void *opaque);
+
+/*
+ * Decodes one packet (NULL: drains) and hands each picture that comes out to take, if that is not NULL; the picture is
+ * unreferenced after it. Returns 0, the decoder's error, or what take returned when that was negative: the pictures behind
+ * it are lost then. `frame` is only used meanwhile.
+ */
+int stream_decode_packet(AVCodecContext *avctx, const AVPacket *packet, AVFrame *frame,
+                         int (*take)(void *opaque, const AVFrame *frame), void *opaque);
+
 #endif

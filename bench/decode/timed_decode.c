@@ -35,25 +35,25 @@ static int gate(AVCodecContext *avctx, const AVFrame *picture,
     return ret;
 }
 
-static void open_gate(AVCodecContext *avctx)
+static void open_gate(AVCodecContext *avctx, void *opaque)
 {
+    (void)opaque;
     avctx->gate = gate;
 }
 #else
-static void open_gate(AVCodecContext *avctx)
-{
-    (void)avctx;
-}
+#define open_gate NULL
 #endif
+
+static int count_picture(void *pictures, const AVFrame *frame)
+{
+    (void)frame;
+    ++*(int *)pictures;
+    return 0;
+}
 
 static int decode_packet(AVCodecContext *avctx, AVPacket *packet, AVFrame *frame, int *pictures)
 {
-    int ret = avcodec_send_packet(avctx, packet);
-    while (ret >= 0 && (ret = avcodec_receive_frame(avctx, frame)) >= 0) {
-        ++*pictures;
-        av_frame_unref(frame);
-    }
-    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
+    return stream_decode_packet(avctx, packet, frame, count_picture, pictures);
 }
 
 #ifdef DLEX_GATED
@@ -73,20 +73,6 @@ static int decode_in_block(AVCodecContext *avctx, AVPacket *packet, AVFrame *fra
 #else
 #define decode_in_block decode_packet
 #endif
-
-static int open_decoder(AVCodecContext **out, const struct coded_stream *stream)
-{
-    const AVCodec *codec = avcodec_find_decoder(stream->parameters->codec_id);
-    AVCodecContext *avctx = *out = avcodec_alloc_context3(codec);
-    if (!codec || !avctx)
-        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
-    const int ret = avcodec_parameters_to_context(avctx, stream->parameters);
-    if (ret < 0)
-        return ret;
-    avctx->thread_count = 1;
-    open_gate(avctx);
-    return avcodec_open2(avctx, codec, NULL);
-}
 
 static int64_t process_cpu_ns(void)
 {
@@ -134,7 +120,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "timed_decode: no clip that can be read; name one\n");
         return EXIT_FAILURE;
     }
-    int ret = open_decoder(&avctx, &stream);
+    int ret = stream_open_decoder(&avctx, &stream, open_gate, NULL);
     if (ret >= 0)
         ret = answer(&stream, avctx);
     avcodec_free_context(&avctx);

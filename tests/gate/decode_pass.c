@@ -80,8 +80,9 @@ static void hash_samples(const AVFrame *frame, struct AVMurMur3 *hash)
     }
 }
 
-static int add_fingerprint(struct decode_pass *pass, const AVFrame *frame)
+static int add_fingerprint(void *opaque, const AVFrame *frame)
 {
+    struct decode_pass *pass = opaque;
     struct fingerprint *pictures =
         av_realloc_array(pass->pictures, pass->picture_count + 1, sizeof(*pictures));
     struct AVMurMur3 *hash = av_murmur3_alloc();
@@ -110,24 +111,10 @@ static int add_fingerprint(struct decode_pass *pass, const AVFrame *frame)
     return 0;
 }
 
-static int receive_pictures(struct decode_pass *pass, AVCodecContext *avctx, AVFrame *frame)
-{
-    int ret;
-    while ((ret = avcodec_receive_frame(avctx, frame)) >= 0) {
-        ret = add_fingerprint(pass, frame);
-        av_frame_unref(frame);
-        if (ret < 0)
-            return ret;
-    }
-    return ret == AVERROR(EAGAIN) || ret == AVERROR_EOF ? 0 : ret;
-}
-
 static int decode_packet(struct decode_pass *pass, AVCodecContext *avctx, AVPacket *packet,
                          AVFrame *frame)
 {
-    int ret = avcodec_send_packet(avctx, packet);
-    if (ret >= 0)
-        ret = receive_pictures(pass, avctx, frame);
+    const int ret = stream_decode_packet(avctx, packet, frame, add_fingerprint, pass);
     if (ret != AVERROR_INVALIDDATA)
         return ret;
     pass->rejected_count++; /* a damaged packet does not end the stream */
@@ -170,21 +157,12 @@ static int decode_packets(struct decode_pass *pass, const struct coded_stream *s
     return decode_packet(pass, avctx, NULL, frame);
 }
 
-static int open_decoder(AVCodecContext **out, struct decode_pass *pass,
-                        const struct coded_stream *stream)
+static void prepare(AVCodecContext *avctx, void *opaque)
 {
-    const AVCodec *codec = avcodec_find_decoder(stream->parameters->codec_id);
-    AVCodecContext *avctx = *out = avcodec_alloc_context3(codec);
-    if (!codec || !avctx)
-        return codec ? AVERROR(ENOMEM) : AVERROR_DECODER_NOT_FOUND;
-    const int ret = avcodec_parameters_to_context(avctx, stream->parameters);
-    if (ret < 0)
-        return ret;
-    avctx->thread_count = 1;
+    struct decode_pass *pass = opaque;
     avctx->flags |= AV_CODEC_FLAG_COPY_OPAQUE;
     avctx->opaque = pass;
     avctx->gate = pass->policy == GATE_NONE ? NULL : gate;
-    return avcodec_open2(avctx, codec, NULL);
 }
 
 int pass_decode(struct decode_pass *pass, const struct coded_stream *stream)
@@ -193,7 +171,7 @@ int pass_decode(struct decode_pass *pass, const struct coded_stream *stream)
     av_log_set_callback(count_messages);
     AVCodecContext *avctx = NULL;
     AVFrame *frame = av_frame_alloc();
-    int ret = frame ? open_decoder(&avctx, pass, stream) : AVERROR(ENOMEM);
+    int ret = frame ? stream_open_decoder(&avctx, stream, prepare, pass) : AVERROR(ENOMEM);
     if (ret >= 0)
         ret = decode_packets(pass, stream, avctx, frame);
     avcodec_free_context(&avctx);
