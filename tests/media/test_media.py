@@ -30,6 +30,11 @@ def sha256(path):
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
+def files_in(folder):
+    """The names of what is there, but for the mark by which the folder is recognised."""
+    return sorted(entry.name for entry in folder.iterdir() if entry.name != ".made-by-dlex")
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.dir = Path(tempfile.mkdtemp(prefix="dlex-media-"))
@@ -94,7 +99,7 @@ class Making(Case):
     def test_nothing_but_clip_checksum_and_lock_is_left(self):
         path = self.clip()
         self.assertEqual(
-            sorted(entry.name for entry in path.parent.iterdir()),
+            files_in(path.parent),
             sorted([path.name, path.with_suffix(".sha256").name, f"{CHEAP}.lock"]),
         )
 
@@ -105,7 +110,7 @@ class Making(Case):
         process.terminate()
         process.communicate()
         self.assertEqual(process.returncode, 130)
-        left = [entry.name for entry in (self.dir / "fresh" / "clips").iterdir()]
+        left = files_in(self.dir / "fresh" / "clips")
         self.assertEqual(left, ["progressive_cabac.lock"])
 
     def test_two_at_once_give_one_clip(self):
