@@ -5,7 +5,7 @@
 
 #include "audio_track.h"
 #include "clip.h"
-#include "decode.h"
+#include "decoder.h"
 #include "feeder.h"
 #include "frame_log.h"
 #include "packet_queue.h"

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FRAMES = 812
-# The deadline of a picture: base - gain x A-V from the begin of its decode, the base being 37 ms of 40 (player/policy.c).
+# The deadline of a picture: base - gain x A-V from the begin of its decode, the base being 37 ms of 40 (player/decide/policy.c).
 BASE_OF_FRAME, GAIN = 0.925, 0.01
 
 

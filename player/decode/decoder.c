@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "decode.h"
+#include "decoder.h"
 
 #include <dlex/dlex.h>
 #include <libavutil/pixdesc.h>

@@ -6,8 +6,8 @@
  * avcodec_receive_frame with its notification disabled; only the gate, which the patched libavcodec calls round the
  * slices of a droppable picture, opens an interruptible island. See patches/README.md.
  */
-#ifndef PLAYER_DECODE_H
-#define PLAYER_DECODE_H
+#ifndef PLAYER_DECODER_H
+#define PLAYER_DECODER_H
 
 #include "clip.h"
 #include "frame_log.h"
