@@ -2,26 +2,23 @@
 #include "session.h"
 
 #include "log.h"
+#include "ns.h"
+#include "run_record.h"
 
 #include <dlex/dlex.h>
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     WHY_SIZE = 256,
-    NS_PER_US = 1000,
-    NS_PER_S = 1000000000,
-    /* So much of a picture that began before the start must be left for it to be shown. */
-    REST_MIN_NS = 100000000,
     QUEUE_LIMIT_BYTES = 64 << 20,
     /* With sound the queue must also hold what a badly interleaved file puts before the sound of the same time. */
     QUEUE_LIMIT_BESIDE_SOUND_BYTES = 512 << 20,
 };
 
 /* Where a seek lands between key frames: first so much earlier, then twice that; no further than to the second. */
-static const int64_t SEEK_BACK_NS = INT64_C(3000000000);
-static const int64_t SEEK_BACK_MAX_NS = INT64_C(60000000000);
+static const int64_t SEEK_BACK_NS = 3 * NS_PER_S;
+static const int64_t SEEK_BACK_MAX_NS = 60 * NS_PER_S;
 
 /* A clip whose sound has no decoder still plays; a device that was named and is not there is the user's to mend. */
 static int open_audio(struct session *session)
@@ -84,6 +81,9 @@ static int open_video(struct session *session)
         log_note("%s cannot be abandoned in the middle: each picture is decoded to the end, and late ones are not shown",
                  decoder_description(session->decoder, codec, sizeof codec));
     }
+    session->picture.frame = av_frame_alloc();
+    if (!session->picture.frame)
+        return -ENOMEM;
     const int64_t limit = session->clip.audio ? QUEUE_LIMIT_BESIDE_SOUND_BYTES : QUEUE_LIMIT_BYTES;
     return queue_create(&session->queue, limit);
 }
@@ -96,9 +96,83 @@ static void discard_unplayed(struct session *session)
         session->clip.audio->discard = AVDISCARD_ALL;
 }
 
+/* The pictures' rows are reserved here, before the main thread wants them. */
+static int take_video(void *opaque, AVPacket *packet)
+{
+    struct session *const session = opaque;
+    const int ret = frame_log_reserve(session->log);
+    return ret < 0 ? ret : queue_push(session->queue, packet);
+}
+
+static void end_video(void *opaque)
+{
+    const struct session *const session = opaque;
+    queue_push_end(session->queue);
+}
+
+static void interrupt_video(void *opaque, bool on)
+{
+    const struct session *const session = opaque;
+    if (on)
+        queue_cancel(session->queue);
+    else
+        queue_reset(session->queue);
+}
+
+static int take_audio(void *opaque, AVPacket *packet)
+{
+    const struct session *const session = opaque;
+    return audio_track_feed(session->audio, packet);
+}
+
+static void end_audio(void *opaque)
+{
+    const struct session *const session = opaque;
+    audio_track_feed(session->audio, NULL);
+    audio_track_end(session->audio);
+}
+
+static void interrupt_audio(void *opaque, bool on)
+{
+    const struct session *const session = opaque;
+    audio_sink_interrupt(audio_track_sink(session->audio), on);
+}
+
+/* The parts are open; each gets what it needs of the others. */
+static void wire(struct session *session)
+{
+    const struct playback_setup *const setup = session->setup;
+    session->feeder = (struct feeder){.clip = &session->clip, .end_ns = INT64_MAX};
+    if (session->queue)
+        session->feeder.video = (struct feeder_output){session, take_video, end_video, interrupt_video};
+    if (session->audio)
+        session->feeder.audio = (struct feeder_output){session, take_audio, end_audio, interrupt_audio};
+    session->pace = (struct feed_pace){.may_jump = session->clip.format->iformat->flags & AVFMT_TS_DISCONT};
+    decode_policy_init(&session->policy, &setup->options->policy);
+    session->clock = (struct media_clock){.audio = session->audio, .queue = session->queue};
+    session->steering = (struct steering){
+        .clock = &session->clock,
+        .screen = setup->screen,
+        .clip = &session->clip,
+        .presented = &session->presenter.presented,
+        .signal_seen = setup->signal_seen,
+        .has_video = session->decoder,
+    };
+    session->presenter = (struct presenter){
+        .clip = &session->clip,
+        .clock = &session->clock,
+        .steering = &session->steering,
+        .screen = setup->screen,
+        .log = session->log,
+        .framemd5 = setup->framemd5,
+        .can_abandon = session->decoder && decoder_has_gate(session->decoder),
+    };
+    presenter_init(&session->presenter, &setup->options->policy);
+}
+
 int session_open(struct session *session, const struct playback_setup *setup)
 {
-    *session = (struct session){.setup = setup, .last_skew_ns = FIELD_EMPTY, .end_ns = INT64_MAX};
+    *session = (struct session){.setup = setup};
     char why[WHY_SIZE];
     log_mute_ffmpeg(true); /* its sentence is in `why` */
     int ret = clip_open(&session->clip, setup->path, setup->signal_seen, why, sizeof why);
@@ -125,36 +199,12 @@ int session_open(struct session *session, const struct playback_setup *setup)
     ret = frame_log_create(&session->log, setup->record_dir != NULL);
     if (ret < 0)
         goto fail;
-    policy_init(&session->policy, &setup->options->policy);
-    session->frame_duration_ns = clip_frame_duration_ns(&session->clip);
+    wire(session);
     session->started_ns = dlex_now_ns();
     return 0;
 fail:
     session_close(session);
     return ret;
-}
-
-bool session_can_seek(const struct session *session)
-{
-    const AVFormatContext *const format = session->clip.format;
-    if ((format->ctx_flags & AVFMTCTX_UNSEEKABLE) || (format->iformat->flags & AVFMT_NOTIMESTAMPS))
-        return false;
-    return !format->pb || (format->pb->seekable & AVIO_SEEKABLE_NORMAL);
-}
-
-bool session_sound_plays(const struct session *session)
-{
-    return session->audio && !audio_track_is_over(session->audio);
-}
-
-bool session_is_before_start(const struct session *session, int64_t pts_ns, int64_t duration_ns)
-{
-    if (session->from_ns == INT64_MIN || pts_ns >= session->from_ns)
-        return false;
-    /* A picture of common length that began before is over: only what stays for long is worth showing late. */
-    const int64_t frame_ns = session->frame_duration_ns;
-    const int64_t rest_ns = pts_ns + (duration_ns > 0 ? duration_ns : frame_ns) - session->from_ns;
-    return rest_ns < (frame_ns < REST_MIN_NS ? frame_ns : REST_MIN_NS);
 }
 
 static int seek_not_after(AVFormatContext *format, int64_t target_ns)
@@ -202,33 +252,34 @@ static int seek_file(struct session *session, int64_t target_ns)
     }
 }
 
-static void rewind_parts(struct session *session, int64_t target_ns)
+static void rewind_parts(struct session *session, const struct part *part, int64_t target_ns)
 {
-    if (session->decoder && session->segment > 0)
+    const bool is_first = session->pace.segment == 0;
+    if (session->decoder && !is_first)
         decoder_flush(session->decoder);
     if (session->audio) {
         audio_sink_pause(audio_track_sink(session->audio), true);
         audio_track_restart(session->audio, target_ns);
     }
-    sync_init(&session->sync, target_ns, session->setup->options->untimed);
-    policy_restart(&session->policy);
-    const bool stayed = session->segment == 0 && !session_can_seek(session);
-    session->first_pts_ns = stayed ? clip_start_ns(&session->clip) : target_ns;
-    session->next_pts_ns = session->fed_ns = FIELD_EMPTY;
-    session->started = session->pictured = session->key_fed = session->jumped = false;
-    session->clock_segment = ++session->segment;
+    const bool stayed = is_first && !clip_can_seek(&session->clip);
+    media_clock_restart(&session->clock, target_ns, session->setup->options->untimed);
+    feed_pace_restart(&session->pace, part);
+    decode_policy_restart(&session->policy);
+    presenter_restart(&session->presenter, part, session->pace.segment,
+                      stayed ? clip_start_ns(&session->clip) : target_ns);
 }
 
 /* Moves the file. Where that fails in the middle of playing, *target_ns becomes the present place. */
 static int go_to(struct session *session, int64_t *target_ns)
 {
-    if (session->segment == 0 && !session_can_seek(session))
+    const bool is_first = session->pace.segment == 0;
+    if (is_first && !clip_can_seek(&session->clip))
         return 0; /* what comes before the target is decoded and passed over */
     const int ret = seek_file(session, *target_ns);
-    if (ret >= 0 || session->segment == 0)
+    if (ret >= 0 || is_first)
         return ret;
     log_note("cannot seek in this file: %s; playing goes on where it was", av_err2str(ret));
-    *target_ns = sync_media_ns(&session->sync, dlex_now_ns());
+    *target_ns = media_clock_now_ns(&session->clock);
     seek_file(session, *target_ns); /* if this fails too, what has been read ahead is lost */
     return 0;
 }
@@ -237,24 +288,21 @@ int session_start_at(struct session *session, int64_t position_ns)
 {
     feeder_stop(&session->feeder);
     int64_t target_ns = clip_start_ns(&session->clip) + position_ns;
-    const bool from_the_top = position_ns <= 0 && session->segment == 0;
+    const bool from_the_top = position_ns <= 0 && session->pace.segment == 0;
     if (!from_the_top) {
         const int ret = go_to(session, &target_ns);
         if (ret < 0)
             return ret;
     }
-    /* From the top nothing is cut: a picture may stand a little before what the container says is the start. */
-    session->from_ns = position_ns <= 0 ? INT64_MIN : target_ns;
-    if (session->setup->options->length_ns && session->end_ns == INT64_MAX)
-        session->end_ns = target_ns + session->setup->options->length_ns;
-    rewind_parts(session, target_ns);
-    session->feeder = (struct feeder){
-        .clip = &session->clip,
-        .queue = session->queue,
-        .audio = session->audio,
-        .log = session->log,
-        .end_ns = session->end_ns,
+    if (session->setup->options->length_ns && session->feeder.end_ns == INT64_MAX)
+        session->feeder.end_ns = target_ns + session->setup->options->length_ns;
+    const struct part part = {
+        /* From the top nothing is cut: a picture may stand a little before what the container says is the start. */
+        .from_ns = position_ns <= 0 ? INT64_MIN : target_ns,
+        .end_ns = session->feeder.end_ns,
+        .frame_duration_ns = clip_frame_duration_ns(&session->clip),
     };
+    rewind_parts(session, &part, target_ns);
     return feeder_start(&session->feeder);
 }
 
@@ -262,7 +310,23 @@ static int64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+    return ns_from_timespec(now);
+}
+
+static struct run_settings run_settings_of(const struct options *options)
+{
+    return (struct run_settings){
+        .drop = drop_policy_name(options->policy.drop),
+        .deadline_rule = deadline_rule_name(options->policy.rule),
+        .deadline_base_ns = options->policy.base_ns,
+        .deadline_gain = options->policy.gain,
+        .audio_kind = options->audio_kind,
+        .video_kind = options->video_kind,
+        .start_ns = options->start_ns,
+        .length_ns = options->length_ns,
+        .untimed = options->untimed,
+        .placement = &options->placement,
+    };
 }
 
 int session_write_record(struct session *session, const char *ended)
@@ -271,8 +335,9 @@ int session_write_record(struct session *session, const char *ended)
     if (!setup->record_dir)
         return 0;
     char codec[WHY_SIZE];
+    const struct run_settings settings = run_settings_of(setup->options);
     const struct run_facts facts = {
-        .options = setup->options,
+        .settings = &settings,
         .media_path = setup->path,
         .clip = &session->clip,
         .decoder = session->decoder ? decoder_description(session->decoder, codec, sizeof codec) : NULL,
@@ -301,6 +366,7 @@ void session_close(struct session *session)
     audio_track_destroy(&session->audio);
     decoder_close(&session->decoder);
     queue_destroy(&session->queue);
+    av_frame_free(&session->picture.frame);
     frame_log_destroy(&session->log);
     clip_close(&session->clip);
 }

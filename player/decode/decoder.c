@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "decoder.h"
 
-#include <dlex/dlex.h>
-#include <libavutil/pixdesc.h>
-#include <time.h>
+#include "clip.h"
+#include "ns.h"
 
-enum {
-    /* What one packet or one step of draining can release; the rest stays in libavcodec until the next step. */
-    PICTURES_MAX = 32,
-    NS_PER_S = 1000000000,
-};
+#include <dlex/dlex.h>
+#include <libavcodec/avcodec.h>
+#include <libavutil/pixdesc.h>
+
+/* What one packet or one step of draining can release; the rest stays in libavcodec until the next step. */
+enum { PICTURES_MAX = 32 };
 
 struct decoder {
     AVCodecContext *avctx;
@@ -21,8 +21,8 @@ struct decoder {
      * The decode that is running. The gate and the handlers find their data here and not in local variables, which would
      * not survive the jump.
      */
-    struct policy_order order;
-    const AVPacket *packet;
+    struct decode_job job;
+    struct gate_verdict gate;
     int result;
     int64_t fired_ns;
     bool begun;
@@ -32,12 +32,12 @@ static int64_t thread_cpu_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+    return ns_from_timespec(now);
 }
 
 static void note_expiry(struct decoder *decoder)
 {
-    if (decoder->fired_ns == FIELD_EMPTY)
+    if (decoder->fired_ns == NS_UNKNOWN)
         decoder->fired_ns = dlex_now_ns();
 }
 
@@ -46,7 +46,7 @@ static int run_until_deadline(struct decoder *decoder, int (*run)(AVCodecContext
 {
     /* Survives the jump because it is volatile: whether the slices came to their end just before the expiry. */
     volatile int result = AVERROR(ECANCELED);
-    dlex_try_within_abs_shielded(decoder->order.deadline_ns)
+    dlex_try_within_abs_shielded(decoder->job.order.deadline_ns)
     {
         result = run(decoder->avctx, arg);
     }
@@ -59,23 +59,26 @@ static int run_until_deadline(struct decoder *decoder, int (*run)(AVCodecContext
     return result;
 }
 
+/* A job's number travels through libavcodec in the pointer `opaque`, which is NULL where libavcodec lost it. */
+static int64_t number_of(const AVFrame *picture)
+{
+    return (int64_t)(intptr_t)picture->opaque - 1;
+}
+
 /* Called by libavcodec round the slices of a droppable picture; see patches/README.md for the contract. */
 static int gate(AVCodecContext *avctx, const AVFrame *picture, int (*run)(AVCodecContext *, void *), void *arg)
 {
     struct decoder *const decoder = avctx->opaque;
-    struct frame_row *const row = picture->opaque;
-    if (row)
-        row->record.droppable = 1;
-    if (decoder->order.give_up) {
-        if (row)
-            row->record.verdict = VERDICT_SKIPPED;
+    decoder->gate.number = number_of(picture);
+    if (decoder->job.order.give_up) {
+        decoder->gate.verdict = VERDICT_SKIPPED;
         return AVERROR(ECANCELED);
     }
-    if (decoder->order.deadline_ns == NO_DEADLINE)
+    if (decoder->job.order.deadline_ns == NO_DEADLINE)
         return run(avctx, arg);
     const int result = run_until_deadline(decoder, run, arg);
-    if (result == AVERROR(ECANCELED) && row)
-        row->record.verdict = VERDICT_ABORTED;
+    if (result == AVERROR(ECANCELED))
+        decoder->gate.verdict = VERDICT_ABORTED;
     return result;
 }
 
@@ -135,8 +138,8 @@ const char *decoder_description(const struct decoder *decoder, char *buffer, siz
 static void decode(struct decoder *decoder)
 {
     decoder->begun = true;
-    int ret = avcodec_send_packet(decoder->avctx, decoder->packet);
-    if (ret == AVERROR_EOF && !decoder->packet)
+    int ret = avcodec_send_packet(decoder->avctx, decoder->job.packet);
+    if (ret == AVERROR_EOF && !decoder->job.packet)
         ret = 0; /* draining already */
     /* An error is one picture's; what stays inside after it would keep out the next packet. */
     int errors = 0;
@@ -162,7 +165,7 @@ static void decode(struct decoder *decoder)
 static void decode_within_deadline(struct decoder *decoder)
 {
     decoder->begun = false;
-    dlex_try_within_abs(decoder->order.deadline_ns)
+    dlex_try_within_abs(decoder->job.order.deadline_ns)
     {
         dlex_try_within_disable();
         decode(decoder);
@@ -178,19 +181,6 @@ static void decode_within_deadline(struct decoder *decoder)
     dlex_end
 }
 
-static void record_decode(const struct decoder *decoder, struct frame_record *record, int64_t start_ns,
-                          int64_t start_cpu_ns)
-{
-    record->decode_start_ns = start_ns;
-    record->decode_cpu_ns = thread_cpu_ns() - start_cpu_ns;
-    record->decode_end_ns = dlex_now_ns();
-    if (record->droppable == FIELD_EMPTY)
-        record->droppable = 0;
-    if (decoder->order.deadline_ns != NO_DEADLINE)
-        record->deadline_ns = decoder->order.deadline_ns;
-    record->fired_ns = decoder->fired_ns;
-}
-
 static void forget_pictures(struct decoder *decoder)
 {
     for (int i = 0; i < decoder->pictures; i++)
@@ -198,31 +188,46 @@ static void forget_pictures(struct decoder *decoder)
     decoder->pictures = decoder->taken = 0;
 }
 
-int decoder_feed(struct decoder *decoder, const AVPacket *packet, const struct policy_order *order,
-                 struct frame_row *row)
+static void begin(struct decoder *decoder, const struct decode_job *job)
 {
     forget_pictures(decoder);
-    decoder->order = *order;
-    decoder->packet = packet;
-    decoder->fired_ns = FIELD_EMPTY;
+    decoder->job = *job;
+    if (job->packet)
+        job->packet->opaque = (void *)(intptr_t)(job->number + 1);
+    decoder->gate = (struct gate_verdict){.number = JOB_UNKNOWN, .verdict = VERDICT_NONE};
+    decoder->fired_ns = NS_UNKNOWN;
+}
+
+int decoder_run(struct decoder *decoder, const struct decode_job *job, struct decode_outcome *outcome)
+{
+    begin(decoder, job);
     const int64_t start_ns = dlex_now_ns();
     const int64_t start_cpu_ns = thread_cpu_ns();
-    if (order->deadline_ns == NO_DEADLINE)
+    if (job->order.deadline_ns == NO_DEADLINE)
         decode(decoder);
     else
         decode_within_deadline(decoder);
-    if (row)
-        record_decode(decoder, &row->record, start_ns, start_cpu_ns);
+    const int64_t cpu_ns = thread_cpu_ns() - start_cpu_ns;
+    *outcome = (struct decode_outcome){
+        .number = job->number,
+        .start_ns = start_ns,
+        .end_ns = dlex_now_ns(),
+        .cpu_ns = cpu_ns,
+        .deadline_ns = job->order.deadline_ns,
+        .fired_ns = decoder->fired_ns,
+        .gate = decoder->gate,
+        .error = decoder->result,
+    };
     return decoder->result;
 }
 
-const AVFrame *decoder_take(struct decoder *decoder, struct frame_row **row)
+bool decoder_take(struct decoder *decoder, struct decoded_picture *picture)
 {
     if (decoder->taken == decoder->pictures)
-        return NULL;
-    const AVFrame *const picture = decoder->picture[decoder->taken++];
-    *row = picture->opaque;
-    return picture;
+        return false;
+    av_frame_move_ref(picture->frame, decoder->picture[decoder->taken++]);
+    picture->number = number_of(picture->frame);
+    return true;
 }
 
 void decoder_flush(struct decoder *decoder)

@@ -2,18 +2,18 @@
 /*
  * The decode block: one packet in, the pictures that come out of it, under a deadline (seed 000, 8.2).
  *
- * All of it runs on one thread, the main one. The deadline block stands round avcodec_send_packet and
+ * All of it is called on one thread. The deadline block stands round avcodec_send_packet and
  * avcodec_receive_frame with its notification disabled; only the gate, which the patched libavcodec calls round the
  * slices of a droppable picture, opens an interruptible island. See patches/README.md.
  */
 #ifndef PLAYER_DECODER_H
 #define PLAYER_DECODER_H
 
-#include "clip.h"
-#include "frame_log.h"
-#include "policy.h"
+#include "decode_job.h"
 
-#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 struct decoder;
 
@@ -31,17 +31,13 @@ bool decoder_has_gate(const struct decoder *decoder);
 const char *decoder_description(const struct decoder *decoder, char *buffer, size_t size);
 
 /*
- * Decodes one packet (NULL: drain) under the order. row, if not NULL, gets its decode_*, deadline_ns, fired_ns, droppable
- * and, for a picture given up, its verdict; it must stay where it is until its picture has come out. Returns 0,
- * AVERROR_EOF when everything is drained, or the decoder's error: playing may go on with the next packet.
- *
- * Afterwards the pictures wait in decoder_take, in presentation order; take them all before the next call.
+ * Decodes one packet under its order and fills in *outcome. Afterwards the pictures that came out wait in decoder_take, in
+ * presentation order; those that are not taken before the next job are lost. Returns outcome->error.
  */
-int decoder_feed(struct decoder *decoder, const AVPacket *packet, const struct policy_order *order,
-                 struct frame_row *row);
+int decoder_run(struct decoder *decoder, const struct decode_job *job, struct decode_outcome *outcome);
 
-/* The next picture that came out; its row in *row (NULL: unknown). Valid until the next decoder_feed. NULL: no more. */
-const AVFrame *decoder_take(struct decoder *decoder, struct frame_row **row);
+/* Moves the next picture that came out into *picture, whose frame must be blank. Returns false: no more. */
+bool decoder_take(struct decoder *decoder, struct decoded_picture *picture);
 
 /* Forgets everything in flight, for a seek. */
 void decoder_flush(struct decoder *decoder);

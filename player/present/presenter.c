@@ -2,166 +2,199 @@
 #include "presenter.h"
 
 #include "log.h"
+#include "ns.h"
 
 #include <dlex/dlex.h>
 #include <libavutil/avutil.h>
 
-void presenter_init(struct presenter *presenter, struct session *session, struct steering *steering)
+void presenter_init(struct presenter *presenter, const struct policy_settings *settings)
 {
-    *presenter = (struct presenter){.session = session, .steering = steering};
+    present_policy_init(&presenter->policy, settings);
+    presenter->presented = (struct presented){.last_skew_ns = NS_UNKNOWN};
+    for (int i = 0; i < PRESENTER_JOBS; i++)
+        presenter->jobs[i].number = JOB_UNKNOWN;
+}
+
+void presenter_restart(struct presenter *presenter, const struct part *part, int segment, int64_t first_ns)
+{
+    show_pace_restart(&presenter->pace, part, segment, first_ns);
+    present_policy_restart(&presenter->policy);
+    presenter->presented.pictured = false;
+}
+
+static struct frame_row *new_row(struct presenter *presenter)
+{
+    struct frame_row *const row = frame_log_append(presenter->log);
+    if (row)
+        return row;
+    presenter->spare_row = (struct frame_row){.record = frame_record_empty()};
+    return &presenter->spare_row;
+}
+
+static struct frame_row *row_of_job(const struct presenter *presenter, int64_t number)
+{
+    const int place = (int)(number % PRESENTER_JOBS);
+    return number >= 0 && presenter->jobs[place].number == number ? presenter->jobs[place].row : NULL;
+}
+
+static void note_gate(struct presenter *presenter, const struct gate_verdict *gate)
+{
+    struct frame_row *const row = row_of_job(presenter, gate->number);
+    if (!row)
+        return;
+    row->record.droppable = 1;
+    if (gate->verdict != VERDICT_NONE)
+        row->record.verdict = gate->verdict;
+}
+
+void presenter_note_job(struct presenter *presenter, const struct packet_facts *packet, const struct decode_outcome *outcome)
+{
+    struct frame_row *const row = new_row(presenter);
+    const int place = (int)(outcome->number % PRESENTER_JOBS);
+    presenter->jobs[place].number = outcome->number;
+    presenter->jobs[place].row = row;
+    presenter->is_starting = packet->is_starting;
+    row->segment = packet->segment;
+    row->unwanted = packet->unwanted;
+    row->give_up = packet->given_up;
+    row->record.size_bytes = packet->size_bytes;
+    row->record.pts_ns = packet->pts_ns;
+    row->record.decode_start_ns = outcome->start_ns;
+    row->record.decode_end_ns = outcome->end_ns;
+    row->record.decode_cpu_ns = outcome->cpu_ns;
+    if (outcome->deadline_ns != NO_DEADLINE)
+        row->record.deadline_ns = outcome->deadline_ns;
+    row->record.fired_ns = outcome->fired_ns;
+    row->record.droppable = 0;
+    note_gate(presenter, &outcome->gate);
+    if (outcome->error < 0 && outcome->error != AVERROR_EOF)
+        presenter->decode_errors++;
 }
 
 /*
- * The row of a picture. A second picture of one packet gets a row of its own, and so does one that the decoder cannot
- * tell the packet of.
+ * The row of a picture. A second picture of one packet gets a row of its own, and so does one whose packet the decoder
+ * cannot tell.
  */
-static struct frame_row *row_of(struct session *session, struct frame_row *row)
+static struct frame_row *row_of_picture(struct presenter *presenter, int64_t number)
 {
-    if (row && !row->out && row->segment >= session->clock_segment)
+    struct frame_row *const row = row_of_job(presenter, number);
+    const int segment = presenter->pace.segment;
+    if (row && !row->out && row->segment >= segment)
         return row;
-    struct frame_row *fresh = frame_log_append(session->log);
-    if (!fresh)
-        fresh = &session->spare_row;
-    *fresh = row ? *row : (struct frame_row){.record = frame_record_empty()};
-    fresh->segment = session->clock_segment;
+    const struct frame_row before = row ? *row : (struct frame_row){.record = frame_record_empty()};
+    struct frame_row *const fresh = new_row(presenter);
+    *fresh = before;
+    fresh->segment = segment;
     fresh->record.size_bytes = 0;
     fresh->record.decode_cpu_ns = 0;
     fresh->record.verdict = VERDICT_NONE;
     return fresh;
 }
 
-static int64_t duration_ns(const struct session *session, const AVFrame *picture)
+static int64_t duration_ns(const struct presenter *presenter, const AVFrame *frame)
 {
-    const int64_t own_ns = picture->duration > 0 ? clip_pts_ns(session->clip.video, picture->duration) : 0;
-    return own_ns > 0 ? own_ns : session->frame_duration_ns;
+    const int64_t own_ns = frame->duration > 0 ? clip_pts_ns(presenter->clip->video, frame->duration) : 0;
+    return own_ns > 0 ? own_ns : 0;
 }
 
-/*
- * The time stamps jump here. Sound that plays jumps too and leads the clock; without it the clock is moved, so that this
- * picture is due when the next one would have been.
- */
-static void follow_jump(struct session *session, int64_t pts_ns)
+static void describe(struct presenter *presenter, const AVFrame *frame, struct frame_row *row)
 {
-    session->from_ns = INT64_MIN;
-    session->jumped = session_sound_plays(session);
-    if (session->jumped || session->next_pts_ns == FIELD_EMPTY)
-        return;
-    const int64_t now_ns = dlex_now_ns();
-    sync_observe(&session->sync, sync_media_ns(&session->sync, now_ns) + pts_ns - session->next_pts_ns, now_ns);
-}
-
-static void describe(struct session *session, const AVFrame *picture, struct frame_row *row)
-{
-    int64_t pts_ns = clip_pts_ns(session->clip.video, picture->best_effort_timestamp);
-    if (pts_ns == AV_NOPTS_VALUE)
-        pts_ns = session->next_pts_ns != FIELD_EMPTY ? session->next_pts_ns : session->first_pts_ns;
-    if (row->segment != session->clock_segment)
-        follow_jump(session, pts_ns);
-    session->clock_segment = row->segment;
+    const int64_t pts_ns = clip_pts_ns(presenter->clip->video, frame->best_effort_timestamp);
+    const struct picture_place place =
+        show_pace_picture(&presenter->pace, row->segment, pts_ns, duration_ns(presenter, frame));
+    if (place.jumped)
+        media_clock_follow_jump(presenter->clock, place.jump_ns);
     row->out = true;
-    row->interlaced = picture->flags & AV_FRAME_FLAG_INTERLACED;
-    row->record.pts_ns = pts_ns;
-    row->record.type = av_get_picture_type_char(picture->pict_type);
-    row->record.droppable = (picture->flags & AV_FRAME_FLAG_DROPPABLE) != 0;
-    session->next_pts_ns = pts_ns + duration_ns(session, picture);
+    row->unwanted = place.unwanted;
+    row->interlaced = frame->flags & AV_FRAME_FLAG_INTERLACED;
+    row->record.pts_ns = place.pts_ns;
+    row->record.type = av_get_picture_type_char(frame->pict_type);
+    row->record.droppable = (frame->flags & AV_FRAME_FLAG_DROPPABLE) != 0;
 }
 
 /*
  * The clock runs from the first picture on; without sound it starts at that picture. That one is drawn before: opening
  * the window takes as long as some pictures last, and sound that plays meanwhile would be ahead from the beginning.
  */
-static void begin_with(struct presenter *presenter, const AVFrame *picture, int64_t pts_ns)
+static void begin_with(struct presenter *presenter, const AVFrame *frame, int64_t due_ns)
 {
-    struct session *const session = presenter->session;
-    if (session->started)
+    if (presenter->clock->started)
         return;
-    video_sink_show(*session->setup->screen, picture); /* if it fails, so does the next */
-    if (!session->audio)
-        sync_init(&session->sync, pts_ns, session->sync.untimed);
-    steering_start_clock(presenter->steering);
+    video_sink_show(*presenter->screen, frame); /* if it fails, so does the next */
+    media_clock_start_with(presenter->clock, due_ns);
 }
 
-/* A picture that began before the start of the part is due at that start. */
-static int64_t due_pts_ns(const struct session *session, const struct frame_record *record)
+static void show(struct presenter *presenter, const AVFrame *frame, struct frame_record *record)
 {
-    return record->pts_ns > session->from_ns ? record->pts_ns : session->from_ns;
-}
-
-static void show(struct presenter *presenter, const AVFrame *picture, struct frame_record *record)
-{
-    struct session *const session = presenter->session;
-    const int ret = video_sink_show(*session->setup->screen, picture);
+    struct presented *const presented = &presenter->presented;
+    const int ret = video_sink_show(*presenter->screen, frame);
     if (ret < 0 && !presenter->show_failed) {
-        log_error("a picture cannot be shown: %s", video_sink_error(*session->setup->screen));
+        log_error("a picture cannot be shown: %s", video_sink_error(*presenter->screen));
         presenter->show_failed = true;
     }
     record->shown_ns = dlex_now_ns();
-    if (!session->sync.untimed) {
-        record->skew_ns = sync_skew_ns(&session->sync, due_pts_ns(session, record), record->shown_ns);
-        session->last_skew_ns = record->skew_ns;
+    if (!presenter->clock->sync.untimed) {
+        const int64_t due_ns = show_pace_due_ns(&presenter->pace, record->pts_ns);
+        record->skew_ns = sync_skew_ns(&presenter->clock->sync, due_ns, record->shown_ns);
+        presented->last_skew_ns = record->skew_ns;
     }
     record->verdict = VERDICT_SHOWN;
-    session->totals.shown++;
-    session->pictured = true;
-    if (session->setup->framemd5)
-        framemd5_add(session->setup->framemd5, picture, record->pts_ns);
+    presented->totals.shown++;
+    presented->pictured = true;
+    if (presenter->framemd5)
+        framemd5_add(presenter->framemd5, frame, record->pts_ns);
 }
 
-static void note_abandoned(struct session *session, struct frame_record *record)
+static void note_abandoned(struct presenter *presenter, struct frame_record *record)
 {
     if (record->verdict == VERDICT_SKIPPED)
-        session->totals.skipped++;
+        presenter->presented.totals.skipped++;
     else
-        session->totals.aborted++;
+        presenter->presented.totals.aborted++;
     if (record->verdict == VERDICT_NONE) /* a second picture of one packet has a row of its own */
         record->verdict = VERDICT_ABORTED;
-    policy_note_abandoned(&session->policy);
+    present_policy_miss(&presenter->policy);
 }
 
-static bool is_late(struct presenter *presenter, const AVFrame *picture, const struct frame_row *row)
+static bool is_late(struct presenter *presenter, const AVFrame *frame, const struct frame_row *row, int64_t due_ns)
 {
-    struct session *const session = presenter->session;
-    const struct policy_order order = {.give_up = row->give_up};
-    const bool could_be_abandoned = decoder_has_gate(session->decoder) && (picture->flags & AV_FRAME_FLAG_DROPPABLE);
-    const int64_t skew_ns = sync_skew_ns(&session->sync, due_pts_ns(session, &row->record), dlex_now_ns());
-    return !policy_presents(&session->policy, &order, skew_ns, session->frame_duration_ns, !could_be_abandoned);
+    const struct present_view view = {
+        .skew_ns = media_clock_skew_ns(presenter->clock, due_ns),
+        .frame_duration_ns = presenter->pace.part.frame_duration_ns,
+        .given_up = row->give_up,
+        .had_to_be_decoded = !presenter->can_abandon || !(frame->flags & AV_FRAME_FLAG_DROPPABLE),
+        .is_starting = presenter->is_starting,
+    };
+    return !present_policy_shows(&presenter->policy, &view);
 }
 
-static void present(struct presenter *presenter, const AVFrame *picture, struct frame_row *row)
+static void present(struct presenter *presenter, const AVFrame *frame, struct frame_row *row)
 {
-    struct session *const session = presenter->session;
     struct frame_record *const record = &row->record;
-    if (picture->flags & AV_FRAME_FLAG_ABANDONED) {
-        note_abandoned(session, record);
+    if (frame->flags & AV_FRAME_FLAG_ABANDONED) {
+        note_abandoned(presenter, record);
         return;
     }
-    const int64_t due_ns = due_pts_ns(session, record);
-    begin_with(presenter, picture, due_ns);
-    if (session->pictured || !session->paused) /* a seek shows its first picture in a pause, too */
+    const int64_t due_ns = show_pace_due_ns(&presenter->pace, record->pts_ns);
+    begin_with(presenter, frame, due_ns);
+    if (presenter->presented.pictured || !presenter->clock->paused) /* a seek shows its first picture in a pause, too */
         steering_wait_until(presenter->steering, due_ns);
-    if (steering_is_asked(presenter->steering))
+    if (steering_has_request(presenter->steering))
         return; /* verdict none: what came was no longer wanted */
-    if (is_late(presenter, picture, row)) {
+    if (is_late(presenter, frame, row, due_ns)) {
         record->verdict = VERDICT_LATE;
-        session->totals.late++;
+        presenter->presented.totals.late++;
         return;
     }
-    show(presenter, picture, record);
+    show(presenter, frame, record);
 }
 
-void presenter_show_all(struct presenter *presenter)
+void presenter_show(struct presenter *presenter, const struct decoded_picture *picture)
 {
-    struct session *const session = presenter->session;
-    const AVFrame *picture;
-    struct frame_row *row;
-    while (!steering_is_asked(presenter->steering) && (picture = decoder_take(session->decoder, &row))) {
-        row = row_of(session, row);
-        describe(session, picture, row);
-        row->unwanted = session_is_before_start(session, row->record.pts_ns, duration_ns(session, picture)) ||
-                        row->record.pts_ns >= session->end_ns;
-        if (row->unwanted)
-            row->record.verdict = VERDICT_NONE;
-        else
-            present(presenter, picture, row);
-    }
+    struct frame_row *const row = row_of_picture(presenter, picture->number);
+    describe(presenter, picture->frame, row);
+    if (row->unwanted)
+        row->record.verdict = VERDICT_NONE;
+    else
+        present(presenter, picture->frame, row);
 }

@@ -1,23 +1,74 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What happens to a picture that comes out of the decoder: its verdict, its wait, the screen, its row. Main thread. */
+/*
+ * What happens to a picture that comes out of the decoder: its verdict, its wait, the screen, its row in the log.
+ *
+ * Main thread. Nobody else writes into the log: what the decoder knows of a picture comes here as plain data.
+ */
 #ifndef PLAYER_PRESENTER_H
 #define PLAYER_PRESENTER_H
 
-#include "session.h"
+#include "clip.h"
+#include "decode_job.h"
+#include "frame_log.h"
+#include "framemd5.h"
+#include "media_clock.h"
+#include "pace.h"
+#include "policy_present.h"
 #include "steering.h"
+#include "video_sink.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/* The rows of the last so many jobs are found by their number; far more than any decoder holds back. */
+enum { PRESENTER_JOBS = 256 };
+
 struct presenter {
-    struct session *session;
+    /* Set by the session; not changed while the file is open. */
+    const struct clip *clip; /* its facts only */
+    struct media_clock *clock;
     struct steering *steering;
+    struct video_sink **screen;
+    struct frame_log *log;
+    struct framemd5 *framemd5; /* NULL: not wanted */
+    bool can_abandon;          /* the decoder has a gate: a droppable picture that came out whole was in time */
+
+    struct show_pace pace;
+    struct present_policy policy;
+    struct presented presented;
+    bool is_starting;      /* see present_policy.h: as of the last job */
     int64_t decode_errors; /* packets that the decoder refused */
-    bool show_failed;      /* the screen's failure was told */
+    bool show_failed;      /* the screen's failure was said */
+    struct {
+        int64_t number; /* JOB_UNKNOWN: none */
+        struct frame_row *row;
+    } jobs[PRESENTER_JOBS];
+    struct frame_row spare_row; /* stands in where the log has no room */
 };
 
-void presenter_init(struct presenter *presenter, struct session *session, struct steering *steering);
+/* What the presenter must know of the packet of a job. */
+struct packet_facts {
+    int segment;
+    int64_t pts_ns;
+    int64_t size_bytes;
+    bool unwanted;    /* pre-roll: its picture is not shown */
+    bool given_up;    /* its order was to give it up */
+    bool is_starting; /* see decode_policy_is_starting, after its order */
+};
 
-/* Takes all pictures that wait in the decoder, in order. Blocks until each is due; stops when something is asked for. */
-void presenter_show_all(struct presenter *presenter);
+/* Once, after the fields above are set. */
+void presenter_init(struct presenter *presenter, const struct policy_settings *settings);
+
+/* The beginning, or a seek: see show_pace_restart. */
+void presenter_restart(struct presenter *presenter, const struct part *part, int segment, int64_t first_ns);
+
+/* A packet was decoded: makes its row. Its pictures come after this. */
+void presenter_note_job(struct presenter *presenter, const struct packet_facts *packet, const struct decode_outcome *outcome);
+
+/*
+ * Presents a picture, or notes why not. Blocks until it is due; returns early when there is a request. What the frame holds
+ * stays the caller's.
+ */
+void presenter_show(struct presenter *presenter, const struct decoded_picture *picture);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "status.h"
 
+#include "ns.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { NS_PER_S = 1000000000, S_PER_HOUR = 3600, S_PER_MINUTE = 60 };
+enum { S_PER_HOUR = 3600, S_PER_MINUTE = 60 };
 
 struct text {
     char *at;
@@ -46,7 +48,7 @@ const char *status_format(const struct status *status, char *string, size_t size
     if (!status->has_video)
         return string;
     if (status->skew_ns != FIELD_EMPTY)
-        append(&text, " A-V: %.3f", (double)status->skew_ns / NS_PER_S);
+        append(&text, " A-V: %.3f", ns_to_s(status->skew_ns));
     append(&text, " Dropped: %" PRId64 " aborted / %" PRId64 " late / %" PRId64 " skipped", status->totals.aborted,
            status->totals.late, status->totals.skipped);
     return string;

@@ -2,75 +2,23 @@
 #include "steering.h"
 
 #include "log.h"
+#include "ns.h"
 #include "status.h"
 #include "terminal.h"
 
 #include <dlex/dlex.h>
-#include <time.h>
 
 enum {
-    NS_PER_S = 1000000000,
-    NS_PER_MS = 1000000,
     /* Longer waits are cut into these, so that keys and a clock that moves are noticed. */
     WAIT_STEP_NS = 20 * NS_PER_MS,
     STATUS_STEP_NS = 100 * NS_PER_MS,
     STATUS_SIZE = 200,
 };
 
-void steering_init(struct steering *steering, struct session *session)
+static int64_t position_ns(const struct steering *steering)
 {
-    *steering = (struct steering){.session = session};
-}
-
-static struct audio_sink *sink_of(const struct session *session)
-{
-    return session->audio ? audio_track_sink(session->audio) : NULL;
-}
-
-static void run_clock(struct session *session, bool run)
-{
-    const int64_t now_ns = dlex_now_ns();
-    if (run)
-        sync_start(&session->sync, now_ns);
-    else
-        sync_stop(&session->sync, now_ns);
-    if (session->audio)
-        audio_sink_pause(sink_of(session), !run);
-}
-
-void steering_start_clock(struct steering *steering)
-{
-    struct session *const session = steering->session;
-    if (session->started)
-        return;
-    session->started = true;
-    run_clock(session, !session->paused);
-}
-
-void steering_observe_sound(struct steering *steering)
-{
-    struct session *const session = steering->session;
-    if (!session->audio || !session->started || session->paused)
-        return;
-    if (audio_track_is_over(session->audio)) {
-        const char *const why = audio_sink_error(sink_of(session));
-        if (why && !steering->sound_lost)
-            log_error("the sound is gone (%s); playing %s", why, session->decoder ? "goes on without it" : "ends here");
-        steering->sound_lost = why != NULL;
-        return;
-    }
-    const bool starved = session->queue && queue_is_full(session->queue);
-    const int64_t clock_ns = sync_media_ns(&session->sync, dlex_now_ns());
-    int64_t heard_ns;
-    if (!audio_track_heard(session->audio, starved, clock_ns, &heard_ns))
-        sync_observe(&session->sync, heard_ns, dlex_now_ns());
-}
-
-static int64_t position_ns(const struct session *session)
-{
-    const int64_t media_ns = sync_media_ns(&session->sync, dlex_now_ns());
-    const int64_t position = media_ns - clip_start_ns(&session->clip);
-    const int64_t duration = clip_duration_ns(&session->clip);
+    const int64_t position = media_clock_now_ns(steering->clock) - clip_start_ns(steering->clip);
+    const int64_t duration = clip_duration_ns(steering->clip);
     if (position < 0)
         return 0;
     return duration && position > duration ? duration : position;
@@ -78,15 +26,14 @@ static int64_t position_ns(const struct session *session)
 
 static void draw_status(const struct steering *steering)
 {
-    const struct session *const session = steering->session;
     const struct status status = {
-        .has_audio = session->audio,
-        .has_video = session->decoder,
-        .paused = session->paused,
-        .position_ns = position_ns(session),
-        .duration_ns = clip_duration_ns(&session->clip),
-        .skew_ns = session->last_skew_ns,
-        .totals = session->totals,
+        .has_audio = steering->clock->audio,
+        .has_video = steering->has_video,
+        .paused = steering->clock->paused,
+        .position_ns = position_ns(steering),
+        .duration_ns = clip_duration_ns(steering->clip),
+        .skew_ns = steering->presented->last_skew_ns,
+        .totals = steering->presented->totals,
     };
     char line[STATUS_SIZE];
     log_status(status_format(&status, line, sizeof line));
@@ -103,12 +50,12 @@ static void refresh_status(struct steering *steering)
 
 static void seek_by(struct steering *steering, int64_t seconds)
 {
-    if (!session_can_seek(steering->session)) {
+    if (!clip_can_seek(steering->clip)) {
         log_note("cannot seek in this file");
         return;
     }
-    const int64_t duration_ns = clip_duration_ns(&steering->session->clip);
-    const int64_t base_ns = steering->seek ? steering->seek_position_ns : position_ns(steering->session);
+    const int64_t duration_ns = clip_duration_ns(steering->clip);
+    const int64_t base_ns = steering->seek ? steering->seek_position_ns : position_ns(steering);
     int64_t target_ns = base_ns + seconds * NS_PER_S;
     if (duration_ns && target_ns > duration_ns)
         target_ns = duration_ns;
@@ -116,19 +63,12 @@ static void seek_by(struct steering *steering, int64_t seconds)
     steering->seek = true;
 }
 
-static void toggle_pause(struct session *session)
-{
-    session->paused = !session->paused;
-    if (session->started)
-        run_clock(session, !session->paused);
-}
-
 static void obey(struct steering *steering, enum input input)
 {
     switch (input) {
     case INPUT_NONE: break;
     case INPUT_QUIT: steering->quit = true; break;
-    case INPUT_PAUSE: toggle_pause(steering->session); break;
+    case INPUT_PAUSE: media_clock_toggle_pause(steering->clock); break;
     case INPUT_SEEK_BACK_10: seek_by(steering, -10); break;
     case INPUT_SEEK_FORWARD_10: seek_by(steering, 10); break;
     case INPUT_SEEK_BACK_60: seek_by(steering, -60); break;
@@ -138,7 +78,7 @@ static void obey(struct steering *steering, enum input input)
 
 static enum input next_input(const struct steering *steering)
 {
-    struct video_sink *const screen = *steering->session->setup->screen;
+    struct video_sink *const screen = *steering->screen;
     const enum input input = screen ? video_sink_poll(screen) : INPUT_NONE;
     return input != INPUT_NONE ? input : terminal_poll();
 }
@@ -153,8 +93,7 @@ static void nap(int64_t wait_ns)
 
 static bool pause_holds(const struct steering *steering)
 {
-    const struct session *const session = steering->session;
-    return session->paused && session->pictured && !steering_is_asked(steering);
+    return steering->clock->paused && steering->presented->pictured && !steering_has_request(steering);
 }
 
 void steering_poll(struct steering *steering)
@@ -163,7 +102,7 @@ void steering_poll(struct steering *steering)
         enum input input;
         while ((input = next_input(steering)) != INPUT_NONE)
             obey(steering, input);
-        steering_observe_sound(steering);
+        media_clock_observe_sound(steering->clock);
         refresh_status(steering);
         if (pause_holds(steering))
             nap(WAIT_STEP_NS);
@@ -171,24 +110,12 @@ void steering_poll(struct steering *steering)
     steering->polled_ns = dlex_now_ns();
 }
 
-/* The pictures' time stamps jumped, and the sound ended before it could lead the clock after them. */
-static void follow_jump_without_sound(struct session *session, int64_t pts_ns, int64_t now_ns)
-{
-    const int64_t skew_ns = sync_skew_ns(&session->sync, pts_ns, now_ns);
-    const bool is_far = skew_ns > TIME_STAMP_JUMP_NS || skew_ns < -TIME_STAMP_JUMP_NS;
-    if (session->jumped && is_far && !session_sound_plays(session))
-        sync_observe(&session->sync, pts_ns, now_ns);
-}
-
 void steering_wait_until(struct steering *steering, int64_t pts_ns)
 {
-    struct session *const session = steering->session;
     for (;;) {
         steering_poll(steering);
-        const int64_t now_ns = dlex_now_ns();
-        follow_jump_without_sound(session, pts_ns, now_ns);
-        const int64_t wait_ns = sync_wait_ns(&session->sync, pts_ns, now_ns);
-        if (wait_ns <= 0 || steering_is_asked(steering))
+        const int64_t wait_ns = media_clock_wait_ns(steering->clock, pts_ns);
+        if (wait_ns <= 0 || steering_has_request(steering))
             return;
         nap(wait_ns);
     }
@@ -196,33 +123,30 @@ void steering_wait_until(struct steering *steering, int64_t pts_ns)
 
 void steering_wait_for_sound(struct steering *steering)
 {
-    struct session *const session = steering->session;
-    while (session->audio && !audio_track_is_over(session->audio) && !steering_is_asked(steering)) {
+    while (media_clock_sound_plays(steering->clock) && !steering_has_request(steering)) {
         steering_poll(steering);
         nap(WAIT_STEP_NS);
     }
-    steering_observe_sound(steering); /* tells it if the sound was lost */
+    media_clock_observe_sound(steering->clock); /* says it if the sound was lost */
 }
 
-bool steering_is_asked(const struct steering *steering)
+bool steering_has_request(const struct steering *steering)
 {
-    return steering->quit || steering->seek || *steering->session->setup->signal_seen;
+    return steering->quit || steering->seek || *steering->signal_seen;
 }
 
 bool steering_take_seek(struct steering *steering, int64_t *position_ns)
 {
-    if (!steering->seek || steering->quit || *steering->session->setup->signal_seen)
+    if (!steering->seek || steering->quit || *steering->signal_seen)
         return false;
     *position_ns = steering->seek_position_ns;
     steering->seek = false;
     return true;
 }
 
-enum playback_end steering_end(const struct steering *steering)
+bool steering_has_quit(const struct steering *steering)
 {
-    if (*steering->session->setup->signal_seen)
-        return PLAYBACK_SIGNAL;
-    return steering->quit ? PLAYBACK_QUIT : PLAYBACK_END;
+    return steering->quit;
 }
 
 void steering_finish(struct steering *steering)

@@ -1,35 +1,43 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the user and the clock say while a file plays: keys, signals, pause, seek, waiting, the status line.
+ * What the user wants while a file plays (keys, signals, pause, seek), waiting, and the status line.
  *
- * Main thread. A function that waits returns early when something was asked for (steering_is_asked).
+ * Main thread. A function that waits returns early when there is a request (steering_has_request).
  */
 #ifndef PLAYER_STEERING_H
 #define PLAYER_STEERING_H
 
-#include "playback.h"
-#include "session.h"
+#include "clip.h"
+#include "frame_record.h"
+#include "media_clock.h"
+#include "video_sink.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What has been presented so far, for the status line and the pause. Written by presenter.c. */
+struct presented {
+    struct totals totals;
+    int64_t last_skew_ns; /* NS_UNKNOWN: no picture was shown with a clock */
+    bool pictured;        /* since the beginning or the last seek: a picture is up, or none is to come. Only now a pause holds */
+};
+
 struct steering {
-    struct session *session;
+    /* Set by the session; not changed while the file is open. */
+    struct media_clock *clock;
+    struct video_sink **screen; /* *screen NULL: there is none, and no key comes from it */
+    const struct clip *clip;    /* its facts only: start, duration, whether it can seek */
+    const struct presented *presented;
+    const volatile sig_atomic_t *signal_seen;
+    bool has_video;
+
     bool quit;
     bool seek;
     int64_t seek_position_ns;
-    bool sound_lost; /* its failure was told */
     int64_t status_ns; /* when the status line was last drawn */
     int64_t polled_ns; /* when keys were last asked for */
 };
-
-void steering_init(struct steering *steering, struct session *session);
-
-/* Lets the clock and the sound run, once a segment. */
-void steering_start_clock(struct steering *steering);
-
-/* Sets the clock by what is heard now. */
-void steering_observe_sound(struct steering *steering);
 
 /*
  * Keys, window events and the status line. Never blocks, except that a paused player stays in here until it goes on, once
@@ -44,7 +52,7 @@ void steering_wait_until(struct steering *steering, int64_t pts_ns);
 void steering_wait_for_sound(struct steering *steering);
 
 /* Whether the segment is over: the user quit or seeks, or a signal came. */
-bool steering_is_asked(const struct steering *steering);
+bool steering_has_request(const struct steering *steering);
 
 /*
  * Takes the seek that the user asked for: *position_ns is its target, and the request is gone. Returns false when there
@@ -52,7 +60,8 @@ bool steering_is_asked(const struct steering *steering);
  */
 bool steering_take_seek(struct steering *steering, int64_t *position_ns);
 
-enum playback_end steering_end(const struct steering *steering);
+/* Whether the user quit. */
+bool steering_has_quit(const struct steering *steering);
 
 /* The last status line, with a line end. */
 void steering_finish(struct steering *steering);

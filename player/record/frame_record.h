@@ -8,10 +8,12 @@
 #ifndef PLAYER_FRAME_RECORD_H
 #define PLAYER_FRAME_RECORD_H
 
+#include "ns.h"
+
 #include <stdint.h>
 #include <stdio.h>
 
-#define FIELD_EMPTY INT64_MIN
+#define FIELD_EMPTY NS_UNKNOWN
 
 /* What became of a picture that was handed to the decoder. dropped = aborted + skipped + late + unseen. */
 enum verdict {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "framemd5.h"
 
+#include "ns.h"
 #include "whole_file.h"
 
 #include <errno.h>
@@ -54,7 +55,7 @@ static int64_t pts_of(const struct framemd5 *md5, const AVFrame *picture, int64_
 {
     if (picture->best_effort_timestamp != AV_NOPTS_VALUE)
         return picture->best_effort_timestamp;
-    return av_rescale_q(pts_ns, (AVRational){1, 1000000000}, md5->time_base);
+    return av_rescale_q(pts_ns, (AVRational){1, NS_PER_S}, md5->time_base);
 }
 
 void framemd5_add(struct framemd5 *md5, const AVFrame *picture, int64_t pts_ns)

@@ -3,6 +3,7 @@
 
 #include "build_facts.h"
 #include "machine.h"
+#include "ns.h"
 #include "whole_file.h"
 
 #include <errno.h>
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const double ns_per_s = 1e9;
 
 static int make_directories(const char *dir)
 {
@@ -62,22 +61,21 @@ static json_t *text_or_null(const char *text)
 
 static json_t *default_or_seconds(int64_t ns)
 {
-    return ns < 0 ? json_null() : json_real((double)ns / ns_per_s);
+    return ns < 0 ? json_null() : json_real(ns_to_s(ns));
 }
 
-static json_t *options_json(const struct options *options)
+static json_t *options_json(const struct run_settings *settings)
 {
-    const struct policy_settings *const policy = &options->policy;
     return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:f, s:f, s:b}",
-                     "drop", drop_policy_name(policy->drop),
-                     "deadline_rule", deadline_rule_name(policy->rule),
-                     "deadline_base_s", default_or_seconds(policy->base_ns),
-                     "deadline_gain", policy->gain < 0 ? json_null() : json_real(policy->gain),
-                     "ao", options->audio_kind,
-                     "vo", options->video_kind,
-                     "start_s", (double)options->start_ns / ns_per_s,
-                     "length_s", (double)options->length_ns / ns_per_s,
-                     "untimed", options->untimed);
+                     "drop", settings->drop,
+                     "deadline_rule", settings->deadline_rule,
+                     "deadline_base_s", default_or_seconds(settings->deadline_base_ns),
+                     "deadline_gain", settings->deadline_gain < 0 ? json_null() : json_real(settings->deadline_gain),
+                     "ao", settings->audio_kind,
+                     "vo", settings->video_kind,
+                     "start_s", ns_to_s(settings->start_ns),
+                     "length_s", ns_to_s(settings->length_ns),
+                     "untimed", settings->untimed);
 }
 
 static json_t *rational_json(AVRational value)
@@ -144,8 +142,8 @@ json_t *run_record_media(const struct run_facts *facts)
                                     "path", path_json(full ? full : facts->media_path),
                                     "sha256", sha256_json(facts->media_path),
                                     "format", facts->clip->format->iformat->name,
-                                    "start_s", (double)clip_start_ns(facts->clip) / ns_per_s,
-                                    "duration_s", (double)clip_duration_ns(facts->clip) / ns_per_s,
+                                    "start_s", ns_to_s(clip_start_ns(facts->clip)),
+                                    "duration_s", ns_to_s(clip_duration_ns(facts->clip)),
                                     "video", video_json(facts),
                                     "audio", audio_json(facts));
     free(full);
@@ -176,7 +174,7 @@ static json_t *thread_json(const struct thread_facts *thread)
 /* The first of the threads is main. */
 static json_t *scheduling_json(const struct run_facts *facts)
 {
-    const struct placement *const asked = &facts->options->placement;
+    const struct placement *const asked = facts->settings->placement;
     json_t *const threads = json_array();
     for (int i = 0; i < facts->placement->thread_count; i++)
         json_array_append_new(threads, thread_json(&facts->placement->threads[i]));
@@ -194,7 +192,7 @@ static json_t *run_json(const struct run_facts *facts, const struct totals *tota
                      "version", DLEX_VERSION,
                      "commit", DLEX_COMMIT,
                      "ffmpeg", av_version_info(),
-                     "options", options_json(facts->options),
+                     "options", options_json(facts->settings),
                      "media", run_record_media(facts),
                      "machine", machine_facts(),
                      "scheduling", scheduling_json(facts),

@@ -7,16 +7,30 @@
 
 #include "clip.h"
 #include "frame_log.h"
-#include "options.h"
 #include "placement.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* What was asked for on the command line. Strings belong to the caller. */
+struct run_settings {
+    const char *drop;          /* the words of --drop and --deadline-rule */
+    const char *deadline_rule;
+    int64_t deadline_base_ns;  /* < 0: the rule's own */
+    double deadline_gain;      /* < 0: the rule's own */
+    const char *audio_kind;    /* the words of --ao and --vo */
+    const char *video_kind;
+    int64_t start_ns;
+    int64_t length_ns;         /* 0: to the end */
+    bool untimed;
+    const struct placement *placement;
+};
+
 /* What run.json tells besides the frames. Strings belong to the caller. */
 struct run_facts {
-    const struct options *options;
+    const struct run_settings *settings;
     const char *media_path;
     const struct clip *clip;
     const char *decoder;    /* "h264 (High)"; NULL: no video */

@@ -7,6 +7,7 @@
 
 #include "audio_driver.h"
 #include "dlex/dlex.h"
+#include "ns.h"
 
 struct audio_null {
     struct audio_sink sink;
@@ -59,8 +60,7 @@ static void wait_for_room(struct audio_null *null, int64_t missing_frames, int64
         return;
     }
     const int64_t until_ns = now_ns + playout_ns(&sink->playout, missing_frames) + 1;
-    const struct timespec until = {.tv_sec = until_ns / 1000000000,
-                                   .tv_nsec = until_ns % 1000000000};
+    const struct timespec until = ns_to_timespec(until_ns);
     pthread_cond_timedwait(&null->change, &sink->lock, &until);
 }
 

@@ -2,6 +2,7 @@
 #include "audio_track.h"
 
 #include "log.h"
+#include "ns.h"
 
 #include <errno.h>
 #include <libavutil/channel_layout.h>
@@ -11,11 +12,10 @@
 #include <string.h>
 
 enum {
-    NS_PER_S = 1000000000,
     SILENCE_FRAMES = 4096,
-    SILENCE_LIMIT_S = 600,   /* a longer gap is a jump of the file's time stamps, and the clock jumps with them */
-    HOLE_NS = 20000000,      /* a smaller one may be a time stamp that was rounded; the sink's clock follows it */
-    CATCH_UP_NS = 500000000, /* sound that is late by less sets the clock back, and nothing of it is lost */
+    SILENCE_LIMIT_S = 600,    /* a longer gap is a jump of the file's time stamps, and the clock jumps with them */
+    HOLE_NS = 20 * NS_PER_MS, /* a smaller one may be a time stamp that was rounded; the sink's clock follows it */
+    CATCH_UP_NS = 500 * NS_PER_MS, /* sound that is late by less sets the clock back, and nothing of it is lost */
 };
 
 struct audio_track {
@@ -200,7 +200,7 @@ static int write_converted(struct audio_track *track, int64_t pts_ns, int frames
     if (pts_ns != AV_NOPTS_VALUE) {
         pts_ns += av_rescale(cut, NS_PER_S, track->format.rate);
         const int64_t gap_ns = pts_ns - track->expected_ns;
-        if (gap_ns > (track->started ? HOLE_NS : 0) && gap_ns <= (int64_t)SILENCE_LIMIT_S * NS_PER_S) {
+        if (gap_ns > (track->started ? HOLE_NS : 0) && gap_ns <= SILENCE_LIMIT_S * NS_PER_S) {
             const int ret = write_silence_until(track, pts_ns);
             if (ret < 0)
                 return ret;

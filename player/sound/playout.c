@@ -4,17 +4,16 @@
 #include <errno.h>
 
 #include "audio_sink.h"
+#include "ns.h"
 
 /*
  * Matroska rounds time stamps to 1 ms, some AVI and FLV muxers worse; 5 ms of A-V is far below what
  * anyone notices.
  */
-static const int64_t jump_ns = 5000000;
+static const int64_t jump_ns = 5 * NS_PER_MS;
 
 /* A file that goes back by more than this starts anew; by less, it has overlapping packets. */
-static const int64_t restart_ns = 1000000000;
-
-static const int64_t second_ns = 1000000000;
+static const int64_t restart_ns = NS_PER_S;
 
 void playout_init(struct playout *playout, int rate)
 {
@@ -24,12 +23,12 @@ void playout_init(struct playout *playout, int rate)
 /* Whole seconds apart from the rest: ns * rate alone would overflow after 7 hours at 384 kHz. */
 int64_t playout_frames(const struct playout *playout, int64_t ns)
 {
-    return ns / second_ns * playout->rate + ns % second_ns * playout->rate / second_ns;
+    return ns / NS_PER_S * playout->rate + ns % NS_PER_S * playout->rate / NS_PER_S;
 }
 
 int64_t playout_ns(const struct playout *playout, int64_t frames)
 {
-    return frames / playout->rate * second_ns + frames % playout->rate * second_ns / playout->rate;
+    return frames / playout->rate * NS_PER_S + frames % playout->rate * NS_PER_S / playout->rate;
 }
 
 static struct playout_segment *segment_at(struct playout *playout, int index)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "clip.h"
 
+#include "ns.h"
+
 #include <errno.h>
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
@@ -8,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { NS_PER_S = 1000000000, DEFAULT_FRAME_NS = 40000000 };
+enum { DEFAULT_FRAME_NS = 40 * NS_PER_MS };
 
 static const AVRational nanosecond = {1, NS_PER_S};
 
@@ -178,6 +180,14 @@ int64_t clip_duration_ns(const struct clip *clip)
 {
     const int64_t duration = clip->format->duration;
     return duration <= 0 ? 0 : av_rescale(duration, NS_PER_S, AV_TIME_BASE);
+}
+
+bool clip_can_seek(const struct clip *clip)
+{
+    const AVFormatContext *const format = clip->format;
+    if ((format->ctx_flags & AVFMTCTX_UNSEEKABLE) || (format->iformat->flags & AVFMT_NOTIMESTAMPS))
+        return false;
+    return !format->pb || (format->pb->seekable & AVIO_SEEKABLE_NORMAL);
 }
 
 static int hash_stream(FILE *in, struct AVSHA *sha)

@@ -61,6 +61,9 @@ int64_t clip_frame_duration_ns(const struct clip *clip);
 int64_t clip_start_ns(const struct clip *clip);
 int64_t clip_duration_ns(const struct clip *clip);
 
+/* Whether the input can go to another place (a pipe and a bare stream without time stamps cannot). Any time. */
+bool clip_can_seek(const struct clip *clip);
+
 /* SHA-256 of the file in lower-case hex with its terminator. Returns 0 or a negative errno. Reads the whole file. */
 int clip_sha256(const char *path, char hex[65]);
 

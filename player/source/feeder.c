@@ -2,20 +2,19 @@
 #include "feeder.h"
 
 #include "log.h"
+#include "ns.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 
 enum {
-    NS_PER_S = 1000000000,
-    NS_PER_MS = 1000000,
     PATIENCE_NS = 100 * NS_PER_MS, /* a disk that spins answers sooner */
     WAKING_STEP_NS = 20 * NS_PER_MS,
     WAKING_SIGNAL = SIGUSR2,
 };
 
-/* Which streams have come to their end, or past the part that is played. */
+/* Which outputs get nothing more: their stream has come to its end, or past the part that is played. */
 struct progress {
     bool video_done;
     bool audio_done;
@@ -33,35 +32,31 @@ static bool is_past_end(const struct feeder *feeder, const AVStream *stream, con
     return ts != AV_NOPTS_VALUE && clip_pts_ns(stream, ts) >= feeder->end_ns;
 }
 
+static void end_output(const struct feeder_output *output, bool *done)
+{
+    if (*done)
+        return;
+    *done = true;
+    output->end(output->opaque);
+}
+
 static int hand_over_video(struct feeder *feeder, AVPacket *packet, struct progress *progress)
 {
     if (progress->video_done)
         return 0;
-    if (is_past_end(feeder, feeder->clip->video, packet)) {
-        progress->video_done = true;
-        queue_push_end(feeder->queue); /* now, as the sound may go on for longer */
-        return 0;
-    }
-    const int ret = frame_log_reserve(feeder->log);
-    return ret < 0 ? ret : queue_push(feeder->queue, packet);
+    if (!is_past_end(feeder, feeder->clip->video, packet))
+        return feeder->video.take(feeder->video.opaque, packet);
+    end_output(&feeder->video, &progress->video_done); /* now, as the sound may go on for longer */
+    return 0;
 }
 
-static void end_audio(struct feeder *feeder, struct progress *progress)
-{
-    if (progress->audio_done)
-        return;
-    progress->audio_done = true;
-    audio_track_feed(feeder->audio, NULL);
-    audio_track_end(feeder->audio);
-}
-
-static void hand_over_audio(struct feeder *feeder, const AVPacket *packet, struct progress *progress)
+static void hand_over_audio(struct feeder *feeder, AVPacket *packet, struct progress *progress)
 {
     if (progress->audio_done)
         return;
     if (is_past_end(feeder, feeder->clip->audio, packet))
-        end_audio(feeder, progress);
-    else if (audio_track_feed(feeder->audio, packet) < 0) /* the device is gone, or we are being stopped */
+        end_output(&feeder->audio, &progress->audio_done);
+    else if (feeder->audio.take(feeder->audio.opaque, packet) < 0) /* the device is gone, or we are being stopped */
         progress->audio_done = true;
 }
 
@@ -69,9 +64,9 @@ static int hand_over(struct feeder *feeder, AVPacket *packet, struct progress *p
 {
     const AVStream *const stream = feeder->clip->format->streams[packet->stream_index];
     int ret = 0;
-    if (feeder->queue && stream == feeder->clip->video)
+    if (feeder->video.take && stream == feeder->clip->video)
         ret = hand_over_video(feeder, packet, progress);
-    else if (feeder->audio && stream == feeder->clip->audio)
+    else if (feeder->audio.take && stream == feeder->clip->audio)
         hand_over_audio(feeder, packet, progress);
     av_packet_unref(packet);
     return ret;
@@ -81,7 +76,7 @@ static void *feed(void *arg)
 {
     struct feeder *const feeder = arg;
     pthread_setname_np(pthread_self(), "feeder");
-    struct progress progress = {.video_done = !feeder->queue, .audio_done = !feeder->audio};
+    struct progress progress = {.video_done = !feeder->video.take, .audio_done = !feeder->audio.take};
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
     while (ret >= 0 && !is_stopped(feeder) && !(progress.video_done && progress.audio_done)) {
@@ -91,10 +86,8 @@ static void *feed(void *arg)
     }
     if (ret < 0 && ret != AVERROR_EOF && ret != -ECANCELED && ret != AVERROR_EXIT && !is_stopped(feeder))
         log_error("reading stopped before the end of the file: %s", av_err2str(ret));
-    if (feeder->queue)
-        queue_push_end(feeder->queue); /* before the sound's end, which may wait for the sink to drain */
-    if (feeder->audio)
-        end_audio(feeder, &progress);
+    end_output(&feeder->video, &progress.video_done); /* before the sound's end, which may wait for the sink to drain */
+    end_output(&feeder->audio, &progress.audio_done);
     av_packet_free(&packet);
     return NULL;
 }
@@ -129,11 +122,9 @@ int feeder_start(struct feeder *feeder)
 
 static bool joined_within(pthread_t thread, int64_t wait_ns)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += wait_ns;
-    until.tv_sec += until.tv_nsec / NS_PER_S;
-    until.tv_nsec %= NS_PER_S;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const struct timespec until = ns_to_timespec(ns_from_timespec(now) + wait_ns);
     return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0;
 }
 
@@ -152,19 +143,21 @@ static void join(struct feeder *feeder)
     clip_break_off(feeder->clip, false);
 }
 
+static void interrupt(const struct feeder_output *output, bool on)
+{
+    if (output->take)
+        output->interrupt(output->opaque, on);
+}
+
 void feeder_stop(struct feeder *feeder)
 {
     if (!feeder->running)
         return;
     atomic_store_explicit(&feeder->stop, true, memory_order_relaxed);
-    if (feeder->queue)
-        queue_cancel(feeder->queue);
-    if (feeder->audio)
-        audio_sink_interrupt(audio_track_sink(feeder->audio), true);
+    interrupt(&feeder->video, true);
+    interrupt(&feeder->audio, true);
     join(feeder);
     feeder->running = false;
-    if (feeder->audio)
-        audio_sink_interrupt(audio_track_sink(feeder->audio), false);
-    if (feeder->queue)
-        queue_reset(feeder->queue);
+    interrupt(&feeder->audio, false);
+    interrupt(&feeder->video, false);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "packet_queue.h"
 
+#include "ns.h"
+
 #include <errno.h>
 #include <libavutil/fifo.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { FIRST_ROOM = 256, NS_PER_S = 1000000000 };
+enum { FIRST_ROOM = 256 };
 
 struct packet_queue {
     pthread_mutex_t lock;   /* guards everything below; taken by the feeder and the main thread */
@@ -108,12 +110,9 @@ void queue_push_end(struct packet_queue *queue)
 
 static struct timespec time_after(int64_t wait_ns)
 {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    const int64_t ns = at.tv_nsec + wait_ns;
-    at.tv_sec += ns / NS_PER_S;
-    at.tv_nsec = ns % NS_PER_S;
-    return at;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_to_timespec(ns_from_timespec(now) + wait_ns);
 }
 
 enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64_t wait_ns)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The decisions of every drop policy, with times made up. Not covered: what the decoder does with them (tests/gate). */
-#include "policy.h"
+#include "policy_decode.h"
+#include "policy_present.h"
 
 #include <check.h>
 
@@ -13,19 +14,31 @@ enum { FIRST_PICTURES = 8 };
 static const int64_t frame_ns = 40 * MS;
 static const int64_t now_ns = 1000000 * MS;
 
-static struct policy policy_of(enum drop_policy drop, enum deadline_rule rule)
+/* Both sides of the player's policy, as they are used together. */
+struct policy {
+    struct decode_policy decode;
+    struct present_policy present;
+};
+
+static struct policy policy_with(const struct policy_settings *settings)
 {
-    const struct policy_settings settings = {.drop = drop, .rule = rule, .base_ns = -1, .gain = -1};
     struct policy policy;
-    policy_init(&policy, &settings);
+    decode_policy_init(&policy.decode, settings);
+    present_policy_init(&policy.present, settings);
     return policy;
 }
 
-static struct policy_order decide(struct policy *policy, int64_t skew_ns)
+static struct policy policy_of(enum drop_policy drop, enum deadline_rule rule)
 {
-    const struct policy_view view = {
+    const struct policy_settings settings = {.drop = drop, .rule = rule, .base_ns = -1, .gain = -1};
+    return policy_with(&settings);
+}
+
+static struct decode_order decide(struct policy *policy, int64_t skew_ns)
+{
+    const struct decode_view view = {
         .now_ns = now_ns, .skew_ns = skew_ns, .frame_duration_ns = frame_ns, .sound_plays = true};
-    return policy_before_decode(policy, &view);
+    return decode_policy_decide(&policy->decode, &view);
 }
 
 static void pass_first_pictures(struct policy *policy)
@@ -34,17 +47,22 @@ static void pass_first_pictures(struct policy *policy)
         decide(policy, 0);
 }
 
-static bool presents(struct policy *policy, int64_t skew_ns, bool protected_)
+static bool presents(struct policy *policy, int64_t skew_ns, bool had_to_be_decoded)
 {
-    const struct policy_order order = {.deadline_ns = NO_DEADLINE};
-    return policy_presents(policy, &order, skew_ns, frame_ns, protected_);
+    const struct present_view view = {
+        .skew_ns = skew_ns,
+        .frame_duration_ns = frame_ns,
+        .had_to_be_decoded = had_to_be_decoded,
+        .is_starting = decode_policy_is_starting(&policy->decode),
+    };
+    return present_policy_shows(&policy->present, &view);
 }
 
 START_TEST(policy_none_never_gives_up)
 {
     struct policy policy = policy_of(DROP_NONE, RULE_SLACK);
     for (int64_t skew_ns = -1000 * MS; skew_ns < 10000 * MS; skew_ns += 100 * MS) {
-        const struct policy_order order = decide(&policy, skew_ns);
+        const struct decode_order order = decide(&policy, skew_ns);
         ck_assert(!order.give_up);
         ck_assert_int_eq(order.deadline_ns, NO_DEADLINE);
         ck_assert(presents(&policy, skew_ns, true));
@@ -74,7 +92,7 @@ START_TEST(heuristic_forgets_its_requests_at_a_seek)
 {
     struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
     ck_assert(decide(&policy, 130 * MS).give_up);
-    policy_restart(&policy);
+    decode_policy_restart(&policy.decode);
     ck_assert(decide(&policy, 130 * MS).give_up); /* with one request before it 140 ms would be allowed */
 }
 END_TEST
@@ -84,7 +102,7 @@ START_TEST(slack_keeps_the_first_pictures_after_a_seek)
     struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
     pass_first_pictures(&policy);
     ck_assert_int_ne(decide(&policy, 0).deadline_ns, NO_DEADLINE);
-    policy_restart(&policy);
+    decode_policy_restart(&policy.decode);
     ck_assert_int_eq(decide(&policy, 0).deadline_ns, NO_DEADLINE);
 }
 END_TEST
@@ -92,16 +110,17 @@ END_TEST
 START_TEST(heuristic_does_nothing_without_sound)
 {
     struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
-    const struct policy_view silent = {.now_ns = now_ns, .skew_ns = 5000 * MS, .frame_duration_ns = frame_ns};
-    ck_assert(!policy_before_decode(&policy, &silent).give_up);
+    const struct decode_view silent = {.now_ns = now_ns, .skew_ns = 5000 * MS, .frame_duration_ns = frame_ns};
+    ck_assert(!decode_policy_decide(&policy.decode, &silent).give_up);
 }
 END_TEST
 
 START_TEST(heuristic_does_not_present_what_it_gave_up)
 {
     struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
-    const struct policy_order order = {.give_up = true, .deadline_ns = NO_DEADLINE};
-    ck_assert(!policy_presents(&policy, &order, 150 * MS, frame_ns, true));
+    const struct present_view view = {
+        .skew_ns = 150 * MS, .frame_duration_ns = frame_ns, .given_up = true, .had_to_be_decoded = true};
+    ck_assert(!present_policy_shows(&policy.present, &view));
     ck_assert(presents(&policy, 5000 * MS, true));
 }
 END_TEST
@@ -125,8 +144,7 @@ END_TEST
 START_TEST(paper_takes_base_and_gain_from_the_settings)
 {
     const struct policy_settings settings = {DROP_DEADLINE, RULE_PAPER, 5 * MS, 0.5};
-    struct policy policy;
-    policy_init(&policy, &settings);
+    struct policy policy = policy_with(&settings);
     ck_assert_int_eq(decide(&policy, 2 * MS).deadline_ns, now_ns + 4 * MS);
 }
 END_TEST
@@ -134,8 +152,8 @@ END_TEST
 START_TEST(paper_scales_with_the_frame_duration)
 {
     struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
-    const struct policy_view view = {.now_ns = now_ns, .frame_duration_ns = 20 * MS, .sound_plays = true};
-    ck_assert_int_eq(policy_before_decode(&policy, &view).deadline_ns, now_ns + 18 * MS + MS / 2);
+    const struct decode_view view = {.now_ns = now_ns, .frame_duration_ns = 20 * MS, .sound_plays = true};
+    ck_assert_int_eq(decode_policy_decide(&policy.decode, &view).deadline_ns, now_ns + 18 * MS + MS / 2);
 }
 END_TEST
 
@@ -160,8 +178,7 @@ END_TEST
 START_TEST(slack_ends_a_tolerance_after_the_picture_is_due)
 {
     const struct policy_settings settings = {DROP_DEADLINE, RULE_SLACK, 30 * MS, -1};
-    struct policy policy;
-    policy_init(&policy, &settings);
+    struct policy policy = policy_with(&settings);
     pass_first_pictures(&policy);
     ck_assert_int_eq(decide(&policy, -25 * MS).deadline_ns, now_ns + 55 * MS);
     ck_assert_int_eq(decide(&policy, 25 * MS).deadline_ns, now_ns + 5 * MS);
@@ -185,7 +202,7 @@ START_TEST(slack_puts_up_with_more_lag_for_each_picture_missed)
     pass_first_pictures(&policy);
     decide(&policy, 0);
     ck_assert(!presents(&policy, 250 * MS, true));
-    policy_note_abandoned(&policy); /* two missed: 150 ms and 2 * 60 ms */
+    present_policy_miss(&policy.present); /* two missed: 150 ms and 2 * 60 ms */
     ck_assert(presents(&policy, 250 * MS, true));
     ck_assert(!presents(&policy, 250 * MS, true)); /* and it begins again */
 }
@@ -197,6 +214,18 @@ START_TEST(slack_presents_every_droppable_picture_that_came_out_whole)
     pass_first_pictures(&policy);
     decide(&policy, 0);
     ck_assert(presents(&policy, 500 * MS, false));
+}
+END_TEST
+
+START_TEST(slack_forgets_the_pictures_missed_at_a_seek)
+{
+    struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
+    pass_first_pictures(&policy);
+    decide(&policy, 0);
+    ck_assert(!presents(&policy, 250 * MS, true));
+    present_policy_miss(&policy.present);
+    present_policy_restart(&policy.present);
+    ck_assert(!presents(&policy, 250 * MS, true)); /* after two missed ones it would be shown */
 }
 END_TEST
 
@@ -234,6 +263,7 @@ int main(void)
         slack_does_not_present_a_hopelessly_late_reference,
         slack_presents_every_droppable_picture_that_came_out_whole,
         slack_puts_up_with_more_lag_for_each_picture_missed,
+        slack_forgets_the_pictures_missed_at_a_seek,
         a_second_without_a_picture_is_the_most,
         NULL,
     };

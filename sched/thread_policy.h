@@ -3,8 +3,8 @@
  * Scheduling policies of threads: their text form, and the kernel's calls for them (sched_setattr(2), which the C library
  * has only since glibc 2.41).
  */
-#ifndef PLAYER_THREAD_POLICY_H
-#define PLAYER_THREAD_POLICY_H
+#ifndef DLEX_THREAD_POLICY_H
+#define DLEX_THREAD_POLICY_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "policy_decode.h"
+
+#include "ns.h"
+
+enum {
+    FIRST_PICTURES_KEPT = 8, /* as the seed's public player */
+    HEURISTIC_ALLOWANCE_NS = 100 * NS_PER_MS,
+};
+
+static const double paper_gain = 0.01;
+static const double paper_base_of_frame = 0.925; /* 37 ms of 40 ms */
+
+void decode_policy_init(struct decode_policy *policy, const struct policy_settings *settings)
+{
+    *policy = (struct decode_policy){.settings = *settings};
+}
+
+void decode_policy_restart(struct decode_policy *policy)
+{
+    const struct policy_settings settings = policy->settings;
+    decode_policy_init(policy, &settings);
+}
+
+bool decode_policy_is_starting(const struct decode_policy *policy)
+{
+    return policy->pictures <= FIRST_PICTURES_KEPT;
+}
+
+/* Seed 000, 8.2: deadline_i = 0.037 s - (audio_time - v_pts_i) / 100. */
+static int64_t paper_relative_ns(const struct policy_settings *settings, const struct decode_view *view)
+{
+    const double base_ns =
+        settings->base_ns >= 0 ? (double)settings->base_ns : paper_base_of_frame * (double)view->frame_duration_ns;
+    const double gain = settings->gain >= 0 ? settings->gain : paper_gain;
+    return (int64_t)(base_ns - gain * (double)view->skew_ns);
+}
+
+static int64_t deadline_ns(const struct decode_policy *policy, const struct decode_view *view)
+{
+    if (policy->settings.rule == RULE_PAPER)
+        return view->now_ns + paper_relative_ns(&policy->settings, view);
+    if (decode_policy_is_starting(policy))
+        return NO_DEADLINE;
+    return view->now_ns - view->skew_ns + policy_slack_tolerance_ns(&policy->settings);
+}
+
+/* mplayer's check: give up a picture while the lag exceeds 100 ms plus one frame for each picture given up before it. */
+static bool heuristic_gives_up(struct decode_policy *policy, const struct decode_view *view)
+{
+    const int64_t allowance_ns =
+        policy->heuristic_requests * view->frame_duration_ns + HEURISTIC_ALLOWANCE_NS;
+    if (!view->sound_plays || view->skew_ns <= allowance_ns) {
+        policy->heuristic_requests = 0;
+        return false;
+    }
+    policy->heuristic_requests++;
+    return true;
+}
+
+struct decode_order decode_policy_decide(struct decode_policy *policy, const struct decode_view *view)
+{
+    policy->pictures++;
+    struct decode_order order = {.give_up = false, .deadline_ns = NO_DEADLINE};
+    if (policy->settings.drop == DROP_HEURISTIC)
+        order.give_up = heuristic_gives_up(policy, view);
+    else if (policy->settings.drop == DROP_DEADLINE)
+        order.deadline_ns = deadline_ns(policy, view);
+    return order;
+}

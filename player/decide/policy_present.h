@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What is decided when a decoded picture's turn has come: whether it is shown. Pure, times in ns.
+ *
+ * Skew is A-V: > 0 means that the video is late. One present_policy belongs to one thread.
+ */
+#ifndef PLAYER_POLICY_PRESENT_H
+#define PLAYER_POLICY_PRESENT_H
+
+#include "policy.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct present_policy {
+    struct policy_settings settings;
+    int missed_run; /* consecutive pictures that were not presented, for whatever reason */
+};
+
+/* What is known when it is a picture's turn. */
+struct present_view {
+    int64_t skew_ns;           /* of the picture, if it were presented now */
+    int64_t frame_duration_ns; /* > 0 */
+    bool given_up;             /* the order before its decode was to give it up */
+    bool had_to_be_decoded;    /* a reference, or a codec whose pictures cannot be abandoned */
+    bool is_starting;          /* see decode_policy_is_starting */
+};
+
+void present_policy_init(struct present_policy *policy, const struct policy_settings *settings);
+
+/* A seek: forgets what happened before it and keeps the settings. */
+void present_policy_restart(struct present_policy *policy);
+
+/*
+ * Whether the picture is presented. Under rule slack one that had to be decoded is late when its skew is hopeless. What
+ * counts as hopeless grows with each picture missed before it, as mplayer's allowance does, and after a second without a
+ * picture the next one is presented in any case. A droppable picture that came out whole was in time by its own deadline.
+ */
+bool present_policy_shows(struct present_policy *policy, const struct present_view *view);
+
+/* A picture was aborted or skipped when its turn came. */
+void present_policy_miss(struct present_policy *policy);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Which packets and pictures belong to the part that is played, with time stamps made up. Not covered: what real containers
+ * say of time (tests/input/test_seeking.py).
+ */
+#include "pace.h"
+
+#include <check.h>
+
+#include "ns.h"
+#include "suite.h"
+
+#define MS NS_PER_MS
+#define S  NS_PER_S
+
+static const struct part whole = {.from_ns = INT64_MIN, .end_ns = INT64_MAX, .frame_duration_ns = 40 * MS};
+static const struct part from_2_to_4_s = {.from_ns = 2 * S, .end_ns = 4 * S, .frame_duration_ns = 40 * MS};
+
+static struct feed_pace feed_of(const struct part *part, bool may_jump)
+{
+    struct feed_pace pace = {.may_jump = may_jump};
+    feed_pace_restart(&pace, part);
+    return pace;
+}
+
+static struct packet_place feed(struct feed_pace *pace, int64_t pts_ns, bool key)
+{
+    const struct packet_times packet = {.dts_ns = NS_UNKNOWN, .pts_ns = pts_ns, .key = key};
+    return feed_pace_packet(pace, &packet);
+}
+
+START_TEST(packets_before_the_first_key_frame_of_a_pre_roll_are_passed_over)
+{
+    struct feed_pace pace = feed_of(&from_2_to_4_s, false);
+    ck_assert(feed(&pace, 1 * S, false).undecodable);
+    const struct packet_place key = feed(&pace, 1 * S + 40 * MS, true);
+    ck_assert(key.unwanted && !key.undecodable);
+    const struct packet_place behind = feed(&pace, 1 * S + 80 * MS, false);
+    ck_assert(behind.unwanted && !behind.undecodable);
+    ck_assert(!feed(&pace, 2 * S, false).unwanted);
+}
+END_TEST
+
+START_TEST(from_the_top_nothing_is_pre_roll)
+{
+    struct feed_pace pace = feed_of(&whole, false);
+    ck_assert(!feed(&pace, -1 * S, false).unwanted);
+}
+END_TEST
+
+START_TEST(a_packet_without_a_time_stamp_is_wanted)
+{
+    struct feed_pace pace = feed_of(&from_2_to_4_s, false);
+    ck_assert(!feed(&pace, NS_UNKNOWN, false).unwanted);
+}
+END_TEST
+
+START_TEST(a_seek_begins_a_segment)
+{
+    struct feed_pace pace = feed_of(&whole, false);
+    ck_assert_int_eq(feed(&pace, 0, true).segment, 1);
+    feed_pace_restart(&pace, &from_2_to_4_s);
+    ck_assert_int_eq(feed(&pace, 2 * S, true).segment, 2);
+}
+END_TEST
+
+START_TEST(time_stamps_that_go_far_back_begin_a_segment)
+{
+    struct feed_pace pace = feed_of(&from_2_to_4_s, false);
+    feed(&pace, 3600 * S, true);
+    ck_assert_int_eq(feed(&pace, 3590 * S + 40 * MS, false).segment, 1); /* by 10 s only */
+    ck_assert_int_eq(feed(&pace, 0, false).segment, 2);
+    ck_assert(!feed(&pace, 40 * MS, false).unwanted); /* behind a jump nothing is known to lie before the part */
+}
+END_TEST
+
+START_TEST(time_stamps_that_go_far_ahead_begin_a_segment_where_the_format_may_jump)
+{
+    struct feed_pace stays = feed_of(&whole, false);
+    feed(&stays, 0, true);
+    ck_assert_int_eq(feed(&stays, 60 * S, true).segment, 1); /* a picture just lasts */
+    struct feed_pace jumps = feed_of(&whole, true);
+    feed(&jumps, 0, true);
+    ck_assert_int_eq(feed(&jumps, 60 * S, true).segment, 2);
+}
+END_TEST
+
+static struct show_pace show_of(const struct part *part)
+{
+    struct show_pace pace;
+    show_pace_restart(&pace, part, 1, 7 * S);
+    return pace;
+}
+
+START_TEST(a_picture_without_a_time_stamp_follows_on)
+{
+    struct show_pace pace = show_of(&whole);
+    ck_assert_int_eq(show_pace_picture(&pace, 1, NS_UNKNOWN, 0).pts_ns, 7 * S); /* where reading began */
+    ck_assert_int_eq(show_pace_picture(&pace, 1, NS_UNKNOWN, 20 * MS).pts_ns, 7 * S + 40 * MS);
+    ck_assert_int_eq(show_pace_picture(&pace, 1, NS_UNKNOWN, 0).pts_ns, 7 * S + 60 * MS);
+}
+END_TEST
+
+START_TEST(pictures_outside_the_part_are_unwanted)
+{
+    struct show_pace pace = show_of(&from_2_to_4_s);
+    ck_assert(show_pace_picture(&pace, 1, 2 * S - 40 * MS, 0).unwanted);
+    ck_assert(!show_pace_picture(&pace, 1, 2 * S, 0).unwanted);
+    ck_assert(!show_pace_picture(&pace, 1, 4 * S - 1, 0).unwanted);
+    ck_assert(show_pace_picture(&pace, 1, 4 * S, 0).unwanted);
+}
+END_TEST
+
+START_TEST(a_long_picture_that_began_before_the_part_is_due_at_its_start)
+{
+    struct show_pace pace = show_of(&from_2_to_4_s);
+    const struct picture_place place = show_pace_picture(&pace, 1, 1 * S, 10 * S);
+    ck_assert(!place.unwanted);
+    ck_assert_int_eq(show_pace_due_ns(&pace, place.pts_ns), 2 * S);
+    ck_assert_int_eq(show_pace_due_ns(&pace, 3 * S), 3 * S);
+}
+END_TEST
+
+START_TEST(a_jump_is_told_against_what_was_expected)
+{
+    struct show_pace pace = show_of(&from_2_to_4_s);
+    show_pace_picture(&pace, 1, 3 * S, 0);
+    const struct picture_place place = show_pace_picture(&pace, 2, 100 * MS, 0);
+    ck_assert(place.jumped && !place.unwanted); /* the part's start means nothing behind it */
+    ck_assert_int_eq(place.jump_ns, 100 * MS - (3 * S + 40 * MS));
+    ck_assert(!show_pace_picture(&pace, 2, 140 * MS, 0).jumped);
+}
+END_TEST
+
+START_TEST(a_jump_before_the_first_picture_is_against_nothing)
+{
+    struct show_pace pace = show_of(&whole);
+    const struct picture_place place = show_pace_picture(&pace, 2, 100 * S, 0);
+    ck_assert(place.jumped);
+    ck_assert_int_eq(place.jump_ns, NS_UNKNOWN);
+}
+END_TEST
+
+START_TEST(what_is_presented_next_may_have_been_held_back)
+{
+    struct show_pace pace = show_of(&whole);
+    ck_assert_int_eq(show_pace_next_ns(&pace, 1, NS_UNKNOWN), NS_UNKNOWN);
+    ck_assert_int_eq(show_pace_next_ns(&pace, 1, 120 * MS), 120 * MS);
+    show_pace_picture(&pace, 1, 0, 0);
+    ck_assert_int_eq(show_pace_next_ns(&pace, 1, 120 * MS), 40 * MS); /* a reference that is decoded ahead */
+    ck_assert_int_eq(show_pace_next_ns(&pace, 1, 20 * MS), 20 * MS);
+    ck_assert_int_eq(show_pace_next_ns(&pace, 1, NS_UNKNOWN), 40 * MS);
+    ck_assert_int_eq(show_pace_next_ns(&pace, 2, 3600 * S), 40 * MS); /* behind a jump */
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        packets_before_the_first_key_frame_of_a_pre_roll_are_passed_over,
+        from_the_top_nothing_is_pre_roll,
+        a_packet_without_a_time_stamp_is_wanted,
+        a_seek_begins_a_segment,
+        time_stamps_that_go_far_back_begin_a_segment,
+        time_stamps_that_go_far_ahead_begin_a_segment_where_the_format_may_jump,
+        a_picture_without_a_time_stamp_follows_on,
+        pictures_outside_the_part_are_unwanted,
+        a_long_picture_that_began_before_the_part_is_due_at_its_start,
+        a_jump_is_told_against_what_was_expected,
+        a_jump_before_the_first_picture_is_against_nothing,
+        what_is_presented_next_may_have_been_held_back,
+        NULL,
+    };
+    return suite_run("pace", SUITE_TIMEOUT_DEFAULT, tests);
+}
