@@ -10,8 +10,10 @@ from pathlib import Path
 
 from .agreement.cli import observe_check_parser, run_observe_check
 from .batch.cli import (
+    calibrate_parser,
     merge_parser,
     plan_parser,
+    run_calibrate,
     run_job_parser,
     run_merge,
     run_parser,
@@ -19,15 +21,14 @@ from .batch.cli import (
     run_run,
     run_run_job,
 )
-from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted
-from .job.cli import calibrate_parser, run_calibrate
+from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError
 from .latency.options import add_latency_options, complete_latency_options
 from .machine.cli import repair_parser, run_repair
 from .parser import Command, Parser
-from .peers.cli import peers_parser, run_peers
-from .place import PROJECT
+from .paths import PROJECT
 from .processes import signals_as_exceptions
 from .report.cli import compare_parser, report_parser, run_compare, run_report
+from .report.peers import peers_parser, run_peers
 
 
 def demo_parser() -> Parser:
@@ -100,7 +101,7 @@ def main(argv: list[str]) -> int:
             # numpy's linear algebra would start threads, and nothing here needs any: children are forked.
             os.environ["OPENBLAS_NUM_THREADS"] = "1"
             run(arguments)
-    except DemoError as error:
+    except LabError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return error.code
     except Interrupted:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from .errors import EXIT_SETUP, DemoError
+from .errors import EXIT_SETUP, LabError
 
 
 def cache_folder() -> Path:
@@ -25,10 +25,10 @@ def only_one(what: str) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / f"{what}.lock").open("w")
     except OSError as cause:
-        raise DemoError(f"{folder} cannot be written ({cause.strerror}); set DLEX_CACHE", EXIT_SETUP) from cause
+        raise LabError(f"{folder} cannot be written ({cause.strerror}); set DLEX_CACHE", EXIT_SETUP) from cause
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as cause:
-            raise DemoError(f"another {what} is running; wait until it has ended", EXIT_SETUP) from cause
+            raise LabError(f"another {what} is running; wait until it has ended", EXIT_SETUP) from cause
         yield

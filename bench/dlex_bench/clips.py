@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from .cache import cache_folder
-from .errors import EXIT_SETUP, DemoError
+from .errors import EXIT_SETUP, LabError
 
 NS_PER_S = 1_000_000_000
 FILM_FILES = ("bbb_trailer_720p.mp4", "trailer_720p.mov")
@@ -58,7 +58,7 @@ def why_not_makeable(root: Path, recipe: str) -> str | None:
 def make_clip(root: Path, recipe: str) -> Path:
     made = subprocess.run([root / "media/make", recipe], stdout=subprocess.PIPE, text=True, check=False)
     if made.returncode != 0:
-        raise DemoError(f"the clip {recipe} could not be made; run `media/make {recipe}`", EXIT_SETUP)
+        raise LabError(f"the clip {recipe} could not be made; run `media/make {recipe}`", EXIT_SETUP)
     return Path(made.stdout.strip())
 
 
@@ -66,7 +66,7 @@ def clip_facts(path: Path) -> ClipFacts:
     try:
         changed_ns = path.stat().st_mtime_ns
     except OSError as cause:
-        raise DemoError(f"there is no clip {path} ({cause.strerror}); make it again", EXIT_SETUP) from cause
+        raise LabError(f"there is no clip {path} ({cause.strerror}); make it again", EXIT_SETUP) from cause
     return _facts(path, changed_ns)
 
 
@@ -75,7 +75,7 @@ def _facts(path: Path, _changed_ns: int) -> ClipFacts:
     """Counting the packets reads the whole file: once a batch is enough."""
     program = shutil.which("ffprobe")
     if not program:
-        raise DemoError("ffprobe is not installed; install it with `apt install ffmpeg`", EXIT_SETUP)
+        raise LabError("ffprobe is not installed; install it with `apt install ffmpeg`", EXIT_SETUP)
     options = ["-v", "error", "-count_packets", "-select_streams", "v:0", "-of", "json", "-show_entries"]
     entries = "stream=width,height,avg_frame_rate,start_time,nb_read_packets"
     asked = subprocess.run([program, *options, entries, path], capture_output=True, text=True, check=False)
@@ -91,4 +91,4 @@ def _facts(path: Path, _changed_ns: int) -> ClipFacts:
         )
     except (ValueError, KeyError, IndexError, ZeroDivisionError) as cause:
         words = (asked.stderr.strip().splitlines() or ["it has no video stream"])[-1]
-        raise DemoError(f"{path} cannot be used as a clip ({words}); choose another", EXIT_SETUP) from cause
+        raise LabError(f"{path} cannot be used as a clip ({words}); choose another", EXIT_SETUP) from cause

@@ -10,7 +10,7 @@ EXIT_UNFIT = 2
 EXIT_SIGNAL = 4
 
 
-class DemoError(Exception):
+class LabError(Exception):
     """`sentence` reads "cause; what to do"."""
 
     def __init__(self, sentence: str, code: int = EXIT_UNFIT) -> None:
@@ -18,7 +18,7 @@ class DemoError(Exception):
         self.code = code
 
 
-class TimedOut(DemoError):
+class TimedOut(LabError):
     """A program did not end within the time that even a slow machine needs."""
 
     def __init__(self, what: str, limit_s: float) -> None:

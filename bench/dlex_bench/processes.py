@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, NoReturn
 
-from .errors import EXIT_SETUP, EXIT_SIGNAL, DemoError, Interrupted, TimedOut
+from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError, TimedOut
 
 PR_SET_PDEATHSIG = 1
 GRACE_S = 3.0
@@ -40,7 +40,7 @@ def choose_cpus(wanted: int | None = None) -> tuple[int, frozenset[int]]:
     cpu = max(allowed) if wanted is None else wanted
     if cpu not in allowed:
         told = ", ".join(map(str, sorted(allowed)))
-        raise DemoError(f"CPU {cpu} is not among those that may be used ({told}); name one of them", EXIT_SETUP)
+        raise LabError(f"CPU {cpu} is not among those that may be used ({told}); name one of them", EXIT_SETUP)
     return cpu, frozenset(allowed - {cpu} or allowed)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .errors import DemoError
+from .errors import LabError
 from .processes import child, last_words
 
 
@@ -27,7 +27,7 @@ def comparing(
 def read_summary(out: Path, status: int) -> dict[str, Any]:
     if status != 0:
         words = last_words(out.with_suffix(".log")) or "no message"
-        raise DemoError(f"dlex-qoe ended with status {status} ({words}); try it by hand")
+        raise LabError(f"dlex-qoe ended with status {status} ({words}); try it by hand")
     summary: dict[str, Any] = json.loads(out.read_text())["summary"]
     return summary
 

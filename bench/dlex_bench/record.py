@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import DemoError
+from .errors import LabError
 
 # unseen: what an observer of the screen says, who does not know the reason.
 DROPPED = ("aborted", "skipped", "late", "unseen")
@@ -50,9 +50,9 @@ def read_frames(run_dir: Path) -> list[Frame]:
         with path.open(newline="") as lines:
             frames = [_frame(row) for row in csv.DictReader(lines) if row["verdict"] in PLAYED]
     except (OSError, KeyError, ValueError) as cause:
-        raise DemoError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
+        raise LabError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
     if not any(frame.verdict == "shown" for frame in frames):
-        raise DemoError("no picture was shown; play the clip by hand to see why")
+        raise LabError("no picture was shown; play the clip by hand to see why")
     return frames
 
 
@@ -76,7 +76,7 @@ def read_run(run_dir: Path) -> dict[str, Any]:
     try:
         facts: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError) as cause:
-        raise DemoError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
+        raise LabError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
     return facts
 
 
@@ -106,5 +106,5 @@ def end_skew_ms(frames: list[Frame]) -> float:
 def frame_duration_s(frames: list[Frame]) -> float:
     steps = [after.pts_ns - before.pts_ns for before, after in itertools.pairwise(frames)]
     if not steps or statistics.median(steps) <= 0:
-        raise DemoError("the clip has too few pictures to measure; choose a longer one")
+        raise LabError("the clip has too few pictures to measure; choose a longer one")
     return statistics.median(steps) / 1e9

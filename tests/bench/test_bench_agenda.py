@@ -40,9 +40,9 @@ def ids(jobs):
 
 class Mistakes(unittest.TestCase):
     def refusal(self, text):
-        from dlex_bench.errors import EXIT_SETUP, DemoError
+        from dlex_bench.errors import EXIT_SETUP, LabError
 
-        with self.assertRaises(DemoError) as caught:
+        with self.assertRaises(LabError) as caught:
             jobs_of(text)
         self.assertEqual(caught.exception.code, EXIT_SETUP)
         self.assertNotIn("\n", str(caught.exception))
@@ -125,12 +125,12 @@ class Clips(unittest.TestCase):
 
     def refusal(self, clip, observe="outside"):
         """Of a clip of the second section; the first has a good one."""
-        from dlex_bench.errors import EXIT_SETUP, DemoError
+        from dlex_bench.errors import EXIT_SETUP, LabError
 
         good = "{recipe: stamped_small, unstamped: progressive_cabac}"
         text = f"config: {{observe: {observe}, defaults: {{clip: {good}}}}}\n" + PLAYERS.split("  - {id: b")[0]
         text += f"sections:\n  - id: x\n  - id: y\n    params:\n      clip: {clip}\n"
-        with self.assertRaises(DemoError) as caught:
+        with self.assertRaises(LabError) as caught:
             self.read(text)
         told = str(caught.exception)
         self.assertEqual(caught.exception.code, EXIT_SETUP)
@@ -309,12 +309,12 @@ class Jobs(unittest.TestCase):
 
     def test_selection_is_by_job_or_setting(self):
         from dlex_bench.agenda.jobs import select
-        from dlex_bench.errors import DemoError
+        from dlex_bench.errors import LabError
 
         jobs = jobs_of(CLIP + PLAYERS)
         self.assertEqual(ids(select(jobs, ["all-b"])), ["all-b-r1", "all-b-r2"])
         self.assertEqual(ids(select(jobs, ["*-r2"])), ["all-b-r2", "all-a-r2"])
-        with self.assertRaisesRegex(DemoError, "no job"):
+        with self.assertRaisesRegex(LabError, "no job"):
             select(jobs, ["nix"])
 
 

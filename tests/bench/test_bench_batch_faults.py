@@ -181,7 +181,7 @@ class Disk(Batches):
         self.assertEqual({path.name for path in out.rglob("*") if path.is_file()} - {".lock", ".claim"}, set())
 
     def test_disk_that_takes_no_more_files_is_full(self):
-        from dlex_bench.room import DiskFull, require_room, telling_full_disk
+        from dlex_bench.disk_space import DiskFull, require_room, telling_full_disk
 
         subprocess.run(["mount", "-o", "remount,size=24m,nr_inodes=10", self.disk], check=True)
         require_room(self.disk)
@@ -192,7 +192,7 @@ class Disk(Batches):
             require_room(self.disk)
 
     def test_full_disk_while_calibrating_keeps_the_tries_so_far(self):
-        from dlex_bench.room import DiskFull
+        from dlex_bench.disk_space import DiskFull
         from dlex_bench.batch.runner import _calibrate_for
         from dlex_bench.job.budget import read_calibration
 
@@ -221,7 +221,7 @@ class Disk(Batches):
         self.assertEqual(read_calibration(out, "m")["budget_ms"], 10)
 
     def test_try_that_failed_for_want_of_room_is_told_so(self):
-        from dlex_bench.room import DiskFull
+        from dlex_bench.disk_space import DiskFull
         from dlex_bench.job.calibrate import calibrate
 
         out = self.disk / "out"
@@ -313,12 +313,12 @@ class Faults(Batches):
         self.assertIn("Traceback", (self.store.folder(self.job.id) / "traceback.txt").read_text())
 
     def test_job_that_failed_for_want_of_room_is_as_if_it_had_not_begun(self):
-        from dlex_bench.room import ROOM_BYTES
-        from dlex_bench.errors import DemoError
+        from dlex_bench.disk_space import ROOM_BYTES
+        from dlex_bench.errors import LabError
 
         free = [mock.Mock(free=ROOM_BYTES), mock.Mock(free=ROOM_BYTES - 1)]
         failed = {"status": "failed", "reason": "the player could not write its record"}
-        with mock.patch("shutil.disk_usage", side_effect=free), self.assertRaisesRegex(DemoError, "is full"):
+        with mock.patch("shutil.disk_usage", side_effect=free), self.assertRaisesRegex(LabError, "is full"):
             self.run_one(return_value=failed)
         self.assertFalse(self.store.folder(self.job.id).exists())
 
@@ -334,11 +334,11 @@ class Faults(Batches):
         self.assertIn("none for /run/dlex.journal", result["reason"])
 
     def test_full_disk_is_told_of_the_results_only_where_it_is_theirs(self):
-        from dlex_bench.room import DiskFull, telling_full_disk
-        from dlex_bench.errors import DemoError
+        from dlex_bench.disk_space import DiskFull, telling_full_disk
+        from dlex_bench.errors import LabError
 
         out = self.store.out
-        with self.assertRaisesRegex(DemoError, "there is room on the disk of .*, but none for") as caught:
+        with self.assertRaisesRegex(LabError, "there is room on the disk of .*, but none for") as caught:
             with telling_full_disk(out):
                 Path("/dev/full").write_text("no room for it")
         self.assertNotIsInstance(caught.exception, DiskFull)

@@ -16,7 +16,7 @@ with_packages("pydantic, rich, yaml")
 
 from dlex_bench.agenda.jobs import Job
 from dlex_bench.batch import runner
-from dlex_bench.errors import DemoError
+from dlex_bench.errors import LabError
 from dlex_bench.job import budget
 from dlex_bench.job.calibrate import calibrate
 from dlex_bench.job.context import Context
@@ -90,7 +90,7 @@ class Search(unittest.TestCase):
         self.assertFalse(at_the_limit([Try(0.3, 0.5)], 0.3))
 
     def test_clip_that_is_too_light_is_told(self):
-        with self.assertRaisesRegex(DemoError, "harder to decode"):
+        with self.assertRaisesRegex(LabError, "harder to decode"):
             search(lambda share: 0.0)
 
 
@@ -181,7 +181,7 @@ class Whose(unittest.TestCase):
     def test_each_machine_of_a_folder_has_its_own_budget(self):
         self.write("a", 10.0)
         self.assertFalse(budget.calibrated_budget_is_known(self.batch, "b"))
-        with self.assertRaisesRegex(DemoError, "calibration-b.json tells none"):
+        with self.assertRaisesRegex(LabError, "calibration-b.json tells none"):
             budget.calibrated_budget_ms(self.batch, "b", 40)
         self.write("b", 7.0)
         self.assertEqual([budget.calibrated_budget_ms(self.batch, it, 40) for it in "ab"], [10.0, 7.0])

@@ -8,7 +8,7 @@ from unittest import mock
 
 from dlex_bench.demo import calibrate
 from dlex_bench.demo.calibrate import SHARE_MAX, Calibration, Try, enough, next_share
-from dlex_bench.errors import DemoError, TimedOut
+from dlex_bench.errors import LabError, TimedOut
 from dlex_bench.demo.findings import rms_skew_ms, sentences
 from dlex_bench.demo.model import corrected_share, end_lateness_s, share_for
 from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
@@ -100,9 +100,9 @@ class Tries(unittest.TestCase):
 
     def test_clip_that_seems_a_little_too_hard_is_tried(self):
         calibrate._require_load_possible(1.5 * SHARE_MAX, 0.6)
-        with self.assertRaisesRegex(DemoError, "the clip needs 95% of this CPU, more than"):
+        with self.assertRaisesRegex(LabError, "the clip needs 95% of this CPU, more than"):
             calibrate._require_load_possible(2.1 * SHARE_MAX, 0.95)
-        with self.assertRaisesRegex(DemoError, "too little to be disturbed"):
+        with self.assertRaisesRegex(LabError, "too little to be disturbed"):
             calibrate._require_load_possible(0.005, 0.004)
 
     def concluded(self, *tries):
@@ -111,7 +111,7 @@ class Tries(unittest.TestCase):
         return result
 
     def test_only_time_outs_are_told_with_their_cause(self):
-        with self.assertRaisesRegex(DemoError, r"busy with other work \(load average [0-9.]+\): even with 40 %"):
+        with self.assertRaisesRegex(LabError, r"busy with other work \(load average [0-9.]+\): even with 40 %"):
             self.concluded(Try(0.4, 2.0, None, True))
 
     def test_usable_last_try_gives_the_share_that_follows_from_it(self):
@@ -241,11 +241,11 @@ class Records(unittest.TestCase):
             self.assertEqual(figures_of_job.figures_of(folder, summary, None, "own")["frame_ms"], frame_ms)
 
     def test_record_without_a_shown_picture_is_refused(self):
-        with self.assertRaisesRegex(DemoError, "no picture was shown"):
+        with self.assertRaisesRegex(LabError, "no picture was shown"):
             read_frames(self.record("0,0,I,0,9,1,2,3,,,none,,"))
 
     def test_torn_record_is_refused(self):
-        with self.assertRaisesRegex(DemoError, "cannot be read"):
+        with self.assertRaisesRegex(LabError, "cannot be read"):
             read_frames(self.record("0,forty,I,0,9,1,2,3,,,shown,,"))
 
 

@@ -9,7 +9,7 @@ from made_up import point, repeated, result, settings_of
 from rich.console import Console
 
 from dlex_bench.analysis import front, goals, held, outcome, results_frame, statistics
-from dlex_bench.peers import standings
+from dlex_bench.report import standings
 
 MISSES = "no rt-app miss under deadline that the player causes"
 

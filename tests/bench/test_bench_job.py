@@ -28,7 +28,7 @@ import made_up
 
 from dlex_bench.agenda.jobs import Job
 from dlex_bench.errors import Interrupted
-from dlex_bench.beside.rtapp import RTAPP_LIMIT_S
+from dlex_bench.rig.load.rtapp import RTAPP_LIMIT_S
 from dlex_bench.job import companions
 from dlex_bench.job import execute as execution
 from dlex_bench.job import setting as settings
@@ -37,7 +37,7 @@ from dlex_bench.batch.one import result_line
 from dlex_bench.job.context import Context, loops_file
 from dlex_bench.job.execute import execute
 from dlex_bench.job.loops import Loops, loops_of, verify
-from dlex_bench.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
+from dlex_bench.rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 from dlex_bench.report.facts import batch_facts
 from dlex_bench.report.gather import Batch
 from dlex_bench.processes import signals_as_exceptions

@@ -283,7 +283,7 @@ class Plans(unittest.TestCase):
             self.assertGreaterEqual(len(plan.durations_us), 4)
 
     def test_memory_of_the_load_is_bounded_by_what_is_free(self):
-        from dlex_bench.beside import stress
+        from dlex_bench.rig.load import stress
 
         with mock.patch.object(stress, "find_stress", lambda: "stress"):
             command = stress.stress_command(8, 2, 1 << 30)

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench.beside import filler
+from dlex_bench.rig.load import filler
 from dlex_bench.demo.load import load
 
 CPU = max(os.sched_getaffinity(0))

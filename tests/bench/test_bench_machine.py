@@ -18,7 +18,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench.errors import DemoError
+from dlex_bench.errors import LabError
 from dlex_bench.job.placing import Placing
 from dlex_bench.machine import cgroups, journal, lock
 from dlex_bench.machine.domain import own_cpu, threads_of
@@ -54,7 +54,7 @@ def own_cpu_soon():
             try:
                 domain = stack.enter_context(own_cpu(CPU))
                 break
-            except DemoError as refusal:
+            except LabError as refusal:
                 if "another run" not in str(refusal) or time.monotonic() > limit:
                     raise
                 time.sleep(0.1)
@@ -88,7 +88,7 @@ def program(text, *, new_group=False):
 
 HOLDER = f"""
 import sys, time
-from dlex_bench.errors import DemoError, Interrupted
+from dlex_bench.errors import LabError, Interrupted
 from dlex_bench.machine.domain import own_cpu
 from dlex_bench.machine.policy import Policy
 from dlex_bench.machine.quota import quota_group
@@ -111,7 +111,7 @@ class Text(unittest.TestCase):
     def test_nonsense_is_refused_with_a_sentence(self):
         for text in ("", "fifo", "fifo:0", "fifo:100", "fifo:-1", "rr:x", "deadline:41/40", "deadline:0/40", "deadline:15",
                      "deadline:1e1/40", "quota:0.5/40", "quota:15/2000", "idle", "other:1", "deadline:15/40/40"):
-            with self.assertRaises(DemoError, msg=text) as caught:
+            with self.assertRaises(LabError, msg=text) as caught:
                 Policy.parse(text)
             self.assertIn(repr(text), str(caught.exception))
             self.assertIn(";" if ":" not in str(caught.exception) else "", str(caught.exception))
@@ -147,7 +147,7 @@ class Threads(unittest.TestCase):
     def test_thread_that_ended_is_told_as_such(self):
         process = subprocess.Popen(["true"])
         process.wait()
-        with self.assertRaisesRegex(DemoError, "ended before"):
+        with self.assertRaisesRegex(LabError, "ended before"):
             apply(Policy.parse("other"), process.pid)
 
     def as_nobody(self, most):
@@ -168,7 +168,7 @@ class Threads(unittest.TestCase):
                 try:
                     apply(Policy.parse("fifo:5"), started.pid)
                     told = str(policy_of(started.pid))
-                except DemoError as refusal:
+                except LabError as refusal:
                     told = str(refusal)
                 started.kill()
             os.write(writing, json.dumps([sorted(allowed_kinds()), told]).encode())
@@ -206,12 +206,12 @@ class OwnCpu(unittest.TestCase):
             with child([sys.executable, "-c", BUSY], cpus={CPU}, enter=domain.enter) as process:
                 apply(DEADLINE, process.pid)
                 self.assertEqual(policy_of(process.pid), DEADLINE)
-                with self.assertRaisesRegex(DemoError, "not admit"):
+                with self.assertRaisesRegex(LabError, "not admit"):
                     apply(Policy.parse("deadline:40/40"), process.pid)
         self.assertEqual(snapshot(), before)
         if len(os.sched_getaffinity(0)) > 1:
             with child([sys.executable, "-c", BUSY], cpus={CPU}) as process:
-                with self.assertRaisesRegex(DemoError, "domain of its own"):
+                with self.assertRaisesRegex(LabError, "domain of its own"):
                     apply(DEADLINE, process.pid)
 
     def test_sleeping_thread_is_admitted_when_it_wakes_on_the_cpu(self):
@@ -251,11 +251,11 @@ class OwnCpu(unittest.TestCase):
 
     def test_second_one_is_refused_with_a_reason(self):
         with own_cpu_soon():
-            with self.assertRaisesRegex(DemoError, "another run has given a CPU"), own_cpu(CPU):
+            with self.assertRaisesRegex(LabError, "another run has given a CPU"), own_cpu(CPU):
                 pass
 
     def test_no_such_cpu_is_told(self):
-        with self.assertRaisesRegex(DemoError, "there is no CPU 4000; choose one of"), own_cpu(4000):
+        with self.assertRaisesRegex(LabError, "there is no CPU 4000; choose one of"), own_cpu(4000):
             pass
 
 
@@ -396,7 +396,7 @@ class Locks(unittest.TestCase):
         self.addCleanup(patch.stop)
 
     def refusal(self, cpu):
-        with self.assertRaises(DemoError) as caught, only_measurement({cpu}):
+        with self.assertRaises(LabError) as caught, only_measurement({cpu}):
             pass
         return str(caught.exception)
 
@@ -482,7 +482,7 @@ class Journals(unittest.TestCase):
         with journal.journal("test", "it is taken") as steps:
             steps.set_value(self.value, "0")
             self.assertEqual(repair(), [])
-            with self.assertRaisesRegex(DemoError, "it is taken"), journal.journal("test", "it is taken"):
+            with self.assertRaisesRegex(LabError, "it is taken"), journal.journal("test", "it is taken"):
                 pass
             self.assertEqual(self.value.read_text(), "0")
 

@@ -54,7 +54,7 @@ VERSIONS = {"mplayer": ("1.5",), "mpv": ("0.35.", "0.40."), "ffplay": ("5.1.", "
 
 def version_of(player):
     """The version of its Debian package, without the epoch; "" where it is of no package."""
-    from dlex_bench.batch.facts import program_facts
+    from dlex_bench.machine.facts import program_facts
 
     fact = program_facts(Path("/nonexistent"))[player]
     return ((fact and fact["version"]) or "").split(":")[-1]
@@ -72,7 +72,7 @@ def changed(job, **clip):
 
 
 def adapter_of(job):
-    from dlex_bench.players.playing import adapter_for
+    from dlex_bench.rig.players.playing import adapter_for
 
     return adapter_for(job.player, DLEX_PLAY)
 
@@ -107,7 +107,7 @@ class Screen:
 class OnStage(Folder):
     def setUp(self):
         super().setUp()
-        from dlex_bench.stage.stage import stage
+        from dlex_bench.rig.stage import stage
 
         holder = contextlib.ExitStack()
         self.addCleanup(holder.close)
@@ -115,7 +115,7 @@ class OnStage(Folder):
         self.screen = Screen(self.stage.display.screen_file)
 
     def playing(self, job, clip=None):
-        from dlex_bench.players.playing import playing
+        from dlex_bench.rig.players.playing import playing
 
         self.out = self.folder / job.id
         self.out.mkdir()
@@ -245,7 +245,7 @@ class Faults(OnStage):
                 player.wait(1.0, self.stage.require_alive)
 
     def test_player_that_hangs_is_ended_and_said_so(self):
-        from dlex_bench.players import playing
+        from dlex_bench.rig.players import playing
 
         job = jobs()["dlex_slack"]
         with mock.patch.object(playing, "LIMIT_EXTRA_S", 0.0), self.playing(job) as player:
@@ -272,7 +272,7 @@ class Faults(OnStage):
                         adapter_of(job).argv(job, CLIP, self.folder)
 
     def test_unknown_player_is_a_sentence(self):
-        from dlex_bench.players.playing import adapter_for
+        from dlex_bench.rig.players.playing import adapter_for
 
         with self.assertRaisesRegex(Exception, "'vlc' is no player known here"):
             adapter_for("vlc", DLEX_PLAY)

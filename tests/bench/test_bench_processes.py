@@ -13,8 +13,8 @@ from unittest import mock
 
 from dlex_bench import processes
 from dlex_bench.errors import Interrupted
-from dlex_bench.players.playing import Playing, adapter_for
-from dlex_bench.players.threads import UNKNOWN, _work, unknown_threads
+from dlex_bench.rig.players.playing import Playing, adapter_for
+from dlex_bench.rig.players.threads import UNKNOWN, _work, unknown_threads
 from dlex_bench.processes import child, children_cpu_s, signals_as_exceptions, wait_for
 
 CPUS = os.sched_getaffinity(0)

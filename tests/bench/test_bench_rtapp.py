@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench.beside.rtapp import (
+from dlex_bench.rig.load.rtapp import (
     TOLD_NS_PER_LOOP,
     TaskPolicy,
     find_rtapp,
@@ -22,8 +22,8 @@ from dlex_bench.beside.rtapp import (
     rtapp,
     rtapp_config,
 )
-from dlex_bench.beside.rtapp_log import Activation, Sample, fare, jobs_done, read_activations, work_us
-from dlex_bench.errors import EXIT_SETUP, DemoError
+from dlex_bench.rig.load.rtapp_log import Activation, Sample, fare, jobs_done, read_activations, work_us
+from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.paper import TASKS
 
 CPU = max(os.sched_getaffinity(0))
@@ -68,9 +68,9 @@ class Logs(Folder):
         self.assertEqual(len(read_activations(self.log(LOG + "   0    300"))), 2)
 
     def test_something_else_than_a_log_is_told(self):
-        with self.assertRaisesRegex(DemoError, "no log of rt-app"):
+        with self.assertRaisesRegex(LabError, "no log of rt-app"):
             read_activations(self.log("a b c d e f g h i j k l\n" * 2))
-        with self.assertRaisesRegex(DemoError, "wrote no log"):
+        with self.assertRaisesRegex(LabError, "wrote no log"):
             read_activations(self.folder / "absent")
 
     def test_work_is_what_was_used_between_moments_of_sleep(self):
@@ -150,7 +150,7 @@ class RunningRtApp(Folder):
         return len(samples) > 1 and samples[-1].cpu_us - samples[0].cpu_us > 100_000
 
     def test_rt_app_that_dies_is_noticed_with_its_status(self):
-        with self.assertRaisesRegex(DemoError, "rt-app ended by itself with status -9"):
+        with self.assertRaisesRegex(LabError, "rt-app ended by itself with status -9"):
             with rtapp(CPU, 25.0, self.folder) as running:
                 running.process.send_signal(signal.SIGKILL)
                 running.process.wait()
@@ -162,7 +162,7 @@ class RunningRtApp(Folder):
         self.assertLess(measured, 1000)
 
     def test_absent_rt_app_is_told_in_a_sentence(self):
-        with mock.patch.dict(os.environ, PATH="/nowhere"), self.assertRaises(DemoError) as caught:
+        with mock.patch.dict(os.environ, PATH="/nowhere"), self.assertRaises(LabError) as caught:
             find_rtapp()
         self.assertEqual(caught.exception.code, EXIT_SETUP)
         self.assertIn("apt install rt-app", str(caught.exception))

@@ -15,12 +15,12 @@ import time
 import unittest
 from pathlib import Path
 
-from dlex_bench.errors import DemoError
-from dlex_bench.stage.device import Device
-from dlex_bench.stage.display import display
-from dlex_bench.stage.folder import PREFIX, private_folder
-from dlex_bench.stage.sound import SINK, sound
-from dlex_bench.stage.stage import stage
+from dlex_bench.errors import LabError
+from dlex_bench.rig.device import Device
+from dlex_bench.rig.screen import display
+from dlex_bench.rig.folder import PREFIX, private_folder
+from dlex_bench.rig.sound import SINK, sound
+from dlex_bench.rig.stage import stage
 from outside import children_of
 
 SKIPPED = 77
@@ -123,13 +123,13 @@ class Whole(unittest.TestCase):
                 device: Device = getattr(place, victim)
                 device.process.kill()
                 self.assertTrue(wait_until(lambda: not place.alive()))
-                with self.assertRaisesRegex(DemoError, f"^{name} was ended by signal 9 while it was needed"):
+                with self.assertRaisesRegex(LabError, f"^{name} was ended by signal 9 while it was needed"):
                     place.require_alive()
 
     def test_kill_9_of_the_owner_ends_the_devices_and_the_next_start_removes_the_folders(self):
         script = (
             "import os, time\n"
-            "from dlex_bench.stage.stage import stage\n"
+            "from dlex_bench.rig.stage import stage\n"
             f"with stage({SIZE}, os.sched_getaffinity(0)) as place:\n"
             "    print(place.environment['HOME'], place.display.environment['DISPLAY'][1:], flush=True)\n"
             "    time.sleep(600)\n"
@@ -156,7 +156,7 @@ class Whole(unittest.TestCase):
         before = os.environ["PATH"]
         try:
             os.environ["PATH"] = "/nonexistent"
-            with self.assertRaisesRegex(DemoError, "Xvfb is not installed; install it with `apt install xvfb`"):
+            with self.assertRaisesRegex(LabError, "Xvfb is not installed; install it with `apt install xvfb`"):
                 with stage(SIZE, CPUS):
                     self.fail("there is a screen without Xvfb")
         finally:

@@ -21,8 +21,8 @@ import unittest
 from pathlib import Path
 
 from dlex_bench.agreement.differences import certain_to_be_seen, differences, longest_blink_ns
-from dlex_bench.errors import DemoError
-from dlex_bench.stage.stage import stage
+from dlex_bench.errors import LabError
+from dlex_bench.rig.stage import stage
 
 OBSERVE, PLAY, QOE, MAKE = sys.argv[1:5]
 SKIPPED = 77
@@ -46,7 +46,7 @@ class Case(unittest.TestCase):
         self.clip = clip("stamped_small")
         try:
             self.stage = self.enterContext(stage(SIZE, CPUS))
-        except DemoError as cause:
+        except LabError as cause:
             raise unittest.SkipTest(str(cause)) from cause
 
     def options(self, **changes):

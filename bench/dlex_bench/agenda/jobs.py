@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..clips import film_is_here
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..order import interleaved
 from .model import Agenda, Conditions, NoLoad, Section, WorkloadBase
 
@@ -89,7 +89,7 @@ def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> li
         for workload in plays(agenda, combination)
     ]
     if not settings:
-        raise DemoError("the agenda's sections exclude every workload; look at their `only`", EXIT_SETUP)
+        raise LabError("the agenda's sections exclude every workload; look at their `only`", EXIT_SETUP)
     rounds = max(setting.repetitions for setting in settings)
     return [
         replace(setting.job, id=f"{setting.job.id}-r{number}", repetition=number)
@@ -108,7 +108,7 @@ def select(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:
         if any(fnmatch.fnmatchcase(name, pattern) for name in (job.id, setting_of(job)) for pattern in patterns)
     ]
     if not chosen:
-        raise DemoError(f"no job is named by {' or '.join(patterns)}; `plan` lists their names", EXIT_SETUP)
+        raise LabError(f"no job is named by {' or '.join(patterns)}; `plan` lists their names", EXIT_SETUP)
     return chosen
 
 
@@ -205,7 +205,7 @@ def _last(layers: Sequence[Conditions], key: str) -> Any:
 def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -> dict[str, Any]:
     clip = _last(layers, "clip")
     if clip is None:
-        raise DemoError(f"{name} has no clip; give one in config.defaults or in a section's params", EXIT_SETUP)
+        raise LabError(f"{name} has no clip; give one in config.defaults or in a section's params", EXIT_SETUP)
     length_s = extent.wanted_length_s or clip.length_s
     told = {"start_s": clip.start_s, "length_s": length_s}
     if clip.file is not None:
@@ -216,5 +216,5 @@ def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -
 
 def _observe(wanted: str, player: str, name: str) -> str:
     if wanted == "inside" and player != OURS:
-        raise DemoError(f"{name}: only dlex-play has a record of its own; {player} wants observe: outside", EXIT_SETUP)
+        raise LabError(f"{name}: only dlex-play has a record of its own; {player} wants observe: outside", EXIT_SETUP)
     return wanted

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from ..errors import DemoError
+from ..errors import LabError
 from ..machine.policy import FORMS, Policy
 
 # Job ids are made of these by "-", and name folders.
@@ -27,7 +27,7 @@ def _policy(text: Any) -> Any:
         raise ValueError(f"a policy is one of {FORMS}")
     try:
         return str(Policy.parse(text))
-    except DemoError as cause:
+    except LabError as cause:
         raise ValueError(str(cause)) from cause
 
 

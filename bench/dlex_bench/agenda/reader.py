@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ..errors import EXIT_SETUP, DemoError
-from ..place import PROJECT
+from ..errors import EXIT_SETUP, LabError
+from ..paths import PROJECT
 from .clip_checks import Places, check_clips
 from .model import Agenda, Entry
 from .nearest import nearest
@@ -27,11 +27,11 @@ def read_agenda(path: Path, root: Path = PROJECT, begun: Collection[str] | None 
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as cause:
         reason = cause.strerror if isinstance(cause, OSError) else "it is not text"
-        raise DemoError(f"{path} cannot be read ({reason}); name an agenda, such as bench/agendas/smoke.yaml", EXIT_SETUP) \
+        raise LabError(f"{path} cannot be read ({reason}); name an agenda, such as bench/agendas/smoke.yaml", EXIT_SETUP) \
             from cause
     agenda, tree = _parse(text, str(path))
 
-    def refuse(place: Sequence[int | str], reason: str) -> DemoError:
+    def refuse(place: Sequence[int | str], reason: str) -> LabError:
         return _refusal(str(path), _line_of(tree, place), f"{_spelled(place)} {reason}")
 
     check_clips(agenda, Places(path.parent, root), refuse, begun)
@@ -64,8 +64,8 @@ def _parse(text: str, name: str) -> tuple[Agenda, yaml.Node]:
     return agenda, tree
 
 
-def _refusal(name: str, line: int, reason: str) -> DemoError:
-    return DemoError(f"{name}, line {line}: {reason}", EXIT_SETUP)
+def _refusal(name: str, line: int, reason: str) -> LabError:
+    return LabError(f"{name}, line {line}: {reason}", EXIT_SETUP)
 
 
 def _repeated_keys(node: yaml.Node, seen: frozenset[int] = frozenset()) -> Iterator[tuple[int, str]]:
@@ -84,7 +84,7 @@ def _repeated_keys(node: yaml.Node, seen: frozenset[int] = frozenset()) -> Itera
         yield from _repeated_keys(child, seen)
 
 
-def _first_error(name: str, tree: yaml.Node, cause: ValidationError) -> DemoError:
+def _first_error(name: str, tree: yaml.Node, cause: ValidationError) -> LabError:
     error = cause.errors(include_url=False)[0]
     place = _without_tags(tree, error["loc"])
     line = _line_of(tree, place)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 
 Recipe = dict[str, Any]
 # In place of the filter that numbers the pictures (media/stamps.py).
@@ -21,7 +21,7 @@ def read_recipes(root: Path) -> dict[str, Recipe]:
     try:
         return tomllib.loads(path.read_text())
     except (OSError, ValueError) as cause:
-        raise DemoError(f"{path} cannot be read ({cause}); call it from the project's folder", EXIT_SETUP) from cause
+        raise LabError(f"{path} cannot be read ({cause}); call it from the project's folder", EXIT_SETUP) from cause
 
 
 def is_stamped(recipe: Recipe) -> bool:

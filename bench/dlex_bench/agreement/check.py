@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from ..agenda.jobs import Job
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..job.context import Context
 from ..job.execute import OWN, execute
 from ..job.observer import SEEN
@@ -35,11 +35,11 @@ class Options:
 
 def check(options: Options) -> None:
     if options.reps < 1:
-        raise DemoError(f"--reps={options.reps} would compare nothing; give 1 or more", EXIT_SETUP)
+        raise LabError(f"--reps={options.reps} would compare nothing; give 1 or more", EXIT_SETUP)
     try:
         options.out.mkdir(parents=True)
     except OSError as cause:
-        raise DemoError(f"{options.out} cannot be made ({cause.strerror}); name another folder by --out", EXIT_SETUP) from cause
+        raise LabError(f"{options.out} cannot be made ({cause.strerror}); name another folder by --out", EXIT_SETUP) from cause
     context = Context(options.root, options.out)
     rows = []
     for repetition in range(1, options.reps + 1):
@@ -59,7 +59,7 @@ def _observed(job: Job, directory: Path, context: Context) -> Row:
     directory.mkdir()
     result = execute(job, directory, context)
     if result["status"] != "done":
-        raise DemoError(str(result["reason"]))
+        raise LabError(str(result["reason"]))
     own, seen = directory / OWN, directory / SEEN
     return _row(differences(own, seen), own, seen)
 
@@ -100,7 +100,7 @@ def _tell(rows: Sequence[Row], options: Options) -> None:
     console.print("missed: pictures that stood longer than the longest time between two looks, and were not seen. It must be 0.")
     console.print(f"All figures: {options.out / SUMMARY}", soft_wrap=True)
     if any(row["missed"] or row["only_outside"] for row in rows):
-        raise DemoError("observer and player do not name the same pictures; the records in --out show which")
+        raise LabError("observer and player do not name the same pictures; the records in --out show which")
 
 
 def _range(quantiles: Mapping[str, float] | None) -> str:

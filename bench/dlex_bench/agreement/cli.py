@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from ..parser import Parser
-from ..place import PROJECT
+from ..paths import PROJECT
 
 
 def observe_check_parser() -> Parser:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench plan, run, run-job, merge"""
+"""The commands plan, run, run-job, calibrate and merge of dlex-bench."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..parser import Parser
-from ..place import PROJECT
+from ..paths import PROJECT
 
 if TYPE_CHECKING:
     from ..agenda.jobs import Extent
@@ -60,7 +60,7 @@ def plan_parser() -> Parser:
 def run_plan(arguments: argparse.Namespace) -> None:
     from rich.console import Console
 
-    from .facts import machine_facts, machine_id
+    from ..machine.facts import machine_facts, machine_id
     from .plan import command_lines, read_plan, show_plan
     from .results import Store
 
@@ -114,6 +114,28 @@ def run_run_job(arguments: argparse.Namespace) -> None:
     from .runner import run_job
 
     run_job(_options(arguments), arguments.job, arguments.wait, Console())
+
+
+def calibrate_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench calibrate",
+        description="Finds the budget that stands for the paper's on this machine: the one at which mplayer -framedrop drops "
+        "what it dropped there, beside both rt-app tasks. `run` does this by itself when an agenda asks for a calibrated "
+        "budget and DIR has none of this machine. May be interrupted: the same command goes on.",
+    )
+    add_agenda_options(parser)
+    parser.add_argument("--again", action="store_true", help="forget what was found and tried before")
+    _add_wait(parser)
+    parser.add_argument("--mixed", action="store_true", help=MIXED)
+    return parser
+
+
+def run_calibrate(arguments: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from .runner import calibrate_batch
+
+    calibrate_batch(_options(arguments), arguments.again, arguments.wait, Console())
 
 
 def merge_parser() -> Parser:

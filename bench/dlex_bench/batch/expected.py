@@ -12,7 +12,7 @@ from typing import Any
 
 from ..agenda.jobs import Job
 from ..agenda.recipes import read_recipes
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from .results import DONE, Result
 
 # Before anything has been learnt: starting, settling and dlex-qoe, without and with screen and sound.
@@ -53,7 +53,7 @@ def _kind(job: Job) -> tuple[str, str]:
 
 @cache
 def clip_length_s(root: Path, recipe: str | None, file: str | None) -> float:
-    """A recipe's comes from its text: the clip need not be made yet. DemoError: there is no such recipe."""
+    """A recipe's comes from its text: the clip need not be made yet. LabError: there is no such recipe."""
     if recipe is None:
         return _probed_length_s(file or "")
     length_s = _expected_seconds(root, recipe)
@@ -63,7 +63,7 @@ def clip_length_s(root: Path, recipe: str | None, file: str | None) -> float:
 def _expected_seconds(root: Path, recipe: str) -> Any:
     recipes = read_recipes(root)
     if recipe not in recipes:
-        raise DemoError(f"there is no clip {recipe!r}; `media/make --list` names those that there are", EXIT_SETUP)
+        raise LabError(f"there is no clip {recipe!r}; `media/make --list` names those that there are", EXIT_SETUP)
     return recipes[recipe].get("expect", {}).get("seconds")
 
 

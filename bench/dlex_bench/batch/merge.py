@@ -16,10 +16,10 @@ from typing import Any
 from rich.console import Console
 
 from ..agenda.jobs import Job
-from ..errors import EXIT_SETUP, DemoError
-from ..progress import tell
+from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..job.budget import calibration_files, write_calibration
+from ..progress import tell
 from .results import DONE, RESULT, Result, Store, difference, on_machine, open_results, planned_id
 
 PARTIAL = ".merging"
@@ -50,7 +50,7 @@ def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> 
     stores = [open_results(source) for source in sources]
     found = _found(stores)
     if not found:
-        raise DemoError(f"none of {', '.join(map(str, sources))} has a result yet; run the batch first", EXIT_SETUP)
+        raise LabError(f"none of {', '.join(map(str, sources))} has a result yet; run the batch first", EXIT_SETUP)
     target = Store(out)
     there = _found([target])
     if not mixed:
@@ -85,7 +85,7 @@ def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) ->
     if len(origin) > 1:
         facts = {machine: kept for store in stores for machine, kept in store.machines().items()}
         named = [f"{out} of {_spelled(facts.get(machine, {}))} ({machine})" for machine, out in origin.items()]
-        raise DemoError(
+        raise LabError(
             f"the results come from different machines: {', '.join(named)}; merge those of one, or all by --mixed, which keeps "
             "them apart in reports",
             EXIT_SETUP,
@@ -104,7 +104,7 @@ def _planned(stores: Sequence[Store]) -> list[Job]:
             known = planned.setdefault(job.id, job)
             if changed := difference(known.to_json(), job.to_json()):
                 key, before, after = changed
-                raise DemoError(
+                raise LabError(
                     f"{store.out} is of another agenda: {key} of {job.id} is {after} there and {before} before; merge only "
                     "results of one agenda and the same options",
                     EXIT_SETUP,
@@ -128,7 +128,7 @@ def _better(known: Found, other: Found, name: str) -> Found:
     if known.under(name) == other.under(name):
         return known
     if known.is_done:
-        raise DemoError(
+        raise LabError(
             f"{name} was done twice on one machine, in {known.store.out} and in {other.store.out}; remove one of them", EXIT_SETUP
         )
     return max(known, other, key=lambda entry: str(entry.result.get("started")))
@@ -147,7 +147,7 @@ def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
         machine = str(calibration.get("machine"))
         path, known = kept.setdefault(machine, (store.out, calibration))
         if known.get("budget_ms") != calibration.get("budget_ms"):
-            raise DemoError(
+            raise LabError(
                 f"{path} and {store.out} were calibrated apart, to {known.get('budget_ms')} and "
                 f"{calibration.get('budget_ms')} ms: their jobs had different budgets; use one calibration for both",
                 EXIT_SETUP,
@@ -179,7 +179,7 @@ def _copy(entry: Found, job_id: str, target: Store) -> bool:
         partial.rename(target.folder(job_id))
     except OSError as cause:
         shutil.rmtree(partial, ignore_errors=True)
-        raise DemoError(
+        raise LabError(
             f"{target.folder(job_id)} cannot be written ({cause.strerror}); see to it and give the same command again"
         ) from cause
     return True

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
-from ..errors import DemoError
+from ..disk_space import DiskFull, full_elsewhere, is_full_disk, no_space_left, require_room
+from ..errors import LabError
 from ..job.context import Context
-from ..players.threads import unknown_threads
-from ..room import DiskFull, full_elsewhere, is_full_disk, no_space_left, require_room
+from ..rig.players.threads import unknown_threads
 from .results import DONE, FAILED, SKIPPED, VERSION, Result, Store, now
 
 TRACEBACK = "traceback.txt"
@@ -36,7 +36,7 @@ def run_one(store: Store, job: Job, context: Context) -> Result:
         store.drop(job.id)
         if no_space_left(cause):  # here only the store writes
             raise DiskFull(store.out) from cause
-        raise DemoError(f"{cause.filename or store.out} cannot be written ({cause.strerror}); see to it and repeat") from cause
+        raise LabError(f"{cause.filename or store.out} cannot be written ({cause.strerror}); see to it and repeat") from cause
     except BaseException:
         store.drop(job.id)
         raise
@@ -48,7 +48,7 @@ def _attempt(job: Job, folder: Path, context: Context) -> Result:
 
     try:
         return execute(job, folder, context)
-    except DemoError as cause:
+    except LabError as cause:
         return failure(str(cause))
     except OSError as cause:
         if is_full_disk(cause, context.batch):

@@ -14,7 +14,7 @@ from rich.console import Console
 from ..agenda.jobs import Extent, Job, expand, select
 from ..agenda.model import Agenda
 from ..agenda.reader import read_agenda
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..progress import spoken_time, tell
 from .expected import Expectation
 from .results import FAILED, Result, Store, on_machine, planned_id
@@ -37,7 +37,7 @@ class Plan:
         for job in self.jobs:
             if name in (job.id, planned_id(job.id)):
                 return job
-        raise DemoError(f"{self.path} has no job {name}; `plan` lists those that it has", EXIT_SETUP)
+        raise LabError(f"{self.path} has no job {name}; `plan` lists those that it has", EXIT_SETUP)
 
 
 def read_plan(path: Path, extent: Extent, begun: Collection[str] | None = None) -> Plan:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job, setting_of
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..job.context import loops_file
 
@@ -118,7 +118,7 @@ class Store:
             try:
                 fcntl.flock(lock, kind | (0 if wait else fcntl.LOCK_NB))
             except OSError as cause:
-                raise DemoError(f"another batch is writing to {self.out}; wait until it has ended", EXIT_SETUP) from cause
+                raise LabError(f"another batch is writing to {self.out}; wait until it has ended", EXIT_SETUP) from cause
             yield
 
     def claim(self, agenda: Mapping[str, Any], jobs: Sequence[Job], commit: str | None) -> None:
@@ -213,7 +213,7 @@ def open_results(out: Path) -> Store:
     """For those who only read."""
     store = Store(out)
     if store.batch() is None:
-        raise DemoError(f"{out} holds no batch; name the folder that `run -o` was given", EXIT_SETUP)
+        raise LabError(f"{out} holds no batch; name the folder that `run -o` was given", EXIT_SETUP)
     return store
 
 
@@ -221,8 +221,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _refusal(reason: str) -> DemoError:
-    return DemoError(f"{reason}; choose another folder by -o", EXIT_SETUP)
+def _refusal(reason: str) -> LabError:
+    return LabError(f"{reason}; choose another folder by -o", EXIT_SETUP)
 
 
 def _refuse_change(out: Path, old: Job | None, new: Job) -> None:

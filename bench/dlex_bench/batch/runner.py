@@ -12,18 +12,18 @@ from typing import Any
 from rich.console import Console
 
 from ..agenda.jobs import Extent, Job
-from ..errors import EXIT_SETUP, DemoError, Interrupted
+from ..disk_space import DiskFull, telling_full_disk
+from ..errors import EXIT_SETUP, Interrupted, LabError
 from ..job.budget import calibrated_budget_is_known, forget_calibration
 from ..job.calibrate import calibrate, calibrated_job
 from ..job.context import Context
 from ..job.loops import LIGHT
+from ..machine.facts import commit, machine_facts, machine_id, program_facts, programs_changed
 from ..machine.journal import repair
 from ..machine.lock import only_measurement
 from ..processes import choose_cpus
 from ..progress import Teller, tell
-from ..room import DiskFull, telling_full_disk
 from .expected import Expectation
-from .facts import commit, machine_facts, machine_id, program_facts, programs_changed
 from .one import result_line, run_one
 from .plan import Plan, read_plan, total_sentence
 from .results import DONE, FAILED, Result, Store
@@ -80,7 +80,7 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
             keep_rtapp_calibration(store, context)
     tell(console, f"{job.id}: {result_line(result)}")
     if result["status"] == FAILED:
-        raise DemoError(f"{job.id} {result_line(result)}")
+        raise LabError(f"{job.id} {result_line(result)}")
 
 
 def calibrate_batch(options: Options, again: bool, wait: bool, console: Console) -> None:
@@ -89,7 +89,7 @@ def calibrate_batch(options: Options, again: bool, wait: bool, console: Console)
     plan = _named(read_plan(options.agenda, options.extent, store.settings()), options)
     pattern = calibrated_job(plan.jobs)
     if pattern is None:
-        raise DemoError(f"{options.agenda} has no calibrated budget; write sched: deadline:calibrated/40", EXIT_SETUP)
+        raise LabError(f"{options.agenda} has no calibrated budget; write sched: deadline:calibrated/40", EXIT_SETUP)
 
     def say(text: str) -> None:
         tell(console, text)
@@ -117,7 +117,7 @@ def _calibrate_for(jobs: Sequence[Job], plan: Plan, context: Context, say: Calla
         calibrate(pattern, context, say)
     except DiskFull:
         raise
-    except DemoError as cause:
+    except LabError as cause:
         say(f"  {cause}")
 
 
@@ -138,7 +138,7 @@ def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) 
     known = store.machines()
     others = sorted(set(known) - {machine})
     if others and not options.mixed:
-        raise DemoError(
+        raise LabError(
             f"{store.out} has results of another machine or kernel ({known[others[0]].get('cpu')}, Linux "
             f"{known[others[0]].get('kernel')}); choose another folder by -o, and unite them by `merge --mixed`",
             EXIT_SETUP,
@@ -228,4 +228,4 @@ class _Batch:
             tell(self.console, f"{light} of them beside rt-app jobs of less than {LIGHT:.0%} of the paper's: their load was light")
         if DONE not in statuses:
             reason: Any = self.results[self.plan.wanted[0].id].get("reason")
-            raise DemoError(f"no job could be measured; of {self.plan.wanted[0].id}: {reason}")
+            raise LabError(f"no job could be measured; of {self.plan.wanted[0].id}: {reason}")

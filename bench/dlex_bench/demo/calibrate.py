@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import paper
-from ..beside.rtapp import measure_ns_per_loop
-from ..errors import DemoError, TimedOut, load_average
-from .model import AIM, corrected_share, share_for
+from ..errors import LabError, TimedOut, load_average
 from ..record import frame_duration_s
+from ..rig.load.rtapp import measure_ns_per_loop
+from .model import AIM, corrected_share, share_for
 from .runs import NICE, NICE_BESIDE_OTHERS, NONE, Scene, Tick, play, play_loaded
 
 # The filler cannot take less than nothing, and needs a little room to even out rt-app's tasks.
@@ -169,7 +169,7 @@ def enough(tries: Sequence[Try], share: float, max_tries: int, *, late: bool = F
 def _conclude(result: Calibration, share: float) -> None:
     """Sets share and nice value: as the tries tell or, where even the last try makes no sense, those of the nearest try.
 
-    Raises DemoError when no try ended in time: there is nothing to go on with.
+    Raises LabError when no try ended in time: there is nothing to go on with.
     """
     last = result.tries[-1]
     if last.usable:
@@ -177,7 +177,7 @@ def _conclude(result: Calibration, share: float) -> None:
         return
     ended = [known for known in result.tries if not known.timed_out]
     if not ended:
-        raise DemoError(
+        raise LabError(
             f"the CPU is busy with other work (load average {load_average()}): even with "
             f"{100 * last.share:.0f} % of it the player did not end in time; close other programs and try again"
         )
@@ -191,15 +191,15 @@ def _conclude(result: Calibration, share: float) -> None:
 
 
 def _require_load_possible(share: float, demand: float) -> None:
-    """Raises DemoError for a clip that is too hard or too easy. One that is a little too hard is tried: other work on the
+    """Raises LabError for a clip that is too hard or too easy. One that is a little too hard is tried: other work on the
     machine makes it seem so, and how late it ends is said."""
     if share > SEEMING * SHARE_MAX:
-        raise DemoError(
+        raise LabError(
             f"the clip needs {demand:.0%} of this CPU, more than rt-app's two tasks leave; the demo wants a faster "
             "machine or, by --clip=FILE, a film that is easier to decode"
         )
     if share < SHARE_MIN:
-        raise DemoError(
+        raise LabError(
             f"the clip needs only {demand:.1%} of this CPU, too little to be disturbed; give a film that is harder to "
             "decode by --clip=FILE"
         )

@@ -14,23 +14,23 @@ from typing import Any
 from rich.console import Console
 
 from .. import paper
-from ..batch.facts import commit, machine_facts
-from ..beside.rtapp import find_rtapp
 from ..cache import only_one
-from .calibrate import Calibration, calibrate
 from ..clips import film_is_here, make_clip
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
+from ..files import write_json
+from ..machine.facts import commit, machine_facts
+from ..order import interleaved
+from ..paths import require_program
+from ..processes import choose_cpus
+from ..progress import Teller, spoken_time, tell, tell_table
+from ..rig.load.rtapp import find_rtapp
+from ..table import medians_table
+from .calibrate import Calibration, calibrate
 from .findings import sentences
 from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, publish, workshop
 from .plot import draw
-from ..processes import choose_cpus
-from ..progress import Teller, spoken_time, tell, tell_table
-from ..order import interleaved
-from ..place import require_program
 from .runs import POLICIES, Figures, Policy, Run, Scene, assess, play_loaded, probe, run_limit_s, spread, typical
-from ..files import write_json
 from .summary import policy_entry
-from ..table import medians_table
 
 # Of the seconds that a run takes beyond those played: start-up at a small share of a CPU, and ending late.
 OVERHEAD_S = 1.2
@@ -138,7 +138,7 @@ def _scene(options: Options, extent: Extent, console: Console) -> Scene:
 def _clip(options: Options, console: Console) -> tuple[Path, float]:
     if options.clip:
         if not options.clip.is_file():
-            raise DemoError(f"there is no file {options.clip}; name a film by --clip=FILE", EXIT_SETUP)
+            raise LabError(f"there is no file {options.clip}; name a film by --clip=FILE", EXIT_SETUP)
         return options.clip.resolve(), 0.0
     film = TRAILER if film_is_here() else MADE_CLIP
     tell(console, f"clip: {film.about}")

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..beside.filling import filler, what_it_ate
-from ..beside.rtapp import rtapp
+from ..rig.load.filling import filler, what_it_ate
+from ..rig.load.rtapp import rtapp
 
 
 @dataclass

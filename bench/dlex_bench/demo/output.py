@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..processes import ENDING_SIGNALS
 
 RUNS, SUMMARY, TIMELINE = "runs", "summary.json", "timeline.png"
@@ -25,17 +25,17 @@ def workshop(out: Path) -> Iterator[Path]:
     """A temporary folder in `out` for what the block makes; nothing of it stays unless it is published."""
     existed = out.exists()
     if existed and not out.is_dir():
-        raise DemoError(f"{out} is not a directory; choose another by --out=", EXIT_SETUP)
+        raise LabError(f"{out} is not a directory; choose another by --out=", EXIT_SETUP)
     try:
         if not _replaceable(out):
-            raise DemoError(f"{out} holds results that are not the demo's; choose another by --out=", EXIT_SETUP)
+            raise LabError(f"{out} holds results that are not the demo's; choose another by --out=", EXIT_SETUP)
         out.mkdir(parents=True, exist_ok=True)
         for left in out.glob(f"{WORKSHOP}*"):  # of a demo that was killed; there is only one at a time
             shutil.rmtree(left, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix=WORKSHOP, dir=out))
         (folder / RUNS).mkdir()
     except OSError as cause:
-        raise DemoError(f"{out} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
+        raise LabError(f"{out} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
     try:
         yield folder.resolve()
     finally:
@@ -69,6 +69,6 @@ def publish(folder: Path, out: Path) -> None:
                 (out / name).rename(old / name)
             (folder / name).rename(out / name)
     except OSError as cause:
-        raise DemoError(f"{out} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
+        raise LabError(f"{out} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)

@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..errors import DemoError
-from .load import LoadReport, load
+from ..errors import LabError
 from ..processes import child, last_words, wait_for
 from ..qoe import comparing, limit_s, read_summary
 from ..record import Frame, cpu_of_playing, end_skew_ms, read_frames
+from .load import LoadReport, load
 
 # Beside the load: the player receives what the load leaves. Where programs of others compute on the CPU, it gets a
 # hundredth of what they get, and cannot end in time; at an equal nice value it gets as much as each of them.
@@ -105,7 +105,7 @@ def play(
     with log.open("wb") as log_file, child(argv, cpus={scene.cpu}, nice=nice, stderr=log_file) as player:
         wait_for(player, limit_s or run_limit_s(scene.length_s), tick, f"dlex-play under {policy.name}")
     if player.returncode != 0:
-        raise DemoError(last_words(log) or f"dlex-play ended with status {player.returncode}; try it by hand")
+        raise LabError(last_words(log) or f"dlex-play ended with status {player.returncode}; try it by hand")
     cpu = cpu_of_playing(record)
     return Run(policy, record, read_frames(record), cpu.process_s if cpu else None)
 

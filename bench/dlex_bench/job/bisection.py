@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..errors import DemoError
+from ..errors import LabError
 from ..paper import DROPPED, FRAMES
 
 # The paper's cbs row (its Table 3): 45.27 of 812 pictures.
@@ -85,7 +85,7 @@ def _beyond(share: float, factor: float, means: dict[float, float]) -> float:
         return further
     if factor > 1:
         return share  # as near as this machine comes to it
-    raise DemoError(
+    raise LabError(
         f"even with {share:.0%} of the CPU the baseline drops only {means[share]:.1%} of its pictures ({AIM:.1%} are wanted); "
         "choose a clip that is harder to decode"
     )

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 
 
@@ -37,7 +37,7 @@ def calibrated_budget_ms(batch: Path, machine: str, period_ms: float) -> float:
     """Of a period of `period_ms`: another period gets the same part of the CPU."""
     found = read_calibration(batch, machine)
     if not found or found.get("budget_ms") is None:
-        raise DemoError(
+        raise LabError(
             f"the job's budget is the calibrated one, and {_place(batch, machine)} tells none; call `dlex-bench calibrate`",
             EXIT_SETUP,
         )
@@ -55,5 +55,5 @@ def _read(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as cause:
-        raise DemoError(f"{path} cannot be read ({cause}); remove it and calibrate again", EXIT_SETUP) from cause
+        raise LabError(f"{path} cannot be read ({cause}); remove it and calibrate again", EXIT_SETUP) from cause
     return content

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
-from ..errors import DemoError
+from ..disk_space import DiskFull, require_room, telling_full_disk
+from ..errors import LabError
 from ..machine.policy import CALIBRATED, Policy
-from ..room import DiskFull, require_room, telling_full_disk
 from .bisection import AIM, TOLERANCE, Try, at_the_limit, found, good, next_share
 from .budget import read_calibration, write_calibration
 from .context import Context
@@ -103,7 +103,7 @@ def _begun(pattern: Job, context: Context, period_ms: float) -> dict[str, Any]:
     if known is None:
         return {"version": 1, **key, "aim": AIM, "tolerance": TOLERANCE, "budget_ms": None, "spread": None, "tries": []}
     if differing := [name for name in ("clip", "cpu") if known.get(name) != key[name]]:
-        raise DemoError(
+        raise LabError(
             f"{context.batch} was calibrated for another {' and '.join(differing)}; calibrate anew (--again), or choose "
             "another folder"
         )
@@ -127,7 +127,7 @@ def _try(pattern: Job, context: Context, share: float, directory: Path, number: 
     result = execute(job, directory, context)
     if result["status"] != "done":
         require_room(context.batch)  # it may have failed for want of it
-        raise DemoError(f"the budget cannot be calibrated: {result['reason']}")
+        raise LabError(f"the budget cannot be calibrated: {result['reason']}")
     figures = result["figures"]
     say(
         f"  try {number}: with {policy.runtime_ms:g} ms of {period_ms:g}, {BASELINE} drops {figures['dropped']} of "

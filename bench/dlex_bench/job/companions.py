@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..beside.rtapp import RTAPP_LIMIT_S, RtApp, TaskPolicy, rtapp
-from ..beside.stress import check, stress
-from ..players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
+from ..rig.load.rtapp import RTAPP_LIMIT_S, RtApp, TaskPolicy, rtapp
+from ..rig.load.stress import check, stress
+from ..rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 from .loops import Loops
 from .setting import Setting
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..place import require_program
+from ..paths import require_program
 
 
 @dataclass(frozen=True)

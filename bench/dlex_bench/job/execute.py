@@ -17,19 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from ..agenda.jobs import Job
-from ..errors import DemoError
+from ..disk_space import no_space_left
+from ..errors import LabError
 from ..machine.domain import Domain, own_cpu
 from ..processes import choose_cpus, wait_for
 from ..qoe import comparing, limit_s, read_summary
-from ..room import no_space_left
-from ..stage.stage import stage
+from ..rig.stage import stage
 from .companions import Companion, companion
 from .context import Context
 from .figures import figures_of, shown_window_us, with_outside, with_own_word, with_reasons
 from .loops import loops_of, verify
 from .observer import SEEN, observing
 from .playing import Played, play
-from .setting import NotHere, Setting, aside, setting_of
+from .setting import JobUnsupported, Setting, aside, setting_of
 
 VERSION = 1
 QOE = "qoe/dlex-qoe"
@@ -47,9 +47,9 @@ def execute(job: Job, directory: Path, context: Context) -> dict[str, Any]:
         cpu, driver_cpus = choose_cpus(job.cpu)
         with aside(driver_cpus):
             result |= _perform(setting_of(job, directory, context, cpu, driver_cpus))
-    except NotHere as cause:
+    except JobUnsupported as cause:
         result |= {"status": "skipped", "reason": str(cause)}
-    except DemoError as cause:
+    except LabError as cause:
         result |= {"status": "failed", "reason": str(cause)}
     except OSError as cause:
         if no_space_left(cause):  # of which disk, its callers tell

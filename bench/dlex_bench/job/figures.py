@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import DemoError
-from ..players.status_line import OwnView
+from ..errors import LabError
 from ..record import DROPPED, Frame, end_skew_ms, frame_duration_s, read_frames, read_run
+from ..rig.players.status_line import OwnView
 
 REASONS = ("aborted", "skipped", "late")
 ERRORS = ("rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90")
@@ -48,7 +48,7 @@ def _frame_ms(frames: list[Frame]) -> float | None:
     """How long a picture is to be on the screen; one alone does not tell."""
     try:
         return 1e3 * frame_duration_s(frames)
-    except DemoError:
+    except LabError:
         return None
 
 

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..beside.rtapp import measure_ns_per_loop
 from ..files import write_json
 from ..paper import TASKS
+from ..rig.load.rtapp import measure_ns_per_loop
 from .context import loops_file
 from .setting import Setting
 

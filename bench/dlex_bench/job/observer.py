@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..errors import DemoError
+from ..errors import LabError
 from ..processes import child, last_words
-from ..stage.stage import Stage
+from ..rig.stage import Stage
 from .setting import Setting
 
 PROGRAM = "bench/observer/dlex-bench-observe"
@@ -35,7 +35,7 @@ def observing(setting: Setting, stage: Stage) -> Iterator[Callable[[], None]]:
 
             def check() -> None:
                 if observer.poll() is not None:
-                    raise DemoError(f"the observer {_told(observer, log_path)}; run the job again")
+                    raise LabError(f"the observer {_told(observer, log_path)}; run the job again")
 
             _wait_until_ready(observer, check)
             yield check
@@ -66,7 +66,7 @@ def _wait_until_ready(observer: subprocess.Popen[bytes], check: Callable[[], Non
         while not selector.select(POLL_S):
             check()
             if time.monotonic() > limit:
-                raise DemoError(f"the observer is not ready after {START_LIMIT_S:.0f} s; the machine is too busy")
+                raise LabError(f"the observer is not ready after {START_LIMIT_S:.0f} s; the machine is too busy")
     if not observer.stdout.readline():
         observer.wait()
         check()
@@ -77,9 +77,9 @@ def _let_it_write(observer: subprocess.Popen[bytes], log: Path) -> None:
     try:
         status = observer.wait(WRITING_LIMIT_S)
     except subprocess.TimeoutExpired as cause:
-        raise DemoError(f"the observer did not write its record within {WRITING_LIMIT_S:.0f} s; try again") from cause
+        raise LabError(f"the observer did not write its record within {WRITING_LIMIT_S:.0f} s; try again") from cause
     if status:
-        raise DemoError(f"the observer {_told(observer, log)}; run the job again")
+        raise LabError(f"the observer {_told(observer, log)}; run the job again")
 
 
 def _told(observer: subprocess.Popen[bytes], log: Path) -> str:

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..errors import DemoError
+from ..errors import LabError
 from ..machine.domain import Domain, stay_on, threads_of
 from ..machine.policy import Policy, apply, policy_of
 from ..machine.quota import Group, Throttled
@@ -61,7 +61,7 @@ class Placing:
                 self._place_thread(pid, tid)
             except ProcessLookupError:
                 continue  # it has ended since it was listed
-            except DemoError as cause:
+            except LabError as cause:
                 if not isinstance(cause.__cause__, ProcessLookupError):
                     raise
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from ..agenda.jobs import Job
 from ..machine.domain import Domain
 from ..machine.quota import Throttled, quota_group
-from ..players.playing import Playing, playing
-from ..players.status_line import OwnView
-from ..players.threads import Thread
 from ..processes import children_cpu_s
 from ..record import CpuTime
+from ..rig.players.playing import Playing, playing
+from ..rig.players.status_line import OwnView
+from ..rig.players.threads import Thread
 from .placing import Placing
 from .setting import Setting
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ..agenda.jobs import Job, rtapp_sched
 from ..clips import ClipFacts, clip_facts, make_clip
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..machine.policy import Policy, allowed_kinds, privilege_sentence
-from ..players.player import Adapter
-from ..players.playing import adapter_for
+from ..rig.players.player import Adapter
+from ..rig.players.playing import adapter_for
 from .budget import calibrated_budget_ms
 from .context import Context
 
@@ -22,7 +22,7 @@ INSIDE = "inside"
 DLEX_PLAY = "player/dlex-play"
 
 
-class NotHere(DemoError):
+class JobUnsupported(LabError):
     """The job cannot be done on this machine, or by this player, and will not be when it is repeated."""
 
 
@@ -87,14 +87,14 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
     policy = Policy.parse(job.sched)
     adapter = adapter_for(job.player, context.program(DLEX_PLAY))
     if reason := adapter.applicable(job):
-        raise NotHere(reason)
+        raise JobUnsupported(reason)
     _require_allowed(job, policy)
     if policy.calibrated:
         policy = policy.with_runtime(calibrated_budget_ms(context.batch, context.machine, policy.period_ms))
     clip, unstamped = _clips_of(job, context)
     setting = Setting(job, directory, context, cpu, driver_cpus, clip, unstamped, clip_facts(clip), policy, adapter)
     if not setting.frames:
-        raise DemoError(f"{clip} has no pictures from {setting.start_s:g} s on; choose another part", EXIT_SETUP)
+        raise LabError(f"{clip} has no pictures from {setting.start_s:g} s on; choose another part", EXIT_SETUP)
     return setting
 
 
@@ -115,4 +115,4 @@ def _require_allowed(job: Job, policy: Policy) -> None:
     if job.load.get("kind") == "rtapp":
         wanted.add(rtapp_sched(job.sched, job.load).partition(":")[0])
     if missing := sorted(wanted - allowed_kinds()):
-        raise NotHere(f"{' and '.join(missing)} cannot be had here: {privilege_sentence()}")
+        raise JobUnsupported(f"{' and '.join(missing)} cannot be had here: {privilege_sentence()}")

@@ -12,16 +12,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..beside.stress import check, find_stress
 from ..cache import only_one
-from ..errors import DemoError, TimedOut
+from ..errors import LabError, TimedOut
+from ..paths import require_program
+from ..processes import child
+from ..progress import Teller, spoken_time, tell, tell_table
+from ..rig.load.stress import check, find_stress
 from .load import background_load
 from .plan import SETTLE_S, Cell, Plan, quick_plan, total_s
 from .records import Store, is_record
 from .report import LATENCY, Curves, latency_table, read_curves, write_latency_json
-from ..processes import child
-from ..progress import Teller, spoken_time, tell, tell_table
-from ..place import require_program
 
 CELL_PROGRAM = "build/release/bench/latency/dlex-bench-cell"
 EXIT_REFUSED = 3
@@ -57,7 +57,7 @@ def latency(options: Options) -> None:
         for sentence in refused.values():
             tell(console, sentence)
         if not admitted:
-            raise DemoError("this account may run none of these policies; add other to --policies=")
+            raise LabError("this account may run none of these policies; add other to --policies=")
         Experiment(console, program, store, plan, admitted).run()
         curves = read_curves(store, plan)
         write_latency_json(options.out / LATENCY, plan, curves, refused)
@@ -90,7 +90,7 @@ def refusals(program: Path, policies: Sequence[str]) -> dict[str, str]:
             continue
         words = asked.stderr.strip().removeprefix("dlex-bench-cell: ")
         if asked.returncode != EXIT_REFUSED:
-            raise DemoError(f"{program} fails ({words}); try it by hand")
+            raise LabError(f"{program} fails ({words}); try it by hand")
         help_line = (
             f"; to allow it: sudo setcap cap_sys_nice+ep {program}" if "not permitted" in words else ""
         )
@@ -153,7 +153,7 @@ class Experiment:
             said, told = _communicate(process, limit_s, teller)
         if process.returncode != 0 or not is_record(said, len(order)):
             words = told.strip().removeprefix("dlex-bench-cell: ") or f"status {process.returncode}"
-            raise DemoError(f"{cell.about}: {words}; try again to go on from here")
+            raise LabError(f"{cell.about}: {words}; try again to go on from here")
         return said
 
 

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 
-from ..beside.stress import stress
+from ..rig.load.stress import stress
 from .plan import LOADS, SETTLE_S
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batch.facts import machine_facts
-from ..errors import EXIT_SETUP, DemoError
-from .plan import Cell, Plan
+from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
+from ..machine.facts import machine_facts
+from .plan import Cell, Plan
 
 Samples = NDArray[np.float64]
 
@@ -93,8 +93,8 @@ def is_record(text: str, count: int) -> bool:
     return lines[:1] == [HEADER] and len(lines) == count + 1
 
 
-def _refusal(reason: str) -> DemoError:
-    return DemoError(f"{reason}; choose another by --out=", EXIT_SETUP)
+def _refusal(reason: str) -> LabError:
+    return LabError(f"{reason}; choose another by --out=", EXIT_SETUP)
 
 
 def _machine() -> dict[str, Any]:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from ..batch.facts import commit, machine_facts
+from ..files import write_json
+from ..machine.facts import commit, machine_facts
+from ..table import titled_table
 from .plan import Plan
 from .records import Samples, Store
-from ..files import write_json
-from ..table import titled_table
 
 LATENCY = "latency.json"
 STATISTICS = ("mean", "sd", "p50", "p99", "max")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 
 MOUNTS = Path("/proc/self/mounts")
 # Everything that we make is named so, and nothing else is.
@@ -47,13 +47,13 @@ def may_change(controller: str) -> bool:
 def require(controller: str, purpose: str) -> Hierarchy:
     hierarchy = hierarchy_of(controller)
     if hierarchy is None:
-        raise DemoError(
+        raise LabError(
             f"{purpose} needs the cgroup controller {controller}, and none is mounted; mount it, or use the policies "
             "other, fifo and rr",
             EXIT_SETUP,
         )
     if not os.access(hierarchy.root, os.W_OK):
-        raise DemoError(f"{purpose} changes {hierarchy.root}, which only root may; run it with sudo", EXIT_SETUP)
+        raise LabError(f"{purpose} changes {hierarchy.root}, which only root may; run it with sudo", EXIT_SETUP)
     return hierarchy
 
 

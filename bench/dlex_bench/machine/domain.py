@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from .attributes import set_attributes
 from .cgroups import PREFIX, Hierarchy, keep_controller, online_cpus, parse_cpus, require, spell_cpus
 from .journal import Journal, journal, uninterrupted
@@ -71,7 +71,7 @@ def own_cpu(cpu: int, period_ms: float = 0) -> Iterator[Domain]:
     longest period of those reservations, if that is more than LONGEST_PERIOD_MS."""
     online = online_cpus()
     if cpu not in online:
-        raise DemoError(f"there is no CPU {cpu}; choose one of {spell_cpus(online)}", EXIT_SETUP)
+        raise LabError(f"there is no CPU {cpu}; choose one of {spell_cpus(online)}", EXIT_SETUP)
     others = frozenset(online - {cpu})
     if not others:
         yield Domain(cpu, others)  # the machine is the domain
@@ -93,7 +93,7 @@ def _admitting(hierarchy: Hierarchy, steps: Journal, settle_s: float, cpu: int, 
                 domain = _split(hierarchy, steps, cpu, others)
                 steps.settle(settle_s)
         except OSError as cause:
-            raise DemoError(
+            raise LabError(
                 f"CPU {cpu} cannot be given a domain of its own ({cause.filename}: {cause.strerror}); use the policies other, "
                 "fifo and rr",
                 EXIT_SETUP,
@@ -101,7 +101,7 @@ def _admitting(hierarchy: Hierarchy, steps: Journal, settle_s: float, cpu: int, 
         code = _refusal(domain)
         if not code:
             return domain
-    raise DemoError(
+    raise LabError(
         f"CPU {cpu} did not become a domain of its own ({os.strerror(code)}): this is a container, or another program "
         "divides the CPUs; use the policies other, fifo and rr",
         EXIT_SETUP,
@@ -139,7 +139,7 @@ def _split_v2(root: Path, steps: Journal, cpu: int) -> Path:
     (group / "cpuset.cpus.partition").write_text("root")
     state = (group / "cpuset.cpus.partition").read_text().strip()
     if state != "root":
-        raise DemoError(f"CPU {cpu} cannot become a partition ({state}); choose another CPU", EXIT_SETUP)
+        raise LabError(f"CPU {cpu} cannot become a partition ({state}); choose another CPU", EXIT_SETUP)
     keep_controller(group, "cpuset")
     return group
 

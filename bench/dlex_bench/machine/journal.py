@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..processes import ENDING_SIGNALS
 
 # Like the settings themselves it survives every process and no restart of the machine.
@@ -87,7 +87,7 @@ class Journal:
             try:
                 _undo(step)
             except OSError as cause:
-                raise DemoError(
+                raise LabError(
                     f"{cause.filename} could not be set back ({cause.strerror}); run `dlex-bench repair` as root",
                     EXIT_SETUP,
                 ) from cause
@@ -203,9 +203,9 @@ def journal(name: str, taken: str) -> Iterator[Journal]:
             FOLDER.mkdir(mode=0o755, parents=True, exist_ok=True)
             descriptor = _locked_soon(FOLDER / f"{name}.journal")
         except OSError as cause:
-            raise DemoError(f"{FOLDER} cannot be written ({cause.strerror}); run it as root", EXIT_SETUP) from cause
+            raise LabError(f"{FOLDER} cannot be written ({cause.strerror}); run it as root", EXIT_SETUP) from cause
     if descriptor is None:
-        raise DemoError(taken, EXIT_SETUP)
+        raise LabError(taken, EXIT_SETUP)
     kept = Journal(FOLDER / f"{name}.journal", descriptor)
     try:
         with uninterrupted():
@@ -244,5 +244,5 @@ def _orphaned(path: Path) -> int | None:
         descriptor = _locked(path, os.O_RDONLY)
     if descriptor is not None:
         os.close(descriptor)
-        raise DemoError(f"a run that was killed left {path}; run `dlex-bench repair` as root", EXIT_SETUP)
+        raise LabError(f"a run that was killed left {path}; run `dlex-bench repair` as root", EXIT_SETUP)
     return None

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from .cgroups import spell_cpus
 
 NAME = "dlex-bench-measures"
@@ -33,7 +33,7 @@ def only_measurement(cpus: Collection[int], waiting: Say | None = None) -> Itera
     with contextlib.ExitStack() as stack:
         while not _held(stack, NAME):
             if not waiting:
-                raise DemoError(f"{_reason()}; wait until that has ended (--wait)", EXIT_SETUP)
+                raise LabError(f"{_reason()}; wait until that has ended (--wait)", EXIT_SETUP)
             waiting(f"waiting until that has ended: {_reason()}")
             waiting = _silent
             time.sleep(WAITING_S)

@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from . import cgroups
 from .attributes import SCHED_FLAG_RESET_ON_FORK, Attributes, attributes_of, set_attributes
 
@@ -50,9 +50,9 @@ class Policy:
         elif kind in ("deadline", "quota") and colon:
             policy = cls._budget(text, kind, rest)
         elif kind in ("fifo", "rr") and rest.isdecimal():
-            raise DemoError(f"{text!r} has no such priority; write one from 1 to 99, as {kind}:5", EXIT_SETUP)
+            raise LabError(f"{text!r} has no such priority; write one from 1 to 99, as {kind}:5", EXIT_SETUP)
         else:
-            raise DemoError(f"{text!r} is no scheduling policy; write {FORMS}", EXIT_SETUP)
+            raise LabError(f"{text!r} is no scheduling policy; write {FORMS}", EXIT_SETUP)
         return policy
 
     @classmethod
@@ -60,7 +60,7 @@ class Policy:
         number = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
         parts = re.fullmatch(rf"({number}|{CALIBRATED})/({number})", rest)
         if not parts:
-            raise DemoError(f"{text!r} is no {kind}; write {kind}:15/40, runtime and period in ms", EXIT_SETUP)
+            raise LabError(f"{text!r} is no {kind}; write {kind}:15/40, runtime and period in ms", EXIT_SETUP)
         calibrated = parts[1] == CALIBRATED
         period_ms = float(parts[2])
         policy = cls(kind, runtime_ms=0 if calibrated else float(parts[1]), period_ms=period_ms, calibrated=calibrated)
@@ -70,9 +70,9 @@ class Policy:
             else (QUOTA_MS_MIN, QUOTA_MS_MIN, QUOTA_PERIOD_MS_MAX)
         )
         if not period_min_ms <= period_ms <= period_max_ms:
-            raise DemoError(f"{text!r}: the period must be {period_min_ms:g} to {period_max_ms:g} ms", EXIT_SETUP)
+            raise LabError(f"{text!r}: the period must be {period_min_ms:g} to {period_max_ms:g} ms", EXIT_SETUP)
         if not calibrated and not least_ms <= policy.runtime_ms <= period_ms:
-            raise DemoError(f"{text!r}: the runtime must be {least_ms:g} ms up to the period", EXIT_SETUP)
+            raise LabError(f"{text!r}: the runtime must be {least_ms:g} ms up to the period", EXIT_SETUP)
         return policy
 
     def with_runtime(self, runtime_ms: float) -> Policy:
@@ -112,7 +112,7 @@ def apply(policy: Policy, tid: int) -> None:
         except OSError as cause:
             sleeps_elsewhere = policy.kind == "deadline" and cause.errno == errno.EPERM and not _runs_where_it_may(tid)
             if not sleeps_elsewhere or time.monotonic() > limit:
-                raise DemoError(_refusal(policy, tid, cause), EXIT_SETUP) from cause
+                raise LabError(_refusal(policy, tid, cause), EXIT_SETUP) from cause
         time.sleep(0.005)
 
 

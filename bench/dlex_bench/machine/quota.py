@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from .cgroups import PREFIX, Hierarchy, keep_controller, require
 from .domain import Domain
 from .journal import Journal, journal, uninterrupted
@@ -77,7 +77,7 @@ def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]
                 group = Group(make(hierarchy.root, steps, f"{PREFIX}-{name}", domain))
                 _limit(hierarchy, group.folder, policy)
         except OSError as cause:
-            raise DemoError(
+            raise LabError(
                 f"{policy} cannot be set ({cause.filename}: {cause.strerror}); use another policy", EXIT_SETUP
             ) from cause
         yield group

@@ -17,7 +17,7 @@ from ..analysis import statistics
 from ..analysis.results_frame import Row, by_setting, values
 from ..analysis.statistics import Comparison, Interval
 from ..batch.results import difference
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..progress import tell, tell_table
 from ..table import titled_table
 from .gather import Batch, gather
@@ -64,7 +64,7 @@ def compare(a_folder: Path, b_folder: Path, *, as_json: bool, mixed: bool) -> No
         _refuse_other_machine(a, b)
     lines = list(compared(a, b))
     if not lines:
-        raise DemoError(f"{a_folder} and {b_folder} have no setting in common that both have played; see their agendas")
+        raise LabError(f"{a_folder} and {b_folder} have no setting in common that both have played; see their agendas")
     notes = list(differences(a, b))
     if as_json:
         content = {"a": str(a_folder), "b": str(b_folder), "notes": notes, "figures": [_entry(it) for it in lines]}
@@ -83,7 +83,7 @@ def _refuse_other_machine(a: Batch, b: Batch) -> None:
     if of_a == of_b and len(of_a) == 1:
         return
     told = " and ".join(f"{batch.folder} is of {', '.join(sorted(of))}" for batch, of in ((a, of_a), (b, of_b)))
-    raise DemoError(f"the machines are not one and the same: {told}; --mixed compares nevertheless", EXIT_SETUP)
+    raise LabError(f"the machines are not one and the same: {told}; --mixed compares nevertheless", EXIT_SETUP)
 
 
 def compared(a: Batch, b: Batch) -> Iterator[Line]:

@@ -11,7 +11,7 @@ import yaml
 from ..analysis.results_frame import Row
 from ..job.bisection import AIM
 from ..job.loops import LIGHT
-from ..players.threads import unknown_threads
+from ..rig.players.threads import unknown_threads
 from .gather import Batch
 
 Facts = list[tuple[str, str]]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..analysis.results_frame import Row, machines_apart, row
 from ..batch.results import DONE, FAILED, RESULT, SKIPPED, Store
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..job.budget import calibration_files
 
 
@@ -56,11 +56,11 @@ class Batch:
 
 def gather(folder: Path) -> Batch:
     if not folder.is_dir():
-        raise DemoError(f"there is no folder {folder}; name the one that `run -o` was given", EXIT_SETUP)
+        raise LabError(f"there is no folder {folder}; name the one that `run -o` was given", EXIT_SETUP)
     try:
         return _gathered(Store(folder))
     except OSError as cause:
-        raise DemoError(f"{folder} cannot be read ({cause.strerror}); see who owns it", EXIT_SETUP) from cause
+        raise LabError(f"{folder} cannot be read ({cause.strerror}); see who owns it", EXIT_SETUP) from cause
 
 
 def _gathered(store: Store) -> Batch:
@@ -71,7 +71,7 @@ def _gathered(store: Store) -> Batch:
         if path.parent.name not in results
     ]
     if not results:
-        raise DemoError(_nothing(store.out, torn))
+        raise LabError(_nothing(store.out, torn))
     batch = store.batch() or {}
     rows = [row(result) for result in results.values()]
     return Batch(

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..agenda.jobs import OURS
 from .. import paper
+from ..agenda.jobs import OURS
 from ..analysis.control import is_control
 from ..analysis.front import Goal
 from ..analysis.goals import Outcome, Ratio, outcomes, ratios, standing

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import DemoError
-from ..processes import child
+from ...errors import LabError
+from ...processes import child
 
 SCRIPT = Path(__file__).with_name("filler.py")
 FILLER_PERIOD_US = 10_000
@@ -33,6 +33,6 @@ def what_it_ate(process: subprocess.Popen[bytes]) -> dict[str, float]:
     process.send_signal(signal.SIGTERM)
     text, _ = process.communicate(timeout=5)
     if process.returncode != 0:
-        raise DemoError(f"the load's third task failed with status {process.returncode}; see {SCRIPT.name}")
+        raise LabError(f"the load's third task failed with status {process.returncode}; see {SCRIPT.name}")
     eaten: dict[str, float] = json.loads(text)
     return eaten

@@ -29,7 +29,7 @@ from ..analysis.results_frame import (
 from ..analysis.seed_findings import figure
 from ..analysis.statistics import Comparison, spread
 from ..batch.results import FAILED, open_results
-from ..errors import DemoError
+from ..errors import LabError
 from ..progress import tell, tell_table
 from ..table import Column, Spread, medians_table, short, titled_table
 
@@ -53,7 +53,7 @@ TOLD_ELSEWHERE = (*LESS_TELLING, "cpu_ms_per_frame_outside")
 def show_standings(console: Console, out: Path) -> list[Row]:
     found = rows(open_results(out).results().values())
     if not any(row.done for row in found):
-        raise DemoError(f"no job in {out} was done; see their reasons by `plan`")
+        raise LabError(f"no job in {out} was done; see their reasons by `plan`")
     for where, of_one in machines_apart(found).items():
         settings = by_setting(of_one)
         for section in sections(of_one):

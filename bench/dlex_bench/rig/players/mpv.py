@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ..machine.policy import Policy
-from ..record import CpuTime
+from ...machine.policy import Policy
+from ...record import CpuTime
 from .player import extent, extra_options, log_of, one_reservation_is_too_few, require_player, unhappy_end
 from .status_line import OwnView, last_words, read_status
 
 if TYPE_CHECKING:
-    from ..agenda.jobs import Job
+    from ...agenda.jobs import Job
 
 # Pictures dropped by the output, and by the decoder.
 MESSAGE = "dlex ${=avsync} ${=frame-drop-count} ${=decoder-frame-drop-count}"

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ..machine.policy import Policy
-from ..processes import last_words
-from ..record import CpuTime, cpu_of_playing
+from ...machine.policy import Policy
+from ...processes import last_words
+from ...record import CpuTime, cpu_of_playing
 from .player import SDL_ENVIRONMENT, extent, extra_options, log_of, unhappy_end
 from .status_line import OwnView
 
 if TYPE_CHECKING:
-    from ..agenda.jobs import Job
+    from ...agenda.jobs import Job
 
 NOBODY_WATCHES = "inside"
 

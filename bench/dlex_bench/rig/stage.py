@@ -7,10 +7,10 @@ import contextlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from ..errors import DemoError
-from .display import Display, display
+from ..errors import LabError
 from .environment import base_environment
 from .folder import private_folder
+from .screen import Display, display
 from .sound import Sound, sound
 
 
@@ -28,7 +28,7 @@ class Stage:
         """Raises what names the device that died: what was measured since is worth nothing."""
         for device in (self.display, self.sound):
             if sentence := device.obituary():
-                raise DemoError(sentence)
+                raise LabError(sentence)
 
 
 @contextlib.contextmanager

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ..record import CpuTime
+from ...record import CpuTime
 from .player import extent, extra_options, log_of, never_played, require_player, unhappy_end
 from .status_line import OwnView, last_words, read_status
 
 if TYPE_CHECKING:
-    from ..agenda.jobs import Job
+    from ...agenda.jobs import Job
 
 # A:   7.8 V:   7.8 A-V: -0.001 ct:  0.221   0/  0 13%  3%  0.2% 6 0
 # The last two are pictures to be dropped and the quality of a postprocessing that nobody asked for.

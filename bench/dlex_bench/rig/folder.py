@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 
 MEMORY = Path("/dev/shm")
 PREFIX = f"dlex-stage-{os.getuid()}-"
@@ -30,7 +30,7 @@ def private_folder() -> Iterator[Path]:
     try:
         path, descriptor = _make(base)
     except OSError as cause:
-        raise DemoError(f"no folder can be made in {base} ({cause.strerror}); make room there", EXIT_SETUP) from cause
+        raise LabError(f"no folder can be made in {base} ({cause.strerror}); make room there", EXIT_SETUP) from cause
     try:
         yield path
     finally:

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, DemoError
-from ..processes import child
+from ...errors import EXIT_SETUP, LabError
+from ...processes import child
 
 # stress writes and frees this much over and over in each memory task: its own size, or less where memory is scarce.
 MEMORY_BYTES = 256 << 20
@@ -21,7 +21,7 @@ MEMORY_SHARE = 8
 def find_stress() -> str:
     path = shutil.which("stress")
     if not path:
-        raise DemoError("stress is not installed; install it with `apt install stress`", EXIT_SETUP)
+        raise LabError("stress is not installed; install it with `apt install stress`", EXIT_SETUP)
     return path
 
 
@@ -62,4 +62,4 @@ def stress(
 
 def check(process: subprocess.Popen[bytes] | None) -> None:
     if process and process.poll() is not None:
-        raise DemoError("stress ended by itself; try `stress --cpu 1 --vm 1 --timeout 1` by hand")
+        raise LabError("stress ended by itself; try `stress --cpu 1 --vm 1 --timeout 1` by hand")

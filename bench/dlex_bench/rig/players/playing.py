@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import EXIT_SETUP, DemoError, TimedOut
-from ..processes import child, has_ended, wait_for
+from ...errors import EXIT_SETUP, LabError, TimedOut
+from ...processes import child, has_ended, wait_for
 from .dlex_play import DlexPlay
 from .ffplay import Ffplay
 from .mplayer import Mplayer
@@ -20,7 +20,7 @@ from .player import Adapter, log_of
 from .threads import Thread, player_threads, with_later
 
 if TYPE_CHECKING:
-    from ..agenda.jobs import Job
+    from ...agenda.jobs import Job
 
 # Overload may make a player late, but not take twice as long; half a minute is for a start on a busy machine.
 LIMIT_FACTOR = 2.0
@@ -34,7 +34,7 @@ def adapter_for(player: str, dlex_play: Path) -> Adapter:
     for adapter in adapters:
         if adapter.name == player:
             return adapter
-    raise DemoError(f"{player!r} is no player known here; choose one of {', '.join(PLAYERS)}", EXIT_SETUP)
+    raise LabError(f"{player!r} is no player known here; choose one of {', '.join(PLAYERS)}", EXIT_SETUP)
 
 
 @dataclass
@@ -69,13 +69,13 @@ class Playing:
         try:
             wait_for(self.process, limit_s, look_and_tick, self.adapter.name, self.look)
         except TimedOut as cause:
-            raise DemoError(
+            raise LabError(
                 f"{self.adapter.name} was given up after {limit_s:.0f} s, for a clip of {length_s:.0f} s; see what "
                 f"{log_of(self.out).name} says, and run the job again"
             ) from cause
         tick()  # may know better why it ended: a device that died
         if sentence := self.adapter.complaint(self.process.returncode, self.out):
-            raise DemoError(sentence)
+            raise LabError(sentence)
 
 
 @contextlib.contextmanager

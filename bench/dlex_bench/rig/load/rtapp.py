@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import EXIT_SETUP, DemoError
-from ..paper import TASKS, PeriodicTask
-from ..processes import child, end, last_words
+from ...errors import EXIT_SETUP, LabError
+from ...paper import TASKS, PeriodicTask
+from ...processes import child, end, last_words
 from .filling import filler
 from .rtapp_log import Sample, fare, read_activations, work_us
 
@@ -60,7 +60,7 @@ OTHER = TaskPolicy()
 def find_rtapp() -> str:
     path = shutil.which("rt-app")
     if not path:
-        raise DemoError("rt-app is not installed; install it with `apt install rt-app`", EXIT_SETUP)
+        raise LabError("rt-app is not installed; install it with `apt install rt-app`", EXIT_SETUP)
     return path
 
 
@@ -102,7 +102,7 @@ class RtApp:
     def check(self) -> None:
         if self.process.poll() is not None:
             words = last_words(self.folder / LOG) or "no message"
-            raise DemoError(f"rt-app ended by itself with status {self.process.returncode} ({words}); try it by hand")
+            raise LabError(f"rt-app ended by itself with status {self.process.returncode} ({words}); try it by hand")
 
     def sample(self) -> None:
         """The CPU time of each task until now, to tell afterwards how long its jobs really were."""
@@ -171,7 +171,7 @@ def measure_ns_per_loop(cpu: int, folder: Path, seconds: float = CALIBRATION_S) 
     fares = running.fares()
     works_us = {task: 1e3 * work_ms for task in TASKS if (work_ms := fares[task.name]["work_ms"])}
     if not works_us:
-        raise DemoError("rt-app did not end a single job; try `rt-app` by hand")
+        raise LabError("rt-app did not end a single job; try `rt-app` by hand")
     # Both together, so that each counts by the time it was seen for.
     taken = sum(work / task.period_us for task, work in works_us.items())
     return TOLD_NS_PER_LOOP * taken / sum(task.utilisation for task in works_us)

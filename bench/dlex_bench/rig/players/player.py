@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ..errors import EXIT_SETUP, DemoError
-from ..record import CpuTime
+from ...errors import EXIT_SETUP, LabError
+from ...record import CpuTime
 from .status_line import OwnView
 
 if TYPE_CHECKING:
-    from ..agenda.jobs import Job
+    from ...agenda.jobs import Job
 
 # SDL as all its users get it here: pictures converted and copied by the CPU in the calling thread, shown at once (SDL
 # would let its software renderer wait for a beat of its own), sound by PulseAudio.
@@ -65,7 +65,7 @@ class Adapter(Protocol):
 def require_player(program: str, package: str) -> str:
     path = shutil.which(program)
     if not path:
-        raise DemoError(f"{program} is not installed; install it with `apt install {package}`", EXIT_SETUP)
+        raise LabError(f"{program} is not installed; install it with `apt install {package}`", EXIT_SETUP)
     return path
 
 

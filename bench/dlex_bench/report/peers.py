@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from ..parser import Parser
-from ..place import PROJECT
+from ..paths import PROJECT
 
 AGENDA = PROJECT / "bench/agendas/peers.yaml"
 DEFAULT_OUT = Path("build/peers")
@@ -32,7 +32,7 @@ def run_peers(arguments: argparse.Namespace) -> None:
     from rich.console import Console
 
     from ..batch.cli import run_parser, run_run
-    from ..report.cli import report_parser, run_report
+    from .cli import report_parser, run_report
     from .standings import show_goals, show_standings
 
     run_run(run_parser().parse_args([str(AGENDA), "-o", str(arguments.out), *_options(arguments)]))

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ..machine.domain import threads_of
+from ...machine.domain import threads_of
 
 UNKNOWN = "unknown"
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")

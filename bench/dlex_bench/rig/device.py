@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, DemoError
+from ..errors import EXIT_SETUP, LabError
 from ..processes import last_words
 
 START_LIMIT_S = 60.0
@@ -42,7 +42,7 @@ class Device:
 def require(program: str, package: str) -> str:
     path = shutil.which(program)
     if not path:
-        raise DemoError(f"{program} is not installed; install it with `apt install {package}`", EXIT_SETUP)
+        raise LabError(f"{program} is not installed; install it with `apt install {package}`", EXIT_SETUP)
     return path
 
 
@@ -50,7 +50,7 @@ def wait_until_ready(name: str, process: subprocess.Popen[bytes], log: Path, rea
     limit = time.monotonic() + START_LIMIT_S
     while not ready():
         if process.poll() is not None:
-            raise DemoError(f"{name} does not start ({last_words(log) or NO_MESSAGE}); try it by hand", EXIT_SETUP)
+            raise LabError(f"{name} does not start ({last_words(log) or NO_MESSAGE}); try it by hand", EXIT_SETUP)
         if time.monotonic() > limit:
-            raise DemoError(f"{name} is not ready after {START_LIMIT_S:.0f} s; the machine is too busy", EXIT_SETUP)
+            raise LabError(f"{name} is not ready after {START_LIMIT_S:.0f} s; the machine is too busy", EXIT_SETUP)
         time.sleep(POLL_S)

@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..machine.cgroups import hierarchy_of
-from ..place import PROJECT
+from ..paths import PROJECT
+from .cgroups import hierarchy_of
 
 # Linux's number of the clock that moves with the tick; Python has no name for it.
 CLOCK_MONOTONIC_COARSE = 6

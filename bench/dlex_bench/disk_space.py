@@ -10,13 +10,13 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from .errors import DemoError
+from .errors import LabError
 
 # What a job may write: the rows of a long film, the samples of the screen, and rt-app's logs.
 ROOM_BYTES = 16 << 20
 
 
-class DiskFull(DemoError):
+class DiskFull(LabError):
     """The whole batch's affair: the next job would fail alike."""
 
     def __init__(self, out: Path) -> None:
@@ -63,7 +63,7 @@ def telling_full_disk(out: Path) -> Iterator[None]:
         if is_full_disk(cause, out):
             raise DiskFull(out) from cause
         if no_space_left(cause):
-            raise DemoError(full_elsewhere(cause, out)) from cause
+            raise LabError(full_elsewhere(cause, out)) from cause
         raise
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ..machine.policy import Policy
-from ..record import CpuTime
+from ...machine.policy import Policy
+from ...record import CpuTime
 from .player import (
     SDL_ENVIRONMENT,
     extent,
@@ -23,7 +23,7 @@ from .player import (
 from .status_line import OwnView, last_words, read_status
 
 if TYPE_CHECKING:
-    from ..agenda.jobs import Job
+    from ...agenda.jobs import Job
 
 #    7.85 A-V: -0.014 fd=   0 aq=    0KB vq=    0KB sq=    0B f=0/0
 STATUS = re.compile(r"A-V: *(?P<skew_s>-?\d+\.\d+) fd= *(?P<dropped>\d+)")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import DemoError
+from ...errors import LabError
 
 START, END, SLACK, PERIOD, COLUMNS = 4, 5, 7, 9, 11
 
@@ -46,13 +46,13 @@ def read_activations(path: Path) -> list[Activation]:
     try:
         lines = [line.split() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
     except OSError as cause:
-        raise DemoError(f"{path} cannot be read ({cause.strerror}); rt-app wrote no log") from cause
+        raise LabError(f"{path} cannot be read ({cause.strerror}); rt-app wrote no log") from cause
     if lines and len(lines[-1]) < COLUMNS:
         lines.pop()
     try:
         return [Activation(*(int(row[column]) for column in (START, END, SLACK, PERIOD))) for row in lines]
     except (ValueError, IndexError) as cause:
-        raise DemoError(f"{path} is no log of rt-app 1.0; install Debian's rt-app") from cause
+        raise LabError(f"{path} is no log of rt-app 1.0; install Debian's rt-app") from cause
 
 
 def fare(activations: Sequence[Activation], window_us: tuple[float, float] | None = None) -> dict[str, Any]:
