@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a made clip is, and whether that is what its recipe promises."""
+"""Reads what a made clip is, and checks whether that is what its recipe promises."""
 
 import json
 
@@ -25,7 +25,7 @@ def probe(path):
 
 
 def facts_of(path, wanted):
-    """What `expect` of a recipe, here wanted, is compared with."""
+    """Returns the facts with which `expect` of a recipe, here `wanted`, is compared."""
     answer = probe(path)
     facts = {"seconds": float(answer["format"]["duration"])}
     for stream in answer["streams"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The real trailer, too large to be part of the project.
+"""Finds or downloads the real trailer, which is too large to be part of the project.
 
 Big Buck Bunny, (c) Blender Foundation, CC-BY 3.0.
 """
@@ -14,7 +14,7 @@ from workshop import EXIT_NOT_HERE, CannotMake, Progress, cache_folder, make_fol
 PAGE = "https://peach.blender.org/trailer-page/"
 URL = "https://download.blender.org/peach/trailer/trailer_720p.mov"
 
-# The trailer's pictures come in two files: an MP4 one, and the one that the film's makers offer.
+# The trailer's pictures exist in two files: an MP4 file, and the file that the film's makers offer.
 SHA256_OF_MP4 = "e6bda0563cc2c44b1ade3a490bd690e12098766cafa01d3af7da7be0fa51dcf4"
 SHA256_OF_MOV = "cb7be60feb4fd4ff5b006e35e824201a48361b7ebc2f2bbcaf3351912035561a"
 FILES = {"bbb_trailer_720p.mp4": SHA256_OF_MP4, "trailer_720p.mov": SHA256_OF_MOV}
@@ -27,7 +27,7 @@ def _places():
 
 
 def path():
-    """The path of the trailer, its checksum compared."""
+    """Returns the path of the trailer after comparing its checksum."""
     for place, checksum in _places():
         if place.is_file():
             if sha256_of(place) != checksum:
@@ -55,7 +55,7 @@ def _fetch(path):
 
 
 def download():
-    """Fetches what the film's makers offer into the cache. Returns its path."""
+    """Fetches the file that the film's makers offer into the cache. Returns its path."""
     target = cache_folder() / "trailer_720p.mov"
     progress = Progress(f"fetching {URL}")
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Counts what a recipe promises in an H.264 byte stream: pictures, droppable ones, slices, coding.
 
-ffprobe does not tell nal_ref_idc, so the few fields that matter are read here (ITU-T H.264, 7.3).
+ffprobe does not report nal_ref_idc, so the few fields that matter are read here (ITU-T H.264, 7.3).
 """
 
 import re
@@ -15,7 +15,7 @@ H264_FACTS = {"droppable", "pictures", "slices", "cabac"}
 
 
 class BitReader:
-    """Reads the beginning of a NAL unit's payload, emulation prevention bytes taken out."""
+    """Reads the beginning of a NAL unit's payload, without its emulation prevention bytes."""
 
     def __init__(self, payload):
         raw = payload.replace(b"\x00\x00\x03", b"\x00\x00")
@@ -53,7 +53,7 @@ def _read_slice(reader, reference, facts):
 
 
 def h264_facts(stream):
-    """stream: the bytes of an Annex B stream of whole frames. Returns what H264_FACTS names."""
+    """Returns what H264_FACTS names. `stream` is the bytes of an Annex B stream of whole frames."""
     facts = {
         "droppable": 0,
         "slices": 0,

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a stamped clip carries, so that an observer of the screen and of the loudspeaker knows what it met.
+"""Makes the marks of a stamped clip, by which an observer of screen and loudspeaker knows what it saw and heard.
 
-The picture: its number in a 12-bit Gray code, in blocks of 32 x 32 pixels, along the top edge and once more along the
-bottom edge; a torn picture shows two numbers. From the left: a white and a black block (no stamp looks like a
-picture by chance), the bits from the greatest, then a black and a white block. bench/observer/stamp.h reads it.
+A picture carries its number in a 12-bit Gray code, in blocks of 32 x 32 pixels, along the top edge and once more along
+the bottom edge; a torn picture shows two numbers. From the left there are a white and a black block (no picture looks
+like a stamp by chance), the bits from the most significant one, then a black and a white block.
+bench/observer/stamp.h reads it.
 
-The sound: silence, and in each quarter of a second a tone for 40 ms whose frequency tells which quarter it is, for 20 s
-until they come again. It does not begin with the quarter, as devices swallow the first instants of a sound. Each lasts
-whole periods. bench/observer/burst.h reads it.
+The sound is silence, with a tone of 40 ms in each quarter of a second. The frequency of the tone shows which quarter it
+is; the frequencies repeat after 20 s. The tone does not begin with the quarter, because devices swallow the first
+instants of a sound. Each tone lasts whole periods. bench/observer/burst.h reads it.
 """
 
 BLOCK = 32
@@ -18,7 +19,7 @@ LOWEST_HZ, STEP_HZ, TONES = 1000, 50, 80
 
 
 def _row(y: str) -> list[str]:
-    """The blocks of one edge; white on a black bar."""
+    """Returns the filters for the blocks of one edge: white on a black bar."""
 
     def block(place: int, blocks: int = 1, colour: str = "white", enable: str = "") -> str:
         box = f"drawbox=x={BLOCK * place}:y={y}:w={BLOCK * blocks}:h={BLOCK}:color={colour}:t=fill"
@@ -32,12 +33,12 @@ def _row(y: str) -> list[str]:
 
 
 def picture_filter() -> str:
-    """An ffmpeg filter that stamps the pictures."""
+    """Returns an ffmpeg filter that stamps the pictures."""
     return ",".join(_row("0") + _row(f"ih-{BLOCK}"))
 
 
 def sound_source() -> str:
-    """An ffmpeg source of the sound, without end."""
+    """Returns an ffmpeg source of the sound, without end."""
     tone = f"sin(2*PI*({LOWEST_HZ}+{STEP_HZ}*mod(floor(t/{BURST_EVERY_S}),{TONES}))*t)"
     into = f"mod(t,{BURST_EVERY_S})"
     channel = f"0.5*gte({into},{BURST_AT_S})*lt({into},{BURST_AT_S + BURST_S:g})*{tone}"
@@ -45,7 +46,7 @@ def sound_source() -> str:
 
 
 def spelled_out(recipe: dict) -> dict:
-    """The recipe with {stamps} and {bursts} replaced by what they stand for."""
+    """Returns the recipe with {stamps} and {bursts} replaced by what they stand for."""
     marks = {"{stamps}": picture_filter(), "{bursts}": sound_source()}
     whole = dict(recipe)
     for key in ("inputs", "output"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What making a clip needs: programs that run, files that appear whole, a line on how far it is."""
+"""Provides what making a clip needs: running programs, files that appear whole, a line of progress."""
 
 import contextlib
 import fcntl
@@ -14,7 +14,7 @@ EXIT_FAILED, EXIT_NOT_HERE = 2, 3
 
 
 class CannotMake(Exception):
-    """One sentence for the user and the exit code."""
+    """An error, with one sentence for the user and the exit code."""
 
     def __init__(self, sentence, code=EXIT_FAILED):
         super().__init__(sentence)
@@ -22,7 +22,7 @@ class CannotMake(Exception):
 
 
 class Progress:
-    """One line on a terminal that is written over; in a log, two: at the beginning and the end."""
+    """Shows one line on a terminal and overwrites it; in a log, writes two lines: at the beginning and at the end."""
 
     def __init__(self, what):
         self.what, self.begin, self.tty = what, time.monotonic(), sys.stderr.isatty()
@@ -68,7 +68,7 @@ def sha256_of(path):
 
 @contextlib.contextmanager
 def locked(path):
-    """Held by one process at a time; the kernel lets go of it if that process dies."""
+    """Locks the file for one process at a time; the kernel releases the lock if that process dies."""
     with open(path, "a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -76,9 +76,9 @@ def locked(path):
 
 @contextlib.contextmanager
 def written_whole(path):
-    """Gives a temporary name beside path; it is renamed to path unless something failed.
+    """Yields a temporary name beside path; the file is renamed to path unless something failed.
 
-    The file is made inside of the try: an interruption between the two would leave it there.
+    The file is made inside the try: otherwise an interruption between the two would leave the file there.
     """
     name = path.with_name(f".{path.stem}-{os.getpid()}{path.suffix}")
     try:

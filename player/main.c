@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dlex-play: plays its files one after the other. The only place that exits and that knows everyone. */
+/* dlex-play: plays its files one after the other. Only this file exits the program, and only it knows all modules. */
 #include "framemd5.h"
 #include "log.h"
 #include "options.h"
@@ -20,15 +20,15 @@ enum exit_code { EXIT_PLAYED = 0, EXIT_SETUP = 1, EXIT_NOTHING_PLAYED = 2, EXIT_
 struct outcome {
     int played;
     int failed;
-    bool over; /* the user quit, or a signal came: the remaining files are not played */
+    bool over; /* the user quit or a signal came, so the remaining files are not played */
     bool by_signal;
     bool record_lost;
-    bool sound_lost; /* of a file that has nothing else */
-    bool no_device; /* or not the scheduling that was asked for; nor would there be for the next file */
+    bool sound_lost; /* the sound of a file that has nothing else */
+    bool no_device; /* a requested device or scheduling policy is not available, and would not be for the next file */
 };
 
 static volatile sig_atomic_t signal_seen;
-/* Here, and not in main, for the handler of an exit that is Xlib's. */
+/* Global, because the exit handler needs it when Xlib calls exit(). */
 static struct framemd5 *framemd5;
 
 static void close_framemd5_at_exit(void)
@@ -49,8 +49,8 @@ static void catch_signals(void)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction before;
         sigaction(numbers[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN) /* nohup, or a shell's background job */
-            dlex_sigaction(numbers[i], &action, NULL); /* no deadline leaves the handler in the middle */
+        if (before.sa_handler != SIG_IGN) /* SIG_IGN comes from nohup or a shell's background job */
+            dlex_sigaction(numbers[i], &action, NULL); /* so that no deadline interrupts the handler */
     }
     signal(SIGPIPE, SIG_IGN);
 }
@@ -66,7 +66,7 @@ static const char *record_dir_of(const struct options *options, int file, char p
     return path;
 }
 
-/* Before anything plays, so that nobody watches a film whose record has no place. */
+/* Call before anything plays, so that nobody watches a film whose record cannot be written. */
 static int prepare_records(const struct options *options)
 {
     char path[PATH_MAX];

@@ -177,6 +177,6 @@ void options_parse(struct options *options, int argc, char **argv)
         .placement = {.cpu = -1},
     };
     argp_err_exit_status = 1;
-    argv[0] = "dlex-play"; /* and not the path it was called by */
+    argv[0] = "dlex-play"; /* not the path that the program was called by */
     argp_parse(&argp, argc, argv, 0, NULL, options);
 }

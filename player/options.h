@@ -25,12 +25,12 @@ struct options {
 };
 
 /*
- * Fills *options from the command line; strings point into argv. Prints help or version and exits with 0, or a sentence on
- * what is wrong and exits with 1, as argp does.
+ * Fills *options from the command line; strings point into argv. For help or version, prints it and exits with 0. On an
+ * error, prints a sentence about it and exits with 1. Both are argp's behaviour.
  */
 void options_parse(struct options *options, int argc, char **argv);
 
-/* The words of the command line for the policy and the rule. */
+/* Return the command line's word for the policy or the rule. */
 const char *drop_policy_name(enum drop_policy policy);
 const char *deadline_rule_name(enum deadline_rule rule);
 

@@ -11,11 +11,12 @@
 
 enum {
     PACKET_WAIT_NS = 50 * NS_PER_MS,
-    /* So long without a packet before the first picture: the sound is ahead in the file, and must play to get on. */
+    /* After this long without a packet before the first picture, the sound starts. In the file the sound is ahead, and
+     * it must play before the feeder can read on. */
     START_WITHOUT_PICTURE_NS = 500 * NS_PER_MS,
-    /* So long without a presented picture, which waits and polls: keys are asked for. */
+    /* Presenting a picture polls the keys. After this long without a presented picture, the keys are polled here. */
     POLL_STEP_NS = 100 * NS_PER_MS,
-    /* Of a decoder that fails again and again when it is to give out what it holds. */
+    /* Draining ends after this many errors, because a decoder may fail again and again when it is drained. */
     DRAIN_ERRORS_MAX = 64,
 };
 
@@ -103,7 +104,7 @@ static void decode_next(struct playback *playback, AVPacket *packet)
         steering_poll(steering);
 }
 
-/* Everything that the decoder still holds. */
+/* Decodes and shows everything that the decoder still holds. */
 static void drain(struct session *session)
 {
     const struct decode_job job = {.order = {.deadline_ns = NO_DEADLINE}};
@@ -128,7 +129,7 @@ static void wait_for_packet(struct playback *playback)
     steering_poll(&session->steering);
 }
 
-/* From the present place to the end of the file, or until the user or a signal asks for something else. */
+/* Plays the pictures from the present place to the end of the file, or until a request of the user or a signal. */
 static void play_pictures(struct playback *playback)
 {
     struct session *const session = &playback->session;
@@ -153,12 +154,12 @@ static void play_segment(struct playback *playback)
     struct session *const session = &playback->session;
     if (session->decoder)
         play_pictures(playback);
-    media_clock_start(&session->clock); /* nothing but sound, or no picture came out */
+    media_clock_start(&session->clock); /* for a file with sound only, or when no picture came out */
     session->presenter.presented.pictured = true;
     const struct show_pace *const pace = &session->presenter.pace;
     const int64_t last_ns = pace->next_ns < pace->part.end_ns ? pace->next_ns : pace->part.end_ns;
     if (pace->next_ns != NS_UNKNOWN && session->decoder)
-        steering_wait_until(&session->steering, last_ns); /* the last picture stays for its time */
+        steering_wait_until(&session->steering, last_ns); /* the last picture stays for its duration */
     steering_wait_for_sound(&session->steering);
 }
 
@@ -188,7 +189,9 @@ static enum playback_end play(struct playback *playback)
     }
 }
 
-/* No picture was presented or given up, no sample was heard, and nobody went past it all by a seek. */
+/*
+ * Returns whether no picture was presented or given up, no sample was heard, and the user did not seek past everything.
+ */
 static bool nothing_was_played(const struct session *session)
 {
     const struct totals *const totals = &session->presenter.presented.totals;
@@ -198,7 +201,7 @@ static bool nothing_was_played(const struct session *session)
     return session->pace.segment == 1 && totals->shown + totals->aborted + totals->skipped + totals->late == 0;
 }
 
-/* The end of the file was reached: whether that was playing it. */
+/* The end of the file was reached. Decides whether the file was really played, and logs why not. */
 static enum playback_end judge_end(const struct playback *playback)
 {
     const struct session *const session = &playback->session;
@@ -230,8 +233,8 @@ static const char *end_name(enum playback_end end)
 }
 
 /*
- * Xlib ends the program by exit() when the X server goes away, from inside any of its functions. What was recorded so far
- * is written all the same.
+ * When the X server goes away, Xlib calls exit() from inside any of its functions. The record so far is written even
+ * then.
  */
 static struct playback *interrupted_by_exit;
 

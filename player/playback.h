@@ -2,8 +2,8 @@
 /*
  * Playing one file: packets from the feeder go through the decode block, pictures wait for the clock and go to the screen.
  *
- * Everything here is the main thread's, as in the seed's player: a scheduling policy that is given to it governs decoding
- * and presenting (seed 000, 8).
+ * Everything here runs on the main thread, as in the seed's player. A scheduling policy given to that thread therefore
+ * governs decoding and presenting (seed 000, 8).
  */
 #ifndef PLAYER_PLAYBACK_H
 #define PLAYER_PLAYBACK_H
@@ -19,10 +19,10 @@ enum playback_end {
     PLAYBACK_END,        /* to the end of the file, or of --length */
     PLAYBACK_QUIT,       /* the user quit */
     PLAYBACK_SIGNAL,     /* *signal_seen was set */
-    PLAYBACK_UNPLAYABLE, /* nothing of it could be played; the reason was logged */
-    PLAYBACK_NO_DEVICE,  /* the screen or sound that was asked for cannot be had; the reason was logged */
-    PLAYBACK_NOT_PLACED, /* the scheduling policy or CPU that was asked for cannot be had; the reason was logged */
-    PLAYBACK_SOUND_LOST, /* there was only sound, and its device went away; that was logged */
+    PLAYBACK_UNPLAYABLE, /* nothing in the file could be played; the reason was logged */
+    PLAYBACK_NO_DEVICE,  /* the requested screen or sound is not available; the reason was logged */
+    PLAYBACK_NOT_PLACED, /* the requested scheduling policy or CPU is not available; the reason was logged */
+    PLAYBACK_SOUND_LOST, /* there was only sound, and its device went away; this was logged */
 };
 
 struct playback_result {
@@ -33,9 +33,9 @@ struct playback_result {
 struct playback_setup {
     const struct options *options;
     const char *path;
-    const char *record_dir;     /* NULL: no record. run_record_prepare has been called */
+    const char *record_dir;     /* NULL: no record. The caller has called run_record_prepare */
     struct framemd5 *framemd5;  /* NULL: not wanted */
-    struct video_sink **screen; /* opened at the first file with video, kept for the next */
+    struct video_sink **screen; /* opened at the first file with video, kept for the next files */
     const volatile sig_atomic_t *signal_seen;
 };
 

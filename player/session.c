@@ -12,15 +12,21 @@
 enum {
     WHY_SIZE = 256,
     QUEUE_LIMIT_BYTES = 64 << 20,
-    /* With sound the queue must also hold what a badly interleaved file puts before the sound of the same time. */
+    /* A badly interleaved file puts many pictures before the sound of the same time; the queue must hold them too. */
     QUEUE_LIMIT_BESIDE_SOUND_BYTES = 512 << 20,
 };
 
-/* Where a seek lands between key frames: first so much earlier, then twice that; no further than to the second. */
+/*
+ * When a seek lands between key frames, it is repeated: first this much earlier, then twice that, and so on. The second
+ * constant is the limit.
+ */
 static const int64_t SEEK_BACK_NS = 3 * NS_PER_S;
 static const int64_t SEEK_BACK_MAX_NS = 60 * NS_PER_S;
 
-/* A clip whose sound has no decoder still plays; a device that was named and is not there is the user's to mend. */
+/*
+ * A clip whose sound has no decoder still plays. If a requested device is missing, this fails, and the user must fix
+ * it.
+ */
 static int open_audio(struct session *session)
 {
     const struct options *const options = session->setup->options;
@@ -96,7 +102,7 @@ static void discard_unplayed(struct session *session)
         session->clip.audio->discard = AVDISCARD_ALL;
 }
 
-/* The pictures' rows are reserved here, before the main thread wants them. */
+/* Reserves the picture's row before it queues the packet, so that the main thread need not allocate. */
 static int take_video(void *opaque, AVPacket *packet)
 {
     struct session *const session = opaque;
@@ -138,7 +144,7 @@ static void interrupt_audio(void *opaque, bool on)
     audio_sink_interrupt(audio_track_sink(session->audio), on);
 }
 
-/* The parts are open; each gets what it needs of the others. */
+/* Gives each part what it needs from the others. The parts are open. */
 static void wire(struct session *session)
 {
     const struct playback_setup *const setup = session->setup;
@@ -174,7 +180,7 @@ int session_open(struct session *session, const struct playback_setup *setup)
 {
     *session = (struct session){.setup = setup};
     char why[WHY_SIZE];
-    log_mute_ffmpeg(true); /* its sentence is in `why` */
+    log_mute_ffmpeg(true); /* `why` has FFmpeg's sentence */
     int ret = clip_open(&session->clip, setup->path, setup->signal_seen, why, sizeof why);
     log_mute_ffmpeg(false);
     if (ret < 0) {
@@ -214,7 +220,7 @@ static int seek_not_after(AVFormatContext *format, int64_t target_ns)
     return ret < 0 ? av_seek_frame(format, -1, target_us, AVSEEK_FLAG_BACKWARD) : ret;
 }
 
-/* Reads on from here: whether a key frame comes, not later than the target. Leaves the file somewhere behind it. */
+/* Reads on and returns whether a key frame comes that is not later than the target. The file's position moves. */
 static bool key_frame_comes(struct session *session, int64_t target_ns)
 {
     AVPacket *packet = av_packet_alloc();
@@ -233,8 +239,9 @@ static bool key_frame_comes(struct session *session, int64_t target_ns)
 }
 
 /*
- * Not later than the target, so that the pictures up to it can be decoded and passed over. Transport streams and their
- * like have no index, and a seek lands between key frames: then ever earlier, until a key frame lies before the target.
+ * Seeks to a place not later than the target, so that the pictures up to the target can be decoded and not shown.
+ * Transport streams and similar formats have no index, and a seek lands between key frames. The function then seeks
+ * earlier and earlier, until a key frame lies before the target.
  */
 static int seek_file(struct session *session, int64_t target_ns)
 {
@@ -269,18 +276,18 @@ static void rewind_parts(struct session *session, const struct part *part, int64
                       stayed ? clip_start_ns(&session->clip) : target_ns);
 }
 
-/* Moves the file. Where that fails in the middle of playing, *target_ns becomes the present place. */
+/* Moves the file. If that fails in the middle of playing, sets *target_ns to the present place. */
 static int go_to(struct session *session, int64_t *target_ns)
 {
     const bool is_first = session->pace.segment == 0;
     if (is_first && !clip_can_seek(&session->clip))
-        return 0; /* what comes before the target is decoded and passed over */
+        return 0; /* the pictures before the target are decoded and not shown */
     const int ret = seek_file(session, *target_ns);
     if (ret >= 0 || is_first)
         return ret;
     log_note("cannot seek in this file: %s; playing goes on where it was", av_err2str(ret));
     *target_ns = media_clock_now_ns(&session->clock);
-    seek_file(session, *target_ns); /* if this fails too, what has been read ahead is lost */
+    seek_file(session, *target_ns); /* if this fails too, the packets read ahead are lost */
     return 0;
 }
 
@@ -297,7 +304,7 @@ int session_start_at(struct session *session, int64_t position_ns)
     if (session->setup->options->length_ns && session->feeder.end_ns == INT64_MAX)
         session->feeder.end_ns = target_ns + session->setup->options->length_ns;
     const struct part part = {
-        /* From the top nothing is cut: a picture may stand a little before what the container says is the start. */
+        /* From the start nothing is cut: a picture may lie a little before the start that the container gives. */
         .from_ns = position_ns <= 0 ? INT64_MIN : target_ns,
         .end_ns = session->feeder.end_ns,
         .frame_duration_ns = clip_frame_duration_ns(&session->clip),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file that is being played: its parts, opened, wired to each other, moved to another place, and closed. playback.c runs
- * it. Main thread.
+ * A file that is being played. This module opens its parts, connects them, moves them to another place in the file, and
+ * closes them. playback.c runs the session. Main thread.
  */
 #ifndef PLAYER_SESSION_H
 #define PLAYER_SESSION_H
@@ -40,22 +40,23 @@ struct session {
     struct frame_log *log;
     struct placement_facts placement;
     int64_t started_ns;
-    bool no_device; /* the screen or the sound that was asked for could not be opened, for this or any other file */
+    bool no_device; /* the requested screen or sound could not be opened; no other file could open it either */
 };
 
 /* Opens the file and everything it needs. Returns 0, or a negative code after logging why (see no_device). */
 int session_open(struct session *session, const struct playback_setup *setup);
 
 /*
- * Goes to a place in the file (ns from its first time stamp) and starts the feeder there; the feeder is stopped meanwhile.
- * An input that cannot seek is read up to the first place. Where a later seek fails, playing goes on where it was, and
- * that is said. Returns 0, or a negative code: nothing can be played from here.
+ * Goes to a place in the file (ns from its first time stamp) and starts the feeder there; the feeder is stopped
+ * meanwhile. If the input cannot seek, the first call reads it up to the place. If a later seek fails, playing goes on
+ * where it was, and this is logged. Returns 0, or a negative code: nothing can be played from here.
  */
 int session_start_at(struct session *session, int64_t position_ns);
 
 /*
- * Playing has ended: writes the record if one is wanted. The main thread leaves the policy and CPU of --sched and --cpu
- * first, because the file is read once more for its checksum. Returns 0, or a negative code after logging why.
+ * Call when playing has ended: writes the record if one is wanted. The main thread first leaves the policy and CPU of
+ * --sched and --cpu, because the file is read once more for its checksum. Returns 0, or a negative code after logging
+ * why.
  */
 int session_write_record(struct session *session, const char *ended);
 

@@ -10,8 +10,8 @@ struct comparison {
     struct rgb_converter *converter;
     struct rgb_picture shown;
     struct rgb_picture wanted;
-    const struct frame_record *converted; /* the row in shown's pixels */
-    int64_t missing_ns;                   /* the picture that an error is about */
+    const struct frame_record *converted; /* the row whose picture is in shown */
+    int64_t missing_ns;                   /* time stamp of the picture that an error is about */
 };
 
 bool was_dropped(const struct frame_record *row)
@@ -38,7 +38,7 @@ static int compare(struct comparison *comparison, struct drop *drop)
         return ret;
     comparison->converted = drop->shown;
     ret = fetch(comparison, drop->row, &comparison->wanted);
-    if (!ret && !drop->shown) /* only now the converter has a size */
+    if (!ret && !drop->shown) /* not earlier: the converter has no size before */
         ret = rgb_black(comparison->converter, &comparison->shown);
     if (!ret)
         drop->rmse_8bit = rgb_rmse(&comparison->shown, &comparison->wanted);

@@ -10,12 +10,12 @@
 static const int64_t ns_per_s = 1000000000;
 static const int64_t ns_per_us = 1000;
 
-/* Further ahead than this, a seek is cheaper than decoding all between. */
+/* Further ahead than this, a seek is cheaper than decoding all pictures in between. */
 static const int64_t far_ns = 20 * ns_per_s;
 /*
- * A seek may land on a key picture whose leading pictures, which want references from before it,
- * are asked for; and some containers seek by decoding time. A key picture two seconds earlier
- * leaves both behind.
+ * A seek may land on a key picture when one of its leading pictures is requested; these need
+ * references from before the key picture. Some containers also seek by decoding time. A key picture
+ * two seconds earlier avoids both problems.
  */
 static const int64_t run_up_ns = 2 * ns_per_s;
 
@@ -24,8 +24,8 @@ struct ideal {
     AVCodecContext *avctx;
     AVPacket *packet;
     AVFrame *picture;
-    int64_t pts_ns; /* of the picture; AV_NOPTS_VALUE: there is none */
-    int64_t next_ns; /* where a picture without time stamp belongs, as the player places it */
+    int64_t pts_ns; /* of the picture; AV_NOPTS_VALUE: there is no picture */
+    int64_t next_ns; /* the place of a picture without time stamp, as in the player */
 };
 
 enum approach { FROM_HERE, FROM_KEY_PICTURE, FROM_START, APPROACHES };
@@ -77,7 +77,7 @@ void ideal_close(struct ideal **ideal)
     av_freep(ideal);
 }
 
-/* A read error ends the file, and a damaged packet is passed over, as in the player. */
+/* As in the player, a read error ends the file and a damaged packet is skipped. */
 static int feed(struct ideal *ideal)
 {
     AVPacket *const packet = ideal->packet;
@@ -101,7 +101,7 @@ static void place_picture(struct ideal *ideal)
         ideal->pts_ns + (duration_ns > 0 ? duration_ns : clip_frame_duration_ns(&ideal->clip));
 }
 
-/* The next picture in presentation order. Returns 0, AVERROR_EOF or a negative AVERROR. */
+/* Decodes the next picture in presentation order. Returns 0, AVERROR_EOF or a negative AVERROR. */
 static int advance(struct ideal *ideal)
 {
     ideal->pts_ns = AV_NOPTS_VALUE;
@@ -146,7 +146,9 @@ static int take_approach(struct ideal *ideal, enum approach approach, int64_t pt
     }
 }
 
-/* The last approach looks at every picture: where time stamps jump back, a later one may fit. */
+/*
+ * The last approach checks every picture: where time stamps jump back, a later picture may match.
+ */
 static int search(struct ideal *ideal, enum approach approach, int64_t pts_ns)
 {
     int ret;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The pictures that an undisturbed decode of a file gives, found by their time stamps.
+ * Finds the pictures that an undisturbed decode of a file gives, by their time stamps.
  *
- * The decoder is set up as the player's is (one thread, so that damaged places look the same), with
- * its gate shut. Going forward is cheap; going back, or far ahead, seeks in the file and decodes
- * from a key picture well before. Only the picture found last is held.
+ * The decoder is set up like the player's (one thread, so that damaged places look the same), with
+ * its gate shut. Going forward is cheap. Going back, or far ahead, seeks in the file and decodes
+ * from a key picture well before. Only the picture found last is kept.
  */
 #ifndef QOE_IDEAL_H
 #define QOE_IDEAL_H
@@ -16,15 +16,16 @@
 struct ideal;
 
 /*
- * stream_index: the stream that was played, as the record says. Returns 0, or a negative AVERROR
- * with a sentence's middle in why. ideal_close accepts an empty pointer and clears it.
+ * stream_index: the stream that was played, according to the record. Returns 0, or a negative
+ * AVERROR with the cause in why, as a clause ("memory ran out"). ideal_close accepts an empty
+ * pointer and clears it.
  */
 int ideal_open(struct ideal **out, const char *path, int stream_index, char *why, size_t why_size);
 void ideal_close(struct ideal **ideal);
 
 /*
- * The picture with this time stamp (frames.csv's pts_ns). *out stays valid until the next call.
- * Returns 0, AVERROR(ENOENT) when the file has no such picture, or another negative AVERROR.
+ * Finds the picture with this time stamp (frames.csv's pts_ns). *out stays valid until the next
+ * call. Returns 0, AVERROR(ENOENT) when the file has no such picture, or another negative AVERROR.
  */
 int ideal_find(struct ideal *ideal, int64_t pts_ns, const AVFrame **out);
 

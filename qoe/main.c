@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dlex-qoe: how good a recorded run looked. The only place that exits and that knows everyone. */
+/*
+ * dlex-qoe: reports how good a recorded run looked. Only this file exits and knows all the others.
+ */
 #include "build_facts.h"
 #include "clip.h"
 #include "report.h"
@@ -16,17 +18,20 @@ enum exit_code { EXIT_REPORTED = 0, EXIT_SETUP = 1, EXIT_UNUSABLE = 2 };
 
 enum { WHY_SIZE = PATH_MAX + 256 };
 
-/* A file lasts as long as its longest stream, and stamping replaces the sound: the trailer's goes on for 0.52 s. */
+/*
+ * A file lasts as long as its longest stream, and stamping replaces the sound. The trailer's own
+ * sound goes on for 0.52 s.
+ */
 static const double length_tolerance_s = 1;
 
 enum key { KEY_MEDIA = 256, KEY_UNSTAMPED, KEY_JSON, KEY_CSV };
 
 struct arguments {
     const char *dir;
-    const char *media_path; /* NULL: where the record says */
+    const char *media_path; /* NULL: the path in the record */
     const char *unstamped_path; /* NULL: the media's own pictures are compared */
     const char *json_path;  /* NULL: not wanted; "-": standard output */
-    const char *csv_path;   /* the same */
+    const char *csv_path;   /* as json_path */
 };
 
 typedef int report_writer(FILE *out, const struct report *report);
@@ -104,12 +109,12 @@ static struct arguments parse_arguments(int argc, char **argv)
     static const struct argp argp = {option_table, parse_option, "DIR", doc, NULL, NULL, NULL};
     struct arguments arguments = {0};
     argp_err_exit_status = EXIT_SETUP;
-    argv[0] = "dlex-qoe"; /* and not the path it was called by */
+    argv[0] = "dlex-qoe"; /* instead of the path by which it was called */
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     return arguments;
 }
 
-/* Before the long work, so that nobody waits for a report that has no place. */
+/* Runs before the long work, so that nobody waits for a report that cannot be written. */
 static int try_output(const char *path)
 {
     if (!path || is_stdout(path))
@@ -193,7 +198,7 @@ out:
     return code;
 }
 
-/* A picture of another file is no ideal: the media must be the very bytes that were played. */
+/* A picture of another file is not an ideal: the media must be the very bytes that were played. */
 static int check_media(const struct recorded_run *run, const char *path)
 {
     char sha256[65];
@@ -220,7 +225,7 @@ static bool is_of_size(const struct recorded_run *run, const struct clip *clip)
            fabs(length_s - (double)clip_duration_ns(clip) / 1e9) < length_tolerance_s;
 }
 
-/* Other bytes than those that were played, so that only a slip of the hand can be noticed. */
+/* The bytes differ from those that were played, so this check can only find an obvious mistake. */
 static int check_unstamped(const struct recorded_run *run, const char *path)
 {
     char why[WHY_SIZE];
@@ -267,7 +272,7 @@ static enum exit_code report_run(const struct arguments *arguments, const struct
 int main(int argc, char **argv)
 {
     const struct arguments arguments = parse_arguments(argc, argv);
-    av_log_set_level(AV_LOG_QUIET); /* damage in the media was met and told when it was played */
+    av_log_set_level(AV_LOG_QUIET); /* damage in the media was already reported when it was played */
     if (try_output(arguments.json_path) || try_output(arguments.csv_path))
         return EXIT_SETUP;
     struct recorded_run run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A run in a few numbers. */
+/* Summarizes a run in a few numbers. */
 #ifndef QOE_QUALITY_H
 #define QOE_QUALITY_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Percentiles are interpolated between the nearest two values, sd is that of a sample (n - 1). */
+/* Percentiles are interpolated between the nearest two values. sd is that of a sample (n - 1). */
 struct spread {
     int64_t count;
     double sum;
@@ -18,7 +18,9 @@ struct spread {
     double p99;
 };
 
-/* Of no values all are NaN, but for the sum and the count. Sorts the values. */
+/*
+ * Sorts the values and returns their spread. Without values, all members but sum and count are NaN.
+ */
 struct spread spread_of(double *values, int64_t count);
 
 struct quality {
@@ -28,14 +30,14 @@ struct quality {
     int64_t aborted;
     int64_t skipped;
     int64_t late;
-    int64_t unseen;           /* not on the screen, in a record made from outside the player */
-    int64_t before_first;     /* of the dropped: there was nothing on the screen yet */
+    int64_t unseen;           /* never seen on the screen, in a record made from outside the player */
+    int64_t before_first;     /* dropped while there was nothing on the screen yet */
     int64_t longest_drop_run; /* pictures dropped in a row */
-    struct spread rmse_8bit;  /* over the dropped */
+    struct spread rmse_8bit;  /* over the dropped pictures */
     struct spread skew_ms;    /* A-V of the shown pictures; > 0: the video is late */
 };
 
-/* Returns 0 or -ENOMEM. */
+/* Computes the numbers. Returns 0 or -ENOMEM. */
 int quality_of(struct quality *quality, const struct frame_record *rows, int64_t count,
                const struct drop *drops, int64_t drop_count);
 

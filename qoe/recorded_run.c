@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where it went wrong, and what the caller wants to hear of it. */
+/* Where reading failed, and the caller's buffer for the error. */
 struct reader {
     const char *dir;
     char path[PATH_MAX]; /* of the file being read */
@@ -85,7 +85,7 @@ static int read_facts(struct recorded_run *run, struct reader *reader)
 static int append_row(struct recorded_run *run, const struct frame_record *row)
 {
     const int64_t count = run->count;
-    if (!(count & (count - 1))) { /* a power of two, or the first: the room is used up */
+    if (!(count & (count - 1))) { /* a power of two, or the first one: the array is full */
         const size_t room = count ? 2 * (size_t)count : 1;
         struct frame_record *const rows = realloc(run->rows, room * sizeof *rows);
         if (!rows)
@@ -96,7 +96,7 @@ static int append_row(struct recorded_run *run, const struct frame_record *row)
     return 0;
 }
 
-/* A record is written whole, so whatever does not fit means that somebody changed or cut it. */
+/* A record is written whole, so a row that does not fit means that the file was changed or cut. */
 static bool is_sound(const struct recorded_run *run, const struct frame_record *row)
 {
     const bool in_order = run->count == 0 || row->index > run->rows[run->count - 1].index;

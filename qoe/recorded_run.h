@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A run record, read back: DIR/run.json and DIR/frames.csv as dlex-play --record=DIR wrote them. */
+/* Reads a run record: DIR/run.json and DIR/frames.csv as dlex-play --record=DIR wrote them. */
 #ifndef QOE_RECORDED_RUN_H
 #define QOE_RECORDED_RUN_H
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct recorded_run {
-    json_t *json; /* run.json; the strings below are its own */
+    json_t *json; /* run.json; it owns the strings below */
     const char *media_path;
     const char *media_sha256;
     int stream_index; /* of the video in the media */
@@ -19,8 +19,8 @@ struct recorded_run {
 };
 
 /*
- * Returns 0, or a negative errno with a whole sentence in why ("DIR/frames.csv is damaged
- * in line 7; …"). A directory that holds the records of several files is refused by naming them.
+ * Returns 0, or a negative errno with a whole sentence in why ("DIR/frames.csv is damaged in line
+ * 7; …"). It refuses a directory that holds the records of several files, and names these records.
  * recorded_run_finish accepts a run of zeros.
  */
 int recorded_run_read(struct recorded_run *run, const char *dir, char *why, size_t why_size);

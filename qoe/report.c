@@ -27,7 +27,7 @@ static void write_counts(FILE *out, const struct quality *quality)
             (double)quality->shown * percent);
     fprintf(out, "dropped %8" PRId64 "  %5.1f %%  ", quality->dropped,
             (double)quality->dropped * percent);
-    if (quality->unseen) /* from outside the reason cannot be told */
+    if (quality->unseen) /* the reason is not known from outside */
         fprintf(out, "never on the screen");
     else
         fprintf(out, "%" PRId64 " aborted, %" PRId64 " skipped, %" PRId64 " late", quality->aborted, quality->skipped,
@@ -80,7 +80,7 @@ static json_t *number_or_null(double value)
     return isnan(value) ? json_null() : json_real(value);
 }
 
-/* Without drops there is no error: 0, so that tables of many runs have numbers everywhere. */
+/* Without drops the error is 0, so that tables of many runs have numbers everywhere. */
 static json_t *q16_or_zero(double rmse_8bit)
 {
     return json_real(isnan(rmse_8bit) ? 0 : rmse_q16(rmse_8bit));

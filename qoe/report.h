@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What dlex-qoe tells: a table for people, JSON for programs, a CSV row for each drop. */
+/* Writes what dlex-qoe reports: a table for people, JSON for programs, a CSV row for each drop. */
 #ifndef QOE_REPORT_H
 #define QOE_REPORT_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* All of it belongs to the caller. */
+/* All members belong to the caller. */
 struct report {
     const char *dir;
     const char *media_path;
@@ -20,10 +20,13 @@ struct report {
     const struct drop *drops;
     int64_t drop_count;
     const struct quality *quality;
-    const struct rgb_converter *converter; /* of zeros when nothing was compared */
+    const struct rgb_converter *converter; /* all zeros when nothing was compared */
 };
 
-/* Each writes all of its kind. Returns 0, -ENOMEM, or -EIO when the stream has an error. */
+/*
+ * Each function writes all output of its kind. Returns 0, -ENOMEM, or -EIO when the stream has an
+ * error.
+ */
 int report_write_text(FILE *out, const struct report *report);
 int report_write_json(FILE *out, const struct report *report);
 int report_write_csv(FILE *out, const struct report *report);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    /* Vector code of swscale reads and writes whole blocks. */
+    /* swscale's vector code reads and writes whole blocks. */
     ROW_ALIGNMENT = 64,
     UNIT = 1 << 16,
 };
@@ -41,7 +41,7 @@ static int prepare(struct rgb_converter *converter, const AVFrame *picture)
 {
     if (!converter->width)
         take_facts(converter, picture);
-    /* BITEXACT: the same numbers on every machine, whatever vectors its processor has. */
+    /* BITEXACT: the same numbers on every machine, whichever vector unit its processor has. */
     const int how = SWS_BILINEAR | SWS_ACCURATE_RND | SWS_BITEXACT;
     converter->sws = sws_getCachedContext(converter->sws, picture->width, picture->height,
                                           picture->format, converter->width, converter->height,

@@ -4,7 +4,10 @@
 #include <math.h>
 
 enum {
-    /* So many squares of 255 fit into 32 bits, of which a vector holds twice as many as of 64. */
+    /*
+     * The sum of this many squares of 255 fits in 32 bits. A vector holds twice as many of these as
+     * of 64 bits.
+     */
     BLOCK_BYTES = 1 << 16,
     Q16_PER_8BIT = 257,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The root mean square error of two pictures, as ImageMagick's `compare -metric RMSE` computes it:
+ * Computes the root mean square error of two pictures as ImageMagick's `compare -metric RMSE` does:
  * over all pixels and the three channels together.
  */
 #ifndef QOE_RMSE_H
@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* RGB24; rows of 3 * width bytes begin stride bytes apart. Its maker owns the pixels. */
+/*
+ * RGB24; rows of 3 * width bytes begin stride bytes apart. The code that makes a picture owns its
+ * pixels.
+ */
 struct rgb_picture {
     uint8_t *pixels;
     int width;
@@ -17,13 +20,15 @@ struct rgb_picture {
     ptrdiff_t stride;
 };
 
-/* The sum of squared differences, exact. Both pictures have the same size. */
+/* Returns the exact sum of squared differences. Both pictures must have the same size. */
 uint64_t rgb_ssd(const struct rgb_picture *a, const struct rgb_picture *b);
 
-/* In units of the 8-bit scale, from 0 to 255. */
+/* Returns the error in units of the 8-bit scale, from 0 to 255. */
 double rgb_rmse(const struct rgb_picture *a, const struct rgb_picture *b);
 
-/* The same in units of seed 000's table 4, ImageMagick's 16-bit quantum: 257 times as much. */
+/*
+ * Converts it to the units of seed 000's table 4, ImageMagick's 16-bit quantum: 257 times as much.
+ */
 double rmse_q16(double rmse_8bit);
 
 #endif

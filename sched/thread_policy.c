@@ -15,7 +15,7 @@
 enum { NUMBER_OF_DEADLINE = 6, FLAG_RESET_ON_FORK = 1, PRIORITY_MAX = 99 };
 
 static const double ns_per_ms = 1e6;
-/* What the kernel accepts, unless it was told otherwise. */
+/* The kernel's default limits. */
 static const int64_t runtime_min_ns = 1024;
 static const int64_t period_min_ns = 100 * 1000;
 static const int64_t period_max_ns = INT64_C(1) << 32;
@@ -23,7 +23,10 @@ static const int64_t period_max_ns = INT64_C(1) << 32;
 static const char *const kind_names[] = {"other", "fifo", "rr", "deadline"};
 static const uint32_t kind_numbers[] = {SCHED_OTHER, SCHED_FIFO, SCHED_RR, NUMBER_OF_DEADLINE};
 
-/* struct sched_attr, as of its first version: the kernel's header and a recent <sched.h> exclude each other. */
+/*
+ * The first version of struct sched_attr. It is declared here because the kernel's header and a recent <sched.h>
+ * conflict.
+ */
 struct attributes {
     uint32_t size;
     uint32_t policy;
@@ -35,7 +38,9 @@ struct attributes {
     uint64_t period_ns;
 };
 
-/* A number of ms up to `end`, which is passed. Returns -1 where there is none. */
+/*
+ * Parses a number of ms that `end` follows, and moves *text past `end`. Returns ns, or -1 if there is no such number.
+ */
 static int64_t parse_ms(const char **text, char end)
 {
     if (!isdigit((unsigned char)**text))

@@ -29,7 +29,10 @@ static int add_sample(struct samples *samples, int64_t ns)
     return 0;
 }
 
-/* A deadline that passed before the gate opened waited for the section that ended there. */
+/*
+ * If the deadline passed before the gate opened, its violation waited for the protected section
+ * that ended there.
+ */
 static void note_violation(struct attempt *attempt, int64_t opened_ns)
 {
     struct abort_latency *latency = attempt->latency;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How soon an expired deadline has control in the gate, beside how soon the kernel has it in a
- * signal handler: a raw timer is measured after each packet, in the same thread, at the same delay.
+ * Measures how soon an expired deadline gets control in the gate, and how soon the kernel gets it
+ * in a signal handler. For the second, a raw timer is measured after each packet, in the same
+ * thread, with the same delay.
  *
- * Each packet is decoded in a deadline block, protected but for the gate, as in the player. A
+ * Each packet is decoded in a deadline block. All but the gate is protected, as in the player. A
  * violation falls into one of two groups:
- *  - in the gate: taken inside the macroblocks of a droppable picture. Its latency is the time
- *    from the deadline to control in the gate callback.
+ *  - in the gate: it was taken inside the macroblocks of a droppable picture. Its latency is the
+ *    time from the deadline to control in the gate callback.
  *  - after a wait: the deadline passed where the decoder must not be left (headers, reference
- *    pictures, output), and was taken when that protected section ended. That is the section's
- *    length past the deadline, not a property of the mechanism.
+ *    pictures, output). It was taken when that protected section ended. Its latency is
+ *    the section's length past the deadline, not a property of the mechanism.
  */
 #ifndef ABORT_LATENCY_H
 #define ABORT_LATENCY_H
@@ -26,12 +27,12 @@ struct samples {
 };
 
 struct abort_latency {
-    /* given */
+    /* input */
     int64_t deadline_base_ns; /* from the start of a packet's decode */
     int wanted_aborts;
-    int most_passes;          /* over the clip */
+    int most_passes;          /* at most this many passes over the clip */
 
-    /* result, in order of time; latency_finish() frees it */
+    /* results, in order of time; latency_finish() frees them */
     struct samples gate_ns;    /* violation in the gate */
     struct samples waited_ns;  /* violation after a wait */
     struct samples raw_ns;     /* raw timer to its handler */
@@ -39,8 +40,8 @@ struct abort_latency {
 };
 
 /*
- * Decodes the stream in the calling thread, over and over, until wanted_aborts were taken in the
- * gate or most_passes are over. Returns 0 or a negative AVERROR.
+ * Decodes the stream on the calling thread, again and again, until wanted_aborts have happened in
+ * the gate or most_passes are done. Returns 0 or a negative AVERROR.
  */
 int latency_measure(struct abort_latency *latency, const struct coded_stream *stream);
 

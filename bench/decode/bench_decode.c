@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dlex-bench-decode: what the gate costs, and how soon a deadline has control in it. */
+/* dlex-bench-decode: measures what the gate costs, and how soon a deadline gets control in it. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 enum {
     EXIT_USAGE = 1,
     EXIT_FAILED = 2,
-    PAIRS = 40, /* a pair differs from the next by some per cent: each process gets other pages */
+    PAIRS = 40, /* pairs differ by some per cent: each process gets other pages */
     QUICK_PAIRS = 15,
     QUICK_PACKETS = 250,
     ABORTS = 1000,
-    MOST_PASSES = 100, /* under ten aborts a pass the clip has hardly any droppable pictures */
+    MOST_PASSES = 100, /* fewer than ten aborts per pass: the clip has hardly any droppable pictures */
 };
 
 struct options {
@@ -46,7 +46,7 @@ static int parse_milliseconds(const char *text, int64_t *ns)
     return 0;
 }
 
-/* Returns 0, 1 when help is wanted, or -1 after one sentence. */
+/* Returns 0, 1 when help is wanted, or -1 after printing one sentence. */
 static int parse_options(struct options *options, int argc, char **argv)
 {
     static const struct option names[] = {
@@ -81,7 +81,7 @@ static int parse_options(struct options *options, int argc, char **argv)
     return -1;
 }
 
-/* The path given, the trailer's, or the made clip's. */
+/* Writes the path given, or else the trailer's, or else the made clip's. */
 static int find_clip(const char *given, char *path, size_t size)
 {
     if (given)

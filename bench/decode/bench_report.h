@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What dlex-bench-decode prints, and the same with all samples as JSON. */
+/* Prints the report of dlex-bench-decode, and writes it with all samples as JSON. */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
@@ -12,7 +12,7 @@ struct bench_report {
     const struct abort_latency *latency;
 };
 
-/* To stdout. */
+/* Prints to stdout. */
 void report_print(const struct bench_report *report);
 
 /* Writes the file whole or not at all. Returns 0 or a negative errno. */

@@ -12,7 +12,7 @@ int clip_path(char *path, size_t size, const char *name)
 {
     char command[256];
     snprintf(command, sizeof(command), "exec \"$DLEX_MEDIA_MAKE\" '%s'", name);
-    setenv("DLEX_MEDIA_MAKE", MEDIA_MAKE, 1); /* its path may have any characters */
+    setenv("DLEX_MEDIA_MAKE", MEDIA_MAKE, 1); /* through the environment: the path may contain any characters */
     FILE *pipe = popen(command, "r");
     if (!pipe)
         return -1;

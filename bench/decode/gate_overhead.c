@@ -5,7 +5,7 @@
 
 #include "timed_process.h"
 
-enum { TURN_PACKETS = 25 }; /* short against changes of the machine's load, long against a start */
+enum { TURN_PACKETS = 25 }; /* short compared with changes of the machine's load, long compared with a start */
 
 enum { PRISTINE, GATED, BUILDS };
 

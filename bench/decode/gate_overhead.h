@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an open gate costs when nothing is interrupted: CPU time of the patched decoder with a
- * deadline an hour away, over that of a pristine FFmpeg. A pair is two fresh processes of
- * timed_decode that take turns, a second of film each (A B, B A, A B, ...), so that what the
- * machine does meanwhile falls on both, and where their memory lies differs from pair to pair.
+ * Measures what an open gate costs when nothing is interrupted: the CPU time of the patched decoder
+ * with a deadline an hour away, divided by that of a pristine FFmpeg. A pair is two processes of
+ * timed_decode. They take turns of a second of film each (A B, B A, A B, ...), so that other load
+ * of the machine affects both. Each pair has new processes, so that their memory addresses differ
+ * from pair to pair.
  */
 #ifndef GATE_OVERHEAD_H
 #define GATE_OVERHEAD_H
@@ -20,7 +21,7 @@ struct overhead_pair {
 };
 
 struct gate_overhead {
-    /* given */
+    /* input */
     const char *gated_program;
     const char *pristine_program;
     const char *clip;
@@ -28,7 +29,7 @@ struct gate_overhead {
     int pair_count;   /* at most OVERHEAD_MOST_PAIRS */
     uint64_t seed;    /* of the bootstrap */
 
-    /* result */
+    /* results */
     struct overhead_pair pairs[OVERHEAD_MOST_PAIRS];
     int pictures; /* of one pass */
     double spread_low; /* smallest and largest ratio of a pair */
@@ -37,8 +38,8 @@ struct gate_overhead {
 };
 
 /*
- * Runs the pairs; tells of progress on stderr. Returns 0, or -1 when a program failed or decoded
- * another number of pictures than the others, having said so.
+ * Runs the pairs and prints progress on stderr. Returns 0. Returns -1, after printing an error,
+ * when a program failed or decoded another number of pictures than the others.
  */
 int overhead_measure(struct gate_overhead *overhead);
 

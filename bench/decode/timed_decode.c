@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * timed_decode CLIP: prints the number of packets of the clip's video; then, for each line of
- * its input, a number of packets, decodes so many more as fast as possible and prints the
- * process CPU time that took, in ns, and the number of pictures that came out. So two of
- * them can take turns.
+ * timed_decode CLIP: prints the number of packets of the clip's video. Then it reads a number of
+ * packets from each line of its input and decodes that many more packets as fast as possible. For
+ * each line it prints the process CPU time that this took, in ns, and the number of pictures that
+ * came out. In this way two such processes can take turns.
  *
- * Built twice from this source: with DLEX_GATED and the patched FFmpeg it decodes as the player
- * does, each packet in a deadline block and the gate open, with the deadline an hour away; without,
- * it is linked to a pristine FFmpeg. Reading the clip is not measured.
+ * Built twice from this source. With DLEX_GATED and the patched FFmpeg, it decodes as the player
+ * does: each packet in a deadline block and with the gate open, with the deadline an hour away.
+ * Without DLEX_GATED, it is linked to a pristine FFmpeg. Reading the clip is not measured.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static int64_t process_cpu_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Answers one line. Advances *next. */
+/* Answers one line of the input. Advances *next. */
 static int decode_more(const struct coded_stream *stream, size_t *next, size_t count,
                        AVCodecContext *avctx, AVFrame *frame)
 {

@@ -36,7 +36,7 @@ int timed_process_start(struct timed_process *process, const char *program, cons
         return -1;
     }
     process->answers = fdopen(answer[0], "r");
-    signal(SIGPIPE, SIG_IGN); /* a process that fails says so itself */
+    signal(SIGPIPE, SIG_IGN); /* a process that fails prints its own error */
     const int failed = spawn(&process->pid, program, clip, question[0], answer[1]);
     if (failed)
         process->pid = -1;
@@ -62,7 +62,7 @@ int timed_process_decode(struct timed_process *process, size_t packets)
 void timed_process_stop(struct timed_process *process)
 {
     if (process->questions)
-        fclose(process->questions); /* ends it */
+        fclose(process->questions); /* this ends the process */
     if (process->answers)
         fclose(process->answers);
     if (process->pid > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A running timed_decode. */
+/* Runs timed_decode as a child process. */
 #ifndef TIMED_PROCESS_H
 #define TIMED_PROCESS_H
 
@@ -18,12 +18,15 @@ struct timed_process {
 };
 
 /*
- * Starts the program on the clip and waits until it has read it. Returns 0 or -1; either way
- * timed_process_stop() frees what there is.
+ * Starts the program on the clip and waits until the program has read the clip. Returns 0 or -1. In
+ * both cases timed_process_stop() frees the resources.
  */
 int timed_process_start(struct timed_process *process, const char *program, const char *clip);
 
-/* Has it decode so many more packets and adds what that took. Returns 0 or -1. */
+/*
+ * Makes the process decode this many more packets and adds the result to the totals. Returns 0 or
+ * -1.
+ */
 int timed_process_decode(struct timed_process *process, size_t packets);
 
 void timed_process_stop(struct timed_process *process);

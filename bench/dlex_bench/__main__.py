@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The commands: the first argument names one."""
+"""Runs one of the commands; the first argument names it."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ def main(argv: list[str]) -> int:
     arguments = parser.parse_args(argv[1:])
     if argv[0] == "latency":
         complete_latency_options(parser, arguments)
-    if os.environ.get("DLEX_BENCH_CHECK_ONLY"):  # the launcher asks before it builds for minutes
+    if os.environ.get("DLEX_BENCH_CHECK_ONLY"):  # the launcher checks the arguments before it builds for minutes
         return 0
     try:
         with signals_as_exceptions():
-            # matplotlib keeps a list of the machine's fonts; a home that cannot be written would make it complain.
+            # matplotlib stores a list of the machine's fonts; it would complain about a home that cannot be written.
             if sys.prefix != sys.base_prefix:  # the environment that the launcher made
                 os.environ.setdefault("MPLCONFIGDIR", str(Path(sys.prefix) / "matplotlib"))
-            # numpy's linear algebra would start threads, and nothing here needs any: children are forked.
+            # numpy's linear algebra would start threads. Nothing here needs them, and children are forked.
             os.environ["OPENBLAS_NUM_THREADS"] = "1"
             run(arguments)
     except LabError as error:

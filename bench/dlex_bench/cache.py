@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Where made things are kept, the same place as the launcher's, and the locks of what must not run twice."""
+"""The cache folder, which is the same as the launcher's, and the locks of commands that must not run twice at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def cache_folder() -> Path:
 
 @contextlib.contextmanager
 def only_one(what: str) -> Iterator[None]:
-    """Two at once would measure each other."""
+    """Holds the lock of `what` while the block runs. Raises LabError if another process holds it.
+
+    Two at once would measure each other.
+    """
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Clips made from the recipes of media/, and what a player's observer must know of one."""
+"""Makes clips from the recipes of media/, and reads the facts that a player's observer must know about a clip."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILM_FILES = ("bbb_trailer_720p.mp4", "trailer_720p.mov")
 
 @dataclass(frozen=True)
 class ClipFacts:
-    """Of the whole file. The first picture of a film need not have the time stamp 0."""
+    """Facts about the whole file. The first picture of a film need not have the time stamp 0."""
 
     width: int
     height: int
@@ -35,7 +35,10 @@ class ClipFacts:
         return self.frames * self.frame_ns / NS_PER_S
 
     def frames_in(self, start_s: float, length_s: float | None) -> int:
-        """Pictures from `start_s` on, for `length_s`: as many as dlex-play plays by --start and --length."""
+        """Returns the number of pictures from `start_s` on, for `length_s` (None: to the end).
+
+        dlex-play plays the same number with --start and --length.
+        """
         frame_s = self.frame_ns / NS_PER_S
         first = math.ceil(round(start_s / frame_s, 6))
         last = self.frames if length_s is None else math.ceil(round((start_s + length_s) / frame_s, 6))
@@ -43,14 +46,14 @@ class ClipFacts:
 
 
 def film_is_here() -> bool:
-    """Whether recipes that want the real trailer can be made; media/film.py compares its checksum."""
+    """Returns whether recipes that need the real trailer can be made. Its checksum is compared by media/film.py."""
     folders = [os.environ.get("DLEX_MEDIA"), cache_folder() / "clips"]
     return any((Path(folder) / name).is_file() for folder in folders if folder for name in FILM_FILES)
 
 
 @functools.cache
 def why_not_makeable(root: Path, recipe: str) -> str | None:
-    """Returns why the clip cannot be made here, the real trailer being absent; None where it can."""
+    """Returns why the clip cannot be made here, because the real trailer is missing; None: it can be made."""
     asked = subprocess.run([root / "media/make", "--check", recipe], capture_output=True, text=True, check=False)
     return asked.stderr.strip().removeprefix("media/make: ") if asked.returncode else None
 
@@ -72,7 +75,7 @@ def clip_facts(path: Path) -> ClipFacts:
 
 @functools.cache
 def _facts(path: Path, _changed_ns: int) -> ClipFacts:
-    """Counting the packets reads the whole file: once a batch is enough."""
+    """Returns what ffprobe reports. It reads the whole file to count the packets, so once per batch is enough."""
     program = shutil.which("ffprobe")
     if not program:
         raise LabError("ffprobe is not installed; install it with `apt install ffmpeg`", EXIT_SETUP)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Room on the disk of the results. Where there is none, nothing is lost, nothing is half written, and it is told."""
+"""Checks the room on the disk of the results. If it is full, raises DiskFull; nothing is lost or half written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOM_BYTES = 16 << 20
 
 
 class DiskFull(LabError):
-    """The whole batch's affair: the next job would fail alike."""
+    """Concerns the whole batch, because the next job would fail in the same way."""
 
     def __init__(self, out: Path) -> None:
         super().__init__(
@@ -27,13 +27,15 @@ class DiskFull(LabError):
 
 
 def no_space_left(cause: OSError) -> bool:
-    """Somewhere."""
+    """Returns True for ENOSPC or EDQUOT, on any file system."""
     return cause.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_full_disk(cause: OSError, out: Path) -> bool:
-    """Whether that was the disk of the results: /run, /dev/shm or the cache may be full as well, and control groups
-    answer ENOSPC to what they cannot have."""
+    """Returns whether the disk of the results caused the error.
+
+    /run, /dev/shm or the cache may be full as well, and control groups return ENOSPC if they cannot grant a request.
+    """
     if not no_space_left(cause):
         return False
     return cause.errno == errno.EDQUOT or _is_below(cause.filename, out) or not _has_room(out)
@@ -56,7 +58,10 @@ def _is_below(path: object, out: Path) -> bool:
 
 @contextlib.contextmanager
 def telling_full_disk(out: Path) -> Iterator[None]:
-    """Whatever is written while the block runs."""
+    """Raises DiskFull if a write in the block fails because the disk of the results is full.
+
+    If another file system is full, raises LabError.
+    """
     try:
         yield
     except OSError as cause:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a user can meet, as one sentence and an exit code."""
+"""The errors that a user can meet. Each has one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EXIT_SIGNAL = 4
 
 
 class LabError(Exception):
-    """`sentence` reads "cause; what to do"."""
+    """An error for the user. `sentence` has the form "cause; what to do"."""
 
     def __init__(self, sentence: str, code: int = EXIT_UNFIT) -> None:
         super().__init__(sentence)
@@ -34,7 +34,7 @@ def load_average() -> str:
 
 
 class Interrupted(BaseException):
-    """A signal asked us to end. Not an Exception, so that no handler for failures swallows it."""
+    """A signal asked us to end. This is not an Exception, so that no handler for failures swallows it."""
 
     def __init__(self, signum: int) -> None:
         super().__init__(signum)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files that are there whole or not at all."""
+"""Writes files that exist either whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Whole or not at all, and still there after the power has failed."""
+    """Writes the whole file or nothing. After the return, the file survives a power failure."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         with partial.open("w") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The order in which settings that are compared take their turns."""
+"""The order in which compared settings are run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ Setting = TypeVar("Setting")
 
 
 def interleaved(settings: Sequence[Setting], repetitions: int) -> list[tuple[int, Setting]]:
-    """Every setting once a round, each round begun by another, so that slow changes of the machine hit all alike."""
+    """Returns the number of the round (from 1) with the setting: every setting once per round.
+
+    Each round begins with another setting, so that slow changes of the machine affect all settings alike.
+    """
     order = []
     for number in range(repetitions):
         turn = number % len(settings)

@@ -3,10 +3,10 @@
 
 A-V has this tree's sign.
 
-The paper does not define its sign of A-V in words. Its deadline has `audio_time - v_pts`, which is positive when the
-video lags. Its figures must have the other sign: mplayer's heuristic drops only while the video is more than 100 ms
-late, and the two rows with 44 and 45 drops are at -84 and -85 ms, those with 2 or 3 at +1 ms. So the tables print
-video minus audio. Here A-V > 0 means that the video is late, and every mean of Table 3 changes its sign.
+The paper does not define its sign of A-V in words. Its deadline contains `audio_time - v_pts`, which is positive when
+the video lags. Its figures must have the other sign: mplayer's heuristic drops only while the video is more than 100 ms
+late. The two rows with 44 and 45 drops are at -84 and -85 ms, and those with 2 or 3 drops are at +1 ms. So the tables
+print video minus audio. Here A-V > 0 means that the video is late, and every mean of Table 3 changes its sign.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FRAMES = 812
-# The deadline of a picture: base - gain x A-V from the begin of its decode, the base being 37 ms of 40 (player/decide/policy.c).
+# The deadline of a picture is base - gain x A-V after the start of its decode. The base is 37 ms of 40
+# (player/decide/policy.c).
 BASE_OF_FRAME, GAIN = 0.925, 0.01
 
 
@@ -37,8 +38,8 @@ TASKS = (PeriodicTask("rt-app-1", 3_000, 8_000, 3_150), PeriodicTask("rt-app-2",
 UTILISATION = sum(task.utilisation for task in TASKS)
 
 EXPERIMENTS = ("other", "fifo", "rr", "cbs")
-# Our sections, and the rows for which they stand: the paper's cbs has the budget that fitted its machine, so that it is
-# played twice, with the budget that fits here and with its own.
+# Our sections, and the paper's rows for which they stand. The paper's cbs has the budget that fitted its machine. So it
+# is played twice: with the budget that fits here, and with the paper's own.
 PLAYED_AS = {"other": "other", "fifo": "fifo", "rr": "rr", "cbs": "cbs", "cbs15": "cbs"}
 PLAYERS = ("mplayer", "mplayer-dlex")
 # Our settings that stand for the paper's players.
@@ -51,7 +52,7 @@ class MeanSd:
     sd: float
 
 
-# A-V in ms, our sign; the paper prints the means with the other one. Mean and s.d. over 100 runs.
+# A-V in ms with our sign; the paper prints the means with the other sign. Mean and s.d. over 100 runs.
 SKEW_MS: dict[tuple[str, str], MeanSd] = {
     ("other", "mplayer"): MeanSd(83.805, 4.072),
     ("other", "mplayer-dlex"): MeanSd(-0.806, 38.508),
@@ -94,5 +95,5 @@ TABLES = {
 
 
 def reduction(table: dict[tuple[str, str], MeanSd], experiment: str) -> float:
-    """What mplayer-dlex had in place of mplayer's 1; 0.154 for the RMSE of cbs, 0.141 for its drops."""
+    """Returns the mean of mplayer-dlex divided by that of mplayer: 0.154 for the RMSE of cbs, 0.141 for its drops."""
     return table[experiment, "mplayer-dlex"].mean / table[experiment, "mplayer"].mean

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the commands of dlex_bench have in common on the command line."""
+"""The command-line parser that all commands of dlex_bench use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXIT_STATUS = "Exit status: 0 done, 1 bad option or set-up, 2 nothing could be m
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with our exit status, and one sentence in place of the usage."""
+    """An ArgumentParser with our exit status. An error prints one sentence in place of the usage."""
 
     def __init__(self, prog: str, description: str) -> None:
         super().__init__(prog=prog, description=description, epilog=EXIT_STATUS, allow_abbrev=False)
@@ -22,6 +22,6 @@ class Parser(argparse.ArgumentParser):
         self.exit(EXIT_SETUP, f"{self.prog}: {message}; see ./{self.prog} --help\n")
 
 
-# How the command line is read, and what is done then. Importing what does the work takes a while: not for --help, and
-# under the handlers of main.
+# The function that makes the parser, and the function that does the work. Importing the modules for the work takes a
+# while. So this is not done for --help, and it happens under the signal handlers of main.
 Command = tuple[Callable[[], Parser], Callable[[argparse.Namespace], None]]

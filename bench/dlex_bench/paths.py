@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Where this project is, whatever folder a command was called from; tests name a folder with programs of their own."""
+"""Finds this project's folder, from any current folder. Tests name a folder with programs of their own."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Child processes that sit on given CPUs and never outlive us.
 
-Children stay in our session: under autogroup, nice values count between the processes of one session only.
+Children stay in our session, because under autogroup nice values count only between the processes of one session.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def choose_cpus(wanted: int | None = None) -> tuple[int, frozenset[int]]:
-    """The CPU that is measured, by default the highest allowed one, and those for everything else (the same if there is
-    no other).
+    """Returns the CPU that is measured, and the CPUs for everything else (the same one if there is no other).
 
-    Interrupts mostly go to the lowest.
+    `wanted` is the measured CPU. By default it is the highest allowed one: interrupts mostly go to the lowest.
     """
     allowed = os.sched_getaffinity(0)
     cpu = max(allowed) if wanted is None else wanted
@@ -52,10 +51,10 @@ def _placement(
     def place() -> None:
         _libc.prctl(PR_SET_PDEATHSIG, orphaned)
         if os.getppid() != parent:
-            os._exit(EXIT_SIGNAL)  # it died before it could be waited for
+            os._exit(EXIT_SIGNAL)  # the parent died before the prctl, so no signal will come
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
         if enter:
-            enter()  # before the affinity, which must lie within the group's
+            enter()  # before the affinity, which must lie within the group's CPUs
         os.sched_setaffinity(0, cpus)
         os.nice(nice)
         # A core file of an aborted player takes longer to write than the demo takes.
@@ -77,13 +76,14 @@ def child(
     enter: Callable[[], None] | None = None,
     orphaned: int = signal.SIGKILL,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process on `cpus`, ended at the latest when the block is left. `env` is its whole environment, else ours.
+    """Starts a process on `cpus` and ends it at the latest when the block is left.
 
-    `enter` is called in the child before it becomes its program: it may put itself into a control group. `orphaned` is
-    the signal that it gets when we are killed ourselves: one that it can catch for those that leave something behind.
+    `env` is its whole environment; None: ours. `enter` is called in the child before the child becomes its program, and
+    may put the child into a control group. `orphaned` is the signal that the child gets when we are killed ourselves. A
+    child that would leave something behind needs a signal that it can catch.
     """
     process = None
-    # A signal in the middle of the start would leave a child that nobody knows of.
+    # A signal in the middle of the start would leave a child that nobody knows about.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     try:
         process = subprocess.Popen(
@@ -95,7 +95,7 @@ def child(
             cwd=cwd,
             preexec_fn=_placement(cpus, nice, enter, orphaned),
         )
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)  # one that waited is raised here
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)  # a signal that waited is raised here
         yield process
     finally:
         if process:
@@ -104,7 +104,7 @@ def child(
 
 
 def end(process: subprocess.Popen[bytes], signum: int = signal.SIGTERM) -> None:
-    """Asks, waits a little, insists. Harmless on a process that has ended."""
+    """Sends `signum`, waits for up to GRACE_S, then kills the process. Harmless on a process that has ended."""
     if process.poll() is None:
         process.send_signal(signum)
         try:
@@ -126,9 +126,10 @@ def wait_for(
     what: str,
     at_end: Callable[[], None] | None = None,
 ) -> None:
-    """Until it has ended by itself, with `tick` every half a second; what that raises ends the waiting.
+    """Waits until the process has ended by itself. Raises TimedOut after `limit_s`.
 
-    `at_end` is called when all of it has ended and the kernel still knows what its main thread took.
+    `tick` is called every half a second; an exception from it ends the waiting. `at_end` is called when all threads
+    have ended and the kernel still knows the CPU time of the main thread.
     """
     limit = time.monotonic() + limit_s
     while not has_ended(process, POLL_S):
@@ -141,7 +142,10 @@ def wait_for(
 
 
 def has_ended(process: subprocess.Popen[bytes], within_s: float = 0) -> bool:
-    """Whether all its threads have, at the latest `within_s` from now. It is not waited for: its /proc entry stays."""
+    """Returns whether all threads of the process have ended, or end within `within_s`.
+
+    The process is not reaped: its /proc entry stays.
+    """
     if process.returncode is not None:
         return True
     end = os.pidfd_open(process.pid)
@@ -154,13 +158,16 @@ def has_ended(process: subprocess.Popen[bytes], within_s: float = 0) -> bool:
 
 
 def children_cpu_s() -> float:
-    """Of the children that have been waited for, and theirs: the difference round a wait is the child's."""
+    """Returns the CPU time of the children that have been waited for, and of their children.
+
+    The difference between before and after a wait is the CPU time of that child.
+    """
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def last_words(log: Path) -> str:
-    """The last sentence that a program has put its name before, without the name; else its last line."""
+    """Returns the program's last sentence that begins with its name, without the name; else the last line of `log`."""
     lines = log.read_text(errors="replace").strip().splitlines()
     named = [found[1] for line in lines if (found := re.match("dlex-[a-z]+: (.+)", line))]
     return (named or lines or [""])[-1]
@@ -168,7 +175,7 @@ def last_words(log: Path) -> str:
 
 @contextlib.contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """Turns the ending signals into Interrupted; a second one finds us already tidying up and is ignored."""
+    """Turns the ending signals into Interrupted. A second signal is ignored, because we are already tidying up."""
 
     def interrupt(signum: int, _frame: FrameType | None) -> NoReturn:
         for later in ENDING_SIGNALS:

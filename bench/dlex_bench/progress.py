@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tells people what goes on and how long it will take: a bar on a terminal, plain lines elsewhere.
+"""Shows people what is happening and how long it will take: a bar on a terminal, plain lines elsewhere.
 
 Nothing here runs in a thread of its own: forking a child beside one is not safe, and a spinner would cost the machine
 that is being measured.
@@ -24,14 +24,14 @@ def spoken_time(seconds: float) -> str:
 
 
 def tell(console: Console, text: str, *, wrap: bool = True) -> None:
-    """Wrapped on a terminal, without trailing blanks; in one line for a file or a pipe."""
+    """Prints the text: wrapped on a terminal, without trailing blanks; in one line for a file or a pipe."""
     if wrap and console.is_terminal:
         text = textwrap.fill(text, console.width)
     console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def tell_table(console: Console, table: Table) -> None:
-    """Rich fills every line with blanks up to the table's width."""
+    """Prints a table without trailing blanks. Rich fills every line with blanks up to the table's width."""
     with console.capture() as captured:
         console.print(table)
     lines = [line.rstrip() for line in captured.get().splitlines()]
@@ -39,7 +39,7 @@ def tell_table(console: Console, table: Table) -> None:
 
 
 class Teller:
-    """A plan of so many seconds, gone through in steps that say what they are and how long they should take."""
+    """Reports the progress of a plan of `plan_s` seconds. Each step has a label and the time that it should take."""
 
     def __init__(self, console: Console, plan_s: float) -> None:
         self.console = console
@@ -74,7 +74,7 @@ class Teller:
         self.console.print(text, highlight=False, markup=False, soft_wrap=not self.console.is_terminal)
 
     def step(self, label: str, seconds: float, *, aloud: bool = True) -> None:
-        """`aloud`: also where there is no bar."""
+        """Begins the next step. With `aloud`, the label is also printed where there is no bar."""
         self.done_s += self.step_s
         self.step_s = seconds
         self.step_begun = time.monotonic()
@@ -85,11 +85,11 @@ class Teller:
             self.say(f"  {label} (about {spoken_time(self.left_s())} left)")
 
     def skip(self, seconds: float) -> None:
-        """That much of the plan was not needed."""
+        """Counts as done a part of the plan that was not needed."""
         self.done_s += seconds
 
     def expect(self, left_s: float) -> None:
-        """The step is over, and what is left is known better by now."""
+        """Ends the step. `left_s` is a better estimate of the time that is left."""
         self.done_s += self.step_s
         self.step_s = 0.0
         self.plan_s = self.done_s + left_s
@@ -97,7 +97,7 @@ class Teller:
             self.bar.update(self.task, total=self.plan_s)
 
     def left_text(self) -> str:
-        """For the end of a line; a bar tells it anyway."""
+        """Returns the time left for the end of a line; empty if there is a bar, which shows it anyway."""
         return "" if self.bar else f" (about {spoken_time(self.left_s())} left)"
 
     def left_s(self) -> float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs of dlex-qoe: what dropping changed in a recorded run."""
+"""Runs dlex-qoe, which measures what dropping changed in a recorded run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .processes import child, last_words
 def comparing(
     program: Path, record: Path, out: Path, cpus: Collection[int], options: Sequence[str] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """dlex-qoe at work on `record`; its figures will be in `out`, its words beside them."""
+    """Runs dlex-qoe on `record` while the block runs. Its figures go to `out`, its messages to a log beside that."""
     argv: list[str | Path] = [program, record, f"--json={out}", *options]
     with out.with_suffix(".log").open("wb") as log, child(argv, cpus=cpus, stderr=log) as process:
         yield process
@@ -33,5 +33,5 @@ def read_summary(out: Path, status: int) -> dict[str, Any]:
 
 
 def limit_s(length_s: float) -> float:
-    """More than it needs on any machine that can play at all."""
+    """Returns a time that is longer than dlex-qoe needs on any machine that can play at all."""
     return 120 + 20 * length_s

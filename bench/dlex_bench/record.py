@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reading a run record (run.json, frames.csv) as dlex-play writes it."""
+"""Reads a run record (run.json, frames.csv) as dlex-play writes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from .errors import LabError
 
-# unseen: what an observer of the screen says, who does not know the reason.
+# unseen: the verdict of an observer of the screen, who does not know the reason.
 DROPPED = ("aborted", "skipped", "late", "unseen")
 PLAYED = ("shown", *DROPPED)
 
@@ -44,7 +44,7 @@ def _number(text: str) -> int | None:
 
 
 def read_frames(run_dir: Path) -> list[Frame]:
-    """The pictures that belong to what was played, in presentation order (`none` rows are pre-roll)."""
+    """Returns the pictures of the part that was played, in presentation order (`none` rows are pre-roll)."""
     path = run_dir / "frames.csv"
     try:
         with path.open(newline="") as lines:
@@ -91,7 +91,7 @@ class CpuTime:
 def cpu_of_playing(run_dir: Path) -> CpuTime | None:
     """Returns the CPU time of dlex-play until playing ended; None for a record of an older version, which lacks it.
 
-    What comes after it, above all reading the whole file for its checksum, is not part of playing."""
+    The work after that, above all reading the whole file for its checksum, is not part of playing."""
     run = read_run(run_dir)
     if run.get("process_cpu_ns") is None:
         return None
@@ -99,7 +99,7 @@ def cpu_of_playing(run_dir: Path) -> CpuTime | None:
 
 
 def end_skew_ms(frames: list[Frame]) -> float:
-    """How late the last shown picture was: the lag that playing has built up. (An untimed run has none.)"""
+    """Returns how late the last shown picture was: the lag that playing has built up. (An untimed run has none.)"""
     return next((frame.skew_ns for frame in reversed(frames) if frame.skew_ns is not None), 0) / 1e6
 
 

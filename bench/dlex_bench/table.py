@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The table of medians."""
+"""Makes the table of medians."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ COLUMNS: tuple[Column, ...] = (
     ("RMSE Q16\nsum", "rmse_q16_sum", "{:,.0f}"),
 )
 
-# With the least and the greatest value below each median the table is as wide as this.
+# The table has this width with the least and the greatest value below each median.
 WIDE = 110
 
 Spread = Mapping[str, Mapping[str, float | None]]
 
 
 def titled_table(title: str) -> Table:
-    """An empty one, as all tables here look."""
+    """Returns an empty table in the style of all tables here."""
     return Table(
         box=SIMPLE_HEAD,
         title=title,
@@ -72,7 +72,7 @@ def _cell(spread: Spread, key: str, form: str, wide: bool) -> str:
 
 
 def short(value: float, form: str) -> str:
-    """By `form`; five digits and more by their first three."""
+    """Formats a value by `form`; a value of five digits or more by its first three, with the unit k or M."""
     for limit, unit in ((1e6, "M"), (1e4, "k")):
         if abs(value) >= limit:
             sign = "+" if "+" in form else ""

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dlex-bench-cell: one policy and one kind of constraint of the latency experiment, under whatever
- * load there is. It violates a constraint of each duration given, in their order, and prints how
- * late the violations were. The driver is bench/dlex_bench/latency/.
+ * dlex-bench-cell: runs one policy and one kind of constraint of the latency experiment, under the
+ * load that is present. It violates a constraint of each duration given, in the order given, and
+ * prints how late the violations were. The driver is bench/dlex_bench/latency/.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -21,7 +21,10 @@
 
 enum { EXIT_USAGE = 1, EXIT_FAILED = 2, EXIT_REFUSED = 3 };
 
-/* The kernel's own timer beside each sample, short enough to cost the experiment little. */
+/*
+ * The kernel's own timer is measured after each sample, for a time short enough to cost the
+ * experiment little.
+ */
 enum { RAW_MOST_NS = 2000000, WARM_UP_NS = 1000000 };
 
 struct options {
@@ -122,7 +125,7 @@ static void violate_wcet(struct sample *sample)
     } dlex_end
 }
 
-/* Prints nothing meanwhile. Returns 0 or a negative errno. */
+/* Runs the samples and prints nothing meanwhile. Returns 0 or a negative errno. */
 static int run(struct sample *samples, int count, bool wcet)
 {
     void (*const violate)(struct sample *) = wcet ? violate_wcet : violate_deadline;
@@ -173,7 +176,9 @@ int main(int argc, char **argv)
         fputs(help, stdout);
     if (parsed)
         return parsed < 0 ? EXIT_USAGE : EXIT_SUCCESS;
-    /* The driver asked for this too, but a program that gains rights when it starts loses it. */
+    /*
+     * The driver sets this too, but a program that gains rights when it starts loses the setting.
+     */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     struct sample *samples = calloc(options.duration_count + 1, sizeof(*samples));
     int status = samples ? EXIT_SUCCESS : EXIT_FAILED;

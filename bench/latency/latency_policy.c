@@ -6,7 +6,7 @@
 
 #include "thread_policy.h"
 
-/* The seed's 25 us of 50 us, in ms: the kernel takes no period below 100 us by default. */
+/* The seed's 25 us of 50 us are ms here: by default the kernel accepts no period below 100 us. */
 static const char *const policies[] = {"other", "fifo:50", "deadline:25/50"};
 
 int latency_policy_enter(const char *name)

@@ -5,8 +5,8 @@
 
 /*
  * Puts the calling thread under "other", "fifo" (priority 50) or "deadline" (25 ms of every 50 ms).
- * Returns 0, -EINVAL for another name, or what the kernel's refusal says: -EPERM without the right
- * to it, -EBUSY when the CPUs are promised to others.
+ * Returns 0, -EINVAL for another name, or the kernel's error: -EPERM without the right to use the
+ * policy, -EBUSY when the CPU time is reserved for others.
  */
 int latency_policy_enter(const char *name);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dlex-bench-libdlex: what libdlex costs and how soon it reacts, beside what the kernel offers. */
+/*
+ * dlex-bench-libdlex: measures what libdlex costs and how soon it reacts, against what the kernel
+ * offers.
+ */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +21,7 @@ struct options {
     bool quick;
     long rounds;  /* of each cost */
     long samples; /* of each side of a response, in each of RESPONSE_ROUNDS */
-    long aborts;  /* among which early ones are counted */
+    long aborts;  /* the aborts among which early ones are counted */
 };
 
 enum { RESPONSE_ROUNDS = 30 };
@@ -50,7 +53,9 @@ static int parse_count(const char *name, const char *text, long most, long *coun
     return -1;
 }
 
-/* Returns 0, 1 when help is wanted, or -1 after one sentence. Zero stands for what was not given. */
+/*
+ * Returns 0, 1 when help is wanted, or -1 after printing one sentence. Options not given stay zero.
+ */
 static int parse_options(struct options *options, int argc, char **argv)
 {
     static const struct option names[] = {
@@ -92,7 +97,7 @@ static void fill_in(struct options *options)
         options->aborts = standard->aborts;
 }
 
-/* A sign of life; nothing is told to a file. */
+/* Shows progress on a terminal; prints nothing to a file. */
 static void tell(const char *what)
 {
     if (isatty(STDERR_FILENO))
@@ -122,7 +127,7 @@ int main(int argc, char **argv)
         return parsed < 0 ? EXIT_USAGE : EXIT_SUCCESS;
     fill_in(&options);
     struct host host;
-    host_read(&host); /* before the load is ours */
+    host_read(&host); /* before this program itself causes load */
     static struct figures figures;
     measure(&figures, &options);
     const struct figure_report report = {

@@ -13,12 +13,15 @@
 
 #define HOUR_NS (3600 * INT64_C(1000000000))
 
-/* Small batches, taken in turns, so that a change of the machine's speed meets both sides. */
+/*
+ * The batches are small and the two sides take turns, so that a change of the machine's speed
+ * affects both.
+ */
 enum { BATCHES = 8 };
 
 struct side {
     void (*run)(int repetitions);
-    int repetitions; /* a batch: some 20 us, far above what reading the clock adds */
+    int repetitions; /* per batch: some 20 us, far above what reading the clock adds */
 };
 
 static volatile int64_t sink_ns;
@@ -30,7 +33,10 @@ static int64_t read_clock_ns(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* A function each: a loop counter beside a sigsetjmp would have to be volatile. */
+/*
+ * Each block is a function: a loop counter in the same function as a sigsetjmp would have to be
+ * volatile.
+ */
 static void deadline_block(void)
 {
     dlex_try_within_rel(HOUR_NS) {
@@ -43,8 +49,8 @@ static void wcet_block(void)
     } dlex_end
 }
 
-/* What no block with a relative deadline can do without: the time from which it counts, and the
- * place to which a violation jumps. */
+/* Does the minimum that every block with a relative deadline needs: the time from which the
+ * deadline counts, and the place to which a violation jumps. */
 static void least_of_a_block(void)
 {
     sigjmp_buf env;
@@ -140,7 +146,7 @@ static int64_t batch_ns(const struct side *side)
     return read_clock_ns(CLOCK_MONOTONIC) - start_ns;
 }
 
-/* What one repetition of each side takes. */
+/* Measures how long one repetition of each side takes. */
 static void measure_round(const struct side sides[2], double once_ns[2])
 {
     int64_t total_ns[2] = {0, 0};
@@ -169,7 +175,10 @@ static void compare(struct figures *figures, struct figure figure, struct side o
     figures_add(figures, figure, ours_ns, raw_ns, rounds);
 }
 
-/* The sections in a process that dies at its first system call; the sigmask pair must die there. */
+/*
+ * Runs the sections in a process that the kernel kills at its first system call. As a control, the
+ * sigmask pair must be killed there.
+ */
 static void check_system_calls(struct figures *figures)
 {
     const struct figure figure = {
@@ -200,7 +209,7 @@ static const struct figure deadline_figure = {
     .goal_text = "<= 1/5",
     .goal = 1.0 / 5,
 };
-/* One clock reading more, or a system call, and it fails; see docs/libdlex-figures.md. */
+/* With one more clock reading, or a system call, this goal fails; see docs/libdlex-figures.md. */
 static const struct figure least_figure = {
     .what = "deadline block that does not expire",
     .against = "clock_gettime + sigsetjmp",

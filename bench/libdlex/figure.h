@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A figure of the benchmark: something of libdlex beside its raw mechanism, and its goal. */
+/*
+ * A figure of the benchmark: an operation of libdlex measured against its raw mechanism, and its
+ * goal.
+ */
 #ifndef FIGURE_H
 #define FIGURE_H
 
@@ -13,7 +16,7 @@ enum { FIGURES_MOST = 16, ROUNDS_MOST = STATS_MOST_SAMPLES };
 enum figure_kind {
     FIGURE_RATIO,      /* ours / raw */
     FIGURE_DIFFERENCE, /* ours - raw, ns */
-    FIGURE_COUNT,      /* of what must not happen, in `tries` */
+    FIGURE_COUNT,      /* of events that must not happen, in `tries` */
 };
 
 struct figure {
@@ -27,9 +30,9 @@ struct figure {
     double ours_ns, raw_ns; /* medians of the rounds */
     struct stats_interval value;
     size_t tries;
-    double *rounds; /* ratio or difference of each; owned */
+    double *rounds; /* ratio or difference of each round; owned */
     size_t round_count;
-    const char *failure; /* why it could not be measured; NULL: it was */
+    const char *failure; /* why it could not be measured; NULL: it was measured */
 };
 
 struct figures {
@@ -38,13 +41,13 @@ struct figures {
 };
 
 /*
- * Appends it with the medians and the interval of these rounds, which stay the caller's. Aborts
- * when out of memory.
+ * Appends the figure with the medians and the interval of these rounds. The caller keeps the
+ * arrays. Aborts when out of memory.
  */
 void figures_add(struct figures *figures, struct figure figure, const double *ours_ns,
                  const double *raw_ns, size_t round_count);
 
-/* Appends a count, or one that could not be taken. */
+/* Append a count, or a figure that could not be measured. */
 void figures_add_count(struct figures *figures, struct figure figure, size_t count, size_t tries);
 void figures_add_failure(struct figures *figures, struct figure figure, const char *why);
 

@@ -17,7 +17,7 @@ static size_t goals_held(const struct figures *figures)
     return held;
 }
 
-/* Small ratios read best as one part of so many; the goals are named so too. */
+/* Small ratios are easiest to read as 1/n. The goals are written in the same way. */
 static void print_value(const struct figure *figure)
 {
     const struct stats_interval v = figure->value;

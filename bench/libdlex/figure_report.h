@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What dlex-bench-libdlex prints, and the same with all rounds as JSON. */
+/* Prints the report of dlex-bench-libdlex, and writes it with all rounds as JSON. */
 #ifndef FIGURE_REPORT_H
 #define FIGURE_REPORT_H
 
@@ -15,7 +15,7 @@ struct figure_report {
     size_t rounds;
 };
 
-/* To stdout; the last line says how many goals hold. */
+/* Prints to stdout. The last line says how many goals hold. */
 void figure_report_print(const struct figure_report *report);
 
 /* Writes the file whole or not at all. Returns 0 or a negative errno. */

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BATCHES = 8, PAIRS = 1000 }; /* a batch: some 20 us */
+enum { BATCHES = 8, PAIRS = 1000 }; /* per batch: some 20 us */
 
-/* A running malloc_pairs. */
+/* A running malloc_pairs process. */
 struct allocator {
     pid_t pid;
     FILE *questions;
@@ -33,7 +33,7 @@ static int spawn(struct allocator *allocator, const char *program, const int que
     return failed ? -1 : 0;
 }
 
-/* Returns 0 or -1; either way allocator_stop() frees what there is. */
+/* Starts the program. Returns 0 or -1. In both cases allocator_stop() frees the resources. */
 static int allocator_start(struct allocator *allocator, const char *program)
 {
     int question[2], answer[2];
@@ -57,14 +57,14 @@ static int allocator_start(struct allocator *allocator, const char *program)
 static void allocator_stop(struct allocator *allocator)
 {
     if (allocator->questions)
-        fclose(allocator->questions); /* ends it */
+        fclose(allocator->questions); /* this ends the process */
     if (allocator->answers)
         fclose(allocator->answers);
     if (allocator->pid > 0)
         waitpid(allocator->pid, NULL, 0);
 }
 
-/* What a batch took it, or a negative number. */
+/* Returns how long the process took for a batch, or a negative number. */
 static double batch_ns(struct allocator *allocator)
 {
     double ns;
@@ -114,7 +114,7 @@ void guard_cost_measure(struct figures *figures, size_t rounds)
         .goal = 1.6,
     };
     struct allocator allocators[2] = {{.pid = -1}, {.pid = -1}};
-    signal(SIGPIPE, SIG_IGN); /* a process that dies is told by its missing answer */
+    signal(SIGPIPE, SIG_IGN); /* a process that dies is noticed by its missing answer */
     int failed = allocator_start(&allocators[0], GUARDED_PROGRAM);
     if (!failed)
         failed = allocator_start(&allocators[1], PLAIN_PROGRAM);

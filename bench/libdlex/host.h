@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The facts about this machine that a figure needs beside it, without any library. */
+/* Reads the facts about this machine that are reported with a figure. Uses no library. */
 #ifndef HOST_H
 #define HOST_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * malloc-pairs: reads numbers of malloc and free pairs, one a line, and answers each with the
- * nanoseconds they took. Built with the guard (DLEX_GUARDED; a block is open then) and without.
+ * malloc-pairs: reads numbers of malloc and free pairs, one per line, and answers each with the
+ * nanoseconds that the pairs took. Built both with the guard (DLEX_GUARDED; a block is open then)
+ * and without it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Sizes as programs ask for them, small ones; all from the thread's cache after the first round. */
+/* Allocates small sizes, as programs do. After the first round all come from the thread's cache. */
 static void allocate(int pairs)
 {
     for (int i = 0; i < pairs; i++) {

@@ -9,11 +9,15 @@
 
 #include "raw_timer.h"
 
-/* The sides of one comparison; the first is ours. With more than two, one side would follow another
- * more often than the reverse, and find its code and data in the caches or not. */
+/* The sides of one comparison; libdlex is the first. With more than two sides, one side would
+ * follow another more often than the reverse. That would affect whether its code and data are in
+ * the caches. */
 enum { OURS, RAW, SIDES };
 
-/* Constraints are drawn from these bounds, so that no sample is in step with the tick. */
+/*
+ * Constraints are drawn at random between these bounds, so that the samples are not in step with
+ * the tick.
+ */
 enum { LEAST_NS = 100000, MOST_NS = 900000 };
 enum { EARLY_LEAST_NS = 5000, EARLY_MOST_NS = 100000 };
 
@@ -65,15 +69,16 @@ static int64_t cpu_timer_response_ns(int64_t delay_ns)
 
 typedef int64_t response_fn(int64_t delay_ns);
 
-/* Quantiles of each side, round by round. */
+/* The quantiles of each side, for each round. */
 struct contest {
     response_fn *const *sides;
     double p50_ns[SIDES][ROUNDS_MOST];
     double p99_ns[SIDES][ROUNDS_MOST];
 };
 
-/* Sample by sample in turns, each turn begun by the other side, both sides of a turn alike long. So
- * each side follows itself as often as it follows the other. */
+/* The sides take turns sample by sample. Each turn begins with the other side than the turn before,
+ * and both sides of a turn have the same duration. So each side follows itself as often as it
+ * follows the other. */
 static void run_round(struct contest *contest, size_t round, size_t samples, double *late_ns,
                       uint32_t *random)
 {
@@ -161,10 +166,13 @@ void response_measure(struct figures *figures, size_t rounds, size_t samples)
     raw_timer_finish(&cpu_timer);
 }
 
-/* By our own reading of the clock before the block opens: the library's is not asked. */
+/*
+ * Returns whether the violation came early. This is judged by the benchmark's own reading of the
+ * clock before the block opens; the library's is not used.
+ */
 static int is_early(int64_t wcet_ns)
 {
-    volatile int early = 1; /* survives the jump; a body that ends by itself would be wrong too */
+    volatile int early = 1; /* survives the jump; 1, because a body that ends by itself would be wrong too */
     const int64_t used_up_ns = dlex_cpu_ns() + wcet_ns;
     dlex_try_within_wcet(wcet_ns) {
         compute();

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define RAW_SIGNAL (SIGRTMIN + 3) /* any that libdlex does not use */
+#define RAW_SIGNAL (SIGRTMIN + 3) /* any signal that libdlex does not use */
 
 static volatile clockid_t armed_clock;
 static volatile int64_t handled_ns;
@@ -29,7 +29,7 @@ int raw_timer_init(struct raw_timer *timer, clockid_t clock)
     if (sigaction(RAW_SIGNAL, &action, NULL))
         return -errno;
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = RAW_SIGNAL};
-    event._sigev_un._tid = gettid(); /* glibc has no public name for it before 2.38 */
+    event._sigev_un._tid = gettid(); /* before 2.38 glibc has no public name for this field */
     timer->clock = clock;
     return timer_create(clock, &event, &timer->id) ? -errno : 0;
 }
@@ -50,6 +50,6 @@ int64_t raw_timer_latency_ns(const struct raw_timer *timer, int64_t delay_ns)
     if (timer_settime(timer->id, TIMER_ABSTIME, &when, NULL))
         return -errno;
     while (!handled_ns)
-        ; /* computing, as a decoder would be */
+        ; /* compute, as a decoder would */
     return handled_ns - expiry_ns;
 }

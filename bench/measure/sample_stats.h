@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics of measured samples. None of it allocates; samples are sorted in place where said. */
+/*
+ * Statistics of measured samples. No function allocates. Samples are sorted in place where the
+ * comment says so.
+ */
 #ifndef SAMPLE_STATS_H
 #define SAMPLE_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sorts the samples, ascending. */
+/* Sorts the samples in ascending order. */
 void stats_sort(double *samples, size_t count);
 
-/* The fraction (0 to 1) quantile of sorted samples, interpolated; NaN when there are none. */
+/* Returns the `fraction` quantile (0 to 1) of sorted samples, interpolated; NaN without samples. */
 double stats_quantile(const double *sorted, size_t count, double fraction);
 
 struct stats_interval {
@@ -19,8 +22,9 @@ struct stats_interval {
 };
 
 /*
- * The median and its interval by the percentile bootstrap, 10,000 resamples. Sorts the samples. At
- * most STATS_MOST_SAMPLES of them. The same samples and seed give the same interval.
+ * Returns the median and its interval by the percentile bootstrap, with 10,000 resamples. Sorts the
+ * samples, of which there may be at most STATS_MOST_SAMPLES. The same samples and seed give the
+ * same interval.
  */
 enum { STATS_MOST_SAMPLES = 1000 };
 struct stats_interval stats_bootstrap_median(double *samples, size_t count, uint64_t seed);

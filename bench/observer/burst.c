@@ -12,13 +12,16 @@ static const double lowest_hz = 1000;
 static const double step_hz = 50;
 static const double length_s = 0.040;
 
-/* -40 dB: the tone has -6 dB; below are the echoes an encoder makes, and a silence that is dithered. */
+/* -40 dB. The tone is at -6 dB; an encoder's echoes and dithered silence are below this threshold. */
 static const float loud = 0.01F;
 
-/* A pause of that length ends a tone; each frequency passes zero more often. */
+/* A pause of this length ends a tone. Each tone's frequency crosses zero more often than that. */
 static const double pause_s = 0.010;
 
-/* The window of the envelope: whole periods of twice every tone, so that only its level is left. */
+/*
+ * The window of the envelope. It holds whole periods of twice every tone's frequency, so that only the tone's level
+ * remains.
+ */
 static const double window_s = 0.010;
 
 /* How much of the energy must be in one frequency, and how far the length may be off. */
@@ -65,7 +68,7 @@ static double omega_of(const struct burst_finder *finder, int tone)
     return 2 * M_PI * (lowest_hz + step_hz * tone) / finder->rate;
 }
 
-/* |sum of x e^(-i w n)|^2 over the frames, by a rotating pointer. */
+/* Returns |sum of x e^(-i w n)|^2 over the frames, computed with a rotating pointer in the complex plane. */
 static double power_at(const struct burst_finder *finder, double omega, int64_t begin, int64_t end)
 {
     const double turn_re = cos(omega), turn_im = -sin(omega);
@@ -81,7 +84,7 @@ static double power_at(const struct burst_finder *finder, double omega, int64_t 
     return re * re + im * im;
 }
 
-/* The tone that holds nearly all the energy of these frames, or -1. */
+/* Returns the tone that holds nearly all the energy of these frames, or -1. */
 static int tone_of(const struct burst_finder *finder, int64_t begin, int64_t end)
 {
     double energy = 0, greatest = 0;
@@ -98,7 +101,7 @@ static int tone_of(const struct burst_finder *finder, int64_t begin, int64_t end
     return greatest > 0 && greatest >= purity * energy * (double)(end - begin) / 2 ? tone : -1;
 }
 
-/* level[i]: the magnitude of the tone in the window that is centred on begin + i. */
+/* Sets level[i] to the magnitude of the tone in the window centred on begin + i. */
 static void fill_envelope(struct burst_finder *finder, int tone, int64_t begin, int64_t count)
 {
     const double omega = omega_of(finder, tone);
@@ -117,7 +120,10 @@ static void fill_envelope(struct burst_finder *finder, int tone, int64_t begin, 
     }
 }
 
-/* Where the envelope crosses half its greatest level, from `from` on in steps of `step`; between frames. */
+/*
+ * Returns where the envelope crosses half its greatest level, searching from `from` in steps of `step`. The place is
+ * interpolated between frames.
+ */
 static double half_crossing(const double *level, int64_t count, int64_t from, int step, double half)
 {
     for (int64_t i = from; i >= 0 && i < count; i += step) {
@@ -157,7 +163,7 @@ static void judge(struct burst_finder *finder, int64_t begin, int64_t end)
 
 void burst_finder_feed(struct burst_finder *finder, const float *samples, size_t count)
 {
-    /* The envelope wants the margin and half a window behind the last loud frame. */
+    /* The envelope needs the margin and half a window after the last loud frame. */
     const int64_t pause = frames_of(finder, pause_s + window_s);
     for (size_t i = 0; i < count; i++) {
         const float x = samples ? samples[i] : 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The tones of a stamped clip's sound (media/stamps.py): in each quarter of a second 40 ms of a frequency that tells
- * which quarter it is. Found while the sound comes in, in memory reserved beforehand.
+ * The tones of a stamped clip's sound (media/stamps.py): each quarter of a second contains 40 ms of a frequency that
+ * identifies the quarter. The tones are found while the sound comes in, in memory reserved beforehand.
  *
- * A tone's place is the middle between the two points where it reaches half its level, less 20 ms: what an encoder, a
- * resampler or a filter smears over both ends alike falls out. Tones that are not 40 ms long are cut (an underrun, the
- * start of a device) and tell no place.
+ * The place of a tone is the middle between the two points where it reaches half its level, less 20 ms. An encoder, a
+ * resampler or a filter smears both ends alike, so its effect cancels out. A tone that is not 40 ms long was cut (by an
+ * underrun, or the start of a device) and gives no place.
  */
 #ifndef OBSERVER_BURST_H
 #define OBSERVER_BURST_H
@@ -16,7 +16,7 @@
 
 enum { BURST_TONES = 80 };
 
-/* From one tone to the next, and how far into its quarter each begins. */
+/* The time from one tone to the next, and the time from the beginning of a quarter to its tone. */
 extern const int64_t burst_period_ns;
 extern const int64_t burst_offset_ns;
 
@@ -31,19 +31,21 @@ struct burst_finder {
     void *opaque;
     float *ring;         /* the last ring_size frames; a power of two */
     int64_t ring_size;
-    int64_t frames;      /* that came in so far */
-    int64_t first_loud;  /* of the tone being heard, or -1 */
+    int64_t frames;      /* received so far */
+    int64_t first_loud;  /* of the tone being received, or -1 */
     int64_t last_loud;
     double *level;       /* scratch: room for the envelope of a tone */
     int64_t level_room;
-    int64_t odd;         /* sounds that were no whole tone */
+    int64_t odd;         /* sounds that were not a whole tone */
 };
 
-/* found is called from within burst_finder_feed. Returns 0, -EINVAL (rate) or -ENOMEM. finish accepts zeros. */
+/*
+ * burst_finder_feed calls found. Returns 0, -EINVAL (rate) or -ENOMEM. burst_finder_finish accepts a finder of zeros.
+ */
 int burst_finder_init(struct burst_finder *finder, int rate, void (*found)(void *, const struct burst *), void *opaque);
 void burst_finder_finish(struct burst_finder *finder);
 
-/* One channel, -1 to 1. samples NULL: a hole of so many frames, taken as silence. */
+/* Takes count frames of one channel, -1 to 1. samples NULL: a hole of count frames, treated as silence. */
 void burst_finder_feed(struct burst_finder *finder, const float *samples, size_t count);
 
 #endif

@@ -8,7 +8,7 @@
 static int append(struct clip_times *times, int64_t pts_ns)
 {
     const int64_t count = times->count;
-    if (!(count & (count - 1))) { /* a power of two, or the first: the room is used up */
+    if (!(count & (count - 1))) { /* a power of two, or the first one: the array is full */
         int64_t *const more = realloc(times->pts_ns, (count ? 2 * (size_t)count : 1) * sizeof *more);
         if (!more)
             return AVERROR(ENOMEM);

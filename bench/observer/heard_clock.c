@@ -7,10 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* More than clocks of two devices drift in a second, less than any pause that somebody hears. */
+/* More than the clocks of two devices drift apart in a second, less than any audible pause. */
 static const int64_t break_ns = 5000000;
 
-/* A single report is off by what its server was preempted between reading two numbers: the middle of several counts. */
+/*
+ * A single report is wrong by the time for which the server was preempted between reading its two numbers. So the
+ * median of several reports is used.
+ */
 enum { REPORTS = 7 };
 
 static int smaller_first(const void *a, const void *b)
@@ -20,7 +23,7 @@ static int smaller_first(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The first report that is about a later frame. */
+/* Returns the index of the first report that is about a later frame. */
 static size_t report_after(const struct heard_report *report, size_t count, double frame)
 {
     size_t low = 0, high = count;
@@ -34,14 +37,14 @@ static size_t report_after(const struct heard_report *report, size_t count, doub
     return low;
 }
 
-/* When that frame was heard, by the reports around it. */
+/* Returns when the frame was heard, according to the reports around it. */
 static int64_t time_of(const struct heard_report *report, size_t count, double frame, int rate)
 {
     const size_t after = report_after(report, count, frame);
     size_t begin = after > REPORTS / 2 ? after - REPORTS / 2 : 0;
     const size_t end = begin + REPORTS < count ? begin + REPORTS : count;
     begin = end > REPORTS ? end - REPORTS : 0;
-    double times_ns[REPORTS]; /* relative, so that a double holds them exactly enough */
+    double times_ns[REPORTS]; /* relative to base_ns, so that a double holds them exactly enough */
     const int64_t base_ns = report[begin].time_ns;
     for (size_t i = begin; i < end; i++)
         times_ns[i - begin] = (double)(report[i].time_ns - base_ns) + (frame - report[i].frame) / rate * 1e9;
@@ -49,7 +52,7 @@ static int64_t time_of(const struct heard_report *report, size_t count, double f
     return base_ns + (int64_t)times_ns[(end - begin) / 2];
 }
 
-/* The quarter with that tone that is nearest to the expected one. */
+/* Returns the quarter with this tone that is nearest to the expected one. */
 static int64_t quarter_near(int tone, double expected)
 {
     const int64_t quarter = tone + BURST_TONES * (int64_t)llround((expected - tone) / BURST_TONES);

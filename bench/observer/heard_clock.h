@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which part of a clip's sound was heard when, from the tones that were found in a recording of it. Pure.
+ * Finds which part of a clip's sound was heard when, from the tones found in a recording of it. Pure.
  *
- * Two steps. A tone's place in the recording becomes a time by the server's reports of which frame of the recording is
- * heard at that moment. The position in the clip at any time then lies on the line through the tones before and after
- * it. Where these two are not as far apart in time as in the clip (a pause, an underrun, a jump) the position between
- * them is known to that difference only: `breaks` tells how often.
+ * This takes two steps. First, the server's reports say which frame of the recording is heard at which time; they turn
+ * a tone's place in the recording into a time. Second, the position in the clip at any time lies on the line through
+ * the tones before and after it. Where these two tones are not as far apart in time as in the clip (a pause, an
+ * underrun, a jump), the position between them is known only to within that difference. `breaks` counts these cases.
  */
 #ifndef OBSERVER_HEARD_CLOCK_H
 #define OBSERVER_HEARD_CLOCK_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* frame of the recording leaves the loudspeaker at time_ns (CLOCK_MONOTONIC). */
+/* The frame `frame` of the recording leaves the loudspeaker at time_ns (CLOCK_MONOTONIC). */
 struct heard_report {
     int64_t time_ns;
     double frame;
@@ -34,16 +34,19 @@ struct heard_clock {
 };
 
 /*
- * start_ns: the clip's time at which its sound begins. A tone tells its quarter modulo BURST_TONES: of those the
- * nearest to where the one before lets expect it is meant, and the first tone is near first_ns. Without reports there are no
- * tones. Returns 0 or -ENOMEM; heard_clock_finish accepts zeros.
+ * start_ns: the clip's time at which its sound begins. A tone gives its quarter only modulo BURST_TONES. Of the
+ * possible quarters, the one nearest to the position expected from the tone before is taken; the first tone is near
+ * first_ns. Without reports there are no tones. Returns 0 or -ENOMEM; heard_clock_finish accepts zeros.
  */
 int heard_clock_make(struct heard_clock *clock, const struct burst *burst, size_t burst_count,
                      const struct heard_report *report, size_t report_count, int rate, int64_t start_ns,
                      int64_t first_ns);
 void heard_clock_finish(struct heard_clock *clock);
 
-/* The position at that time; before the first and after the last tone at the pace of time. FIELD_EMPTY: no tones. */
+/*
+ * Returns the position in the clip at time_ns. Before the first tone and after the last one, it moves at the pace of
+ * time. FIELD_EMPTY: no tones.
+ */
 int64_t heard_clock_position_ns(const struct heard_clock *clock, int64_t time_ns);
 
 #endif

@@ -10,19 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How much sound comes at a time, when it comes. Without PA_STREAM_ADJUST_LATENCY that changes nothing at the sink. */
+/* The size of each portion of sound that arrives. Without PA_STREAM_ADJUST_LATENCY it changes nothing at the sink. */
 static const pa_usec_t portion_us = 50000;
 
-/* Between two reports: several stand around each tone, and each costs the server some microseconds. */
+/* The time between two reports. Several reports fall around each tone, and each costs the server some microseconds. */
 static const pa_usec_t report_period_us = 125000;
 
-/* No longer than somebody who ends us waits before he insists. */
+/* Not longer than a caller waits between its request to end and its SIGKILL. */
 static const int64_t longest_rest_us = 2500000;
 
 static const double extra_s = 600;
 enum { TONES_PER_S = 8, REPORTS_PER_S = 10 };
 
-/* A report that was longer on its way than this says when, but too roughly. */
+/* A report that was on its way for longer than this gives its time too roughly. */
 static const int64_t old_report_ns = 2000000000;
 
 struct monitor_source {
@@ -31,9 +31,9 @@ struct monitor_source {
     pa_time_event *next_report;
     struct burst_finder finder;
     bool listening; /* the finder is ready */
-    int64_t held_back_us; /* by the server, as it said last */
-    bool timed;           /* it told the timing since */
-    int64_t timing_ns;    /* when that was so */
+    int64_t held_back_us; /* by the server, according to its last answer */
+    bool timed;           /* the server has reported the timing since that answer */
+    int64_t timing_ns;    /* the time at which `timing` was true */
     pa_timing_info timing;
     atomic_bool lost;
     char cause[128];
@@ -84,7 +84,7 @@ static void sound_came(pa_stream *stream, size_t bytes, void *opaque)
     }
 }
 
-/* The report carries wall clock time; what counts is how long ago that was. */
+/* The report carries wall clock time. What is needed is its age. */
 static int64_t report_age_ns(const pa_timing_info *timing)
 {
     struct timeval now;
@@ -94,10 +94,10 @@ static int64_t report_age_ns(const pa_timing_info *timing)
 }
 
 /*
- * A report is made of three answers, asked for in one go: what is held back, the timing, and again what is held back.
- * The server keeps back as much of a monitor's sound as its sink could take back (PulseAudio 16: some 175 ms beside
- * dlex-play; it moves with the sink's latency) and does not count that in the timing. Where both answers differ, sound
- * came in between, and the report is given up.
+ * A report is made of three answers that are requested together: the amount held back, the timing, and the amount held
+ * back again. The server holds back as much of a monitor's sound as its sink could take back (PulseAudio 16: about 175
+ * ms beside dlex-play; it changes with the sink's latency). The timing does not include this amount. Where the two
+ * amounts differ, sound came in between, and the report is discarded.
  */
 static void timing_came(pa_stream *stream, void *opaque)
 {
@@ -115,8 +115,8 @@ static void timing_came(pa_stream *stream, void *opaque)
 }
 
 /*
- * What the sink has mixed so far, less what it has not played yet, is heard now: dlex-play's clock is made of the same
- * latency of the same sink (audio_pulse.c). Before the first sound nothing can be said.
+ * The sound heard now is what the sink has mixed so far, less what it has not played yet. dlex-play's clock is made
+ * from the same latency of the same sink (audio_pulse.c). Before the first sound there is nothing to report.
  */
 static void note_report(struct monitor_source *source, int64_t held_back_us)
 {
@@ -172,7 +172,7 @@ static void report_is_due(pa_mainloop_api *api, pa_time_event *event, const stru
 
 static int new_stream(struct monitor_source *source)
 {
-    /* The rate becomes the source's own: the recording is not resampled. */
+    /* PA_STREAM_FIX_RATE replaces the rate with the source's own, so the recording is not resampled. */
     const pa_sample_spec spec = {.format = PA_SAMPLE_FLOAT32NE, .rate = 48000, .channels = 1};
     source->stream = pa_stream_new(source->server.context, "observer", &spec, NULL);
     if (!source->stream)
@@ -199,7 +199,7 @@ static int connect_stream(struct monitor_source *source, const char *name)
     return 0;
 }
 
-/* Under the server's lock. */
+/* Must be called under the server's lock. */
 static int listen_to_stream(struct monitor_source *source)
 {
     const int rate = (int)pa_stream_get_sample_spec(source->stream)->rate;
@@ -275,7 +275,7 @@ static void release_stream(struct monitor_source *source)
     pa_threaded_mainloop_unlock(source->server.loop);
 }
 
-/* What was mixed before now is on its way for as long as the server holds it back: 2 s at most for a null sink. */
+/* Waits for the sound that was mixed before now and that the server still holds back: 2 s at most for a null sink. */
 static void hear_the_rest(struct monitor_source *source)
 {
     pa_threaded_mainloop_lock(source->server.loop);
@@ -290,7 +290,7 @@ int monitor_source_end(struct monitor_source *source, struct monitor_record *rec
 {
     hear_the_rest(source);
     release_stream(source);
-    pulse_server_close(&source->server); /* its thread has ended: what it noted is ours */
+    pulse_server_close(&source->server); /* its thread has ended, so its records can be read */
     source->record.burst = source->burst;
     source->record.report = source->report;
     source->record.odd_sounds = source->finder.odd;

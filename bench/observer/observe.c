@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dlex-bench-observe: a player as seen and heard from outside. The only place that exits and that knows everyone. */
+/*
+ * dlex-bench-observe: records a player as seen and heard from outside. Only this file exits and knows all the others.
+ */
 #include "observed_run.h"
 #include "observing_thread.h"
 #include "run_record.h"
@@ -20,7 +22,10 @@ enum exit_code { EXIT_WRITTEN = 0, EXIT_SETUP = 1, EXIT_NOTHING_OBSERVED = 2 };
 
 enum { WHY_SIZE = 256 };
 
-/* Of a picture: two edges, each perhaps unreadable in between; as many again for pictures that come back. */
+/*
+ * Changes for each picture: two edges, each perhaps unreadable in between. The same number again is for pictures that
+ * come back.
+ */
 enum { CHANGES_PER_PICTURE = 8, MORE_CHANGES = 65536 };
 
 static atomic_bool stop;
@@ -33,7 +38,7 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-    const struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART: the sleep ends */
+    const struct sigaction action = {.sa_handler = on_signal}; /* without SA_RESTART, so that a signal ends the sleep */
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
 }

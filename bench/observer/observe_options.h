@@ -9,17 +9,17 @@ struct observe_options {
     const char *screen_path;
     const char *media_path;
     const char *out_dir;
-    const char *sound; /* name of a PulseAudio source; NULL: the sound is not listened to */
-    int width;         /* of the picture, whose corner is the screen's; 0: the clip's */
+    const char *sound; /* name of a PulseAudio source; NULL: do not listen to the sound */
+    int width;         /* of the picture, whose upper left corner is the screen's; 0: as in the clip */
     int height;
     double rate_hz;
-    int64_t frames;       /* how many are to be played; 0: all */
-    int64_t frame_ns;     /* what the caller believes; 0: nothing */
+    int64_t frames;       /* how many pictures are to be played; 0: all */
+    int64_t frame_ns;     /* duration of a picture that the caller expects; 0: not checked */
     int64_t first_pts_ns; /* the earliest picture to be played */
     int cpu;              /* -1: any */
 };
 
-/* Exits with 1 and a sentence on nonsense. */
+/* Parses the command line. Exits with 1 and an error message when an option is bad. */
 void observe_options_parse(struct observe_options *options, int argc, char **argv);
 
 #endif

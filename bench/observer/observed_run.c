@@ -17,7 +17,7 @@ static const double ns_per_s = 1e9;
 static const double ns_per_ms = 1e6;
 static const double ns_per_us = 1e3;
 
-/* The pictures from first_pts_ns on, as many as were asked for. */
+/* Selects the pictures from first_pts_ns on, as many as were requested. */
 static void choose_pictures(struct observed_run *run)
 {
     const struct clip_times *const times = run->times;
@@ -28,7 +28,9 @@ static void choose_pictures(struct observed_run *run)
         run->count = run->options->frames;
 }
 
-/* Half the time of a picture: what is whole only later was torn for most of it. */
+/*
+ * Returns half the duration of a picture. A picture that becomes whole later than this was torn for most of its time.
+ */
 static int64_t torn_after_ns(const struct observed_run *run)
 {
     return clip_frame_duration_ns(run->clip) / 2;
@@ -127,7 +129,7 @@ static int write_run(FILE *out, const struct observed_run *run)
     return ret;
 }
 
-/* Unknown before the sound begins: a first picture that waits for it on the screen is not early. */
+/* The skew is unknown before the sound begins: a first picture that waits on the screen for the sound is not early. */
 static int64_t skew_ns(const struct observed_run *run, int64_t pts_ns, int64_t shown_ns)
 {
     const int64_t position_ns = heard_clock_position_ns(&run->clock, shown_ns);
@@ -186,7 +188,7 @@ struct part {
     int (*write)(FILE *out, const struct observed_run *run);
 };
 
-/* run.json is the sign of a whole record: it comes last. */
+/* run.json marks a complete record, so it comes last. */
 static const struct part parts[] = {
     {"screen.csv", write_screen},
     {"sound.csv", write_sound},
@@ -205,7 +207,7 @@ static int write_part(struct whole_file *file, const struct part *part, const st
     return ret ? ret : part->write(file->out, run);
 }
 
-/* All are written before the first gets its name. */
+/* Writes all files before the first one gets its final name. */
 int observed_run_write(const struct observed_run *run)
 {
     struct whole_file file[PARTS] = {0};

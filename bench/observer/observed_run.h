@@ -21,24 +21,24 @@ struct observed_run {
     const struct clip *clip;
     const struct clip_times *times;
     const struct screen_watch *watch;
-    const struct monitor_record *sound; /* NULL: not listened to */
+    const struct monitor_record *sound; /* NULL: the sound was not recorded */
     const char *sched;
     int64_t started_ns;
     int64_t ended_ns;
     double cpu_s;
-    /* Made by observed_run_evaluate. */
+    /* Set by observed_run_evaluate. */
     struct sightings sightings;
     struct heard_clock clock;
     int64_t first; /* the pictures that were to be played */
     int64_t count;
-    int64_t shown; /* of these */
+    int64_t shown; /* of these pictures */
 };
 
-/* Returns 0 or -ENOMEM. observed_run_finish frees what it made. */
+/* Evaluates what was observed. Returns 0 or -ENOMEM. observed_run_finish frees what this function allocated. */
 int observed_run_evaluate(struct observed_run *run);
 void observed_run_finish(struct observed_run *run);
 
-/* Writes all four files, run.json last. Returns 0, or a negative errno with none of them left behind. */
+/* Writes all four files, run.json last. Returns 0, or a negative errno; then none of the files is left behind. */
 int observed_run_write(const struct observed_run *run);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-/* Above ordinary real-time programs' first priorities, far below what kernel threads use. */
+/* Above the lowest priorities, which ordinary real-time programs use; far below those of kernel threads. */
 enum { PRIORITY = 10 };
 
 int observing_thread_place(int cpu)
@@ -20,7 +20,7 @@ int observing_thread_place(int cpu)
 
 const char *observing_thread_hurry(void)
 {
-    mlockall(MCL_CURRENT); /* without the right to do so the memory has been written to at least */
+    mlockall(MCL_CURRENT); /* if this is not permitted, the memory has at least been written to */
     prctl(PR_SET_TIMERSLACK, 1UL);
     const struct sched_param param = {.sched_priority = PRIORITY};
     return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) ? "other" : "fifo:10";

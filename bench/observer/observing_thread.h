@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How the thread that looks at the screen is set up, and what it cost. */
+/* Sets up the thread that looks at the screen, and measures what it costs. */
 #ifndef OBSERVER_OBSERVING_THREAD_H
 #define OBSERVER_OBSERVING_THREAD_H
 
-/* The calling thread and those it starts later run on this CPU. Returns 0 or a negative errno. */
+/* Restricts the calling thread, and the threads that it starts later, to this CPU. Returns 0 or a negative errno. */
 int observing_thread_place(int cpu);
 
 /*
- * The calling thread wakes up in time: memory stays in RAM, no timer slack, and SCHED_FIFO where that is allowed, else
- * SCHED_OTHER. Its looks take some microseconds. Returns the policy in words, as run.json tells it.
+ * Makes the calling thread wake up in time: its memory stays in RAM, it has no timer slack, and it runs under
+ * SCHED_FIFO where that is allowed, else under SCHED_OTHER. One look takes some microseconds. Returns the policy as
+ * run.json names it.
  */
 const char *observing_thread_hurry(void);
 
-/* CPU time of this process so far, in s. */
+/* Returns the CPU time of this process so far, in s. */
 double observing_thread_cpu_s(void);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { NS_PER_S = 1000000000, NS_PER_US = 1000 };
 
-/* A tenth of a second between two questions whether the X server is still there. */
+/* The time between two checks whether the X server is still there: a tenth of a second. */
 static const int64_t question_period_ns = NS_PER_S / 10;
 
 static const struct screen_change nothing_seen = {.top = STAMP_NONE, .bottom = STAMP_NONE};
@@ -85,10 +85,10 @@ static void count_lateness(struct screen_watch *watch, int64_t late_ns)
 static void sleep_until(int64_t time_ns)
 {
     const struct timespec at = {.tv_sec = time_ns / NS_PER_S, .tv_nsec = time_ns % NS_PER_S};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL); /* EINTR: *stop is looked at, or it is early */
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL); /* on EINTR, *stop is checked, or the look is early */
 }
 
-/* What a guarded read needs. Left by a jump, it holds nothing but facts. */
+/* What a guarded read needs. It owns nothing, so nothing is lost when a jump leaves the read. */
 struct round {
     struct screen_watch *watch;
     const atomic_bool *stop;

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* How a picture was seen beside another. */
+/* Whether and how long a picture was seen beside another. */
 struct part {
     bool seen;
-    int64_t stood_ns; /* while it was not yet the one seen last */
+    int64_t stood_ns; /* time on the screen while it was not yet the picture seen last */
 };
 
 struct reading {
@@ -19,7 +19,7 @@ struct reading {
     int64_t last;      /* the picture seen last */
 };
 
-/* The picture with that number that is nearest to the one seen last, or -1. */
+/* Returns the picture with this number that is nearest to the one seen last, or -1. */
 static int64_t picture_of(const struct reading *reading, int number)
 {
     if (number == STAMP_NONE)
@@ -67,7 +67,7 @@ static void read_change(struct reading *reading, const struct screen_change *see
     note_part(reading, bottom, seen->last_ns - seen->time_ns);
 }
 
-/* Of those that are to be played: a player that begins early or ends late may tear the others as it likes. */
+/* Counts only pictures that are to be played. A player that begins early or ends late may tear the others. */
 static void count_torn(const struct reading *reading, const struct sightings_clip *clip)
 {
     struct sightings *const sightings = reading->sightings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which picture of a clip was first seen whole when, from the changes of the screen. Pure. */
+/* Finds when each picture of a clip was first seen whole, from the changes of the screen. Pure. */
 #ifndef OBSERVER_SIGHTINGS_H
 #define OBSERVER_SIGHTINGS_H
 
@@ -10,30 +10,30 @@
 
 struct sightings_clip {
     int64_t count;         /* pictures in all */
-    int64_t first;         /* the one that playing is to begin with */
-    int64_t played;        /* so many from there on are to be played */
-    int64_t torn_after_ns; /* a picture that is drawn in less time than that is whole */
+    int64_t first;         /* the first picture to be played */
+    int64_t played;        /* how many pictures from there on are to be played */
+    int64_t torn_after_ns; /* a picture that is drawn in less time than this is whole */
 };
 
 struct sightings {
     int64_t *first_ns; /* of each picture of the clip, or FIELD_EMPTY: never seen whole */
     int64_t count;
     int64_t shown;     /* pictures that were seen whole */
-    int64_t only_torn; /* pictures to be played of which only a part was ever seen */
-    int64_t torn;      /* these, and pictures that stood in part beside another for more than torn_after_ns */
-    int64_t torn_ns;   /* how long two stood on the screen at once, in all */
-    int64_t returned;  /* how often a picture earlier than the one before it came up */
+    int64_t only_torn; /* pictures to be played that were only ever seen in part */
+    int64_t torn;      /* these, and pictures that were seen in part beside another for more than torn_after_ns */
+    int64_t torn_ns;   /* total time in which two pictures were on the screen at once */
+    int64_t returned;  /* how often a picture came up that is earlier than the one before it */
 };
 
 /*
- * A picture is shown at the first look at which its number stands on top and at the bottom. Numbers begin anew after
- * STAMP_NUMBERS pictures; the nearest picture to the one seen last is meant, and to the first before any was. Numbers
- * outside the clip are another clip's and count for nothing.
+ * A picture is shown at the first look that finds its number both at the top and at the bottom. Numbers begin again
+ * after STAMP_NUMBERS pictures. So a number means the picture nearest to the one seen last; before any picture was
+ * seen, it means the one nearest to the first. Numbers outside the clip belong to another clip and are ignored.
  *
- * Drawing a picture over the one before takes a server some ms, in which both stand there: nearly every picture is seen
- * so by an observer that looks often enough. That tears the picture that comes, not the one that had stood whole, and
- * only if it stays so, or if the next one comes before it ever is whole. What counts is the time between looks that saw
- * it: an observer that came late tears nothing.
+ * A server takes some ms to draw a picture over the one before. Both are on the screen during that time, and an
+ * observer that looks often enough sees this for nearly every picture. Only the new picture can be torn by this, not
+ * the one that had been whole. It counts as torn only if it stays so, or if the next picture comes before it is ever
+ * whole. What counts is the time between looks that saw it: a look that comes late does not make a picture torn.
  *
  * Returns 0 or -ENOMEM; sightings_finish accepts zeros.
  */

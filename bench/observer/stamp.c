@@ -3,7 +3,9 @@
 
 enum { GREEN_SHIFT = 8, DARK_BELOW = 96, BRIGHT_FROM = 160, UNCLEAR = -1 };
 
-/* Green says most of the brightness, and stands in the middle of a pixel whatever the order of the other two. */
+/*
+ * Green contributes most of the brightness. It is in the middle of a pixel, in either order of the other two colours.
+ */
 static int bit_at(const volatile uint32_t *line, int block)
 {
     const unsigned green = line[STAMP_BLOCK * block + STAMP_BLOCK / 2] >> GREEN_SHIFT & 0xff;
@@ -21,7 +23,7 @@ int stamp_read(const volatile uint32_t *line)
         const int gray = bit_at(line, 2 + i);
         if (gray == UNCLEAR)
             return STAMP_NONE;
-        bit ^= gray; /* a bit is the exclusive or of all Gray bits from the greatest to its own */
+        bit ^= gray; /* a bit is the exclusive or of all Gray bits from the most significant one to its own */
         number = 2 * number + bit;
     }
     return number;

@@ -30,7 +30,7 @@ enum header {
 
 enum { XWD_VERSION = 7, Z_PIXMAP = 2, LSB_FIRST = 0, COLOUR_SIZE = 12, LONGEST_SIDE = 16384 };
 
-/* The native order is the only one that pixels can be read in without turning each. */
+/* Only pixels in the native byte order can be read without converting each one. */
 static const uint32_t native_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? LSB_FIRST : 1;
 
 __attribute__((format(printf, 4, 5)))
@@ -63,7 +63,10 @@ static void read_header(const struct xwd_screen *screen, uint32_t header[HEADER_
         header[i] = be32toh(header[i]);
 }
 
-/* An X server that has just made the file may not have written the header yet: that is "no XWD file" as well. */
+/*
+ * An X server that has just created the file may not have written the header yet. That is reported as "no XWD file" as
+ * well.
+ */
 static int take_header(struct xwd_screen *screen, const uint32_t *header, char *why, size_t why_size)
 {
     if (header[FILE_VERSION] != XWD_VERSION || header[PIXMAP_FORMAT] != Z_PIXMAP)

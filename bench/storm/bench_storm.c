@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dlex-bench-storm: does an abort at any instruction do harm? Loops over malloc, scoped resources,
- * streams, locks and pure computation are aborted a million times, with libdlex-guard, in one to
- * sixteen threads; what could be harmed is then looked at.
+ * dlex-bench-storm: tests whether an abort at any instruction does harm. It aborts loops over
+ * malloc, scoped resources, streams, locks and pure computation a million times, with
+ * libdlex-guard, in one to sixteen threads. Then it checks everything that could be harmed.
  */
 #include <argp.h>
 #include <errno.h>
@@ -32,7 +32,10 @@ static const struct argp_option option_list[] = {
     { 0 },
 };
 
-/* A number from least to most, followed by one of the characters of end. */
+/*
+ * Reads a number from least to most, which ends the text or is followed by one of the characters of
+ * end. Returns the place after the number, or NULL.
+ */
 static const char *read_number(const char *text, const char *end, uint64_t least, uint64_t most,
                                uint64_t *number)
 {
@@ -94,7 +97,7 @@ static int most_threads(const struct options *options)
     return most;
 }
 
-/* Whether a thread stands still: then nothing can be cleaned up. */
+/* Runs the storm. Returns true when a thread makes no progress; then nothing can be cleaned up. */
 static bool storm(const struct options *options, struct storm_report *report)
 {
     uint64_t before = 0;
@@ -132,7 +135,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     storm_warm_up(most_threads(&options));
-    dlex_thread_init(); /* with the POSIX notification, a thread of the library begins here */
+    dlex_thread_init(); /* with the POSIX notification, the library starts a thread here */
     const bool stalled = storm(&options, &report);
     if (!stalled)
         report.locks_held = storm_loops_finish();

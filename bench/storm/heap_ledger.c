@@ -25,9 +25,9 @@ struct account {
 
 static __thread struct account account;
 static atomic_ullong unprotected, overflows;
-static atomic_llong in_use; /* bytes, of the whole process */
+static atomic_llong in_use; /* bytes, in the whole process */
 
-/* GUARD_ALLOCATOR is the prefix of the functions to which the guard's lead. */
+/* GUARD_ALLOCATOR is the prefix of the functions that the guard's functions call. */
 #define PASTE_(prefix, allocator, fn) prefix##allocator##fn
 #define PASTE(prefix, allocator, fn) PASTE_(prefix, allocator, fn)
 #define REAL(fn) PASTE(__real_, GUARD_ALLOCATOR, fn)
@@ -44,7 +44,10 @@ void *WRAP(realloc)(void *memory, size_t size);
 void *WRAP(memalign)(size_t alignment, size_t size);
 void WRAP(free)(void *memory);
 
-/* Early in a program, AddressSanitizer does not answer yet; and it finds leaks itself. */
+/*
+ * Returns 0 with AddressSanitizer: early in a program it does not answer yet, and it finds leaks
+ * itself.
+ */
 static size_t bytes_of(void *memory)
 {
     return ACCOUNTED ? malloc_usable_size(memory) : 0;

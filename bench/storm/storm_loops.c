@@ -72,7 +72,7 @@ static uint32_t size_of(uint32_t r)
     return sizeof(struct piece) + 1 + r % (r % 64 ? 500 : 20000);
 }
 
-/* libc's own allocations, on behalf of ours. */
+/* Makes libc allocate memory by itself, on behalf of its caller. */
 static void make_text(uint32_t r)
 {
     char *text = NULL;

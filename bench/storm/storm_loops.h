@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* storm_loops.h: what is aborted. Loops without end over ordinary library code, each of which sees
- * by itself whether an earlier abort has damaged something. */
+/* storm_loops.h: the code that is aborted. It consists of endless loops over ordinary library code.
+ * Each loop detects by itself whether an earlier abort has damaged something. */
 #ifndef STORM_LOOPS_H
 #define STORM_LOOPS_H
 
@@ -12,12 +12,12 @@ enum storm_kind { STORM_HEAP, STORM_SCOPED, STORM_STDIO, STORM_LOCKS, STORM_COMP
 
 extern const char *const storm_kind_names[STORM_KINDS];
 
-/* What the loops found wrong, and the harness around them; all threads add to it. */
+/* The damage that the loops and the harness around them found. All threads add to it. */
 struct storm_faults {
     atomic_ullong damaged_memory;   /* pieces of memory whose contents are not what was written */
-    atomic_ullong torn_records;     /* in a stream */
-    atomic_ullong damaged_counters; /* that are changed together under one lock, and differ */
-    atomic_ullong open_sections;    /* sections or locks counted after a block */
+    atomic_ullong torn_records;     /* records in a stream that are not whole */
+    atomic_ullong damaged_counters; /* counters that are changed together under one lock but differ */
+    atomic_ullong open_sections;    /* sections or locks that are still counted after a block */
 };
 extern struct storm_faults storm_faults;
 
@@ -30,23 +30,27 @@ struct storm_tools {
     size_t memory_size;
 };
 
-/* Before the first thread; 0, or -1 with errno. Locks and a stream that all threads share. */
+/*
+ * Creates the locks and the stream that all threads share. Must be called before the first thread
+ * starts. Returns 0, or -1 with errno.
+ */
 int storm_loops_init(void);
-/* After the last: counts into storm_faults what is wrong with them. Returns how many of the locks
- * are still held by nobody who lives. */
+/* Checks the locks and the stream, and adds what is wrong to storm_faults. Must be called after the
+ * last thread has ended. Returns how many of the locks are still held, although no thread lives
+ * that could hold them. */
 int storm_loops_finish(void);
 
-/* The tools of the calling thread; 0, or -1 with errno. */
+/* Creates the tools of the calling thread. Returns 0, or -1 with errno. */
 int storm_tools_init(struct storm_tools *tools, uint32_t seed);
 void storm_tools_finish(struct storm_tools *tools);
 uint32_t storm_random(struct storm_tools *tools);
 
-/* Never returns: to be called in a block with a constraint. */
+/* Runs a loop of this kind and never returns. Must be called in a block with a constraint. */
 void storm_loop(enum storm_kind kind, struct storm_tools *tools);
-/* After the block: looks at what a loop of the kind may have left behind. Returns how many
- * pieces of memory that is (see heap_ledger.h); they are freed. */
+/* Must be called after the block. Checks what a loop of this kind may have left behind. Returns how
+ * many pieces of memory it left (see heap_ledger.h); they are freed. */
 int storm_loop_left(enum storm_kind kind, struct storm_tools *tools);
-/* Before the block. */
+/* Must be called before the block. */
 void storm_loop_entered(enum storm_kind kind);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum { FAULTS = 11 };
 
-/* Each with the name that programs read. */
+/* One kind of fault. `key` is the name that programs read. */
 struct fault {
     const char *key, *text;
     uint64_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* storm_report.h: what the storm came to, for people and for programs. */
+/* storm_report.h: reports the result of the storm, for people and for programs. */
 #ifndef STORM_REPORT_H
 #define STORM_REPORT_H
 
@@ -13,13 +13,13 @@ struct storm_report {
     uint32_t seed;
     int runs;
     struct storm_result results[STORM_RUNS_MAX];
-    int locks_held; /* by nobody, at the end */
+    int locks_held; /* still held at the end, although no thread is left */
 };
 
-/* Of all kinds together; 0 means that the storm did no harm. */
+/* Returns the faults of all kinds together; 0 means that the storm did no harm. */
 uint64_t storm_report_faults(const struct storm_report *report);
 void storm_report_print(const struct storm_report *report);
-/* 0, or a negative errno value. */
+/* Returns 0, or a negative errno value. */
 int storm_report_write_json(const struct storm_report *report, const char *path);
 
 #endif

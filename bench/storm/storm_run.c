@@ -13,7 +13,7 @@
 #include "heap_ledger.h"
 
 #define LOOK_NS  (50 * INT64_C(1000000))
-/* The longest deadline is 128 us; a busy machine may need a while for it all the same. */
+/* The longest deadline is 128 us; even so, a busy machine may need a while for it. */
 #define STALL_NS (120 * INT64_C(1000000000))
 
 struct worker {
@@ -28,7 +28,10 @@ struct worker {
     uint64_t left_pieces, not_aborted;
 };
 
-/* From 2 us upward, short ones as often as long ones: at the long ones the loop has come far. */
+/*
+ * Returns a time from 2 us upward. Short ones are as frequent as long ones; in a long one, the loop
+ * has come far.
+ */
 static int64_t random_ns(uint32_t r)
 {
     const int64_t shortest_ns = INT64_C(2000) << r % 6;
@@ -91,8 +94,8 @@ static int descriptors_in_use(void)
     return n;
 }
 
-/* Each is there while all the others are, so that each has a stack of its own, with what belongs to
- * it: libc keeps them for later threads. */
+/* All these threads exist at the same time. So each has its own stack, with what belongs to it, and
+ * libc keeps the stacks for later threads. */
 static void *allocate_together(void *barrier)
 {
     pthread_barrier_wait(barrier);
@@ -119,7 +122,10 @@ struct watch {
     int64_t moved_ns[STORM_THREADS_MAX];
 };
 
-/* Returns how many blocks there have been; says which thread stands still. */
+/*
+ * Returns how many blocks there have been. If a thread makes no progress, prints which and sets
+ * *stalled.
+ */
 static uint64_t look_at(const struct worker *workers, int threads, struct watch *watch,
                         bool *stalled)
 {
@@ -149,7 +155,7 @@ static void show(int threads, uint64_t done, uint64_t all)
                 (int)(done * 100 / (all ? all : 1)), (unsigned long long)all);
 }
 
-/* Until all are through, or one stands still. */
+/* Waits until all threads are done or one makes no progress. Returns true in the second case. */
 static bool wait_for(struct worker *workers, int threads, uint64_t wanted, uint64_t before,
                      uint64_t all)
 {

@@ -12,7 +12,7 @@
 
 enum { RECORD = 32, FILE_BYTES = 64 * 1024, PAIRS = 4 };
 
-/* Two counters that are equal whenever the lock is free. */
+/* Two counters for each lock, which are equal whenever the lock is free. */
 struct pair {
     pthread_mutex_t mutex;
     pthread_rwlock_t rwlock;
@@ -143,7 +143,7 @@ static void use_two(struct pair *outer, struct pair *inner)
 {
     pthread_mutex_lock(&outer->mutex);
     count(outer);
-    if (inner > outer) /* one order for all */
+    if (inner > outer) /* all threads use the same order */
         use_mutex(inner, 2);
     pthread_mutex_unlock(&outer->mutex);
 }

@@ -6,20 +6,23 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A record is of one length and written by one call, so that the position of the stream and each
- * record in it are whole, wherever the thread is aborted. */
-/* A file full of records, so that a loop which is aborted after a seek leaves no gap. NULL: errno. */
+/* All records have the same length, and each is written by one call. So the position of the stream
+ * and each record in it are whole, wherever the thread is aborted. */
+/*
+ * Returns a file full of records, so that a loop which is aborted after a seek leaves no gap.
+ * Returns NULL with errno on failure.
+ */
 FILE *storm_record_file(void);
 void storm_record_write(FILE *stream, uint32_t number);
-/* Reads one somewhere, and looks at it. */
+/* Reads one record, at a place given by number, and checks it. */
 void storm_record_read(FILE *stream, uint32_t number);
-/* Looks at the position. */
+/* Checks the position of the stream. */
 void storm_record_check(FILE *stream);
 
-/* Writes or reads, in two halves under flockfile, a record of the stream that all threads have. */
+/* Writes or reads a record of the stream that all threads share, in two halves under flockfile. */
 void storm_shared_stream_step(uint32_t number);
 
-/* One use of one or two of the locks that all threads have. */
+/* Uses, once, one or two of the locks that all threads share. */
 void storm_locks_step(uint32_t number);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An anytime algorithm: a mandatory part gives a first result in any case, and optional parts make
- * it better until the time is over (seed 000, 3.2). What is used in the end contains the last
- * optional part wholly or not at all, wherever the deadline fell.
+ * An anytime algorithm: a mandatory part gives a first result in any case, and optional parts improve
+ * it until the time is over (seed 000, 3.2). Wherever the deadline falls, the result that is used
+ * contains the last optional part wholly or not at all.
  *
  * The result is pi, as the integral of 4 / (1 + x^2) from 0 to 1 by the trapezium rule. Each
  * optional part halves the step, which makes the error four times smaller.
@@ -16,8 +16,8 @@
 #define PI 3.14159265358979323846
 enum { LEVELS = 40, PERIODS = 10 };
 
-/* Of each part its result, and how many parts are complete: one store makes a result count. What the
- * body stores is in memory, and in this order, where it says dlex_publish(). */
+/* The result of each part, and how many parts are complete: one store makes a result count.
+ * dlex_publish() makes sure that what the body has stored before it is in memory, and in this order. */
 static double estimate[LEVELS];
 static int complete;
 
@@ -30,12 +30,12 @@ static void mandatory_part(void)
 {
     complete = 0;
     for (int level = 0; level < LEVELS; level++)
-        estimate[level] = 0; /* nothing is left from the period before */
+        estimate[level] = 0; /* clears the results of the period before */
     estimate[0] = (height_at(0) + height_at(1)) / 2;
     complete = 1;
 }
 
-/* Adds the points in the middle between those of the result before. */
+/* Adds the points halfway between those of the previous result. */
 static void optional_part(void)
 {
     const int level = complete;
@@ -57,11 +57,11 @@ static void compute(int64_t optional_ns)
         while (complete < LEVELS)
             optional_part();
     } dlex_handle dlex_when(dlex_deadline_violation) {
-        /* Nothing to mend: the part that was interrupted has changed nothing that counts. */
+        /* Nothing to repair: the interrupted part has changed nothing that counts. */
     } dlex_end
 }
 
-/* The rule's error is known: step^2 / 6. A result in which half a part had gone would miss it. */
+/* The rule's error is known: step^2 / 6. A result that contains half a part would not have this error. */
 static int is_whole(int parts)
 {
     const double step = 1.0 / (double)(INT64_C(1) << (parts - 1));

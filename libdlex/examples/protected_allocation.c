@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory and deadlines. A deadline may interrupt a body at any instruction; inside malloc that
- * would break the heap. So the object is made in a protected section, which no deadline interrupts,
- * and given back in the finally part, which always runs, once (seed 000, 5.2, last listing).
+ * Memory and deadlines. A deadline may interrupt a body at any instruction; inside malloc that would
+ * break the heap. So the object is created in a protected section, which no deadline interrupts, and
+ * released in the finally part, which always runs, once (seed 000, 5.2, last listing).
  *
- * The object is a table for the lengths of Collatz chains: n is halved if even, else 3 n + 1, until
- * it is 1. How many starts it manages depends on the time that it is given.
+ * The object is a table for the lengths of Collatz chains: n is halved if even, else it becomes 3 n +
+ * 1, until it is 1. How many starts the table covers depends on the time that it is given.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct table {
 
 static int tables_made, tables_given_back;
 
-/* NULL: there is no room for it. */
+/* Returns a new table; NULL: there is no room for it. */
 static struct table *table_create(int room)
 {
     struct table *const t = room <= ROOM_MAX ? malloc(sizeof(*t)) : NULL;
@@ -59,7 +59,7 @@ static int chain_length(const struct table *t, int start)
     return steps;
 }
 
-/* The body never ends by itself: a full table is filled again. */
+/* The body never ends by itself: when the table is full, it is filled again. */
 static void longest_chain(int room, int64_t limit_ns)
 {
     struct table *volatile table = NULL; /* volatile: set in the block, read after it */

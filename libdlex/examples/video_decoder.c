@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A video decoder that is never late: each frame has a deadline, the moment it must be on the
- * screen, and the decoder itself a WCET, the CPU time that it may use for one frame. A frame that
- * breaks either is given up, and the picture before stays on the screen (seed 000, 3.1 and 5.2).
+ * A video decoder that is never late. Each frame has a deadline, the moment at which it must be on the
+ * screen. The decoder itself has a WCET, the CPU time that it may use for one frame. A frame that
+ * breaks either limit is given up, and the previous picture stays on the screen (seed 000, 3.1 and
+ * 5.2).
  */
 #include <stdio.h>
 #include <time.h>
@@ -37,7 +38,7 @@ static void wait_until(int64_t time_ns)
 {
     const struct timespec t = { .tv_sec = time_ns / 1000000000, .tv_nsec = time_ns % 1000000000 };
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) != 0)
-        ; /* EINTR: a signal woke us, perhaps of a deadline that was kept long ago */
+        ; /* EINTR: a signal woke the thread, perhaps of a deadline that was met long ago */
 }
 
 static void decode_picture(const struct frame *f, struct picture *out)
@@ -48,8 +49,8 @@ static void decode_picture(const struct frame *f, struct picture *out)
                 out->luma[y][x] = (unsigned char)(out->luma[y][x] / 2 + x * y + pass);
 }
 
-/* Whoever uses this decoder knows how much CPU time it takes at most. It has no handler: the
- * violation goes on to the caller. Waiting uses no CPU time; that is the caller's deadline. */
+/* The caller of this decoder knows how much CPU time it takes at most. The decoder has no handler: the
+ * violation goes on to the caller. Waiting uses no CPU time; the caller's deadline limits it. */
 static void decode_frame(const struct frame *f, struct picture *out)
 {
     dlex_try_within_wcet(WCET_NS) {
@@ -58,8 +59,8 @@ static void decode_frame(const struct frame *f, struct picture *out)
     } dlex_end
 }
 
-/* '.': the picture is whole. 'W' or 'D': it was given up, over its WCET or past its deadline. A
- * function of its own, so that few local variables live across the block. */
+/* Returns '.' if the picture is whole; 'W' or 'D' if it was given up, over its WCET or past its
+ * deadline. This is a function of its own, so that few local variables live across the block. */
 static char decode_in_time(const struct frame *f, struct picture *out, int64_t pts_ns)
 {
     volatile char outcome = '?'; /* volatile: set in the block, read after it */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waiting on a condition variable is a good place to be interrupted: the mutex is released there,
- * so what it guards is whole. The wait ends at the deadline of an open block; libc takes the mutex
- * again (which lasts as long as others hold it), we release it, and the violation is delivered
- * without it. A wake-up is never lost by that: who was woken has not timed out. With a second lock
- * held the thread is not interruptible, and waits as without us.
+ * Waiting on a condition variable is a good place to be interrupted: the mutex is released there, so
+ * the data that it guards is consistent. The wait ends at the deadline of an open block. Then libc
+ * takes the mutex again (which lasts as long as others hold it), this library releases it, and the
+ * violation is delivered without it. This never loses a wake-up: a thread that was woken has not timed
+ * out. A thread that holds a second lock is not interruptible, and waits as it would without this
+ * library.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@ GUARD_SYMBOL(pthread_cond_wait)
 GUARD_SYMBOL(pthread_cond_timedwait)
 GUARD_SYMBOL(pthread_cond_clockwait)
 
-/* The caller's own time-out: on the clock given, or the one that the condition variable has. */
+/* The caller's own time-out, on the given clock or on that of the condition variable. */
 struct time_out {
     const struct timespec *time; /* NULL: none */
     clockid_t clock;
@@ -32,7 +33,7 @@ static int plain_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct
     return NEXT(pthread_cond_clockwait)(cond, mutex, out->clock, out->time);
 }
 
-/* glibc keeps the clock of the attribute in a flag of its record, and has no call that tells. */
+/* glibc keeps the clock of the attribute in a flag of its record, and has no call that returns it. */
 static clockid_t clock_of(const pthread_cond_t *cond)
 {
     return cond->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
@@ -47,7 +48,7 @@ static bool ends_before(const struct time_out *out, int64_t limit_ns)
     return dlex_time_left_ns_(out->time, &now) <= limit_ns - dlex_now_ns();
 }
 
-/* As dlex_wait_limit_, but for the mutex that the wait itself releases. */
+/* Does what dlex_wait_limit_ does, but does not count the mutex that the wait itself releases. */
 static int64_t limit_of_wait(void)
 {
     if (dlex_guard_.held != 1)
@@ -58,7 +59,7 @@ static int64_t limit_of_wait(void)
     return limit_ns;
 }
 
-/* If the violation is not delivered after all, this was a wake-up for nothing, as there are. */
+/* If the violation is not delivered after all, this was a spurious wake-up, which callers must expect. */
 static int wait_in_section(pthread_cond_t *cond, pthread_mutex_t *mutex,
                            const struct time_out *out)
 {
@@ -105,6 +106,7 @@ DLEX_API int pthread_cond_clockwait(pthread_cond_t *restrict cond,
     return guarded_wait(cond, mutex, &out);
 }
 
-/* They take a lock inside the condition variable, for which all who use it next would wait. */
+/* These take a lock inside the condition variable. If one were interrupted there, all who use the
+ * condition variable next would wait for that lock. */
 GUARDED(int, pthread_cond_signal, (pthread_cond_t *cond), (cond))
 GUARDED(int, pthread_cond_broadcast, (pthread_cond_t *cond), (cond))

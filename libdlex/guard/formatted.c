@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Formatted input and output. Those into strings are here because they allocate. */
+/* Formatted input and output. The functions that write into strings are here because they allocate. */
 #include <stdio.h>
 
 #include "guard.h"
@@ -22,8 +22,8 @@ GUARDED_DOTS(__asprintf, (char **s, const char *format, ...), format, vasprintf,
 
 /*
  * The scanf family. The C standard that a program is compiled for decides which of three names it
- * calls, and <stdio.h> would decide it here: so ours have names of their own in C, and the real
- * ones for the linker.
+ * calls, and <stdio.h> would decide it here. So the functions here have C names of their own, and the
+ * real names for the linker.
  */
 #define GUARDED_SCANF(id, prefix)                                                               \
     int id##vscanf(const char *format, va_list ap) __asm__(prefix "vscanf");                    \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What -D_FORTIFY_SOURCE makes of the calls. No header declares these. */
+/* The functions that calls become with -D_FORTIFY_SOURCE. No header declares these. */
 #include <stdio.h>
 #include <wchar.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * guard.h: how libdlex-guard stands before a function of libc: the function that the program would
- * have called runs as a protected section (dlex/within.h). Each wrapped function is one line of a
- * table in one of the files here; which they are, and which are missing, is in dlex-guard(7).
+ * guard.h: how libdlex-guard wraps a function of libc: the function that the program would have called
+ * runs as a protected section (dlex/within.h). Each wrapped function is one line of a table in one of
+ * the files here. dlex-guard(7) lists the wrapped functions and the missing ones.
  */
 #ifndef DLEX_GUARD_H
 #define DLEX_GUARD_H
@@ -14,14 +14,14 @@
 #include <dlex/scoped.h>
 #include <dlex/within.h>
 
-/* A name, and the next definition of it after ours: libc's, as a rule. All of them are resolved
- * when the library is loaded, or when something that starts even earlier calls one. */
+/* A name, and the next definition of it after the guard's: libc's, as a rule. All of them are resolved
+ * when the library is loaded, or when code that starts even earlier calls one. */
 struct guard_symbol {
     const char *name;
     void *next;
 };
 
-/* next.c: the definition; ends the program with a message if there is none. */
+/* next.c: returns the definition; ends the program with a message if there is none. */
 void *guard_resolve(struct guard_symbol *symbol);
 
 #define GUARD_SYMBOL(fn) GUARD_SYMBOL_NAMED(fn, #fn)
@@ -38,7 +38,7 @@ static inline void *guard_next(struct guard_symbol *symbol)
 }
 
 /* GUARDED(int, fputs, (const char *s, FILE *f), (s, f)) defines fputs as a section round the next
- * fputs. errno is what that leaves. */
+ * fputs. errno is as the next function leaves it. */
 #define GUARDED(type, fn, params, args)                                                         \
     GUARD_SYMBOL(fn)                                                                            \
     GUARDED_BODY(type, fn, params, args)
@@ -61,8 +61,8 @@ static inline void *guard_next(struct guard_symbol *symbol)
         dlex_try_within_enable();                                                               \
     }
 
-/* The same for fn(params, ...) by the function that takes a va_list named ap; last is the
- * parameter before the dots. vfn has a symbol already. */
+/* Does the same for fn(params, ...) by the function that takes a va_list named ap; last is the
+ * parameter before the dots. vfn must have a symbol already. */
 #define GUARDED_DOTS(fn, params, last, vfn, args)                                               \
     DLEX_API int fn params                                                                      \
     {                                                                                           \
@@ -76,8 +76,8 @@ static inline void *guard_next(struct guard_symbol *symbol)
     }
 
 /*
- * A section that is shorter by the time it takes to load what was just stored, which tells for
- * malloc: the depth at the end is that of the beginning, so it need not be read again.
+ * A section that saves the time to load what was just stored, which matters for malloc: the depth at
+ * the end is that of the beginning, so it need not be read again.
  */
 static inline int guard_enter(void)
 {
@@ -95,8 +95,8 @@ static inline void guard_leave(int depth)
         dlex_lift_();
 }
 
-/* next.c. Outside the section, with a violation pending: delivers it, and releases the resource,
- * since nobody has seen it. If nothing is delivered, returns the resource. */
+/* next.c. Outside the section, with a violation pending: delivers it, and releases the resource, since
+ * no code has seen it. If nothing is delivered, returns the resource. */
 void *guard_last_look(void *resource, void (*release)(void *));
 
 /* Ends the section of a function that returns a resource. */

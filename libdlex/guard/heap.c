@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The malloc family. glibc exports its own functions under names of their own, so that these calls
- * are direct: no look-up, which would need memory itself, and no table. With AddressSanitizer its
+ * The malloc family. glibc also exports its own functions under separate names, so these calls are
+ * direct: they need no table and no look-up, which would need memory itself. With AddressSanitizer its
  * interceptors take their place. What libc allocates itself (getline, fopen) comes through here as
  * well.
  */
@@ -43,7 +43,7 @@ GUARDED_MEMORY(void, aligned_alloc, (size_t alignment, size_t size),
 GUARDED_MEMORY(void, valloc, (size_t size), REAL(valloc)(size))
 GUARDED_MEMORY(void, pvalloc, (size_t size), REAL(pvalloc)(size))
 
-/* Not needed but for AddressSanitizer, which has its own of these. */
+/* Needed only for AddressSanitizer, which has its own versions of these. */
 GUARD_SYMBOL(strdup)
 GUARD_SYMBOL(strndup)
 GUARDED_MEMORY(char, strdup, (const char *s), NEXT(strdup)(s))
@@ -56,7 +56,7 @@ DLEX_API void free(void *memory)
     guard_leave(depth);
 }
 
-/* The old memory is gone when a violation is delivered here, so the new one goes too. Where memory
+/* The old memory is gone when a violation is delivered here, so the new memory is freed too. If memory
  * did not move, or could not, it stays as it was. */
 DLEX_API void *realloc(void *memory, size_t size)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Locks that a thread owns. Each is counted from when it is taken to when it is released, with a
- * block open or not, and nothing is delivered while a thread has one. Waiting for the first of them
- * ends at the deadline of an open block; waiting for a second one does not, since the violation
- * could not be delivered anyway.
+ * Locks that a thread owns. Each is counted from when it is taken to when it is released, with a block
+ * open or not, and no violation is delivered while a thread has one. Waiting for the first of them ends
+ * at the deadline of an open block. Waiting for a second one does not, since the violation could not be
+ * delivered anyway.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -20,8 +20,8 @@ static inline int taken(int err)
     return err;
 }
 
-/* Ends the section in which a lock was released. A program that releases what another thread has
- * taken, which POSIX forbids, leaves that one uninterruptible; below zero nobody gets. */
+/* Ends the section in which a lock was released. If a program releases a lock that another thread has
+ * taken, which POSIX forbids, that other thread stays uninterruptible; no count falls below zero. */
 static inline int released(int err)
 {
     if (err == 0 && dlex_guard_.held > 0)
@@ -102,7 +102,7 @@ DLEX_API int pthread_spin_trylock(pthread_spinlock_t *lock)
     return taken(NEXT(pthread_spin_trylock)(lock));
 }
 
-/* Between two tries the section is left, so that the wait is as interruptible as any loop. */
+/* The section is left between two tries, so that the wait is as interruptible as any loop. */
 DLEX_API int pthread_spin_lock(pthread_spinlock_t *lock)
 {
     int err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finding the functions behind ours, and telling when there are two libdlex in one program. */
+/* Finds the functions behind the guard's, and reports two copies of libdlex in one program. */
 #include <dlfcn.h>
 #include <signal.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 extern struct guard_symbol __start_guard_symbols[], __stop_guard_symbols[];
 
-/* Not stdio, which is what may be missing. */
+/* Does not use stdio, which may be what is missing. */
 static void say(const char *text)
 {
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
@@ -37,7 +37,7 @@ void *guard_resolve(struct guard_symbol *symbol)
     return next;
 }
 
-/* Some names are of newer C libraries; nobody calls them here then. */
+/* Some names exist only in newer C libraries; where they are missing, no code calls them here. */
 __attribute__((constructor(101))) static void resolve_all(void)
 {
     dlex_try_within_disable();
@@ -68,8 +68,8 @@ GUARD_SYMBOL(sigaction)
 
 /*
  * A program with libdlex.a inside has counters of its own, which this library cannot see when it is
- * preloaded: everything seems to work, and nothing is protected. Such a program shows itself when
- * it takes the signal that our libdlex would take.
+ * preloaded: everything seems to work, but nothing is protected. Such a program is noticed when it
+ * takes the signal that this library's libdlex would take.
  */
 DLEX_API int sigaction(int number, const struct sigaction *restrict action,
                        struct sigaction *restrict old)

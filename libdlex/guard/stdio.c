@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Streams, but for formatted (formatted.c, fortified.c) and wide (wide.c) input and output. A call
- * that waits, for a terminal or a pipe, delays a violation until it returns.
+ * Streams, except formatted (formatted.c, fortified.c) and wide (wide.c) input and output. A call that
+ * waits, for a terminal or a pipe, delays a violation until it returns.
  */
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ GUARDED_STREAM(fopen, (const char *path, const char *mode), (path, mode))
 GUARDED_STREAM(fopen64, (const char *path, const char *mode), (path, mode))
 GUARDED_STREAM(tmpfile, (void), ())
 GUARDED_STREAM(tmpfile64, (void), ())
-/* To close these is the caller's, who has what they stand on. */
+/* The caller closes these, because the caller has what they are built on. */
 GUARDED(FILE *, fdopen, (int fd, const char *mode), (fd, mode))
 GUARDED(FILE *, fmemopen, (void *s, size_t n, const char *mode), (s, n, mode))
 GUARDED(FILE *, open_memstream, (char **s, size_t *n), (s, n))
@@ -79,7 +79,7 @@ GUARDED(int, fputs, (const char *s, FILE *f), (s, f))
 GUARDED(int, puts, (const char *s), (s))
 GUARDED(size_t, fwrite, (const void *from, size_t size, size_t n, FILE *f), (from, size, n, f))
 
-/* <stdio.h> has macros of these names. */
+/* <stdio.h> has macros with these names. */
 #undef fread_unlocked
 #undef fwrite_unlocked
 
@@ -96,7 +96,7 @@ GUARDED(int, fputs_unlocked, (const char *s, FILE *f), (s, f))
 GUARDED(size_t, fwrite_unlocked, (const void *from, size_t size, size_t n, FILE *f),
         (from, size, n, f))
 
-/* What programs were compiled to call where <stdio.h> has macros. */
+/* The functions that compiled programs call where <stdio.h> has macros. */
 int _IO_getc(FILE *f);
 int _IO_putc(int c, FILE *f);
 int __uflow(FILE *f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The locks of C11, which in glibc are those of POSIX under other names and error codes. */
+/* The locks of C11. In glibc they are those of POSIX under other names and error codes. */
 #include <errno.h>
 #include <pthread.h>
 #include <threads.h>

@@ -26,7 +26,7 @@ GUARDED_DOTS(fwprintf, (FILE *f, const wchar_t *format, ...), format, vfwprintf,
 GUARDED_DOTS(swprintf, (wchar_t *s, size_t n, const wchar_t *format, ...), format,
              vswprintf, (s, n, format, ap))
 
-/* As in formatted.c. */
+/* The wide scanf family, with names as in formatted.c. */
 #define GUARDED_WSCANF(id, prefix)                                                              \
     int id##vwscanf(const wchar_t *format, va_list ap) __asm__(prefix "vwscanf");               \
     int id##vfwscanf(FILE *f, const wchar_t *format, va_list ap) __asm__(prefix "vfwscanf");    \

@@ -2,9 +2,9 @@
 /*
  * oml_exceptions.h: programs written for OML's exceptions compile and run unchanged on libdlex.
  *
- * The Open Macro Library, in its dlex branch, is where the programming model of seed 000 (Cucinotta
- * and Faggioli, section 5) was first built. This header has its public names over dlex/dlex.h. New
- * programs should use that one: it has more, and takes times as integers.
+ * The programming model of seed 000 (Cucinotta and Faggioli, section 5) was first built in the dlex
+ * branch of the Open Macro Library. This header provides that branch's public names on top of
+ * dlex/dlex.h. New programs should use dlex/dlex.h: it has more, and takes times as integers.
  *
  *     oml_define_exception(no_room) oml_extends(oml_exception);
  *
@@ -22,25 +22,24 @@
  *         }
  *     oml_end;
  *
- * The contract on what may be interrupted, on locals, threads and signals is that of
- * dlex/exception.h and dlex/within.h. The order of the parts is fixed: a body, oml_finally (may be
- * missing), oml_handle, any number of oml_when, oml_end. Braces round the parts are usual and not
- * needed; a semicolon after oml_end is allowed. What stands between oml_handle and the first
- * oml_when runs when nothing was raised.
+ * The contract on what may be interrupted, on locals, threads and signals is that of dlex/exception.h
+ * and dlex/within.h. The order of the parts is fixed: a body, oml_finally (may be missing), oml_handle,
+ * any number of oml_when, oml_end. Braces round the parts are usual but not needed; a semicolon after
+ * oml_end is allowed. Code between oml_handle and the first oml_when runs when nothing was raised.
  *
- * Where it differs from the original, in the cases where that was wrong: finally runs exactly once
- * and is not interrupted; blocks nest without a limit; oml_rethrow passes the exception on; an
- * exception thrown in finally replaces the first; oml_ex_return runs the finally parts; a WCET is
- * enforced; protected sections nest, and no block opened inside one ends it.
- * oml_exceptions(3) compares name by name.
+ * It differs from the original in the cases where the original was wrong: finally runs exactly once and
+ * is not interrupted; blocks nest without a limit; oml_rethrow passes the exception on; an exception
+ * thrown in finally replaces the first; oml_ex_return runs the finally parts; a WCET is enforced;
+ * protected sections nest, and no block opened inside one ends it. oml_exceptions(3) compares name by
+ * name.
  *
- * The paper writes some names otherwise than the branch, and has some that the branch lacks; they are
- * here too. So are those of OML before the branch (EException, EError, Exception).
+ * The paper writes some names differently from the branch, and has some that the branch lacks; these
+ * names are here too. So are those of OML before the branch (EException, EError, Exception).
  */
 #ifndef OML_EXCEPTIONS_H
 #define OML_EXCEPTIONS_H
 
-/* The original declares both, and programs rely on what its includes declare. */
+/* The original defines this macro and includes these headers, and programs rely on what they declare. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -62,7 +61,7 @@
 extern "C" {
 #endif
 
-/* A type of exception: with or without struct before it; members name and parent. */
+/* A type of exception; its name may be written with or without struct. Its members are name and parent. */
 typedef struct dlex_type dlex_type;
 #define oml_exception_struct dlex_type
 
@@ -71,37 +70,37 @@ typedef struct dlex_type dlex_type;
 #define oml_extends(e)           &(e) }
 #define oml_declare_exception(e) extern const oml_exception_struct e
 
-/* They are libdlex's own types, under two names: either catches what the other throws. */
+/* These are libdlex's own types, under two names: either catches what the other throws. */
 #define oml_exception                dlex_exception
 #define oml_ex_time_constr_violation dlex_timing_violation
 #define oml_ex_deadline_violation    dlex_deadline_violation
 #define oml_ex_wcet_violation        dlex_wcet_violation
-/* As the paper spells it. */
+/* The spelling of the paper. */
 #define oml_ex_timing_constraint_violation dlex_timing_violation
 
-/* For errors of the program's own; its parent is oml_exception. libdlex throws none of them. */
+/* For the program's own errors; its parent is oml_exception. libdlex never throws it. */
 extern DLEX_API const oml_exception_struct oml_error;
 
-/* The names of OML before its dlex branch: two types, and the type of all types. */
+/* The names of OML before its dlex branch: two exception types, and the type of all exception types. */
 #define EException oml_exception
 #define EError     oml_error
-#ifndef __cplusplus /* where a class of this name is not rare */
+#ifndef __cplusplus /* C++ programs may well have a class of this name */
 #define Exception dlex_type
 #endif
 
 #define oml_try dlex_try {
 /* ts is a struct timespec, of CLOCK_MONOTONIC, or an integer, which counts microseconds as in the
- * paper. A time that has passed, zero included, is a violation before the body begins; one 292 years
+ * paper. A time that has passed, zero included, is a violation before the body begins. A time 292 years
  * ahead is no deadline. */
 #define oml_try_within_abs(ts) dlex_try_within_abs(oml_ns_(ts)) {
-/* From now. */
+/* ts counts from now. */
 #define oml_try_within_rel(ts) dlex_try_within_rel(oml_ns_(ts)) {
-/* Of the thread's CPU time, from now. */
+/* ts counts the thread's CPU time from now. */
 #define oml_try_within_wcet(ts) dlex_try_within_wcet(oml_ns_(ts)) {
 #define oml_finally } DLEX_FINALLY_IS_FIRST_() if (oml_hold_(&dlex_block_)) {
 #define oml_handle  } DLEX_HANDLERS_BEGIN_() if (dlex_settle_(&dlex_block_)) {
-/* e: a type; it must begin with a name. After one of the types of this header another name may
- * follow, oml_when(oml_ex_wcet_violation e): e points to what was thrown, for oml_raise. */
+/* e is a type; it must begin with a name. After one of the types of this header another name may
+ * follow, as in oml_when(oml_ex_wcet_violation e): then e points to what was thrown, for oml_raise. */
 #define oml_when(e) OML_WHEN_(e)
 #define oml_end     } oml_finish_(&dlex_block_); } }
 #define oml_handle_end oml_end
@@ -111,9 +110,11 @@ extern DLEX_API const oml_exception_struct oml_error;
 
 /* Throws e, any lvalue that lives long enough. Does not return. */
 #define oml_throw(e) dlex_throw(e)
-/* In a handler, lexically: throws what it took, outwards. The semicolon after it may be missing. */
+/* In a handler, lexically: throws the exception that the handler took, outwards. The semicolon after it
+ * may be missing. */
 #define oml_rethrow dlex_rethrow();
-/* Throws what the second name in oml_when(type e) stands for. An integer is a signal: raise(3). */
+/* Throws the exception that the second name in oml_when(type e) stands for. If e is an integer, it is a
+ * signal: raise(3). */
 #ifdef __cplusplus
 #define oml_raise(e) dlex_throw_((e), DLEX_HERE_, __builtin_frame_address(0))
 #else
@@ -121,7 +122,7 @@ extern DLEX_API const oml_exception_struct oml_error;
     (__extension__ _Generic((e), const oml_exception_struct *: dlex_throw_,                     \
                             default: oml_signal_)((e), DLEX_HERE_, __builtin_frame_address(0)))
 #endif
-/* Returns x from the function: as dlex_return, but a constant stays what it is, so that 0 can be a
+/* Returns x from the function, as dlex_return does, but a constant stays a constant, so that 0 can be a
  * null pointer (not in C++). */
 #ifdef __cplusplus
 #define oml_ex_return(x) dlex_return(x)
@@ -138,8 +139,8 @@ extern DLEX_API const oml_exception_struct oml_error;
 #define oml_ereturn(x) oml_ex_return(x)
 
 /*
- * A protected section. Unlike the original these nest, so that only the outermost enable delivers.
- * As there, an enable without a disable does nothing.
+ * A protected section. Unlike in the original, these sections nest, so that only the outermost enable
+ * delivers. As in the original, an enable without a disable does nothing.
  */
 static inline void oml_try_within_disable(void)
 {
@@ -152,18 +153,18 @@ static inline void oml_try_within_enable(void)
         dlex_try_within_enable();
 }
 
-/* Without try, as the paper has them once. */
+/* The names without try, as the paper has them once. */
 #define oml_within_disable oml_try_within_disable
 #define oml_within_enable  oml_try_within_enable
 
 /*
- * The paper's measurements (requirements 10 and 11), in microseconds. It does not say what they
- * return. Nanoseconds are in dlex_remaining_ns and dlex_last_violation.
+ * The paper's measurements (requirements 10 and 11), in microseconds. The paper does not say what they
+ * return. dlex_remaining_ns and dlex_last_violation give nanoseconds.
  *   rmng_time     until the earliest violation in the open blocks of the thread; below zero when it
  *                 has passed; INT64_MAX: there is none
- *   expr_delay    since the constraint of the thread's last violation has expired, until now
+ *   expr_delay    since the constraint of the thread's last violation expired, until now
  *   expr_latency  from that expiry until the library noticed it
- * The two of the last violation are 0 when there was none, and in the clock of its constraint.
+ * The last two are 0 when there was no violation, and otherwise in the clock of its constraint.
  */
 static inline int64_t oml_try_within_rmng_time(void)
 {
@@ -186,17 +187,17 @@ static inline int64_t oml_try_within_expr_latency(void)
 }
 
 /*
- * Sets what is called, in the thread that threw, when no block takes an exception; if it returns,
- * the program aborts. NULL: the handler of the start, which names the exception and aborts.
- * Returns the one before, never NULL; it may be called. For the whole program, from any thread.
- * See dlex_set_terminate, whose place it takes.
+ * Sets the handler that is called, in the thread that threw, when no block takes an exception; if it
+ * returns, the program aborts. NULL sets the initial handler, which names the exception and aborts.
+ * Returns the previous handler, never NULL; it may be called. For the whole program, from any thread.
+ * It takes the place of dlex_set_terminate; see there.
  */
 typedef void (*oml_pfv)(void);
 typedef oml_pfv PFV; /* its name before the branch */
 DLEX_API oml_pfv oml_set_terminate(oml_pfv handler);
 
 /* Prints on stdout the name of the exception whose finally part, handler or terminate handler is
- * running in this thread; nothing when there is none. */
+ * running in this thread; prints nothing when there is none. */
 DLEX_API void oml_print_exception(void);
 
 /* Blocks nest as deep as the stack allows. */
@@ -204,8 +205,8 @@ DLEX_API void oml_print_exception(void);
 #define MAX_NESTED __INT_MAX__
 #endif
 
-/* One signal serves deadlines and WCETs, and dlex_use_signal chooses it. A program that defines
- * these itself is not heeded, as in the original, whose library was compiled without them. */
+/* One signal serves deadlines and WCETs, and dlex_use_signal chooses it. If a program defines these
+ * itself, that has no effect, as in the original, whose library was compiled without them. */
 #ifndef OML_DEADLINE_SIGNAL
 #define OML_DEADLINE_SIGNAL (dlex_signal())
 #endif
@@ -216,7 +217,7 @@ DLEX_API void oml_print_exception(void);
 /* ------------------------------------------------------------------------------------------- */
 /* What follows belongs to the macros.                                                          */
 
-/* OML's own programs read this to see that no block is open: -1. Not an lvalue. */
+/* OML's own programs read this: -1 means that no block is open. Not an lvalue. */
 #define __oml_ExcCurrentContext (oml_context_())
 
 DLEX_API int oml_context_(void);
@@ -224,8 +225,9 @@ DLEX_API int oml_hold_(struct dlex_block_ *block);
 DLEX_API int oml_catches_(struct dlex_block_ *block, const struct dlex_type *type);
 DLEX_API void oml_finish_(struct dlex_block_ *block);
 
-/* oml_when(e): without a second name OML_NAMED_e is no macro, or gives an empty one. With it there are
- * four arguments instead of three, which is how OML_FIFTH_ finds the macro that is to go on. */
+/* oml_when(e): without a second name OML_NAMED_e is not a macro, or gives an empty argument. With a
+ * second name there are four arguments instead of three; OML_FIFTH_ uses this to select the macro that
+ * goes on. */
 #define OML_NAMED_dlex_exception          dlex_exception,
 #define OML_NAMED_dlex_timing_violation   dlex_timing_violation,
 #define OML_NAMED_dlex_deadline_violation dlex_deadline_violation,
@@ -242,7 +244,7 @@ DLEX_API void oml_finish_(struct dlex_block_ *block);
     } else if (DLEX_HANDLERS_BEGAN_() oml_catches_(&dlex_block_, &(type))) {                    \
         OML_DECLARE_(OML_NAME_##name, name)
 
-/* The same once more: OML_NAME_ is a macro, and OML_NAME_e is not. */
+/* The same technique again: OML_NAME_ is a macro, and OML_NAME_e is not. */
 #define OML_NAME_ ,
 #define OML_DECLARE_(...) OML_FOURTH_(__VA_ARGS__, OML_NO_NAME_, OML_ONE_NAME_, )(__VA_ARGS__)
 #define OML_FOURTH_(a, b, c, fourth, ...) fourth
@@ -273,7 +275,7 @@ static inline int64_t oml_unsigned_us_ns_(unsigned long long us)
     return __builtin_mul_overflow(us, 1000, &ns) ? INT64_MAX : ns;
 }
 
-/* As dlex_throw_, for oml_raise. */
+/* Takes the arguments of dlex_throw_, for oml_raise. */
 static inline int oml_signal_(int number, const char *origin, void *frame)
 {
     (void)origin;

@@ -2,13 +2,14 @@
 /*
  * oml_exceptions_namespace.h: the names of oml_exceptions.h without their prefix.
  *
- * Include it last. Words as common as end and any become macros here, so no other header should
- * come after it; and C++ has try and throw of its own, so this is for C.
+ * Include it last. Words as common as end and any become macros here, so no other header should come
+ * after it. C++ has its own try and throw, so this header is for C.
  *
- * The original gives no short name to the protected sections and has no try_within_wcet; they are
- * here because seed 000 (section 5.2) writes them so. So are the exceptions, the measurements and
- * raise, which with a signal is still that of <signal.h>. The original's set_abort has no function
- * behind it, in the original either, and is left out. Its ereturn had none; here it is oml_ex_return.
+ * The original gives no short name to the protected sections and has no try_within_wcet; they are here
+ * because seed 000 (section 5.2) writes them so. The exceptions, the measurements and raise are here
+ * too; raise with a signal is still that of <signal.h>. The original's set_abort has no function behind
+ * it, not even in the original, and is left out. The original's ereturn had none; here it is
+ * oml_ex_return.
  */
 #ifndef OML_EXCEPTIONS_NAMESPACE_H
 #define OML_EXCEPTIONS_NAMESPACE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measuring: what runs at the start and the end of a body. The report is in report_*.c. */
+/* Measuring: the code that runs at the start and the end of a body. The report is in report_*.c. */
 #include <string.h>
 #include <unistd.h>
 
@@ -9,8 +9,8 @@
 #include "sites.h"
 #include "thread.h"
 
-/* All sites entered so far, the newest first. Pushed by whoever enters a site first, read by any
- * thread; nothing is ever taken out. */
+/* All sites entered so far, the newest first. The first thread to enter a site adds it, any thread
+ * reads the list; no site is ever removed. */
 static struct dlex_measure_ *first_site;
 
 static struct samples *samples_of(const struct dlex_measure_ *site)
@@ -23,7 +23,7 @@ static void count(uint64_t *counter)
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-/* Kept apart, that entering a site that is linked stays short. */
+/* A function of its own, so that entering a linked site stays short. */
 __attribute__((noinline)) static void link_site(struct dlex_measure_ *site)
 {
     if (__atomic_exchange_n(&site->linked, 1, __ATOMIC_RELAXED))
@@ -36,7 +36,7 @@ __attribute__((noinline)) static void link_site(struct dlex_measure_ *site)
         ;
 }
 
-/* The constraint that the body would have had from now on. */
+/* Records the constraint that the body would have had from now on. */
 static void note_given(struct samples *samples, int64_t given_ns)
 {
     if (given_ns == INT64_MAX)
@@ -46,7 +46,7 @@ static void note_given(struct samples *samples, int64_t given_ns)
     dlex_histogram_raise(&samples->not_least_ns, ~given);
 }
 
-/* Of the constraint, at the opening; INT64_MAX: there is none. */
+/* Returns the time left of the constraint, at the opening; INT64_MAX: there is none. */
 static int64_t left_ns(int how, int64_t ns)
 {
     if ((how & DLEX_KINDS_) != DLEX_ABS_ || ns == INT64_MAX)
@@ -60,7 +60,7 @@ int dlex_benchmark_begin_(struct dlex_block_ *block, int64_t ns)
     struct dlex_measure_ *const site = block->site->measure;
     struct samples *const samples = samples_of(site);
     dlex_begin_within_(block, INT64_MAX, (site->how & ~DLEX_KINDS_) | DLEX_ABS_);
-    /* A violation of a block around this one waits until it can be counted. */
+    /* A violation of a block around this one waits until this body is counted as entered. */
     dlex_try_within_disable();
     if (!__atomic_load_n(&site->linked, __ATOMIC_RELAXED))
         link_site(site);
@@ -68,7 +68,7 @@ int dlex_benchmark_begin_(struct dlex_block_ *block, int64_t ns)
     block->given_ns = left_ns(site->how, ns);
     note_given(samples, block->given_ns);
     block->how |= DLEX_MEASURED_;
-    /* In this order the wall-clock time is without the system call for the other. */
+    /* In this order the wall-clock time does not include the system call for the CPU time. */
     block->started_cpu_ns = dlex_cpu_ns();
     block->started_ns = dlex_now_ns();
     dlex_try_within_enable();
@@ -130,7 +130,7 @@ static void merge_samples(struct samples *into, const struct samples *from)
     dlex_histogram_merge(&into->cpu, &from->cpu);
 }
 
-/* The order of the report. Copies of an inline function are equal. */
+/* Compares sites in the order of the report. Copies of an inline function are equal. */
 static int compare(const struct dlex_measure_ *a, const struct dlex_measure_ *b)
 {
     int order = strcmp(a->file, b->file);
@@ -141,7 +141,7 @@ static int compare(const struct dlex_measure_ *a, const struct dlex_measure_ *b)
     return order ? order : a->how - b->how;
 }
 
-/* Sites are few, and this needs neither memory nor a lock. */
+/* Searches the whole list each time: sites are few, and this needs neither memory nor a lock. */
 bool dlex_sites_next(struct site_total *total)
 {
     const struct dlex_measure_ *const before = total->site, *next = NULL, *site;

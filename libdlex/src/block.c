@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The life of a block: new, probed once a site, open (its body runs), held (the body is over, the
- * finally part runs as a protected section), done (handlers, and the end).
+ * The life of a block: new; probed, once per site; open (its body runs); held (the body is over, the
+ * finally part runs as a protected section); done (handlers, and the end).
  */
 #include <errno.h>
 
 #include "fpenv.h"
 #include "signals.h"
 
-/* gcc does not take the model over from the declarations: without it here, this file would call
+/* gcc does not adopt the model from the declarations: without it here, this file would call
  * __tls_get_addr for each access in the shared library. */
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 __thread struct dlex_guard_ dlex_guard_ INITIAL_EXEC = {
@@ -16,7 +16,7 @@ __thread struct dlex_guard_ dlex_guard_ INITIAL_EXEC = {
 };
 __thread struct thread_state dlex_thread_state INITIAL_EXEC;
 
-/* What a block demands: its own limit, and when it can first be exceeded. */
+/* The demand of a block: its own limit, and when it can first be exceeded. */
 struct demand {
     int how;
     int64_t limit_ns; /* in the clock of its kind */
@@ -30,7 +30,7 @@ static inline int64_t min_ns(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* INT64_MAX means never, so that the sum must not become it from below. */
+/* Adds without wrapping. INT64_MAX means never, so a sum that would overflow becomes never. */
 static inline int64_t after(int64_t now_ns, int64_t ns)
 {
     int64_t sum_ns;
@@ -39,7 +39,8 @@ static inline int64_t after(int64_t now_ns, int64_t ns)
     return sum_ns;
 }
 
-/* Linking a record twice would make the list a ring. */
+/* Forgets blocks that were left by longjmp, this one included: linking a record twice would make the
+ * list a ring. */
 static inline void discard_stale(struct thread_state *t, const struct dlex_block_ *block,
                                  uintptr_t sp)
 {
@@ -49,7 +50,7 @@ static inline void discard_stale(struct thread_state *t, const struct dlex_block
     dlex_discard_in_function(t, block);
 }
 
-/* With sanitizers a record may live on a heap; then only the frame says where the block is. */
+/* With sanitizers a record may live on a heap; then only the frame shows where the block is. */
 static inline void set_place(struct thread_state *t, struct dlex_block_ *block, uintptr_t sp)
 {
     const uintptr_t record = (uintptr_t)block;
@@ -79,7 +80,7 @@ static inline void set_limits(struct dlex_block_ *block, const struct dlex_block
     }
 }
 
-/* Who is protected from what in the body. */
+/* Sets which blocks are protected in the body, and at which depth a checkpoint may throw. */
 static inline void set_shelter(struct dlex_block_ *block, struct dlex_block_ *outer, int how)
 {
     const bool cooperative = how & DLEX_COOPERATIVE_;
@@ -93,8 +94,8 @@ static inline void set_shelter(struct dlex_block_ *block, struct dlex_block_ *ou
         block->cooperative = 0;
 }
 
-/* The opening of a block is a few dozen stores. A call that passes the demand through memory and
- * saves six registers adds a tenth to its cost. */
+/* The opening of a block is a few dozen stores. A call would pass the demand through memory and save
+ * six registers, which adds a tenth to the cost of the opening. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* With the guard held. */
@@ -134,10 +135,10 @@ int dlex_begin_(struct dlex_block_ *block)
 }
 
 /*
- * Wall time cannot be outrun by CPU time, so before check_ns there is no need to look. That holds
- * if wall time is read first; reading it after the CPU time sets the timer late by what lies
- * between, half of a system call (0.2 us). With limits no farther in the past than INT64_MIN / 2
- * no difference overflows.
+ * CPU time cannot run faster than wall time, so before check_ns there is no need to look. That holds if
+ * wall time is read first. Reading it after the CPU time would set the timer late by the time between
+ * the two, half of a system call (0.2 us). With limits no farther in the past than INT64_MIN / 2 no
+ * difference overflows.
  */
 static struct demand demand_of(int how, int64_t ns, int64_t *now_ns)
 {
@@ -156,7 +157,7 @@ static struct demand demand_of(int how, int64_t ns, int64_t *now_ns)
     return d;
 }
 
-/* With the guard held: sees that the expiry will be noticed. */
+/* With the guard held: makes sure that the expiry will be noticed. */
 static void watch(struct thread_state *t, struct dlex_block_ *block, int64_t check_ns,
                   int64_t now_ns)
 {
@@ -207,7 +208,7 @@ int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how)
     return 1;
 }
 
-/* Ends the body. Protected first, so that an expiry here either still finds the block open and
+/* Ends the body. The guard is taken first. So an expiry here either still finds the block open and
  * comes back to it by dlex_land_, or waits until its finally part is over. */
 ALWAYS_INLINE void close_block(struct dlex_block_ *block)
 {
@@ -223,8 +224,8 @@ ALWAYS_INLINE void close_block(struct dlex_block_ *block)
     block->phase = DLEX_HELD_;
 }
 
-/* A violation that was on its way to its owner and is not any more, because a finally part has
- * thrown or returned: if the owner is still open it is taken when this block is done. */
+/* Handles a violation that was on its way to its owner and no longer is, because a finally part has
+ * thrown or returned: if the owner is still open, it takes the violation when this block is done. */
 static void note_passing(struct thread_state *t, const struct dlex_block_ *block)
 {
     if (t->passing && !block->owner)
@@ -299,8 +300,8 @@ int dlex_settle_(struct dlex_block_ *block)
     return !block->exception;
 }
 
-/* A finally part that returns: what it returns counts, and not what the body did. By dlex_return,
- * blocks round this one may be closed already, and the sections between are gone with them. */
+/* A finally part that returns: its return value counts, not that of the body. By dlex_return, blocks
+ * round this one may be closed already, and the sections between are gone with them. */
 static void leave_finally(struct dlex_block_ *block)
 {
     struct thread_state *t = &dlex_thread_state;

@@ -14,7 +14,8 @@ dlex_define_exception(dlex_timer_error) dlex_extends(dlex_exception);
 
 static dlex_terminate_fn *terminate_handler;
 
-/* Set by one thread and called by another: release and acquire pair here and in terminate. */
+/* The handler may be set by one thread and called by another: release and acquire pair here and in
+ * terminate. */
 dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler)
 {
     return __atomic_exchange_n(&terminate_handler, handler, __ATOMIC_ACQ_REL);
@@ -32,7 +33,7 @@ static const char *advice_on(int timer_errno)
     }
 }
 
-/* Not from errno: finally parts have run since it was set. */
+/* timer_errno is a copy: errno may have changed, because finally parts have run since it was set. */
 static void say_why_no_timer(int timer_errno)
 {
     fprintf(stderr, ": %s: %s", strerror(timer_errno), advice_on(timer_errno));
@@ -69,7 +70,7 @@ _Noreturn void dlex_unwind(const struct dlex_type *type,
     dlex_jump(block->env);
 }
 
-/* An exception that starts or goes on in the function with this frame. */
+/* Throws an exception that starts or goes on in the function with this frame. */
 _Noreturn static void unwind_from(uintptr_t frame, const struct dlex_type *type,
                                   struct dlex_block_ *owner, const char *origin)
 {
@@ -91,7 +92,8 @@ void dlex_rethrow_(struct dlex_block_ *block)
     unwind_from(block->frame, block->exception, NULL, block->origin);
 }
 
-/* A violation on its way to an outer block keeps its owner; its owner passes it on as its own. */
+/* A violation on its way to an outer block keeps its owner. The owner passes it on as a plain exception
+ * of its own. */
 void dlex_propagate_(struct dlex_block_ *block)
 {
     struct dlex_block_ *owner = block->owner == block ? NULL : block->owner;

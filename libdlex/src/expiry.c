@@ -38,7 +38,7 @@ static int64_t time_left_ns(const struct dlex_block_ *block, struct instant at)
     return block->limit_ns - (dlex_is_wcet(block->how) ? at.cpu_ns : at.now_ns);
 }
 
-/* Cooperative blocks need no signal. */
+/* Notes when the limit of a block expires next, if that is earlier. Cooperative blocks need no signal. */
 static void note_next(struct survey *s, const struct dlex_block_ *block, int64_t left_ns,
                       int64_t now_ns)
 {
@@ -74,9 +74,9 @@ static int64_t earliest(const struct survey *s)
 }
 
 /*
- * Whether the thread has slept most of the time since the last look in its WCET blocks. Each look
- * wakes it, and takes 15 to 30 us of the CPU time that it wants to see to: a thread that sleeps
- * long would use up its WCET by our looking (1 ms of it in 50 ms of sleep).
+ * Whether the thread has slept most of the time since the last look in its WCET blocks. Each look wakes
+ * it, and takes 15 to 30 us of the CPU time that it checks. The looks would use up the WCET of a thread
+ * that sleeps long (1 ms of it in 50 ms of sleep).
  */
 static bool has_slept(struct thread_state *t, struct instant at)
 {
@@ -89,8 +89,8 @@ static bool has_slept(struct thread_state *t, struct instant at)
     return again && at.cpu_ns - last.cpu_ns < (at.now_ns - last.now_ns) / 2;
 }
 
-/* When to look next. A thread that sleeps is left alone: the kernel tells, at a tick of its clock,
- * when it runs again, and from then on the chase goes on. */
+/* When to look next. A thread that sleeps is left alone: the kernel signals, at a tick of its clock,
+ * that the thread runs again, and from then on the looks go on. */
 static int64_t next_look(struct thread_state *t, const struct survey *s, struct instant at)
 {
     if (s->next_wcet_ns != INT64_MAX && has_slept(t, at)
@@ -119,13 +119,14 @@ void dlex_note_pending(struct thread_state *t, int64_t now_ns)
 int dlex_rearm(struct thread_state *t, int64_t now_ns)
 {
     const struct survey s = look(instant_of(now_ns));
-    if (s.owner || s.hidden) /* its signal was lost, or waits for the end of a section */
+    if (s.owner || s.hidden) /* the signal was lost, or the violation waits for the end of a section */
         dlex_note_pending(t, now_ns);
     return arm_next(t, earliest(&s));
 }
 
-/* What the jump out of the handler skips. The kernel takes a stack with SS_AUTODISARM away from the thread
- * at every signal, also at one that is handled elsewhere. */
+/* Restores what the return from the handler would restore, since the jump skips that return. The kernel
+ * takes a stack with SS_AUTODISARM away from the thread at every signal, even at one that is handled on
+ * another stack. */
 static void restore_as_on_return(const ucontext_t *uc)
 {
     pthread_sigmask(SIG_SETMASK, &uc->uc_sigmask, NULL);
@@ -151,8 +152,8 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
     };
     t->passing = true;
     /* Inside a call that sleeps, libc lets cancellation come at any instruction, and ppoll, pselect,
-     * sigsuspend and epoll_pwait have a signal mask of their own. The jump goes past the place where
-     * both would end. */
+     * sigsuspend and epoll_pwait have a signal mask of their own. The jump skips the place where both
+     * would end. */
     if (source == EXPIRY_SIGNAL) {
         pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
         restore_as_on_return(t->interrupted);
@@ -168,11 +169,11 @@ static bool signal_is_blocked(void)
 }
 
 /*
- * The block that may take a violation now: the outermost expired one or one inside it; NULL: none yet.
- * While the signal is blocked the thread may be in a handler of dlex_sigaction, which must not be left
- * in the middle. Which blocks were opened in the handler is not known, except for the one that is being
- * opened just now. The others wait for the signal, which comes when it is unblocked. A thread without
- * a timer may have blocked all signals for good: there a checkpoint cannot wait for one.
+ * Returns the block that may take a violation now: the outermost expired one or one inside it; NULL:
+ * none yet. While the signal is blocked the thread may be in a handler of dlex_sigaction, which must
+ * not be left in the middle. Which blocks were opened in the handler is not known, except for the one
+ * that is being opened just now. The others wait for the signal, which comes when it is unblocked. A
+ * thread without a timer may have blocked all signals for good: there a checkpoint cannot wait for one.
  */
 static struct dlex_block_ *taker(struct thread_state *t, const struct survey *s,
                                  struct instant at, enum expiry_source source)
@@ -186,8 +187,8 @@ static struct dlex_block_ *taker(struct thread_state *t, const struct survey *s,
     return source == EXPIRY_OPENING && time_left_ns(newest, at) <= 0 ? newest : NULL;
 }
 
-/* One look, with the guard held. Returns whether somebody waits: a block outside the shield, or any
- * for the signal to be unblocked. */
+/* Looks once, with the guard held. Returns whether any block waits: a block outside the shield, or any
+ * block for the signal to be unblocked. */
 static bool attend_once(struct thread_state *t, enum expiry_source source)
 {
     const bool waiting = dlex_guard_.pending;
@@ -198,8 +199,9 @@ static bool attend_once(struct thread_state *t, enum expiry_source source)
     if (t->armed_ns <= at.now_ns || next_ns < t->armed_ns)
         arm_next(t, next_ns);
     else if (source == EXPIRY_SIGNAL)
-        /* A signal of an earlier arming. Were it of this one after all, by a rounding of clocks,
-         * the expiry would be lost; arming again costs less than proving that it cannot be. */
+        /* This is a signal of an earlier arming. If it were of this one after all, by a rounding of
+         * clocks, the expiry would be lost; arming again costs less than a proof that this cannot
+         * happen. */
         dlex_timer_arm(t, t->armed_ns);
     if (s.hidden && !waiting) {
         t->noticed_ns = at.now_ns;
@@ -287,8 +289,8 @@ static uintptr_t interrupted_sp(const void *context)
 #endif
 }
 
-/* Forgets what was left by longjmp. The sections outside it, which an island among it may have
- * opened to violations, are in force again: returns how many. */
+/* Forgets blocks that were left by longjmp. The sections outside them are in force again, even if an
+ * island among these blocks had opened them to violations: returns how many there are. */
 static int depth_after_discarding(struct thread_state *t, uintptr_t sp)
 {
     dlex_guard_.depth = 1;
@@ -297,7 +299,8 @@ static int depth_after_discarding(struct thread_state *t, uintptr_t sp)
     return dlex_guard_.depth - 1;
 }
 
-/* The signal is to come again when the interrupted handler returns: blocked until then, and pending. */
+/* Makes the signal come again when the interrupted handler returns: until then it is blocked and
+ * pending. */
 static void come_after_handler(struct thread_state *t, ucontext_t *uc)
 {
     sigset_t own;
@@ -321,11 +324,11 @@ void dlex_on_signal(int number, siginfo_t *info, void *context)
         dlex_note_pending(t, dlex_now_ns());
         return;
     }
-    /* Its blocks are dead, and to release what they hold is not for a handler. */
+    /* The thread is ending: its blocks are dead, and a handler must not release what they hold. */
     if (dlex_is_exiting(t) && !t->is_ending)
         return;
-    /* Nothing below sets errno when it succeeds, and arming a timer that exists succeeds; a jump
-     * therefore leaves it as it was. */
+    /* Nothing below sets errno when it succeeds, and arming a timer that exists succeeds; so a jump
+     * leaves errno as it was. */
     const int saved_errno = errno;
     t->interrupted = context;
     if (t->level > 0 && t->has_timer && dlex_is_in_libc_handler(&t->interrupted->uc_sigmask)) {

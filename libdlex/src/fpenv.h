@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fpenv.h: the floating-point control words, which a signal handler does not inherit on x86: the
- * kernel starts it with the default ones, and a jump out of it would keep those. fegetenv would
- * do, but it lives in libm and costs ten times as much.
+ * fpenv.h: saves and restores the floating-point control words. On x86 a signal handler does not
+ * inherit them: the kernel starts it with the default ones, and a jump out of the handler would keep
+ * those. fegetenv would do, but it is in libm and costs ten times as much.
  */
 #ifndef DLEX_FPENV_H
 #define DLEX_FPENV_H

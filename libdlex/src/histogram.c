@@ -101,7 +101,8 @@ uint64_t dlex_histogram_count(const struct histogram *copy)
     return count;
 }
 
-/* A bucket is wider than what was seen in it, at both ends of the distribution. */
+/* Limits the range to the values seen: at both ends of the distribution a bucket is wider than the
+ * values in it. */
 static struct histogram_range within_seen(const struct histogram *copy, struct histogram_range r)
 {
     const int64_t min_ns = (int64_t)~copy->not_min_ns, max_ns = (int64_t)copy->max_ns;
@@ -120,14 +121,15 @@ struct histogram_range dlex_histogram_rank(const struct histogram *copy, uint64_
     return within_seen(copy, dlex_histogram_bucket(bucket));
 }
 
-/* By nearest rank: the smallest value that so many per cent of all values do not exceed. */
+/* Returns the percentile by nearest rank: the smallest value that this percentage of all values does
+ * not exceed. */
 static int64_t percentile(const struct histogram *copy, uint64_t count, unsigned percent)
 {
     const struct histogram_range r = dlex_histogram_rank(copy, (count * percent + 99) / 100);
     return r.low_ns + (r.high_ns - r.low_ns) / 2;
 }
 
-/* Newton's iteration, from above. The library links with nothing but libc, not even libm. */
+/* Newton's iteration, from above. The library links only with libc, not even with libm. */
 static long double square_root(long double x)
 {
     if (!(x > 0))

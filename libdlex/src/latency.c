@@ -10,7 +10,8 @@ static const struct dlex_type *const types[KINDS] = {
     [DEADLINE] = &dlex_deadline_violation, [WCET] = &dlex_wcet_violation,
 };
 
-/* Of the whole process. Each thread adds when one of its violations has reached its block. */
+/* The latencies of the whole process. Each thread adds one when one of its violations has reached its
+ * block. */
 static struct latencies {
     uint64_t delayed;
     struct histogram late;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Locks whose waiting is interruptible and whose taking is not. A thread must not be thrown out of
- * pthread_mutex_lock, for it may hold the mutex already; nor may it sit there beyond its deadline.
- * So it waits in a protected section, but only until the deadline, and leaves the section there.
+ * Locks: waiting for one is interruptible, but taking it is not. A jump must not leave
+ * pthread_mutex_lock, because the thread may hold the mutex already; but the thread must not stay there
+ * beyond its deadline either. So it waits in a protected section, but only until the deadline, and
+ * leaves the section there.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,8 +12,8 @@
 
 #include "thread.h"
 
-/* A WCET cannot run out in a wait, but its signal may come between the last look at it and the
- * wait. This long it then goes unnoticed. */
+/* A WCET cannot run out in a wait, but its signal may come between the last look at it and the wait.
+ * Then it stays unnoticed for this long. */
 enum { LOOK_AGAIN_NS = 10 * 1000 * 1000 };
 
 int64_t dlex_wait_limit_(void)
@@ -38,7 +39,7 @@ void dlex_wait_pause_(void)
     dlex_try_within_disable();
 }
 
-/* A time so far away that nanoseconds do not hold it is never. */
+/* A time so far away that its nanoseconds do not fit means never. */
 int64_t dlex_time_left_ns_(const struct timespec *time, const struct timespec *now)
 {
     int64_t seconds, ns;

@@ -56,7 +56,7 @@ int dlex_notify_arm(struct notify *n, int64_t expiry_ns)
 {
     struct itimerspec spec = { 0 };
     if (expiry_ns != INT64_MAX) {
-        /* Zero would disarm. */
+        /* A time of zero would disarm the timer. */
         const int64_t time_ns = expiry_ns > 0 ? expiry_ns : 1;
         spec.it_value.tv_sec = time_ns / 1000000000;
         spec.it_value.tv_nsec = time_ns % 1000000000;
@@ -64,13 +64,14 @@ int dlex_notify_arm(struct notify *n, int64_t expiry_ns)
     return timer_settime(n->timer, TIMER_ABSTIME, &spec, NULL) < 0 ? -errno : 0;
 }
 
-/* What was sent before was handled on the way back from the system call that replaced it. */
+/* Nothing to do: a signal that was sent before was handled on the return from the system call that
+ * replaced its expiry. */
 void dlex_notify_flush(struct notify *n)
 {
     (void)n;
 }
 
-/* Timers are not inherited. */
+/* A child does not inherit timers. */
 void dlex_notify_before_fork(void) { }
 void dlex_notify_in_parent(void) { }
 void dlex_notify_in_child(void) { }

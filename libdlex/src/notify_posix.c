@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The router: one thread that sleeps until the earliest expiry of all threads and then signals the
- * thread concerned. It is started by the first thread that needs it and ends when no thread has
- * needed it for a second: a process whose own threads have all ended would never end otherwise.
+ * thread concerned. The first thread that needs the router starts it. It ends when no thread has needed
+ * it for a second: otherwise a process whose own threads have all ended would never end.
  *
  * Arming happens in signal handlers too, so it takes no lock: it stores the expiry, and wakes the
- * router if that means to sleep beyond it. The waking is a signal and not a condition variable, for
- * the same reason. The router has all signals blocked and fetches that one with sigtimedwait,
- * which cannot lose it. (pselect would do, but Linux lets it sleep 0.1 % too long: a deadline of
- * 100 ms was noticed 115 to 137 us late in the median, instead of 63 to 89 us.)
+ * router if the router would sleep beyond it. For the same reason a signal wakes the router, and not a
+ * condition variable. The router has all signals blocked and fetches that one with sigtimedwait, which
+ * cannot lose it. (pselect would do, but Linux lets it sleep 0.1 % too long: a deadline of 100 ms was
+ * noticed 115 to 137 us late in the median, instead of 63 to 89 us.)
  */
 #include <errno.h>
 #include <sched.h>
@@ -24,9 +24,9 @@ static const int64_t LINGER_NS = 1000000000;
 /* Between attempts to send when the system's limit of queued signals is reached. */
 static const int64_t RETRY_NS = 1000000;
 
-/* Guards the list, the router's existence and its priority. Taken by the router, by threads that
- * come and go, with their signals blocked, and round fork. As long as a thread is in the list and
- * the lock is held, that thread exists. */
+/* Guards the list, the router's existence and its priority. Taken by the router; by threads that come
+ * and go, with their signals blocked; and round fork. As long as a thread is in the list and the lock
+ * is held, that thread exists. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct notify *list;
 static pthread_t router;
@@ -34,15 +34,15 @@ static bool running;
 static int router_priority; /* of SCHED_FIFO; 0: as the thread that started it */
 
 /*
- * Until when the router sleeps. INT64_MAX: it is looking round. WOKEN: a signal to it is on its
- * way, and it will look round after that. It first announces INT64_MAX and then reads the expiries;
- * a thread first stores its expiry and then reads this: one of the two sees the other (all of it is
- * sequentially consistent).
+ * Until when the router sleeps. INT64_MAX: it is checking the expiries. WOKEN: a signal to it is on its
+ * way, and it will check them after that. The router first announces INT64_MAX and then reads the
+ * expiries. A thread first stores its expiry and then reads this. So one of the two sees the other (all
+ * of it is sequentially consistent).
  */
 static _Atomic int64_t wake_ns = INT64_MAX;
 enum { WOKEN = 0 };
 
-/* Once for each round of the router at most, so that its queue of signals stays short. */
+/* Signals the router at most once for each of its rounds, so that its queue of signals stays short. */
 static int wake_before(int64_t time_ns)
 {
     int64_t planned_ns = atomic_load(&wake_ns);
@@ -52,7 +52,7 @@ static int wake_before(int64_t time_ns)
     } while (!atomic_compare_exchange_weak(&wake_ns, &planned_ns, WOKEN));
     const int err = -pthread_kill(router, dlex_signal());
     if (err)
-        atomic_store(&wake_ns, INT64_MAX); /* it sleeps on; the next one is to try again */
+        atomic_store(&wake_ns, INT64_MAX); /* the router sleeps on; the next caller tries again */
     return err;
 }
 
@@ -61,7 +61,8 @@ static int wake(void)
     return wake_before(WOKEN + 1);
 }
 
-/* Cleared first and sent then: an expiry that the thread sets on receipt must not be cleared. */
+/* The expiry is cleared first and the signal sent then: an expiry that the thread sets on receipt must
+ * not be cleared. */
 static void send(struct notify *n, int64_t expiry_ns)
 {
     int64_t expected = expiry_ns;
@@ -73,7 +74,7 @@ static void send(struct notify *n, int64_t expiry_ns)
     atomic_compare_exchange_strong(&n->expiry_ns, &expected, expiry_ns);
 }
 
-/* With the lock held: signals who is due. Returns when to look again. */
+/* With the lock held: signals the threads that are due. Returns when to look again. */
 static int64_t serve(void)
 {
     int64_t next_ns = INT64_MAX;
@@ -102,7 +103,7 @@ static void sleep_until(int64_t time_ns, const sigset_t *wakers)
         sigtimedwait(wakers, NULL, &left);
 }
 
-/* Whether it goes on. */
+/* Runs one round of the router. Returns whether the router goes on. */
 static bool route_once(const sigset_t *wakers, int64_t *unused_since_ns)
 {
     atomic_store(&wake_ns, INT64_MAX);
@@ -145,8 +146,8 @@ static size_t default_stack_size(const pthread_attr_t *attr)
     return size;
 }
 
-/* The small stack is for programs that lock their memory. One that is too small for the program's
- * thread-local variables is refused with EINVAL. */
+/* The small stack is for programs that lock their memory. pthread_create refuses a stack that is too
+ * small for the program's thread-local variables with EINVAL. */
 static int start_router(void)
 {
     pthread_attr_t attr;
@@ -168,9 +169,9 @@ static int start_router(void)
     return -err;
 }
 
-/* A thread of fixed priority that computes on the router's processor would keep it from running,
- * for ever. Where the rights do not suffice the router stays as it was; at the highest priority it
- * is on a level with the caller and needs another processor. */
+/* A thread of fixed priority that computes on the router's processor would keep the router from
+ * running, for ever. If the rights do not suffice the router stays as it was. At the highest priority
+ * the router is on a level with the caller and needs another processor. */
 static void outrank_caller(void)
 {
     int policy;
@@ -185,8 +186,8 @@ static void outrank_caller(void)
         router_priority = wanted;
 }
 
-/* No signal: a handler of the application that forks, or opens its first timed block, would wait
- * for the lock that the thread holds. */
+/* Blocks all signals: a handler of the application that forks, or opens its first timed block, would
+ * wait for the lock that its own thread holds. */
 static void enter(sigset_t *before)
 {
     sigset_t all;
@@ -206,7 +207,7 @@ int dlex_notify_create(struct notify *n)
     sigset_t before;
     enter(&before);
     int err = running ? 0 : start_router();
-    /* Who may not queue a signal is told now, and not when an expiry cannot be sent. */
+    /* A thread that may not queue a signal gets the error now, and not when an expiry cannot be sent. */
     if (!err)
         err = wake();
     if (!err) {
@@ -229,7 +230,7 @@ void dlex_notify_destroy(struct notify *n)
         link = &(*link)->next;
     *link = n->next;
     if (!list)
-        wake(); /* it may sleep for ever; now it has an end to see to */
+        wake(); /* it may sleep for ever; now it must find out when to end */
     leave(&before);
 }
 
@@ -239,8 +240,8 @@ int dlex_notify_arm(struct notify *n, int64_t expiry_ns)
     return wake_before(expiry_ns);
 }
 
-/* The router sends with the lock held, so nothing is on its way when the lock was had; and what has
- * been sent is handled on the way back from pthread_sigmask. */
+/* The router sends with the lock held, so no signal is on its way once this thread has had the lock.
+ * What has been sent is handled on the return from pthread_sigmask. */
 void dlex_notify_flush(struct notify *n)
 {
     (void)n;
@@ -249,7 +250,7 @@ void dlex_notify_flush(struct notify *n)
     leave(&before);
 }
 
-/* The clock of another thread can be asked, but not whether that thread sleeps. */
+/* The CPU clock of another thread can be read, but not whether that thread sleeps. */
 void dlex_notify_prepare_running(struct notify *n)
 {
     (void)n;

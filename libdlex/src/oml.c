@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What oml_exceptions.h needs beyond dlex/: the error type, the terminate handler without
- * arguments, and the exception in flight, which OML keeps for the thread and not for the block.
+ * What oml_exceptions.h needs beyond dlex/: the error type, the terminate handler without arguments,
+ * and the exception in flight, which OML keeps per thread and not per block.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 const oml_exception_struct oml_error = { "oml_error", &dlex_exception };
 
-/* What the finally part or the handler that runs now began with. */
+/* The exception with which the running finally part or handler began. */
 static __thread const struct dlex_type *in_flight;
 
 static void name_and_abort(void)
@@ -31,7 +31,7 @@ static void on_uncaught(const struct dlex_type *type, const char *origin)
     (void)origin;
     in_flight = type;
     const oml_pfv handler = __atomic_load_n(&terminate_handler, __ATOMIC_ACQUIRE);
-    if (handler != name_and_abort) /* libdlex itself says more, where there is only that. */
+    if (handler != name_and_abort) /* name_and_abort is left to libdlex, whose own message says more. */
         handler();
 }
 

@@ -14,7 +14,7 @@ int64_t dlex_report_limit(const struct report *r, const struct histogram *copy)
     const int64_t above = dlex_tolerance_above(count, r->miss_ratio);
     if (above < 0)
         return 0;
-    /* A constraint that is just reached is missed. */
+    /* A constraint that is exactly reached counts as missed. */
     const int64_t kept_ns = dlex_histogram_rank(copy, count - (uint64_t)above).high_ns;
     return kept_ns < INT64_MAX ? kept_ns + 1 : kept_ns;
 }
@@ -30,7 +30,7 @@ const char *dlex_report_kind(int how)
     return names[how & DLEX_KINDS_][mode];
 }
 
-/* Counters are read one by one, while others count. */
+/* Counters are read one by one while other threads count, so the sum may exceed the entries. */
 uint64_t dlex_report_open(const struct samples *copy, uint64_t ended)
 {
     const uint64_t over = ended + copy->left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report.h: what measuring tells of call sites, as text and JSON, on demand and at exit. */
+/* report.h: reports what was measured at call sites, as text and JSON, on demand and at exit. */
 #ifndef DLEX_REPORT_H
 #define DLEX_REPORT_H
 
@@ -7,19 +7,19 @@
 
 #include "sites.h"
 
-/* What heads the report. */
+/* The figures at the head of the report. */
 struct report {
     FILE *out;
     double miss_ratio;
-    uint64_t needed; /* samples without which no limit can be proposed for it */
+    uint64_t needed; /* samples needed to propose a limit for it */
     struct site_cost cost;
 };
 
-/* The limit that a distribution proposes; 0: samples are too few. */
+/* Returns the limit that a distribution proposes; 0: there are too few samples. */
 int64_t dlex_report_limit(const struct report *r, const struct histogram *copy);
-/* "rel", "wcet_cooperative": what follows dlex_try_within_. */
+/* Returns what follows dlex_try_within_, such as "rel" or "wcet_cooperative". */
 const char *dlex_report_kind(int how);
-/* Bodies that were entered and have neither ended nor been left by an exception. */
+/* Returns the number of bodies that were entered and have neither ended nor been left by an exception. */
 uint64_t dlex_report_open(const struct samples *copy, uint64_t ended);
 
 /* report_text.c, report_json.c: head, one call for each site, tail. */

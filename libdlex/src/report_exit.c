@@ -11,7 +11,7 @@
 
 #include "report.h"
 
-/* Who entered a call site first; a forked child has another one. 0: nobody did. */
+/* The process that entered a call site first; a forked child has another id. 0: no process did. */
 static int reporter;
 
 void dlex_report_at_exit(void)
@@ -58,7 +58,7 @@ static int write_to(const char *file, const char *mode, enum dlex_benchmark_form
     return fclose(out) != 0 && !err ? -errno : err;
 }
 
-/* The file appears when it is complete. */
+/* Writes a temporary file and renames it, so that the file appears when it is complete. */
 static int replace(const char *file)
 {
     char part[PATH_MAX];

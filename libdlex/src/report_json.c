@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report for programs. Numbers are written as integers, since the decimal point of printf is
- * that of the locale. */
+/* The report for programs. Numbers are written as integers, since printf's decimal point is that of the
+ * locale. */
 #include <inttypes.h>
 
 #include "report.h"
 
-/* How many bytes at text are one well-formed UTF-8 sequence beyond ASCII; 0: none. */
+/* Returns how many bytes at text are one well-formed UTF-8 sequence beyond ASCII; 0: none. */
 static int utf8_length(const unsigned char *text)
 {
     static const struct { unsigned char mask, lead, low, high; int length; } forms[] = {
@@ -53,7 +53,7 @@ static void put_tenths(FILE *out, double value)
     fprintf(out, "%" PRIu64 ".%d", tenths / 10, (int)(tenths % 10));
 }
 
-/* Of a ratio below 1. */
+/* Writes a ratio below 1. */
 static void put_ratio(FILE *out, double ratio)
 {
     fprintf(out, "%" PRIu64 "e-18", (uint64_t)(ratio * 1e18 + 0.5));
@@ -85,7 +85,7 @@ static void put_buckets(FILE *out, const struct histogram *copy)
     fputc(']', out);
 }
 
-/* Null where there is nothing to tell. */
+/* Writes the figures of one clock; null where there are none. */
 static void put_clock(FILE *out, const char *name, const struct histogram *copy)
 {
     const struct histogram_summary s = dlex_histogram_summarise(copy);

@@ -7,7 +7,7 @@
 
 enum { DURATION_SIZE = 32, BAR = 24 };
 
-/* In the unit that leaves one to three digits before the point; returns text. */
+/* Writes a duration in the unit that leaves one to three digits before the point; returns text. */
 static const char *duration(double ns, char text[DURATION_SIZE])
 {
     static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -90,7 +90,7 @@ static void put_limits(const struct report *r, const struct samples *copy, uint6
                 ended, bodies(ended), r->miss_ratio, r->needed);
 }
 
-/* Durations from 2^octave to just below the next power; 0 and 1 ns are in the first. */
+/* Counts durations from 2^octave to just below the next power; 0 and 1 ns are in the first octave. */
 static uint64_t in_octave(const struct histogram *copy, int octave)
 {
     uint64_t count = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The record of what is to be released: a list in each thread, newest first, numbered. A block
- * knows the number of the newest record when it was opened; what has a greater number was acquired
- * in its body. Numbers and not addresses, because a record may go while blocks that were opened
- * after it are open, and its memory may become that of another one.
+ * The record of what is to be released: a list per thread, newest first, numbered. A block stores the
+ * number of the newest record when it is opened; a record with a greater number was acquired in its
+ * body. Numbers are used and not addresses, because a record may go while blocks that were opened after
+ * it are open, and its memory may become that of another record.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,15 +50,15 @@ void dlex_scoped_end_(struct thread_state *t)
     drop_until(t, 0);
 }
 
-/* With all keys of the process taken, each thread would leak; nobody wants that. */
+/* If no key is left in the process, each thread would leak, so the program aborts. */
 static void watch_end(struct thread_state *t)
 {
     if (dlex_watch_thread_end(t) == -EAGAIN)
         abort();
 }
 
-/* A record, not yet in the list. Frees those that the end of an outermost block has left to the
- * program: if the newest is such a one, all are. */
+/* Makes a record, not yet in the list. First frees those that the end of an outermost block has left to
+ * the program: if the newest is one of them, all are. */
 static struct dlex_resource_ *make_record(struct thread_state *t)
 {
     watch_end(t);
@@ -77,7 +77,7 @@ static void record(struct thread_state *t, struct dlex_resource_ *r, void (*rele
     t->resources = r;
 }
 
-/* Where the newest record of this pair hangs; NULL: nowhere. */
+/* Returns the link to the newest record of this pair; NULL: there is none. */
 static struct dlex_resource_ **find(struct thread_state *t, void (*release)(void *), void *arg)
 {
     for (struct dlex_resource_ **at = &t->resources; *at; at = &(*at)->older)

@@ -6,12 +6,12 @@
 
 #include "signals.h"
 
-/* Of which signal: 0 the default one, positive one that was chosen, negative one that is fixed.
- * One word, so that handlers may read and fix it. */
+/* The number of the signal: 0 for the default one, positive for one that was chosen, negative for one
+ * that is fixed. It is one word, so that handlers may read and fix it. */
 static _Atomic int choice;
 
-/* Whether the handler is installed: from then on it is not looked at again. Several threads may
- * install it at once; a lock here would be one that a fork has to wait for. */
+/* Whether the handler is installed: from then on it is not checked again. Several threads may install
+ * it at once; a lock here would be one more that a fork has to wait for. */
 static _Atomic bool taken;
 
 static int number_of(int chosen)
@@ -34,8 +34,8 @@ static int fix_number(void)
     return number_of(chosen);
 }
 
-/* Signals that the kernel raises for a fault at an instruction: masking them, or returning from
- * their handler as if nothing had been, would end or hang the program. */
+/* Signals that the kernel raises for a fault at an instruction. Masking them, or returning from their
+ * handler as if nothing had happened, would end or hang the program. */
 static bool is_fault(int signo)
 {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
@@ -46,8 +46,9 @@ static bool is_fault(int signo)
     return false;
 }
 
-/* Ignored is free: it may be inherited from a parent. Ours may be that of another thread's first
- * block, or of one that was in the middle of it when the process was forked. */
+/* An ignored signal is free, because the process may have inherited that from its parent. The library's
+ * own handler may have been installed by another thread's first block, or by one that was in the middle
+ * of it when the process was forked. */
 static bool is_free(const struct sigaction *now)
 {
     if (now->sa_flags & SA_SIGINFO)
@@ -55,7 +56,7 @@ static bool is_free(const struct sigaction *now)
     return now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN;
 }
 
-/* 0, -EBUSY when somebody else handles it. */
+/* Returns 0, or -EBUSY when another part of the program handles the signal. */
 static int check_free(int signo)
 {
     struct sigaction now;
@@ -81,7 +82,7 @@ int dlex_use_signal(int signo)
     return 0;
 }
 
-/* A number that cannot be had stays open to dlex_use_signal, unless handlers mask it already. */
+/* If the number is not free, dlex_use_signal may still change it, unless handlers mask it already. */
 static int take(void)
 {
     const int signo = dlex_signal();
@@ -122,7 +123,7 @@ int dlex_sigaction(int signo, const struct sigaction *act, struct sigaction *old
         return sigaction(signo, NULL, old);
     struct sigaction masked = *act;
     sigaddset(&masked.sa_mask, own);
-    /* Not cut between the kernel's action and the caller's knowledge of it. */
+    /* Must not be interrupted between the kernel's action and the caller's knowledge of it. */
     dlex_try_within_disable();
     const int ret = sigaction(signo, &masked, old);
     dlex_try_within_enable();
@@ -135,14 +136,14 @@ static void remember_mask(struct dlex_block_ *block, const sigset_t *before)
     if (!block || block->mask_known)
         return;
     block->mask = *before;
-    /* Blocked until the thread was prepared, perhaps; going back to that would switch off
+    /* The signal may have been blocked until the thread was prepared; restoring that would switch off
      * violations. */
     sigdelset(&block->mask, dlex_signal());
     block->mask_known = 1;
 }
 
-/* A thread with a timer has the library's signal blocked in handlers of dlex_sigaction only; their masks
- * end with them. */
+/* A thread with a timer has the library's signal blocked only in handlers of dlex_sigaction. The mask
+ * of such a handler ends with it. */
 static bool is_of_a_handler(const sigset_t *mask)
 {
     return dlex_thread_state.has_timer && sigismember(mask, dlex_signal());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* signals.h: the library's signal in the process, and what a block remembers of the signal mask. */
+/* signals.h: the library's signal in the process, and the signal mask that a block remembers. */
 #ifndef DLEX_SIGNALS_H
 #define DLEX_SIGNALS_H
 
@@ -7,14 +7,15 @@
 
 #include "thread.h"
 
-/* Installs dlex_on_signal, unless the process has it, and fixes the number. Takes no lock. 0 or a
- * negative errno value: -EBUSY when the program handles the signal; the next call tries again. */
+/* Installs dlex_on_signal, unless the process has it, and fixes the number. Takes no lock. Returns 0 or
+ * a negative errno value: -EBUSY when the program handles the signal; the next call tries again. */
 int dlex_signal_take(void);
 /* Unblocks the signal in this thread. */
 void dlex_signal_admit(void);
 
-/* For block.c, with the guard held, if block->mask_known. The body was aborted: the mask that it
- * remembers is in force again. It ended by itself: that passes to the block outside. */
+/* For block.c, with the guard held, if block->mask_known. restore: the body was aborted, and the mask
+ * that the block remembers is in force again. pass: the body ended by itself, and that mask passes to
+ * the block outside. */
 void dlex_sigmask_restore_(struct dlex_block_ *block);
 void dlex_sigmask_pass_(struct dlex_block_ *block);
 

@@ -9,7 +9,7 @@
 
 #include "histogram.h"
 
-/* What struct dlex_samples_ holds. Zero is the empty state. */
+/* The contents of struct dlex_samples_. Zero is the empty state. */
 struct samples {
     uint64_t entered;
     uint64_t left;                 /* by an exception */
@@ -27,13 +27,13 @@ struct site_total {
     struct samples samples;
 };
 
-/* Goes on to the next of them in the order of the report. False after the last. Any thread. */
+/* Goes on to the next total in the order of the report. Returns false after the last. Any thread. */
 bool dlex_sites_next(struct site_total *total);
 
-/* What measuring adds to a body and to its program. */
+/* The cost that measuring adds to a body and to its program. */
 struct site_cost {
-    int64_t wall_ns, cpu_ns; /* that an empty body measures (median) */
-    int64_t program_ns;      /* that an empty measured block takes (mean) */
+    int64_t wall_ns, cpu_ns; /* what an empty body measures (median) */
+    int64_t program_ns;      /* what an empty measured block takes (mean) */
 };
 struct site_cost dlex_site_cost(void);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Blocks that were left by a longjmp of the application. Their records may lie in stack frames that
- * no longer exist, and may hold anything by now. So the block around a block knows where it lives, and
- * the thread's state knows it of the innermost; and a record that may be gone is believed only while
- * its seal is whole. What lies below the stack pointer was left, unless the thread is on another stack
- * just now. A block that was left within its own function is found when that function opens another
- * one, which knows what encloses it in the source.
+ * Finds blocks that were left by a longjmp of the application. Their records may lie in stack frames
+ * that no longer exist, and may hold anything by now. So each block stores the place of the block
+ * inside it, and the thread's state stores the place of the outermost one and the frame of the
+ * innermost. A record that may be gone is believed only while its seal is whole. A frame below the
+ * stack pointer was left, unless the thread is on another stack just now. A block that was left within
+ * its own function is found when that function opens another one, which knows what encloses it in the
+ * source.
  */
 #include <signal.h>
 
@@ -18,9 +19,10 @@ static bool on_alternate_stack(void)
 }
 
 /*
- * Whether a stack cannot reach from the one address to the other, because the thread's static
- * thread-local memory lies between them: in a thread of libc's making it lies above the whole stack.
- * So a handler on a stack above is recognised, also where the kernel does not say so (SS_AUTODISARM).
+ * Whether one stack cannot reach from one address to the other, because the thread's static
+ * thread-local memory lies between them: in a thread that libc created, this memory lies above the
+ * whole stack. So a handler on a stack above it is recognised, even where the kernel does not report it
+ * (SS_AUTODISARM).
  */
 static bool are_on_different_stacks(uintptr_t below, uintptr_t above)
 {
@@ -46,7 +48,8 @@ static bool is_whole(const struct dlex_block_ *block)
     return block->seal == dlex_seal_of(block);
 }
 
-/* With the guard held, which is one section: those opened in the blocks that go end with them. */
+/* Keeps the blocks from top outwards, with the guard held, which is one section. Sections that were
+ * opened in the forgotten blocks end with them. */
 static void keep(struct thread_state *t, struct dlex_block_ *top, int level, int outer_depth)
 {
     dlex_guard_.depth = outer_depth + 1;
@@ -73,8 +76,8 @@ void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp)
         keep(t, last, level, place->outer_depth);
 }
 
-/* The innermost block that may be open where this block begins, if it is one of the same function: the
- * block whose body this block stands in. */
+/* Returns the innermost block that may be open where this block begins, if that is a block of the same
+ * function: the block whose body this block stands in. */
 static const struct dlex_block_ *open_around(const struct dlex_block_ *block)
 {
     const struct dlex_block_ *around = block->enclosing;
@@ -83,8 +86,8 @@ static const struct dlex_block_ *open_around(const struct dlex_block_ *block)
     return around && around->frame == block->frame ? around : NULL;
 }
 
-/* In C every block knows what encloses it. The frame is of this call of the function: a function that
- * calls sigsetjmp is not inlined into another. */
+/* In C every block knows what encloses it. The frame identifies this call of the function: a function
+ * that calls sigsetjmp is not inlined into another. */
 __attribute__((no_sanitize_address))
 static void discard_not_enclosing(struct thread_state *t, const struct dlex_block_ *block)
 {
@@ -105,7 +108,7 @@ static void discard_not_enclosing(struct thread_state *t, const struct dlex_bloc
 }
 
 /* In C++ only a block that is being opened again is recognised. Such a block was left in the function
- * that now opens it, so its frame is there. */
+ * that now opens it, so its frame still exists. */
 __attribute__((no_sanitize_address))
 static void discard_reused(struct thread_state *t, const struct dlex_block_ *block)
 {

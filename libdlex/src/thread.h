@@ -2,10 +2,10 @@
 /*
  * thread.h: the state of one thread, and the steps that share it.
  *
- * Only its own thread and the signal handler on that thread touch it, so there is no lock and no
- * atomic: whoever changes it holds dlex_guard_.depth above zero, and the handler then only sets
- * dlex_guard_.pending. The clock decides about an expiry, never the signal or its contents:
- * signals of a timer armed earlier, or disarmed since (before Linux 6.13), may always arrive.
+ * Only its own thread and the signal handler on that thread access it, so there is no lock and no
+ * atomic. Code that changes it holds dlex_guard_.depth above zero, and the handler then only sets
+ * dlex_guard_.pending. The clock decides about an expiry, never the signal or its contents: signals of
+ * a timer that was armed earlier, or disarmed since (before Linux 6.13), may always arrive.
  */
 #ifndef DLEX_THREAD_H
 #define DLEX_THREAD_H
@@ -24,24 +24,24 @@ struct thread_state {
     uintptr_t low;
     int level;                 /* number of open blocks */
     struct dlex_place_ outermost; /* if a block is open */
-    struct dlex_resource_ *resources; /* scoped.c: on record, newest first */
-    uint64_t resource_count;          /* put on record so far: the number of the newest */
+    struct dlex_resource_ *resources; /* scoped.c: those on record, newest first */
+    uint64_t resource_count;          /* how many were put on record so far: the number of the newest */
     const volatile int *exit_state; /* dlex_exit_state(); NULL: no block was opened yet */
     bool passing;              /* a violation is on its way to the block that owns it */
     const ucontext_t *interrupted; /* in the handler: what its return would restore */
-    int64_t armed_ns;          /* timer expires then; a time in the past means unarmed */
+    int64_t armed_ns;          /* when the timer expires; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
     int64_t noticed_cpu_ns;    /* CPU time then */
-    int64_t looked_ns;         /* last look at a WCET that had not run out; 0: none to go by */
+    int64_t looked_ns;         /* last look at a WCET that had not run out; 0: no earlier look to compare with */
     int64_t looked_cpu_ns;     /* CPU time then */
     long looked_switches;      /* how often the thread had gone to sleep then */
     int64_t fork_cpu_ns;       /* CPU time at the last fork */
     struct notify notify;
     bool has_timer;
-    bool end_is_watched;       /* the end of the thread gives back what it has now */
+    bool end_is_watched;       /* the end of the thread will give back what the thread has now */
     bool is_ending;            /* the end has begun: nothing is kept beyond the outermost block */
     volatile unsigned forks;   /* how often this thread came back from fork as a child */
-    int timer_errno;           /* why the last block that threw dlex_timer_error did */
+    int timer_errno;           /* why the last block that threw dlex_timer_error threw it */
     struct dlex_violation violation;
 };
 
@@ -61,17 +61,18 @@ static inline bool dlex_is_wcet(int how)
 }
 
 /*
- * unwound.c. exit_state: where it says in the bit DLEX_EXITING that pthread_exit or a cancellation is
- * ending the calling thread; zero for ever where that cannot be known. may_be_unwound: true there as
- * well. is_in_libc_handler: whether a signal that found this mask in force has interrupted a handler of
- * libc's own, which must not be left in the middle. All safe in the signal handler.
+ * unwound.c. exit_state: the address of a word whose bit DLEX_EXITING shows that pthread_exit or a
+ * cancellation is ending the calling thread; the word is zero for ever where that cannot be known.
+ * may_be_unwound: the same question, but true where that cannot be known. is_in_libc_handler: whether a
+ * signal that found this mask in force has interrupted a handler of libc itself, which must not be left
+ * in the middle. All are safe in the signal handler.
  */
-enum { DLEX_EXITING = 0x10 }; /* glibc's own bit, since NPTL exists */
+enum { DLEX_EXITING = 0x10 }; /* a bit of glibc itself, since NPTL exists */
 const volatile int *dlex_exit_state(void);
 bool dlex_thread_may_be_unwound(void);
 bool dlex_is_in_libc_handler(const sigset_t *mask);
 
-/* Of the calling thread, if it has opened a block. */
+/* Whether the calling thread is exiting; false if it has opened no block. */
 static inline bool dlex_is_exiting(const struct thread_state *t)
 {
     return t->exit_state && (*t->exit_state & DLEX_EXITING);
@@ -86,16 +87,16 @@ _Noreturn void dlex_unwind(const struct dlex_type *type,
                            struct dlex_block_ *owner, const char *origin);
 /* jump.c: returns from the sigsetjmp that filled the target; the signal mask stays. */
 _Noreturn void dlex_jump(sigjmp_buf target);
-/* Says what the programmer did wrong, and aborts. */
+/* Reports what the programmer did wrong, and aborts. */
 _Noreturn void dlex_misuse(const char *what, const char *where);
 
-/* stale.c: an address below all frames of the caller, also when link-time optimisation has inlined
- * the caller into the program (__builtin_frame_address would then be the program's own frame). */
+/* stale.c: returns an address below all frames of the caller, even when link-time optimisation has
+ * inlined the caller into the program (__builtin_frame_address would then be the program's own frame). */
 uintptr_t dlex_stack_pointer(void);
-/* stale.c, with the guard held: forgets blocks that were left without closing, seen from code
- * with this stack frame (0: unknown) and a stack pointer at least sp. */
+/* stale.c, with the guard held: forgets blocks that were left without closing, as seen from code with
+ * this stack frame (0: unknown) and a stack pointer of at least sp. */
 void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp);
-/* What block->seal must be for the record to be believed. */
+/* Returns what block->seal must be for the record to be believed. */
 __attribute__((no_sanitize_address))
 static inline uintptr_t dlex_seal_of(const struct dlex_block_ *block)
 {
@@ -110,12 +111,13 @@ void dlex_discard_in_function(struct thread_state *t, const struct dlex_block_ *
 /* expiry.c: delivers what has expired and may be delivered; the guard is free before and after. */
 enum expiry_source { EXPIRY_SIGNAL, EXPIRY_OPENING, EXPIRY_LIFTED, EXPIRY_CHECKPOINT };
 void dlex_attend(struct thread_state *t, enum expiry_source source);
-/* The same where checkpoints may deliver: at one, and at the opening of a cooperative block. */
+/* Does the same where checkpoints may deliver: at a checkpoint, and at the opening of a cooperative
+ * block. */
 void dlex_check(struct thread_state *t, int64_t now_ns, enum expiry_source source);
-/* With the guard held: somebody has to attend as soon as it is free. */
+/* With the guard held: records that dlex_attend has to be called as soon as the guard is free. */
 void dlex_note_pending(struct thread_state *t, int64_t now_ns);
-/* Arms the timer for the earliest expiry to come; what has expired already becomes pending. 0 or a
- * negative errno value. */
+/* Arms the timer for the next expiry; what has expired already becomes pending. Returns 0 or a negative
+ * errno value. */
 int dlex_rearm(struct thread_state *t, int64_t now_ns);
 
 /* benchmark.c, with the guard held: the body of a block that measures has ended. */
@@ -123,17 +125,19 @@ void dlex_benchmark_end(struct dlex_block_ *block);
 /* latency.c: counts a violation that has reached its block. Lock-free. */
 void dlex_latency_note(const struct dlex_violation *v);
 
-/* timer.c: the timer of the thread. 0 or a negative errno value; arming creates it if needed. */
+/* timer.c: arms the timer of the thread, and creates it if needed. Returns 0 or a negative errno value. */
 int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns);
 /* With the guard held: gives the timer back, if there is one. The next arming creates another. */
 void dlex_timer_drop(struct thread_state *t);
-/* thread_end.c: sees that the end of this thread gives back its timer and its resources. 0, or -EAGAIN
- * when no key is left in the process, or -ENOMEM. */
+/* thread_end.c: makes sure that the end of this thread gives back its timer and its resources. Returns
+ * 0, or -EAGAIN when no key is left in the process, or -ENOMEM. */
 int dlex_watch_thread_end(struct thread_state *t);
-/* thread_end.c, with the guard held, in a thread that is_ending: gives all back if no block is open. */
+/* thread_end.c, with the guard held, in a thread with is_ending set: gives everything back if no block
+ * is open. */
 void dlex_give_back(struct thread_state *t);
-/* scoped.c, with the guard held: releases what has a number above the mark; what the blocks that
- * are still open have acquired, and forgets what they have left to the program. */
+/* scoped.c, with the guard held. unwind: releases the resources with a number above the mark. end:
+ * releases those that the blocks still open have acquired, and forgets those that earlier blocks have
+ * left to the program. */
 void dlex_scoped_unwind_(struct thread_state *t, uint64_t mark);
 void dlex_scoped_end_(struct thread_state *t);
 /* expiry.c, installed by signals.c. */

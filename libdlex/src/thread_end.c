@@ -3,17 +3,18 @@
  * What a thread gives back when it ends: its timer, and what its open blocks have acquired.
  *
  * The destructors of thread-specific data run in rounds (four with glibc), and destructors of the
- * program may open blocks in each of them. In the last round ours may have run before them, and it
- * does not run again. So once ours has run, the thread keeps nothing longer than its outermost
- * block: the end of that block gives everything back.
+ * program may open blocks in each of them. In the last round the library's destructor may have run
+ * before them, and it does not run again. So once it has run, the thread keeps nothing longer than its
+ * outermost block: the end of that block gives everything back.
  */
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "thread.h"
 
-/* The number of our key plus one; 0: there is no key yet. Not with pthread_once: POSIX does not say
- * what becomes of one that another thread is in the middle of when the process forks. */
+/* The number of the library's key plus one; 0: there is no key yet. This does not use pthread_once:
+ * POSIX does not say what happens to one that another thread is in the middle of when the process
+ * forks. */
 static _Atomic uint64_t key_number;
 
 /* With the guard held. */
@@ -38,8 +39,8 @@ static void on_thread_end(void *state)
     dlex_guard_.depth = 0;
 }
 
-/* Destructors of the program may run before ours, and code that is not compiled to be unwound has left
- * its blocks open: their frames are gone, and a violation would bring the thread back. */
+/* Destructors of the program may run before the library's. By then code that is not compiled to be
+ * unwound has left its blocks open: their frames are gone, and a violation would bring the thread back. */
 void dlex_forget_at_exit(struct thread_state *t)
 {
     if (!t->is_ending && dlex_is_exiting(t))

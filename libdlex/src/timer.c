@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One timer a thread: created when the thread first needs it, deleted when the thread ends (see
- * thread_end.c), lost in a forked child and made anew there.
+ * One timer per thread: created when the thread first needs it, deleted when the thread ends (see
+ * thread_end.c), lost in a forked child and created anew there.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 #include "signals.h"
 
-static int fork_error; /* of the only pthread_atfork: without it a child would have no deadlines */
+static int fork_error; /* error of the only pthread_atfork: without it a child would have no deadlines */
 
 int64_t dlex_now_ns(void)
 {
@@ -34,8 +34,8 @@ static void rebase_wcets(struct thread_state *t)
     dlex_set_top(dlex_guard_.top);
 }
 
-/* The section that stands round fork (see the contract) looks at the deadlines when it ends, and
- * makes the new timer; a violation must not be delivered here, inside fork. */
+/* The section that stands round fork (see the contract) checks the deadlines when it ends, and creates
+ * the new timer; a violation must not be delivered here, inside fork. */
 static void in_forked_child(void)
 {
     dlex_notify_in_child();
@@ -48,14 +48,14 @@ static void in_forked_child(void)
         dlex_guard_.pending = 1;
 }
 
-/* Early, so that what the program does before a fork it does before this, which takes the lock of
- * the router: it may wait there for a thread that has its first timed block. */
+/* Registered early, so that before a fork the program's own handlers run before this one, which takes
+ * the lock of the router: it may wait there for a thread that has its first timed block. */
 __attribute__((constructor)) static void watch_forks(void)
 {
     fork_error = -pthread_atfork(before_fork, dlex_notify_in_parent, in_forked_child);
 }
 
-/* The end of the thread is watched first: a timer that nobody deletes must not come to be. */
+/* The end of the thread is watched first, so that no timer is created that nobody would delete. */
 static int try_to_create(struct thread_state *t)
 {
     int err = fork_error;
@@ -69,8 +69,8 @@ static int try_to_create(struct thread_state *t)
     return err;
 }
 
-/* No signal: a handler of the program could fork, and return in the child, where has_timer would
- * then stand for the timer of the parent. */
+/* Blocks all signals: a handler of the program could fork, and return in the child, where has_timer
+ * would then stand for the timer of the parent. */
 static int create_timer(struct thread_state *t)
 {
     sigset_t all, before;
@@ -91,8 +91,8 @@ void dlex_timer_drop(struct thread_state *t)
     t->armed_ns = 0;
 }
 
-/* A handler of the program may fork in here and return in the child: once more then, with a timer
- * of the child. armed_ns is set first, since a fork clears it. */
+/* A handler of the program may fork in here and return in the child: then arming is repeated, with a
+ * timer of the child. armed_ns is set first, since a fork clears it. */
 int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns)
 {
     unsigned forks;

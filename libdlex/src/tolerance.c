@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tolerance.h"
 
-/* Smaller weights than this, of the largest, no longer change a sum of so many. */
+/* Weights below this part of the largest no longer change a sum of so many. */
 static const double NEGLIGIBLE = 1e-20;
 
-/* Weights of a binomial distribution, relative to that of its mode: the true ones need
- * logarithms of factorials, and a quotient of sums does not. */
+/* Weights of a binomial distribution, relative to that of its mode: the true weights need logarithms of
+ * factorials, but a quotient of sums does not. */
 static double weight_below(double weight, uint64_t i, uint64_t n, double ratio)
 {
     return weight * (double)i / (double)(n - i + 1) * (1 - ratio) / ratio;
@@ -36,7 +36,7 @@ static double sum_above_mode(uint64_t mode, uint64_t n, double ratio)
     return sum;
 }
 
-/* The largest j with P(at most j of n lie above) <= the doubt. */
+/* Returns the largest j with P(at most j of n lie above) <= the doubt. */
 int64_t dlex_tolerance_above(uint64_t n, double ratio)
 {
     uint64_t i = (uint64_t)((double)n * ratio);

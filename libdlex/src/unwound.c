@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whether pthread_exit or a cancellation is ending the calling thread. The cleanup of a block runs alike
- * when its body is left by return, by a C++ exception, and, with -fexceptions, when the thread is unwound;
- * only the first two are mistakes, and neither the compiler nor the unwinder says which it was. Without
- * -fexceptions nothing of ours runs, and blocks stay open whose frames are gone. glibc knows, and has for
- * debuggers the place where it notes that a thread is exiting.
+ * Finds out whether pthread_exit or a cancellation is ending the calling thread. The cleanup of a block
+ * runs alike when its body is left by return, by a C++ exception, and, with -fexceptions, when the
+ * thread is unwound. Only the first two are mistakes, and neither the compiler nor the unwinder reports
+ * which it was. Without -fexceptions no code of the library runs, and blocks stay open whose frames are
+ * gone. glibc knows, and publishes for debuggers the place where it notes that a thread is exiting.
  */
 #include <dlfcn.h>
 
 #include "thread.h"
 
 #ifdef __GLIBC__
-/* Of glibc's nptl_db interface: size in bits, number of elements, offset in the thread's descriptor. */
+/* A field of glibc's nptl_db interface: size in bits, number of elements, offset in the thread's
+ * descriptor. */
 struct field {
     uint32_t bits, count, offset;
 };
@@ -37,9 +38,9 @@ bool dlex_thread_may_be_unwound(void)
     return !cancelhandling || (*dlex_exit_state() & DLEX_EXITING);
 }
 
-/* Cancellation, and set*id in all threads, are handlers of glibc's own. It lets nobody else block their
- * signals, so a mask that has one of them is that of such a handler. A thread that is exiting may never
- * have returned from the first. */
+/* Cancellation, and set*id in all threads, are handlers of glibc's own. glibc lets no other code block
+ * their signals, so a mask that has one of them is that of such a handler. A thread that is exiting may
+ * never have returned from the handler of cancellation. */
 bool dlex_is_in_libc_handler(const sigset_t *mask)
 {
     enum { SIGNAL_OF_CANCELLATION = 32, SIGNAL_OF_SETXID = 33 };

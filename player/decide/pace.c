@@ -3,14 +3,16 @@
 
 #include "ns.h"
 
-/* So much of a picture that began before the start must be left for it to be shown. */
+/* A picture that began before the start is shown only if at least this much of it is left. */
 enum { REST_MIN_NS = 100 * NS_PER_MS };
 
 bool part_is_after(const struct part *part, int64_t pts_ns, int64_t duration_ns)
 {
     if (part->from_ns == INT64_MIN || pts_ns >= part->from_ns)
         return false;
-    /* A picture of common length that began before is over: only what stays for long is worth showing late. */
+    /*
+     * A picture of ordinary length that began before the start counts as over: only a long one is worth showing late.
+     */
     const int64_t frame_ns = part->frame_duration_ns;
     const int64_t rest_ns = pts_ns + (duration_ns > 0 ? duration_ns : frame_ns) - part->from_ns;
     return rest_ns < (frame_ns < REST_MIN_NS ? frame_ns : REST_MIN_NS);
@@ -24,7 +26,7 @@ void feed_pace_restart(struct feed_pace *pace, const struct part *part)
     pace->jumped = pace->key_seen = false;
 }
 
-/* Noticed in decode order, where it is clear which packets lie behind the jump. */
+/* Detects jumps in decode order, where it is clear which packets lie behind the jump. */
 static void watch_time_stamps(struct feed_pace *pace, const struct packet_times *packet)
 {
     const int64_t ts_ns = packet->dts_ns != NS_UNKNOWN ? packet->dts_ns : packet->pts_ns;

@@ -3,9 +3,10 @@
  * Which packets and pictures belong to the part that is played, and which presentation time is next.
  *
  * Time stamps may be missing, and may jump (files put together, a broadcast's new time base). Every seek and every jump
- * begins a new segment; within one the time stamps belong together. Two places follow this, each with a state of its own:
- * feed_pace in decode order, where packets go to the decoder, and show_pace in presentation order, where pictures come out.
- * Pure: times are ns of the stream, NS_UNKNOWN where a file does not tell.
+ * begins a new segment. Within a segment the time stamps belong together. Two structs track the segments, each with its
+ * own state: feed_pace in decode order, where packets go to the decoder, and show_pace in presentation order, where
+ * pictures come out. The functions are pure. Times are ns of the stream, or NS_UNKNOWN where the file does not give
+ * one.
  */
 #ifndef PLAYER_PACE_H
 #define PLAYER_PACE_H
@@ -13,23 +14,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* No picture lasts so much longer than its duration, no clock is so wrong: the time stamps have jumped. */
+/* A larger difference from the expected time stamp is a jump. No picture lasts so long, and no clock is so wrong. */
 #define TIME_STAMP_JUMP_NS INT64_C(10000000000)
 
-/* The part that is to be played. */
+/* The part of the file that is to be played. */
 struct part {
-    int64_t from_ns;           /* pictures before it are pre-roll of a seek; INT64_MIN: nothing is */
-    int64_t end_ns;            /* pictures from there on are not played; INT64_MAX: no such limit */
-    int64_t frame_duration_ns; /* of a picture that does not tell its own; > 0 */
+    int64_t from_ns;           /* pictures before this time are pre-roll of a seek; INT64_MIN: there is no pre-roll */
+    int64_t end_ns;            /* pictures from this time on are not played; INT64_MAX: no limit */
+    int64_t frame_duration_ns; /* used for a picture without a duration; > 0 */
 };
 
-/* Whether a picture is over before the part begins. duration_ns 0: unknown. */
+/* Returns whether a picture is over before the part begins. duration_ns 0: unknown. */
 bool part_is_after(const struct part *part, int64_t pts_ns, int64_t duration_ns);
 
-/* In decode order. */
+/* The state in decode order. */
 struct feed_pace {
     struct part part;
-    bool may_jump;       /* the format has time stamps that jump forward; in others a picture just lasts */
+    bool may_jump;       /* time stamps of this format can jump forward; in other formats the picture just lasts long */
     int segment;         /* of the packets that go to the decoder now */
     int64_t expected_ns; /* time stamp at which the next packet is expected */
     bool jumped;         /* since the last seek */
@@ -46,41 +47,46 @@ struct packet_times {
 struct packet_place {
     int segment;
     bool unwanted;    /* pre-roll: its picture is decoded and not shown */
-    bool undecodable; /* pre-roll before the first key frame: there is nothing that it could be decoded from */
+    bool undecodable; /* pre-roll before the first key frame: the decoder has no reference picture for it */
 };
 
-/* At the beginning and at each seek: the next packet begins a new segment. may_jump stays. */
+/* Call at the beginning and at each seek. The next packet begins a new segment. may_jump is kept. */
 void feed_pace_restart(struct feed_pace *pace, const struct part *part);
 
+/* Returns the segment of the next packet in decode order, and whether its picture is wanted. */
 struct packet_place feed_pace_packet(struct feed_pace *pace, const struct packet_times *packet);
 
-/* In presentation order. */
+/* The state in presentation order. */
 struct show_pace {
     struct part part;
-    int segment;         /* of the pictures that come out now; its time stamps are the clock's */
-    int64_t first_ns;    /* of a first picture that has no time stamp: where reading began */
-    int64_t next_ns;     /* of the picture that is to be presented next, as far as known */
+    int segment;         /* of the pictures that come out now; the clock uses its time stamps */
+    int64_t first_ns;    /* where reading began: the PTS of a first picture that has no time stamp */
+    int64_t next_ns;     /* PTS of the picture that is to be presented next, as far as known */
 };
 
 struct picture_place {
     int64_t pts_ns;  /* never unknown */
     bool unwanted;   /* outside the part */
-    bool jumped;     /* its segment is another one than the last picture's: the time stamps have jumped */
-    int64_t jump_ns; /* by so much against what was expected; NS_UNKNOWN where nothing was */
+    bool jumped;     /* its segment differs from the last picture's: the time stamps have jumped */
+    int64_t jump_ns; /* size of the jump against the expected PTS; NS_UNKNOWN where none was expected */
 };
 
-/* At the beginning and at each seek, whose pictures are those of `segment`. first_ns: where reading begins. */
+/* Call at the beginning and at each seek. Its pictures have this `segment`. Reading begins at first_ns. */
 void show_pace_restart(struct show_pace *pace, const struct part *part, int segment, int64_t first_ns);
 
-/* A picture has come out. pts_ns NS_UNKNOWN: it follows on from the last one. duration_ns 0: unknown. */
+/*
+ * Takes the next picture that came out of the decoder and returns its PTS and whether it is wanted. pts_ns NS_UNKNOWN:
+ * the picture follows on from the last one. duration_ns 0: unknown.
+ */
 struct picture_place show_pace_picture(struct show_pace *pace, int segment, int64_t pts_ns, int64_t duration_ns);
 
-/* When a picture is due: one that began before the part is due at the part's start. */
+/* Returns when a picture is due. A picture that began before the part is due at the part's start. */
 int64_t show_pace_due_ns(const struct show_pace *pace, int64_t pts_ns);
 
 /*
- * What will be presented once the packet with this PTS is decoded: its own picture, or one that was held back. NS_UNKNOWN:
- * nothing is known, or it lies behind a jump and is in no relation to the clock.
+ * Returns the PTS that will be presented once the packet with this PTS is decoded: that of its own picture, or of one
+ * that the decoder held back. NS_UNKNOWN: nothing is known, or the packet lies behind a jump and the clock says nothing
+ * about it.
  */
 int64_t show_pace_next_ns(const struct show_pace *pace, int segment, int64_t pts_ns);
 

@@ -4,8 +4,8 @@
 #include "ns.h"
 
 enum {
-    /* As the seed's public player. A replay of the trailer's decode times at 115 % demand: 20 ms lose 1 % more pictures
-     * for 2 ms less skew. */
+    /* The seed's public player has the same value. In a replay of the trailer's decode times at 115 % demand, 20 ms lost
+     * 1 % more pictures and had 2 ms less skew. */
     SLACK_TOLERANCE_NS = 50 * NS_PER_MS,
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How the user wants pictures to be given up. Two places decide by it, each with a state of its own: policy_decode.h before
- * a picture is decoded, policy_present.h when its turn to be shown has come. Pure: no clock and no decoder in here.
+ * How the user wants pictures to be given up. Two modules decide by these settings, each with its own state:
+ * policy_decode.h before a picture is decoded, and policy_present.h when it is the picture's turn to be shown. Both are
+ * pure: they use no clock and no decoder.
  */
 #ifndef PLAYER_POLICY_H
 #define PLAYER_POLICY_H
@@ -12,7 +13,7 @@
 
 enum drop_policy {
     DROP_NONE,      /* every picture is decoded and presented, however late */
-    DROP_HEURISTIC, /* mplayer's: guess before each picture (seed 000, 8.1) */
+    DROP_HEURISTIC, /* mplayer's method: guess before each picture (seed 000, 8.1) */
     DROP_DEADLINE,  /* a deadline for each decode, enforced while it runs (seed 000, 8.2) */
 };
 
@@ -24,11 +25,11 @@ enum deadline_rule {
 struct policy_settings {
     enum drop_policy drop;
     enum deadline_rule rule;
-    int64_t base_ns; /* paper: the base; slack: the tolerance. < 0: the rule's own */
-    double gain;     /* of rule paper. < 0: the seed's */
+    int64_t base_ns; /* paper: the base; slack: the tolerance. < 0: the rule's default */
+    double gain;     /* for rule paper. < 0: the seed's value */
 };
 
-/* How late a picture may be under rule slack, in ns: base_ns, or the rule's own 50 ms. */
+/* Returns how late a picture may be under rule slack, in ns: base_ns, or the default of 50 ms. */
 int64_t policy_slack_tolerance_ns(const struct policy_settings *settings);
 
 #endif

@@ -4,7 +4,7 @@
 #include "ns.h"
 
 enum {
-    FIRST_PICTURES_KEPT = 8, /* as the seed's public player */
+    FIRST_PICTURES_KEPT = 8, /* as in the seed's public player */
     HEURISTIC_ALLOWANCE_NS = 100 * NS_PER_MS,
 };
 

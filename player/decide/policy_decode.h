@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is decided before a picture is decoded: whether to give it up, or its deadline. Pure, times in ns.
+ * The decision before a picture is decoded: whether to give it up, or its deadline. The functions are pure; times are
+ * in ns.
  *
  * Skew is A-V: > 0 means that the video is late. One decode_policy belongs to one thread.
  */
@@ -14,31 +15,34 @@
 
 struct decode_policy {
     struct policy_settings settings;
-    int64_t pictures;       /* decided on since the beginning or the last seek */
+    int64_t pictures;       /* pictures decided on since the beginning or the last seek */
     int heuristic_requests; /* consecutive drop requests, mplayer's n */
 };
 
 /* What is known when a picture is about to be decoded. */
 struct decode_view {
     int64_t now_ns;            /* CLOCK_MONOTONIC */
-    int64_t skew_ns;           /* of the picture that is to be presented when this decode ends, if it were presented now */
+    int64_t skew_ns;           /* skew, as if presented now, of the picture to be presented when this decode ends */
     int64_t frame_duration_ns; /* > 0 */
-    bool sound_plays;          /* the skew is against sound, and the sound goes on */
+    bool sound_plays;          /* the skew is against sound, and the sound still plays */
 };
 
 struct decode_order {
-    bool give_up;        /* refuse the picture in advance where it is droppable, else do not present it */
+    bool give_up;        /* if the picture is droppable, refuse it in advance; otherwise decode but do not present it */
     int64_t deadline_ns; /* absolute; NO_DEADLINE: none is in force */
 };
 
 void decode_policy_init(struct decode_policy *policy, const struct policy_settings *settings);
 
-/* A seek: forgets what happened before it and keeps the settings. The first pictures after it are kept again. */
+/* Call at a seek: forgets the past and keeps the settings. The first pictures after the seek are kept again. */
 void decode_policy_restart(struct decode_policy *policy);
 
 struct decode_order decode_policy_decide(struct decode_policy *policy, const struct decode_view *view);
 
-/* Whether the pictures are still the first ones, which are kept: they pay for cold caches and a sound device that fills. */
+/*
+ * Returns whether the pictures are still the first ones, which are kept: they are slow because the caches are cold and
+ * the sound device is filling.
+ */
 bool decode_policy_is_starting(const struct decode_policy *policy);
 
 #endif

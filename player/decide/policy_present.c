@@ -4,13 +4,18 @@
 #include "ns.h"
 
 enum {
-    /* A picture that must be decoded and comes this long after its tolerance is not worth a jerk … */
+    /*
+     * A picture that must be decoded and comes this long after its tolerance is dropped: showing it would be a jerk …
+     */
     HOPELESS_NS = 100 * NS_PER_MS,
-    /* … but a second without any picture is worse. */
+    /* … but a second without any picture is worse than a jerk. */
     FREEZE_MAX_NS = 1000 * NS_PER_MS,
 };
 
-/* How much longer a lag is put up with for each picture missed: the replay gave the heuristic's skew with fewer drops. */
+/*
+ * Each missed picture raises the tolerated lag by this many frames. In the replay this gave the heuristic's skew with
+ * fewer drops.
+ */
 static const double hopeless_growth_frames = 1.5;
 
 void present_policy_init(struct present_policy *policy, const struct policy_settings *settings)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is decided when a decoded picture's turn has come: whether it is shown. Pure, times in ns.
+ * The decision when it is a decoded picture's turn: whether to show it. The functions are pure; times are in ns.
  *
  * Skew is A-V: > 0 means that the video is late. One present_policy belongs to one thread.
  */
@@ -14,7 +14,7 @@
 
 struct present_policy {
     struct policy_settings settings;
-    int missed_run; /* consecutive pictures that were not presented, for whatever reason */
+    int missed_run; /* consecutive pictures that were not presented, for any reason */
 };
 
 /* What is known when it is a picture's turn. */
@@ -28,17 +28,18 @@ struct present_view {
 
 void present_policy_init(struct present_policy *policy, const struct policy_settings *settings);
 
-/* A seek: forgets what happened before it and keeps the settings. */
+/* Call at a seek: forgets the past and keeps the settings. */
 void present_policy_restart(struct present_policy *policy);
 
 /*
- * Whether the picture is presented. Under rule slack one that had to be decoded is late when its skew is hopeless. What
- * counts as hopeless grows with each picture missed before it, as mplayer's allowance does, and after a second without a
- * picture the next one is presented in any case. A droppable picture that came out whole was in time by its own deadline.
+ * Returns whether to present the picture. Under rule slack, a picture that had to be decoded is late when its skew is
+ * above a limit ("hopeless"). The limit grows with each picture missed before it, as mplayer's allowance does. After a
+ * second without a picture the next one is presented in any case. A droppable picture that came out whole met its own
+ * deadline.
  */
 bool present_policy_shows(struct present_policy *policy, const struct present_view *view);
 
-/* A picture was aborted or skipped when its turn came. */
+/* Counts a picture that was aborted or skipped when its turn came. */
 void present_policy_miss(struct present_policy *policy);
 
 #endif

@@ -8,7 +8,9 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/pixdesc.h>
 
-/* What one packet or one step of draining can release; the rest stays in libavcodec until the next step. */
+/*
+ * The most pictures that one packet or one step of draining can release. The rest stays in libavcodec until the next.
+ */
 enum { PICTURES_MAX = 32 };
 
 struct decoder {
@@ -18,8 +20,8 @@ struct decoder {
     int taken;
 
     /*
-     * The decode that is running. The gate and the handlers find their data here and not in local variables, which would
-     * not survive the jump.
+     * The decode that is running. The gate and the handlers find their data here, because local variables would not
+     * survive the jump.
      */
     struct decode_job job;
     struct gate_verdict gate;
@@ -41,10 +43,10 @@ static void note_expiry(struct decoder *decoder)
         decoder->fired_ns = dlex_now_ns();
 }
 
-/* Runs the slices on an island of their own in the protected section. Nothing but `run` may be interrupted. */
+/* Runs the slices on their own interruptible island in the protected section. Nothing but `run` may be interrupted. */
 static int run_until_deadline(struct decoder *decoder, int (*run)(AVCodecContext *, void *), void *arg)
 {
-    /* Survives the jump because it is volatile: whether the slices came to their end just before the expiry. */
+    /* Volatile, so that it survives the jump. It says whether the slices finished just before the expiry. */
     volatile int result = AVERROR(ECANCELED);
     dlex_try_within_abs_shielded(decoder->job.order.deadline_ns)
     {
@@ -59,7 +61,7 @@ static int run_until_deadline(struct decoder *decoder, int (*run)(AVCodecContext
     return result;
 }
 
-/* A job's number travels through libavcodec in the pointer `opaque`, which is NULL where libavcodec lost it. */
+/* A job's number travels through libavcodec in the pointer `opaque`. It is NULL if libavcodec lost it. */
 static int64_t number_of(const AVFrame *picture)
 {
     return (int64_t)(intptr_t)picture->opaque - 1;
@@ -134,14 +136,14 @@ const char *decoder_description(const struct decoder *decoder, char *buffer, siz
     return buffer;
 }
 
-/* One packet's whole way through libavcodec; pictures it releases are collected. */
+/* Sends one packet through libavcodec and collects the pictures that it releases. */
 static void decode(struct decoder *decoder)
 {
     decoder->begun = true;
     int ret = avcodec_send_packet(decoder->avctx, decoder->job.packet);
     if (ret == AVERROR_EOF && !decoder->job.packet)
         ret = 0; /* draining already */
-    /* An error is one picture's; what stays inside after it would keep out the next packet. */
+    /* An error concerns one picture only. Go on receiving: pictures left inside would keep out the next packet. */
     int errors = 0;
     int received = 0;
     while (decoder->pictures + errors < PICTURES_MAX) {
@@ -159,8 +161,8 @@ static void decode(struct decoder *decoder)
 }
 
 /*
- * The block opens only now and its deadline may have passed already: its body is then not entered at all. Every packet
- * must go through libavcodec all the same, so the handler makes up for it, and the gate refuses what is droppable.
+ * The block opens only now, and its deadline may have passed already. Its body is then not entered at all. But every
+ * packet must go through libavcodec, so the handler decodes it instead, and the gate refuses a droppable picture.
  */
 static void decode_within_deadline(struct decoder *decoder)
 {

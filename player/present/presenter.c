@@ -72,8 +72,8 @@ void presenter_note_job(struct presenter *presenter, const struct packet_facts *
 }
 
 /*
- * The row of a picture. A second picture of one packet gets a row of its own, and so does one whose packet the decoder
- * cannot tell.
+ * Returns the row of a picture. A second picture of one packet gets its own row, and so does a picture whose packet the
+ * decoder does not know.
  */
 static struct frame_row *row_of_picture(struct presenter *presenter, int64_t number)
 {
@@ -113,14 +113,15 @@ static void describe(struct presenter *presenter, const AVFrame *frame, struct f
 }
 
 /*
- * The clock runs from the first picture on; without sound it starts at that picture. That one is drawn before: opening
- * the window takes as long as some pictures last, and sound that plays meanwhile would be ahead from the beginning.
+ * Starts the clock with the first picture; without sound the clock starts at that picture's time. The picture is drawn
+ * before the clock starts: opening the window takes as long as some pictures last, and sound that played meanwhile
+ * would be ahead from the beginning.
  */
 static void begin_with(struct presenter *presenter, const AVFrame *frame, int64_t due_ns)
 {
     if (presenter->clock->started)
         return;
-    video_sink_show(*presenter->screen, frame); /* if it fails, so does the next */
+    video_sink_show(*presenter->screen, frame); /* if this fails, so does the next call */
     media_clock_start_with(presenter->clock, due_ns);
 }
 
@@ -151,7 +152,7 @@ static void note_abandoned(struct presenter *presenter, struct frame_record *rec
         presenter->presented.totals.skipped++;
     else
         presenter->presented.totals.aborted++;
-    if (record->verdict == VERDICT_NONE) /* a second picture of one packet has a row of its own */
+    if (record->verdict == VERDICT_NONE) /* a second picture of one packet has its own row */
         record->verdict = VERDICT_ABORTED;
     present_policy_miss(&presenter->policy);
 }
@@ -177,10 +178,10 @@ static void present(struct presenter *presenter, const AVFrame *frame, struct fr
     }
     const int64_t due_ns = show_pace_due_ns(&presenter->pace, record->pts_ns);
     begin_with(presenter, frame, due_ns);
-    if (presenter->presented.pictured || !presenter->clock->paused) /* a seek shows its first picture in a pause, too */
+    if (presenter->presented.pictured || !presenter->clock->paused) /* a seek shows its first picture even in a pause */
         steering_wait_until(presenter->steering, due_ns);
     if (steering_has_request(presenter->steering))
-        return; /* verdict none: what came was no longer wanted */
+        return; /* verdict none: the picture is no longer wanted */
     if (is_late(presenter, frame, row, due_ns)) {
         record->verdict = VERDICT_LATE;
         presenter->presented.totals.late++;

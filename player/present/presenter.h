@@ -2,7 +2,7 @@
 /*
  * What happens to a picture that comes out of the decoder: its verdict, its wait, the screen, its row in the log.
  *
- * Main thread. Nobody else writes into the log: what the decoder knows of a picture comes here as plain data.
+ * Main thread. No other module writes into the log: what the decoder knows about a picture comes here as plain data.
  */
 #ifndef PLAYER_PRESENTER_H
 #define PLAYER_PRESENTER_H
@@ -20,12 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The rows of the last so many jobs are found by their number; far more than any decoder holds back. */
+/* The presenter finds the rows of this many last jobs by number. It is far more than any decoder holds back. */
 enum { PRESENTER_JOBS = 256 };
 
 struct presenter {
     /* Set by the session; not changed while the file is open. */
-    const struct clip *clip; /* its facts only */
+    const struct clip *clip; /* only its facts are read */
     struct media_clock *clock;
     struct steering *steering;
     struct video_sink **screen;
@@ -36,17 +36,17 @@ struct presenter {
     struct show_pace pace;
     struct present_policy policy;
     struct presented presented;
-    bool is_starting;      /* see present_policy.h: as of the last job */
+    bool is_starting;      /* see present_policy.h: the value at the last job */
     int64_t decode_errors; /* packets that the decoder refused */
-    bool show_failed;      /* the screen's failure was said */
+    bool show_failed;      /* the screen's failure was logged */
     struct {
         int64_t number; /* JOB_UNKNOWN: none */
         struct frame_row *row;
     } jobs[PRESENTER_JOBS];
-    struct frame_row spare_row; /* stands in where the log has no room */
+    struct frame_row spare_row; /* used when the log has no room */
 };
 
-/* What the presenter must know of the packet of a job. */
+/* What the presenter must know about the packet of a job. */
 struct packet_facts {
     int segment;
     int64_t pts_ns;
@@ -56,18 +56,18 @@ struct packet_facts {
     bool is_starting; /* see decode_policy_is_starting, after its order */
 };
 
-/* Once, after the fields above are set. */
+/* Call once, after the fields above are set. */
 void presenter_init(struct presenter *presenter, const struct policy_settings *settings);
 
-/* The beginning, or a seek: see show_pace_restart. */
+/* Call at the beginning and at each seek; see show_pace_restart. */
 void presenter_restart(struct presenter *presenter, const struct part *part, int segment, int64_t first_ns);
 
-/* A packet was decoded: makes its row. Its pictures come after this. */
+/* Makes the row of a packet that was decoded. Call it before presenter_show for the packet's pictures. */
 void presenter_note_job(struct presenter *presenter, const struct packet_facts *packet, const struct decode_outcome *outcome);
 
 /*
- * Presents a picture, or notes why not. Blocks until it is due; returns early when there is a request. What the frame holds
- * stays the caller's.
+ * Presents a picture, or records why not. Blocks until the picture is due; returns early when there is a request. The
+ * caller keeps owning the frame's contents.
  */
 void presenter_show(struct presenter *presenter, const struct decoded_picture *picture);
 

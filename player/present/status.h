@@ -15,7 +15,7 @@ struct status {
     bool paused;
     int64_t position_ns; /* from the beginning of the file */
     int64_t duration_ns; /* 0: unknown */
-    int64_t skew_ns;     /* of the last picture that was shown; FIELD_EMPTY: none yet */
+    int64_t skew_ns;     /* skew of the last picture that was shown; FIELD_EMPTY: none yet */
     struct totals totals;
 };
 

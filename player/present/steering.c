@@ -9,7 +9,7 @@
 #include <dlex/dlex.h>
 
 enum {
-    /* Longer waits are cut into these, so that keys and a clock that moves are noticed. */
+    /* Longer waits are divided into steps of this length, so that keys and changes of the clock are noticed. */
     WAIT_STEP_NS = 20 * NS_PER_MS,
     STATUS_STEP_NS = 100 * NS_PER_MS,
     STATUS_SIZE = 200,
@@ -83,7 +83,9 @@ static enum input next_input(const struct steering *steering)
     return input != INPUT_NONE ? input : terminal_poll();
 }
 
-/* Sleeps at most one step. An early return, by a signal or a leftover expiry, is harmless: every caller looks again. */
+/*
+ * Sleeps at most one step. An early return, from a signal or a leftover expiry, is harmless: every caller checks again.
+ */
 static void nap(int64_t wait_ns)
 {
     const int64_t step_ns = wait_ns < WAIT_STEP_NS ? wait_ns : WAIT_STEP_NS;
@@ -127,7 +129,7 @@ void steering_wait_for_sound(struct steering *steering)
         steering_poll(steering);
         nap(WAIT_STEP_NS);
     }
-    media_clock_observe_sound(steering->clock); /* says it if the sound was lost */
+    media_clock_observe_sound(steering->clock); /* logs it if the sound was lost */
 }
 
 bool steering_has_request(const struct steering *steering)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the user wants while a file plays (keys, signals, pause, seek), waiting, and the status line.
+ * The user's requests while a file plays (keys, signals, pause, seek), waiting, and the status line.
  *
  * Main thread. A function that waits returns early when there is a request (steering_has_request).
  */
@@ -20,14 +20,15 @@
 struct presented {
     struct totals totals;
     int64_t last_skew_ns; /* NS_UNKNOWN: no picture was shown with a clock */
-    bool pictured;        /* since the beginning or the last seek: a picture is up, or none is to come. Only now a pause holds */
+    /* Since the beginning or the last seek, a picture was shown, or none will come. A pause holds only from then on. */
+    bool pictured;
 };
 
 struct steering {
     /* Set by the session; not changed while the file is open. */
     struct media_clock *clock;
-    struct video_sink **screen; /* *screen NULL: there is none, and no key comes from it */
-    const struct clip *clip;    /* its facts only: start, duration, whether it can seek */
+    struct video_sink **screen; /* *screen NULL: there is no screen, and no key comes from it */
+    const struct clip *clip;    /* only its facts are read: start, duration, whether it can seek */
     const struct presented *presented;
     const volatile sig_atomic_t *signal_seen;
     bool has_video;
@@ -36,12 +37,12 @@ struct steering {
     bool seek;
     int64_t seek_position_ns;
     int64_t status_ns; /* when the status line was last drawn */
-    int64_t polled_ns; /* when keys were last asked for */
+    int64_t polled_ns; /* when keys were last polled */
 };
 
 /*
- * Keys, window events and the status line. Never blocks, except that a paused player stays in here until it goes on, once
- * a picture of this place is up.
+ * Handles keys, window events and the status line. Never blocks, with one exception: when the player is paused and a
+ * picture of this place is on the screen, it returns only when the player goes on or there is a request.
  */
 void steering_poll(struct steering *steering);
 
@@ -51,19 +52,19 @@ void steering_wait_until(struct steering *steering, int64_t pts_ns);
 /* Waits until the last sample has been heard. */
 void steering_wait_for_sound(struct steering *steering);
 
-/* Whether the segment is over: the user quit or seeks, or a signal came. */
+/* Returns whether the segment is over because the user quit or seeks, or because a signal came. */
 bool steering_has_request(const struct steering *steering);
 
 /*
- * Takes the seek that the user asked for: *position_ns is its target, and the request is gone. Returns false when there
- * is none, or when the user quit or a signal came, which count more.
+ * Takes the seek that the user asked for: sets *position_ns to its target and clears the request. Returns false when
+ * there is no seek, or when the user quit or a signal came, which have priority.
  */
 bool steering_take_seek(struct steering *steering, int64_t *position_ns);
 
-/* Whether the user quit. */
+/* Returns whether the user quit. */
 bool steering_has_quit(const struct steering *steering);
 
-/* The last status line, with a line end. */
+/* Prints the last status line, with a line end. */
 void steering_finish(struct steering *steering);
 
 #endif

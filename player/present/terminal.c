@@ -13,11 +13,11 @@
 
 #include "dlex/dlex.h"
 
-/* Arrow keys come within a millisecond on a console, within some ten over a network. */
+/* The bytes of an arrow key come within a millisecond on a console, and within about ten over a network. */
 static const int64_t lone_escape_ns = 50000000;
 
 static struct {
-    struct termios before; /* constant once `started` is set */
+    struct termios before; /* constant after `started` is set */
     struct termios during;
     volatile sig_atomic_t started; /* terminal_restore may read it in a handler */
     bool has_atexit;
@@ -34,8 +34,9 @@ static bool in_foreground(void)
 }
 
 /*
- * SIGTTOU is blocked for the instant between the question and the act: then the kernel lets a
- * process that was just put into the background through instead of stopping it.
+ * Applies the modes if the process is in the foreground. The process may be put into the background
+ * just after that check. SIGTTOU is blocked meanwhile, so that the kernel allows the call instead of
+ * stopping the process.
  */
 static void apply(const struct termios *modes)
 {
@@ -95,8 +96,8 @@ static enum input input_of_arrow(char letter)
 }
 
 /*
- * ESC [ parameters letter, or ESC O letter. With parameters it is a shifted arrow or another key:
- * nothing for us.
+ * Decodes ESC [ parameters letter, or ESC O letter. With parameters it is a shifted arrow or another
+ * key, which means nothing here.
  */
 static size_t decode_sequence(const char *bytes, size_t size, enum input *input)
 {
@@ -128,7 +129,7 @@ size_t terminal_decode(const char *bytes, size_t size, enum input *input)
         if (bytes[1] == '[' || bytes[1] == 'O')
             return decode_sequence(bytes, size, input);
         if (bytes[1] != '\033')
-            return 2; /* Alt and a key */
+            return 2; /* Alt plus a key */
         *input = INPUT_QUIT;
         return 1;
     default:
@@ -136,7 +137,7 @@ size_t terminal_decode(const char *bytes, size_t size, enum input *input)
     }
 }
 
-/* poll first: were the terminal in line mode again, read would block until the end of the line. */
+/* Polls first: if the terminal is in line mode again, read would block until the end of the line. */
 static void read_bytes(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -152,8 +153,8 @@ static void read_bytes(void)
 }
 
 /*
- * A shell gives its own modes to the terminal when it stops us, and does not give ours back when we
- * go on.
+ * When the player stops, the shell sets its own terminal modes. It does not set the player's modes
+ * again when the player continues.
  */
 static void regain_modes(void)
 {

@@ -3,9 +3,9 @@
  * Keys from the terminal on stdin. There is one controlling terminal, so this is a singleton.
  *
  * Between start and stop keys arrive one by one and are not echoed; Ctrl-C, Ctrl-Z and Ctrl-\ keep
- * their meaning. When stdin is no terminal, or the process runs in the background, nothing happens
- * and no key ever comes; the process is never stopped by SIGTTIN or SIGTTOU. Coming back to the
- * foreground (fg after Ctrl-Z) is noticed by terminal_poll.
+ * their meaning. When stdin is not a terminal, or the process runs in the background, nothing
+ * happens and no key ever comes. SIGTTIN and SIGTTOU never stop the process. terminal_poll notices
+ * when the process comes back to the foreground (fg after Ctrl-Z).
  *
  * Main thread, except for terminal_restore.
  */
@@ -16,26 +16,29 @@
 
 #include "input.h"
 
-/* Also registers an atexit() handler that restores. Calling it twice is harmless. */
+/*
+ * Starts reading keys. Also registers an atexit() handler that restores the terminal. Calling it
+ * twice is harmless.
+ */
 void terminal_start(void);
 
-/* The next thing the user asked for, INPUT_NONE when there is nothing (more). Never blocks. */
+/* Returns the user's next request, or INPUT_NONE when there is none (left). Never blocks. */
 enum input terminal_poll(void);
 
-/* Gives the terminal back as it was. Harmless without start. */
+/* Restores the terminal as it was before terminal_start. Harmless without terminal_start. */
 void terminal_stop(void);
 
 /*
- * The part of terminal_stop that a handler of a fatal signal may call: async-signal-safe, keeps
- * errno. What was typed and not read stays for the shell.
+ * The part of terminal_stop that a handler of a fatal signal may call: it is async-signal-safe and
+ * keeps errno. Typed characters that were not read stay for the shell.
  */
 void terminal_restore(void);
 
 /*
- * The pure part: what the first key of bytes[0..size) means. Returns how many bytes that key took,
- * 0 when the bytes may be the beginning of a longer key (an arrow begins like the ESC key;
- * terminal_poll takes an ESC that stays alone for 50 ms as the ESC key). *input is INPUT_NONE for a
- * key that means nothing.
+ * Decodes the first key of bytes[0..size) into *input; this part is pure. Returns how many bytes
+ * the key took, or 0 when the bytes may be the beginning of a longer key. (An arrow key begins with
+ * the same byte as the ESC key; terminal_poll takes an ESC that stays alone for 50 ms as the ESC
+ * key.) *input is INPUT_NONE for a key without a meaning.
  */
 size_t terminal_decode(const char *bytes, size_t size, enum input *input);
 

@@ -10,17 +10,17 @@ enum {
     CHUNK_ROWS = 4096,
     /* 67 million pictures: 12 days at 60 pictures a second. */
     CHUNKS_MAX = 16384,
-    /* Of a log that is not kept: the pictures in flight are far fewer than one chunk. */
+    /* For a log that is not kept. The pictures in flight are far fewer than one chunk. */
     CIRCLE_CHUNKS = 2,
-    /* Later rows of a segment that came out before a silent row is believed to be a second field. */
+    /* A row without a picture counts as a second field when a row at least this far after it came out. */
     MERGE_DISTANCE = 2,
 };
 
 struct frame_log {
     bool keep;
     _Atomic int chunks;    /* written by the feeder (release), read by the main thread (acquire) */
-    _Atomic int64_t count; /* written by the main thread; read by the feeder, for which an older value is as good */
-    int64_t promised;      /* feeder: packets handed over by now, each of which will want a row */
+    _Atomic int64_t count; /* written by the main thread; read by the feeder, for which an older value is good enough */
+    int64_t promised;      /* feeder: packets handed over so far; each will need a row */
     struct frame_row *chunk[CHUNKS_MAX];
 };
 
@@ -62,7 +62,7 @@ int frame_log_reserve(struct frame_log *log)
     struct frame_row *const rows = malloc(CHUNK_ROWS * sizeof *rows);
     if (!rows)
         return -ENOMEM;
-    memset(rows, 0, CHUNK_ROWS * sizeof *rows); /* touched now, so that appending does not fault */
+    memset(rows, 0, CHUNK_ROWS * sizeof *rows); /* touched now, so that appending causes no page fault */
     log->chunk[chunks] = rows;
     atomic_store_explicit(&log->chunks, chunks + 1, memory_order_release);
     return 0;
@@ -86,8 +86,9 @@ struct frame_row *frame_log_append(struct frame_log *log)
 }
 
 /*
- * A picture of two fields may come in two packets, and only the first one's row comes out. The second one is recognised
- * afterwards: it never came out, its neighbour is interlaced, and later packets of its segment did come out.
+ * Returns whether a row is the second packet of a picture. A picture of two fields may come in two packets, and only
+ * the row of the first packet is marked as out. The second packet is recognised afterwards: it never came out, its
+ * neighbour is interlaced, and later packets of its segment did come out.
  */
 static bool is_second_field(const struct frame_log *log, int64_t position, int64_t count)
 {

@@ -2,7 +2,7 @@
 /*
  * One picture's row of a run record (frames.csv).
  *
- * The list of fields below is the only one: the struct, the header row, the writer and the parser are made from it.
+ * The struct, the header row, the writer and the parser are all generated from the one list of fields below.
  * A field that does not apply holds FIELD_EMPTY and is written as nothing between two commas.
  */
 #ifndef PLAYER_FRAME_RECORD_H
@@ -15,23 +15,23 @@
 
 #define FIELD_EMPTY NS_UNKNOWN
 
-/* What became of a picture that was handed to the decoder. dropped = aborted + skipped + late + unseen. */
+/* The result for a picture that was handed to the decoder. dropped = aborted + skipped + late + unseen. */
 enum verdict {
     VERDICT_NONE,    /* never came out, or lies outside the part that was to be played (pre-roll of a seek) */
     VERDICT_SHOWN,   /* presented */
-    VERDICT_ABORTED, /* left in the middle by its deadline: at least one slice is unfinished */
+    VERDICT_ABORTED, /* its deadline ended the decode in the middle: at least one slice is unfinished */
     VERDICT_SKIPPED, /* refused in advance: none of its slices was begun */
     VERDICT_LATE,    /* decoded to the end, not presented */
-    VERDICT_UNSEEN,  /* never on the screen, says one who watched that only (dlex-bench-observe) */
+    VERDICT_UNSEEN,  /* never on the screen; reported by an observer of the screen only (dlex-bench-observe) */
 };
 
 /*
  *   X(kind, name)
- * index          position in presentation order over the whole run; goes on over seeks
+ * index          position in presentation order over the whole run; seeks do not restart it
  * pts_ns         presentation time stamp in the stream's own time
- * type           I, P, B, … or ? where the decoder did not tell
- * droppable      1: no other picture refers to it, as the decoder said; 0: it is a reference, or nobody knows
- * size_bytes     of its packets
+ * type           I, P, B, … or ? if the decoder did not say
+ * droppable      1: no other picture refers to it, according to the decoder; 0: it is a reference, or this is not known
+ * size_bytes     size of its packets
  * decode_*_ns    CLOCK_MONOTONIC around the decode block; decode_cpu_ns is the thread's CPU time spent in it
  * deadline_ns    absolute, CLOCK_MONOTONIC; empty when no deadline was in force
  * fired_ns       when the expiry reached the program: in the gate, or at the end of the protected section
@@ -59,7 +59,7 @@ struct frame_record {
 #undef DECLARE_FIELD
 };
 
-/* The pictures of each verdict; those without one (VERDICT_NONE) are in none of them. */
+/* How many pictures have each verdict. Pictures without a verdict (VERDICT_NONE) are not counted. */
 struct totals {
     int64_t shown;
     int64_t aborted;
@@ -69,18 +69,18 @@ struct totals {
 
 struct totals totals_of(const struct frame_record *rows, int64_t count);
 
-/* Every field empty, verdict none. */
+/* Returns a record with every field empty and verdict none. */
 struct frame_record frame_record_empty(void);
 
-/* The verdict's word, as it stands in frames.csv. */
+/* Returns the verdict's word in frames.csv. */
 const char *verdict_name(enum verdict verdict);
 
-/* The header row with its line end. Both return 0 or a negative errno. */
+/* Write the header row, or one record, with its line end. Both return 0 or a negative errno. */
 int frame_record_write_header(FILE *out);
 int frame_record_write(FILE *out, const struct frame_record *record);
 
 /*
- * Reads one line, with or without its line end. Returns 0, or -EINVAL when the line does not have exactly the
+ * Both read one line, with or without its line end. They return 0, or -EINVAL when the line does not have exactly the
  * fields above; *record is then undefined.
  */
 int frame_record_parse_header(const char *line);

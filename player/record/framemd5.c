@@ -15,7 +15,7 @@ struct framemd5 {
     uint8_t *pixels;
     unsigned int pixels_room;
     int error;
-    AVRational time_base; /* of the clip that is playing */
+    AVRational time_base; /* that of the clip that is playing */
 };
 
 int framemd5_create(struct framemd5 **out, const char *path)

@@ -10,7 +10,7 @@
 
 enum { LINE_SIZE = 256 };
 
-/* The first line of a small file, or null. */
+/* Returns the first line of a small file, or a JSON null. */
 static json_t *line_of(const char *path)
 {
     char line[LINE_SIZE];

@@ -112,7 +112,7 @@ static json_t *audio_json(const struct run_facts *facts)
                      "channels", stream->codecpar->ch_layout.nb_channels);
 }
 
-/* A path as a string of JSON, which is UTF-8: other bytes are written as %E9. */
+/* Returns a path as a JSON string. JSON strings are UTF-8, so bytes of another encoding are written in the form %E9. */
 static json_t *path_json(const char *path)
 {
     json_t *const plain = json_string(path);
@@ -125,7 +125,7 @@ static json_t *path_json(const char *path)
     return json_string(escaped);
 }
 
-/* null for a pipe: what was in it is gone. */
+/* Returns null for a pipe, because its contents cannot be read again. */
 static json_t *sha256_json(const char *path)
 {
     char hex[65];
@@ -171,7 +171,7 @@ static json_t *thread_json(const struct thread_facts *thread)
     return json_pack("{s:s, s:s, s:s}", "name", thread->name, "policy", thread->policy, "cpus", thread->cpus);
 }
 
-/* The first of the threads is main. */
+/* The first thread in the list is main. */
 static json_t *scheduling_json(const struct run_facts *facts)
 {
     const struct placement *const asked = facts->settings->placement;
@@ -218,7 +218,7 @@ static int write_run(FILE *out, const struct run_facts *facts, const struct tota
     return ret;
 }
 
-/* The totals are counted from the rows that are written, so that the two files agree. */
+/* Counts the totals from the rows that are written, so that the two files agree. */
 static int write_frames(FILE *out, const struct frame_log *log, struct totals *totals)
 {
     struct frame_record *rows = NULL;
@@ -255,7 +255,7 @@ int run_record_write(const char *dir, const struct run_facts *facts, const struc
     ret = whole_file_commit(&run);
     if (!ret)
         return 0;
-    unlink(frames.path); /* run.json is the sign of a whole record: without it there is none */
+    unlink(frames.path); /* run.json marks a complete record: without it there is no record */
 fail:
     whole_file_abandon(&run);
     whole_file_abandon(&frames);

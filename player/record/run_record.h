@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * run.json and frames.csv of one played file: opened before playing, written after it, whole or not at all.
+ * run.json and frames.csv of one played file: prepared before playing, and written after it, completely or not at all.
  */
 #ifndef PLAYER_RUN_RECORD_H
 #define PLAYER_RUN_RECORD_H
@@ -14,12 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was asked for on the command line. Strings belong to the caller. */
+/* The settings from the command line. Strings belong to the caller. */
 struct run_settings {
     const char *drop;          /* the words of --drop and --deadline-rule */
     const char *deadline_rule;
-    int64_t deadline_base_ns;  /* < 0: the rule's own */
-    double deadline_gain;      /* < 0: the rule's own */
+    int64_t deadline_base_ns;  /* < 0: the rule's default */
+    double deadline_gain;      /* < 0: the rule's default */
     const char *audio_kind;    /* the words of --ao and --vo */
     const char *video_kind;
     int64_t start_ns;
@@ -28,7 +28,7 @@ struct run_settings {
     const struct placement *placement;
 };
 
-/* What run.json tells besides the frames. Strings belong to the caller. */
+/* What run.json contains besides the frames. Strings belong to the caller. */
 struct run_facts {
     const struct run_settings *settings;
     const char *media_path;
@@ -42,25 +42,26 @@ struct run_facts {
     int64_t started_ns;     /* CLOCK_MONOTONIC */
     int64_t ended_ns;
     int64_t process_cpu_ns; /* at ended_ns, since the program's start: CPU time of all its threads … */
-    int64_t main_cpu_ns;    /* … and of the main one */
+    int64_t main_cpu_ns;    /* … and of the main thread */
     const struct placement_facts *placement;
 };
 
 /*
- * Before playing: makes the directory (and its parents) and sees that a record can be written there. A directory that
- * holds a run.json already is refused, -EEXIST: a record is not overwritten. Returns 0 or a negative errno.
+ * Call before playing: makes the directory (and its parents) and checks that a record can be written there. If the
+ * directory already holds a run.json, returns -EEXIST, because a record is not overwritten. Returns 0 or a negative
+ * errno.
  */
 int run_record_prepare(const char *dir);
 
 /*
- * After playing: writes both files. Reads the whole media file for its SHA-256 (some 3 s for 1 GB). Returns 0, or a negative
- * errno with neither file left behind.
+ * Call after playing: writes both files. Reads the whole media file for its SHA-256 (about 3 s for 1 GB). Returns 0, or
+ * a negative errno; neither file is left then.
  */
 int run_record_write(const char *dir, const struct run_facts *facts, const struct frame_log *log);
 
 /*
- * What run.json tells of the media, as a new reference: of the facts, clip, media_path, decoder and has_gate are read. The
- * file's SHA-256 is computed here.
+ * Returns run.json's object about the media, as a new reference. Reads only clip, media_path, decoder and has_gate of
+ * the facts. Computes the file's SHA-256.
  */
 json_t *run_record_media(const struct run_facts *facts);
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A stream that owns fd; where there is none, fd is closed, and errno tells why. */
+/* Returns a stream that owns fd. On failure closes fd and returns NULL with the cause in errno. */
 static FILE *stream_of(int fd)
 {
     FILE *const out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -56,7 +56,7 @@ int whole_file_open(struct whole_file *file, const char *path)
     if (exists && S_ISDIR(facts.st_mode))
         return -EISDIR;
     const size_t size = sizeof file->path;
-    char *const full = exists ? realpath(path, NULL) : NULL; /* a link stays one, and what it names is replaced */
+    char *const full = exists ? realpath(path, NULL) : NULL; /* a link is kept, and the file it points to is replaced */
     const int length = snprintf(file->path, size, "%s", full ? full : path);
     free(full);
     if (length >= (int)size ||

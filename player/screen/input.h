@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a user can ask for while a file plays. The window (video_sink.h) and the terminal
- * (terminal.h) both speak it.
+ * What a user can ask for while a file plays. Both the window (video_sink.h) and the terminal
+ * (terminal.h) report requests in this form.
  *
  *   space, p        pause or go on        left, right     10 s back, forward
  *   q, ESC, close   quit                  down, up        60 s back, forward

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The ways of getting a picture onto a window of SDL's; video_sdl.c chooses one and nobody else
- * includes it.
+ * The ways of drawing a picture in an SDL window. video_sdl.c chooses one. Only video_sdl.c and the
+ * kinds themselves include this file.
  */
 #ifndef PLAYER_VIDEO_CANVAS_H
 #define PLAYER_VIDEO_CANVAS_H
@@ -10,31 +10,31 @@
 
 #include "video_layout.h"
 
-/* A kind embeds it as its first member. */
+/* Each kind embeds this struct as its first member. */
 struct video_canvas {
     const struct video_canvas_kind *kind;
     SDL_Window *window;
 };
 
 /*
- * The results are 0, -ENOTSUP for a pixel format that cannot be shown, -ENOMEM, and -EIO, whose
- * cause SDL_GetError() tells.
+ * The functions return 0, -ENOTSUP for a pixel format that cannot be shown, -ENOMEM, or -EIO, whose
+ * cause SDL_GetError() gives.
  */
 struct video_canvas_kind {
-    /* NULL when the window cannot be drawn on in this way. */
+    /* Returns NULL when this kind cannot draw in the window. */
     struct video_canvas *(*create)(SDL_Window *window);
     void (*destroy)(struct video_canvas *canvas);
-    /* Before the first picture, and whenever the layout changes; what was shown is forgotten. */
+    /* Called before the first picture and whenever the layout changes. Forgets the last picture. */
     int (*configure)(struct video_canvas *canvas, const struct video_layout *layout);
     /* Draws a picture of the configured layout as large as fits and hands it to the display. */
     int (*show)(struct video_canvas *canvas, const AVFrame *picture);
-    /* The last picture again, if there is one: the window was uncovered or has another size. */
+    /* Draws the last picture again, if there is one: the window was uncovered or resized. */
     int (*redraw)(struct video_canvas *canvas);
 };
 
-/* SDL's renderers: a graphics card converts and scales. */
+/* Uses SDL's renderers: a graphics card converts and scales. */
 extern const struct video_canvas_kind video_texture;
-/* swscale draws into the memory that the X server reads. */
+/* Uses swscale, which draws into the memory that the X server reads. */
 extern const struct video_canvas_kind video_surface;
 
 #endif

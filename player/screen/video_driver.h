@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What video_sink.c and the kinds of sinks share; nobody else includes it. */
+/* What video_sink.c and the kinds of sinks share; no other file includes this. */
 #ifndef PLAYER_VIDEO_DRIVER_H
 #define PLAYER_VIDEO_DRIVER_H
 
 #include "video_sink.h"
 
-/* A driver embeds it as its first member and allocates it zeroed. */
+/* Each driver embeds this struct as its first member and allocates it zeroed. */
 struct video_sink {
     const struct video_driver *driver;
     int64_t shown;
@@ -13,11 +13,11 @@ struct video_sink {
 };
 
 /*
- * The functions promise what video_sink.h says of their namesakes; set_title and poll may be NULL.
+ * video_sink.h specifies the functions of the same names. set_title and poll may be NULL.
  */
 struct video_driver {
     const char *kind;
-    /* Allocates *out and sets its driver. On failure frees all and leaves *out NULL. */
+    /* Allocates *out and sets its driver. On failure frees everything and leaves *out NULL. */
     int (*create)(struct video_sink **out, const char *title, char *why, size_t why_size);
     void (*destroy)(struct video_sink *sink);
     void (*set_title)(struct video_sink *sink, const char *title);

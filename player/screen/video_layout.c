@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "video_layout.h"
 
-/* The old pixel formats with "J" say the range by their name. */
+/* The old pixel formats with a "J" in their name are full range. */
 static bool is_full_range(const AVFrame *picture)
 {
     return picture->color_range == AVCOL_RANGE_JPEG || picture->format == AV_PIX_FMT_YUVJ420P ||
@@ -56,7 +56,7 @@ void video_layout_displayed(const struct video_layout *layout, int *width, int *
         *height = (int)av_rescale(layout->height, aspect.den, aspect.num);
 }
 
-/* AVCOL_SPC_ and SWS_CS_ have the same numbers by design. */
+/* By design, AVCOL_SPC_* and SWS_CS_* constants have the same values. */
 struct SwsContext *video_layout_scaler(const struct video_layout *layout, int width, int height,
                                        enum AVPixelFormat format, int flags)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a window has to know of a picture besides its samples: size, aspect, format, colours. */
+/* What a window must know about a picture besides its samples: size, aspect, format, colours. */
 #ifndef PLAYER_VIDEO_LAYOUT_H
 #define PLAYER_VIDEO_LAYOUT_H
 
@@ -17,22 +17,23 @@ struct video_layout {
 };
 
 /*
- * As every player we know answers what the picture leaves open: untagged it is BT.709 above 576 lines, else BT.601, and
- * its range is limited. dlex-qoe asks here as well.
+ * Returns a picture's layout. For what the picture does not specify, it chooses the same as every player we know:
+ * BT.709 above 576 lines, otherwise BT.601, and limited range. dlex-qoe uses this function too.
  */
 struct video_layout video_layout_of(const AVFrame *picture);
 
 bool video_layouts_equal(const struct video_layout *a, const struct video_layout *b);
 
 /*
- * The size on a display of square pixels: wide samples widen, narrow ones heighten, so that no line
- * is lost.
+ * Computes the size on a display with square pixels. Wide samples make the picture wider, and
+ * narrow ones make it higher, so that no line is lost.
  */
 void video_layout_displayed(const struct video_layout *layout, int *width, int *height);
 
 /*
- * A converter of such pictures to full range RGB of that size and format, by the right matrix;
- * `flags` are SWS_*. NULL when there is none. The caller frees it (sws_freeContext).
+ * Returns a converter of such pictures to full range RGB of that size and format, with the right
+ * matrix. `flags` are SWS_*. Returns NULL when no conversion exists. The caller frees it
+ * (sws_freeContext).
  */
 struct SwsContext *video_layout_scaler(const struct video_layout *layout, int width, int height,
                                        enum AVPixelFormat format, int flags);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The ideal screen: a picture given is a picture shown, at no cost. */
+/* The ideal screen: each picture counts as shown at once, at no cost. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

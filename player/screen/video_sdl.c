@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A window by SDL2: its life, its size and its keys. Pictures get onto it by a graphics card where
- * there is one to be used, else by the CPU.
+ * A window by SDL2: its creation and end, its size and its keys. A graphics card draws the pictures
+ * if one can be used, otherwise the CPU draws them.
  */
 #include <SDL.h>
 #include <errno.h>
@@ -17,7 +17,7 @@ struct video_sdl {
     struct video_sink sink;
     SDL_Window *window;
     struct video_canvas *canvas;
-    bool configured; /* for `layout` */
+    bool configured; /* the canvas is configured for `layout` */
     struct video_layout layout;
 };
 
@@ -27,9 +27,9 @@ static struct video_sdl *sdl_of(struct video_sink *sink)
 }
 
 /*
- * The bypass of the compositor, vsync and SIGINT are SDL's ideas of a game; and when no display
- * answers, SDL would draw to the bare console or into memory ("offscreen") and call it success.
- * What the user set in the environment wins.
+ * SDL's defaults are made for games: it bypasses the compositor, waits for vsync and handles
+ * SIGINT. And when no display answers, SDL would draw to the bare console or into memory
+ * ("offscreen") and report success. A value that the user set in the environment has priority.
  */
 static void set_hints(void)
 {
@@ -38,11 +38,11 @@ static void set_hints(void)
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
     SDL_SetHint(SDL_HINT_RENDER_VSYNC, "0");
     SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
-    /* Else the software renderer opens an OpenGL window to see whether that is faster. */
+    /* Otherwise the software renderer opens an OpenGL window to test whether that is faster. */
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0");
 }
 
-/* A clearer answer than SDL's. */
+/* Checked here because our error message is clearer than SDL's. */
 static bool display_is_named(void)
 {
     static const char *const names[] = {"SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY"};
@@ -54,7 +54,7 @@ static bool display_is_named(void)
     return false;
 }
 
-/* Asked for by SDL's own variable, which SDL makes a hint. */
+/* The user requests it with SDL's own environment variable, which SDL reads as a hint. */
 static bool wants_software(void)
 {
     const char *const driver = SDL_GetHint(SDL_HINT_RENDER_DRIVER);
@@ -118,7 +118,7 @@ static void sdl_set_title(struct video_sink *sink, const char *title)
     SDL_SetWindowTitle(sdl_of(sink)->window, title);
 }
 
-/* As large as the video, or as fits the screen. */
+/* Makes the window as large as the video, or as large as fits the screen. */
 static void size_window(struct video_sdl *sdl, int width, int height)
 {
     SDL_Rect room;
@@ -199,7 +199,7 @@ static enum input input_of_key(const SDL_KeyboardEvent *key)
     }
 }
 
-/* Ctrl-Q, Alt-Left and the like belong to somebody else. */
+/* Ctrl-Q, Alt-Left and other combinations with a modifier are not the player's. */
 static enum input input_of(const SDL_Event *event)
 {
     if (event->type == SDL_QUIT)

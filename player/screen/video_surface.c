@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A window drawn by the CPU: swscale converts, and scales where the window has another size, into
- * the window's own memory, which the X server reads (XShm). SDL's software renderer wrote each
+ * A window drawn by the CPU: swscale converts into the window's own memory, which the X server
+ * reads (XShm). It also scales if the window has another size. SDL's software renderer wrote each
  * picture three times on its way there.
  *
- * The scaler's flags decide the price. 4:2:0 of 1920x1080 without scaling, on one Xeon: 1 ms, as
- * much as writing the pixels costs; with SWS_ACCURATE_RND 5 ms, with SWS_FULL_CHR_H_INT as well
- * 8 ms, for an error of one step less.
+ * The scaler's flags decide the cost. 4:2:0 of 1920x1080 without scaling took 1 ms on one Xeon, as
+ * much as writing the pixels. With SWS_ACCURATE_RND it took 5 ms, and with SWS_FULL_CHR_H_INT as
+ * well 8 ms, for an error that is smaller by one step.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,20 +15,20 @@
 #include "video_canvas.h"
 
 enum { SCALER_FLAGS = SWS_BILINEAR, BYTES_PER_PIXEL = 4 };
-/* swscale's vectors write up to this many pixels at once, whatever is left of the line. */
+/* swscale's vector code writes up to this many pixels at once, even past the end of a line. */
 enum { VECTOR_PIXELS = 16 };
 
 struct surface_canvas {
     struct video_canvas canvas;
     struct video_layout layout;
-    AVFrame *last; /* a reference, for the window's next size; no buffers when there is none */
-    /* What follows is made for one size of the window. */
-    SDL_Surface *surface; /* the window's; NULL: all is to be made anew */
+    AVFrame *last; /* a reference to the last picture, for redrawing; no buffers: there is none */
+    /* The fields below are valid for one size of the window. */
+    SDL_Surface *surface; /* the window's; NULL: all these fields must be set again */
     int width;
     int height;
-    SDL_Rect room; /* of the picture within it */
+    SDL_Rect room; /* the picture's place in the surface */
     struct SwsContext *scaler;
-    uint8_t *lines; /* NULL, or where the picture is drawn because its lines end within a vector */
+    uint8_t *lines; /* NULL, or a buffer to draw into, because the lines end within a vector */
     int lines_pitch;
 };
 
@@ -99,7 +99,7 @@ static int surface_configure(struct video_canvas *canvas, const struct video_lay
     return sws_isSupportedInput(layout->format) ? 0 : -ENOTSUP;
 }
 
-/* As large as fits, in the middle; to the pixel where SDL's renderers put it. */
+/* Returns the largest place that fits, centred; the same, to the pixel, as SDL's renderers use. */
 static SDL_Rect room_for(const struct video_layout *layout, int window_width, int window_height)
 {
     int width, height;
@@ -152,7 +152,7 @@ static void convert(const struct surface_canvas *surface)
     uint8_t *const corner = (uint8_t *)pixels->pixels +
                             (ptrdiff_t)surface->room.y * pixels->pitch +
                             (ptrdiff_t)surface->room.x * BYTES_PER_PIXEL;
-    /* swscale looks at all four */
+    /* swscale reads all four elements */
     uint8_t *const planes[4] = {surface->lines ? surface->lines : corner};
     const int pitches[4] = {surface->lines ? surface->lines_pitch : pixels->pitch};
     sws_scale(surface->scaler, (const uint8_t *const *)picture->data, picture->linesize, 0,
@@ -161,7 +161,7 @@ static void convert(const struct surface_canvas *surface)
         copy_lines(surface, corner);
 }
 
-/* SDL may give the surface of another size the address of the old one. */
+/* Compares the size too: SDL may give a surface of another size the same address. */
 static bool fits(const struct surface_canvas *surface, const SDL_Surface *pixels)
 {
     return surface->surface == pixels && surface->width == pixels->w &&
@@ -192,7 +192,7 @@ static int surface_show(struct video_canvas *canvas, const AVFrame *picture)
     return ret < 0 ? ret : draw(surface);
 }
 
-/* Whoever drew over the window or changed its size, what it had is no more relied upon. */
+/* Something drew over the window or changed its size, so everything made for its size is remade. */
 static int surface_redraw(struct video_canvas *canvas)
 {
     struct surface_canvas *const surface = surface_of(canvas);

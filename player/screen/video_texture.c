@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A window drawn by one of SDL's renderers. One streaming texture holds the last picture; redrawing
- * it costs no upload.
+ * A window drawn by one of SDL's renderers. One streaming texture holds the last picture, so that
+ * redrawing needs no upload.
  *
- * The renderers convert 8-bit 4:2:0 themselves, by the matrices of BT.601, BT.709 and JPEG (full
- * range BT.601). What they cannot (other formats, full range BT.709, BT.2020) becomes RGB by
- * swscale with the right matrix.
+ * The renderers convert 8-bit 4:2:0 themselves, with the matrices of BT.601, BT.709 and JPEG (full
+ * range BT.601). swscale converts what they cannot (other formats, full range BT.709, BT.2020) to
+ * RGB with the right matrix.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,8 +57,8 @@ static void texture_destroy(struct video_canvas *canvas)
 }
 
 /*
- * True when SDL converts this by itself; sets its matrix, which textures take over when they are
- * made.
+ * Returns true when SDL converts this layout by itself, and sets SDL's matrix. A texture takes the
+ * matrix that is set when it is created.
  */
 static bool choose_matrix(const struct video_layout *layout)
 {
@@ -105,7 +105,7 @@ static int upload_scaled(struct texture_canvas *texture, const AVFrame *picture)
     int pitch;
     if (SDL_LockTexture(texture->texture, NULL, &pixels, &pitch) < 0)
         return -EIO;
-    uint8_t *const planes[4] = {pixels}; /* swscale looks at all four */
+    uint8_t *const planes[4] = {pixels}; /* swscale reads all four elements */
     const int pitches[4] = {pitch};
     sws_scale(texture->scaler, (const uint8_t *const *)picture->data, picture->linesize, 0,
               picture->height, planes, pitches);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What audio_sink.c and the kinds of sinks share; nobody else includes it.
+ * What audio_sink.c and the kinds of sinks share; no other file includes this.
  *
- * A driver embeds struct audio_sink as its first member and allocates it zeroed. audio_sink.c keeps
- * the promises that are the same for all kinds (heard, drained, error), from the playout model in
- * the shared part.
+ * A driver embeds struct audio_sink as its first member and allocates it zeroed. audio_sink.c
+ * implements what is the same for all kinds (heard, drained, error), using the playout model in
+ * struct audio_sink.
  */
 #ifndef PLAYER_AUDIO_DRIVER_H
 #define PLAYER_AUDIO_DRIVER_H
@@ -19,25 +19,27 @@ struct audio_sink {
     struct audio_format format;
 
     /*
-     * Guards all that follows. Taken by main, by the feeder and by PulseAudio's thread, never for
-     * longer than a walk over a few segments, and innermost: no other lock is taken under it. It
-     * inherits priority, so that main under SCHED_DEADLINE does not wait for a feeder that was
-     * preempted while holding it.
+     * Guards all fields below. Taken by main, by the feeder and by PulseAudio's thread, never for
+     * longer than a walk over a few segments. It is the innermost lock: no other lock is taken
+     * under it. It inherits priority, so that main under SCHED_DEADLINE does not wait for a feeder
+     * that was preempted while holding it.
      */
     pthread_mutex_t lock;
     struct playout playout;
     bool paused;
     bool interrupted;
-    bool gone;       /* for good; set once, after error was written */
+    bool gone;       /* the device is gone for good; set once, after error was written */
     char error[128]; /* constant once gone is set */
 };
 
-/* The functions promise what audio_sink.h says of their namesakes. Called without the lock. */
+/*
+ * audio_sink.h specifies the functions of the same names. They are called without the lock.
+ */
 struct audio_driver {
     const char *kind;
     /*
-     * Allocates *out, calls audio_sink_init, opens the device. On failure frees all and leaves *out
-     * NULL.
+     * Allocates *out, calls audio_sink_init and opens the device. On failure frees everything and
+     * leaves *out NULL.
      */
     int (*create)(struct audio_sink **out, const struct audio_format *format, char *why,
                   size_t why_size);
@@ -51,12 +53,12 @@ struct audio_driver {
 extern const struct audio_driver audio_null;
 extern const struct audio_driver audio_pulse;
 
-/* The shared part, of zeroed memory. */
+/* Initialise and release struct audio_sink; the memory is zeroed before audio_sink_init. */
 void audio_sink_init(struct audio_sink *sink, const struct audio_driver *driver,
                      const struct audio_format *format);
 void audio_sink_finish(struct audio_sink *sink);
 
-/* Any thread. The device is gone; only the first cause is kept. */
+/* Any thread. Marks the device as gone; only the first cause is kept. */
 void audio_sink_fail(struct audio_sink *sink, const char *cause);
 
 #endif

@@ -11,7 +11,9 @@
 
 struct audio_null {
     struct audio_sink sink;
-    /* Of paused, interrupted or the playout, for a blocked writer; on CLOCK_MONOTONIC. */
+    /*
+     * Signals a blocked writer that paused, interrupted or the playout changed; on CLOCK_MONOTONIC.
+     */
     pthread_cond_t change;
 };
 
@@ -45,7 +47,7 @@ static void null_destroy(struct audio_sink *sink)
     free(sink);
 }
 
-/* An empty card starts, or starts again, with the first sample that it gets. */
+/* An empty card starts, or restarts, with the first sample that it gets. */
 static void start_when_starved(struct audio_sink *sink, int64_t now_ns)
 {
     if (!sink->paused && playout_buffered(&sink->playout, now_ns) == 0)
@@ -65,7 +67,8 @@ static void wait_for_room(struct audio_null *null, int64_t missing_frames, int64
 }
 
 /*
- * A block larger than the buffer goes in by pieces; the model takes the pieces' PTS from the first.
+ * A block larger than the buffer is written in pieces. The first piece has the PTS, and the others
+ * follow on from it.
  */
 static int null_write(struct audio_sink *sink, const float *samples, int frames, int64_t pts_ns)
 {

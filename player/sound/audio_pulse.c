@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sound by PulseAudio. The server holds the second of sound; libpulse's own thread talks to it.
+ * Sound by PulseAudio. The server holds the second of buffered sound; libpulse's own thread talks
+ * to the server.
  *
  * The clock: libpulse's thread gets a report from the server (often at first, then every 1.5 s) and
- * puts the playout model right by it. audio_sink_heard asks the model only, so main never waits for
+ * corrects the playout model with it. audio_sink_heard asks only the model, so main never waits for
  * the mainloop lock, which libpulse's thread may hold while it is preempted. pa_stream_get_time
- * would want that lock, and its smoothed time is wrong for a while after cork and flush; the raw
+ * would need that lock, and its smoothed time is wrong for a while after cork and flush; the raw
  * report is not.
  *
  * Locks: the mainloop's lock (pulse_server.h) guards the pa_ objects and the fields of struct
@@ -20,21 +21,22 @@
 #include "pulse_server.h"
 
 /*
- * How much the server holds: decoding one picture may take long, the feeder may not run meanwhile.
+ * How much the server holds. Decoding one picture may take long, and the feeder may not run
+ * meanwhile.
  */
 static const pa_usec_t buffer_us = 1000000;
 
 /*
- * The server asks for this much at a time, and gives the device the rest of the second less this
- * once more: 200 ms. With the usual 20 ms the device takes 960 ms in advance, and a seek was heard
- * only up to 880 ms later (null sink, PulseAudio 16); with 400 ms at most 160.
+ * The server asks for this much at a time. It gives the device the second of sound less twice this:
+ * 200 ms. With the usual 20 ms the device takes 960 ms in advance, and a seek was heard only after
+ * up to 880 ms (null sink, PulseAudio 16); with 400 ms, after at most 160 ms.
  */
 static const pa_usec_t request_us = 400000;
 
-/* An older report was delayed by more than scheduling: a suspend, or a step of the wall clock. */
+/* An older report was not delayed by scheduling alone: there was a suspend or a wall clock step. */
 static const int64_t old_report_ns = 2000000000;
 
-/* Reports come every 1.5 s. A server that let one question after another pass unanswered hangs. */
+/* Reports come every 1.5 s. A server hangs if it answers none of several requests in this time. */
 static const pa_usec_t watch_us = 4000000;
 
 struct audio_pulse {
@@ -42,8 +44,8 @@ struct audio_pulse {
     struct pulse_server server;
     pa_stream *stream;
     pa_time_event *watch;
-    bool answered; /* since the watch looked last */
-    int flushing;  /* flushes on their way: reports meanwhile are about the sound before them */
+    bool answered; /* the server has answered since the watch last checked */
+    int flushing;  /* flushes in flight; reports meanwhile are about the sound before them */
 };
 
 static struct audio_pulse *pulse_of(struct audio_sink *sink)
@@ -87,7 +89,10 @@ static void room_came(pa_stream *stream, size_t bytes, void *opaque)
     pulse_server_wake(&((struct audio_pulse *)opaque)->server);
 }
 
-/* The report carries wall clock time; what counts is how long ago that was. */
+/*
+ * Returns when the report was taken, on CLOCK_MONOTONIC. The report has wall clock time, so only
+ * its age is used.
+ */
 static int64_t report_taken_ns(const pa_timing_info *timing)
 {
     struct timeval now;
@@ -99,12 +104,13 @@ static int64_t report_taken_ns(const pa_timing_info *timing)
 }
 
 /*
- * Heard is what the server has read from our buffer, less what still waits in the device's. Both
- * indexes are counted by the server, so only their difference is used: it stays right over a flush.
+ * The sound heard is what the server has read from our buffer, less what still waits in the
+ * device's buffer. The server counts both indexes, so only their difference is used: it stays right
+ * over a flush.
  *
- * While the server has run dry (not playing) the device's buffer holds silence behind our last
- * samples, and the difference says nothing. The model then runs to the end by itself: that is
- * right.
+ * While the server has run dry (not playing), the device's buffer holds silence behind our last
+ * samples, and the difference means nothing. The model then runs to the end by itself, which is
+ * correct.
  */
 static void report_came(pa_stream *stream, void *opaque)
 {
@@ -135,7 +141,7 @@ static void started(pa_stream *stream, void *opaque)
     ask_for_report(opaque);
 }
 
-/* A sound so short that it was over before the first report: it began just now, more or less. */
+/* A short sound may be over before the first report. It then began at about this time. */
 static void ran_dry(pa_stream *stream, void *opaque)
 {
     (void)stream;
@@ -181,8 +187,8 @@ static int new_stream(struct audio_pulse *pulse)
 }
 
 /*
- * prebuf is one frame: the sound starts with the first data, also that of a file shorter than any
- * usual prebuf, and never needs to be told that the end has come.
+ * prebuf is one frame, so the sound starts with the first data, even for a file shorter than any
+ * usual prebuf, and the server need not be informed of the end of the data.
  */
 static int connect_stream(struct audio_pulse *pulse)
 {
@@ -269,8 +275,8 @@ static int blocked_code(struct audio_sink *sink)
 }
 
 /*
- * When the model has come to the end of the old sound, it must not run on over the new: the server
- * plays that only from when it gets it, and will tell when that was.
+ * When the model has reached the end of the old sound, it must not run on into the new sound: the
+ * server plays the new sound only after it gets it, and will report when that was.
  */
 static void append(struct audio_pulse *pulse, int frames, int64_t pts_ns)
 {
@@ -286,7 +292,10 @@ static void append(struct audio_pulse *pulse, int frames, int64_t pts_ns)
         ask_for_report(pulse);
 }
 
-/* Under the mainloop's lock. As much as the server wants now; frames taken, or a negative code. */
+/*
+ * Under the mainloop's lock. Writes as much as the server wants now. Returns the number of frames
+ * written, or a negative code.
+ */
 static int write_some(struct audio_pulse *pulse, const float *samples, int frames, int64_t pts_ns)
 {
     const size_t frame_size = sizeof(float) * (size_t)pulse->sink.format.channels;
@@ -325,7 +334,8 @@ static int pulse_write(struct audio_sink *sink, const float *samples, int frames
 }
 
 /*
- * The model stands at once; the server follows. After going on its report starts the model again.
+ * The model stands at once; the server follows. When the sound goes on, the server's report starts
+ * the model again.
  */
 static void pulse_pause(struct audio_sink *sink, bool paused)
 {

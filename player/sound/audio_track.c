@@ -14,8 +14,8 @@
 enum {
     SILENCE_FRAMES = 4096,
     SILENCE_LIMIT_S = 600,    /* a longer gap is a jump of the file's time stamps, and the clock jumps with them */
-    HOLE_NS = 20 * NS_PER_MS, /* a smaller one may be a time stamp that was rounded; the sink's clock follows it */
-    CATCH_UP_NS = 500 * NS_PER_MS, /* sound that is late by less sets the clock back, and nothing of it is lost */
+    HOLE_NS = 20 * NS_PER_MS, /* a smaller gap may come from a rounded time stamp; the sink's clock follows it */
+    CATCH_UP_NS = 500 * NS_PER_MS, /* sound that is late by less than this sets the clock back, and no sound is lost */
 };
 
 struct audio_track {
@@ -25,14 +25,14 @@ struct audio_track {
     AVFrame *frame;
     struct audio_sink *sink;
     struct audio_format format;
-    AVChannelLayout in_layout; /* with rate and sample format: what swr was configured for */
+    AVChannelLayout in_layout; /* swr was configured for this layout and the rate and format below */
     int in_rate;
     int in_format;
 
-    int64_t expected_ns;    /* what is written next belongs here */
-    bool started;           /* expected_ns was reached; sound before it is cut until then */
+    int64_t expected_ns;    /* PTS of the sound that is written next */
+    bool started;           /* expected_ns was reached; until then, sound before it is cut */
     bool runs_on;           /* main thread: the clock does not wait for the sound */
-    _Atomic int64_t ran_to; /* and it ran to here; taken by the feeder. Relaxed: nothing travels with it */
+    _Atomic int64_t ran_to; /* the clock ran to here; taken by the feeder. Relaxed: it publishes no other data */
     _Atomic bool is_ended;  /* set by the feeder (release) after its last write, read by the main thread (acquire) */
     float *samples;         /* the converted block, feeder only */
     int samples_room;       /* in frames */
@@ -141,7 +141,10 @@ static int reserve_samples(struct audio_track *track, int frames)
     return ret;
 }
 
-/* The samples as the sink wants them (NULL: what swr still holds): how many frames stand in track->samples, or an error. */
+/*
+ * Converts the samples (NULL: those that swr still holds) to the sink's format. Returns how many frames are in
+ * track->samples, or an error.
+ */
 static int convert(struct audio_track *track, const uint8_t **samples, int count)
 {
     const int room = swr_get_out_samples(track->swr, count);
@@ -172,7 +175,7 @@ static int write_silence_until(struct audio_track *track, int64_t to_ns)
     return 0;
 }
 
-/* Where the clock ran on without sound, the sound goes on from where the clock is, and not from where it ended. */
+/* If the clock ran on without sound, the sound goes on at the clock's time, not where the sound ended. */
 static void catch_up(struct audio_track *track)
 {
     const int64_t ran_to_ns = atomic_exchange_explicit(&track->ran_to, INT64_MIN, memory_order_relaxed);
@@ -182,7 +185,7 @@ static void catch_up(struct audio_track *track)
     track->started = false;
 }
 
-/* How many of the frames from pts_ns on lie before the place where the sound is to begin. */
+/* Returns how many of the frames from pts_ns on lie before the place where the sound is to begin. */
 static int frames_to_cut(const struct audio_track *track, int64_t pts_ns, int frames)
 {
     if (track->started || pts_ns == AV_NOPTS_VALUE || pts_ns >= track->expected_ns)
@@ -211,7 +214,7 @@ static int write_converted(struct audio_track *track, int64_t pts_ns, int frames
     return write_block(track, track->samples + (size_t)cut * track->format.channels, frames - cut);
 }
 
-/* What the resampler still holds follows on from what was written. */
+/* Writes what the resampler still holds. It follows on from the sound before it. */
 static int write_tail(struct audio_track *track)
 {
     if (!track->swr)
@@ -235,7 +238,7 @@ static int write_frame(struct audio_track *track)
         if (ret < 0)
             return ret;
         if (configure_swr(track) < 0)
-            return 0; /* no sound that can be played; the next may be */
+            return 0; /* this sound cannot be played; the next may be playable */
     }
     int64_t pts_ns = clip_pts_ns(track->stream, track->frame->best_effort_timestamp);
     if (pts_ns != AV_NOPTS_VALUE)
@@ -246,7 +249,7 @@ static int write_frame(struct audio_track *track)
 
 int audio_track_feed(struct audio_track *track, const AVPacket *packet)
 {
-    avcodec_send_packet(track->avctx, packet); /* damage shows as silence, and the next packet may be whole */
+    avcodec_send_packet(track->avctx, packet); /* an error is ignored: damage becomes silence; the next packet may be whole */
     while (avcodec_receive_frame(track->avctx, track->frame) >= 0) {
         const int ret = write_frame(track);
         av_frame_unref(track->frame);
@@ -277,7 +280,9 @@ int audio_track_heard(struct audio_track *track, bool starved, int64_t clock_ns,
 {
     const bool dry = audio_sink_drained(track->sink);
     const int ret = audio_sink_heard(track->sink, pts_ns);
-    /* Kept until there is sound again: each picture that is taken lets the feeder work for a moment. */
+    /*
+     * Keep runs_on until there is sound again: `starved` ends whenever a taken picture lets the feeder work a moment.
+     */
     track->runs_on = dry && (track->runs_on || starved || ret == -EAGAIN);
     if (!track->runs_on)
         return ret;

@@ -2,7 +2,7 @@
 /*
  * The sound of a clip: its decoder, the conversion to what the sink plays, and the sink.
  *
- * The feeder thread feeds; everything else is the main thread's.
+ * The feeder thread feeds the track; the main thread calls everything else.
  */
 #ifndef PLAYER_AUDIO_TRACK_H
 #define PLAYER_AUDIO_TRACK_H
@@ -15,9 +15,9 @@
 struct audio_track;
 
 /*
- * Opens the decoder of clip->audio and a sink of that kind ("auto": pulse, else null with a note). The sink starts
- * paused. Returns 0, or a negative code with the reason in why. destroy accepts an empty pointer and clears it; no feeder
- * may run then.
+ * Opens the decoder of clip->audio and a sink of that kind ("auto": pulse, otherwise null with a note in the log). The
+ * sink starts paused. Returns 0, or a negative code with the reason in why. audio_track_destroy accepts an empty
+ * pointer and clears it; call it only while no feeder runs.
  */
 int audio_track_create(struct audio_track **out, const struct clip *clip, const char *sink_kind, char *why,
                        size_t why_size);
@@ -26,28 +26,29 @@ void audio_track_destroy(struct audio_track **track);
 struct audio_sink *audio_track_sink(struct audio_track *track);
 
 /*
- * While no feeder runs: forget what is in flight. Sound before start_ns is cut; where it begins later or has a hole, of up
- * to ten minutes, there is silence, so that the clock runs through it.
+ * While no feeder runs: drops what is in flight. Sound before start_ns is cut. If the sound begins later or has a gap,
+ * of up to ten minutes, silence is written, so that the clock runs through the gap.
  */
 void audio_track_restart(struct audio_track *track, int64_t start_ns);
 
 /*
- * Feeder: decodes a packet (NULL: the end) and writes it to the sink; blocks while the sink is full. Damaged packets are
- * passed over. Returns 0, or a negative code when the sink was interrupted or is gone.
+ * Feeder: decodes a packet (NULL: the end) and writes it to the sink. Blocks while the sink is full. Skips damaged
+ * packets. Returns 0, or a negative code when the sink was interrupted or is gone.
  */
 int audio_track_feed(struct audio_track *track, const AVPacket *packet);
 
-/* Feeder: nothing follows, after the last feed or instead of it. */
+/* Feeder: marks the end of the sound. Call it after the last audio_track_feed or instead of it. */
 void audio_track_end(struct audio_track *track);
 
 /*
- * Which PTS is heard now; as audio_sink_heard. Where nothing is left to be heard the clock stands, and the pictures wait
- * for the sound; except that -EAGAIN lets it run on while there was no sound yet, or while `starved`: the feeder cannot
- * bring any, as it waits for pictures to be taken. Sound that comes afterwards begins where the clock is then: clock_ns.
+ * Sets *pts_ns to the PTS that is heard now, like audio_sink_heard. When no sound is left to be heard, the clock stands
+ * and the pictures wait for the sound. In two cases this returns -EAGAIN instead, so that the clock runs on: while
+ * there was no sound yet, and while `starved`, when the feeder cannot deliver sound because it waits for the main
+ * thread to take pictures. Sound that comes afterwards begins at the clock's time, which is clock_ns.
  */
 int audio_track_heard(struct audio_track *track, bool starved, int64_t clock_ns, int64_t *pts_ns);
 
-/* True once the last sample has been heard, or when the sink is gone: the sound is no clock any more. */
+/* True once the last sample has been heard, or when the sink is gone: the sound no longer sets the clock. */
 bool audio_track_is_over(struct audio_track *track);
 
 /* True when the sink is gone, so that the rest of the sound cannot be heard. */

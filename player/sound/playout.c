@@ -7,12 +7,12 @@
 #include "ns.h"
 
 /*
- * Matroska rounds time stamps to 1 ms, some AVI and FLV muxers worse; 5 ms of A-V is far below what
- * anyone notices.
+ * Matroska rounds time stamps to 1 ms; some AVI and FLV muxers round them more coarsely. 5 ms of
+ * A-V is far below what anyone notices.
  */
 static const int64_t jump_ns = 5 * NS_PER_MS;
 
-/* A file that goes back by more than this starts anew; by less, it has overlapping packets. */
+/* If time stamps go back by more than this, the file starts anew; by less, its packets overlap. */
 static const int64_t restart_ns = NS_PER_S;
 
 void playout_init(struct playout *playout, int rate)
@@ -20,7 +20,7 @@ void playout_init(struct playout *playout, int rate)
     *playout = (struct playout){.rate = rate};
 }
 
-/* Whole seconds apart from the rest: ns * rate alone would overflow after 7 hours at 384 kHz. */
+/* Converts whole seconds separately: ns * rate would overflow after 7 hours at 384 kHz. */
 int64_t playout_frames(const struct playout *playout, int64_t ns)
 {
     return ns / NS_PER_S * playout->rate + ns % NS_PER_S * playout->rate / NS_PER_S;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A model of a device that plays samples at a constant rate: which sample leaves it now, and which
- * PTS that has.
+ * A model of a device that plays samples at a constant rate. It says which sample leaves the device
+ * now, and which PTS that sample has.
  *
- * The null sink is this model and nothing else. The PulseAudio sink corrects it by what the server
+ * The null sink is only this model. The PulseAudio sink corrects the model with the server's
  * reports, so that asking for the time costs no round trip. Time is always an argument: nothing
  * here reads a clock, waits or locks.
  *
@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 /*
- * One second of sound with a jump at every 20 ms packet would need 50. When they run out the newest
- * is merged with what follows it: the clock is then off by the jumps, for a second.
+ * One second of sound with a jump at every 20 ms packet would need 50 segments. When no segment is
+ * free, new sound is merged into the newest one: the clock is then off by the jumps, for a second.
  */
 enum { PLAYOUT_SEGMENTS = 64 };
 
@@ -38,38 +38,38 @@ struct playout {
     int64_t anchor_ns;
     bool running;
     bool heard;          /* last_pts_ns is valid */
-    int64_t last_pts_ns; /* what playout_heard answered last: it does not run backwards */
-    int first_segment;   /* a ring: the segment being heard, and those behind it */
+    int64_t last_pts_ns; /* playout_heard's last result: the PTS does not run backwards */
+    int first_segment;   /* a ring: the segment being heard, followed by the later ones */
     int segment_count;
     struct playout_segment segment[PLAYOUT_SEGMENTS];
 };
 
-/* Empty and standing. Also the way to flush: nothing of the past remains. */
+/* Makes the model empty and standing. Also call this to flush: it forgets the whole past. */
 void playout_init(struct playout *playout, int rate);
 
 /*
- * `frames` more frames, the first of them at pts_ns, or following on if that is AUDIO_PTS_UNKNOWN.
+ * Appends `frames` frames. The first is at pts_ns, or follows on if that is AUDIO_PTS_UNKNOWN.
  */
 void playout_append(struct playout *playout, int64_t frames, int64_t pts_ns);
 
-/* From now on the position runs, beginning with `frame`. Also corrects a running one. */
+/* Lets the position run from now on, beginning with `frame`. Also corrects a running position. */
 void playout_run(struct playout *playout, int64_t frame, int64_t now_ns);
 
-/* The position stands. */
+/* Stops the position. */
 void playout_hold(struct playout *playout, int64_t now_ns);
 
 int64_t playout_position(const struct playout *playout, int64_t now_ns);
 
-/* Frames written and not yet played; 0: starved, or empty. */
+/* Returns how many frames are written and not yet played; 0: starved, or empty. */
 int64_t playout_buffered(const struct playout *playout, int64_t now_ns);
 
 /*
- * As audio_sink_heard: 0, or -EAGAIN while nothing has been heard. Forgets the segments that have
- * passed.
+ * Like audio_sink_heard: returns 0, or -EAGAIN while nothing has been heard. Drops the segments
+ * that have passed.
  */
 int playout_heard(struct playout *playout, int64_t now_ns, int64_t *pts_ns);
 
-/* Durations at this rate, rounded down; without overflow over any time a player can run. */
+/* Convert durations at this rate, rounded down. No overflow for any time that a player can run. */
 int64_t playout_frames(const struct playout *playout, int64_t ns);
 int64_t playout_ns(const struct playout *playout, int64_t frames);
 

@@ -34,7 +34,7 @@ static void limit_came(pa_mainloop_api *api, pa_time_event *event, const struct 
     pulse_server_wake(server);
 }
 
-/* The new thread inherits the mask: signals are for main. */
+/* The new thread inherits the signal mask, so that only main gets signals. */
 static int start_thread(struct pulse_server *server)
 {
     sigset_t all, before;

@@ -31,14 +31,14 @@ static void discard_other_streams(struct clip *clip)
     }
 }
 
-/* FFmpeg's callback: whether to break off reading. */
+/* FFmpeg's callback: returns whether to break off reading. */
 static int is_broken_off(void *opaque)
 {
     const struct clip *const clip = opaque;
     return (clip->stop && *clip->stop) || atomic_load_explicit(&clip->broken_off, memory_order_relaxed);
 }
 
-/* One try. A failed one leaves no format behind. */
+/* Tries once to open the input. On failure clip->format is NULL or freed. */
 static int open_input(struct clip *clip, const char *url)
 {
     clip->format = avformat_alloc_context();
@@ -53,7 +53,7 @@ static int open_path(struct clip *clip, const char *path)
     char *const url = access(path, F_OK) ? av_strdup(path) : av_asprintf("file:%s", path);
     int ret = url ? 0 : AVERROR(ENOMEM);
     if (url) {
-        /* A named pipe without a writer: any signal ends the system call. */
+        /* Opening a named pipe without a writer blocks, and any signal ends that system call. */
         do {
             ret = open_input(clip, url);
         } while (ret == AVERROR(EINTR) && !is_broken_off(clip));
@@ -84,7 +84,7 @@ static int open_streams(struct clip *clip, const char *path, char *why, size_t w
     }
     ret = avformat_find_stream_info(clip->format, NULL);
     if (ret >= 0 && is_broken_off(clip))
-        ret = AVERROR_EXIT; /* the streams that were found may be half of them */
+        ret = AVERROR_EXIT; /* some streams may not have been found yet */
     if (ret < 0)
         explain(why, why_size, "cannot find its streams", ret);
     return ret;
@@ -121,7 +121,7 @@ void clip_break_off(struct clip *clip, bool on)
     const bool was_on = atomic_exchange_explicit(&clip->broken_off, on, memory_order_relaxed);
     if (on || !was_on || !clip->format->pb)
         return;
-    clip->format->pb->error = 0; /* or the next read would report the broken one */
+    clip->format->pb->error = 0; /* otherwise the next read would report the error of the broken one */
     clip->format->pb->eof_reached = 0;
 }
 

@@ -2,8 +2,8 @@
 /*
  * A media file that is open for reading, and decoders for its streams.
  *
- * Used by the player's feeder and by dlex-qoe. Not thread-safe but for clip_break_off: one thread reads a clip; the facts
- * (streams, durations) may be read by others after clip_open, as they do not change.
+ * Used by the player's feeder and by dlex-qoe. Not thread-safe except for clip_break_off: one thread reads a clip.
+ * Other threads may read its facts (streams, durations) after clip_open, because they do not change.
  */
 #ifndef PLAYER_CLIP_H
 #define PLAYER_CLIP_H
@@ -22,49 +22,60 @@ struct clip {
     AVStream *audio; /* NULL: the file has none */
 
     const volatile sig_atomic_t *stop; /* see clip_open */
-    _Atomic bool broken_off;           /* by clip_break_off; relaxed: nothing travels with it */
+    _Atomic bool broken_off;           /* set by clip_break_off; relaxed: it publishes no other data */
 };
 
 /*
- * Opens the file and picks the best video and the best audio stream. What exists as a file is one, whatever its name looks
- * like ("Alien:Film.ts"); any other path is FFmpeg's to understand (a URL). Returns 0, or a negative AVERROR with a
- * sentence's middle in why ("cannot open it: No such file or directory"). clip_close accepts a clip of zeros.
+ * Opens the file and picks the best video and the best audio stream. A path that exists as a file is opened as a file,
+ * even if it looks like a URL ("Alien:Film.ts"). FFmpeg interprets any other path (a URL). Returns 0, or a negative
+ * AVERROR with the middle of a sentence in why ("cannot open it: No such file or directory"). clip_close accepts a clip
+ * of zeros.
  *
- * Blocks for the disk, or for a pipe's writer, here and in each read. Where stop is given, reading breaks off with
- * AVERROR_EXIT once *stop is set, e.g. by a signal's handler without SA_RESTART in the thread that reads. The clip must
- * not move while it is open.
+ * Blocks for the disk, or for a pipe's writer, here and in each read. If stop is given, reading breaks off with
+ * AVERROR_EXIT once *stop is set, e.g. by a signal handler without SA_RESTART in the thread that reads. The clip must
+ * not move in memory while it is open.
  */
 int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *stop, char *why, size_t why_size);
 void clip_close(struct clip *clip);
 
 /*
- * Any thread: while on, reads fail with AVERROR_EXIT instead of blocking. One that is blocked in the kernel must be woken
- * by a signal. Off, once no thread reads: the clip may be read again.
+ * Any thread: while on, reads fail with AVERROR_EXIT instead of blocking. A read that is blocked in the kernel must be
+ * woken by a signal. Turn it off when no thread reads; the clip may then be read again.
  */
 void clip_break_off(struct clip *clip, bool on);
 
 /*
- * A decoder of the stream, with one thread and opaque values copied from packets to pictures (AV_CODEC_FLAG_COPY_OPAQUE).
- * prepare, if given, is called with `opaque` before the decoder is opened, e.g. to set its gate. The caller frees *out
- * with avcodec_free_context. Errors as clip_open.
+ * Opens a decoder of the stream. It has one thread and copies opaque values from packets to pictures
+ * (AV_CODEC_FLAG_COPY_OPAQUE). prepare, if given, is called with `opaque` before the decoder is opened, e.g. to set its
+ * gate. The caller frees *out with avcodec_free_context. Errors are as for clip_open.
  */
 int clip_open_decoder(AVCodecContext **out, const AVStream *stream, void (*prepare)(AVCodecContext *, void *),
                       void *opaque, char *why, size_t why_size);
 
-/* A time stamp of the stream in ns, or AV_NOPTS_VALUE. The one conversion of the whole tree, so that pts_ns compare equal. */
+/*
+ * Returns a time stamp of the stream in ns, or AV_NOPTS_VALUE. The whole tree uses this one conversion, so that equal
+ * time stamps give equal pts_ns.
+ */
 int64_t clip_pts_ns(const AVStream *stream, int64_t pts);
 
-/* The time from one picture to the next in ns, by the stream's frame rate; 40 ms where the file does not tell. */
+/*
+ * Returns the time from one picture to the next in ns, from the stream's frame rate; 40 ms if the file does not give
+ * it.
+ */
 int64_t clip_frame_duration_ns(const struct clip *clip);
 
-/* The earliest time in the file in ns, and its length in ns (0: unknown). */
+/* Return the earliest time in the file in ns, and the file's length in ns (0: unknown). */
 int64_t clip_start_ns(const struct clip *clip);
 int64_t clip_duration_ns(const struct clip *clip);
 
-/* Whether the input can go to another place (a pipe and a bare stream without time stamps cannot). Any time. */
+/*
+ * Returns whether the input can seek (a pipe and a bare stream without time stamps cannot). May be called at any time.
+ */
 bool clip_can_seek(const struct clip *clip);
 
-/* SHA-256 of the file in lower-case hex with its terminator. Returns 0 or a negative errno. Reads the whole file. */
+/*
+ * Writes the file's SHA-256 in lower-case hex with a terminator. Returns 0 or a negative errno. Reads the whole file.
+ */
 int clip_sha256(const char *path, char hex[65]);
 
 #endif

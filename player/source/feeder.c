@@ -9,12 +9,12 @@
 #include <time.h>
 
 enum {
-    PATIENCE_NS = 100 * NS_PER_MS, /* a disk that spins answers sooner */
+    PATIENCE_NS = 100 * NS_PER_MS, /* a spinning disk answers sooner */
     WAKING_STEP_NS = 20 * NS_PER_MS,
     WAKING_SIGNAL = SIGUSR2,
 };
 
-/* Which outputs get nothing more: their stream has come to its end, or past the part that is played. */
+/* Which outputs get no more packets, because their stream has ended or is past the part that is played. */
 struct progress {
     bool video_done;
     bool audio_done;
@@ -27,7 +27,7 @@ static bool is_stopped(const struct feeder *feeder)
 
 static bool is_past_end(const struct feeder *feeder, const AVStream *stream, const AVPacket *packet)
 {
-    /* The decode time stamp: a reference picture after the end may still be needed by a picture before it. */
+    /* Use the decode time stamp: a picture before the end may still need a reference picture after it. */
     const int64_t ts = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
     return ts != AV_NOPTS_VALUE && clip_pts_ns(stream, ts) >= feeder->end_ns;
 }
@@ -46,7 +46,7 @@ static int hand_over_video(struct feeder *feeder, AVPacket *packet, struct progr
         return 0;
     if (!is_past_end(feeder, feeder->clip->video, packet))
         return feeder->video.take(feeder->video.opaque, packet);
-    end_output(&feeder->video, &progress->video_done); /* now, as the sound may go on for longer */
+    end_output(&feeder->video, &progress->video_done); /* now, because the sound may go on for longer */
     return 0;
 }
 
@@ -56,7 +56,7 @@ static void hand_over_audio(struct feeder *feeder, AVPacket *packet, struct prog
         return;
     if (is_past_end(feeder, feeder->clip->audio, packet))
         end_output(&feeder->audio, &progress->audio_done);
-    else if (feeder->audio.take(feeder->audio.opaque, packet) < 0) /* the device is gone, or we are being stopped */
+    else if (feeder->audio.take(feeder->audio.opaque, packet) < 0) /* the device is gone, or the feeder is stopping */
         progress->audio_done = true;
 }
 
@@ -86,7 +86,7 @@ static void *feed(void *arg)
     }
     if (ret < 0 && ret != AVERROR_EOF && ret != -ECANCELED && ret != AVERROR_EXIT && !is_stopped(feeder))
         log_error("reading stopped before the end of the file: %s", av_err2str(ret));
-    end_output(&feeder->video, &progress.video_done); /* before the sound's end, which may wait for the sink to drain */
+    end_output(&feeder->video, &progress.video_done); /* first: ending the sound may wait for the sink to drain */
     end_output(&feeder->audio, &progress.audio_done);
     av_packet_free(&packet);
     return NULL;
@@ -97,7 +97,7 @@ static void do_nothing(int number)
     (void)number;
 }
 
-/* A signal that ends a blocking system call of the feeder and does nothing else. */
+/* Installs the handler of a signal that ends a blocking system call of the feeder and does nothing else. */
 static void prepare_waking(void)
 {
     struct sigaction action = {.sa_handler = do_nothing};
@@ -129,8 +129,8 @@ static bool joined_within(pthread_t thread, int64_t wait_ns)
 }
 
 /*
- * A read that goes on is waited for, so that the next one begins at a packet. One that hangs is broken off; the signal is
- * repeated, as it is lost on a thread that is just about to enter the kernel.
+ * Waits for a read that makes progress, so that the next read begins at a packet. Breaks off a read that hangs. The
+ * signal is repeated, because it has no effect on a thread that is just about to enter the kernel.
  */
 static void join(struct feeder *feeder)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The light thread that reads the file and hands each packet to where it is wanted.
+ * The light thread that reads the file and hands each packet to the output that wants it.
  *
- * It exists so that sound does not starve while a decode is long: video packets go to a queue, sound is decoded in this
- * thread. While it runs, the clip and what its outputs need are its own; to seek, the main thread stops it, moves the clip,
- * and starts it again.
+ * It exists so that sound does not starve during a long decode: video packets go to a queue, and sound is decoded in
+ * this thread. While it runs, only this thread uses the clip and what the outputs need. To seek, the main thread stops
+ * the feeder, moves the clip, and starts the feeder again.
  */
 #ifndef PLAYER_FEEDER_H
 #define PLAYER_FEEDER_H
@@ -19,13 +19,13 @@
 struct feeder_output {
     void *opaque;
     /*
-     * Feeder: a packet, whose reference may be taken. May block. A negative code: no more packets are wanted; -ECANCELED
-     * while interrupted.
+     * Feeder: hands over a packet. The function may take its reference and may block. It returns a negative code if it
+     * wants no more packets; -ECANCELED while interrupted.
      */
     int (*take)(void *opaque, AVPacket *packet);
-    /* Feeder: nothing follows. May block. Not called for sound whose take has failed. */
+    /* Feeder: no packet follows. May block. Not called for sound whose take has failed. */
     void (*end)(void *opaque);
-    /* Main thread: while on, take and end return soon. Off, with no feeder running: the output is usable again. */
+    /* Main thread: while on, take and end return soon. Turned off while no feeder runs: the output is usable again. */
     void (*interrupt)(void *opaque, bool on);
 };
 
@@ -33,7 +33,7 @@ struct feeder {
     struct clip *clip;
     struct feeder_output video; /* take NULL: no video is wanted. When take fails, reading ends */
     struct feeder_output audio; /* take NULL: no sound is wanted. When take fails, reading goes on without it */
-    int64_t end_ns; /* packets from there on are not wanted; INT64_MAX: all are */
+    int64_t end_ns; /* packets from this time on are not wanted; INT64_MAX: all are wanted */
 
     pthread_t thread;
     bool running;
@@ -41,14 +41,15 @@ struct feeder {
 };
 
 /*
- * Starts the thread. The fields above are set by the caller. Returns 0 or a negative errno. All signals are blocked in the
- * thread but SIGUSR2, which wakes it from a read that hangs: the feeder installs a handler for it that does nothing.
+ * Starts the thread. The caller has set the fields above. Returns 0 or a negative errno. All signals are blocked in the
+ * thread except SIGUSR2, which wakes it from a read that hangs. The feeder installs a handler for SIGUSR2 that does
+ * nothing.
  */
 int feeder_start(struct feeder *feeder);
 
 /*
- * Ends and joins the thread if it runs; wakes it wherever it waits, for a pipe's stalled writer after 0.1 s. The outputs
- * are usable again after it. Main thread.
+ * Ends and joins the thread if it runs. Wakes the thread wherever it waits; a wait for a pipe's stalled writer is
+ * broken off after 0.1 s. The outputs are usable again afterwards. Main thread.
  */
 void feeder_stop(struct feeder *feeder);
 

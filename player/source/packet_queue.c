@@ -14,7 +14,7 @@ enum { FIRST_ROOM = 256 };
 struct packet_queue {
     pthread_mutex_t lock;   /* guards everything below; taken by the feeder and the main thread */
     pthread_cond_t changed; /* something was pushed, taken, ended or cancelled; CLOCK_MONOTONIC */
-    AVFifo *packets;        /* of AVPacket * */
+    AVFifo *packets;        /* elements are AVPacket * */
     int64_t bytes;
     int64_t limit_bytes;
     bool full; /* a push waits for room */

@@ -13,11 +13,14 @@ struct packet_queue;
 
 enum queue_status {
     QUEUE_PACKET,  /* *packet belongs to the caller: av_packet_free */
-    QUEUE_EMPTY,   /* nothing within the time given */
+    QUEUE_EMPTY,   /* no packet came within the given time */
     QUEUE_DRAINED, /* the end was pushed, and everything before it was taken */
 };
 
-/* Holds at most limit_bytes (at least one packet). Returns 0 or -ENOMEM. destroy accepts an empty pointer, clears it. */
+/*
+ * Creates a queue that holds at most limit_bytes (at least one packet). Returns 0 or -ENOMEM. queue_destroy accepts an
+ * empty pointer and clears it.
+ */
 int queue_create(struct packet_queue **out, int64_t limit_bytes);
 void queue_destroy(struct packet_queue **queue);
 
@@ -27,19 +30,22 @@ void queue_destroy(struct packet_queue **queue);
  */
 int queue_push(struct packet_queue *queue, AVPacket *packet);
 
-/* Feeder: nothing follows. */
+/* Feeder: no packet follows. */
 void queue_push_end(struct packet_queue *queue);
 
 /* Main thread: waits up to wait_ns for a packet. */
 enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64_t wait_ns);
 
-/* Main thread: whether queue_push is blocked, so that the feeder brings nothing else either, no sound for example. */
+/*
+ * Main thread: returns whether queue_push is blocked, in which case the feeder delivers nothing else either, e.g.
+ * sound.
+ */
 bool queue_is_full(struct packet_queue *queue);
 
-/* Main thread: a blocked queue_push returns, and later ones do not block but fail, until queue_reset. */
+/* Main thread: makes a blocked queue_push return. Until queue_reset, later calls fail instead of blocking. */
 void queue_cancel(struct packet_queue *queue);
 
-/* Main thread, while no feeder runs: empty and usable again. */
+/* Main thread, while no feeder runs: empties the queue and makes it usable again. */
 void queue_reset(struct packet_queue *queue);
 
 #endif

@@ -16,7 +16,7 @@ static bool ffmpeg_muted;
 static bool status_wanted;
 static bool status_stands;
 static int ffmpeg_lines;
-/* Guards status_stands, ffmpeg_lines and the order of lines on stderr; taken by every thread that speaks. */
+/* Guards status_stands, ffmpeg_lines and the order of lines on stderr; taken by every thread that prints. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void clear_status(void)

@@ -18,7 +18,7 @@ static bool is_asked_for(const struct placement *placement)
     return placement->has_policy || placement->cpu >= 0;
 }
 
-/* As the kernel writes such sets. */
+/* Writes the set into text as the kernel does ("0-2,5"), and returns text. */
 static const char *spell_cpus(const cpu_set_t *set, char *text, size_t size)
 {
     size_t length = 0;
@@ -42,7 +42,7 @@ static cpu_set_t only(int cpu)
     return set;
 }
 
-/* Those we were given but one; where that was all, whatever the machine has besides. */
+/* Returns the given CPUs without this one. If no CPU is left, returns all other CPUs of the machine. */
 static cpu_set_t all_but(int cpu, const cpu_set_t *given)
 {
     cpu_set_t set = *given;
@@ -75,7 +75,7 @@ int placement_prepare(struct placement *placement)
     return 0;
 }
 
-/* Our group in the unified hierarchy, "/dlex-bench-cpu1"; "" where there is none, or only the root. */
+/* Reads this process's group in the unified hierarchy ("/dlex-bench-cpu1"); "" if there is none, or only the root. */
 static void read_group(char group[PATH_MAX])
 {
     char line[PATH_MAX];
@@ -91,7 +91,7 @@ static void read_group(char group[PATH_MAX])
     fclose(groups);
 }
 
-/* Where the CPU is a partition, nothing that belongs to it may run elsewhere: a thread leaves for the group above. */
+/* Moves a thread to the parent group. If the CPU is a partition, the threads of its group may not run on other CPUs. */
 static void leave_group(pid_t thread)
 {
     char group[PATH_MAX];
@@ -116,7 +116,7 @@ static void place_other(const struct placement *placement, struct placement_fact
     if (placement->cpu < 0 || !sched_setaffinity(thread, sizeof placement->others, &placement->others))
         return;
     leave_group(thread);
-    sched_setaffinity(thread, sizeof placement->others, &placement->others); /* on one CPU there is no elsewhere */
+    sched_setaffinity(thread, sizeof placement->others, &placement->others); /* fails if there is only one CPU */
 }
 
 static void name_of(pid_t thread, char name[16])
@@ -146,7 +146,7 @@ static void note_thread(const struct placement *placement, struct placement_fact
     spell_cpus(&cpus, fact->cpus, sizeof fact->cpus);
 }
 
-/* Of every thread but main. */
+/* Calls visit for every thread except main. */
 static void each_other(const struct placement *placement, struct placement_facts *facts,
                        void (*visit)(const struct placement *placement, struct placement_facts *facts, pid_t thread))
 {

@@ -2,9 +2,10 @@
 /*
  * Where the player runs, and under which policy (seed 000, section 8, Table 2).
  *
- * Both are the main thread's, which decodes and presents. All other threads (the feeder, PulseAudio's, SDL's) are under
- * SCHED_OTHER and, when a CPU was asked for, on the other CPUs: a reservation then holds what the paper reserves for, and
- * sound does not starve under it. They are moved, not born there: what the main thread starts begins on its CPU.
+ * CPU and policy apply to the main thread, which decodes and presents. All other threads (the feeder, PulseAudio's,
+ * SDL's) are under SCHED_OTHER and, when a CPU was requested, on the other CPUs. A reservation then holds only the work
+ * that the paper reserves for, and sound does not starve. The other threads are moved after their start, because a
+ * thread that the main thread starts begins on the main thread's CPU.
  */
 #ifndef PLAYER_PLACEMENT_H
 #define PLAYER_PLACEMENT_H
@@ -16,15 +17,15 @@
 
 enum { PLACEMENT_THREADS_MAX = 16 };
 
-/* What the user asked for. Neither: everything stays as it was found. */
+/* What the user asked for. Without a policy and a CPU, everything stays as it is. */
 struct placement {
     bool has_policy;
     struct thread_policy policy;
-    int cpu;          /* -1: none was named */
+    int cpu;          /* -1: no CPU was requested */
     cpu_set_t others; /* filled in by placement_prepare: where the other threads go */
 };
 
-/* What became of it, as the kernel tells. The first thread is main. */
+/* The actual policies and CPUs of the threads, as the kernel reports them. The first thread is main. */
 struct placement_facts {
     int thread_count;
     struct thread_facts {
@@ -35,22 +36,23 @@ struct placement_facts {
 };
 
 /*
- * Once, before SDL and before other threads exist: sees that there is such a CPU, and has SDL draw by its software renderer
- * unless SDL_RENDER_DRIVER says otherwise (its GL driver starts threads that draw outside the policy). Main thread.
- * Returns 0, or a negative errno after logging why.
+ * Call once, before SDL is started and before other threads exist. Checks that the CPU exists. Makes SDL draw with its
+ * software renderer unless SDL_RENDER_DRIVER says otherwise, because SDL's GL driver starts threads that draw outside
+ * the policy. Main thread. Returns 0, or a negative errno after logging why.
  */
 int placement_prepare(struct placement *placement);
 
 /*
- * Puts main and all other threads in their places. After each start of threads; main thread. Does nothing where nothing
- * was asked for, but tells the facts then too. Returns 0, or a negative errno after logging why.
+ * Sets the policy and CPUs of main and of all other threads. Call it after each start of threads, on the main thread.
+ * If nothing was requested it changes nothing, but still fills in *facts. Returns 0, or a negative errno after logging
+ * why.
  */
 int placement_apply(const struct placement *placement, struct placement_facts *facts);
 
 /*
- * Takes the main thread out of the policy and off the CPU that were asked for, because playing has ended: writing a record
- * is not part of what they are there for. placement_apply puts it back for the next file. Main thread; cannot fail: where
- * the thread must stay on that CPU, it stays there under SCHED_OTHER.
+ * Takes the main thread out of the requested policy and off the requested CPU. Call it when playing has ended, because
+ * policy and CPU are not meant for writing a record. placement_apply restores them for the next file. Main thread.
+ * Cannot fail: if the thread must stay on that CPU, it stays there under SCHED_OTHER.
  */
 void placement_leave(const struct placement *placement);
 

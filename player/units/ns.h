@@ -10,7 +10,7 @@
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_S  INT64_C(1000000000)
 
-/* A time stamp that is not known; FFmpeg's AV_NOPTS_VALUE and an empty field of a record are the same number. */
+/* A time stamp that is not known. FFmpeg's AV_NOPTS_VALUE and an empty field of a record have the same value. */
 #define NS_UNKNOWN INT64_MIN
 
 static inline int64_t ns_from_timespec(struct timespec time)

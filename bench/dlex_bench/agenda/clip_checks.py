@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is wrong with an agenda's clips, as far as it can be told before any of them is made or played."""
+"""Finds errors in an agenda's clips, as far as this is possible before any of them is made or played."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from .recipes import Recipe, difference_of, is_stamped, read_recipes
 Place = tuple[int | str, ...]
 Refuse = Callable[[Place, str], Exception]
 
-# A stamp, as media/stamps.py draws it: so many blocks in a row, of which these do not depend on the picture's number.
+# A stamp, as media/stamps.py draws it, is a row of BLOCKS blocks. Those in FRAME do not depend on the picture's number.
 BLOCK, BLOCKS = 32, 16
 FRAME = {0: True, 1: False, BLOCKS - 2: False, BLOCKS - 1: True}  # white or black
 DARK_BELOW, BRIGHT_FROM = 96, 160
 LOOKING_S = 20.0
-# Who wants the numbers, and what else can be done.
+# Why a clip's pictures need numbers, and what else can be done.
 JOBS = "it is seen from outside; choose a clip with numbers, such as stamped_small, or observe: inside"
 CALIBRATION = "the calibrated budget is found; choose a clip with numbers, such as stamped_small, or a budget in ms"
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where clips are sought."""
+    """The folders in which clips are searched for."""
 
     base: Path  # files: the agenda's folder
     root: Path  # recipes: the project's folder
@@ -40,20 +40,20 @@ class Places:
 
 @dataclass
 class _Use:
-    """What a clip is played for, and by whom."""
+    """A clip, and the settings that need the numbers of its pictures."""
 
     clip: Clip
-    seen_by: dict[str, str] = field(default_factory=dict)  # who wants its numbers, by the setting
+    seen_by: dict[str, str] = field(default_factory=dict)  # why its numbers are needed, by setting
 
     def viewer(self, begun: Collection[str]) -> str | None:
         return next((who for setting, who in self.seen_by.items() if setting not in begun), None)
 
 
 def check_clips(agenda: Agenda, places: Places, refuse: Refuse, begun: Collection[str] | None = None) -> None:
-    """Raises what `refuse` makes of the place and the reason of the first mistake, in clips that some job plays.
+    """Raises what `refuse` makes of the place and the reason of the first error, in clips that some job plays.
 
-    `begun` are the settings that were looked at when their batch began: what becomes of a clip later costs its own jobs
-    only. None: there is no batch yet, and a clip that is not there or cannot be made is a mistake."""
+    `begun` are the settings that were checked when their batch began: if something happens to a clip later, only its
+    own jobs are affected. None: there is no batch yet, and a clip that is missing or cannot be made is an error."""
     uses = _uses(agenda)
     for place, use in uses.items():
         _check_recipes(place, use.clip, places.root, refuse)
@@ -75,7 +75,7 @@ def _conditions(agenda: Agenda) -> Iterator[tuple[Place, Conditions]]:
 
 
 def _uses(agenda: Agenda) -> dict[Place, _Use]:
-    """The clips that are played, in the file's order."""
+    """Returns the clips that are played, by their place in the agenda and in the file's order."""
     order = {id(conditions): (*place, "clip") for place, conditions in _conditions(agenda)}
     found: dict[Place, _Use] = {}
     calibrated = False
@@ -90,14 +90,17 @@ def _uses(agenda: Agenda) -> dict[Place, _Use]:
         outside = [name for name, workload in settings.items() if observe_of(agenda, layers, workload) != "inside"]
         use.seen_by |= dict.fromkeys(outside, JOBS)
         if not calibrated and CALIBRATED in sched_of(layers):
-            calibrated = True  # once, by the clip of the first
+            calibrated = True  # the budget is found once, with the clip of the first
             use.seen_by = dict.fromkeys(settings, CALIBRATION) | use.seen_by
     return {place: found[place] for place in order.values() if place in found}
 
 
 def _other_cpus(measured: int | None) -> frozenset[int]:
-    """Another batch may be at work: its CPU is most likely the one that this one is to measure. An agenda may be read
-    where there is no such CPU."""
+    """Returns the CPUs other than the measured one.
+
+    Another batch may be running, and it most likely measures the CPU that this batch is to measure. An agenda may also
+    be read on a machine that does not have that CPU.
+    """
     return choose_cpus(measured if measured in os.sched_getaffinity(0) else None)[1]
 
 
@@ -119,7 +122,7 @@ def _check_recipes(place: Place, clip: Clip, root: Path, refuse: Refuse) -> None
 
 
 def _check_sources(place: Place, clip: Clip, root: Path, refuse: Refuse) -> None:
-    """Refuses a clip that cannot be made here; of clip and without_film only the one that is played."""
+    """Refuses a clip that cannot be made here. Of clip and without_film, checks only the one that is played."""
     where, made = list(_made(place, clip))[-1 if clip.without_film and not film_is_here() else 0]
     for key in ("recipe", "unstamped"):
         name = getattr(made, key)
@@ -135,7 +138,7 @@ def _recipe_names(place: Place, clip: Clip) -> Iterator[tuple[Place, str]]:
 
 
 def _made(place: Place, clip: Clip) -> Iterator[tuple[Place, Clip | MadeClip]]:
-    """Which of them is played depends on the machine."""
+    """Yields the clip and its without_film with their places. Which of them is played depends on the machine."""
     yield place, clip
     if clip.without_film:
         yield (*place, "without_film"), clip.without_film
@@ -164,7 +167,7 @@ def _no_pair(recipes: dict[str, Recipe], name: str, unstamped: str) -> str | Non
 
 
 def _has_stamp(path: Path, cpus: Collection[int]) -> bool | None:
-    """Whether the first picture has one along its top; None where this cannot be told, which is the job's affair."""
+    """Returns whether the first picture has a stamp along its top; None: unknown, and the job must deal with it."""
     line = f"crop={BLOCK * BLOCKS}:2:0:{BLOCK // 2},format=gray"
     argv: list[str | Path] = ["ffmpeg", "-nostdin", "-v", "error", "-filter_threads", "1", "-threads", "1", "-i", path]
     argv += ["-frames:v", "1", "-vf", line, "-f", "rawvideo", "-"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""From an agenda to jobs: every workload in every cross product of sections, interleaved over the repetitions."""
+"""Turns an agenda into jobs: every workload in every cross product of sections, interleaved over the repetitions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..order import interleaved
 from .model import Agenda, Conditions, NoLoad, Section, WorkloadBase
 
 OURS = "dlex-play"
-ALL = "all"  # the section of an agenda that has none
-BETWEEN = "-"  # the ids of crossed sections; none has one of its own
+ALL = "all"  # the section's name in an agenda without sections
+BETWEEN = "-"  # joins the ids of crossed sections; no id contains it
 QUICK_REPS, QUICK_LENGTH_S = 2, 10.0
 
 
@@ -41,14 +41,15 @@ class Job:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Job:
-        """KeyError or TypeError when it is no job."""
+        """Returns the job in `content`. Raises KeyError or TypeError if that is not a job."""
         return cls(**{entry.name: content[entry.name] for entry in fields(cls)})
 
 
 def rtapp_sched(sched: str, load: Mapping[str, Any]) -> str:
     """Returns the policy of rt-app's tasks beside a player under `sched`: the load's own, or with `same` the player's.
 
-    Beside a quota, which no thread can have, they have their reservations. Those come without numbers: `deadline`."""
+    Beside a quota, which a thread cannot have, the tasks have their reservations. Reservations are returned without
+    numbers, as `deadline`."""
     told = str(load.get("sched") or "same")
     if told != "same":
         return told
@@ -57,7 +58,7 @@ def rtapp_sched(sched: str, load: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Extent:
-    """What of an agenda is wanted: None is what the agenda says."""
+    """Which part of an agenda is wanted. None means what the agenda says."""
 
     reps: int | None = None
     length_s: float | None = None
@@ -75,14 +76,14 @@ class Extent:
 
 @dataclass(frozen=True)
 class _Setting:
-    """A job but for its repetition."""
+    """A job without its repetition, and the number of repetitions."""
 
     job: Job
     repetitions: int
 
 
 def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> list[Job]:
-    """In the order in which they run. Clips that are files are sought from `base`, the agenda's folder."""
+    """Returns the jobs in the order in which they run. Clip files are relative to `base`, the agenda's folder."""
     settings = [
         _setting(agenda, combination, workload, extent, base)
         for combination in combinations(agenda.sections)
@@ -99,7 +100,7 @@ def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> li
 
 
 def select(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:
-    """Those of which one of the patterns names the id, or the id without its repetition."""
+    """Returns the jobs for which a pattern matches the id, or the id without its repetition. No patterns: all jobs."""
     if not patterns:
         return list(jobs)
     chosen = [
@@ -113,17 +114,17 @@ def select(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:
 
 
 def setting_of(job: Job) -> str:
-    """What its repetitions have in common, as a name."""
+    """Returns the name that all repetitions of a job have in common."""
     return f"{job.section}-{job.workload}"
 
 
 def setting_name(combination: Sequence[Section], workload: WorkloadBase) -> str:
-    """The same, before there are jobs."""
+    """Returns the same name as setting_of, before there are jobs."""
     return f"{_section_of(combination)}-{workload.id}"
 
 
 def section_ids(section: str) -> frozenset[str]:
-    """Of which sections, one of each group, a job's section consists."""
+    """Returns the ids of the sections, one of each group, that make up a job's section."""
     return frozenset(section.split(BETWEEN))
 
 
@@ -135,12 +136,12 @@ def combinations(sections: Sequence[Section]) -> Iterator[tuple[Section, ...]]:
 
 
 def plays(agenda: Agenda, combination: Sequence[Section]) -> list[Any]:
-    """The workloads that are played under these sections together."""
+    """Returns the workloads that are played under this combination of sections."""
     return [workload for workload in agenda.workloads if _wanted(combination, workload.id)]
 
 
 def layers_of(agenda: Agenda, combination: Sequence[Section]) -> list[Conditions]:
-    """Of which a later one counts more."""
+    """Returns the conditions that apply to the combination. A later one overrides an earlier one."""
     return [agenda.config.defaults, *(section.params for section in combination)]
 
 
@@ -150,7 +151,10 @@ def sched_of(layers: Sequence[Conditions]) -> str:
 
 
 def observe_of(agenda: Agenda, layers: Sequence[Conditions], workload: WorkloadBase) -> str:
-    """Only our own player has a view from inside; of a foreign one `both` leaves the view from outside."""
+    """Returns how a workload is observed.
+
+    Only our own player has a view from inside. For another player, `both` means the view from outside.
+    """
     wanted: str = _last(layers, "observe") or agenda.config.observe
     return wanted if workload.name == OURS or wanted == "inside" else "outside"  # type: ignore[attr-defined]
 
@@ -191,13 +195,16 @@ def _setting(
 
 
 def _iterations(agenda: Agenda, combination: Sequence[Section], workload: WorkloadBase) -> int:
-    """The workload's own word counts most, then the last section's that has one."""
+    """Returns the workload's own iterations, else those of the last section that has some, else the agenda's."""
     told = [section.iterations for section in combination if section.iterations]
     return workload.iterations or (told[-1] if told else agenda.config.iterations)
 
 
 def _last(layers: Sequence[Conditions], key: str) -> Any:
-    """A later layer's word replaces an earlier one's as a whole: half of a clip is none."""
+    """Returns the value of the last layer that has one, or None.
+
+    It replaces an earlier layer's value as a whole: half of a clip is not a clip.
+    """
     told = [value for layer in layers if (value := getattr(layer, key)) is not None]
     return told[-1] if told else None
 

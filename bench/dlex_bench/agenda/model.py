@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""An agenda as data. What is checked here is what can be said of one entry alone; jobs.py sees them together."""
+"""Defines an agenda as data. The checks here concern one entry alone; jobs.py sees the entries together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from ..errors import LabError
 from ..machine.policy import FORMS, Policy
 
-# Job ids are made of these by "-", and name folders.
+# Job ids consist of these ids, joined by "-", and are used as the names of folders.
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=80)]
 Observe = Literal["outside", "inside", "both"]
 Times = Annotated[int, Field(ge=1, strict=True)]
@@ -38,7 +38,7 @@ def _rtapp_policy(text: Any) -> Any:
 
 
 def _word(value: Any) -> Any:
-    """YAML takes the word `no` for a truth value."""
+    """Returns `no` in place of False, because YAML reads the word `no` as a truth value."""
     return "no" if value is False else value
 
 
@@ -57,8 +57,8 @@ class MadeClip(Entry):
 
 class Clip(Entry):
     recipe: str | None = None
-    unstamped: str | None = None  # the same film without stamps, which jobs that are only seen from inside play
-    without_film: MadeClip | None = None  # where the real trailer is not at hand
+    unstamped: str | None = None  # the same film without stamps; jobs that are observed only from inside play it
+    without_film: MadeClip | None = None  # played where the real trailer is missing
     file: str | None = None
     start_s: Seconds = 0.0
     length_s: Seconds | None = None
@@ -99,7 +99,7 @@ Load = Annotated[NoLoad | RtappLoad | StressLoad, Field(discriminator="kind")]
 
 
 class Conditions(Entry):
-    """Under what is played. What a section leaves open is the agenda's, then this program's, default."""
+    """The conditions of a play. Where a section has no value, the agenda's default applies, then this program's."""
 
     sched: PolicyText | None = None
     load: Load | None = None
@@ -107,7 +107,7 @@ class Conditions(Entry):
     observe: Observe | None = None
 
 
-Options = tuple[str, ...]  # of the player, as its user would give them
+Options = tuple[str, ...]  # options of the player, as its user would give them
 Threads = Literal[1, "auto"]
 
 
@@ -167,18 +167,18 @@ class Ffplay(WorkloadBase):
     params: FfplayParams = FfplayParams()
 
 
-# A player and how it is set; `name` says which, as in Workload Automation.
+# A player and its settings. `name` states which player, as in Workload Automation.
 Workload = Annotated[DlexPlay | Mplayer | Mpv | Ffplay, Field(discriminator="name")]
 
 
 class Section(Entry):
-    """Conditions with a name. Those of one group exclude each other; groups are crossed."""
+    """Conditions with a name. Sections of one group exclude each other; groups are crossed."""
 
     id: Id
     group: str | None = None
     label: str | None = None
     params: Conditions = Conditions()
-    only: tuple[str, ...] = ()  # patterns of workload ids; none: all
+    only: tuple[str, ...] = ()  # patterns of workload ids; empty: all workloads
     iterations: Times | None = None
 
 

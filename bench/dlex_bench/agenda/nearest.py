@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The word that was meant, most likely."""
+"""Suggests the word that was most likely meant."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from collections.abc import Sequence
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
-    """As the end of a sentence; empty where none is near."""
+    """Returns a suggestion as the end of a sentence; empty if no known word is near."""
     close = difflib.get_close_matches(word, [other for other in known if other != word], 1)
     return f"; did you mean {close[0]}?" if close else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""From YAML to an Agenda; what is wrong is told as one sentence with the line."""
+"""Turns YAML into an Agenda. An error is one sentence that names the line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from .clip_checks import Places, check_clips
 from .model import Agenda, Entry
 from .nearest import nearest
 
-# Of pydantic's paths: the names of a union's members, which are no keys of the file.
+# The names of a union's members. They are part of pydantic's error paths but are not keys of the file.
 TAGS = frozenset({"none", "rtapp", "stress", "dlex-play", "mplayer", "mpv", "ffplay"})
 
 
 def read_agenda(path: Path, root: Path = PROJECT, begun: Collection[str] | None = None) -> Agenda:
-    """Its clips are looked at as well: files from its folder, recipes in the project's folder `root`; files not where
-    they are the affair of jobs that have `begun`, see check_clips."""
+    """Reads an agenda and checks its clips as well.
+
+    Clip files are relative to the agenda's folder, and recipes are in the project's folder `root`. Files that concern
+    only settings that have `begun` are not checked; see check_clips.
+    """
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as cause:
@@ -39,7 +42,7 @@ def read_agenda(path: Path, root: Path = PROJECT, begun: Collection[str] | None 
 
 
 def parse_agenda(text: str, name: str) -> Agenda:
-    """What its text alone tells."""
+    """Returns the agenda in `text`; its clips are not checked."""
     return _parse(text, name)[0]
 
 
@@ -69,7 +72,10 @@ def _refusal(name: str, line: int, reason: str) -> LabError:
 
 
 def _repeated_keys(node: yaml.Node, seen: frozenset[int] = frozenset()) -> Iterator[tuple[int, str]]:
-    """PyYAML would silently take the last. `seen`: an alias may make an entry its own part."""
+    """Yields the line and the name of repeated keys; PyYAML would silently take the last one.
+
+    `seen` prevents endless recursion, because an alias may make an entry a part of itself.
+    """
     if id(node) in seen or isinstance(node, yaml.ScalarNode):
         return
     seen |= {id(node)}
@@ -92,7 +98,7 @@ def _first_error(name: str, tree: yaml.Node, cause: ValidationError) -> LabError
 
 
 def _spelled(place: Sequence[int | str]) -> str:
-    """As `sections[0].params.sched`."""
+    """Returns the place as text, for example `sections[0].params.sched`."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
     return text.removeprefix(".") or "the agenda"
 
@@ -137,7 +143,7 @@ def _known_keys() -> list[str]:
 
 
 def _without_tags(tree: yaml.Node, place: Sequence[int | str]) -> list[int | str]:
-    """The path in the file: a member's name is left out where the file has no such key."""
+    """Returns the path in the file: the name of a union's member is left out where the file has no such key."""
     kept: list[int | str] = []
     for number, part in enumerate(place):
         is_last_key = number == len(place) - 1 and part not in TAGS
@@ -164,7 +170,7 @@ def _node_at(tree: yaml.Node, place: Sequence[int | str]) -> yaml.Node | None:
 
 
 def _line_of(tree: yaml.Node, place: Sequence[int | str]) -> int:
-    """Of the deepest part of the path that the file has."""
+    """Returns the line of the deepest part of the path that the file has."""
     node, line = tree, int(tree.start_mark.line)
     for part in place:
         found = _child(node, part)

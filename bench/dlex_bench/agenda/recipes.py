@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the recipes of media/ tell of clips that need not be made yet."""
+"""Reads the recipes of media/, which describe clips that need not be made yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import EXIT_SETUP, LabError
 
 Recipe = dict[str, Any]
-# In place of the filter that numbers the pictures (media/stamps.py).
+# Stands in a recipe for the filter that numbers the pictures (media/stamps.py).
 STAMPS = "{stamps}"
 
 
@@ -29,7 +29,10 @@ def is_stamped(recipe: Recipe) -> bool:
 
 
 def difference_of(recipe: Recipe, other: Recipe) -> str | None:
-    """In what the pictures of two clips cannot be compared one by one; None: nothing known speaks against it."""
+    """Returns the difference because of which the pictures of two clips cannot be compared one by one.
+
+    None: no such difference is known.
+    """
     one, two = recipe.get("expect", {}), other.get("expect", {})
     if None not in (sizes := (one.get("size"), two.get("size"))) and sizes[0] != sizes[1]:
         return "size"
@@ -39,6 +42,6 @@ def difference_of(recipe: Recipe, other: Recipe) -> str | None:
 
 
 def _may_be_equal(one: Any, other: Any) -> bool:
-    """Each is a number, or the least and the greatest that it may be."""
+    """Returns whether two values may be equal. Each is a number, or the least and the greatest that it may be."""
     (least, most), (others_least, others_most) = (it if isinstance(it, list) else (it, it) for it in (one, other))
     return bool(least <= others_most and others_least <= most)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`dlex-bench observe-check`: our player, watched from outside, and both records of each run compared."""
+"""Implements `dlex-bench observe-check`: watches our player from outside and compares both records of each run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench observe-check"""
+"""Defines the command `dlex-bench observe-check`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Two records of one run, picture by picture: the player's own (inside) and the observer's (outside)."""
+"""Compares two records of one run, picture by picture: the player's own (inside) and the observer's (outside)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Differences:
     both: int
     only_inside: tuple[int, ...]  # time stamps of pictures that only the player says were shown
     only_outside: tuple[int, ...]
-    shown_ms: tuple[float, ...]  # on the screen minus presented: < 0 where the player was preempted after presenting
+    shown_ms: tuple[float, ...]  # on the screen minus presented: < 0 if the player was preempted after presenting
     skew_ms: tuple[float, ...]  # A-V from outside minus A-V from inside, where both are known
 
 
@@ -46,16 +46,19 @@ def _ms(later_ns: int, earlier_ns: int) -> float:
 
 
 def longest_blink_ns(seen: Path) -> int:
-    """A picture that stood for longer cannot have escaped the observer, by its own account of how late it looked."""
+    """Returns the longest time between two looks, from the observer's own record of how late it looked.
+
+    The observer cannot have missed a picture that stood for longer.
+    """
     run = read_run(seen)
     return round(1e3 * run["observer"]["screen"]["look_late_us_worst"] + 1e9 / run["options"]["rate_hz"])
 
 
 def certain_to_be_seen(own: Path, blink_ns: int) -> set[int]:
-    """Time stamps of pictures that surely stood for longer than `blink_ns`.
+    """Returns the time stamps of pictures that surely stood for longer than `blink_ns`.
 
-    The next picture cannot be on its way to the screen while the player is still decoding: a decode that ended so long
-    after a picture was presented, and before the next one was, proves that it stood.
+    The next picture cannot be on its way to the screen while the player is still decoding. So a decode that ended more
+    than `blink_ns` after a picture was presented, and before the next one was presented, proves that the picture stood.
     """
     frames = read_frames(own)
     ends_ns = sorted(frame.decode_end_ns for frame in frames if frame.decode_end_ns is not None)

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sections with a film that costs next to nothing: the misses of rt-app that are there are no player's fault. Pure."""
+"""Finds the control sections, whose film costs almost nothing: rt-app's misses there are not the fault of a player.
+
+The functions are pure.
+"""
 
 from __future__ import annotations
 
 from ..agenda.jobs import section_ids
 from .results_frame import Row, Settings
 
-# The id of such a section, also as one of several that are crossed.
+# The id of a control section. It may also be one of several crossed section ids.
 CONTROL = "control"
 
 
@@ -15,8 +18,11 @@ def is_control(section: str) -> bool:
 
 
 def control_of(settings: Settings, section: str) -> list[Row]:
-    """The runs of the section's control. Where groups are crossed that is the one in which everything else is the same:
-    `a-control` of `a-cbs`, and not `b-control`."""
+    """Returns the runs of the section's control.
+
+    Where groups are crossed, that is the control in which everything else is the same: `a-control` for `a-cbs`, and not
+    `b-control`.
+    """
     here = section_ids(section) | {CONTROL}
     found = [runs for (name, _), runs in settings.items() if is_control(name) and section_ids(name) <= here]
     return [run for runs in found for run in runs]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every setting is a point of four figures, each better when smaller; which of them is no worse than which. Pure.
+"""Compares settings as points of four figures, each better when smaller. The functions are pure.
 
-Drops and skew trade against each other (who shows every picture shows them late), so no single figure orders the
-settings. A point that is no worse in all four and better in one dominates.
+Drops and skew trade against each other (a player that shows every picture shows them late), so no single figure orders
+the settings. A point dominates another if it is no worse in all four figures and better in at least one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..agenda.jobs import OURS
 from .results_frame import Row
 from .statistics import ENOUGH
 
-# What a difference must exceed to be one. The screen is looked at every 0.5 ms: finer skews are not seen.
+# A difference counts only if it exceeds this. The screen is sampled every 0.5 ms, so finer skews are not seen.
 AXES: dict[str, float] = {
     "skew_ms_sd": 0.5,
     "skew_ms_abs_mean": 0.5,
@@ -30,7 +30,7 @@ AXIS_NAMES = {
     "rmse_q16_sum": "RMSE sum",
     "dropped": "dropped",
 }
-# For tables that name several of them in a cell.
+# Short names, for tables that name several figures in one cell.
 AXIS_WORDS = {"skew_ms_sd": "s.d.", "skew_ms_abs_mean": "mean", "rmse_q16_sum": "RMSE", "dropped": "drops"}
 RESAMPLES = 2000
 SEED = 21
@@ -38,20 +38,26 @@ SEED = 21
 Point = Mapping[str, float]
 Runs = Mapping[str, Sequence[Row]]
 Flags = NDArray[np.bool_]
-# Machine and number, as pairs are found: neighbours in time, as settings are interleaved.
+# The machine and the number of the repetition. Runs are paired by both: such runs are neighbours in time, because the
+# settings are interleaved.
 Repetition = tuple[str, int]
 Complete = dict[Repetition, list[float]]
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What holds in one section, and in which share of bootstrap resamples of its repetitions.
+    """Records what holds in one section, and in which share of bootstrap resamples of its repetitions.
 
-    `winner`: our policy that is no worse in all figures than every peer, if there is one. `best`: it, else the one for
-    which the share is greatest; `holds_in`: the share of that one, `some_holds_in`: that of resamples in which any of
-    ours is; None where too few repetitions are common to all settings for a share to mean anything. `undominated`: our
-    policies that no peer dominates. `dominated_peers`: the peers that some policy of ours dominates. `unmeasured`:
-    settings of which no run knows all four figures.
+    A policy wins a resample if it is no worse in all figures than every peer.
+
+    - `winner`: our policy that is no worse in all figures than every peer, if there is one.
+    - `best`: the winner, or else our policy that wins the greatest share of the resamples.
+    - `holds_in`: the share of the resamples that `best` wins.
+    - `some_holds_in`: the share of the resamples that at least one of our policies wins. Both shares are None if too
+      few repetitions are common to all settings for a share to mean anything.
+    - `undominated`: our policies that no peer dominates.
+    - `dominated_peers`: the peers that at least one of our policies dominates.
+    - `unmeasured`: the settings of which no run knows all four figures.
     """
 
     section: str
@@ -70,7 +76,7 @@ class Goal:
         return [name for name in self.points if name not in self.worse_in]
 
     def worse_words(self, ours: str, peer: str) -> str:
-        """In which figures the median of our policy is worse, for a cell of a table; empty: in none."""
+        """Returns the figures in which the median of our policy is worse, for a table cell. Empty if there are none."""
         axes = self.worse_in[ours].get(peer, [])
         return "all four" if len(axes) == len(AXES) else ", ".join(AXIS_WORDS[axis] for axis in axes)
 
@@ -88,13 +94,13 @@ def dominates(a: Point, b: Point) -> bool:
 
 
 def point(runs: Sequence[Row]) -> Point | None:
-    """Medians over the repetitions; None unless every figure is known of some run."""
+    """Returns the medians over the repetitions, or None if no run knows every figure."""
     found = list(_complete(runs).values())
     return dict(zip(AXES, np.median(found, axis=0).tolist(), strict=True)) if found else None
 
 
 def goal(section: str, runs: Runs) -> Goal | None:
-    """None where there is nothing of ours or nothing of others to compare."""
+    """Compares our policies with the peers in one section. Returns None if one of the two groups is empty."""
     points = {name: found for name, of_one in runs.items() if (found := point(of_one))}
     ours = [name for name in points if runs[name][0].player == OURS]
     peers = [name for name in points if name not in ours]
@@ -102,7 +108,7 @@ def goal(section: str, runs: Runs) -> Goal | None:
         return None
     reached = _reached({name: _complete(runs[name]) for name in points}, ours, peers)
     shares = {name: float(np.mean(flags)) for name, flags in reached.items()}
-    # Among equals the one that is worse than the fewest peers.
+    # On a tie, take the policy that is worse than the fewest peers.
     worse = {name: {peer: axes for peer in peers if (axes := worse_axes(points[name], points[peer]))} for name in ours}
     best = max(ours, key=lambda name: (not worse[name], shares.get(name, 0.0), -len(worse[name])))
     return Goal(
@@ -120,7 +126,7 @@ def goal(section: str, runs: Runs) -> Goal | None:
 
 
 def _complete(runs: Sequence[Row]) -> Complete:
-    """The repetitions of which all four figures are known."""
+    """Returns the repetitions for which all four figures are known."""
     found: Complete = {}
     for run in runs:
         figures = [value for axis in AXES if (value := run.value(axis)) is not None]
@@ -130,10 +136,11 @@ def _complete(runs: Sequence[Row]) -> Complete:
 
 
 def _reached(tables: Mapping[str, Complete], ours: Sequence[str], peers: Sequence[str]) -> dict[str, Flags]:
-    """In which resamples each of ours is no worse than every peer; empty where too few repetitions are common to all.
+    """Returns, for each of our policies, in which resamples it is no worse than every peer.
 
-    A resample is drawn once for all settings: a machine that slows down from one repetition to the next slows them
-    all, and settings drawn each by itself would differ by that.
+    The result is empty if too few repetitions are common to all settings. A resample is drawn once for all settings. A
+    machine that slows down from one repetition to the next slows all of them; separate draws would show that as a
+    difference between settings.
     """
     common = [it for it in tables[ours[0]] if all(it in table for table in tables.values())]
     if len(common) < ENOUGH:
@@ -142,6 +149,6 @@ def _reached(tables: Mapping[str, Complete], ours: Sequence[str], peers: Sequenc
     medians = {
         name: np.median(np.array([table[it] for it in common])[drawn], axis=1) for name, table in tables.items()
     }
-    # No worse than every peer = no worse than the least of each figure.
+    # A policy is no worse than every peer if it is no worse than the least value of each figure among the peers.
     least = np.min([medians[peer] for peer in peers], axis=0) + np.array(list(AXES.values()))
     return {name: np.all(medians[name] <= least, axis=1) for name in ours}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The goals of the measurement against other players, each with a word and its figures. Pure.
+"""Judges the goals against other players. Each goal gets a word (such as "met") and its figures.
 
-Nothing here knows how the runs were made; what a section is for is read from its jobs (their load and policy).
+The functions are pure. Nothing here knows how the runs were made. The purpose of a section is derived from its jobs
+(their load and policy).
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row, Settings, of_section, paired_values, values
 from .statistics import ENOUGH, Comparison, Interval, compare
 
-# What our policies are set against: the paper's baseline, and this player with its deadlines taken away, so that mere
-# efficiency of the player is not credited to a policy.
+# Our policies are compared with these: the paper's baseline, and this player without its deadlines. The latter ensures
+# that the mere efficiency of the player is not credited to a policy.
 NOTHING_DROPPED = "dlex_none"
 REFERENCES = ("mplayer_framedrop", NOTHING_DROPPED, "dlex_heuristic")
-# Of the resamples in which a policy is no worse than every peer: from here on it is, and up to there none of ours is.
-# Between them the next batch may well say otherwise.
+# Shares of the resamples in which a policy is no worse than every peer. From CERTAIN upwards, the policy is no worse.
+# Up to UNLIKELY, none of our policies is. Between the two, the next batch may well give another answer.
 CERTAIN = 0.9
 UNLIKELY = 0.1
 PEER_RATIO = 1.0
@@ -40,12 +41,12 @@ class Ratio:
 
 
 def seed_ratios() -> dict[str, float]:
-    """The paper's own, of its cbs row."""
+    """Returns the paper's own ratios, from its cbs row."""
     return {"rmse_q16_sum": reduction(RMSE_Q16_SUM, "cbs"), "dropped": reduction(DROPPED, "cbs")}
 
 
 def ratios(settings: Settings, section: str) -> list[Ratio]:
-    """Every policy of ours against every reference, in all four figures, paired by repetition."""
+    """Compares each of our policies with each reference, in all four figures, paired by repetition."""
     runs = of_section(settings, section)
     found = []
     for workload, ours in runs.items():
@@ -60,16 +61,20 @@ def ratios(settings: Settings, section: str) -> list[Ratio]:
 
 
 def standing(settings: Settings, section: str) -> Goal | None:
-    """The points of a section in which our policies are to be no worse than every peer: of one with load."""
+    """Returns the points of a section in which our policies should be no worse than every peer.
+
+    Only a section with load has this goal. Returns None for the others.
+    """
     runs = of_section(settings, section)
     first = next(iter(runs.values()), None)
     return goal(section, runs) if not is_control(section) and first and _load_kind(first[0]) == "rtapp" else None
 
 
 def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] = ()) -> list[Outcome]:
-    """Of one machine. `failed`: the jobs that were tried in vain. A peer of which nothing is known was not reached.
+    """Returns the outcomes for one machine. `failed`: the jobs that failed.
 
-    Nothing is said of our players where there are none, nor of peers where those are missing.
+    The goal is not reached against a peer of which nothing is known. There is no outcome about our players in a section
+    that has none of them, and no outcome about peers in a section that has no peers.
     """
     told = []
     for section in (it for it in sections if not is_control(it)):
@@ -118,7 +123,7 @@ def _front_outcome(
 
 
 def _share(found: Goal) -> str:
-    """Of the best one, and of all ours together where they take turns."""
+    """Words the share of the best policy, and the share of all our policies together where that differs."""
     if found.holds_in is None or found.some_holds_in is None:
         return f"fewer than {ENOUGH} repetitions common to all: too few for resamples"
     best, some = f"{found.holds_in:.0%}", f"{found.some_holds_in:.0%}"
@@ -128,14 +133,17 @@ def _share(found: Goal) -> str:
 def _peers_without_figures(
     section: str, runs: Mapping[str, Sequence[Row]], found: Goal, failed: Sequence[Row]
 ) -> list[str]:
-    """Those whose runs all failed, or told no A-V. (One that was skipped cannot be put under the section's policy.)"""
+    """Returns the peers whose runs all failed or reported no A-V.
+
+    A skipped peer is not among them: it cannot be put under the section's policy.
+    """
     silent = [name for name in found.unmeasured if runs[name][0].player != OURS]
     lost = [it.workload for it in failed if it.section == section and it.player != OURS and it.workload not in runs]
     return list(dict.fromkeys([*silent, *lost]))
 
 
 def _efficiency_outcome(section: str, runs: Mapping[str, Sequence[Row]]) -> Outcome:
-    """CPU a picture without load or drops, against the cheapest peer that showed all pictures as well."""
+    """Judges our CPU time per picture without load or drops, against the cheapest peer that showed all as well."""
     name = "CPU a picture at most that of the cheapest peer"
     spent = {workload: values(found, "cpu_ms_per_frame") for workload, found in runs.items() if _all_shown(found)}
     peers = {it: ms for it, ms in spent.items() if ms and runs[it][0].player != OURS}
@@ -154,14 +162,14 @@ def _efficiency_outcome(section: str, runs: Mapping[str, Sequence[Row]]) -> Outc
 
 
 def _at_most(found: Interval, bound: float) -> str:
-    """Met or missed where the whole interval says so; without one nothing is certain."""
+    """Returns MET or MISSED if the whole interval says so. Without an interval nothing is certain."""
     if found.low is None or found.high is None:
         return UNCERTAIN
     return MET if found.high <= bound else MISSED if found.low > bound else UNCERTAIN
 
 
 def _all_shown(runs: Sequence[Row]) -> bool:
-    """Under 1 % dropped: a start-up or a wake-up may cost a picture in any player."""
+    """Returns whether under 1 % was dropped. A start-up or a wake-up may cost a picture in any player."""
     dropped = values(runs, "drops_fraction")
     return bool(dropped) and median(dropped) < 0.01
 
@@ -171,6 +179,9 @@ def _load_kind(run: Row) -> str | None:
 
 
 def _reserved(run: Row) -> bool:
-    """Whether rt-app's tasks have reservations: by their own policy, or as the player has one or a quota."""
+    """Returns whether rt-app's tasks have reservations.
+
+    They have them by their own policy, or because the player has a reservation or a quota.
+    """
     job = run.result["job"]
     return rtapp_sched(str(job.get("sched", "")), job.get("load") or {}).startswith("deadline")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""In what way the players of a section were held to the measured CPU, and whether it was alike. Pure."""
+"""Describes how the players of a section were held to the measured CPU, and whether all were held alike.
+
+The functions are pure.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,16 @@ from statistics import median
 
 from .results_frame import Row, values
 
-# What a result says of a player that decodes in threads of its own, and of one that does not.
+# How a result describes a player that decodes in threads of its own, and a player that does not.
 EVERY_THREAD, MAIN_THREAD = "each of the player's threads", "the player's main thread"
 OUTSIDE = "cpu_ms_per_frame_outside"
 
 
 def held(run: Row) -> str:
-    """`deadline:8/40 for the player's main thread`. The ordinary policy gives and takes nothing: it has a CPU alone."""
+    """Returns words such as `deadline:8/40 for the player's main thread`.
+
+    The ordinary policy neither grants nor limits CPU time: there only the CPU is named.
+    """
     policy = run.result.get("policy") or {}
     applied = str(policy.get("applied") or policy.get("asked") or run.result["job"].get("sched") or "")
     whom = policy.get("constrains")
@@ -24,12 +30,12 @@ def held(run: Row) -> str:
 
 
 def fairness(runs: Sequence[Row]) -> str | None:
-    """What to bear in mind where the players of a section are not held alike; None: they are, or there is but one."""
+    """Returns what to consider if the players of a section are not held alike. None: they are, or there is only one."""
     return " ".join(filter(None, (_threads_held(runs), _work_outside(runs)))) or None
 
 
 def _threads_held(runs: Sequence[Row]) -> str | None:
-    """Where some players have all of their threads on the measured CPU and some only one."""
+    """Returns a warning if some players have all their threads on the measured CPU and some only one, or else None."""
     players: dict[str, dict[str, None]] = {EVERY_THREAD: {}, MAIN_THREAD: {}}
     for run in runs:
         whom = (run.result.get("policy") or {}).get("constrains")
@@ -45,8 +51,10 @@ def _threads_held(runs: Sequence[Row]) -> str | None:
 
 
 def _work_outside(runs: Sequence[Row]) -> str | None:
-    """What players did of a picture's work in threads that the policy does not hold, where another has to do it in its
-    budget. Medians over all runs of a player."""
+    """Reports the CPU time per picture that each player spent in threads that the policy does not hold.
+
+    Another player may have to do the same work in its budget. The numbers are medians over all runs of a player.
+    """
     told = {player: text for player, found in _by_player(runs).items() if (text := _outside(found))}
     if len(told) < 2 or not any(run.value(OUTSIDE) for run in runs):
         return None
@@ -63,7 +71,7 @@ def _by_player(runs: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _outside(runs: Sequence[Row]) -> str | None:
-    """`0.52 of 7.10 ms (demuxes and decodes sound, sound)`; None: no run knows."""
+    """Returns words such as `0.52 of 7.10 ms (demuxes and decodes sound, sound)`, or None if no run knows."""
     outside_ms, all_ms = values(runs, OUTSIDE), values(runs, "cpu_ms_per_frame")
     if not outside_ms or not all_ms:
         return None
@@ -73,5 +81,5 @@ def _outside(runs: Sequence[Row]) -> str | None:
 
 
 def _works_outside(run: Row) -> list[str]:
-    """The main thread is the first."""
+    """Returns the work of every thread except the main thread, which is the first."""
     return [thread["work"] for thread in (run.result.get("threads") or [])[1:]]

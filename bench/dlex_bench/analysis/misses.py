@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Misses of rt-app's tasks under their reservations: those beside a player, less those that nobody provoked. Pure.
+"""Judges the misses of rt-app's tasks under their reservations: those beside a player, minus those that no player
+causes.
 
-A task whose loops take longer than its budget misses deadlines all by itself, and so does one whose CPU an interrupt
-takes. So a control is played: the same tasks beside a film that costs next to nothing.
+A task misses deadlines all by itself if its loops take longer than its budget, or if an interrupt takes its CPU. So a
+control is played: the same tasks beside a film that costs almost nothing. The functions are pure.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from .statistics import ENOUGH, Comparison, compare
 
 NAME = "no rt-app miss under deadline that the player causes"
 TASKS = ("rtapp-1", "rtapp-2")
-# Of the periods: an interval that reaches further up acquits nobody, and beside a clean control more is a fault.
+# A share of the periods. An interval that reaches above it does not acquit a player. If the control has no misses, a
+# higher mean is a fault.
 MARGIN = 0.001
 
 Shares = Sequence[float]
@@ -27,7 +29,11 @@ Shares = Sequence[float]
 def misses_outcome(
     section: str, runs: Mapping[str, Sequence[Row]], control: Sequence[Row], failed: Sequence[Row] = ()
 ) -> Outcome:
-    """Runs in which rt-app's jobs were not as long as planned say nothing of its deadlines: named and left out."""
+    """Returns the outcome for one section.
+
+    A run in which rt-app's jobs were not as long as planned says nothing about its deadlines. Such runs are named and
+    left out.
+    """
     shares = {workload: it for workload, found in runs.items() if (it := miss_shares(found))}
     ours = {workload: it for workload, it in shares.items() if runs[workload][0].player == OURS}
     others = [it for workload, of_one in shares.items() if workload not in ours for it in of_one]
@@ -52,7 +58,7 @@ def misses_outcome(
 
 
 def miss_shares(runs: Iterable[Row]) -> list[float]:
-    """Of each run that has rt-app's logs and its whole work: which part of both tasks' periods was missed."""
+    """Returns the share of both tasks' periods that was missed, for each run with rt-app's logs and its whole work."""
     shares = []
     for run in runs:
         counts = [(run.value(f"{task}.missed"), run.value(f"{task}.periods")) for task in TASKS]
@@ -64,7 +70,10 @@ def miss_shares(runs: Iterable[Row]) -> list[float]:
 
 
 def _word(shares: Shares, unprovoked: Shares, found: Comparison | None) -> str:
-    """No misses are no fault, in however few runs; some are set against those of the control, which takes several."""
+    """Returns the word for one policy.
+
+    No misses mean no fault, even with few runs. Misses are compared with those of the control; this takes several runs.
+    """
     if not any(shares):
         return MET
     if found is None or len(unprovoked) < ENOUGH:
@@ -81,7 +90,7 @@ def _word(shares: Shares, unprovoked: Shares, found: Comparison | None) -> str:
 def _unusable(
     section: str, runs: Mapping[str, Sequence[Row]], usable: Iterable[str], failed: Sequence[Row]
 ) -> list[str]:
-    """Our policies that were tried and of which no run tells anything of rt-app."""
+    """Returns our policies that were tried, but of which no run says anything about rt-app."""
     tried = [*(of_one[0] for of_one in runs.values()), *(it for it in failed if it.section == section)]
     known = set(usable)
     return list(dict.fromkeys(it.workload for it in tried if it.player == OURS and it.workload not in known))
@@ -105,7 +114,10 @@ def _differences(against: Mapping[str, Comparison]) -> str:
 
 
 def _left_out(section: str, *groups: Sequence[Row]) -> str:
-    """By setting, with the repetitions; a whole section, or another one, by its name."""
+    """Names the runs that are left out, by setting and repetition.
+
+    A whole section is named as such, and a run of another section with the name of that section.
+    """
     told = []
     lost = tried = 0
     for runs in groups:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is said of a goal."""
+"""Defines the outcome of a goal, as data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MET, UNCERTAIN, MISSED, UNMEASURED = "met", "not certain", "missed", "not measur
 
 @dataclass(frozen=True)
 class Outcome:
-    """One goal: `sentence` says what was found and in how many runs."""
+    """Holds the outcome of one goal. `sentence` says what was found and in how many runs."""
 
     name: str
     section: str

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Results as rows: one for each job that is over, with the figures that statistics, tables and plots ask for. Pure."""
+"""Turns results into rows: one per job that is over, with the figures that statistics, tables and plots need.
+
+The functions are pure.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One job. `figures` are those of the view that counts (from outside where there is one)."""
+    """Holds one job. `figures` are those of the view that counts: the view from outside, if there is one."""
 
     id: str
     section: str
@@ -32,7 +35,7 @@ class Row:
 
     @property
     def load_held(self) -> bool:
-        """Whether the load worked as much as it was to; true where nobody looked."""
+        """Returns whether the load did as much work as planned. True if this was not checked."""
         return (self.result.get("load") or {}).get("work_held") is not False
 
     @property
@@ -40,7 +43,7 @@ class Row:
         return self.section, self.workload
 
     def value(self, key: str) -> float | None:
-        """A figure by its name; `rtapp-1.slack_us.min` and the like go down into what rt-app's task 1 did."""
+        """Returns a figure by its name. A name such as `rtapp-1.slack_us.min` leads to a figure of rt-app's task 1."""
         task, _, path = key.partition(".")
         if path:
             return _descend((self.result.get("rtapp") or {}).get(task.replace("rtapp", "rt-app")), path)
@@ -69,9 +72,9 @@ def rows(results: Iterable[Result]) -> list[Row]:
 
 
 def machines_apart(some: Iterable[Row]) -> dict[str, list[Row]]:
-    """Each machine's rows, by what is to stand behind the names of their sections: nothing where there is but one.
+    """Returns the rows of each machine. The key is the text to append to section names; with one machine it is empty.
 
-    Whatever puts figures together is given the rows of one machine: those of two have nothing in common but names.
+    Code that combines figures gets the rows of one machine only: the rows of two machines share nothing but names.
     """
     found: dict[str, list[Row]] = {}
     for one in some:
@@ -85,7 +88,7 @@ Settings = dict[tuple[str, str], list[Row]]
 
 
 def by_setting(some: Iterable[Row], *, done: bool = True) -> Settings:
-    """(section, workload) -> its runs by repetition, in the order in which settings first appear."""
+    """Returns (section, workload) -> its runs by repetition, in the order in which the settings first appear."""
     found: Settings = {}
     for one in some:
         if one.done or not done:
@@ -102,12 +105,15 @@ def of_section(settings: Settings, section: str) -> dict[str, list[Row]]:
 
 
 def values(runs: Iterable[Row], key: str) -> list[float]:
-    """Those of the runs that know the figure."""
+    """Returns the figure of each run that knows it."""
     return [value for run in runs if (value := run.value(key)) is not None]
 
 
 def paired_values(a: Sequence[Row], b: Sequence[Row], key: str) -> tuple[list[float], list[float]]:
-    """The figure in the repetitions that both have: neighbours in time, as settings are interleaved."""
+    """Returns the figure in the repetitions that both `a` and `b` have.
+
+    Such runs are neighbours in time, because the settings are interleaved.
+    """
     of_b = {(run.machine, run.repetition): run.value(key) for run in b}
     pairs = [(run.value(key), of_b.get((run.machine, run.repetition))) for run in a]
     both = [(one, other) for one, other in pairs if one is not None and other is not None]

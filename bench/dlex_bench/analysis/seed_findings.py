@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the paper found in section 8.3, and whether the runs here say the same. Pure.
+"""Checks whether the runs here confirm what the paper found in section 8.3. The functions are pure.
 
-A claim about a figure holds when the whole interval of its median lies where the paper says, does not hold when all of
-it lies elsewhere, and cannot be told otherwise. A claim about every run is refuted by one run. Words of the paper
-("nearly perfect", "considerable") are given the bounds below: they are ours.
+A claim about a figure holds when the whole interval of its median lies where the paper says. It does not hold when the
+whole interval lies elsewhere. In all other cases it is undecided ("cannot be told"). A claim about every run is refuted
+by one run. The bounds below stand for words of the paper ("nearly perfect", "considerable"). We chose them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
 
-# One picture of the paper's film, 25 a second: mplayer's desynchronisation is twice that in the paper.
+# The duration of one picture of the paper's film (25 per second). In the paper, mplayer's desynchronisation is twice
+# that.
 PICTURE_MS = 40.0
 # Half of the paper's "± 200 ms".
 UNSTEADY_MS = 100.0
-# "Nearly perfect playback": its points all lie within.
+# For "nearly perfect playback": all its points in the paper lie within this bound.
 NEAR_MS = 10.0
 FEW_DROPS = 10 / FRAMES
-# Half of what mplayer dropped in the paper under other (44.0 of 812).
+# Half of the share that mplayer dropped in the paper under `other` (44.0 of 812).
 MANY_DROPS = DROPPED["other", "mplayer"].mean / FRAMES / 2
 
 BASE, DLEX = STANDS_FOR["mplayer"], STANDS_FOR["mplayer-dlex"]
-# Not the paper's policy but its successor, told beside it.
+# This is not the paper's policy but its successor, reported beside it.
 TODAY = "dlex_slack"
 
 
@@ -43,7 +44,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Finding:
-    """`said`: the paper's claim in our words, with its figures. `mechanism`: why it is otherwise here, where it is."""
+    """Holds one claim of the paper and the verdict here.
+
+    `said`: the paper's claim in our words, with its figures. `mechanism`: if the claim does not hold here, the reason.
+    """
 
     id: str
     section: str
@@ -54,7 +58,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class _Claim:
-    """`why`: what can have caused that it does not hold."""
+    """Holds a claim and how to judge it. `why`: the possible causes if it does not hold."""
 
     id: str
     sections: tuple[str, ...]
@@ -64,7 +68,7 @@ class _Claim:
 
 
 def findings(settings: Settings) -> list[Finding]:
-    """One for each claim and section in which it was made, whether or not it was played here."""
+    """Returns one finding per claim and section in which it was made, whether or not the section was played here."""
     told = []
     for claim in _claims():
         for section in claim.sections:
@@ -86,7 +90,7 @@ def _claims() -> list[_Claim]:
                _above(BASE, "skew_ms_mean", PICTURE_MS, "ms"), base_demand),
         _Claim("unsteady", starved, "mplayer's A-V varies by ± 200 ms within a run (here: by more than 100)",
                _above(BASE, "skew_ms_sd", UNSTEADY_MS, "ms"), base_demand),
-        # Not of the calibrated budget: it is the one with which this holds.
+        # Not for the calibrated budget: that budget is the one with which this claim holds.
         _Claim("drops", ("other", "cbs15"), "mplayer drops 44 or 45 of 812 pictures (here: more than half that share)",
                _above(BASE, "drops_fraction", MANY_DROPS, ""), base_demand),
         _Claim("near_perfect", served, "mplayer plays nearly perfectly: A-V of 1 ms, 2 to 3 drops (here: within 10 ms)",
@@ -159,7 +163,10 @@ def _place(found: Interval, low: float, high: float) -> str:
 
 
 def _every(workload: str, key: str, what: str, holds: Callable[[float], bool]) -> Judge:
-    """Of rt-app. Runs in which its jobs were not as long as planned say nothing of it."""
+    """Judges a claim about rt-app in every run.
+
+    Runs in which its jobs were not as long as planned say nothing about it.
+    """
 
     def judge(runs: Mapping[str, Sequence[Row]]) -> Verdict:
         known = [run for run in runs.get(workload, []) if run.value(key) is not None]
@@ -179,7 +186,7 @@ def _every(workload: str, key: str, what: str, holds: Callable[[float], bool]) -
 
 
 def _less(key: str, ratio: float) -> Judge:
-    """Our stand-in of mplayer-dlex against that of mplayer: below `ratio` of its figure."""
+    """Judges whether our stand-in for mplayer-dlex is below `ratio` times the figure of our stand-in for mplayer."""
 
     def judge(runs: Mapping[str, Sequence[Row]]) -> Verdict:
         ours, base = paired_values(runs.get(DLEX, []), runs.get(BASE, []), key)
@@ -199,7 +206,7 @@ def _place_ratio(found: Comparison, ratio: float) -> str:
         return OPEN if found.noise else HOLDS if found.difference.value < 0 else FAILS
     if not found.ratio.known:
         return OPEN
-    # A difference that is nothing but noise neither holds nor fails.
+    # A claim neither holds nor fails if the difference is only noise.
     if ratio == 1.0 and found.noise:
         return OPEN
     return _place(found.ratio, -math.inf, ratio)
@@ -212,7 +219,7 @@ def _told_comparison(ours: str, found: Comparison) -> str:
 
 
 def told(found: Interval, unit: str) -> str:
-    """A value with its interval and what it rests on."""
+    """Words a value with its interval and the number of runs behind it."""
     suffix = f" {unit}" if unit else ""
     value = f"{figure(found.value)}{suffix}"
     if found.low is None or found.high is None:
@@ -221,5 +228,5 @@ def told(found: Interval, unit: str) -> str:
 
 
 def figure(value: float) -> str:
-    """Four digits, and no powers of ten."""
+    """Formats a value with four digits, without powers of ten."""
     return f"{value:,.0f}" if 1000 <= abs(value) < math.inf else f"{value:.4g}"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Evidence for why a finding of the paper is what it is here; each tells of one cause, a claim names those that it can
-have. Pure. What the runs do not know (older ones lack the length of a picture) is left out.
+"""Gives evidence for why a finding of the paper is what it is here. The functions are pure.
+
+Each piece of evidence covers one cause, and a claim names the causes that it can have. What the runs do not know is
+left out (older runs lack the length of a picture).
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from .statistics import compare
 
 SHORT, LONG = TASKS
 SPARE_MS = (SHORT.period_us - SHORT.work_us) / 1e3
-# Of a budget: what is above leaves too little for jobs that take longer than the mean, or for a backlog to vanish.
+# A share of a budget. Work above it leaves too little for jobs that take longer than the mean, or for a backlog to
+# disappear.
 NEAR_BUDGET = 0.9
 
 WORDS = {"less": ": fewer", "more": ": the player provokes the rest", "noise": ": these runs cannot tell the two apart"}
@@ -26,7 +29,7 @@ WORDS = {"less": ": fewer", "more": ": the player provokes the rest", "noise": "
 
 @dataclass(frozen=True)
 class Played:
-    """A section's runs by workload, and those of its control."""
+    """Holds the runs of a section by workload, and the runs of its control."""
 
     runs: Mapping[str, Sequence[Row]]
     control: Sequence[Row]
@@ -35,7 +38,7 @@ class Played:
         return self.runs.get(workload, [])
 
 
-# A sentence or more, or None where nothing is known.
+# Returns one or more sentences, or None if nothing is known.
 Tell = Callable[[Played], str | None]
 
 
@@ -44,7 +47,7 @@ def mechanism(played: Played, tells: Sequence[Tell]) -> str | None:
 
 
 def demand(workload: str) -> Tell:
-    """The CPU that the player used, beside what rt-app wants and what the policy gives."""
+    """Compares the CPU time that the player used with what rt-app wants and what the policy gives."""
 
     def tell(played: Played) -> str | None:
         runs = played.of(workload)
@@ -62,7 +65,7 @@ def demand(workload: str) -> Tell:
 
 
 def _spent(runs: Sequence[Row]) -> float | None:
-    """What its threads on other CPUs used is no part of it where that is known."""
+    """Returns the player's CPU time per picture in ms, without its threads on other CPUs where their time is known."""
     held = _median(runs, "cpu_ms_per_frame_held")
     return _median(runs, "cpu_ms_per_frame") if held is None else held
 
@@ -77,14 +80,17 @@ def _beside(run: Row, share: float) -> str:
     if (run.result["job"].get("load") or {}).get("kind") != "rtapp":
         return ""
     total = share + UTILISATION
-    # True of who was late as well as of who was not.
+    # This is true of a player that was late as well as of one that was not.
     bursts = "all of it fits into one CPU on average, so that only bursts can make anybody late"
     fits = bursts if total < 1 else "more than one CPU has, so that somebody has to be late"
     return f"; with rt-app's {UTILISATION:.1%} that is {total:.0%}: {fits}"
 
 
 def waiting(workload: str) -> Tell:
-    """Of equal priorities the short task waits until those before it sleep: for the rest of what they have begun."""
+    """Estimates how long rt-app's short task waits for tasks of the same priority.
+
+    It waits until the tasks before it sleep, that is for the rest of the work that they have begun.
+    """
 
     def tell(played: Played) -> str | None:
         runs = played.of(workload)
@@ -92,7 +98,8 @@ def waiting(workload: str) -> Tell:
         if spent is None or picture_ms is None or _kind(runs[0]) not in ("fifo", "rr"):
             return None
         work_ms, period_ms = LONG.work_us / 1e3, LONG.period_us / 1e3
-        # Who comes at any moment of a period finds the CPU taken for half of what the other takes, in that part of it.
+        # A task that arrives at a random moment of another task's period finds it working with probability work /
+        # period. It then waits for half of that work on average.
         waits_ms = spent**2 / picture_ms / 2 + work_ms**2 / period_ms / 2
         late_ms = _median(runs, "skew_ms_mean")
         late = "" if late_ms is None else f" (it was late by {late_ms:.0f} ms on average)"
@@ -107,7 +114,7 @@ def waiting(workload: str) -> Tell:
 
 
 def isolation(workload: str, task: str) -> Tell:
-    """Under a reservation a task misses by its own work, or by what the same player does to others as well."""
+    """Explains misses under a reservation by the task's own work, or by what the same player does to others as well."""
 
     def tell(played: Played) -> str | None:
         runs = [run for run in played.of(workload) if run.load_held]
@@ -144,7 +151,10 @@ def _control(runs: Sequence[Row], control: Sequence[Row], task: str) -> str | No
 
 
 def gain(workload: str) -> Tell:
-    """What the paper's rule does about a lag: deadlines 0.925 of a picture after the decode began, less 0.01 of it."""
+    """Explains what the paper's rule does about a lag.
+
+    The deadline is 0.925 of a picture after the decode began, minus 0.01 of the lag.
+    """
 
     def tell(played: Played) -> str | None:
         runs = played.of(workload)
@@ -164,13 +174,13 @@ def gain(workload: str) -> Tell:
 
 
 def _is_paper_rule(run: Row) -> bool:
-    """With its own constants."""
+    """Returns whether the run used the paper's rule with the paper's own constants."""
     params = run.result["job"].get("player_params") or {}
     return params.get("rule") == "paper" and not any("deadline" in str(it) for it in params.get("options") or ())
 
 
 def losses(workload: str) -> Tell:
-    """What our player did with the pictures that it did not show."""
+    """Reports what our player did with the pictures that it did not show."""
 
     def tell(played: Played) -> str | None:
         inside = [run.result.get("inside") or {} for run in played.of(workload)]
@@ -186,7 +196,10 @@ def losses(workload: str) -> Tell:
 
 
 def errors(ours: str, base: str) -> Tell:
-    """A sum over dropped pictures grows by their number, and by how much each differs from what stood there instead."""
+    """Splits the error sum over dropped pictures into its two causes.
+
+    The sum grows with their number, and with how much each differs from the picture that was there instead.
+    """
 
     def tell(played: Played) -> str | None:
         each = [(name, _each(played.of(name))) for name in (ours, base)]
@@ -199,7 +212,7 @@ def errors(ours: str, base: str) -> Tell:
 
 
 def _each(runs: Sequence[Row]) -> tuple[float, float] | None:
-    """How many were dropped, and the error of one."""
+    """Returns how many pictures were dropped, and the error of one."""
     dropped, total = _median(runs, "dropped"), _median(runs, "rmse_q16_sum")
     return (dropped, total / dropped) if dropped and total is not None else None
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The paper's Figures 7 and 8 as data: for each setting one line over the runs, one panel for each figure. Pure.
+"""Prepares the paper's Figures 7 and 8 as data: one line over the runs per setting, one panel per figure.
 
-Figure 7 is the baseline's, Figure 8 that of deadlines as exceptions; every other setting has the same panels.
+Figure 7 shows the baseline, Figure 8 deadlines as exceptions. Every other setting has the same panels. The functions
+are pure.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 from .results_frame import Row, Settings
 
-# Panel -> (title, figure); (d) is a scatter of two figures. Slack < 0: the deadline was missed.
+# Panel -> (title, figure); (d) is a scatter of two figures. Slack < 0 means that the deadline was missed.
 PANELS: dict[str, tuple[str, str]] = {
     "a": ("mean A-V, ms (> 0: the video is late)", "skew_ms_mean"),
     "b": ("s.d. of A-V, ms", "skew_ms_sd"),
@@ -28,7 +29,7 @@ SCATTER = ("d", "mean A-V, ms, over dropped pictures", "dropped", "skew_ms_mean"
 
 @dataclass(frozen=True)
 class Line:
-    """One section's runs in a panel; `y[i]` belongs to the job `ids[i]`, None where it has no such figure."""
+    """Holds one section's runs in a panel. `y[i]` belongs to the job `ids[i]`, and is None if it has no such figure."""
 
     section: str
     repetitions: list[int]
@@ -45,7 +46,7 @@ class Panel:
 
 
 def figure(settings: Settings, workload: str) -> list[Panel]:
-    """The panels (a) to (j) of one workload, a line for each section; panels without any figure are left out."""
+    """Returns the panels (a) to (j) of one workload, one line per section. Panels without any figure are left out."""
     runs = {section: found for (section, of), found in settings.items() if of == workload}
     panels = [Panel(letter, title, _lines(runs, None, key)) for letter, (title, key) in PANELS.items()]
     letter, title, x, y = SCATTER

@@ -1,2 +1,4 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Many jobs: run one at a time, kept as they end, gone on with after any interruption, united from several machines."""
+"""Runs many jobs one at a time, keeps each result as its job ends, resumes after any interruption, and merges the
+results of several machines.
+"""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The commands plan, run, run-job, calibrate and merge of dlex-bench."""
+"""Provides the commands plan, run, run-job, calibrate and merge of dlex-bench."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _seconds(text: str) -> float:
 
 
 def add_agenda_options(parser: Parser) -> None:
-    """Which jobs: the same for every command that takes an agenda."""
+    """Adds the agenda and the options that choose its jobs: the same for every command that takes an agenda."""
     parser.add_argument("agenda", type=Path, metavar="AGENDA", help="a file such as bench/agendas/smoke.yaml")
     parser.add_argument("-o", "--out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"results ({DEFAULT_OUT})")
     parser.add_argument("--reps", type=_times, metavar="N", help="repetitions, in place of the agenda's")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""How long a job will take: what it plays, and what jobs of its kind have taken beyond that so far."""
+"""Estimates how long a job will take: the time it plays, plus what finished jobs of its kind took beyond that."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ..agenda.recipes import read_recipes
 from ..errors import EXIT_SETUP, LabError
 from .results import DONE, Result
 
-# Before anything has been learnt: starting, settling and dlex-qoe, without and with screen and sound.
+# Used until a job of the same kind has finished: the time for starting, settling and dlex-qoe. "inside" is without
+# screen and sound, the others are with them.
 OVERHEAD_S = {"inside": 2.0, "outside": 10.0, "both": 12.0}
 UNKNOWN_LENGTH_S = 30.0
 PROBING_S = 10.0
@@ -53,7 +54,10 @@ def _kind(job: Job) -> tuple[str, str]:
 
 @cache
 def clip_length_s(root: Path, recipe: str | None, file: str | None) -> float:
-    """A recipe's comes from its text: the clip need not be made yet. LabError: there is no such recipe."""
+    """Returns the length of a clip. A recipe's length comes from its text, so the clip need not be made yet.
+
+    Raises LabError if there is no such recipe.
+    """
     if recipe is None:
         return _probed_length_s(file or "")
     length_s = _expected_seconds(root, recipe)
@@ -68,7 +72,7 @@ def _expected_seconds(root: Path, recipe: str) -> Any:
 
 
 def _probed_length_s(file: str) -> float:
-    """A file that is not there any more is the job's affair."""
+    """Returns the length of a file, or UNKNOWN_LENGTH_S. A missing file is not an error here: its job handles it."""
     argv = ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", file]
     try:
         told = subprocess.run(argv, capture_output=True, text=True, timeout=PROBING_S, check=True).stdout

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One folder of results from several. What a machine made of a job is there once, by whatever ways it comes; that a job was
-done twice, or on a second machine, is no accident that goes unseen.
+"""Merges several folders of results into one.
+
+The result of a job on a machine is kept once, even if several folders hold it. It is an error if a job was done twice
+on one machine. Results of a second machine are an error as well, unless --mixed allows them.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ def _found(stores: Iterable[Store]) -> list[Found]:
 
 
 def _named(job: Job, machine: str, mixed: bool) -> Job:
-    """The one rule of names, whatever folders it comes from and under what name."""
+    """Applies the one rule of names. It does not depend on the folder the job comes from, or on its name there."""
     return on_machine(job, machine) if mixed else replace(job, id=planned_id(job.id))
 
 
@@ -97,7 +99,10 @@ def _spelled(facts: dict[str, Any]) -> str:
 
 
 def _planned(stores: Sequence[Store]) -> list[Job]:
-    """By their names in the agenda; those without a result included, which can still be run in the new folder."""
+    """Returns the jobs under their names in the agenda.
+
+    Jobs without a result are included: they can still be run in the new folder.
+    """
     planned: dict[str, Job] = {}
     for store in stores:
         for job in (replace(job, id=planned_id(job.id)) for job in store.jobs()):
@@ -113,7 +118,7 @@ def _planned(stores: Sequence[Store]) -> list[Job]:
 
 
 def _unite(found: Iterable[Found]) -> list[Found]:
-    """One of each job and machine."""
+    """Returns one result per job and machine."""
     chosen: dict[tuple[str, str], Found] = {}
     for entry in found:
         run = planned_id(entry.job.id), entry.machine
@@ -122,7 +127,10 @@ def _unite(found: Iterable[Found]) -> list[Found]:
 
 
 def _better(known: Found, other: Found, name: str) -> Found:
-    """A job that was tried in vain may have been repeated, and counts as it ended at last."""
+    """Returns the result that counts. A job that failed or was skipped may have been repeated: its last outcome counts.
+
+    Raises LabError if both are done and differ.
+    """
     if known.is_done != other.is_done:
         return known if known.is_done else other
     if known.under(name) == other.under(name):
@@ -141,7 +149,7 @@ def _keep_machines(stores: Sequence[Store], target: Store) -> None:
 
 
 def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
-    """Under one budget for a machine, or the results could not be put together."""
+    """Keeps the calibration of each machine. A machine must have one budget, or its results could not be combined."""
     kept: dict[str, tuple[Path, Any]] = {}
     for store, calibration in ((store, found) for store in [target, *stores] for found in _read_calibrations(store.out)):
         machine = str(calibration.get("machine"))
@@ -157,7 +165,7 @@ def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
 
 
 def _read_calibrations(out: Path) -> Iterator[dict[str, Any]]:
-    """Those of all machines."""
+    """Yields the calibrations of all machines."""
     for path in calibration_files(out):
         with contextlib.suppress(OSError, ValueError):
             content = json.loads(path.read_text())
@@ -166,7 +174,7 @@ def _read_calibrations(out: Path) -> Iterator[dict[str, Any]]:
 
 
 def _copy(entry: Found, job_id: str, target: Store) -> bool:
-    """A job's folder is there as a whole or not at all; false: it was there already."""
+    """Copies a job's folder as a whole or not at all. Returns False if it was there already."""
     if entry.store.out.resolve() == target.out.resolve():
         return False
     partial = target.out / PARTIAL

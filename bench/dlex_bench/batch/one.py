@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One job, from an empty folder to its result, whatever happens in between."""
+"""Runs one job, from an empty folder to its result.
+
+An error in the job becomes a failed result. An interruption, a full disk or a result that cannot be written leaves
+nothing of the job.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +24,24 @@ TRACEBACK = "traceback.txt"
 
 
 def run_one(store: Store, job: Job, context: Context) -> Result:
-    """The job's result, on disk. A full disk is the batch's affair: the job is as if it had not begun."""
+    """Runs the job and returns its result, which is on disk by then.
+
+    Raises DiskFull if the disk is full, because that concerns the whole batch. The job then counts as not begun.
+    """
     require_room(store.out)
     begun, started = time.monotonic(), now()
     try:
         folder = store.begin(job)
         result = _attempt(job, folder, context)
         if result["status"] == FAILED:
-            require_room(store.out)  # it may have failed for want of it
+            require_room(store.out)  # a lack of room may be why it failed
         known = {"version": VERSION, "job": job.to_json(), "machine": context.machine, "commit": context.commit}
         known |= {"started": started, "wall_s": round(time.monotonic() - begun, 3)}
-        result = {**known, **result, **known}  # these first, and as they are here
+        result = {**known, **result, **known}  # `known` comes first, and its values win
         store.finish(result)
     except OSError as cause:
         store.drop(job.id)
-        if no_space_left(cause):  # here only the store writes
+        if no_space_left(cause):  # only the store writes here
             raise DiskFull(store.out) from cause
         raise LabError(f"{cause.filename or store.out} cannot be written ({cause.strerror}); see to it and repeat") from cause
     except BaseException:
@@ -56,7 +63,7 @@ def _attempt(job: Job, folder: Path, context: Context) -> Result:
         if no_space_left(cause):
             return failure(full_elsewhere(cause, context.batch))
         return _fault(cause, folder)
-    except Exception as cause:  # a fault of ours in one job shall not cost the others
+    except Exception as cause:  # an error of the laboratory in one job must not stop the others
         return _fault(cause, folder)
 
 
@@ -70,7 +77,7 @@ def _fault(cause: Exception, folder: Path) -> Result:
 
 
 def result_line(result: Result) -> str:
-    """A result in one line, by the figures that tell most."""
+    """Returns a result as one line, with its most informative figures."""
     if result["status"] in (FAILED, SKIPPED):
         return f"{result['status']}: {result.get('reason') or 'no reason is known'}"
     figures = result.get("figures") or {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a batch will do and how long that takes; or one command for each job, for GNU parallel."""
+"""Shows what a batch will do and how long it will take, or lists one command per job for GNU parallel."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .results import FAILED, Result, Store, on_machine, planned_id
 class Plan:
     path: Path
     agenda: Agenda
-    jobs: list[Job]  # all of the agenda
-    wanted: list[Job]  # those that --only leaves
+    jobs: list[Job]  # all jobs of the agenda
+    wanted: list[Job]  # the jobs that --only selects
 
     def on(self, machine: str) -> Plan:
-        """The same jobs in a folder of several machines."""
+        """Returns the plan with its jobs named as in a folder of several machines."""
         jobs, wanted = ([on_machine(job, machine) for job in some] for some in (self.jobs, self.wanted))
         return replace(self, jobs=jobs, wanted=wanted)
 
     def job(self, name: str) -> Job:
-        """By its id here or in the agenda."""
+        """Returns the job with this id. `name` may be its id in this plan or its id in the agenda."""
         for job in self.jobs:
             if name in (job.id, planned_id(job.id)):
                 return job
@@ -41,7 +41,10 @@ class Plan:
 
 
 def read_plan(path: Path, extent: Extent, begun: Collection[str] | None = None) -> Plan:
-    """`begun`: the settings that the folder of results knows of, whose jobs tell what became of their clips since."""
+    """Reads the agenda and lists its jobs.
+
+    `begun`: the settings that the folder of results already knows. Their jobs report what has become of their clips.
+    """
     agenda = read_agenda(path, begun=begun)
     jobs = expand(agenda, extent, path.parent)
     return Plan(path, agenda, jobs, select(jobs, extent.only))
@@ -84,7 +87,10 @@ def end_time(seconds: float) -> str:
 
 
 def command_lines(plan: Plan, extent: Extent, out: Path, launcher: str, mixed: bool) -> list[str]:
-    """Each does its job and nothing else, in any order, on any machine that has the project and the agenda."""
+    """Returns one command per wanted job. Each command runs only its own job.
+
+    The commands may run in any order, and on any machine that has the project and the agenda.
+    """
     options = _extent_options(extent) + (["--mixed"] if mixed else [])
     return [
         " ".join([launcher, *map(shlex.quote, ["run-job", str(plan.path), job.id, *options, "--wait", "-o", str(out)])])
@@ -93,7 +99,7 @@ def command_lines(plan: Plan, extent: Extent, out: Path, launcher: str, mixed: b
 
 
 def _extent_options(extent: Extent) -> list[str]:
-    """Those that change what a job is; which jobs there are is said by naming them."""
+    """Returns the options that change what a job is. No option has to choose jobs: each command names its job."""
     options = [f"--reps={extent.reps}"] if extent.reps else []
     options += [f"--length={extent.length_s:g}"] if extent.length_s else []
     return options + (["--quick"] if extent.quick else [])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A folder of results. A job is over when its folder holds result.json, which is written last and as a whole; what else
-lies in a job's folder without one is a remainder of an interrupted run.
+"""Reads and writes a folder of results.
+
+A job is over when its folder holds result.json, which is written last and as a whole. Without result.json, what
+lies in a job's folder is left from an interrupted run.
 """
 
 from __future__ import annotations
@@ -24,17 +26,17 @@ from ..job.context import loops_file
 VERSION = 1
 BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
 DONE, FAILED, SKIPPED = STATUSES = ("done", "failed", "skipped")
-# What calibrating leaves in a folder before its first batch.
+# Calibration leaves files in a folder before its first batch. Their names begin like this.
 BEFOREHAND = ("calibration", "rt-app", MACHINES, ".")
 
-# Behind a job's id and before that of the machine that did it, in a folder of several machines.
+# Stands between the id of a job and the id of the machine that ran it, in a folder of several machines.
 AT = "@"
 
 Result = dict[str, Any]
 
 
 class Store:
-    """The results below one folder."""
+    """Reads and writes the results below one folder."""
 
     def __init__(self, out: Path) -> None:
         self.out = out
@@ -45,11 +47,11 @@ class Store:
         return self.out / job_id
 
     def result(self, job_id: str) -> Result | None:
-        """None: the job is not over, or what it left is no result."""
+        """Returns the job's result. Returns None if the job is not over, or if its file is not a valid result."""
         return read_result(self.folder(job_id))
 
     def results(self) -> dict[str, Result]:
-        """By job id; in the order of the batch where that is known, others behind."""
+        """Returns the results by job id, in the order of the batch. Jobs whose order is not known come last."""
         found = {
             path.parent.name: result
             for path in sorted(self.out.glob(f"*/{RESULT}"))
@@ -80,11 +82,11 @@ class Store:
             raise _refusal(f"{self.out / BATCH} has a job that is none") from cause
 
     def settings(self) -> frozenset[str] | None:
-        """Of the jobs; None before a batch has begun here."""
+        """Returns the settings of the jobs, or None before a batch has begun here."""
         return None if self.batch() is None else frozenset(map(setting_of, self.jobs()))
 
     def machines(self) -> dict[str, dict[str, Any]]:
-        """The facts of the machines that results come from, by their ids."""
+        """Returns the facts of the machines that the results come from, by machine id."""
         found = {}
         for path in sorted((self.out / MACHINES).glob("*.json")):
             with contextlib.suppress(OSError, ValueError):
@@ -102,7 +104,7 @@ class Store:
 
     @contextlib.contextmanager
     def opened(self, *, shared: bool = False) -> Iterator[None]:
-        """Ours while the block runs: alone, or with others that run single jobs."""
+        """Locks the folder while the block runs. With `shared`, others that run single jobs may use it as well."""
         with self._locked(LOCK, shared, wait=False):
             yield
 
@@ -122,7 +124,10 @@ class Store:
             yield
 
     def claim(self, agenda: Mapping[str, Any], jobs: Sequence[Job], commit: str | None) -> None:
-        """Makes the folder that of these jobs. Those of an earlier agenda stay when no job has changed."""
+        """Records these jobs as the jobs of the folder. Jobs of an earlier agenda stay.
+
+        Raises LabError if a job has changed.
+        """
         with self._locked(".claim", shared=False, wait=True):
             batch = self.batch()
             if batch is None:
@@ -135,14 +140,17 @@ class Store:
                 write_json(self.out / BATCH, {**batch, "agenda": agenda, "jobs": batch["jobs"] + added})
 
     def refuse_changed(self, jobs: Sequence[Job]) -> None:
-        """A result is that of the job as it was, not of one that only has its name."""
+        """Raises LabError if a known job has changed.
+
+        A result belongs to the job as it was, not to another job of the same name.
+        """
         known = {job.id: job for job in self.jobs()}
         self._refuse_other_names([*known], [job.id for job in jobs])
         for job in jobs:
             _refuse_change(self.out, known.get(job.id), job)
 
     def _refuse_other_names(self, known: Sequence[str], wanted: Sequence[str]) -> None:
-        """Under both kinds of names one run could be there twice."""
+        """Raises LabError if only one side has machine ids in its names: one run could then be there twice."""
         if not known or not wanted or (AT in known[0]) == (AT in wanted[0]):
             return
         if AT in known[0]:
@@ -160,7 +168,7 @@ class Store:
             write_json(self.out / MACHINES / f"{machine}.json", facts)
 
     def begin(self, job: Job) -> Path:
-        """An empty folder for the job; what an interrupted run left there is removed."""
+        """Returns an empty folder for the job. Removes what an interrupted run left there."""
         folder = self.folder(job.id)
         if folder.exists():
             self._not_over(folder)
@@ -169,7 +177,7 @@ class Store:
         return folder
 
     def finish(self, result: Result) -> None:
-        """The raw records reach the disk before the file that says that they are there."""
+        """Writes the result. The raw records reach the disk before result.json, which says that they are there."""
         folder = self.folder(result["job"]["id"])
         for path in folder.rglob("*"):
             if path.is_file() and not path.is_symlink():
@@ -178,14 +186,17 @@ class Store:
         _reach_disk(self.out)
 
     def drop(self, job_id: str) -> None:
-        """What a job left without a result."""
+        """Removes a job's folder, such as one that was left without a result."""
         with contextlib.suppress(OSError):
             self._not_over(self.folder(job_id))
         shutil.rmtree(self.folder(job_id), ignore_errors=True)
 
     @staticmethod
     def _not_over(folder: Path) -> None:
-        """Before its records go, one after the other: who is killed among them must not leave a result without them."""
+        """Removes result.json before the records are removed one by one.
+
+        A process that is killed in between must not leave a result without its records.
+        """
         (folder / RESULT).unlink(missing_ok=True)
         _reach_disk(folder)
 
@@ -200,17 +211,17 @@ def read_result(folder: Path) -> Result | None:
 
 
 def on_machine(job: Job, machine: str) -> Job:
-    """As a folder of several machines names it: each of them does all the jobs."""
+    """Returns the job under its name in a folder of several machines, where each machine runs all the jobs."""
     return replace(job, id=f"{planned_id(job.id)}{AT}{machine}")
 
 
 def planned_id(job_id: str) -> str:
-    """As the agenda names it, whoever did it."""
+    """Returns the id that the job has in the agenda, without the machine that ran it."""
     return job_id.partition(AT)[0]
 
 
 def open_results(out: Path) -> Store:
-    """For those who only read."""
+    """Returns the store of an existing batch, for reading only. Raises LabError if `out` holds no batch."""
     store = Store(out)
     if store.batch() is None:
         raise LabError(f"{out} holds no batch; name the folder that `run -o` was given", EXIT_SETUP)
@@ -235,7 +246,7 @@ def _refuse_change(out: Path, old: Job | None, new: Job) -> None:
 
 
 def difference(old: Any, new: Any, key: str = "") -> tuple[str, str, str] | None:
-    """The first place in which two contents of JSON files differ, and what is there."""
+    """Returns the first key at which the contents of two JSON files differ, and both values; None if they are equal."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in [*old, *(name for name in new if name not in old)]:
             if found := difference(old.get(name), new.get(name), f"{key}.{name}".removeprefix(".")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The jobs of an agenda, one at a time; what is over already is not repeated."""
+"""Runs the jobs of an agenda, one at a time. Jobs that are already over are not repeated."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .one import result_line, run_one
 from .plan import Plan, read_plan, total_sentence
 from .results import DONE, FAILED, Result, Store
 
-# So many failures of one kind one after the other are the set-up's, most likely.
+# This many failures in a row for the same reason most likely come from the set-up.
 ALIKE = 3
 
 
 @dataclass(frozen=True)
 class Options:
-    root: Path  # of the project
+    root: Path  # the folder of the project
     agenda: Path
     out: Path
     extent: Extent
@@ -61,9 +61,9 @@ def run(options: Options, wait: bool, console: Console) -> None:
 
 
 def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None:
-    """One job, as a command of its own: what has failed is tried again, what is done or was skipped is over."""
+    """Runs one job, as a command of its own. A failed job is tried again; a job that is done or was skipped is over."""
     store = Store(options.out)
-    # Its plan was made before, maybe elsewhere: a clip that is not here fails the job, which keeps the reason.
+    # The plan was made before, maybe on another machine. If a clip is missing here, the job fails and keeps the reason.
     plan = _named(read_plan(options.agenda, options.extent, store.settings() or frozenset()), options)
     job = plan.job(job_id)
 
@@ -84,7 +84,7 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
 
 
 def calibrate_batch(options: Options, again: bool, wait: bool, console: Console) -> None:
-    """The budget alone, before the first job or anew."""
+    """Only calibrates the budget, before the first job or again later."""
     store = Store(options.out)
     plan = _named(read_plan(options.agenda, options.extent, store.settings()), options)
     pattern = calibrated_job(plan.jobs)
@@ -107,8 +107,11 @@ def _named(plan: Plan, options: Options) -> Plan:
 
 
 def _calibrate_for(jobs: Sequence[Job], plan: Plan, context: Context, say: Callable[[str], None]) -> None:
-    """Before the first job that needs it, whichever that is here: by the clip of the plan's first. Where it cannot be
-    done, those jobs tell so and the others go on."""
+    """Calibrates the budget if one of `jobs` needs it and it is not known yet.
+
+    The clip is that of the first such job in the plan, even if `jobs` begins with another one. If calibration is not
+    possible, the jobs that need it report that, and the others go on.
+    """
     pattern = calibrated_job(plan.jobs)
     if pattern is None or calibrated_job(jobs) is None or calibrated_budget_is_known(context.batch, context.machine):
         return
@@ -122,7 +125,7 @@ def _calibrate_for(jobs: Sequence[Job], plan: Plan, context: Context, say: Calla
 
 
 def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], None]) -> Context:
-    """The folder becomes this batch's, and the machine what it was before a run that was killed."""
+    """Restores what a killed run had changed on the machine, and claims the folder for this batch."""
     mended = repair()
     if mended:
         say(f"set back what a run that was killed had changed: {', '.join(mended)}")
@@ -132,7 +135,10 @@ def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], Non
 
 
 def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) -> str:
-    """Its facts are kept; results of another one are not mixed with its own by accident."""
+    """Records the facts of this machine and returns its id.
+
+    Without --mixed, raises LabError if the folder has results of another machine: they must not be mixed by accident.
+    """
     facts = machine_facts()
     machine = machine_id(facts)
     known = store.machines()
@@ -153,7 +159,7 @@ def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) 
 
 
 def keep_rtapp_calibration(store: Store, context: Context) -> None:
-    """Beside the machine's other facts, which travel with its results."""
+    """Stores the calibration of rt-app with the machine's other facts, which travel with its results."""
     facts = store.machines().get(context.machine)
     calibration = store.rtapp_calibration(context.machine)
     if facts is not None and calibration is not None and facts.get("rtapp") != calibration:
@@ -166,7 +172,7 @@ def measured_cpu(job: Job) -> int:
 
 @contextlib.contextmanager
 def _measuring(jobs: Sequence[Job], wait: bool, say: Callable[[str], None]) -> Iterator[None]:
-    """The machine to ourselves."""
+    """Keeps every other measurement off this machine while the block runs."""
     with only_measurement({measured_cpu(job) for job in jobs}, say if wait else None):
         yield
 
@@ -217,7 +223,7 @@ class _Batch:
             )
 
     def conclude(self) -> None:
-        """What became of all the jobs that were wanted, now or earlier."""
+        """Reports how all wanted jobs ended, now or in an earlier run. Raises LabError if none of them is done."""
         statuses = [self.results[job.id]["status"] for job in self.plan.wanted]
         counts = {status: statuses.count(status) for status in dict.fromkeys(statuses)}
         told = ", ".join(f"{count} {status}" for status, count in counts.items())

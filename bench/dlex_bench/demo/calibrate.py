@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finding the share of the CPU that makes the player late, but not hopelessly so.
+"""Finds the share of the CPU that makes the player late, but not hopelessly late.
 
-The clip is decoded once alone, which gives the cost of each picture; a model of the serial player tells the share with
-which `none` ends 15 % of the played time late; one to three plays beside the load correct it, and up to two
-more when even the last of them makes no sense.
+The clip is decoded once alone, which gives the cost of each picture. From these costs, a model of the serial player
+computes the share with which `none` ends 15 % of the played time late. One to three plays beside the load correct the
+share, and up to two more follow if even the last of them is unusable.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from ..rig.load.rtapp import measure_ns_per_loop
 from .model import AIM, corrected_share, share_for
 from .runs import NICE, NICE_BESIDE_OTHERS, NONE, Scene, Tick, play, play_loaded
 
-# The filler cannot take less than nothing, and needs a little room to even out rt-app's tasks.
+# The filler cannot take less than 0 of the CPU, and needs a little room to even out rt-app's tasks.
 SHARE_MAX = 1 - paper.UTILISATION - 0.03
-# Below this the player would mostly run on crumbs of the scheduler.
+# With less, the player would mostly run on the scheduler's leftovers.
 SHARE_MIN = 0.01
-# Decoding beside others costs this much more than alone, by their use of the caches (0.97 to 1.2 was seen).
+# Decoding beside other tasks costs this many times as much as alone, as they use the caches (0.97 to 1.2 was seen).
 BESIDE_OTHERS = 1.07
-# As much dearer can decoding alone seem by what others compute meanwhile: beside compilers and two busy loops the made clip
-# needed 46 and 53 % of a CPU.
+# Other work on the machine can make decoding alone seem this many times as expensive: beside compilers and two busy
+# loops the made clip needed 46 and 53 % of a CPU.
 SEEMING = 2.0
-# Outside this the check says that the machine did something else than at the calibration.
+# Outside this range, the check says that the machine did something else than at the calibration.
 USABLE = (0.04, 0.40)
-# Tries beyond those planned, as long as the last one is unusable and there is time for another.
+# Tries beyond those planned, made while the last one is unusable and there is time for another.
 EXTRA_TRIES = 2
-# At nice 19 a usable try ends before this: at most 40 % late, after a start that takes a few seconds on a busy CPU. Waiting
-# longer would break the promise of time and tell nothing more. At an equal nice value a try may take as long as a run
-# that counts: on a busy machine it can be the only one to go on with.
+# At nice 19 a usable try ends before this limit: it ends at most 40 % late, and its start takes a few seconds on a
+# busy CPU. Waiting longer would exceed the announced time and show nothing more. At an equal nice value a try may take
+# as long as a run that counts, because on a busy machine it can be the only try with a result to go on with.
 TRY_LIMIT_FACTOR, TRY_LIMIT_EXTRA_S = 1.5, 5.0
-# A try that did not end in time says only that the share was far too small.
+# A try that did not end in time shows only that the share was far too small.
 STEP_AFTER_TIME_OUT = 1.5
 
 
@@ -53,7 +53,7 @@ class Try:
 
     @property
     def good(self) -> bool:
-        """Near enough to the aim for another try to tell nothing new."""
+        """True if the try is so near the aim that another one would show nothing new."""
         return abs(self.off) <= 0.03
 
     @property
@@ -66,7 +66,7 @@ class Try:
 
     @property
     def off(self) -> float:
-        """How far from the aim it ended, as a part of the played time; > 0: too late."""
+        """Returns how far from the aim the try ended, as a fraction of the played time; > 0: too late."""
         return self.end_late_fraction - AIM
 
 
@@ -79,7 +79,7 @@ class Calibration:
     nice: int = NICE
     tries: list[Try] = field(default_factory=list)
     seconds: float = 0.0
-    # How far from the aim the nearest try ended (Try.off), and a sentence on it, where the demo had to be content with it.
+    # Set if the demo had to accept the nearest try: how far from the aim it ended (Try.off), and a sentence about it.
     missed_by: float | None = None
     missed: str | None = None
 
@@ -90,7 +90,7 @@ class Calibration:
 def calibrate(
     scene: Scene, folder: Path, max_tries: int, limit_s: float, *, say: Callable[[str], None], tick: Tick
 ) -> Calibration:
-    """Finds the share for `scene`, by up to `max_tries` plays; `limit_s` from now begins no try beyond these."""
+    """Finds the share for `scene` by up to `max_tries` plays. Tries beyond these begin within `limit_s` from now."""
     begun = time.monotonic()
     alone = play(scene, NONE, folder / "alone", tick=tick, options=["--untimed"])
     costs_s = [frame.decode_cpu_ns / 1e9 for frame in alone.frames]
@@ -118,7 +118,7 @@ def calibrate(
 
 
 def _try(scene: Scene, folder: Path, share: float, nice: int, ns_per_loop: float, tick: Tick) -> Try:
-    """A play that does not end in time is a try as well: one that ended later than all that was waited."""
+    """Makes a try. A play that does not end in time is also a try: it ended later than the whole time waited."""
     limit_s = TRY_LIMIT_FACTOR * scene.length_s + TRY_LIMIT_EXTRA_S if nice == NICE else None
     try:
         run = play_loaded(scene, NONE, folder, share, ns_per_loop, tick=tick, nice=nice, limit_s=limit_s)
@@ -135,10 +135,13 @@ def _told(it: Try) -> str:
 
 
 def next_share(tries: Sequence[Try], costs_s: Sequence[float], frame_s: float, length_s: float) -> float:
-    """What the tries tell: by the model as long as they agree, by bisection when it led from one side to the other.
+    """Returns the share for the next try.
 
-    A play at nice 19 that did not end in time is followed by one at an equal nice value, with the same share: the first
-    says nothing about the second."""
+    The model computes it while the tries agree; bisection does if the model led from one side of the aim to the other.
+
+    A play at nice 19 that did not end in time is followed by one at an equal nice value with the same share, because
+    the first says nothing about the second.
+    """
     last = tries[-1]
     if last.timed_out and last.nice == NICE:
         return last.share
@@ -154,8 +157,11 @@ def next_share(tries: Sequence[Try], costs_s: Sequence[float], frame_s: float, l
 
 
 def enough(tries: Sequence[Try], share: float, max_tries: int, *, late: bool = False) -> bool:
-    """Whether another try, with `share`, is not worth its time. `late`: there is no time for more than those planned;
-    another is made nevertheless where none has ended yet, as there would be nothing to go on with."""
+    """Returns whether another try, with `share`, is not worth its time.
+
+    `late` means that there is no time for more tries than those planned. Another try is made nevertheless if none has
+    ended yet, because there would be nothing to go on with.
+    """
     last = tries[-1]
     if last.good or len(tries) < max_tries:
         return last.good
@@ -167,9 +173,9 @@ def enough(tries: Sequence[Try], share: float, max_tries: int, *, late: bool = F
 
 
 def _conclude(result: Calibration, share: float) -> None:
-    """Sets share and nice value: as the tries tell or, where even the last try makes no sense, those of the nearest try.
+    """Sets share and nice value: `share` and the last try's nice value or, if that try is unusable, the nearest try's.
 
-    Raises LabError when no try ended in time: there is nothing to go on with.
+    Raises LabError if no try ended in time, because there is nothing to go on with.
     """
     last = result.tries[-1]
     if last.usable:
@@ -191,8 +197,11 @@ def _conclude(result: Calibration, share: float) -> None:
 
 
 def _require_load_possible(share: float, demand: float) -> None:
-    """Raises LabError for a clip that is too hard or too easy. One that is a little too hard is tried: other work on the
-    machine makes it seem so, and how late it ends is said."""
+    """Raises LabError for a clip that is too hard or too easy.
+
+    A clip that is a little too hard is tried, because other work on the machine makes it seem so; the demo reports how
+    late it ends.
+    """
     if share > SEEMING * SHARE_MAX:
         raise LabError(
             f"the clip needs {demand:.0%} of this CPU, more than rt-app's two tasks leave; the demo wants a faster "

@@ -32,13 +32,13 @@ from .plot import draw
 from .runs import POLICIES, Figures, Policy, Run, Scene, assess, play_loaded, probe, run_limit_s, spread, typical
 from .summary import policy_entry
 
-# Of the seconds that a run takes beyond those played: start-up at a small share of a CPU, and ending late.
+# Seconds that a run takes beyond those played: start-up at a small share of a CPU, and ending late.
 OVERHEAD_S = 1.2
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much is measured."""
+    """How much the demo measures."""
 
     length_s: float
     repetitions: int
@@ -58,7 +58,7 @@ class Extent:
 
     @property
     def calibration_limit_s(self) -> float:
-        """When a try beyond those planned may begin at the latest: it makes the demo a tenth longer than announced."""
+        """Returns the latest start of a try beyond those planned; it makes the demo a tenth longer than announced."""
         return self.calibration_s - self.try_s + 0.1 * self.plan_s
 
     @property
@@ -76,9 +76,12 @@ QUICK = Extent(length_s=5, repetitions=3, max_tries=2)
 
 @dataclass(frozen=True)
 class Film:
-    """A recipe of media/, and where the part to play begins: at a key frame, so that no run begins by decoding what is
-    not shown. In the trailer's part busy and calm scenes follow each other so that a demand of 115 % of the share goes
-    with an end 15 % late; other parts are either calm at the end or overloaded there alone."""
+    """A recipe of media/, and where the part to play begins.
+
+    The part begins at a key frame, so that no run begins by decoding pictures that are not shown. In the trailer's
+    part, busy and calm scenes alternate so that a demand of 115 % of the share goes with an end 15 % late. Other parts
+    are either calm at the end or overloaded only there.
+    """
 
     name: str
     about: str
@@ -163,7 +166,7 @@ def _calibrate(scene: Scene, folder: Path, extent: Extent, teller: Teller) -> Ca
     limit_s = extent.calibration_limit_s
     place = folder / RUNS / CALIBRATION
     found = calibrate(scene, place, extent.max_tries, limit_s, say=teller.say, tick=teller.tick)
-    # `none` ends that much later, and the rule `paper` nearly so.
+    # `none` ends this much later, and the rule `paper` nearly as much.
     later_s = 2 * extent.repetitions * extent.length_s * max(0.0, found.missed_by or 0.0)
     teller.expect(extent.plan_s - extent.calibration_s + later_s)
     return found
@@ -173,7 +176,7 @@ def _play_all(
     scene: Scene, folder: Path, extent: Extent, calibration: Calibration, teller: Teller
 ) -> dict[Policy, list[Run]]:
     runs: dict[Policy, list[Run]] = {policy: [] for policy in POLICIES}
-    # On a busy machine a play can take much longer than the one that was nearest to the aim.
+    # On a busy machine a play can take much longer than the try that was nearest to the aim.
     limit_s = run_limit_s(scene.length_s) * (1 + max(0.0, calibration.missed_by or 0.0))
     order = interleaved(POLICIES, extent.repetitions)
     for number, (repetition, policy) in enumerate(order, 1):
@@ -210,7 +213,7 @@ class Results:
         return sentences(medians, self.scene.length_s, self.calibration.missed)
 
     def write(self, folder: Path, out: Path) -> None:
-        """Into `folder`, naming the records as they will be found in `out`."""
+        """Writes the results into `folder`, with the records' paths as they will be in `out`."""
         for run in itertools.chain.from_iterable(self.runs.values()):
             run.directory = out / run.directory.relative_to(folder)
         write_json(folder / SUMMARY, self._summary())
@@ -248,7 +251,10 @@ class Results:
 
 
 def drawn_repetitions(drawn: Sequence[int], of: int) -> str:
-    """From the uppermost policy to the lowest; for each that repetition was chosen which is nearest to the median."""
+    """Names the drawn repetition of each policy, from the uppermost policy to the lowest.
+
+    For each policy, the repetition that is nearest to the median was chosen.
+    """
     if len(set(drawn)) == 1:
         return f"repetition {drawn[0]} of {of}"
     return f"repetitions {', '.join(map(str, drawn[:-1]))} and {drawn[-1]} of {of}"

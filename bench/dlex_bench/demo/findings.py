@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the figures mean, in sentences that are computed from them. Pure.
+"""Explains the figures, in sentences that are computed from them. Pure.
 
-The heuristic is the yardstick: it is what players do today. Drops and skew trade against each other, so a policy is
-only called better when it is better at both.
+The policies are compared with the heuristic, because it is what players do today. Drops and skew trade against each
+other, so a policy is called better only if it is better at both.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from .model import GOOD
 
 Figures = Mapping[str, float | None]
 
-# Differences smaller than these are no difference: 5 ms of skew is an eighth of a picture, and fewer dropped pictures
-# than 1 % come and go from run to run.
+# Smaller differences do not count: 5 ms of skew is an eighth of a picture, and drops of less than 1 % of the pictures
+# come and go from run to run.
 SAME_SKEW_MS = 5.0
 SAME_DROPPED = 0.01
 
 
 def rms_skew_ms(figures: Figures) -> float:
-    """How far the pictures are from their sound: the root mean square of A-V, so that scatter counts as well."""
+    """Returns how far the pictures are from their sound: the root mean square of A-V, so that scatter counts too."""
     return math.hypot(_value(figures, "skew_ms_mean"), _value(figures, "skew_ms_sd"))
 
 
 def _value(figures: Figures, key: str) -> float:
-    """A figure that does not apply (the RMSE of a run without drops) counts as zero."""
+    """Returns a figure. One that does not apply (the RMSE of a run without drops) counts as zero."""
     return figures[key] or 0.0
 
 
 def sentences(medians: Mapping[str, Figures], length_s: float, missed: str | None = None) -> list[str]:
-    """The findings, one sentence or two each. `missed` says how far off the calibration was, and comes first."""
+    """Returns the findings, one or two sentences each. First is `missed`: how far off the calibration was."""
     return [
         *filter(None, [missed]),
         _nothing(medians["none"], length_s, missed is None),
@@ -66,7 +66,7 @@ def _against_heuristic(name: str, it: Figures, heuristic: Figures) -> str:
 
 
 def _begun(name: str, it: Figures) -> str:
-    """Aborting pays where a picture is in work at its deadline; a skip would do for the rest."""
+    """Reports how many aborted pictures had been begun. Aborting pays only for these; a skip would do for the rest."""
     aborted, begun = _value(it, "aborted"), _value(it, "aborted_begun")
     if begun >= aborted:
         return f"All of the {aborted:.0f} pictures that {name.split()[-1]} aborted had been begun."
@@ -77,7 +77,7 @@ def _begun(name: str, it: Figures) -> str:
 
 
 def _compare(a: float, b: float, same: float) -> int:
-    """-1: a is less, 1: a is more, 0: no difference to speak of."""
+    """Returns -1 if a is less, 1 if a is more, and 0 if the difference is at most `same`."""
     return 0 if abs(a - b) <= same else -1 if a < b else 1
 
 
@@ -97,7 +97,10 @@ def _judgement(skew: int, drops: int) -> str:
 
 
 def _what_is_lost(medians: Mapping[str, Figures]) -> str:
-    """RMSE counts what dropping did to the pictures, skew what not dropping did; neither tells all."""
+    """Compares the policies by RMSE.
+
+    RMSE counts what dropping did to the pictures, and skew counts what not dropping did. Neither shows everything.
+    """
     losses = {name: _value(it, "rmse_q16_sum") for name, it in medians.items() if name != "none"}
     least, most = (min(losses, key=lambda name: losses[name]), max(losses, key=lambda name: losses[name]))
     return (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The load beside the player: the seed's two rt-app tasks (seed 000, section 8) and a filler, all on one CPU.
+"""Runs the load beside the player: the seed's two rt-app tasks (seed 000, section 8) and a filler, all on one CPU.
 
-The player runs at nice 19 and so receives what these leave. Fair scheduling would otherwise protect it: a player that
-asks for a tenth of a CPU gets it, however many others want the rest.
+The player runs at nice 19 and so receives what this load leaves. At an equal nice value, fair scheduling would protect
+the player: if it asks for a tenth of a CPU it gets that, however many others want the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..rig.load.rtapp import rtapp
 
 @dataclass
 class LoadReport:
-    """What the load took while it ran, as parts of the CPU, and how rt-app's tasks fared."""
+    """What the load took while it ran, as fractions of the CPU, and the results of rt-app's tasks."""
 
     elapsed_s: float = 0.0
     rtapp: float = 0.0
@@ -34,7 +34,7 @@ class LoadReport:
 
 @contextlib.contextmanager
 def load(cpu: int, share: float, ns_per_loop: float, log_dir: Path) -> Iterator[LoadReport]:
-    """Leaves `share` of `cpu` to others while the block runs; the report is filled in at its end."""
+    """Leaves `share` of `cpu` to others while the block runs; the report is filled in when the block ends."""
     report = LoadReport()
     with rtapp(cpu, ns_per_loop, log_dir) as running:
         with filler(cpu, share, running.process.pid) as third:

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A fluid model of the serial player: what a share of a CPU makes of a clip that nothing is dropped of. Pure."""
+"""A fluid model of the serial player: how late a clip ends with a share of a CPU if nothing is dropped. Pure."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
 
-# The part of the played time that `none` is to be late at the end, and what is still good enough.
+# How late `none` should be at the end, as a fraction of the played time, and the range that is still good enough.
 AIM = 0.15
 GOOD = (0.10, 0.20)
 
 
 def end_lateness_s(costs_s: Sequence[float], frame_s: float, share: float) -> float:
-    """How late the last picture is shown. Each decode begins when the picture before has been shown, as there is no
-    queue: time that a cheap picture leaves is lost, so that the load of the clip's parts does not average out."""
+    """Returns how late the last picture is shown.
+
+    Each decode begins when the previous picture has been shown, because there is no queue. The time that a cheap
+    picture leaves is lost, so the load of the clip's parts does not average out.
+    """
     shown_s = 0.0
     for number, cost_s in enumerate(costs_s):
         shown_s = max(shown_s + cost_s / share, number * frame_s)
@@ -21,7 +24,7 @@ def end_lateness_s(costs_s: Sequence[float], frame_s: float, share: float) -> fl
 
 
 def share_for(costs_s: Sequence[float], frame_s: float, lateness_s: float) -> float:
-    """The share with which the last picture is `lateness_s` late. Less is later, so bisection finds it."""
+    """Returns the share with which the last picture is `lateness_s` late. Less is later, so bisection finds it."""
     low, high = 1e-4, 10.0
     for _ in range(60):
         middle = (low * high) ** 0.5
@@ -33,15 +36,20 @@ def share_for(costs_s: Sequence[float], frame_s: float, lateness_s: float) -> fl
 
 
 def cost_factor(costs_s: Sequence[float], frame_s: float, share: float, seen_s: float) -> float:
-    """How much dearer decoding beside others is than alone (caches, switches), when `share` made the last picture
-    `seen_s` late: by as much as the share is larger than the one with which the model is as late."""
+    """Returns how much more decoding costs beside others than alone (caches, switches).
+
+    `share` made the last picture `seen_s` late. The factor is `share` divided by the share with which the model is
+    equally late.
+    """
     return share / share_for(costs_s, frame_s, max(seen_s, frame_s))
 
 
 def corrected_share(
     costs_s: Sequence[float], frame_s: float, tries: Sequence[tuple[float, float]], wanted_s: float
 ) -> float:
-    """The share that tries (of a share, and how late it was seen to be) tell to be the right one, on the average: other
-    work on the machine changes what decoding costs from one try to the next."""
+    """Returns the right share according to `tries`; each is a share, and how late the play with it was seen to be.
+
+    The tries are averaged, because other work on the machine changes what decoding costs from one try to the next.
+    """
     factors = [cost_factor(costs_s, frame_s, share, seen_s) for share, seen_s in tries]
     return statistics.geometric_mean(factors) * share_for(costs_s, frame_s, wanted_s)

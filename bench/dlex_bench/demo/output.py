@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The folder of the results: an older demo's stay there until all of the new ones can take their place."""
+"""Manages the folder of the results: an older demo's results stay there until all new ones can replace them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..processes import ENDING_SIGNALS
 RUNS, SUMMARY, TIMELINE = "runs", "summary.json", "timeline.png"
 RESULTS = (RUNS, SUMMARY, TIMELINE)
 CALIBRATION = "calibration"
-# Within the folder itself, so that renaming is enough to publish what was made there.
+# The workshop is within the folder itself, so that renaming is enough to publish its contents.
 WORKSHOP = ".demo-"
 
 
 @contextlib.contextmanager
 def workshop(out: Path) -> Iterator[Path]:
-    """A temporary folder in `out` for what the block makes; nothing of it stays unless it is published."""
+    """Makes a temporary folder in `out` for the files of the block; only published files stay."""
     existed = out.exists()
     if existed and not out.is_dir():
         raise LabError(f"{out} is not a directory; choose another by --out=", EXIT_SETUP)
@@ -30,7 +30,7 @@ def workshop(out: Path) -> Iterator[Path]:
         if not _replaceable(out):
             raise LabError(f"{out} holds results that are not the demo's; choose another by --out=", EXIT_SETUP)
         out.mkdir(parents=True, exist_ok=True)
-        for left in out.glob(f"{WORKSHOP}*"):  # of a demo that was killed; there is only one at a time
+        for left in out.glob(f"{WORKSHOP}*"):  # left by a demo that was killed; only one runs at a time
             shutil.rmtree(left, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix=WORKSHOP, dir=out))
         (folder / RUNS).mkdir()
@@ -46,7 +46,7 @@ def workshop(out: Path) -> Iterator[Path]:
 
 
 def _replaceable(out: Path) -> bool:
-    """Whether what is there under the names of the results, if anything, comes from a demo."""
+    """Returns whether the files in `out` that have the names of results, if any, come from a demo."""
     if (out / RUNS / CALIBRATION).is_dir():
         return True
     if (out / RUNS).exists() and (not (out / RUNS).is_dir() or any((out / RUNS).iterdir())):
@@ -57,8 +57,8 @@ def _replaceable(out: Path) -> bool:
 
 
 def publish(folder: Path, out: Path) -> None:
-    """Puts the results of `folder` in the place of the old ones; other files of `out` stay."""
-    for path in (folder / RUNS).rglob("*.json"):  # some name the folder that they are in
+    """Replaces the old results in `out` with those of `folder`; other files of `out` stay."""
+    for path in (folder / RUNS).rglob("*.json"):  # some contain the path of their folder
         path.write_text(path.read_text().replace(str(folder), str(out)))
     old = folder / "old"
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)

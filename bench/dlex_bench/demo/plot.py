@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The picture of the demo: what became of every picture, and how late the shown ones were, policy by policy."""
+"""Draws the demo's plot: what became of every picture, and how late the shown ones were, policy by policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from ..record import Frame
 from .runs import Run
 
-# Okabe and Ito's colours, told apart with every common kind of colour vision; height tells them apart without any.
+# Okabe and Ito's colours differ for every common kind of colour vision; the heights differ even without colour.
 VERDICTS = {
     "shown": ("#d9dde0", 0.55),
     "late": ("#e69f00", 0.70),
@@ -26,12 +26,12 @@ LINES = {
     "deadline paper": ("#cc79a7", "-."),
     "deadline slack": ("#d55e00", "-"),
 }
-# A-V is drawn linearly up to one picture of most films, by its logarithm beyond.
+# A-V is drawn linearly up to the duration of one picture of most films, and logarithmically above.
 LINEAR_MS = 40
 
 
 def draw(runs: Sequence[Run], frame_s: float, title: str, path: Path) -> None:
-    """One run for each policy; the file appears whole or not at all."""
+    """Draws one run for each policy; the file appears whole or not at all."""
     ratios = [1] * len(runs) + [5]
     figure = Figure(figsize=(11, 6), dpi=120, layout="constrained")
     axes = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Playing the clip once under one policy, and what a set of such runs amounts to."""
+"""Plays the clip once under one policy, and summarises a set of such runs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..qoe import comparing, limit_s, read_summary
 from ..record import Frame, cpu_of_playing, end_skew_ms, read_frames
 from .load import LoadReport, load
 
-# Beside the load: the player receives what the load leaves. Where programs of others compute on the CPU, it gets a
-# hundredth of what they get, and cannot end in time; at an equal nice value it gets as much as each of them.
+# Beside the load, at nice 19, the player receives what the load leaves. If other programs compute on the CPU, it gets a
+# hundredth of what they get and cannot end in time. At an equal nice value it gets as much as each of them.
 NICE, NICE_BESIDE_OTHERS = 19, 0
 
 Tick = Callable[[], None]
@@ -80,7 +80,7 @@ class Run:
 
 
 def run_limit_s(length_s: float) -> float:
-    """How long a play of `length_s` may take unless it is known to take longer."""
+    """Returns how long a play of `length_s` may take unless it is known to take longer."""
     return 3 * length_s + 20
 
 
@@ -94,8 +94,10 @@ def play(
     nice: int = 0,
     limit_s: float | None = None,
 ) -> Run:
-    """One run of the player on the measured CPU, beside whatever else is there. Raises TimedOut after `limit_s`, or after
-    three times the length and 20 s."""
+    """Runs the player once on the measured CPU, beside everything else that runs there.
+
+    Raises TimedOut after `limit_s`, by default after three times the length plus 20 s.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     record = directory / "record"
     extent = [f"--start={scene.start_s:.3f}", f"--length={scene.length_s:.3f}"]
@@ -111,7 +113,7 @@ def play(
 
 
 def probe(scene: Scene, directory: Path) -> None:
-    """Fails with what the player says when it cannot play the clip, or nothing is there to play."""
+    """Fails with the player's own message if it cannot play the clip or there is nothing to play."""
     play(replace(scene, length_s=0.2), NONE, directory, tick=lambda: None, options=["--untimed"])
 
 
@@ -126,7 +128,7 @@ def play_loaded(
     nice: int = NICE,
     limit_s: float | None = None,
 ) -> Run:
-    """The same beside the load, which leaves it `share` of the CPU."""
+    """Runs the player beside the load, which leaves it `share` of the CPU."""
     with load(scene.cpu, share, ns_per_loop, directory / "load") as report:
         run = play(scene, policy, directory, tick=tick, nice=nice, limit_s=limit_s)
     run.load = report
@@ -151,12 +153,12 @@ def _qoe_json(run: Run) -> Path:
 
 
 def figures(run: Run) -> Figures:
-    """One run in numbers: dlex-qoe's summary, how late its last picture was, and how many were aborted midway."""
+    """Returns one run in numbers: dlex-qoe's summary, how late its last picture was, how many were aborted midway."""
     return {**run.summary, "skew_end_ms": run.end_skew_ms, "aborted_begun": run.aborted_begun}
 
 
 def spread(runs: Sequence[Run]) -> dict[str, Figures]:
-    """Median, least and greatest of each figure over the repetitions."""
+    """Returns median, minimum and maximum of each figure over the repetitions."""
     rows = [figures(run) for run in runs]
     columns = {key: [value for row in rows if (value := row[key]) is not None] for key in rows[0]}
     return {
@@ -167,5 +169,5 @@ def spread(runs: Sequence[Run]) -> dict[str, Figures]:
 
 
 def typical(runs: Sequence[Run], median: Figures) -> Run:
-    """The repetition whose mean skew is nearest to the median one: the run that a picture should show."""
+    """Returns the repetition whose mean skew is nearest to the median one: the run that the plot should show."""
     return min(runs, key=lambda run: abs(run.summary["skew_ms_mean"] - (median["skew_ms_mean"] or 0)))

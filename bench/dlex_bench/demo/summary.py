@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""summary.json: everything the demo found, with what is needed to judge it."""
+"""Makes summary.json: everything the demo found, with what is needed to judge it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Spread = Mapping[str, Mapping[str, float | None]]
 
 
 def policy_entry(policy: Policy, runs: Sequence[Run], spread: Spread) -> dict[str, Any]:
-    """The medians stand beside the policy's name; the rest is their evidence."""
+    """Returns a policy's entry: the medians are beside the policy's name, and the rest is their evidence."""
     return {
         "drop": policy.drop,
         "rule": policy.rule,

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One job of a batch: the player under its policy, beside its load, seen from outside or by itself."""
+"""Runs one job of a batch: the player under its policy and beside its load, observed from outside or by itself."""

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Which budget to try next, from what the tries so far have shown. Pure, so that an interrupted search just goes on.
+"""Chooses the next budget to try, from the results of the tries so far.
 
-The baseline drops more the smaller its budget is, but not exactly so: a play is noisy. What counts of a budget is therefore
-the mean of its plays, and the one that is chosen has been played several times.
+The functions are pure, so that an interrupted search can simply continue.
+
+The baseline drops more pictures with a smaller budget, but not strictly: a play is noisy. Therefore the mean of a budget's
+plays counts, and the chosen budget has been played several times.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from ..paper import DROPPED, FRAMES
 
 # The paper's cbs row (its Table 3): 45.27 of 812 pictures.
 AIM = DROPPED["cbs", "mplayer"].mean / FRAMES
-# A percent of the pictures: what two and a half of the paper's standard deviations (3.28 pictures) amount to.
+# One percent of the pictures, which is about two and a half of the paper's standard deviations (3.28 pictures).
 TOLERANCE = 0.01
-# The smallest part of a period that is tried, and the largest: of a CPU 0.90 are admitted (Linux keeps 0.05, and 0.05 of the
+# The smallest and the largest part of a period that is tried. Linux admits 0.90 of a CPU (it keeps 0.05, and 0.05 of the
 # rest for ordinary threads), and the rt-apps have 0.49875.
 LEAST, MOST = 0.02, 0.40
 # On the machine on which the experiment was tried first, 0.25 gave the paper's drops.
@@ -32,14 +34,14 @@ MOST_TRIES = 14
 
 @dataclass(frozen=True)
 class Try:
-    """A play of the baseline: the part of the CPU that it had, and that of its pictures that it dropped."""
+    """One play of the baseline: its part of the CPU, and the part of its pictures that it dropped."""
 
     share: float
     dropped: float
 
 
 def next_share(tries: Sequence[Try]) -> float | None:
-    """None: the search is over, and `found` tells."""
+    """Returns the budget to try next; None when the search is over, and `found` returns its result."""
     if not tries:
         return FIRST
     if len(tries) >= MOST_TRIES:
@@ -49,7 +51,7 @@ def next_share(tries: Sequence[Try]) -> float | None:
 
 
 def found(tries: Sequence[Try]) -> float:
-    """The budget whose plays came nearest to the aim, of those played most often."""
+    """Returns the budget whose plays came nearest to the aim, among the budgets played most often."""
     means = _means(tries)
     return min(means, key=lambda share: (-min(_plays(tries, share), PLAYS), abs(means[share] - AIM)))
 
@@ -59,7 +61,7 @@ def good(tries: Sequence[Try], share: float) -> bool:
 
 
 def at_the_limit(tries: Sequence[Try], share: float) -> bool:
-    """Whether not even all that is left beside rt-app is enough for the aim."""
+    """Returns whether even all the CPU time that rt-app leaves is too little to reach the aim."""
     return share == MOST and _means(tries)[share] > AIM + TOLERANCE
 
 
@@ -75,7 +77,7 @@ def _candidate(tries: Sequence[Try]) -> float:
     if not too_small:
         return _beyond(min(too_large), 1 / STEP, means)
     low, high = max(too_small), min(too_large)
-    # Noise can turn them round: then the truth is between them all the same.
+    # Noise can reverse their order; the right budget is still between them.
     return best if max(low / high, high / low) <= NARROW else _rounded(math.sqrt(low * high))
 
 
@@ -84,7 +86,7 @@ def _beyond(share: float, factor: float, means: dict[float, float]) -> float:
     if further != share:
         return further
     if factor > 1:
-        return share  # as near as this machine comes to it
+        return share  # this machine comes no nearer to the aim
     raise LabError(
         f"even with {share:.0%} of the CPU the baseline drops only {means[share]:.1%} of its pictures ({AIM:.1%} are wanted); "
         "choose a clip that is harder to decode"
@@ -92,7 +94,7 @@ def _beyond(share: float, factor: float, means: dict[float, float]) -> float:
 
 
 def _rounded(share: float) -> float:
-    """To what a result can be told by: 4 us of 40 ms."""
+    """Rounds to the reporting resolution (4 us of 40 ms)."""
     return round(share, 4)
 
 

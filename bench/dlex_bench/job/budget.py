@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""calibration-MACHINE.json: the budget that stands for the seed's on this machine, and what it was found from."""
+"""Keeps calibration-MACHINE.json: this machine's equivalent of the seed's budget, and the data it was found from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..files import write_json
 
 
 def read_calibration(batch: Path, machine: str) -> dict[str, Any] | None:
-    """None before there is one for this machine."""
+    """Returns the calibration of this machine; None before there is one."""
     return _read(_place(batch, machine))
 
 
@@ -25,7 +25,7 @@ def forget_calibration(batch: Path, machine: str) -> None:
 
 
 def calibration_files(batch: Path) -> list[Path]:
-    """Those of all machines."""
+    """Returns the calibration files of all machines."""
     return sorted(batch.glob("calibration-*.json"))
 
 
@@ -34,7 +34,7 @@ def calibrated_budget_is_known(batch: Path, machine: str) -> bool:
 
 
 def calibrated_budget_ms(batch: Path, machine: str, period_ms: float) -> float:
-    """Of a period of `period_ms`: another period gets the same part of the CPU."""
+    """Returns the calibrated budget for a period of `period_ms`. Another period gets the same part of the CPU."""
     found = read_calibration(batch, machine)
     if not found or found.get("budget_ms") is None:
         raise LabError(
@@ -45,7 +45,11 @@ def calibrated_budget_ms(batch: Path, machine: str, period_ms: float) -> float:
 
 
 def _place(batch: Path, machine: str) -> Path:
-    """A file of each machine: the budget that fits one fits no other, and hosts that share a folder calibrate at once."""
+    """Returns the path of the machine's calibration.
+
+    Each machine has its own file: a budget that fits one machine does not fit another, and hosts that share a folder
+    calibrate at the same time.
+    """
     return batch / f"calibration-{machine}.json"
 
 

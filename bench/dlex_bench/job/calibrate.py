@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The budget at which the baseline, mplayer -framedrop, shows here what it showed the paper's authors.
+"""Finds the budget at which the baseline, mplayer -framedrop, behaves here as it did for the paper's authors.
 
-Their 15 ms of 40 fitted their machine: on a faster one nothing would be dropped by anybody. So the budget is sought at which
-the baseline drops as large a part of its pictures as in the paper's cbs row, beside both rt-apps under their reservations,
-seen from outside; and kept fixed for all other settings.
+Their 15 ms of 40 fitted their machine: on a faster one, no player would drop anything. So we search for the budget at
+which the baseline drops the same part of its pictures as in the paper's cbs row. Both rt-apps run beside it under their
+reservations, and it is observed from outside. The budget then stays fixed for all other settings.
 """
 
 from __future__ import annotations
@@ -28,19 +28,22 @@ from .execute import execute
 FOLDER = "calibration"
 BASELINE = "mplayer -framedrop"
 PARAMS = {"framedrop": "soft", "threads": 1, "options": []}
-# What one play takes beyond the clip: the start of the stage, rt-app's, dlex-qoe.
+# The time of one play beyond that of the clip: the start of the stage, the start of rt-app, and dlex-qoe.
 OVERHEAD_S = 12.0
 
 Say = Callable[[str], None]
 
 
 def calibrated_job(jobs: Sequence[Job]) -> Job | None:
-    """One whose budget is the calibrated one, if there is any."""
+    """Returns the first job that uses the calibrated budget; None if there is none."""
     return next((job for job in jobs if CALIBRATED in job.sched), None)
 
 
 def calibrate(pattern: Job, context: Context, say: Say) -> float:
-    """The budget in ms for clip, CPU and period of `pattern`. What an earlier call has found or tried is not repeated."""
+    """Returns the budget in ms for the clip, CPU and period of `pattern`.
+
+    It does not repeat what an earlier call has found or tried.
+    """
     period_ms = Policy.parse(pattern.sched).period_ms
     content = _begun(pattern, context, period_ms)
     with telling_full_disk(context.batch):
@@ -50,7 +53,7 @@ def calibrate(pattern: Job, context: Context, say: Say) -> float:
 
 
 def _go_on(content: dict[str, Any], pattern: Job, context: Context, say: Say) -> None:
-    """By a try, or by the end of the search; it is on disk then."""
+    """Makes one try, or concludes the search, and writes the result to disk."""
     tries = [Try(known["share"], known["drops_fraction"]) for known in _counting(content)]
     share = next_share(tries)
     if share is None:
@@ -58,7 +61,7 @@ def _go_on(content: dict[str, Any], pattern: Job, context: Context, say: Say) ->
         write_calibration(context.batch, context.machine, content)
         return
     number = len(content["tries"]) + 1
-    # Of this machine: another host may be trying in the same folder.
+    # The path contains the machine, because another host may be calibrating in the same folder.
     require_room(context.batch)
     with _folder(context.batch / FOLDER / context.machine / f"try-{number}") as directory:
         known = _try(pattern, context, share, directory, number, say)
@@ -75,13 +78,16 @@ def _counting(content: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _is_repetition(content: dict[str, Any]) -> bool:
-    """Of a try that does not count. A machine that never holds the load must not be asked for ever."""
+    """Returns whether the last try does not count, so that the current one repeats it.
+
+    A repetition counts in any case: otherwise a machine that never holds the load would be tried for ever.
+    """
     return bool(content["tries"]) and not content["tries"][-1].get("counts", True)
 
 
 @contextlib.contextmanager
 def _folder(directory: Path) -> Iterator[Path]:
-    """Of a try: what is not kept takes no room."""
+    """Makes the folder of a try. Removes it after OSError or DiskFull, so that a try that is not kept takes no room."""
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     try:
@@ -126,7 +132,7 @@ def _try(pattern: Job, context: Context, share: float, directory: Path, number: 
     )
     result = execute(job, directory, context)
     if result["status"] != "done":
-        require_room(context.batch)  # it may have failed for want of it
+        require_room(context.batch)  # the job may have failed for lack of room
         raise LabError(f"the budget cannot be calibrated: {result['reason']}")
     figures = result["figures"]
     say(
@@ -156,7 +162,7 @@ def _conclude(content: dict[str, Any], tries: Sequence[Try], say: Say) -> None:
 
 
 def _held(works: Sequence[bool | None]) -> bool | None:
-    """Returns whether rt-app's work was held in all plays that know it; None where none of them does."""
+    """Returns whether rt-app's work was held in all plays for which this is known; None if it is known for none."""
     known = [it for it in works if it is not None]
     return all(known) if known else None
 

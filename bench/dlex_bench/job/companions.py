@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The load of a job, whatever its kind: something that runs beside the player, may die, and has a report."""
+"""Runs the load of a job beside the player. A load of any kind may die, and has a report."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from .loops import Loops
 from .setting import Setting
 
 SETTLE_S = 0.5
-# The player's start and end around its play.
+# Time for the player's start and end, beyond the playing itself.
 AROUND_S = 60.0
 
 
 @dataclass
 class Companion:
-    """`watch` is called while the player plays, and raises when the load died; `fares` when all has ended."""
+    """The running load of a job.
+
+    `watch` is called while the player plays, and raises when the load has died. `fares` is called when all has ended.
+    """
 
     watch: Callable[[], None]
     rtapp: RtApp | None = None
@@ -47,11 +50,11 @@ def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] |
 
 
 def rtapp_limit_s(length_s: float) -> float:
-    """More than the player is given for its clip, so that rt-app never ends before it."""
+    """Returns a limit longer than the time that the player gets for its clip, so that rt-app never ends before it."""
     return max(RTAPP_LIMIT_S, LIMIT_FACTOR * length_s + LIMIT_EXTRA_S + AROUND_S)
 
 
 def task_policy(sched: str) -> TaskPolicy:
-    """From `other`, `fifo:5`, `rr:5` or `deadline`, by which each task has the paper's budget."""
+    """Returns the policy for `other`, `fifo:5`, `rr:5` or `deadline`, which gives each task the paper's budget."""
     kind, _, priority = sched.partition(":")
     return TaskPolicy(kind, int(priority) if kind in ("fifo", "rr") else 0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One job, from its description to the content of its result.json.
+"""Executes one job, from its description to the content of its result.json.
 
-Whatever happens in it: what it started has ended and the machine is as before when `execute` returns or raises, and
-nothing is written but in the job's folder, save the batch's calibrations.
+When `execute` returns or raises, everything that it started has ended and the machine is as before. It writes only into
+the job's folder, except for the batch's calibrations.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ OWN = "own"
 
 
 def execute(job: Job, directory: Path, context: Context) -> dict[str, Any]:
-    """The result of `job`, done, failed or skipped; its raw records are in `directory`, which must be there.
+    """Returns the result of `job`: done, failed or skipped. Its raw records are in `directory`, which must exist.
 
-    Only what is the whole batch's affair comes out as an exception: a signal, a full disk.
+    Raises only what concerns the whole batch: a signal, or a full disk.
     """
     begun = time.monotonic()
     result = _blank(job, context)
@@ -52,7 +52,7 @@ def execute(job: Job, directory: Path, context: Context) -> dict[str, Any]:
     except LabError as cause:
         result |= {"status": "failed", "reason": str(cause)}
     except OSError as cause:
-        if no_space_left(cause):  # of which disk, its callers tell
+        if no_space_left(cause):  # the callers report which disk is full
             raise
         reason = f"{cause.filename or directory}: {cause.strerror or cause}; see to it, then retry the job"
         result |= {"status": "failed", "reason": reason}
@@ -84,7 +84,7 @@ def _blank(job: Job, context: Context) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Scene:
-    """What surrounds the player, while all of it is alive."""
+    """Holds what surrounds the player, while all of it is alive."""
 
     environment: Mapping[str, str]
     domain: Domain | None
@@ -118,21 +118,21 @@ def _perform(setting: Setting) -> dict[str, Any]:
 
 @contextmanager
 def _scene(setting: Setting) -> Iterator[Scene]:
-    """Built from the machine up to the load, and taken down in reverse: no reservation outlives its domain."""
+    """Builds the scene from the machine up to the load, and ends it in reverse: no reservation outlives its domain."""
     watches: list[Callable[[], None]] = [setting.context.tick]
 
     def watch() -> None:
         for each in watches:
             each()
 
-    # Before there is a domain, which rt-app would have to be a member of.
+    # Measured before there is a domain, because rt-app would have to be a member of it.
     loops = loops_of(setting) if setting.load_kind == "rtapp" else None
     with ExitStack() as stack:
         domain = stack.enter_context(own_cpu(setting.cpu, setting.policy.period_ms)) if setting.wants_domain else None
         environment: Mapping[str, str] = os.environ
         if setting.on_stage:
             place = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus))
-            # The devices first: their deaths explain the observer's and the player's.
+            # The devices are checked first: when one dies, that explains why the observer or the player died.
             environment = place.environment
             watches += [place.require_alive, stack.enter_context(observing(setting, place))]
         load = stack.enter_context(companion(setting, loops, domain.enter if domain else None))

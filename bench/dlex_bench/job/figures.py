@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A run record, dlex-qoe's summary of it and the player's CPU time, as the figures of a result.
+"""Makes the figures of a result from a run record, dlex-qoe's summary of it and the player's CPU time.
 
-The statistics are dlex-qoe's, for every player alike; nothing is computed a second way.
+The statistics come from dlex-qoe, for every player; nothing is computed in a second way.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ ERRORS = ("rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90")
 
 
 def figures_of(record: Path, summary: Mapping[str, Any], cpu_s: float | None, av_source: str) -> dict[str, Any]:
-    """A-V > 0: the video is late. Skew is that of the pictures shown, RMSE that of those dropped. Torn are pictures that
-    were never whole on the screen, or only after more than half their time; only an observer knows."""
+    """Returns the figures of a run. A-V > 0 means that the video is late.
+
+    The skew is that of the shown pictures, the RMSE that of the dropped ones. A torn picture was never whole on the
+    screen, or only after more than half its time; only an observer can see that.
+    """
     frames = read_frames(record)
     shown = [frame for frame in frames if frame.verdict == "shown"]
     dropped = sum(frame.verdict in DROPPED for frame in frames)
@@ -45,7 +48,7 @@ def figures_of(record: Path, summary: Mapping[str, Any], cpu_s: float | None, av
 
 
 def _frame_ms(frames: list[Frame]) -> float | None:
-    """How long a picture is to be on the screen; one alone does not tell."""
+    """Returns how long a picture should be on the screen; None if that is unknown, as with a single picture."""
     try:
         return 1e3 * frame_duration_s(frames)
     except LabError:
@@ -53,7 +56,7 @@ def _frame_ms(frames: list[Frame]) -> float | None:
 
 
 def with_outside(figures: dict[str, Any], outside_cpu_s: float | None) -> dict[str, Any]:
-    """What of a picture's CPU time the threads took that the policy held, and what others took outside of it."""
+    """Returns the figures with the CPU time per picture of the threads that the policy held, and of the others."""
     total_ms, outside_ms = figures["cpu_ms_per_frame"], None
     if total_ms is not None and outside_cpu_s is not None:
         outside_ms = 1e3 * outside_cpu_s / figures["frames"]
@@ -62,7 +65,10 @@ def with_outside(figures: dict[str, Any], outside_cpu_s: float | None) -> dict[s
 
 
 def with_reasons(figures: dict[str, Any], record: Path) -> dict[str, Any]:
-    """The view from inside also knows why a picture was dropped, and what decoding the aborted ones cost."""
+    """Returns the figures with what the view from inside also knows.
+
+    It adds the reasons for which pictures were dropped, and what decoding the aborted ones cost.
+    """
     frames = read_frames(record)
     verdicts = [frame.verdict for frame in frames]
     aborted_cpu_s = sum(frame.decode_cpu_ns for frame in frames if frame.verdict == "aborted") / 1e9
@@ -70,7 +76,10 @@ def with_reasons(figures: dict[str, Any], record: Path) -> dict[str, Any]:
 
 
 def with_own_word(figures: dict[str, Any], own_word: OwnView) -> dict[str, Any]:
-    """Where the sound could not be heard, the player's own status line tells A-V; it says so."""
+    """Returns the figures with A-V from the player's own status line, for a play whose sound could not be heard.
+
+    `av_source` says where A-V comes from.
+    """
     mean_ms = own_word.skew_ms_mean
     return figures | {
         "skew_ms_mean": mean_ms,
@@ -81,6 +90,6 @@ def with_own_word(figures: dict[str, Any], own_word: OwnView) -> dict[str, Any]:
 
 
 def shown_window_us(record: Path) -> tuple[float, float]:
-    """From the first picture shown to the last, CLOCK_MONOTONIC: the time in which the load counts."""
+    """Returns the times of the first and the last shown picture, in CLOCK_MONOTONIC: the load counts between them."""
     shown = [frame.shown_ns / 1e3 for frame in read_frames(record) if frame.shown_ns is not None]
     return min(shown), max(shown)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""rt-app-MACHINE.json of a batch: how long rt-app's loops take here, measured once and verified by every job.
+"""Keeps a batch's rt-app-MACHINE.json: how long rt-app's loops take here, measured once and verified by every job.
 
-The same loops take longer or shorter as the machine is clocked and shared. Measured before every job, the load would vary
-with the errors of the measuring; measured once, a machine that changed would go unnoticed. The paper's 3 and 20 ms are
-what a job takes at the worst, all CPUs being busy: its budgets are 5 % above them, and what two CPUs of one core take
-from each other is more than that.
+The same loops take longer or shorter, depending on how the machine is clocked and shared. If every job measured them
+anew, the load would vary with the measurement errors. If they were measured once and never verified, a machine that
+changed would go unnoticed. The paper's 3 and 20 ms are a job's worst case, when all CPUs are busy: the paper's budgets
+are 5 % above them, and two CPUs of one core slow each other down by more than that.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from ..rig.load.rtapp import measure_ns_per_loop
 from .context import loops_file
 from .setting import Setting
 
-# The mean of rt-app's jobs, of the paper's 3 and 20 ms. More would leave nothing of the budgets to spare; less is what a
-# core makes that is not shared and clocked up, and misses nothing. Alone, one of two hyperthreads does up to twice as much:
-# were LEAST any higher, such a machine would never hold the load. What is LIGHT is told instead.
+# Limits for the mean of rt-app's jobs, as parts of the paper's 3 and 20 ms. More than MOST would leave nothing of the
+# budgets to spare. Less is normal on a core that is clocked up and not shared, and misses nothing. A hyperthread whose
+# sibling idles does up to twice as much work: if LEAST were higher, such a machine would never hold the load. Instead, a
+# part below LIGHT is reported.
 LEAST, LIGHT, MOST = 0.5, 0.8, 1.02
 TRIES = 3
 
@@ -35,7 +36,10 @@ class Loops:
 
 
 def loops_of(setting: Setting) -> Loops:
-    """Of this batch; measured anew when there is no figure, or a job has shown that it no longer holds."""
+    """Returns this batch's figure for the loops.
+
+    Measures it anew if there is none, or if a job has shown that it no longer holds.
+    """
     path = loops_file(setting.context.batch, setting.context.machine)
     known = _read(path)
     if known and known.cpu == setting.cpu:
@@ -61,11 +65,12 @@ def _measure(setting: Setting) -> Loops:
 
 
 def verify(setting: Setting, fares: dict[str, Any]) -> dict[str, Any]:
-    """Returns what is known of how long rt-app's jobs were, as parts of the paper's 3 and 20 ms.
+    """Returns what is known about the length of rt-app's jobs, as parts of the paper's 3 and 20 ms.
 
-    `work_held`: whether each was 0.5 to 1.02 of it (shorter is normal when the sibling hyperthread idles); if not, the next
-    job measures the loops again. `work_part`: the least of them. `work_light`: whether that is under 0.8, which a report
-    has to mention. All three are null where no task has a figure."""
+    `work_held`: whether each part is 0.5 to 1.02 (shorter is normal when the sibling hyperthread idles); if not, the next
+    job measures the loops again. `work_part`: the smallest part. `work_light`: whether the smallest part is under 0.8,
+    which a report has to mention. All three are null if no task has a figure.
+    """
     parts = [1e3 * work_ms / task.work_us for task in TASKS if (work_ms := fares[task.name].get("work_ms")) is not None]
     if not parts:
         return {"work_held": None, "work_part": None, "work_light": None}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The observer beside a job: which picture was on the screen when, and where the sound was."""
+"""Runs the observer beside a job: it records which picture was on the screen at what time, and where the sound was."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ PROGRAM = "bench/observer/dlex-bench-observe"
 SEEN = "seen"
 LOG = "observer.log"
 START_LIMIT_S = 30.0
-# It writes what it has seen when it is asked to end.
+# The observer writes what it has seen when it is asked to end.
 WRITING_LIMIT_S = 60.0
 POLL_S = 0.5
 
 
 @contextlib.contextmanager
 def observing(setting: Setting, stage: Stage) -> Iterator[Callable[[], None]]:
-    """From when it sees the screen. What is yielded raises when the observer died; its record is there after the block."""
+    """Runs the observer; the block begins when the observer sees the screen.
+
+    Yields a function that raises when the observer has died. The observer's record exists after the block.
+    """
     log_path = setting.directory / LOG
     with log_path.open("wb") as log:
         argv = _command(setting, stage)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Putting a player under the policy of its job, from outside.
+"""Puts a player under the policy of its job, from outside.
 
-Its main thread is the one that decodes and presents: it gets the policy and the measured CPU, and the other threads stay
-SCHED_OTHER on the other CPUs, whatever they do: sound in mplayer; in dlex-play demuxing and decoding the sound as well. A
-player that decodes in other threads has all of them on the measured CPU, under the same priority where that makes sense; a
-quota holds the whole process, whatever it is made of.
+The main thread decodes and presents, so it gets the policy and the measured CPU. The other threads stay SCHED_OTHER on the
+other CPUs, no matter what they do: in mplayer they play the sound; in dlex-play they also demux and decode the sound. A
+player that decodes in other threads has all its threads on the measured CPU, under the same priority where that makes
+sense. A quota holds the whole process, with all its threads.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ ALL = "all"
 
 @dataclass
 class Placing:
-    """How one player is placed. `threads`: the main one, or all, gets the policy and the measured CPU; None: the player
-    sees to that itself."""
+    """How one player is placed.
+
+    `threads` names the threads that get the policy and the measured CPU: "main" or "all". None: the player does that
+    itself.
+    """
 
     policy: Policy
     threads: str | None
@@ -35,14 +38,14 @@ class Placing:
 
     @property
     def enter(self) -> Callable[[], None] | None:
-        """For processes.child."""
+        """Returns the `enter` function for processes.child, or None."""
         if self.group:
             return self.group.enter
         return self.domain.enter if self.domain and self.threads else None
 
     @property
     def cpus(self) -> frozenset[int]:
-        """Where it starts. One that places itself must see the others, to send its helpers there."""
+        """Returns where the player starts. One that places itself must see the other CPUs, to send its helpers there."""
         by_itself = self.threads is None and not self.group
         return self.driver_cpus | {self.cpu} if by_itself else frozenset({self.cpu})
 
@@ -53,14 +56,17 @@ class Placing:
         return "each of the player's threads" if self.threads == ALL else "the player's main thread"
 
     def place(self, pid: int) -> None:
-        """Once it has started, and again as long as it may start threads. A player that has ended is left to its caller."""
+        """Places the player's threads. The caller must handle a player that has ended.
+
+        It is called once the player has started, and again as long as the player may start threads.
+        """
         if self.group or self.threads is None:
-            return  # it began in the group, on the CPU, and so did all that it started; or it does this itself
+            return  # it and all that it started began in the group, on the CPU; or it places itself
         for tid in threads_of(pid):
             try:
                 self._place_thread(pid, tid)
             except ProcessLookupError:
-                continue  # it has ended since it was listed
+                continue  # the thread has ended since it was listed
             except LabError as cause:
                 if not isinstance(cause.__cause__, ProcessLookupError):
                     raise
@@ -75,17 +81,20 @@ class Placing:
             stay_on(self.driver_cpus, tid)
 
     def outside_s(self, cpu_s: float, main_cpu_s: float | None) -> float | None:
-        """What the player took of `cpu_s` in threads that are not held, all but the main one where that alone is."""
+        """Returns the part of `cpu_s` that the player used in threads that are not held; None if it is unknown.
+
+        Where only the main thread is held, these are all the others.
+        """
         if self.group or self.threads == ALL:
             return 0.0
         return None if main_cpu_s is None else max(0.0, cpu_s - main_cpu_s)
 
     def throttled(self) -> Throttled | None:
-        """None: under no quota."""
+        """Returns how often the quota was used up; None if there is no quota."""
         return self.group.throttled() if self.group else None
 
     def applied(self, pid: int) -> str | None:
-        """What the kernel says of it; None: it has ended."""
+        """Returns the policy that the kernel reports for the player; None if the player has ended."""
         if self.group:
             return str(self.group.applied())
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The player of a job: started, put under its policy, waited for."""
+"""Starts the player of a job, puts it under its policy, and waits for it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from ..rig.players.threads import Thread
 from .placing import Placing
 from .setting import Setting
 
-# While a player starts, its threads come one after another; later ones are rare (a seek, a lost sound server).
+# While a player starts, it creates its threads one after another. Later ones are rare (a seek, a lost sound server).
 STARTING_S = 2.0
 STARTING_POLL_S = 0.05
 
 
 @dataclass(frozen=True)
 class Played:
-    """`cpu_s`: CPU time of all its threads, until playing ended where the player reports that, else until it ended.
-    `outside_cpu_s`: the part of it in threads that the policy does not hold, on other CPUs; None: unknown.
-    `throttled`: how often a quota was used up."""
+    """What is known about a play that has ended.
+
+    `cpu_s`: CPU time of all the player's threads, until playing ended if the player reports that, else until the player
+    ended. `outside_cpu_s`: the part of `cpu_s` in threads on other CPUs that the policy does not hold; None: unknown.
+    `throttled`: how often a quota was used up.
+    """
 
     cpu_s: float
     outside_cpu_s: float | None
@@ -40,7 +43,10 @@ class Played:
 
 
 def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch: Callable[[], None]) -> Played:
-    """`env` is that of the stage; `watch` is called now and then, and raises when something around the player died."""
+    """Plays the clip and returns what is known about the play. `env` is the environment of the stage.
+
+    `watch` is called now and then, and raises when something around the player has died.
+    """
     before_s = children_cpu_s()
     with _placing(setting, domain) as placing:
         applied, player = _play(setting, placing, env, watch)
@@ -58,14 +64,14 @@ def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
         group = stack.enter_context(quota_group(setting.policy, domain)) if quota else None
         threads = setting.adapter.reserved_threads(0)
         if threads is None and domain and domain.group:
-            threads = "main"  # who is not a member may not go onto the CPU: it cannot do it by itself
+            threads = "main"  # only members of the group may run on the CPU: the player cannot place itself
         yield Placing(setting.policy, threads, setting.cpu, setting.driver_cpus, domain, group)
 
 
 def _play(
     setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]
 ) -> tuple[str | None, Playing]:
-    """The policy that the kernel said the player had (None: it was too short), and the player, which has ended."""
+    """Returns the policy that the kernel reported (None: the play was too short), and the player, which has ended."""
     job = _as_it_applies(setting, placing)
     applied: str | None = None
     with playing(
@@ -93,7 +99,7 @@ def _play(
 
 
 def _as_it_applies(setting: Setting, placing: Placing) -> Job:
-    """For its command line: what is put on it from outside is not asked of it."""
+    """Returns the job for the player's command line, which does not ask for what is imposed from outside."""
     by_itself = placing.threads is None and not placing.group
     sched = str(setting.policy) if by_itself or placing.group else "other"
     return replace(setting.job, sched=sched, cpu=setting.cpu if by_itself else None)

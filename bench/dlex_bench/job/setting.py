@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a job means on this machine, found before anything is started: CPUs, clip, the policy with its budget."""
+"""Finds what a job means on this machine, before anything is started: CPUs, clip, and the policy with its budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DLEX_PLAY = "player/dlex-play"
 
 
 class JobUnsupported(LabError):
-    """The job cannot be done on this machine, or by this player, and will not be when it is repeated."""
+    """The job cannot be done on this machine or by this player, and repeating it will not help."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Setting:
     cpu: int
     driver_cpus: frozenset[int]
     clip: Path
-    unstamped: Path | None  # what dlex-qoe compares, where the clip itself has stamps
+    unstamped: Path | None  # the clip that dlex-qoe compares, if the played one has stamps
     facts: ClipFacts
     policy: Policy
     adapter: Adapter
@@ -74,7 +74,7 @@ class Setting:
 
 @contextlib.contextmanager
 def aside(cpus: frozenset[int]) -> Iterator[None]:
-    """This process keeps off the CPU that is measured."""
+    """Keeps this process on `cpus`, away from the measured CPU, while the block runs."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cpus)
     try:
@@ -99,8 +99,10 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
 
 
 def _clips_of(job: Job, context: Context) -> tuple[Path, Path | None]:
-    """What is played, and the same without stamps if that is another: without an observer they would only be in the way,
-    and with one they must not count as differences between pictures."""
+    """Returns the clip to play, and the same clip without stamps if that is a different file.
+
+    Without an observer, stamps would only be in the way. With one, they must not count as differences between pictures.
+    """
     if file := job.clip.get("file"):
         return Path(file), None
     plain = job.clip.get("unstamped")

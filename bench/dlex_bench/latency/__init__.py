@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`./dlex bench latency`: how late violations are noticed."""
+"""Measures how late violations are noticed (`./dlex bench latency`)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The seed's Figures 3 to 6: means and standard deviations over the duration, and distributions, load by load."""
+"""Draws the seed's Figures 3 to 6: means and standard deviations over the duration, and distributions, by load."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .report import Curves, by_duration
 MEANS, DEVIATIONS = "latency-mean.png", "latency-sd.png"
 DEADLINES, WCETS = "latency-deadline-cdf.png", "latency-wcet-cdf.png"
 
-# Okabe and Ito's colours; the line styles tell them apart without any.
+# Okabe and Ito's colours; the line styles distinguish the curves without colour.
 LINES = {"other": ("#d55e00", "-"), "fifo": ("#0072b2", "--"), "deadline": ("#009e73", "-.")}
 RAW = ("#555555", ":")
 MOST_POINTS = 400
@@ -29,7 +29,10 @@ Drawing = Callable[[Axes, str, Curve], None]
 
 
 def draw_all(curves: Curves, folder: Path) -> list[str]:
-    """The figures that these curves have samples for; each file appears whole or not at all."""
+    """Draws the figures for which these curves have samples. Each file appears whole or not at all.
+
+    Returns the names of the files.
+    """
     made = []
     if any(kind == "deadline" for _policy, _load, kind in curves):
         _draw_pairs(curves, "mean of the deadline's latency, us", _over_duration("mean_us"), folder / MEANS)
@@ -45,7 +48,7 @@ def draw_all(curves: Curves, folder: Path) -> list[str]:
 
 
 def _draw_pairs(curves: Curves, label: str, drawing: Drawing, path: Path) -> None:
-    """All curves above; below without the ordinary policy beside a load, which hides the others."""
+    """Draws all curves above. The lower row omits the ordinary policy beside a load, which hides the others."""
     loads = _loads(curves, "deadline")
     figure = Figure(figsize=(3 * len(loads), 5), dpi=75, layout="constrained")
     rows = figure.subplots(2, len(loads), squeeze=False)
@@ -125,7 +128,7 @@ def _legend(figure: Figure, axes: Axes) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """With a palette: a third of the size, and nothing to be seen of it."""
+    """Saves the figure with a palette: a third of the size, and no visible difference."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png")
     partial = path.with_name(f".{path.name}.partial")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`./dlex bench latency`: how late violations are noticed, over duration, policy and load (seed 000, section 7)."""
+"""Runs `./dlex bench latency`: how late violations are noticed by duration, policy and load (seed 000, section 7)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .report import LATENCY, Curves, latency_table, read_curves, write_latency_j
 CELL_PROGRAM = "build/release/bench/latency/dlex-bench-cell"
 EXIT_REFUSED = 3
 POLL_S = 0.5
-# The whole of --quick, with Python's start and the pictures, is to end in two minutes, also on a machine that is not
-# idle: beside compilers (load average 10 to 15) a plan of 83 s took 159 s.
+# All of --quick, including Python's start and the pictures, should end within two minutes, even on a machine that is
+# not idle. Beside compilers (load average 10 to 15), a plan of 83 s took 159 s.
 QUICK_S = 65
 
 
@@ -77,7 +77,10 @@ def _cpu_count() -> int:
 
 
 def refusals(program: Path, policies: Sequence[str]) -> dict[str, str]:
-    """For each policy that this account may not use or the kernel does not admit, what is skipped and what helps."""
+    """Returns what is skipped and what helps, for each refused policy.
+
+    A policy is refused if this account may not use it or the kernel does not admit it.
+    """
     refused = {}
     for policy in policies:
         asked = subprocess.run(
@@ -170,7 +173,7 @@ def _communicate(process: subprocess.Popen[bytes], limit_s: float, teller: Telle
 
 
 def _tell_results(console: Console, out: Path, plan: Plan, curves: Curves, refused: dict[str, str]) -> None:
-    # matplotlib takes a while to import, and nothing may be kept waiting by it before this.
+    # Imported late, because matplotlib takes a while to import and nothing before this may wait for it.
     from .figures import draw_all
 
     made = draw_all(curves, out)

@@ -31,7 +31,7 @@ def add_latency_options(parser: argparse.ArgumentParser) -> None:
 
 
 def complete_latency_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """What was not given; --quick leaves no choice."""
+    """Sets the defaults of options that were not given. --quick allows no choice of them."""
     for name, standard in (("step_us", LEAST_US), ("most_us", MOST_US), ("samples", 10)):
         if getattr(arguments, name) is None:
             setattr(arguments, name, standard)

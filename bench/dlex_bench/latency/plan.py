@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Which constraints the latency experiment violates, in which order, and how long that takes (seed 000, section 7)."""
+"""Plans which constraints the latency experiment violates, in which order, and for how long (seed 000, section 7)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ POLICIES = ("other", "fifo", "deadline")
 KINDS = ("deadline", "wcet")
 LEAST_US, MOST_US = 500, 100_000
 
-# What the cell's program adds to a sample of each kind: the raw timer beside it, at most 2 ms, and its latency.
+# The time that the cell's program adds to a sample of each kind: a raw timer beside it, at most 2 ms, and its latency.
 RAW_MS = {"deadline": 2.0, "wcet": 4.0}
 START_S = 0.05
-# How long an ordinary thread waits for the CPU when its time has come, for each other that wants the same CPU.
+# How long an ordinary thread that is ready to run waits for the CPU, per other thread that wants the same CPU.
 TURN_MS = 8.0
-# From the start of a load, and from its end.
+# Waiting time after the start of a load, and after its end.
 SETTLE_S = 0.5
 
 
@@ -57,7 +57,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Plan:
-    """What was asked for; the same plan may be gone on with."""
+    """The requested experiment. A later run with the same plan can continue it."""
 
     step_us: int
     samples: int
@@ -71,15 +71,20 @@ class Plan:
         return list(range(LEAST_US, self.most_us + 1, self.step_us))
 
     def order_us(self, cell: Cell) -> list[int]:
-        """Shuffled, so that a change of the machine during a cell is not taken for one with the duration. The same for
-        all cells of a round."""
+        """Returns the durations in random order, which is the same for all cells of a round.
+
+        In a sorted order, a change of the machine during a cell would look like an effect of the duration.
+        """
         durations_us = self.durations_us
         random.Random(cell.round).shuffle(durations_us)
         return durations_us
 
     def rounds(self, policies: Sequence[str]) -> list[list[list[Cell]]]:
-        """Round, load, cell. Each round begins with another load and another policy, so that slow changes of the
-        machine meet all alike."""
+        """Returns the cells by round and load.
+
+        Each round begins with another load and another policy, so that slow changes of the machine affect all of them
+        equally.
+        """
         return [
             [
                 [
@@ -93,7 +98,11 @@ class Plan:
         ]
 
     def seconds(self, cell: Cell, cpus: int) -> float:
-        """A deadline takes its own time and the wait for the CPU; a WCET as many times as others have turns."""
+        """Estimates how long a cell takes.
+
+        A deadline takes its own time and the wait for the CPU. A WCET's time is multiplied by the number of turns,
+        its own and those of others.
+        """
         durations_us = self.durations_us
         work_s = sum(durations_us) / 1e6 + len(durations_us) * RAW_MS[cell.kind] / 1e3
         rivals = max(0.0, (cell.load + 1) / cpus - 1) if cell.policy == "other" else 0.0
@@ -110,7 +119,7 @@ def _turned(items: Sequence[T], number: int) -> list[T]:
 def quick_plan(
     cpus: int, policies: Sequence[str], loads: Sequence[int], kinds: Sequence[str], limit_s: float
 ) -> Plan:
-    """The finest one that ends within the limit: two samples of durations 5, 7.5, ... ms apart."""
+    """Returns the finest plan that ends within the limit: two samples of durations 5, 7.5, ... ms apart."""
     for step_us in range(5_000, MOST_US // 2, 2_500):
         plan = Plan(step_us, 2, tuple(policies), tuple(loads), tuple(kinds))
         if total_s(plan, plan.policies, cpus) <= limit_s:
@@ -119,7 +128,7 @@ def quick_plan(
 
 
 def total_s(plan: Plan, policies: Sequence[str], cpus: int, done: frozenset[str] = frozenset()) -> float:
-    """Of what is left when these cells are done."""
+    """Returns the time for the cells that are left when the cells of `done` are done."""
     seconds = 0.0
     for of_round in plan.rounds(policies):
         for of_load in of_round:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The folder of a latency experiment: what was asked for, and a file for every cell that is done."""
+"""Stores a latency experiment in a folder: the plan, and a file for every cell that is done."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = HEADER.split(",")
 
 
 class Store:
-    """Cells are kept as soon as they are done; a folder of another plan, or of another machine, is refused."""
+    """Stores each cell as soon as it is done. Refuses a folder of another plan or of another machine."""
 
     def __init__(self, out: Path) -> None:
         self.out = out
@@ -36,7 +36,7 @@ class Store:
 
     @contextlib.contextmanager
     def opened(self, plan: Plan) -> Iterator[None]:
-        """Ours alone while the block runs."""
+        """Opens the folder for this process alone while the block runs."""
         try:
             self._prepare()
             lock = (self.out / ".lock").open("w")
@@ -74,13 +74,13 @@ class Store:
         return frozenset(path.stem for path in self.records.glob("*.csv"))
 
     def keep(self, cell: Cell, text: str) -> None:
-        """Whole or not at all."""
+        """Writes the cell's record completely or not at all."""
         partial = self.records / f".{cell.name}.partial"
         partial.write_text(text)
         partial.replace(self.records / f"{cell.name}.csv")
 
     def read(self, load: int, policy: str, kind: str) -> dict[str, Samples] | None:
-        """All samples of a curve by column; None when there are none."""
+        """Returns all samples of a curve by column, or None if there are none."""
         paths = sorted(self.records.glob(f"*-load{load}-{policy}-{kind}.csv"))
         if not paths:
             return None
@@ -98,6 +98,6 @@ def _refusal(reason: str) -> LabError:
 
 
 def _machine() -> dict[str, Any]:
-    """What makes a machine another one to this experiment."""
+    """Returns the facts by which this experiment recognises a machine."""
     facts = machine_facts()
     return {key: facts[key] for key in ("cpu", "cpus", "kernel")} | {"name": platform.node()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The latency experiment in numbers: the table, and latency.json."""
+"""Reports the latency experiment in numbers: the table, and latency.json."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ Curves = dict[tuple[str, int, str], dict[str, Samples]]
 
 
 def read_curves(store: Store, plan: Plan) -> Curves:
-    """By policy, load and kind, those that have samples."""
+    """Returns the curves that have samples, by policy, load and kind."""
     keys = [(policy, load, kind) for kind in plan.kinds for policy in plan.policies for load in plan.loads]
     found = {(policy, load, kind): store.read(load, policy, kind) for policy, load, kind in keys}
     return {key: columns for key, columns in found.items() if columns is not None}
 
 
 def statistics_us(values_ns: Samples) -> dict[str, float]:
-    """s.d. is that of the sample, as the seed's; 0 for a single value."""
+    """Returns the statistics in us. The s.d. is the sample's, as in the seed; it is 0 for a single value."""
     sd_ns = values_ns.std(ddof=1) if len(values_ns) > 1 else 0.0
     figures = (values_ns.mean(), sd_ns, *np.percentile(values_ns, (50, 99)), values_ns.max())
     return {name: float(value) / 1e3 for name, value in zip(STATISTICS, figures, strict=True)}
 
 
 def by_duration(columns: Mapping[str, Samples]) -> dict[str, Samples]:
-    """Mean and s.d., in us, of the samples of each duration: Figures 3 and 4."""
+    """Returns the mean and s.d., in us, of the samples of each duration (Figures 3 and 4)."""
     durations_us = np.unique(columns["duration_us"])
     of_each = [columns["caught_ns"][columns["duration_us"] == duration] / 1e3 for duration in durations_us]
     return {

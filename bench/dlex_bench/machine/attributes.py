@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""sched_setattr(2) and sched_getattr(2): Python has neither, nor had the C library before glibc 2.41."""
+"""sched_setattr(2) and sched_getattr(2). Python has neither, and the C library has them only since glibc 2.41."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Attributes(ctypes.Structure):
-    """struct sched_attr, as of its first version."""
+    """The first version of struct sched_attr."""
 
     _fields_ = [
         ("size", ctypes.c_uint32),
@@ -38,13 +38,13 @@ def _call(offset: int, *arguments: object) -> None:
 
 
 def set_attributes(tid: int, attributes: Attributes) -> None:
-    """OSError as the kernel answers."""
+    """Sets the attributes of a thread (0: the caller). Raises OSError with the kernel's errno."""
     attributes.size = ctypes.sizeof(Attributes)
     _call(0, ctypes.c_int(tid), ctypes.byref(attributes), ctypes.c_uint(0))
 
 
 def attributes_of(tid: int) -> Attributes:
-    """Of a thread; 0: the caller."""
+    """Returns the attributes of a thread (0: the caller). Raises OSError with the kernel's errno."""
     attributes = Attributes()
     size = ctypes.c_uint(ctypes.sizeof(attributes))
     _call(1, ctypes.c_int(tid), ctypes.byref(attributes), size, ctypes.c_uint(0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Where this machine has which controller: a hierarchy of its own (version 1) or the unified one (version 2)."""
+"""Finds where this machine has a controller: in a hierarchy of its own (version 1) or the unified one (version 2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import EXIT_SETUP, LabError
 
 MOUNTS = Path("/proc/self/mounts")
-# Everything that we make is named so, and nothing else is.
+# The names of all groups that we make begin with this, and no other names do.
 PREFIX = "dlex-bench"
 
 
@@ -29,7 +29,10 @@ def _mounts() -> Iterable[tuple[Path, str, list[str]]]:
 
 
 def hierarchy_of(controller: str) -> Hierarchy | None:
-    """Version 1 first: a controller that is mounted there is not to be had in the unified hierarchy."""
+    """Returns the controller's hierarchy, or None if it has none.
+
+    Version 1 comes first: a controller that is mounted there is not available in the unified hierarchy.
+    """
     for folder, kind, options in _mounts():
         if kind == "cgroup" and controller in options:
             return Hierarchy(folder, 1)
@@ -58,16 +61,16 @@ def require(controller: str, purpose: str) -> Hierarchy:
 
 
 def keep_controller(group: Path, controller: str) -> None:
-    """Version 2: as long as a group hands a controller down, nobody can take it from above.
+    """Hands the controller down from `group` (version 2). As long as a group does so, nobody can take it from above.
 
-    systemd switches off at the root what none of its own units uses, whenever one of them starts or ends, and with the
-    controller would go what we have set.
+    Whenever one of its units starts or ends, systemd switches off at the root the controllers that none of its units
+    uses. Our settings would be lost with the controller.
     """
     (group / "cgroup.subtree_control").write_text(f"+{controller}")
 
 
 def parse_cpus(text: str) -> set[int]:
-    """The kernel's lists, as "0-3,7"."""
+    """Parses a CPU list as the kernel writes it, for example "0-3,7"."""
     cpus: set[int] = set()
     for part in text.strip().split(","):
         if part:

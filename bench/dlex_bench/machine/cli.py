@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench repair"""
+"""The command dlex-bench repair."""
 
 from __future__ import annotations
 

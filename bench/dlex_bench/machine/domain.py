@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A root domain of its own for one CPU: what SCHED_DEADLINE asks before it reserves a part of just that CPU.
+"""Gives one CPU a root domain of its own. SCHED_DEADLINE requires this to reserve a part of only that CPU.
 
-Version 1: the cpusets stop balancing over all CPUs, and two new ones, without members, say which CPUs still belong
-together. Nobody is moved, and a thread's affinity decides where it is admitted. Version 2: the CPU becomes a partition,
-and only its members may run there; it is a threaded group, so that the main thread of a process can be one while its
-other threads stay outside.
+Version 1 of cgroups: the cpusets stop balancing over all CPUs. Two new cpusets, without members, state which CPUs still
+belong together. No thread is moved, and a thread's affinity decides where it is admitted. Version 2: the CPU becomes a
+partition, and only the partition's members may run there. The partition is a threaded group, so that the main thread of
+a process can be a member while the other threads stay outside.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from .cgroups import PREFIX, Hierarchy, keep_controller, online_cpus, parse_cpus
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy, attributes_for
 
-# Of 100 ms: enough to be refused for the domain's sake only.
+# 0.1 ms of 100 ms: so little that the kernel can refuse it only because of the domain.
 PROBE = Policy("deadline", runtime_ms=0.1, period_ms=100)
 ADMISSION_S = 1.0
 ATTEMPTS = 4
-# A reservation outlives its thread by up to its period, and is then taken from the domain that there is by that time:
-# from one made meanwhile it would take what that never had, and its account, below nought, refuses everybody.
+# A reservation outlives its thread by up to one period. At its end, the kernel subtracts it from the domain that exists
+# at that time. If that domain was made in the meantime, it never had the reservation: its sum falls below 0, and it
+# refuses all reservations.
 LINGERING_PERIODS = 1.25
 LONGEST_PERIOD_MS = 200.0
 
@@ -37,15 +38,18 @@ LONGEST_PERIOD_MS = 200.0
 class Domain:
     cpu: int
     others: frozenset[int]
-    group: Path | None = None  # a partition, whose members alone may run on the CPU; None: affinity is enough
+    group: Path | None = None  # a partition: only its members may run on the CPU; None: affinity is enough
 
     def enter(self) -> None:
-        """For processes.child: the child is a member before its affinity is set, and so is all that it starts."""
+        """Makes the calling process a member of the partition; for `enter` of processes.child.
+
+        The child is a member before its affinity is set, and so are all processes that it starts.
+        """
         if self.group:
             (self.group / "cgroup.procs").write_text("0")
 
     def leave_thread(self, tid: int) -> None:
-        """One thread to the other CPUs."""
+        """Moves one thread to the other CPUs."""
         if self.group:
             with contextlib.suppress(ProcessLookupError):
                 (self.group.parent / "cgroup.threads").write_text(str(tid))
@@ -67,14 +71,17 @@ def stay_on(cpus: frozenset[int] | set[int], tid: int) -> None:
 
 @contextlib.contextmanager
 def own_cpu(cpu: int, period_ms: float = 0) -> Iterator[Domain]:
-    """`cpu` by itself while the block runs. What runs under a deadline must have ended when it is left; `period_ms` is the
-    longest period of those reservations, if that is more than LONGEST_PERIOD_MS."""
+    """Keeps `cpu` in a domain of its own while the block runs.
+
+    Every thread under a deadline must have ended before the block is left. `period_ms` is the longest period of their
+    reservations, if that is more than LONGEST_PERIOD_MS.
+    """
     online = online_cpus()
     if cpu not in online:
         raise LabError(f"there is no CPU {cpu}; choose one of {spell_cpus(online)}", EXIT_SETUP)
     others = frozenset(online - {cpu})
     if not others:
-        yield Domain(cpu, others)  # the machine is the domain
+        yield Domain(cpu, others)  # the whole machine is the domain
         return
     hierarchy = require("cpuset", "the policy deadline")
     taken = "another run has given a CPU a domain of its own; wait until it has ended"
@@ -84,8 +91,11 @@ def own_cpu(cpu: int, period_ms: float = 0) -> Iterator[Domain]:
 
 
 def _admitting(hierarchy: Hierarchy, steps: Journal, settle_s: float, cpu: int, others: frozenset[int]) -> Domain:
-    """A domain that admits reservations. One that somebody's ended reservation was taken from wrongly never does, and is
-    made anew. In a container the files may say yes while the machine's own root still balances over the CPU."""
+    """Returns a domain that admits reservations.
+
+    A domain from which an ended reservation was wrongly subtracted never admits any, so it is made again. In a
+    container the files may show success while the machine's own root still balances over the CPU.
+    """
     for _attempt in range(ATTEMPTS):
         try:
             with uninterrupted():
@@ -121,7 +131,8 @@ def _split_v1(root: Path, steps: Journal, cpu: int, others: frozenset[int]) -> N
         steps.make_folder(folder)
         (folder / "cpuset.mems").write_text((root / "cpuset.mems").read_text())
         (folder / "cpuset.cpus").write_text(spell_cpus(cpus))
-        # So that nobody makes one that reaches over both. Where there is one already, it is told below not to balance.
+        # So that nobody makes a cpuset that reaches over both. If there is one already, its balancing is switched off
+        # below.
         with contextlib.suppress(OSError):
             (folder / "cpuset.cpu_exclusive").write_text("1")
     for file in sorted(root.rglob("cpuset.sched_load_balance")):
@@ -145,7 +156,10 @@ def _split_v2(root: Path, steps: Journal, cpu: int) -> Path:
 
 
 def _refusal(domain: Domain) -> int:
-    """An errno, or 0. Both may pass: that a CPU is full, and that somebody's affinity still reaches further."""
+    """Returns the errno of a refusal, or 0.
+
+    Two refusals may be temporary: the CPU is full, or somebody's affinity still reaches further.
+    """
     limit = time.monotonic() + ADMISSION_S
     while code := _probe(domain):
         if code not in (errno.EPERM, errno.EBUSY) or time.monotonic() > limit:
@@ -155,7 +169,10 @@ def _refusal(domain: Domain) -> int:
 
 
 def _probe(domain: Domain) -> int:
-    """Asks for a little reservation, in a process of its own, as a member cannot come back from a partition. An errno."""
+    """Asks for a small reservation; returns the errno, or 0.
+
+    This happens in a process of its own, because a member cannot come back from a partition.
+    """
     pid = os.fork()
     if pid:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

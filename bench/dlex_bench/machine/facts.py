@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What must be known of a machine and its programs to judge a figure."""
+"""Collects what a reader must know about a machine and its programs to judge a figure."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .cgroups import hierarchy_of
 
 # Linux's number of the clock that moves with the tick; Python has no name for it.
 CLOCK_MONOTONIC_COARSE = 6
-# What takes part in a job, with its Debian package: not all of them can say their version, and Debian's mplayer says a
-# wrong one.
+# The programs that take part in a job, with their Debian packages. The version comes from the package: not all of them
+# can report their own, and Debian's mplayer reports a wrong one.
 PROGRAMS = {
     "mplayer": "mplayer",
     "mpv": "mpv",
@@ -60,15 +60,15 @@ def machine_facts() -> Facts:
 
 
 def machine_id(facts: Facts) -> str:
-    """The same for as long as figures from the machine may be put together."""
-    # Hashed: machine-id(5) wants the number itself to stay here.
+    """Returns an id that stays the same as long as figures from this machine may be combined."""
+    # Hashed, because machine-id(5) asks that the number itself does not leave the machine.
     name = _first_line(Path("/etc/machine-id")) or platform.node()
     stable = "\n".join(str(part) for part in (facts["cpu"], facts["cpus"], facts["kernel"], name))
     return hashlib.sha256(f"dlex-bench\n{stable}".encode()).hexdigest()[:12]
 
 
 def program_facts(root: Path) -> Facts:
-    """Which players and devices are here; None: not installed."""
+    """Returns the players and devices by name; None: not installed."""
     packages = _package_versions()
     facts = {name: _program(shutil.which(name), packages.get(package)) for name, package in PROGRAMS.items()}
     player = root / "build/release/player/dlex-play"
@@ -76,14 +76,20 @@ def program_facts(root: Path) -> Facts:
 
 
 def _program(path: str | None, version: str | None) -> Facts | None:
-    """The time of its making tells another build of one version."""
+    """Returns the file's path, version and mtime, or None if it does not exist.
+
+    The mtime distinguishes builds of the same version.
+    """
     if path is None or not os.path.exists(path):
         return None
     return {"path": path, "version": version, "made_ns": os.stat(path).st_mtime_ns}
 
 
 def programs_changed(before: Facts, root: Path) -> list[str]:
-    """The names of those that are other files than when `before` was taken. Asks none of them: that takes a second."""
+    """Returns the names of the programs whose files are not the same as when `before` was taken.
+
+    Does not ask the programs for their versions: that takes a second.
+    """
     changed = []
     for name, fact in before.items():
         path = str(root / "build/release/player/dlex-play") if name == "dlex-play" else shutil.which(name)
@@ -94,7 +100,7 @@ def programs_changed(before: Facts, root: Path) -> list[str]:
 
 
 def tick_hz() -> int:
-    """How often the kernel's coarse clock moves, which is CONFIG_HZ."""
+    """Returns how often per second the kernel's coarse clock moves, which is CONFIG_HZ."""
     return round(1 / time.clock_getres(CLOCK_MONOTONIC_COARSE))
 
 
@@ -117,7 +123,7 @@ def _cgroup(controller: str) -> str | None:
 
 
 def _preemption() -> str | None:
-    """The mode that is in force; where only root may know it, what the kernel was built for."""
+    """Returns the preemption mode in force; where only root may read it, the mode that the kernel was built for."""
     modes = _first_line(Path("/sys/kernel/debug/sched/preempt")) or ""
     chosen = re.search(r"\((\w+)\)", modes)
     built = re.search(r"PREEMPT\w*", platform.version())
@@ -136,7 +142,7 @@ def _kernel_option(name: str) -> str | None:
 
 
 def _package_versions() -> dict[str, str]:
-    """Empty where there is no dpkg."""
+    """Returns the version of each package; empty where there is no dpkg."""
     told = _answer("dpkg-query", "-W", "-f", "${Package} ${Version}\n", *sorted(set(PROGRAMS.values()))) or ""
     return dict(line.split(" ", 1) for line in told.splitlines() if " " in line)
 
@@ -149,7 +155,10 @@ def _first_line(path: Path) -> str | None:
 
 
 def _answer(*argv: str) -> str | None:
-    """What a short command prints. That it fails is an answer as well: dpkg-query does when one package is missing."""
+    """Returns what a short command prints, or None.
+
+    The output of a failed command counts too: dpkg-query fails when one package is missing.
+    """
     try:
         asked = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=ASKING_S, check=False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What was changed on the machine, and how it becomes again what it was, even after kill -9.
+"""Records the changes to the machine's settings, so that they can be undone, even after kill -9.
 
-Each step is on disk before it is taken. The journal is locked by its process for as long as that lives: one that can be
-locked has lost its owner, and `repair` undoes it. Undoing twice does no harm, nor does undoing what was never done.
+Each step is written to the journal before it is taken. A process keeps its journal locked as long as it lives. If a journal can be
+locked, its owner is gone, and `repair` undoes it. It is harmless to undo a step twice, or one that was never taken.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any
 from ..errors import EXIT_SETUP, LabError
 from ..processes import ENDING_SIGNALS
 
-# Like the settings themselves it survives every process and no restart of the machine.
+# Like the settings themselves, this folder survives every process but not a restart of the machine.
 FOLDER = Path("/run/dlex-bench")
-# Of the processes of a group, once they have been killed.
+# How long the processes of a group may take to end, once they have been killed.
 EMPTYING_S = 5.0
-# How long a lock may outlive its owner, and a look at a journal may take.
+# How long a lock may outlive its owner, and how long somebody may look at a journal.
 PASSING_S = 2.0
 
 Step = dict[str, Any]
@@ -33,7 +33,7 @@ Step = dict[str, Any]
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """An ending signal waits until the machine and the journal agree."""
+    """Holds back the ending signals until the machine and the journal agree."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     try:
         yield
@@ -47,7 +47,7 @@ class Journal:
         self.descriptor = descriptor
 
     def begin(self) -> None:
-        """Anew. An owner that was killed in the last moment may have left steps here."""
+        """Empties the journal and undoes its old steps first: an owner that was just killed may have left some here."""
         self._undo_steps()
         os.ftruncate(self.descriptor, 0)
         self._note({"owner": os.getpid()})
@@ -57,7 +57,7 @@ class Journal:
         os.fsync(self.descriptor)
 
     def make_folder(self, path: Path) -> None:
-        """A control group."""
+        """Records and makes a control group."""
         self._note({"folder": str(path)})
         path.mkdir()
 
@@ -68,17 +68,20 @@ class Journal:
             path.write_text(value)
 
     def enable_controller(self, path: Path, controller: str) -> None:
-        """In a cgroup.subtree_control."""
+        """Records and enables a controller in the cgroup.subtree_control at `path`, if it is not enabled there."""
         if controller not in path.read_text().split():
             self._note({"subtree_control": str(path), "controller": controller})
             path.write_text(f"+{controller}")
 
     def settle(self, seconds: float) -> None:
-        """For as long nothing more is undone."""
+        """Records a pause: it delays the rest of the undo."""
         self._note({"settle": seconds})
 
     def undo(self) -> None:
-        """Backwards. What cannot be undone is said, and the journal stays for the next attempt."""
+        """Undoes the steps, the last one first, and removes the journal.
+
+        If a step cannot be undone, raises LabError, and the journal stays for the next attempt.
+        """
         self._undo_steps()
         self.path.unlink(missing_ok=True)
 
@@ -113,14 +116,14 @@ def _undo(step: Step) -> None:
             _ignoring_busy(Path(step["subtree_control"]), f"-{step['controller']}")
     else:
         path = Path(step["file"])
-        # Where somebody else has set another value since, theirs stays.
+        # If somebody else has set another value since, that value stays.
         with contextlib.suppress(FileNotFoundError):
             if path.read_text().strip() == step["value"]:
                 path.write_text(step["before"])
 
 
 def _ignoring_busy(path: Path, text: str) -> None:
-    """Others may have come to use the controller."""
+    """Writes `text` and ignores EBUSY: others may use the controller by now."""
     try:
         path.write_text(text)
     except OSError as cause:
@@ -129,7 +132,7 @@ def _ignoring_busy(path: Path, text: str) -> None:
 
 
 def _remove_group(group: Path) -> None:
-    """Its processes are ended by now or just about to be; the rest go to the group above."""
+    """Removes a control group. Its processes have ended or are about to end; the rest are moved to the group above."""
     limit = time.monotonic() + EMPTYING_S
     while True:
         try:
@@ -149,14 +152,16 @@ def _empty(group: Path) -> None:
     if not (group / members).exists():
         return
     for member in (group / members).read_text().split():
-        # Over already, or in the middle of its end.
+        # The member has ended already, or is just ending.
         with contextlib.suppress(OSError):
             (group.parent / members).write_text(member)
 
 
 def _member_list(group: Path) -> str:
-    """Thread by thread where that is allowed: version 2 lets single threads out of a threaded group only, and lists no
-    processes there."""
+    """Returns the name of the file that lists the group's members: threads where that is allowed, else processes.
+
+    Version 2 lets single threads leave only a threaded group, and such a group lists no processes.
+    """
     try:
         return "cgroup.threads" if (group / "cgroup.type").read_text().strip() == "threaded" else "cgroup.procs"
     except FileNotFoundError:
@@ -164,7 +169,10 @@ def _member_list(group: Path) -> str:
 
 
 def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT | os.O_APPEND) -> int | None:
-    """The file's descriptor, locked; None: its owner lives. The owner of a moment ago may have removed it meanwhile."""
+    """Locks the file and returns its descriptor; None: its owner lives.
+
+    Tries again if the previous owner has removed the file in the meantime.
+    """
     while True:
         descriptor = os.open(path, flags | os.O_CLOEXEC, 0o644)
         try:
@@ -180,7 +188,10 @@ def _locked(path: Path, flags: int = os.O_RDWR | os.O_CREAT | os.O_APPEND) -> in
 
 
 def _locked_soon(path: Path) -> int | None:
-    """The lock may be held by somebody's `repair` just now, or by a child of a killed owner that is about to follow it."""
+    """Does the same as _locked, but tries for up to PASSING_S if the file is locked.
+
+    The holder may be somebody's `repair`, or a child of a killed owner that is about to end too.
+    """
     limit = time.monotonic() + PASSING_S
     while (descriptor := _locked(path)) is None and time.monotonic() < limit:
         time.sleep(0.01)
@@ -196,7 +207,7 @@ def _owner_lives(path: Path) -> bool:
 
 @contextlib.contextmanager
 def journal(name: str, taken: str) -> Iterator[Journal]:
-    """A journal for the block, undone at its end. `taken` is the sentence for when somebody else holds it."""
+    """Yields a journal for the block and undoes it at the end. `taken` is the error if somebody else holds it."""
     repair()
     with uninterrupted():
         try:
@@ -220,7 +231,7 @@ def journal(name: str, taken: str) -> Iterator[Journal]:
 
 
 def repair() -> list[str]:
-    """Undoes what processes that were killed have left; the names of their journals. Harmless when there is nothing."""
+    """Undoes what killed processes have left, and returns the names of their journals. Harmless if there is nothing."""
     mended = []
     for path in sorted(FOLDER.glob("*.journal"), reverse=True):  # quotas before the domain that they may lie in
         with uninterrupted():
@@ -237,7 +248,7 @@ def repair() -> list[str]:
 
 
 def _orphaned(path: Path) -> int | None:
-    """The journal of a process that is no more, locked."""
+    """Locks the journal and returns its descriptor if its process has ended; else None."""
     try:
         return _locked(path) if _owner_lives(path) else _locked_soon(path)
     except PermissionError:

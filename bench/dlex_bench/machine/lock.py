@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One measurement at a time on a machine, whoever starts it and wherever they keep their cache.
+"""Allows one measurement at a time on a machine, for all users and all cache folders.
 
-Not one for each CPU: what a batch does not measure runs on all the other CPUs, the loops of rt-app are measured with all of
-them busy, and there is one scheduling domain for a CPU by itself.
+There is not one lock for each CPU. The programs that a batch does not measure run on all the other CPUs, and the loops
+of rt-app are measured while all the other CPUs are busy. Also, only one CPU can have a scheduling domain by itself.
 
-A name in the kernel's abstract socket space: every user reaches it, no file stays behind, and it goes with its process. A
-second name, next to it, tells who measures what; asking takes no connection, and so none is left waiting at the holder.
+The lock is a name in the kernel's abstract socket space. Every user reaches it, no file stays behind, and it disappears
+with its process. A second name next to it states who measures what. Reading it needs no connection, so no connection is
+left waiting at the holder.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ Say = Callable[[str], None]
 
 @contextlib.contextmanager
 def only_measurement(cpus: Collection[int], waiting: Say | None = None) -> Iterator[None]:
-    """The machine to ourselves, for measuring on `cpus`. Refused while somebody else has it; with `waiting`, which is given
-    the reason once, waited for."""
+    """Keeps the machine to ourselves while the block runs, for measuring on `cpus`.
+
+    If somebody else has the machine, raises LabError. With `waiting`, waits instead, and calls it once with the reason.
+    """
     with contextlib.ExitStack() as stack:
         while not _held(stack, NAME):
             if not waiting:
@@ -49,7 +52,7 @@ def _held(stack: contextlib.ExitStack, name: str) -> bool:
     holder = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         holder.bind(f"\0{name}")
-    except OSError:  # somebody has it; or it is too long, and then who asks is told less
+    except OSError:  # somebody has the name; or it is too long, and then those who ask learn less
         holder.close()
         return False
     stack.enter_context(holder)
@@ -57,7 +60,7 @@ def _held(stack: contextlib.ExitStack, name: str) -> bool:
 
 
 def _reason() -> str:
-    """Nobody may be found who holds it: it has just come, or is just going."""
+    """Returns who measures what. Possibly no holder is found, because it has just come or is just going."""
     known = [words for words in _names() if words[0] == NAME and len(words) == 4]
     cpus, pid, space = known[0][1:] if known else ("", "", "")
     what = f"CPU {cpus}" if cpus.isdecimal() else f"the CPUs {cpus}" if cpus else "this machine"
@@ -66,7 +69,7 @@ def _reason() -> str:
 
 
 def _names() -> Iterator[list[str]]:
-    """In the abstract space, by words."""
+    """Yields the names in the abstract socket space, each split into words."""
     for line in Path("/proc/net/unix").read_text(errors="replace").splitlines():
         fields = line.split(maxsplit=7)
         if len(fields) == 8 and fields[7].startswith("@"):
@@ -74,7 +77,7 @@ def _names() -> Iterator[list[str]]:
 
 
 def _pid_space() -> str:
-    """A process id means something in one only."""
+    """Returns the PID namespace. PIDs compare only within one PID namespace."""
     try:
         return os.readlink("/proc/self/ns/pid")
     except OSError:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The scheduling policies of an experiment (seed 000, section 8, Table 2, and the quota) and their text form.
 
-`other`, `fifo:5`, `rr:5`, `deadline:15/40` and `quota:15/40`: runtime and period in ms, the deadline being the period.
-In an agenda the runtime may be the word `calibrated`: a budget that is found on the machine that plays.
+The forms are `other`, `fifo:5`, `rr:5`, `deadline:15/40` and `quota:15/40`. The numbers of the last two are runtime and
+period in ms; the deadline is the period. In an agenda the runtime may be the word `calibrated`: a budget that is found
+on the machine that plays.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from .attributes import SCHED_FLAG_RESET_ON_FORK, Attributes, attributes_of, set
 
 CALIBRATED = "calibrated"
 FORMS = "other, fifo:5, rr:5, deadline:15/40 or quota:15/40 (runtime/period in ms)"
-# The kernel refuses a reservation's runtime below 1024 ns and, unless told otherwise, a period outside these.
+# The kernel refuses a reservation's runtime below 1024 ns and, by default, a period outside these limits.
 PERIOD_MS_MIN, PERIOD_MS_MAX = 0.1, 4194.0
 RUNTIME_MS_MIN = 0.001024
 # The CPU controller takes quotas and periods from 1 ms to 1 s.
 QUOTA_MS_MIN, QUOTA_PERIOD_MS_MAX = 1.0, 1000.0
 NS_PER_MS = 1_000_000
 KERNEL_NUMBERS = {"other": 0, "fifo": 1, "rr": 2, "deadline": 6}
-# A thread that sleeps is still counted to the CPU that it last ran on, and moves when it wakes.
+# A sleeping thread still counts for the CPU on which it last ran. It moves when it wakes.
 MOVING_S = 5.0
 
 
@@ -76,7 +77,7 @@ class Policy:
         return policy
 
     def with_runtime(self, runtime_ms: float) -> Policy:
-        """The word `calibrated` replaced by what was found."""
+        """Returns the policy with `runtime_ms`, the budget that was found, in place of the word `calibrated`."""
         return Policy.parse(str(replace(self, runtime_ms=runtime_ms, calibrated=False)))
 
     @property
@@ -98,9 +99,10 @@ def _decimal(value_ms: float) -> str:
 
 
 def apply(policy: Policy, tid: int) -> None:
-    """Puts a thread (0: the caller) under a policy. What it starts later is SCHED_OTHER: a reserved one could not clone.
+    """Puts a thread (0: the caller) under a policy.
 
-    A deadline needs a thread whose affinity is a CPU that has a root domain of its own (see domain.py).
+    All that it starts later is SCHED_OTHER; without this, a thread with a reservation could not clone. A deadline needs
+    a thread whose affinity is a CPU that has a root domain of its own (see domain.py).
     """
     if policy.kind not in KERNEL_NUMBERS or policy.calibrated:
         raise ValueError(f"{policy} is nothing that a thread could be put under")
@@ -149,7 +151,10 @@ def _refusal(policy: Policy, tid: int, cause: OSError) -> str:
 
 
 def policy_of(tid: int) -> Policy:
-    """What the kernel says of a thread (0: the caller). Batch and idle, which are never set here, count as other."""
+    """Returns the policy that the kernel reports for a thread (0: the caller).
+
+    Batch and idle, which are never set here, count as other.
+    """
     attributes = attributes_of(tid)
     kind = next((name for name, number in KERNEL_NUMBERS.items() if number == attributes.policy), "other")
     if kind != "deadline":
@@ -158,7 +163,10 @@ def policy_of(tid: int) -> Policy:
 
 
 def _tries(policy: Policy) -> bool:
-    """Whether the kernel lets us: the only answer that counts capabilities, limits and control groups alike."""
+    """Returns whether the kernel lets us use a policy.
+
+    Only an attempt takes capabilities, limits and control groups all into account.
+    """
     granted = []
 
     def ask() -> None:
@@ -175,11 +183,11 @@ def _tries(policy: Policy) -> bool:
 
 
 def allowed_kinds() -> set[str]:
-    """The kinds of policy that can be had here and now."""
+    """Returns the kinds of policy that are available here and now."""
     kinds = {"other"}
     if _tries(Policy("fifo", priority=1)):
         kinds |= {"fifo", "rr"}
-        # A reservation asks for the right itself; no limit grants it.
+        # A reservation needs the privilege itself; no resource limit grants it.
         if os.geteuid() == 0 and cgroups.may_change("cpuset"):
             kinds.add("deadline")
     if cgroups.may_change("cpu"):
@@ -188,8 +196,11 @@ def allowed_kinds() -> set[str]:
 
 
 def privilege_sentence() -> str:
-    """Why there is only `other`, and the lines that grant more: to this program and all that it starts. A capability on the
-    file of one player (setcap) would be that player's alone, and neither rt-app's nor ours, who put others under a policy."""
+    """Returns why there is only `other`, and the lines that grant more to this program and all that it starts.
+
+    A capability on the file of one player (setcap) would hold for that player only. It would not hold for rt-app, nor
+    for this program, which puts others under a policy.
+    """
     return (
         "without privilege there is only the policy other: run as root, which deadline and quota need here; or, for fifo and "
         "rr, put `@audio - rtprio 95` into /etc/security/limits.conf, or `LimitRTPRIO=95` into the systemd unit that this "

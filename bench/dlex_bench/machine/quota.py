@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A part of a CPU for a whole process, all its threads and children together: the one constraint that every player
-can be put under alike.
+"""Gives a part of a CPU to a whole process, with all its threads and children together.
 
-The group competes with what else runs on the CPU as one task of nice 0 would, however many threads it has, and runs no
-more than its quota in each period.
+A quota is the only constraint that applies to every player in the same way. The group competes with the other work on
+the CPU like one task of nice 0, for any number of threads. In each period it runs no more than its quota.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ US_PER_MS = 1000
 
 @dataclass(frozen=True)
 class Throttled:
-    """In how many periods the quota was used up, of those in which something of the group wanted to run."""
+    """In how many periods the quota was used up. `periods` are those in which something in the group wanted to run."""
 
     throttled_periods: int
     periods: int
@@ -40,11 +39,14 @@ class Group:
     folder: Path
 
     def enter(self) -> None:
-        """For processes.child: the child, and so all that it starts, is a member from the beginning."""
+        """Makes the calling process a member; for `enter` of processes.child.
+
+        The child is a member from the beginning, and so are all processes that it starts.
+        """
         (self.folder / "cgroup.procs").write_text("0")
 
     def applied(self) -> Policy:
-        """What the kernel says now, whoever wrote it."""
+        """Returns the policy that the kernel reports now, no matter who set it."""
         quota_us, period_us = (int(number) for number in self._limit().replace("max", "-1").split())
         if quota_us < 0:
             return Policy("other")
@@ -62,9 +64,9 @@ class Group:
 
 @contextlib.contextmanager
 def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]:
-    """A group under `policy` (a quota) while the block runs. Who is in it at the end goes on without one.
+    """Yields a group under `policy` (a quota) while the block runs. Its members at the end go on without a quota.
 
-    Where the CPU is a partition, `domain`, the group lies within: nobody else may run there.
+    If the CPU is a partition (`domain`), the group lies inside it, because only its members may run there.
     """
     if policy.kind != "quota" or policy.calibrated:
         raise ValueError(f"{policy} is no quota")

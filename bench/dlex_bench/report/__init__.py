@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A result directory for people: one page that needs nothing but a browser, tables for programs, comparisons."""
+"""Presents a result directory: one page for people that needs only a browser, tables for programs, and comparisons."""

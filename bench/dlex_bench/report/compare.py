@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`compare A B`: every setting that both batches have, in ratios of medians, and what of it is noise."""
+"""Implements `compare A B`: ratios of medians for every setting in both batches, and which ratios are noise."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ VERDICTS = {
     "same": "the same in every run",
     "too few runs": "of too few runs to tell",
 }
-# What makes two jobs of one name the same experiment.
+# Two jobs of one name are the same experiment if these fields are equal.
 SAME = ("player", "player_params", "sched", "load", "clip", "observe")
 
 
 @dataclass(frozen=True)
 class Line:
-    """B against A in one figure of one setting."""
+    """The comparison of B with A in one figure of one setting."""
 
     section: str
     workload: str
@@ -53,7 +53,7 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """What is the same number in every run differs in none of them, rather than in noise."""
+        """Returns "same", not "noise", when every run of A and B has the same number; else the comparison's verdict."""
         unchanging = self.found.difference.known and len({*self.a, *self.b}) == 1
         return "same" if unchanging else self.found.verdict
 
@@ -97,8 +97,11 @@ def compared(a: Batch, b: Batch) -> Iterator[Line]:
 
 
 def machine_pairs(a: Batch, b: Batch) -> Iterator[tuple[str, list[Row], list[Row]]]:
-    """What to set against each other, with a name: never figures of two machines put together. Machines that both
-    batches have are compared with themselves; where there is none, each of one batch with each of the other."""
+    """Yields what to compare: a name for the pair of machines, the rows of A and the rows of B.
+
+    Figures of two machines are never put together. A machine that both batches have is compared with itself. If the
+    batches have no machine in common, each machine of A is compared with each machine of B.
+    """
     of_a, of_b = (_by_machine(batch) for batch in (a, b))
     pairs = [(it, it) for it in of_a if it in of_b] or [(one, other) for one in of_a for other in of_b]
     for one, other in pairs:
@@ -111,7 +114,7 @@ def _by_machine(batch: Batch) -> dict[str, list[Row]]:
 
 
 def differences(a: Batch, b: Batch) -> Iterator[str]:
-    """What else is not the same, in sentences: it may be what the figures show."""
+    """Yields a sentence for each other difference between the batches, because it may explain the figures."""
     commits = [", ".join(dict.fromkeys(str(one.result.get("commit")) for one in batch.rows)) for batch in (a, b)]
     if commits[0] != commits[1]:
         yield f"A is of commit {commits[0]}, B of {commits[1]}."
@@ -165,7 +168,7 @@ def _runs(a: int, b: int) -> str:
 
 
 def _counted(lines: Sequence[Line]) -> str:
-    """What the tables come to, for those who read no further."""
+    """Returns a summary of the tables, for readers who stop there."""
     words = Counter(it.verdict for it in lines)
     told = [f"{words[word]} {what}" for word, what in VERDICTS.items() if words[word]]
     chance = " An interval misses the true value once in 20 times: a few of so many seem to differ by chance."
@@ -174,7 +177,7 @@ def _counted(lines: Sequence[Line]) -> str:
 
 
 def _ratio(it: Line) -> str:
-    """Where there is none (a sign, or nothing in A) the difference says it."""
+    """Returns the ratio, or the difference if there is no ratio (a figure is negative, or A's median is 0)."""
     if it.found.ratio is None:
         return _extent(it.found.difference, lambda value: ("+" if value >= 0 else "") + it.metric.text(value))
     return _extent(it.found.ratio, lambda value: number(value, 2))

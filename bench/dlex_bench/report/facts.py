@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What was run, when, and on what machine: names and values, whatever the batch has recorded. Pure."""
+"""Lists what was run, when, and on which machine, as names and values that the batch has recorded. Pure."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def _period(first: str, last: str) -> str:
 
 
 def _minute(stamp: str) -> str:
-    """2026-11-21T23:55 of 2026-11-21T23:55:17.5Z."""
+    """Shortens a time stamp to the minute: 2026-11-21T23:55:17.5Z becomes 2026-11-21 23:55."""
     return stamp[:16].replace("T", " ")
 
 
 def _unknown_threads(done: Sequence[Row]) -> str:
-    """What players started that this laboratory has no name for, as a newer version of them may; "" for nothing."""
+    """Names the threads of players that this laboratory does not know; a newer player may start them. "" if none."""
     names: dict[str, dict[str, None]] = {}
     for one in done:
         if found := unknown_threads(one.result):
@@ -74,7 +74,7 @@ def _calibration(found: Mapping[str, Any]) -> str:
 
 
 def machine_facts(batch: Batch) -> dict[str, Facts]:
-    """By machine; nested facts get dotted names."""
+    """Returns the facts of each machine; nested facts get dotted names."""
     return {name: _flat("", facts) for name, facts in batch.machines.items()}
 
 

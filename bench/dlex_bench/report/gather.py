@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Everything that a result directory holds about a batch, also when parts of it are missing or torn."""
+"""Reads everything that a result directory holds about a batch, even when parts of it are missing or torn."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from ..job.budget import calibration_files
 
 @dataclass(frozen=True)
 class Batch:
-    """`torn`: a sentence for each file that is there and says nothing. `waiting`: ids of jobs without a result.
+    """The contents of one result directory.
 
-    `apart`: the rows of each machine, by what to put behind the names of their sections. No figure is made of two.
+    `torn` has a sentence for each file that exists but cannot be used. `waiting` has the ids of jobs without a result.
+    `apart` has the rows of each machine; its key is a suffix for the names of that machine's sections. No figure is
+    made from two machines.
     """
 
     folder: Path
@@ -95,7 +97,7 @@ def _nothing(folder: Path, torn: list[str]) -> str:
 
 
 def _calibrations(folder: Path, torn: list[str]) -> list[Mapping[str, Any]]:
-    """Merged batches have one for each machine."""
+    """Reads the calibrations; a merged batch has one for each machine."""
     return [found for path in calibration_files(folder) if (found := _calibration(path, torn))]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The page: a template with its style, its scripts, plotly and the records inlined, so that it needs no network."""
+"""Makes the page: a template with its style, scripts, plotly and the records inlined, so that it needs no network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .sections import Section
 from .timeline import Timelines
 
 TEMPLATES = Path(__file__).parent / "templates"
-# In the order in which they run.
+# They run in this order.
 SCRIPTS = ("theme.js", "tables.js", "plots.js", "front.js", "panels.js", "record.js", "timeline.js", "dialog.js")
 
 
@@ -68,7 +68,7 @@ def page(
 
 
 def _sides(batch: Batch) -> dict[str, str]:
-    """The settings that the run-by-run panels begin with: the paper's two where they are there."""
+    """Chooses the two settings that the run-by-run panels show first: the paper's two if the batch has them."""
     there = _settings(batch)
     left, right = (STANDS_FOR[player] if STANDS_FOR[player] in there else None for player in PLAYERS)
     left = left or there[0]
@@ -76,12 +76,12 @@ def _sides(batch: Batch) -> dict[str, str]:
 
 
 def _script_json(content: Any) -> str:
-    """Inside a script element only `<` could end it; a line in JSON may escape it anywhere."""
+    """Returns JSON for a script element. Only `<` could end the element, and JSON may escape it anywhere."""
     return json_text(content).replace("<", "\\u003c")
 
 
 def _data(batch: Batch, sections: Sequence[Section]) -> dict[str, Any]:
-    """What the plots are drawn from; tables are in the page itself."""
+    """Returns the data from which the plots are drawn; the tables are in the page itself."""
     named = [replace(one, section=f"{one.section}{where}") for where, rows in batch.apart.items() for one in rows]
     settings = by_setting(named)
     return {
@@ -93,7 +93,7 @@ def _data(batch: Batch, sections: Sequence[Section]) -> dict[str, Any]:
             for part in sections
         ],
         "axes": {metric.key: metric.heading for metric in FRONT},
-        # The paper's Figures 7 and 8, of every setting.
+        # The paper's Figures 7 and 8 for every setting.
         "figures": {name: [asdict(panel) for panel in figure(settings, name)] for name in _settings(batch)},
     }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a report says as JSON, which has no word for infinity. Every JSON of `report` and `compare` is written here.
+"""Writes a report as JSON, which cannot express infinity. All JSON of `report` and `compare` is written here.
 
-A figure without a bound (a ratio to what may as well be nothing) becomes null, and the object that holds it says
-`"unbounded": true`: the null of a figure that nobody knows, as with too few runs, stands without that word.
+A figure without a bound (a ratio to a value that may be zero) becomes null, and the object that holds it gets
+`"unbounded": true`. An unknown figure, for example after too few runs, is also null, but without that key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 def json_text(content: Any, *, indent: int | None = None) -> str:
-    """Without indent as short as can be. What is not a number at all (NaN) is not known: null."""
+    """Returns `content` as JSON, as short as possible if `indent` is None. NaN (an unknown figure) becomes null."""
     separators = (",", ":") if indent is None else None
     return json.dumps(_finite(content), indent=indent, separators=separators, allow_nan=False)
 
@@ -29,7 +29,7 @@ def _finite(content: Any) -> Any:
 
 
 def _unbounded(value: Any) -> bool:
-    """Also in a list, which has no place to say so."""
+    """True for an infinite number. Also true for a list with one, because a list has no place for the key."""
     if isinstance(value, list | tuple):
         return any(map(_unbounded, value))
     return isinstance(value, float) and math.isinf(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a batch says about the goals and about the paper, for the page and for report.json. Pure."""
+"""Computes what a batch says about the goals and about the paper, for the page and for report.json. Pure."""
 
 from __future__ import annotations
 
@@ -29,9 +29,12 @@ class PaperTable:
 
 @dataclass(frozen=True)
 class Meaning:
-    """`standings`: sections in which our policies can be set against peers, point by point. `tables` and `findings` are
-    empty unless the batch has rows of the paper's Table 2 with its players. `frames`: of how many pictures a run
-    consists. All is told of each machine by itself."""
+    """What a batch says, with separate entries for each machine.
+
+    `standings` has the sections in which our policies can be compared with peers, point by point. `tables` and
+    `findings` are empty unless the batch has rows of the paper's Table 2 with its players. `frames` is how many
+    pictures a run has.
+    """
 
     outcomes: list[Outcome]
     standings: list[Goal]
@@ -42,12 +45,12 @@ class Meaning:
 
     @property
     def other_frames(self) -> str:
-        """How many pictures a run has here, where that is not the paper's number."""
+        """Returns how many pictures a run has here, or an empty string if it is the paper's number."""
         return "" if self.frames == [paper.FRAMES] else " or ".join(map(str, self.frames))
 
     @property
     def ratio_rows(self) -> dict[tuple[str, str, str], dict[str, Comparison]]:
-        """(section, policy, reference) -> its figures."""
+        """Maps (section, policy, reference) to its figures."""
         found: dict[tuple[str, str, str], dict[str, Comparison]] = {}
         for it in self.ratios:
             found.setdefault((it.section, it.workload, it.against), {})[it.figure] = it.found
@@ -67,13 +70,13 @@ def meaning(batch: Batch) -> Meaning:
 
 
 def _lengths(rows: Sequence[Row]) -> list[int]:
-    """In pictures. The control plays another film."""
+    """Returns the lengths of the runs in pictures, without the control's: it plays another film."""
     return sorted({round(frames) for frames in values([row for row in rows if not is_control(row.section)], "frames")})
 
 
 def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
     settings, names = by_setting(rows), sections(rows)
-    # Without any peer there is nothing to reach, and without a player of ours nobody to reach it.
+    # Goals need both a peer, which sets them, and our own player, which is to reach them.
     both = {one.player == OURS for one in rows} == {True, False}
     told = outcomes(settings, names, [one for one in rows if one.status == FAILED]) if both else []
     standings = [it for name in names if (it := standing(settings, name))]
@@ -90,7 +93,7 @@ def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
 
 
 def _experiments(settings: Settings) -> list[str]:
-    """The sections that stand for rows of its Table 2, in which something that stands for one of its players was played."""
+    """Returns the sections that stand for rows of the paper's Table 2 and have a stand-in for one of its players."""
     ours = paper.STANDS_FOR.values()
     return [name for name in paper.PLAYED_AS if any((name, it) in settings for it in ours)]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Metric:
-    """`key` as analysis.results_frame.Row.value knows it; `scale` from there to `unit`."""
+    """A figure: `key` is its name in analysis.results_frame.Row.value; `scale` converts that value to `unit`."""
 
     key: str
     label: str
@@ -30,7 +30,7 @@ class Metric:
 
 
 def number(value: float, digits: int) -> str:
-    """Three digits or so, for small figures and large ones in one column."""
+    """Formats a value to about three digits, for small and large figures in one column."""
     if math.isinf(value):
         return "∞"
     size = abs(value)
@@ -58,5 +58,5 @@ MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "of the 20/
 TABLE = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, CPU, CPU_HELD, CPU_OUTSIDE, TORN, MISSES_1, MISSES_2)
 RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)
 COMPARED = (DROPS, SKEW_ABS, SKEW_SD, RMSE, CPU)
-# The axes of the front, each better when smaller.
+# The axes of the front; on each of them smaller is better.
 FRONT = (DROPS, SKEW_SD, SKEW_ABS, RMSE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench peers: `run` with bench/agendas/peers.yaml, the tables and goals, and `report`."""
+"""Implements `dlex-bench peers`: `run` with bench/agendas/peers.yaml, then the tables and goals, and `report`."""
 
 from __future__ import annotations
 

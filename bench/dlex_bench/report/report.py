@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`report DIR`: report.html, report.csv and report.json, each written whole or not at all."""
+"""Implements `report DIR`: writes report.html, report.csv and report.json, each completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What happened in each section (scheduling row, clip, load), setting by setting. Pure."""
+"""Summarises what happened in each section (scheduling row, clip, load), setting by setting. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .metrics import FRONT, TABLE, Metric
 
 @dataclass(frozen=True)
 class Cell:
-    """The median of a figure, and what to say of its uncertainty: the interval, or else the few runs themselves."""
+    """The median of a figure with its uncertainty: the interval, or the single runs if they are too few for one."""
 
     metric: Metric
     interval: Interval | None
@@ -55,7 +55,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Section:
-    """`where`: on which machine, where there are several."""
+    """A section of the batch; `where` names the machine if there are several."""
 
     section: str
     where: str
@@ -92,7 +92,7 @@ def _labels(agenda: Mapping[str, Any], key: str) -> dict[str, str]:
 
 
 def _joined(section: str, labels: Mapping[str, str]) -> str:
-    """Crossed sections have those of all in one, in the agenda's order."""
+    """Joins the labels of all sections that are crossed in this one, in the agenda's order."""
     ids = section_ids(section)
     return "; ".join(label for name, label in labels.items() if name in ids)
 
@@ -119,7 +119,7 @@ def cell(metric: Metric, runs: Iterable[Row]) -> Cell:
 
 
 def _point(runs: Sequence[Row]) -> dict[str, Any]:
-    """A setting on the front: each run, and the median with its interval, in the units that are shown."""
+    """Returns a setting's point on the front: each run, and the median with its interval, in the displayed units."""
     point = {}
     for metric in FRONT:
         about = median_interval(values(runs, metric.key))
@@ -137,14 +137,14 @@ def _scaled(metric: Metric, value: float | None) -> float | None:
 
 
 def section_facts(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """How the players were held, beside what, and where the figures come from; each once."""
+    """Returns how the players were constrained, the load, the clip, and where the figures come from; each once."""
     facts = [("scheduling", _each(rows, held)), ("beside", _each(rows, _load))]
     facts += [("clip", _each(rows, _clip)), ("figures", _each(rows, _view))]
     return [(name, text) for name, text in facts if text]
 
 
 def _each(rows: Sequence[Row], tell: Callable[[Row], str]) -> str:
-    """`text`, or `text (players); other text (other players)` where it is not the same for all."""
+    """Returns `text`, or `text (players); other text (other players)` if it is not the same for all."""
     told: dict[str, dict[str, None]] = {}
     for one in rows:
         if text := tell(one):

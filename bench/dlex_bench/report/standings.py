@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The measurement against other players on the terminal: a table of each section, ratios, and the goals last."""
+"""Shows the comparison with other players on the terminal: a table of each section, ratios, and the goals last."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ COLUMNS: tuple[Column, ...] = (
     ("\noutside", "cpu_ms_per_frame_outside", "{:.2f}"),
     ("rt-app\nmissed", "rtapp-1.missed", "{:.0f}"),
 )
-# The other pictures, and what happens to nearly all of them.
+# `shown` counts the pictures that were not dropped, and nearly all of them are `torn`.
 LESS_TELLING = ("shown", "torn")
-# And what the sentence below the table tells for each player.
+# A sentence below the table reports `cpu_ms_per_frame_outside` for each player.
 TOLD_ELSEWHERE = (*LESS_TELLING, "cpu_ms_per_frame_outside")
 
 
@@ -96,7 +96,10 @@ def _show_section(console: Console, settings: Settings, section: str, where: str
 
 
 def _medians(console: Console, spreads: Mapping[str, Spread], runs: int, columns: Sequence[Column]) -> Table:
-    """With the least and the greatest, or without, or with the most telling columns alone: no figure is cut off."""
+    """Returns the fullest table that fits the console, so that no figure is cut off.
+
+    The choices are: with minimum and maximum, without them, and with the most informative columns only.
+    """
     few, fewest = ([it for it in columns if it[1] not in left_out] for left_out in (LESS_TELLING, TOLD_ELSEWHERE))
     choices = [(sys.maxsize, columns), (0, columns), (0, few), (0, fewest)]
     tables = [medians_table(spreads, runs, width, subject="player", columns=some) for width, some in choices]
@@ -105,7 +108,7 @@ def _medians(console: Console, spreads: Mapping[str, Spread], runs: int, columns
 
 
 def _held_by(found: Sequence[Row]) -> str:
-    """What the row constrained, where that is the same for all; else whom it constrained how."""
+    """Returns what the row constrained if it is the same for all players, else how it constrained each of them."""
     told: dict[str, list[str]] = {}
     for row in found:
         if row.done and (text := held(row)):
@@ -116,7 +119,7 @@ def _held_by(found: Sequence[Row]) -> str:
 
 
 def _left_out(found: Sequence[Row]) -> list[str]:
-    """A sentence for each reason for which jobs were not done."""
+    """Returns a sentence for each reason why jobs were not done."""
     told: dict[str, list[str]] = {}
     for row in found:
         if not row.done:
@@ -134,7 +137,7 @@ def _spread(runs: Sequence[Row]) -> Spread:
 
 
 def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
-    """Below 1 our policy is better. The paper's own ratios stand in the heading."""
+    """Makes the table of ratios: below 1 our policy is better. The heading shows the paper's own ratios."""
     paper = seed_ratios()
     known = any(it.found.difference.known for it in found)
     told = "95 % intervals below; ~: noise" if known else "too few runs for intervals"
@@ -153,7 +156,7 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
 
 
 def worse_table(section: str, found: Goal) -> Table:
-    """What each policy of ours lacks to be no worse than each peer."""
+    """Makes the table of the figures in which our policies are worse than each peer."""
     table = titled_table(f"{section}: where a policy of ours is worse than the player, by medians")
     table.add_column("player", no_wrap=True)
     for ours in found.worse_in:
@@ -164,7 +167,7 @@ def worse_table(section: str, found: Goal) -> Table:
 
 
 def ratio_cell(found: Comparison) -> str:
-    """Where the reference has none of it there is no ratio, and the difference is told."""
+    """Returns the ratio, or the difference if the reference's figure is 0 and there is no ratio."""
     shown, text = (found.ratio, _ratio_text) if found.ratio else (found.difference, _difference_text)
     noise = "~" if found.verdict == "noise" else ""
     value = noise + text(shown.value)
@@ -174,7 +177,7 @@ def ratio_cell(found: Comparison) -> str:
 
 
 def _ratio_text(value: float) -> str:
-    """Three digits; thousandths are fine enough where they tell anything."""
+    """Formats a ratio to three digits. From 0.01 to 1, thousandths are fine enough."""
     if value >= 999.5:
         return figure(value)
     return short(round(value, 3) if 0.01 <= value < 1 else value, "{:.3g}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The report for programs: report.csv has a row for each job, report.json also every setting's medians."""
+"""Writes the report for programs: report.csv has a row for each job, report.json also has every setting's medians."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RESULT = ("status", "reason", "machine", "commit", "started", "wall_s", "view")
 
 
 def job_row(one: Row) -> dict[str, Any]:
-    """Flat: figures by their own names, rt-app's as `rtapp-1.slack_us.min`."""
+    """Returns a job as a flat row: figures have their own names, rt-app's are named like `rtapp-1.slack_us.min`."""
     job = one.result["job"]
     flat = {key: job.get(key) for key in JOB}
     flat |= {key: one.result.get(key) for key in RESULT}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Records of runs, packed for the page: what a click on a run shows, picture by picture.
+"""Packs the records of runs for the page, where a click on a run shows its record picture by picture.
 
-A record of 812 pictures is some 100 kB of CSV; packed it is about a tenth. Times are kept as small differences (from
-the picture's own time stamp, from the beginning of its decode) in units of 10 us, and deflated together. Thousands of
-runs still would not fit into a page that opens at once, so there is a budget, spent evenly over the settings.
+A record of 812 pictures is about 100 kB of CSV, and about a tenth of that when packed. Times are stored as small
+differences (from the picture's own time stamp, from the beginning of its decode) in units of 10 us, and deflated
+together. Thousands of runs still would not fit into a page that opens at once. So there is a budget, which is spent
+evenly over the settings.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 from ..analysis.results_frame import Row, by_setting
 
-# With plotly's 4.8 MB and the tables the page stays well below 30 MB.
+# With this, plotly's 4.8 MB and the tables, the page stays well below 30 MB.
 BUDGET_BYTES = 20_000_000
 UNIT_NS = 10_000
 # The player's own record, and the one made from the screen.
@@ -29,7 +30,7 @@ LETTERS = {"shown": "s", "aborted": "a", "skipped": "k", "late": "l", "unseen": 
 
 @dataclass(frozen=True)
 class Timelines:
-    """`packed`: by run. `left_out`: runs that have a record for which the budget was spent."""
+    """`packed` has the packed records by run. `left_out` has the runs whose record came after the budget was spent."""
 
     packed: dict[str, str]
     left_out: set[str]
@@ -52,14 +53,14 @@ def pack_all(folder: Path, rows: Iterable[Row], budget_bytes: int = BUDGET_BYTES
 
 
 def _fair_order(rows: Iterable[Row]) -> Iterator[Row]:
-    """Every setting's first run, then every setting's second one, and so on; what failed may have a record too."""
+    """Yields the first run of every setting, then the second of each, and so on. Failed runs may have a record too."""
     settings = list(by_setting(rows, done=False).values())
     for place in range(max((len(runs) for runs in settings), default=0)):
         yield from (runs[place] for runs in settings if place < len(runs))
 
 
 def pack(run_dir: Path) -> str | None:
-    """The records of one run as base64 of deflated JSON; None where there is none that can be read."""
+    """Returns the records of one run as base64 of deflated JSON, or None if no record can be read."""
     views = {view: found for view in VIEWS if (found := _columns(run_dir / view / "frames.csv"))}
     if not views:
         return None
@@ -82,10 +83,10 @@ def _columns(path: Path) -> dict[str, Any] | None:
         "verdict": "".join(LETTERS[frame["verdict"]] for frame in frames),
         "type": "".join((frame["type"] or "?")[0] for frame in frames),
         "droppable": "".join("1" if frame["droppable"] == 1 else "0" for frame in frames),
-        # From the picture's place in the clip: when the run was on time, these are small.
+        # Relative to the picture's place in the clip: small if the run was on time.
         "start": [_units(_since(frame["decode_start_ns"], origin), frame["pts_ns"]) for frame in frames],
         "shown": [_units(_since(frame["shown_ns"], origin), frame["pts_ns"]) for frame in frames],
-        # From the beginning of its decode.
+        # Relative to the beginning of the picture's decode.
         "end": [_units(frame["decode_end_ns"], frame["decode_start_ns"]) for frame in frames],
         "deadline": [_units(frame["deadline_ns"], frame["decode_start_ns"]) for frame in frames],
         "cpu": [_units(frame["decode_cpu_ns"], 0) for frame in frames],
@@ -106,13 +107,13 @@ NUMBERS = (
 
 
 def _numbers(row: dict[str, str]) -> dict[str, Any]:
-    """An observer leaves the columns empty, or out, that nobody can know from outside."""
+    """Reads a row's numbers. An observer leaves out, or leaves empty, the columns that cannot be known from outside."""
     numbers = {key: int(row[key]) if row.get(key) else None for key in NUMBERS}
     return {**numbers, "verdict": row["verdict"], "type": row.get("type")}
 
 
 def _origin(frames: Sequence[dict[str, Any]]) -> int:
-    """The clock's time at which the clip's time 0 would have been, had the first picture seen been on time."""
+    """Returns the clock's time of the clip's time 0, assuming that the first picture seen was on time."""
     for frame in frames:
         for key in ("decode_start_ns", "shown_ns"):
             if frame[key] is not None and frame["pts_ns"] is not None:

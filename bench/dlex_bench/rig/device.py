@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the screen and the sound card have in common: servers that take a moment to start, and may die."""
+"""Holds what the screen and the sound card share: both are servers that need a moment to start, and may die."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_MESSAGE = "it left no message"
 
 @dataclass(frozen=True)
 class Device:
-    """A server of ours, and what a program needs to know to use it."""
+    """A server that the laboratory runs, and what a program needs to know to use it."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -31,7 +31,7 @@ class Device:
         return self.process.poll() is None
 
     def obituary(self) -> str | None:
-        """One sentence about its death."""
+        """Returns one sentence about the server's death; None while it is alive."""
         if self.alive():
             return None
         status = self.process.returncode

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Private folders in memory that are gone afterwards; those left by a kill -9 are removed at the next start."""
+"""Makes private folders in memory and removes them after use. Those left by a kill -9 are removed at the next start."""
 
 from __future__ import annotations
 
@@ -18,13 +18,19 @@ PREFIX = f"dlex-stage-{os.getuid()}-"
 
 
 def _base() -> Path:
-    """In memory: written back to a disk, the pages of a mapped screen would be locked now and then."""
+    """Returns where the folders are made: in memory, if that is possible.
+
+    On a disk, the pages of a mapped screen would be locked now and then while they are written back.
+    """
     return MEMORY if os.access(MEMORY, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
 
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """A folder of mode 0700. Its owner holds a lock on it, so that who finds it unlocked may remove it."""
+    """Makes a folder of mode 0700, and removes it when the block is left.
+
+    Its owner holds a lock on it, so that a process that finds it unlocked may remove it.
+    """
     base = _base()
     sweep(base)
     try:
@@ -41,7 +47,7 @@ def private_folder() -> Iterator[Path]:
 def _make(base: Path) -> tuple[Path, int]:
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))
-        # Another's sweep can come between the two steps; then there is nothing to lock, or the lock of a removed one.
+        # Another process's sweep can come between the two steps. Then the folder is gone, or a removed one is locked.
         with contextlib.suppress(FileNotFoundError):
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -51,7 +57,7 @@ def _make(base: Path) -> tuple[Path, int]:
 
 
 def sweep(base: Path) -> None:
-    """Removes what owners that are gone have left."""
+    """Removes the folders of owners that no longer run."""
     for path in base.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -29,13 +29,13 @@ class Display(Device):
 
 @contextlib.contextmanager
 def display(size: tuple[int, int], cpus: Collection[int]) -> Iterator[Display]:
-    """A screen of `size` pixels whose server runs on `cpus`."""
+    """Runs a screen of `size` pixels while the block runs. Its server runs on `cpus`."""
     program = require("Xvfb", "xvfb")
     with private_folder() as folder, (folder / "log").open("wb") as log_file:
         authority = folder / "authority"
         authority.write_bytes(_authority(secrets.token_bytes(16)))
         argv: list[str | Path] = [program, *_options(size), "-auth", authority, "-fbdir", folder]
-        # Asked to end rather than killed when we are: it has a socket to remove.
+        # If we are killed, the server is asked to end, not killed: it has a socket to remove.
         with child(argv, cpus=cpus, stdout=subprocess.PIPE, stderr=log_file, orphaned=signal.SIGTERM) as server:
             number = _number(server, folder / "log")
             environment = {"DISPLAY": f":{number}", "XAUTHORITY": str(authority)}
@@ -43,13 +43,16 @@ def display(size: tuple[int, int], cpus: Collection[int]) -> Iterator[Display]:
 
 
 def _options(size: tuple[int, int]) -> list[str]:
-    """No pointer in the pictures, no screen saver; no GL, whose driver would start threads in the players."""
+    """Returns Xvfb's options: no pointer in the pictures, no screen saver, and no GL.
+
+    The driver of GL would start threads in the players.
+    """
     screen = ["-screen", "0", f"{size[0]}x{size[1]}x24", "-br", "-nocursor", "-s", "0"]
     return [*screen, "-noreset", "-nolisten", "tcp", "-extension", "GLX", "-displayfd", "1"]
 
 
 def _number(server: subprocess.Popen[bytes], log: Path) -> int:
-    """Xvfb takes the first free display number and says which when clients may come."""
+    """Returns the display number. Xvfb takes the first free one, and reports it when clients may connect."""
     assert server.stdout is not None
     said_on = server.stdout.fileno()
     os.set_blocking(said_on, False)
@@ -65,6 +68,6 @@ def _number(server: subprocess.Popen[bytes], log: Path) -> int:
 
 
 def _authority(cookie: bytes) -> bytes:
-    """An entry of the .Xauthority format (Xau) that holds for every host and display number."""
+    """Returns an entry in the .Xauthority format (Xau) that is valid for every host and display number."""
     fields = [b"", b"", COOKIE_NAME, cookie]
     return struct.pack(">H", FAMILY_WILD) + b"".join(struct.pack(">H", len(text)) + text for text in fields)

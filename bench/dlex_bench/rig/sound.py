@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A sound card that nobody hears: a private PulseAudio daemon with a null sink, whose monitor the observer records.
 
-Neither the user's daemon nor anybody's configuration is touched or read. A null sink could hold 2 s of sound, but takes
-the least latency that a client asks for: 10 ms under ffplay, 60 under mpv, 200 under dlex-play, 210 under mplayer. The
-client's own clock accounts for it.
+The user's daemon and all existing configuration are neither changed nor read. A null sink could hold 2 s of sound, but
+it takes the lowest latency that a client asks for: 10 ms under ffplay, 60 under mpv, 200 under dlex-play, 210 under
+mplayer. The client's own clock accounts for this latency.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .folder import private_folder
 
 SINK = "dlex"
 RATE_HZ = 48_000
-# Real-time scheduling would let it interrupt who is measured, where they share a CPU.
+# With real-time scheduling, the daemon would interrupt the measured player if they share a CPU.
 DAEMON_CONF = f"""\
 realtime-scheduling = no
 high-priority = no
@@ -46,7 +46,7 @@ class Sound(Device):
 
 @contextlib.contextmanager
 def sound(cpus: Collection[int]) -> Iterator[Sound]:
-    """A null sink of 48 kHz, stereo, whose daemon runs on `cpus`."""
+    """Runs a null sink of 48 kHz, stereo, while the block runs. Its daemon runs on `cpus`."""
     program = require("pulseaudio", "pulseaudio")
     with private_folder() as folder, (folder / "log").open("wb") as log_file:
         for name, text in (("daemon.conf", DAEMON_CONF), ("client.conf", CLIENT_CONF)):
@@ -62,8 +62,9 @@ def sound(cpus: Collection[int]) -> Iterator[Sound]:
 def _options(folder: Path) -> list[str]:
     flags = ["-n", "--daemonize=no", "--system=no", "--use-pid-file=no", "--log-target=stderr", "--log-level=error"]
     modules = [
-        # Without rewinding it works 50 ms ahead, as sound cards do. With it an idle null sink mixes 2 s of silence in
-        # advance, and what begins to play then is heard up to 2 s late: ffplay, which does not ask, was 1.4 s off.
+        # Without rewinding, the sink works 50 ms ahead, as sound cards do. With rewinding, an idle null sink mixes 2 s
+        # of silence in advance, and a sound that starts then is heard up to 2 s late: ffplay, which does not ask, was
+        # 1.4 s off.
         f"module-null-sink sink_name={SINK} rate={RATE_HZ} channels=2 norewinds=1",
         f"module-native-protocol-unix socket={folder / 'socket'} auth-cookie={folder / 'cookie'}",
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Screen and sound card together, as a player finds them."""
+"""Runs the screen and the sound card together, as a player finds them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Stage:
         return self.display.alive() and self.sound.alive()
 
     def require_alive(self) -> None:
-        """Raises what names the device that died: what was measured since is worth nothing."""
+        """Raises an error that names the device that died: anything measured since then is worthless."""
         for device in (self.display, self.sound):
             if sentence := device.obituary():
                 raise LabError(sentence)
@@ -33,6 +33,9 @@ class Stage:
 
 @contextlib.contextmanager
 def stage(size: tuple[int, int], cpus: Collection[int]) -> Iterator[Stage]:
-    """A screen of `size` pixels and a sound card, both served on `cpus`: those that are not measured."""
+    """Runs a screen of `size` pixels and a sound card while the block runs.
+
+    The servers of both run on `cpus`, which are those that are not measured.
+    """
     with private_folder() as home, display(size, cpus) as screen, sound(cpus) as card:
         yield Stage(screen, card, base_environment(home) | screen.environment | card.environment)

@@ -3,8 +3,8 @@
  * dlex.h: timing constraints of soft real-time programs as exceptions, for C.
  *
  * libdlex implements the programming model of T. Cucinotta and D. Faggioli, "Handling Timing
- * Constraints Violations in Soft Real-Time Applications as Exceptions" (seed 000): a code segment
- * gets a deadline, and missing it is an exception, handled where the constraint was stated.
+ * Constraints Violations in Soft Real-Time Applications as Exceptions" (seed 000): a code segment gets
+ * a deadline. Missing the deadline is an exception, handled where the constraint was stated.
  *
  *   dlex/exception.h   exceptions: types, try, finally, handle, when, throw, rethrow
  *   dlex/within.h      deadlines: try_within_rel, try_within_abs, protected sections, the contract
@@ -14,8 +14,8 @@
  *   dlex/signal.h      the library's signal, signal handlers of the application, the signal mask
  *   dlex/scoped.h      resources that an aborted block gives back: memory, files, mutexes
  *
- * Needs gcc or clang, Linux, and POSIX.1-2008 in sight (-std=gnu11, or _POSIX_C_SOURCE 200809L).
- * Link with -ldlex (pkg-config dlex). No dependency but libc.
+ * Needs gcc or clang, Linux, and POSIX.1-2008 declarations (-std=gnu11, or _POSIX_C_SOURCE 200809L).
+ * Link with -ldlex (pkg-config dlex). It depends on nothing but libc.
  */
 #ifndef DLEX_DLEX_H
 #define DLEX_DLEX_H

@@ -14,49 +14,49 @@
  *         dlex_rethrow();
  *     } dlex_end
  *
- * A block is dlex_try (or one of the dlex_try_within_* of dlex/within.h), a body, and then, each
- * of them optional and in this order: dlex_finally with its part, dlex_handle with any number of
- * dlex_when and at most one, last, dlex_when_any; dlex_end closes it. The idea and the syntax are
+ * A block is dlex_try (or one of the dlex_try_within_* of dlex/within.h), a body, and then, each of
+ * them optional and in this order: dlex_finally with its part; dlex_handle with any number of dlex_when
+ * and at most one dlex_when_any, which is last. dlex_end closes the block. The idea and the syntax are
  * those of seed 000 (Cucinotta and Faggioli), section 5.
  *
- * Order of events. The body ends, by itself or by an exception; the finally part runs, once; the
- * first dlex_when whose type is the exception's type or an ancestor of it runs. An exception that
- * no handler of the block takes goes on to the block around it, in this function or in a caller.
- * One that finds no block at all is reported on stderr with its origin, and the program aborts.
+ * Order of events. The body ends, by itself or by an exception. Then the finally part runs, once. Then
+ * the first dlex_when runs whose type is the exception's type or an ancestor of it. An exception that
+ * no handler of the block takes goes on to the block around it, in this function or in a caller. An
+ * exception that finds no block at all is reported on stderr with its origin, and the program aborts.
  *
- * What is inside what. Handlers and the finally part are outside their own block and inside the
- * blocks around it: an exception thrown there goes outwards. The finally part is a protected
- * section (see dlex/within.h), so a deadline of an outer block cannot cut a clean-up in half; it
- * is delivered when the part ends. A handler is not protected.
+ * What is inside what. Handlers and the finally part are outside their own block and inside the blocks
+ * around it: an exception thrown there goes outwards. The finally part is a protected section (see
+ * dlex/within.h), so a deadline of an outer block cannot cut a clean-up in half; its violation is
+ * delivered when the part ends. A handler is not protected.
  *
- * The order of the parts is checked when the program is compiled: a handler without dlex_handle
- * before it, dlex_finally after dlex_handle, and a second dlex_finally do not compile. A part is one
- * statement, or braces. Nothing may stand between the parts: it would run when the body has not, too.
- * Nothing may jump into a part, or from one part to another. A function with a block cannot be inline
- * without static.
+ * The order of the parts is checked when the program is compiled: a handler without dlex_handle before
+ * it, dlex_finally after dlex_handle, and a second dlex_finally do not compile. A part is one
+ * statement, or braces. Nothing may stand between the parts: it would run even when the body has not
+ * run. Nothing may jump into a part, or from one part to another. A function with a block cannot be
+ * inline without static.
  *
  * Leaving early. return, break, continue and goto out of a body close the block properly: its
  * constraint ends with it. So does a C++ exception that passes, if the function is compiled to be
- * unwound, as C++ is (C: -fexceptions). No C compiler can be made to run the
- * finally part then. So a body with one is left by its end, by an exception of this header or by
- * dlex_return; any other exit is a mistake, which aborts with file:line unless NDEBUG is defined
- * where the block stands, and else goes on without the finally part. (In a static program against
- * glibc, code compiled with -fexceptions, as C++ is, goes on too: the library cannot find out there
- * whether pthread_exit or a cancellation unwinds the thread.)
+ * unwound, as C++ is (C: -fexceptions). But no C compiler can be made to run the finally part then. So
+ * a body of a block with a finally part is left by its end, by an exception of this header or by
+ * dlex_return. Any other exit is a mistake: it aborts with file:line unless NDEBUG is defined where the
+ * block stands, and otherwise goes on without the finally part. (In a static program against glibc,
+ * code compiled with -fexceptions, as C++ is, goes on too: the library cannot find out there whether
+ * pthread_exit or a cancellation unwinds the thread.)
  *
- * An application's own longjmp across a block is a mistake, which is mended as far as can be seen: the
- * next block, throw or expiry forgets blocks whose frames are gone, and the sections opened in them;
- * a block that was left within its own function is forgotten when that function opens another one (in
- * C++: the same one again), and until then its constraint is in force. Where new frames already cover
- * the old ones they are not recognised. pthread_exit and cancellation may end a thread that has open
- * blocks.
+ * An application's own longjmp across a block is a mistake, which the library repairs as far as it can
+ * see it: the next block, throw or expiry forgets blocks whose frames are gone, and the sections opened
+ * in them. A block that was left within its own function is forgotten when that function opens another
+ * one (in C++: the same one again), and until then its constraint is in force. Where new frames already
+ * cover the old ones, the blocks are not recognised. pthread_exit and cancellation may end a thread
+ * that has open blocks.
  *
- * Local variables. A jump is a siglongjmp: a local variable of the function with the block that
- * was changed in the body, also through a pointer, and is read after the body must be volatile (or
- * static), or its value is indeterminate. Variables that the body only reads need nothing, though
+ * Local variables. A jump is a siglongjmp. So a local variable of the function with the block must be
+ * volatile (or static) if it was changed in the body, also through a pointer, and is read after the
+ * body; otherwise its value is indeterminate. Variables that the body only reads need nothing, though
  * gcc's -Wclobbered may name one of them. An expiry may come at any instruction, so what the body has
- * stored in other objects, static or of callers, may be in registers still: it is there for certain if
- * the body called dlex_publish (dlex/within.h) after it, or if the objects are volatile.
+ * stored in other objects, static or of callers, may still be in registers: it is certainly in memory
+ * if the body called dlex_publish (dlex/within.h) after the store, or if the objects are volatile.
  *
  * Threads. Blocks belong to the thread that opened them and close in reverse order. They must not
  * stay open across swapcontext or in a coroutine that changes stacks.
@@ -74,7 +74,7 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* What is there, not what is asked for: a header before this one may have settled it. */
+/* Tests what is declared, not what is requested: a header before this one may have settled it. */
 #if defined __GLIBC__ && !defined sigsetjmp
 #error "dlex needs POSIX.1-2008: compile with -std=gnu11, or with -D_POSIX_C_SOURCE=200809L"
 #endif
@@ -85,7 +85,7 @@ extern "C" {
 
 #define DLEX_API __attribute__((visibility("default")))
 
-/* A type of exception. Its identity is its address; it lives for ever and is never changed. */
+/* A type of exception. Its identity is its address; it must exist for ever and never change. */
 struct dlex_type {
     const char *name;
     const struct dlex_type *parent; /* NULL: the root, dlex_exception */
@@ -98,7 +98,7 @@ struct dlex_type {
 #define dlex_extends(parent_ex)                                                                 \
     &(parent_ex) }
 
-/* In a header, for those who throw or catch it: dlex_declare_exception(ex); */
+/* In a header, for code that throws or catches it: dlex_declare_exception(ex); */
 #define dlex_declare_exception(ex) extern const struct dlex_type ex
 
 /* The root of all exceptions. */
@@ -113,27 +113,27 @@ extern DLEX_API const struct dlex_type dlex_exception;
 
 /*
  * Throws ex (a type, not a pointer) to the innermost open block of this thread. Does not return.
- * Allowed in a protected section: the sections opened inside the block that is left end with it.
- * In a signal handler only to a block that was opened there.
+ * Allowed in a protected section: the sections opened inside the block that is left end with it. In a
+ * signal handler, allowed only to a block that was opened there.
  */
 #define dlex_throw(ex) dlex_throw_(&(ex), DLEX_HERE_, __builtin_frame_address(0))
 
 /*
- * Only in a handler, lexically: throws the exception that the handler took, outwards. A violation
- * of a timing constraint that is thrown on is an ordinary exception from then on: the nearest
- * handler for its type takes it.
+ * Only in a handler, lexically: throws the exception that the handler took, outwards. A violation of a
+ * timing constraint that is rethrown is an ordinary exception from then on: the nearest handler for its
+ * type takes it.
  */
 #define dlex_rethrow() dlex_rethrow_(&dlex_block_)
 
 /*
  * Returns from the function out of a body, and runs the finally parts of all its open blocks first,
- * innermost first (seed 000, 5.2, has none; OML's oml_ex_return is the idea). The value is computed
- * before them. It has the type of the expression: cast a plain 0 that stands for a null pointer, and a
- * bit-field. A function that returns a C++ reference cannot be left so.
- * clang takes it for granted that the finally part runs after the body is gone, and may give their
- * variables the same memory. In C it is kept from doing so with the value, and not with variables of
- * the body that have a cleanup attribute: have none in scope. In C++ it cannot be kept from it, and
- * there dlex_return does not compile.
+ * innermost first (seed 000, 5.2, has no such thing; OML's oml_ex_return is the idea). The value is
+ * computed before they run. It has the type of the expression: cast a plain 0 that stands for a null
+ * pointer, and a bit-field. A function that returns a C++ reference cannot be left so. clang assumes
+ * that the finally part runs after the body is gone, and may give their variables the same memory. In C
+ * it is kept from doing so with the value, but not with variables of the body that have a cleanup
+ * attribute: have none in scope. In C++ it cannot be kept from it, and there dlex_return does not
+ * compile.
  */
 #if defined __clang__ && defined __cplusplus
 #define dlex_return(value) static_assert(sizeof(value) == 0, DLEX_NO_RETURN_)
@@ -161,15 +161,15 @@ extern DLEX_API const struct dlex_type dlex_exception;
 #define dlex_caught() (dlex_block_.exception)
 
 /*
- * Called in the thread that threw an exception which no open block is left to take, before the
- * program aborts: type is the exception, origin the "file:line" that threw it. No violation is
- * delivered meanwhile. It may end the program its own way. If it returns, the exception is
- * reported on stderr and the program aborts. It must not throw it again, nor longjmp.
+ * Called in the thread that threw an exception which no open block is left to take, before the program
+ * aborts: type is the exception, origin the "file:line" that threw it. No violation is delivered
+ * meanwhile. The function may end the program its own way. If it returns, the exception is reported on
+ * stderr and the program aborts. It must not throw the exception again, nor longjmp.
  */
 typedef void dlex_terminate_fn(const struct dlex_type *type, const char *origin);
 
-/* Sets that function for the whole program; NULL, as at the start: none. Returns the one before.
- * Any thread may call it. */
+/* Sets that function for the whole program; NULL, as at the start, means none. Returns the previous
+ * one. Any thread may call it. */
 DLEX_API dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler);
 
 /* ------------------------------------------------------------------------------------------- */
@@ -182,7 +182,7 @@ DLEX_API dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler);
 #endif
 
 /* clang does not see that the finally parts run before the end of this scope, and would give their
- * variables the same memory. It keeps that of a variable apart if a goto passes its declaration. */
+ * variables the same memory. It gives a variable separate memory if a goto passes its declaration. */
 #if defined __clang__ && !defined __cplusplus
 #define DLEX_STAYS_()     __label__ dlex_end_; if (0) goto dlex_end_;
 #define DLEX_STAYS_END_() dlex_end_: ;
@@ -197,14 +197,14 @@ DLEX_API dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler);
     if (sigsetjmp(dlex_back_, 0) != 0) { }                                                      \
     dlex_depart_(__builtin_frame_address(0), &dlex_back_)
 
-/* What is known of a place in the source where blocks are opened. */
+/* A place in the source where blocks are opened. */
 struct dlex_site_ {
     const char *where;               /* file:line */
     int finally;                     /* whether its block has a finally part, see DLEX_PROBE_ */
     struct dlex_measure_ *measure;   /* NULL: not in benchmark mode */
 };
 
-/* Where a block lives, told outside its record, which may be gone. */
+/* Where a block lives. Kept outside its record, because the record may be gone. */
 struct dlex_place_ {
     struct dlex_block_ *block;
     uintptr_t frame;
@@ -218,21 +218,21 @@ struct dlex_block_ {
     struct dlex_block_ *outer;
     const struct dlex_block_ *enclosing; /* in the source; NULL: none; the block itself: unknown */
     struct dlex_block_ *floor;         /* blocks outside it are protected in the body */
-    struct dlex_block_ *owner;         /* whose violation passes here; NULL: a plain exception */
+    struct dlex_block_ *owner;         /* the block whose violation passes here; NULL: a plain exception */
     const struct dlex_type *exception; /* NULL: none */
     const char *origin;                /* file:line that threw */
     struct dlex_site_ *site;
-    sigjmp_buf *back;                  /* dlex_return waits there; NULL: nobody does */
-    struct dlex_place_ inner;          /* of the block opened in the body, if it is open still */
-    uintptr_t seal;                    /* tells whether the record was written over */
+    sigjmp_buf *back;                  /* where dlex_return waits; NULL: no dlex_return waits */
+    struct dlex_place_ inner;          /* the place of the block opened in the body, if that is still open */
+    uintptr_t seal;                    /* shows whether the record was overwritten */
     uint64_t resource_mark;            /* number of the newest resource when it was opened */
     uintptr_t frame;                   /* stack frame of the function that opened it */
     uintptr_t low;                     /* lowest stack address that is certainly its own */
-    int64_t limit_ns;                  /* of its own, in the clock of its kind; INT64_MAX: none */
+    int64_t limit_ns;                  /* its own limit, in the clock of its kind; INT64_MAX: none */
     int64_t deadline_ns;               /* earliest of this block and all around it */
     int64_t cpu_limit_ns;              /* likewise, in CPU time of the thread */
     int64_t check_ns;                  /* before this time nothing asynchronous expires in them */
-    int64_t given_ns;                  /* benchmark mode: the limit it would have had from now on */
+    int64_t given_ns;                  /* benchmark mode: the limit that it would have had from now on */
     int64_t started_ns, started_cpu_ns; /* benchmark mode */
     int outer_depth;                   /* protected sections open outside this block */
     int outer_level;                   /* blocks open outside this block */
@@ -240,14 +240,14 @@ struct dlex_block_ {
     int how;                           /* kind of constraint, and flags */
     int phase;
     int handled;
-    int mask_known;                    /* mask is what the signal mask goes back to */
+    int mask_known;                    /* mask holds the signal mask to restore */
     uint32_t fp_control[2];
     sigset_t mask;
 };
 
 /*
- * NEW: not begun. PROBE: the first block of a site runs empty once, before it begins, so that the
- * site knows whether a finally part follows: when a body is left early it is too late to ask.
+ * NEW: not begun. PROBE: the first block of a site runs empty once, before it begins, so that the site
+ * knows whether a finally part follows: when a body is left early it is too late to find out.
  */
 enum { DLEX_NEW_, DLEX_PROBE_, DLEX_OPEN_, DLEX_HELD_, DLEX_DONE_ };
 enum { DLEX_UNKNOWN_, DLEX_NO_FINALLY_, DLEX_FINALLY_ };
@@ -257,9 +257,9 @@ enum { DLEX_UNKNOWN_, DLEX_NO_FINALLY_, DLEX_FINALLY_ };
 #define DLEX_HERE_     __FILE__ ":" DLEX_TEXT_(__LINE__)
 
 /*
- * The order of the parts is checked by types that mean one thing where a block begins and another, in a
- * scope inside, from dlex_handle on: a block has two scopes for that. Their names, and that of a
- * bit-field, are what the compiler's error shows.
+ * The order of the parts is checked by types that mean one thing where a block begins and another, in
+ * an inner scope, from dlex_handle on: a block has two scopes for that. The compiler's error shows
+ * their names, and that of a bit-field.
  */
 struct dlex_parts_ { char small[1]; };
 #ifdef __cplusplus
@@ -288,8 +288,8 @@ struct dlex_parts_ { char small[1]; };
     _Pragma("GCC diagnostic pop")
 #define DLEX_HANDLERS_BEGAN_() (void)sizeof(struct dlex_when_must_stand_after_dlex_handle_),
 
-/* The block that encloses this one in the source: a name that means another thing in each body. A lambda
- * cannot reach it, so in C++ it is unknown. */
+/* The block that encloses this one in the source, by a name that has another meaning in each body. A
+ * lambda cannot access it, so in C++ the enclosing block is unknown. */
 #ifdef __cplusplus
 #define DLEX_ENCLOSING_()
 #define DLEX_IS_ENCLOSING_()
@@ -305,8 +305,8 @@ enum { dlex_innermost_ };
 #define DLEX_ENCLOSING_BLOCK_ dlex_enclosing_
 #endif
 
-/* sigsetjmp stands alone in its condition, as the C standard wants; a throw, a violation, a probe
- * come back there. Blocks within blocks have the same names on purpose. */
+/* sigsetjmp stands alone in its condition, as the C standard requires. A throw, a violation and a probe
+ * come back there. Nested blocks have the same names on purpose. */
 #define dlex_open_(begin) dlex_open_at_(, 0, begin)
 #define dlex_open_at_(declarations, measure, begin)                                             \
     {                                                                                           \
@@ -362,7 +362,7 @@ static inline void dlex_finish_(struct dlex_block_ *block)
 }
 
 /* Whether leaving a body past its finally part is a mistake. With -fexceptions a body is also left when
- * its thread is unwound by pthread_exit or cancellation, which is none. */
+ * pthread_exit or cancellation unwinds its thread, which is not a mistake. */
 enum { DLEX_LAX_, DLEX_STRICT_, DLEX_STRICT_UNLESS_UNWOUND_ };
 #if defined NDEBUG
 #define DLEX_STRICTNESS_ DLEX_LAX_

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The third load task: eats what the two rt-app tasks leave of a CPU, save a given share.
+"""The third load task: uses what the two rt-app tasks leave of a CPU, except a given share.
 
     python filler.py SHARE PERIOD_US RTAPP_PID
 
-Each period it computes for as much CPU time as brings rt-app's and its own to (1 - SHARE) of the time since it began. A
-third rt-app task with a fixed amount of work does not do: the amounts that rt-app's calibrated loops really take differ
-by several per cent from run to run, and of a CPU that is meant to be 90 % busy, 3 % more are a third of what the player
-is left. Measured with a share of 0.10 asked for: rt-app task 0.018 to 0.105 in five runs, this task 0.095 to 0.099.
+In each period it uses the CPU time that is missing: rt-app's and its own together should be (1 - SHARE) of the time
+since it began. A third rt-app task with a fixed amount of work is not good enough: the time that rt-app's calibrated
+loops really take differs by several per cent from run to run. On a CPU that should be 90 % busy, 3 % more are a third
+of what is left for the player. Measured with a requested share of 0.10: rt-app task 0.018 to 0.105 in five runs, this
+task 0.095 to 0.099.
 
-Stands alone (no import of the package, so that it starts within milliseconds), prints a line when it has begun and a
-JSON object at SIGTERM.
+It stands alone: it does not import the package, so that it starts within milliseconds. It prints a line when it has
+begun, and a JSON object at SIGTERM.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ import signal
 import sys
 import time
 
-# What could not be eaten is made good later, up to this many periods of it; more would starve the player in one piece.
+# CPU time that it could not use is used later, up to this many periods. More would starve the player in one stretch.
 BACKLOG_PERIODS = 4
 
 
@@ -44,7 +45,7 @@ class Filler:
         return time.monotonic_ns() - self.start_ns
 
     def eaten_by_others_ns(self) -> int:
-        with contextlib.suppress(OSError):  # it has ended: what it took in all is the last value
+        with contextlib.suppress(OSError):  # rt-app has ended: the last value is its total
             self.other_ns = time.clock_gettime_ns(self.other_clock)
         return self.other_ns - self.other_start_ns
 

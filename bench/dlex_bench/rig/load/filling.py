@@ -20,7 +20,10 @@ FILLER_PERIOD_US = 10_000
 
 @contextlib.contextmanager
 def filler(cpu: int, share: float, rtapp_pid: int) -> Iterator[subprocess.Popen[bytes]]:
-    """From when it has begun: eats what rt-app leaves of `cpu`, save `share` of it."""
+    """Runs the task that uses what rt-app leaves of `cpu`, except `share` of the CPU.
+
+    The block begins when the task has begun.
+    """
     argv: list[str | Path] = [sys.executable, "-ISE", SCRIPT, f"{share:.6f}", str(FILLER_PERIOD_US), str(rtapp_pid)]
     with child(argv, cpus={cpu}, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -29,7 +32,7 @@ def filler(cpu: int, share: float, rtapp_pid: int) -> Iterator[subprocess.Popen[
 
 
 def what_it_ate(process: subprocess.Popen[bytes]) -> dict[str, float]:
-    """Ends it, and tells the parts of the CPU that it and rt-app took."""
+    """Ends the task, and returns the parts of the CPU that it and rt-app used."""
     process.send_signal(signal.SIGTERM)
     text, _ = process.communicate(timeout=5)
     if process.returncode != 0:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The paper's two rt-app tasks on one CPU, under a policy, and the length of their loops.
+"""Runs the paper's two rt-app tasks on one CPU, under a policy, and measures the length of their loops.
 
-rt-app applies the policies itself; under SCHED_DEADLINE the CPU needs a root domain of its own.
+rt-app applies the policies itself. Under SCHED_DEADLINE, the CPU needs a root domain of its own.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .filling import filler
 from .rtapp_log import Sample, fare, read_activations, work_us
 
 SETTLE_S = 0.3
-# rt-app ends by itself after this long should everything else fail.
+# rt-app ends by itself after this time, in case everything else fails.
 RTAPP_LIMIT_S = 600.0
-# What rt-app is told one loop takes. An integer of about ten to forty, and so in steps of several per cent: the amount of
-# loops is set by `run` instead, in which a step is 50 loops of some 150,000.
+# The duration of one loop that rt-app is configured with. It is an integer of about ten to forty, so one step is several
+# per cent. Therefore `run` sets the number of loops instead, where one step is 50 loops of about 150,000.
 TOLD_NS_PER_LOOP = 20
 CALIBRATION_S = 2.5
 SAMPLE_S = 0.02
@@ -39,7 +39,7 @@ CONFIG, LOG = "rt-app.json", "rt-app.log"
 
 @dataclass(frozen=True)
 class TaskPolicy:
-    """other, fifo, rr (with a priority) or deadline (each task with its own budget and period)."""
+    """The tasks' policy: other, fifo, rr (with a priority) or deadline (each task with its own budget and period)."""
 
     kind: str = "other"
     priority: int = 0
@@ -49,7 +49,7 @@ class TaskPolicy:
         if self.kind in ("fifo", "rr"):
             keys["priority"] = self.priority
         if self.kind == "deadline":
-            # Without dl-deadline rt-app asks for one of 0, which the kernel refuses.
+            # Without dl-deadline, rt-app requests a deadline of 0, which the kernel refuses.
             keys |= {"dl-runtime": task.budget_us, "dl-period": task.period_us, "dl-deadline": task.period_us}
         return keys
 
@@ -67,11 +67,14 @@ def find_rtapp() -> str:
 def rtapp_config(
     cpu: int, ns_per_loop: float, log_dir: Path, policy: TaskPolicy = OTHER, limit_s: float = RTAPP_LIMIT_S
 ) -> dict[str, Any]:
-    """`run` is a fixed amount of work, so that preemption cannot remove load as it does with `runtime`."""
+    """Returns the configuration of both tasks.
+
+    `run` is a fixed amount of work, so that preemption cannot remove load as it does with `runtime`.
+    """
     return {
         "global": {
             "duration": math.ceil(limit_s),
-            # An integer; "CPU0" would make rt-app measure for 5 to 28 s, and give another figure each time.
+            # This is an integer. "CPU0" would make rt-app measure for 5 to 28 s, with a different result each time.
             "calibration": TOLD_NS_PER_LOOP,
             "default_policy": "SCHED_OTHER",
             "lock_pages": False,
@@ -105,16 +108,19 @@ class RtApp:
             raise LabError(f"rt-app ended by itself with status {self.process.returncode} ({words}); try it by hand")
 
     def sample(self) -> None:
-        """The CPU time of each task until now, to tell afterwards how long its jobs really were."""
+        """Records the CPU time of each task until now. `fares` uses it to find how long the jobs really were."""
         self.check()
         for folder in Path(f"/proc/{self.process.pid}/task").iterdir():
-            with contextlib.suppress(OSError):  # it has ended meanwhile: the next check tells
+            with contextlib.suppress(OSError):  # the task has ended meanwhile: the next check reports it
                 name = (folder / "comm").read_text().strip()
                 cpu_ns = int((folder / "schedstat").read_text().split()[0])
                 self.samples.setdefault(name, []).append(Sample(time.monotonic_ns() / 1e3, cpu_ns / 1e3))
 
     def fares(self, window_us: tuple[float, float] | None = None) -> dict[str, dict[str, Any]]:
-        """Of each task, once rt-app has ended. `work_ms` should be near the task's, or the load was another one."""
+        """Returns how the jobs of each task fared, once rt-app has ended.
+
+        `work_ms` should be near the task's work; otherwise the load was a different one.
+        """
         told = {}
         for task in TASKS:
             activations = read_activations(self._log(task))
@@ -136,8 +142,10 @@ def rtapp(
     enter: Callable[[], None] | None = None,
     limit_s: float = RTAPP_LIMIT_S,
 ) -> Iterator[RtApp]:
-    """Both tasks run while the block does, which takes less than `limit_s`; their fares can be asked for after it. `enter`
-    as for `child`."""
+    """Runs both tasks while the block runs. The block must take less than `limit_s`.
+
+    `fares` can be called after the block. `enter` is the same as for `child`.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("log-*.log"):
         old.unlink()
@@ -149,7 +157,7 @@ def rtapp(
             time.sleep(SETTLE_S)
             running.check()
             yield running
-            end(process, signal.SIGINT)  # it writes its logs out then
+            end(process, signal.SIGINT)  # on SIGINT it writes its logs
 
 
 @contextlib.contextmanager
@@ -161,8 +169,11 @@ def _others_busy(cpu: int) -> Iterator[None]:
 
 
 def measure_ns_per_loop(cpu: int, folder: Path, seconds: float = CALIBRATION_S) -> float:
-    """How long one of rt-app's loops takes on this CPU when it is busy (an idle one may be clocked down), and the others
-    as well: what shares a core with another takes up to a quarter more time, and 3 ms are what a job takes at the worst."""
+    """Returns how long one of rt-app's loops takes, in ns, while this CPU and all others are busy.
+
+    An idle CPU may be clocked down. The others are busy because a CPU that shares its core with a busy one takes up to a
+    quarter more time, and 3 ms are a job's worst case.
+    """
     with _others_busy(cpu), rtapp(cpu, TOLD_NS_PER_LOOP, folder) as running, filler(cpu, 0.0, running.process.pid):
         begun = time.monotonic()
         while time.monotonic() - begun < seconds:
@@ -172,6 +183,6 @@ def measure_ns_per_loop(cpu: int, folder: Path, seconds: float = CALIBRATION_S) 
     works_us = {task: 1e3 * work_ms for task in TASKS if (work_ms := fares[task.name]["work_ms"])}
     if not works_us:
         raise LabError("rt-app did not end a single job; try `rt-app` by hand")
-    # Both together, so that each counts by the time it was seen for.
+    # Both tasks together, so that each counts by the time for which it was seen.
     taken = sum(work / task.period_us for task, work in works_us.items())
     return TOLD_NS_PER_LOOP * taken / sum(task.utilisation for task in works_us)

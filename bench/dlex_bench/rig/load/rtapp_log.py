@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What rt-app's logs tell of a task: its slack within a window of time, and how much work its jobs really were.
+"""Reads rt-app's logs of a task: its slack within a window of time, and how much work its jobs really were.
 
 A row: idx perf run period start end rel_st slack c_duration c_period wu_lat, in us; start and end are CLOCK_MONOTONIC.
 """
@@ -21,7 +21,7 @@ START, END, SLACK, PERIOD, COLUMNS = 4, 5, 7, 9, 11
 
 @dataclass(frozen=True)
 class Activation:
-    """A job of a periodic task. Its deadline is the end of its period; slack < 0: it was missed."""
+    """One job of a periodic task. Its deadline is the end of its period; slack < 0 means that it was missed."""
 
     start_us: int
     end_us: int
@@ -35,14 +35,17 @@ class Activation:
 
 @dataclass(frozen=True)
 class Sample:
-    """The CPU time that a task had used at a moment."""
+    """The CPU time that a task had used at one point in time."""
 
     at_us: float
     cpu_us: float
 
 
 def read_activations(path: Path) -> list[Activation]:
-    """The last line may be half a one where rt-app was killed; anything else that is odd is told."""
+    """Returns the jobs in a log; raises LabError if the log is not as expected.
+
+    Only the last line may be incomplete, when rt-app was killed.
+    """
     try:
         lines = [line.split() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
     except OSError as cause:
@@ -56,8 +59,10 @@ def read_activations(path: Path) -> list[Activation]:
 
 
 def fare(activations: Sequence[Activation], window_us: tuple[float, float] | None = None) -> dict[str, Any]:
-    """How the jobs released within the window fared (all of them without one). Those that a backlog pushed out of it
-    count: their release was in it."""
+    """Returns how the jobs released within the window fared; without a window, all jobs.
+
+    Jobs that a backlog pushed out of the window count, because they were released within it.
+    """
     first_us, last_us = window_us or (-math.inf, math.inf)
     slacks_us = sorted(job.slack_us for job in activations if first_us <= job.release_us <= last_us)
     if not slacks_us:
@@ -78,7 +83,7 @@ def fare(activations: Sequence[Activation], window_us: tuple[float, float] | Non
 
 
 def percentile(ordered: Sequence[float], part: float) -> float:
-    """Interpolated, as dlex-qoe's are."""
+    """Returns the percentile for `part` (0.5: the median), interpolated as in dlex-qoe."""
     place = part * (len(ordered) - 1)
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
@@ -86,10 +91,10 @@ def percentile(ordered: Sequence[float], part: float) -> float:
 
 
 def work_us(activations: Sequence[Activation], samples: Sequence[Sample]) -> float | None:
-    """The CPU time of a job, on the average: that between two samples by the jobs between them.
+    """Returns the mean CPU time of a job: the CPU time between two samples, divided by the jobs between them.
 
-    rt-app's `run` column counts wall time, so that it cannot tell work from preemption. Samples taken while the task
-    slept need no guess of how much of a job was done; where there are none, a job is taken to progress evenly.
+    rt-app's `run` column counts wall time, so it cannot distinguish work from preemption. Samples taken while the task
+    slept need no guess of how much of a job was done. Where there are none, a job is assumed to progress evenly.
     """
     if not activations:
         return None
@@ -104,7 +109,11 @@ def work_us(activations: Sequence[Activation], samples: Sequence[Sample]) -> flo
 
 
 def jobs_done(activations: Sequence[Activation], at_us: float) -> float:
-    """A task has one job at a time, logged when it has ended: the first that has not is the one that may have begun."""
+    """Returns how many jobs were done at a time, with the fraction of the one in progress.
+
+    A task has one job at a time, which is logged when it has ended. So only the first job that has not ended may have
+    begun.
+    """
     done = bisect_right(activations, at_us, key=lambda job: job.end_us)
     if done == len(activations) or activations[done].start_us >= at_us:
         return float(done)

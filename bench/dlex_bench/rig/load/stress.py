@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Background load by Debian's `stress`, always under the ordinary policy (seed 000, section 7, Table 1)."""
+"""Runs background load with Debian's `stress`, always under the ordinary policy (seed 000, section 7, Table 1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from ...errors import EXIT_SETUP, LabError
 from ...processes import child
 
-# stress writes and frees this much over and over in each memory task: its own size, or less where memory is scarce.
+# Each memory task of stress writes and frees this much repeatedly: stress's own default, or less if memory is scarce.
 MEMORY_BYTES = 256 << 20
 MEMORY_SHARE = 8
 
@@ -26,7 +26,7 @@ def find_stress() -> str:
 
 
 def available_bytes() -> int:
-    """What can be had without swapping, as the kernel estimates it."""
+    """Returns the kernel's estimate of the memory that is available without swapping."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) << 10
@@ -34,7 +34,7 @@ def available_bytes() -> int:
 
 
 def stress_command(cpu: int, memory: int, free_bytes: int) -> list[str]:
-    """So many tasks that compute, and so many that write memory."""
+    """Returns the command for `cpu` tasks that compute and `memory` tasks that write memory."""
     command = [find_stress()]
     if cpu:
         command += ["--cpu", str(cpu)]
@@ -48,8 +48,11 @@ def stress_command(cpu: int, memory: int, free_bytes: int) -> list[str]:
 def stress(
     cpu: int, memory: int, cpus: Collection[int], settle_s: float, enter: Callable[[], None] | None = None
 ) -> Iterator[subprocess.Popen[bytes] | None]:
-    """The tasks while the block runs, none of them longer: stress's own children end when it does, whatever ends it
-    (since its release 1.0.6), and it ends when we do. None for no load. `enter` as for `child`."""
+    """Runs the tasks while the block runs, and none of them longer. Yields None if there is no load.
+
+    stress's own children end when stress ends, for any reason (since its release 1.0.6), and stress ends when we do.
+    `enter` is the same as for `child`.
+    """
     if not cpu and not memory:
         time.sleep(settle_s)
         yield None

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Our player and its peers: how each is started, held, and asked how it thinks it did."""
+"""Drives our player and its peers: how each is started, held under a policy, and asked how well it thinks it played."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Our own player."""
+"""Drives dlex-play, our own player."""
 
 from __future__ import annotations
 
@@ -53,14 +53,17 @@ class DlexPlay:
         return unhappy_end(self.name, status, last_words(log_of(out)) or "it left no message")
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
-        return None  # its record tells more than a status line
+        return None  # its record says more than a status line
 
     def cpu_of_playing(self, out: Path) -> CpuTime | None:
         return cpu_of_playing(out / "own")
 
 
 def _placement(job: Job) -> list[str]:
-    """A quota is no policy of a thread: a control group imposes it from outside."""
+    """Returns the options for the policy and the CPU.
+
+    A quota is not the policy of a thread: a control group imposes it from outside.
+    """
     cpu = [] if job.cpu is None else [f"--cpu={job.cpu}"]
     return cpu if Policy.parse(job.sched).kind == "quota" else [f"--sched={job.sched}", *cpu]
 

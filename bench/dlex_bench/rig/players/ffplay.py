@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""FFmpeg's ffplay: one thread reads, one decodes, the main one presents."""
+"""Drives FFmpeg's ffplay: one thread reads, one decodes, the main one presents."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Ffplay:
         return one_reservation_is_too_few(self.name) if Policy.parse(job.sched).kind == "deadline" else None
 
     def complaint(self, status: int, out: Path) -> str | None:
-        """Its status is 0 even for a file that is not there."""
+        """Returns what is wrong with how ffplay ended, or None. Its status is 0 even for a file that does not exist."""
         words = last_words(log_of(out), ANY_STATUS)
         if status == 0 and read_status(log_of(out), STATUS) is None:
             return never_played(self.name, words)

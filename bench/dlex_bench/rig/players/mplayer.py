@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Debian's mplayer, the seed's baseline: one thread demuxes, decodes and presents."""
+"""Drives Debian's mplayer, the seed's baseline: one thread demuxes, decodes and presents."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ...agenda.jobs import Job
 
 # A:   7.8 V:   7.8 A-V: -0.001 ct:  0.221   0/  0 13%  3%  0.2% 6 0
-# The last two are pictures to be dropped and the quality of a postprocessing that nobody asked for.
+# The last two numbers are the pictures to be dropped, and the quality of postprocessing, which is not requested.
 STATUS = re.compile(r"A-V: *(?P<skew_s>-?\d+\.\d+) ct:.*?(?P<dropped>\d+) \d+ *$")
 FRAMEDROP = {"none": [], "soft": ["-framedrop"], "hard": ["-hardframedrop"]}
-# Nobody sits before it; subtitles and an OSD would cost time that others do not spend.
+# Nobody operates the player. Subtitles and an OSD would cost time that other players do not spend.
 UNATTENDED = ["-noconfig", "all", "-noconsolecontrols", "-nolirc", "-nojoystick", "-nomouseinput"]
 BARE = ["-nosub", "-noautosub", "-osdlevel", "0", "-noborder", "-geometry", "0:0"]
 BEGIN, END = "Starting playback...", "Exiting... (End of file)"
@@ -40,7 +40,7 @@ class Mplayer:
         params = job.player_params
         argv = [require_player("mplayer", self.package), *UNATTENDED, "-vo", "x11", "-ao", "pulse", *BARE]
         argv += FRAMEDROP[params.get("framedrop", "none")]
-        # Told nothing, it decodes in one thread, too.
+        # Without this option, mplayer decodes in one thread, too.
         if params.get("threads") != "auto":
             argv += ["-lavdopts", "threads=1"]
         return [*argv, *_extent(job), *extra_options(job), str(clip)]
@@ -55,7 +55,10 @@ class Mplayer:
         return None
 
     def complaint(self, status: int, out: Path) -> str | None:
-        """Its status is 0 even for a file that is not there, at whose end it says to be."""
+        """Returns what is wrong with how mplayer ended, or None.
+
+        Its status is 0 even for a file that does not exist, and then it also prints that it is at the end of the file.
+        """
         log = log_of(out)
         said = log.read_text(errors="replace")
         if status == 0 and not (BEGIN in said and END in said):
@@ -63,7 +66,10 @@ class Mplayer:
         return unhappy_end(self.name, status, last_words(log, STATUS))
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
-        """It counts the pictures that it would drop also when it may not."""
+        """Returns what the status line said, without drops where mplayer may not drop.
+
+        Even then it counts the pictures that it would drop.
+        """
         view = read_status(log_of(out), STATUS)
         may_drop = job.player_params.get("framedrop", "none") != "none"
         return view if view is None or may_drop else replace(view, dropped=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Debian's mpv: the main thread decodes, another presents."""
+"""Drives Debian's mpv: the main thread decodes, another presents."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .status_line import OwnView, last_words, read_status
 if TYPE_CHECKING:
     from ...agenda.jobs import Job
 
-# Pictures dropped by the output, and by the decoder.
+# The two counts are the pictures dropped by the output, and by the decoder.
 MESSAGE = "dlex ${=avsync} ${=frame-drop-count} ${=decoder-frame-drop-count}"
 STATUS = re.compile(r"dlex (?P<skew_s>-?\d+\.\d+) (?P<dropped_by_output>\d+) (?P<dropped_by_decoder>\d+)")
 UNATTENDED = ["--no-config", "--no-input-terminal", "--no-input-default-bindings", "--no-osc", "--no-ytdl"]
 BARE = ["--load-scripts=no", "--no-sub", "--osd-level=0", "--no-border", "--geometry=+0+0"]
-# The profile that its manual has for slow machines, and libswscale in place of zimg: with zimg the same 8 s of 1080p took
-# 4.3 s of CPU, without 3.0. A peer is to be shown at its best.
+# These are the profile that mpv's manual has for slow machines, and libswscale instead of zimg: the same 8 s of 1080p took
+# 4.3 s of CPU time with zimg, and 3.0 s without. A peer should be shown at its best.
 CONVERSION = ["--profile=sw-fast", "--sws-allow-zimg=no"]
 
 
@@ -39,14 +39,14 @@ class Mpv:
         "worker": "helps",
         "lua/*": "scripts",
         "av:*": "decodes",
-        # Debian 12 (mpv 0.35): the same, named otherwise.
+        # Debian 12 (mpv 0.35): the same threads under other names.
         "mpv/vo": "presents",
         "mpv/ao": "sound",
         "mpv/demux": "demuxes",
         "mpv/opener": "opens the file",
         "mpv/worker": "helps",
         "mpv/lua*": "scripts",
-        "mpv": "decodes",  # libavcodec's, which inherit the name of the thread that starts them
+        "mpv": "decodes",  # libavcodec's threads, which inherit the name of the thread that starts them
     }
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:

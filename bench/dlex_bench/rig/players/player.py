@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the laboratory wants to know of a player, whichever it is."""
+"""Defines what the laboratory needs to know about any player."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .status_line import OwnView
 if TYPE_CHECKING:
     from ...agenda.jobs import Job
 
-# SDL as all its users get it here: pictures converted and copied by the CPU in the calling thread, shown at once (SDL
-# would let its software renderer wait for a beat of its own), sound by PulseAudio.
+# All programs that use SDL get these settings. The CPU converts and copies pictures in the calling thread. Pictures are
+# shown at once (by itself, SDL would let its software renderer wait for a beat of its own). PulseAudio plays the sound.
 SDL_ENVIRONMENT = {
     "SDL_VIDEODRIVER": "x11",
     "SDL_RENDER_DRIVER": "software",
@@ -32,34 +32,43 @@ class Adapter(Protocol):
 
     @property
     def package(self) -> str:
-        """Which package brings it."""
+        """Returns the name of the package that contains the player."""
 
     @property
     def threads(self) -> Mapping[str, str]:
-        """What its threads do, by patterns (fnmatch) of their names; the main one's is "main". A name that no pattern
-        fits belongs to a version of the player that is not known here: the thread is played, and called unknown."""
+        """Returns what the player's threads do, by patterns (fnmatch) of their names; the main thread's key is "main".
+
+        A name that fits no pattern belongs to a version of the player that is not known here: the player is played
+        all the same, and the thread is called unknown.
+        """
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
-        """The command that plays `clip` as the job says, with a window at 0,0, unscaled. The job's policy and CPU are
-        those that apply: no word `calibrated` is left. What the command says belongs into `out`/player.log."""
+        """Returns the command that plays `clip` as the job says, in an unscaled window at 0,0.
+
+        The job's policy and CPU are those that apply: no word `calibrated` is left. The command's output belongs in
+        `out`/player.log.
+        """
 
     def environment(self, job: Job) -> dict[str, str]:
-        """What it needs beside the stage's environment."""
+        """Returns the variables that the player needs in addition to the stage's environment."""
 
     def reserved_threads(self, pid: int) -> str | None:
-        """Whom a policy is put on from outside: "main", "all", or None where the player does it by itself."""
+        """Returns which threads get a policy from outside: "main", "all", or None if the player does it by itself."""
 
     def applicable(self, job: Job) -> str | None:
-        """Why the job's policy means nothing for this player; None: it does."""
+        """Returns why the job's policy has no meaning for this player; None if it has one."""
 
     def complaint(self, status: int, out: Path) -> str | None:
-        """What is wrong with how it ended; None: it has played to the end."""
+        """Returns what is wrong with how the player ended; None if it has played to the end."""
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
-        """What its status line said; None where it said nothing."""
+        """Returns what the player's status line said; None if it said nothing."""
 
     def cpu_of_playing(self, out: Path) -> CpuTime | None:
-        """Returns the CPU time that it reports of playing alone; None: all that it used until it ended counts."""
+        """Returns the CPU time that the player reports for playing alone.
+
+        None means that all the CPU time that it used until it ended counts.
+        """
 
 
 def require_player(program: str, package: str) -> str:
@@ -70,12 +79,12 @@ def require_player(program: str, package: str) -> str:
 
 
 def extra_options(job: Job) -> list[str]:
-    """The agenda's own options for the player. They come last, so that they win."""
+    """Returns the agenda's own options for the player. They come last, so that they override the others."""
     return [str(option) for option in job.player_params.get("options", ())]
 
 
 def extent(job: Job) -> tuple[float, float | None]:
-    """Start and length of what is to be played, in s; no length: to the end."""
+    """Returns the start and the length of the part to play, in s. Length None means: to the end."""
     length_s = job.clip.get("length_s")
     return float(job.clip.get("start_s") or 0.0), None if length_s is None else float(length_s)
 
@@ -85,7 +94,7 @@ def log_of(out: Path) -> Path:
 
 
 def unhappy_end(name: str, status: int, last_words: str) -> str | None:
-    """The sentence about an exit status; None: it was 0."""
+    """Returns the sentence about an exit status; None if it was 0."""
     if status == 0:
         return None
     how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
@@ -93,7 +102,7 @@ def unhappy_end(name: str, status: int, last_words: str) -> str | None:
 
 
 def never_played(name: str, last_words: str) -> str:
-    """The sentence about a player that is content with itself and has shown nothing."""
+    """Returns the sentence about a player that reports success but has shown nothing."""
     return f"{name} did not play to the end ({last_words}); try it by hand"
 
 

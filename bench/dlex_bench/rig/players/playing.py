@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Starting a player and seeing it through: its log, its limit, how it ended."""
+"""Starts a player and follows it to its end: its log, its time limit, and how it ended."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .threads import Thread, player_threads, with_later
 if TYPE_CHECKING:
     from ...agenda.jobs import Job
 
-# Overload may make a player late, but not take twice as long; half a minute is for a start on a busy machine.
+# Overload may make a player late, but it must not take twice as long. Half a minute is for a start on a busy machine.
 LIMIT_FACTOR = 2.0
 LIMIT_EXTRA_S = 30.0
 PLAYERS = ("dlex-play", "mplayer", "mpv", "ffplay")
 
 
 def adapter_for(player: str, dlex_play: Path) -> Adapter:
-    """`dlex_play` is where the build has our own."""
+    """Returns the adapter for `player`. `dlex_play` is the path of dlex-play in the build."""
     adapters: list[Adapter] = [DlexPlay(dlex_play), Mplayer(), Mpv(), Ffplay()]
     for adapter in adapters:
         if adapter.name == player:
@@ -46,20 +46,26 @@ class Playing:
 
     @property
     def ended(self) -> bool:
-        """By itself; `wait` has still to be called."""
+        """Returns whether the player has ended by itself; `wait` must still be called."""
         return has_ended(self.process)
 
     @property
     def main_cpu_s(self) -> float | None:
-        """What its main thread took, to its end once `wait` has returned. None: it was never seen."""
+        """Returns the CPU time of the player's main thread; None if the thread was never seen.
+
+        Once `wait` has returned, it covers the time to the thread's end.
+        """
         return next((thread.cpu_s for thread in self.threads if thread.tid == self.process.pid), None)
 
     def look(self) -> None:
-        """Notes its threads. Of one that has ended the main one is still there until it is waited for."""
+        """Records the player's threads.
+
+        When the player has ended, its main thread is still there until the player is waited for.
+        """
         self.threads = with_later(self.threads, player_threads(self.process.pid, self.adapter.threads))
 
     def wait(self, length_s: float, tick: Callable[[], None]) -> None:
-        """Until it has played `length_s` of the clip; `tick` is called now and then, and may raise."""
+        """Waits until the player has played `length_s` of the clip. `tick` is called now and then, and may raise."""
         limit_s = LIMIT_FACTOR * length_s + LIMIT_EXTRA_S
 
         def look_and_tick() -> None:
@@ -73,7 +79,7 @@ class Playing:
                 f"{self.adapter.name} was given up after {limit_s:.0f} s, for a clip of {length_s:.0f} s; see what "
                 f"{log_of(self.out).name} says, and run the job again"
             ) from cause
-        tick()  # may know better why it ended: a device that died
+        tick()  # may know better why the player ended: a device has died
         if sentence := self.adapter.complaint(self.process.returncode, self.out):
             raise LabError(sentence)
 
@@ -89,7 +95,7 @@ def playing(
     cpus: Collection[int],
     enter: Callable[[], None] | None = None,
 ) -> Iterator[Playing]:
-    """The player of a job, started on `cpus` with the stage's environment; ended when the block is left."""
+    """Starts the player of a job on `cpus`, with the stage's environment. Ends it when the block is left."""
     argv = adapter.argv(job, clip, out)
     env = {**environment, **adapter.environment(job)}
     with (

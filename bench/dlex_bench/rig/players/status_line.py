@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reading what players print while they play. It is their own word: each means something else by A-V and by a drop."""
+"""Reads what players print while they play.
+
+This is what the players themselves report: each means something different by A-V and by a drop.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class OwnView:
-    """All three players print audio minus video, which is our A-V: > 0 means that the video is late."""
+    """What a player reports about its own play.
+
+    All three players print audio minus video, which is our A-V: > 0 means that the video is late.
+    """
 
     lines: int
     skew_ms_mean: float | None
@@ -25,7 +31,10 @@ class OwnView:
 
 
 def read_status(log: Path, pattern: re.Pattern[str]) -> OwnView | None:
-    """`pattern` has the groups `skew_s` and one or more `dropped...`, whose last values are added."""
+    """Returns what the log's status lines say; None if it has none.
+
+    `pattern` has the group `skew_s` and one or more groups `dropped...`. The last values of these are added.
+    """
     skews_ms: list[float] = []
     dropped = 0
     for found in _status_lines(log, pattern):
@@ -39,14 +48,14 @@ def read_status(log: Path, pattern: re.Pattern[str]) -> OwnView | None:
 
 
 def _status_lines(log: Path, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """A status line overwrites the one before: they are parted by carriage returns."""
+    """Yields the status lines. Each overwrites the one before, so they are separated by carriage returns."""
     for line in re.split(r"[\r\n]+", log.read_text(errors="replace")):
         if found := pattern.search(line):
             yield found
 
 
 def last_words(log: Path, status: re.Pattern[str]) -> str:
-    """The last line that is no status line."""
+    """Returns the last line that is not a status line."""
     try:
         lines = re.split(r"[\r\n]+", log.read_text(errors="replace"))
     except OSError:

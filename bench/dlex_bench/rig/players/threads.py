@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A player's threads as the kernel names them: what each does, and the CPU time it took.
+"""Lists a player's threads by the names that the kernel has for them: what each does, and the CPU time it used.
 
-A policy holds some of them only. What a player does in others (our own demuxes and decodes its sound in one) escapes the
-policy, and a comparison has to say how much that was. That is the process's CPU time less the main thread's: both are
-known to the end. The other threads' own shares are those of the last look at each, and may lack half a second.
+A policy holds only some of them. What a player does in its other threads (dlex-play demuxes and decodes its sound in one)
+escapes the policy, and a comparison has to report how much that was. It is the process's CPU time minus the main thread's:
+both are known to the end. The figures of the single other threads come from the last look at each, and may lack half a
+second.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ class Thread:
 
 
 def player_threads(pid: int, works: Mapping[str, str]) -> list[Thread]:
-    """The main one comes first. One that ends meanwhile is left out. `works` is an adapter's `threads`."""
+    """Returns the player's threads, the main one first. `works` is an adapter's `threads`.
+
+    A thread that ends during the call is left out.
+    """
     found = []
     for tid in sorted(threads_of(pid), key=lambda tid: tid != pid):
         with contextlib.suppress(OSError):
@@ -45,7 +49,10 @@ def player_threads(pid: int, works: Mapping[str, str]) -> list[Thread]:
 
 
 def with_later(known: Iterable[Thread], later: Iterable[Thread]) -> list[Thread]:
-    """Both; those that have ended stay as they were. A thread is what it was called last (it is named after it started)."""
+    """Returns the threads of both lists. Those that have ended stay as they were.
+
+    A thread gets the name that it had last, because threads are named after they have started.
+    """
     threads = {thread.tid: thread for thread in known}
     for thread in later:
         before = threads.get(thread.tid, thread)
@@ -54,12 +61,12 @@ def with_later(known: Iterable[Thread], later: Iterable[Thread]) -> list[Thread]
 
 
 def unknown_threads(result: Mapping[str, Any]) -> list[str]:
-    """The names of the threads in a job's result whose work is not known, each once."""
+    """Returns the names of the threads in a job's result whose work is not known, each name once."""
     return list(dict.fromkeys(it["name"] for it in result.get("threads") or [] if it.get("work") == UNKNOWN))
 
 
 def _seen(task: Path) -> tuple[str, float]:
-    """Name and CPU time: in ns where the kernel tells, else in its ticks."""
+    """Returns the name and the CPU time in s: measured in ns where the kernel has that, else in its ticks."""
     name, cpu_s = _stat((task / "stat").read_text())
     with contextlib.suppress(FileNotFoundError):
         cpu_s = int((task / "schedstat").read_text().split()[0]) / NS_PER_S
@@ -67,7 +74,7 @@ def _seen(task: Path) -> tuple[str, float]:
 
 
 def _stat(text: str) -> tuple[str, float]:
-    """Name and CPU time, proc(5); a name may contain parentheses."""
+    """Returns the name and the CPU time from the text of a stat file, see proc(5). A name may contain parentheses."""
     name, rest = text.split("(", 1)[1].rsplit(")", 1)
     user, system = rest.split()[11:13]
     return name, (int(user) + int(system)) / TICKS_A_SECOND
