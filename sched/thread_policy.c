@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+const size_t thread_policy_size = sizeof(struct thread_policy);
+
 enum { NUMBER_OF_DEADLINE = 6, FLAG_RESET_ON_FORK = 1, PRIORITY_MAX = 99 };
 
 static const double ns_per_ms = 1e6;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Scheduling policies of threads: their text form, and the system calls for them. (The C library has sched_setattr(2)
- * only since glibc 2.41.)
+ * only since glibc 2.41.) The player links this statically; the laboratory loads it as libdlex-sched.so.
  */
 #ifndef DLEX_THREAD_POLICY_H
 #define DLEX_THREAD_POLICY_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,6 +20,9 @@ struct thread_policy {
 };
 
 enum { THREAD_POLICY_TEXT_SIZE = 64 };
+
+/* sizeof(struct thread_policy), for callers in other languages, which need no more than memory for one. */
+extern const size_t thread_policy_size;
 
 /* Parses "other", "fifo:5", "rr:5" or "deadline:15/40" (in ms, fractions allowed). Returns 0 or -EINVAL. */
 int thread_policy_parse(struct thread_policy *policy, const char *text);

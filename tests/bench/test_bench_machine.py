@@ -5,6 +5,7 @@ Not covered: containers whose control groups cannot be written. Whichever versio
 """
 
 import contextlib
+import errno
 import json
 import os
 import resource
@@ -20,7 +21,7 @@ from unittest import mock
 
 from dlex_bench.errors import LabError
 from dlex_bench.job.placing import Placing
-from dlex_bench.machine import cgroups, journal, lock
+from dlex_bench.machine import cgroups, journal, lock, thread_policy
 from dlex_bench.machine.domain import own_cpu, threads_of
 from dlex_bench.machine.journal import repair
 from dlex_bench.machine.lock import only_measurement
@@ -120,6 +121,31 @@ class Text(unittest.TestCase):
         self.assertEqual(str(Policy.parse("deadline:calibrated/40").with_runtime(8.25)), "deadline:8.25/40")
 
 
+class Library(unittest.TestCase):
+    def setUp(self):
+        thread_policy.library.cache_clear()
+        self.addCleanup(thread_policy.library.cache_clear)
+
+    def test_library_that_is_missing_is_named_with_the_command_that_builds_it(self):
+        with mock.patch.dict(os.environ, DLEX_SCHED_LIBRARY="/nowhere/libdlex-sched.so"), self.assertRaises(LabError) as caught:
+            policy_of(0)
+        self.assertIn("/nowhere/libdlex-sched.so cannot be loaded", str(caught.exception))
+        self.assertIn("./dlex build", str(caught.exception))
+
+    def test_text_that_is_not_a_policy_is_an_invalid_argument(self):
+        with self.assertRaises(OSError) as caught:
+            thread_policy.set_policy(0, "fifo:100")
+        self.assertEqual(caught.exception.errno, errno.EINVAL)
+
+    def test_thread_that_has_ended_is_a_process_lookup_error(self):
+        process = subprocess.Popen(["true"])
+        process.wait()
+        with self.assertRaises(ProcessLookupError):
+            thread_policy.set_policy(process.pid, "other")
+        with self.assertRaises(ProcessLookupError):
+            thread_policy.policy_text(process.pid)
+
+
 class Threads(unittest.TestCase):
     def test_kernel_tells_the_policy_that_was_applied(self):
         require("fifo")
@@ -154,6 +180,7 @@ class Threads(unittest.TestCase):
         """The kinds that somebody has who may go up to this priority, and what became of a program put under fifo:5."""
         if os.geteuid():
             self.skipTest("it takes root to become somebody without privilege")
+        thread_policy.library()  # the build may be in a folder that nobody can read
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:

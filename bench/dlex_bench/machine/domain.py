@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
-from .attributes import set_attributes
 from .cgroups import PREFIX, Hierarchy, keep_controller, online_cpus, parse_cpus, require, spell_cpus
 from .journal import Journal, journal, uninterrupted
-from .policy import Policy, attributes_for
+from .policy import Policy
+from .thread_policy import set_policy
 
 # 0.1 ms of 100 ms: so little that the kernel can refuse it only because of the domain.
 PROBE = Policy("deadline", runtime_ms=0.1, period_ms=100)
@@ -180,7 +180,7 @@ def _probe(domain: Domain) -> int:
     try:
         domain.enter()
         os.sched_setaffinity(0, {domain.cpu})
-        set_attributes(0, attributes_for(PROBE, 0))
+        set_policy(0, str(PROBE))
         code = 0
     except OSError as cause:
         code = cause.errno or code

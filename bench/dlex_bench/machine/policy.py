@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
 from . import cgroups
-from .attributes import SCHED_FLAG_RESET_ON_FORK, Attributes, attributes_of, set_attributes
+from .thread_policy import policy_text, set_policy
 
 CALIBRATED = "calibrated"
 FORMS = "other, fifo:5, rr:5, deadline:15/40 or quota:15/40 (runtime/period in ms)"
@@ -27,8 +27,7 @@ PERIOD_MS_MIN, PERIOD_MS_MAX = 0.1, 4194.0
 RUNTIME_MS_MIN = 0.001024
 # The CPU controller takes quotas and periods from 1 ms to 1 s.
 QUOTA_MS_MIN, QUOTA_PERIOD_MS_MAX = 1.0, 1000.0
-NS_PER_MS = 1_000_000
-KERNEL_NUMBERS = {"other": 0, "fifo": 1, "rr": 2, "deadline": 6}
+KINDS_OF_THREADS = ("other", "fifo", "rr", "deadline")
 # A sleeping thread still counts for the CPU on which it last ran. It moves when it wakes.
 MOVING_S = 5.0
 
@@ -104,30 +103,18 @@ def apply(policy: Policy, tid: int) -> None:
     All that it starts later is SCHED_OTHER; without this, a thread with a reservation could not clone. A deadline needs
     a thread whose affinity is a CPU that has a root domain of its own (see domain.py).
     """
-    if policy.kind not in KERNEL_NUMBERS or policy.calibrated:
+    if policy.kind not in KINDS_OF_THREADS or policy.calibrated:
         raise ValueError(f"{policy} is nothing that a thread could be put under")
     limit = time.monotonic() + MOVING_S
     while True:
         try:
-            set_attributes(tid, attributes_for(policy, tid))
+            set_policy(tid, str(policy))
             return
         except OSError as cause:
             sleeps_elsewhere = policy.kind == "deadline" and cause.errno == errno.EPERM and not _runs_where_it_may(tid)
             if not sleeps_elsewhere or time.monotonic() > limit:
                 raise LabError(_refusal(policy, tid, cause), EXIT_SETUP) from cause
         time.sleep(0.005)
-
-
-def attributes_for(policy: Policy, tid: int) -> Attributes:
-    return Attributes(
-        policy=KERNEL_NUMBERS[policy.kind],
-        flags=SCHED_FLAG_RESET_ON_FORK,
-        nice=os.getpriority(os.PRIO_PROCESS, tid) if policy.kind == "other" else 0,
-        priority=policy.priority,
-        runtime_ns=round(policy.runtime_ms * NS_PER_MS),
-        deadline_ns=round(policy.period_ms * NS_PER_MS),
-        period_ns=round(policy.period_ms * NS_PER_MS),
-    )
 
 
 def _runs_where_it_may(tid: int) -> bool:
@@ -153,13 +140,13 @@ def _refusal(policy: Policy, tid: int, cause: OSError) -> str:
 def policy_of(tid: int) -> Policy:
     """Returns the policy that the kernel reports for a thread (0: the caller).
 
-    Batch and idle, which are never set here, count as other.
+    Batch and idle, which are never set here, count as other. Raises OSError with the kernel's errno.
     """
-    attributes = attributes_of(tid)
-    kind = next((name for name, number in KERNEL_NUMBERS.items() if number == attributes.policy), "other")
-    if kind != "deadline":
-        return Policy(kind, priority=attributes.priority)
-    return Policy(kind, runtime_ms=attributes.runtime_ns / NS_PER_MS, period_ms=attributes.period_ns / NS_PER_MS)
+    kind, _, values = policy_text(tid).partition(":")
+    if kind == "deadline":
+        runtime_ms, period_ms = (float(value) for value in values.split("/"))
+        return Policy(kind, runtime_ms=runtime_ms, period_ms=period_ms)
+    return Policy(kind, priority=int(values or 0))
 
 
 def _tries(policy: Policy) -> bool:
@@ -171,7 +158,7 @@ def _tries(policy: Policy) -> bool:
 
     def ask() -> None:
         try:
-            set_attributes(0, attributes_for(policy, 0))
+            set_policy(0, str(policy))
             granted.append(True)
         except OSError:
             pass
