@@ -6,6 +6,7 @@
 #include "playback.h"
 #include "run_record.h"
 #include "terminal.h"
+#include "thread_role.h"
 #include "video_sink.h"
 
 #include <dlex/dlex.h>
@@ -146,6 +147,7 @@ int main(int argc, char **argv)
     options_parse(&options, argc, argv);
     log_init(options.quiet);
     catch_signals();
+    thread_role_take(ROLE_DECODE | ROLE_PRESENT);
     if (placement_prepare(&options.placement) < 0)
         return EXIT_SETUP;
     if (prepare_records(&options) < 0 || prepare_deadlines(&options) < 0)

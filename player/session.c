@@ -356,7 +356,7 @@ int session_write_record(struct session *session, const char *ended)
         .started_ns = session->started_ns,
         .ended_ns = dlex_now_ns(),
         .process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
-        .main_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID),
+        .held_cpu_ns = thread_role_cpu_ns(PLACEMENT_ROLES),
         .placement = &session->placement,
     };
     placement_leave(&setup->options->placement);

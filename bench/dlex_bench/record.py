@@ -95,7 +95,7 @@ def cpu_of_playing(run_dir: Path) -> CpuTime | None:
     run = read_run(run_dir)
     if run.get("process_cpu_ns") is None:
         return None
-    return CpuTime(run["process_cpu_ns"] / 1e9, run["main_cpu_ns"] / 1e9)
+    return CpuTime(run["process_cpu_ns"] / 1e9, run["held_cpu_ns"] / 1e9)
 
 
 def end_skew_ms(frames: list[Frame]) -> float:

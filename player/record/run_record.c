@@ -168,10 +168,11 @@ static json_t *asked_policy(const struct placement *asked)
 
 static json_t *thread_json(const struct thread_facts *thread)
 {
-    return json_pack("{s:s, s:s, s:s}", "name", thread->name, "policy", thread->policy, "cpus", thread->cpus);
+    return json_pack("{s:s, s:s, s:s, s:s}", "name", thread->name, "roles", thread->roles, "policy", thread->policy,
+                     "cpus", thread->cpus);
 }
 
-/* The first thread in the list is main. */
+/* The playing threads come first in the list. */
 static json_t *scheduling_json(const struct run_facts *facts)
 {
     const struct placement *const asked = facts->settings->placement;
@@ -203,7 +204,7 @@ static json_t *run_json(const struct run_facts *facts, const struct totals *tota
                      "started_ns", (json_int_t)facts->started_ns,
                      "ended_ns", (json_int_t)facts->ended_ns,
                      "process_cpu_ns", (json_int_t)facts->process_cpu_ns,
-                     "main_cpu_ns", (json_int_t)facts->main_cpu_ns,
+                     "held_cpu_ns", (json_int_t)facts->held_cpu_ns,
                      "totals", totals_json(totals));
 }
 

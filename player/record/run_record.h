@@ -42,7 +42,7 @@ struct run_facts {
     int64_t started_ns;     /* CLOCK_MONOTONIC */
     int64_t ended_ns;
     int64_t process_cpu_ns; /* at ended_ns, since the program's start: CPU time of all its threads … */
-    int64_t main_cpu_ns;    /* … and of the main thread */
+    int64_t held_cpu_ns;    /* … and of those that decode or present */
     const struct placement_facts *placement;
 };
 

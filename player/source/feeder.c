@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "ns.h"
+#include "thread_role.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -76,6 +77,7 @@ static void *feed(void *arg)
 {
     struct feeder *const feeder = arg;
     pthread_setname_np(pthread_self(), "feeder");
+    thread_role_take(ROLE_FEED); /* if it fails, only the record lacks it */
     struct progress progress = {.video_done = !feeder->video.take, .audio_done = !feeder->audio.take};
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
@@ -89,6 +91,7 @@ static void *feed(void *arg)
     end_output(&feeder->video, &progress.video_done); /* first: ending the sound may wait for the sink to drain */
     end_output(&feeder->audio, &progress.audio_done);
     av_packet_free(&packet);
+    thread_role_take(0);
     return NULL;
 }
 

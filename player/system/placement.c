@@ -108,15 +108,16 @@ static void leave_group(pid_t thread)
     fclose(members);
 }
 
-static void place_other(const struct placement *placement, struct placement_facts *facts, pid_t thread)
+static int place_other(const struct placement *placement, struct placement_facts *facts, pid_t thread)
 {
     (void)facts;
     static const struct thread_policy other = {.kind = THREAD_OTHER};
     thread_policy_set(thread, &other);
     if (placement->cpu < 0 || !sched_setaffinity(thread, sizeof placement->others, &placement->others))
-        return;
+        return 0;
     leave_group(thread);
     sched_setaffinity(thread, sizeof placement->others, &placement->others); /* fails if there is only one CPU */
+    return 0;
 }
 
 static void name_of(pid_t thread, char name[16])
@@ -132,33 +133,37 @@ static void name_of(pid_t thread, char name[16])
     fclose(in);
 }
 
-static void note_thread(const struct placement *placement, struct placement_facts *facts, pid_t thread)
+static int note_thread(const struct placement *placement, struct placement_facts *facts, pid_t thread)
 {
     (void)placement;
     struct thread_policy policy;
     cpu_set_t cpus;
     if (facts->thread_count == PLACEMENT_THREADS_MAX || thread_policy_get(thread, &policy) ||
         sched_getaffinity(thread, sizeof cpus, &cpus))
-        return;
+        return 0;
     struct thread_facts *const fact = &facts->threads[facts->thread_count++];
     name_of(thread, fact->name);
+    thread_role_text(thread_role_of(thread), fact->roles);
     thread_policy_text(&policy, fact->policy);
     spell_cpus(&cpus, fact->cpus, sizeof fact->cpus);
+    return 0;
 }
 
-/* Calls visit for every thread except main. */
-static void each_other(const struct placement *placement, struct placement_facts *facts,
-                       void (*visit)(const struct placement *placement, struct placement_facts *facts, pid_t thread))
+/* Calls visit for every playing thread, or for every other one, until a call returns < 0, and returns the last result. */
+static int each_thread(bool playing, const struct placement *placement, struct placement_facts *facts,
+                       int (*visit)(const struct placement *placement, struct placement_facts *facts, pid_t thread))
 {
     DIR *const threads = opendir("/proc/self/task");
+    int ret = 0;
     if (!threads)
-        return;
-    for (const struct dirent *entry; (entry = readdir(threads));) {
+        return 0;
+    for (const struct dirent *entry; ret >= 0 && (entry = readdir(threads));) {
         const pid_t thread = (pid_t)atoi(entry->d_name);
-        if (thread > 0 && thread != getpid())
-            visit(placement, facts, thread);
+        if (thread > 0 && playing == !!(thread_role_of(thread) & PLACEMENT_ROLES))
+            ret = visit(placement, facts, thread);
     }
     closedir(threads);
+    return ret;
 }
 
 static bool has_nice_capability(void)
@@ -187,40 +192,48 @@ static void explain(const struct thread_policy *policy, int ret)
                   "--sched in the manual", text);
 }
 
-static int place_main(const struct placement *placement)
+static int place_playing(const struct placement *placement, struct placement_facts *facts, pid_t thread)
 {
+    (void)facts;
     if (placement->cpu >= 0) {
         const cpu_set_t wanted = only(placement->cpu);
-        if (sched_setaffinity(0, sizeof wanted, &wanted)) {
+        if (sched_setaffinity(thread, sizeof wanted, &wanted)) {
             const int ret = -errno;
             log_error("--cpu=%d is gone: %s; choose another", placement->cpu, strerror(-ret));
             return ret;
         }
     }
-    const int ret = placement->has_policy ? thread_policy_set(0, &placement->policy) : 0;
+    const int ret = placement->has_policy ? thread_policy_set(thread, &placement->policy) : 0;
     if (ret)
         explain(&placement->policy, ret);
     return ret;
 }
 
-void placement_leave(const struct placement *placement)
+static int release(const struct placement *placement, struct placement_facts *facts, pid_t thread)
 {
+    (void)facts;
     static const struct thread_policy other = {.kind = THREAD_OTHER};
     if (placement->has_policy)
-        thread_policy_set(0, &other);
+        thread_policy_set(thread, &other);
     if (placement->cpu >= 0)
-        sched_setaffinity(0, sizeof placement->others, &placement->others);
+        sched_setaffinity(thread, sizeof placement->others, &placement->others);
+    return 0;
+}
+
+void placement_leave(const struct placement *placement)
+{
+    each_thread(true, placement, NULL, release);
 }
 
 int placement_apply(const struct placement *placement, struct placement_facts *facts)
 {
     if (is_asked_for(placement))
-        each_other(placement, facts, place_other);
-    const int ret = place_main(placement);
+        each_thread(false, placement, facts, place_other);
+    const int ret = each_thread(true, placement, facts, place_playing);
     if (ret)
         return ret;
     facts->thread_count = 0;
-    note_thread(placement, facts, getpid());
-    each_other(placement, facts, note_thread);
+    each_thread(true, placement, facts, note_thread);
+    each_thread(false, placement, facts, note_thread);
     return 0;
 }

@@ -2,20 +2,21 @@
 /*
  * Where the player runs, and under which policy (seed 000, section 8, Table 2).
  *
- * CPU and policy apply to the main thread, which decodes and presents. All other threads (the feeder, PulseAudio's,
- * SDL's) are under SCHED_OTHER and, when a CPU was requested, on the other CPUs. A reservation then holds only the work
- * that the paper reserves for, and sound does not starve. The other threads are moved after their start, because a
- * thread that the main thread starts begins on the main thread's CPU.
+ * CPU and policy apply to the playing threads: those with the roles decode or present (thread_role.h). All other
+ * threads (the feeder, PulseAudio's, SDL's) are under SCHED_OTHER and, when a CPU was requested, on the other CPUs. A
+ * reservation then holds only the work that the paper reserves for, and sound does not starve. The other threads are
+ * moved after their start, because a thread begins on the CPU of the thread that starts it.
  */
 #ifndef PLAYER_PLACEMENT_H
 #define PLAYER_PLACEMENT_H
 
 #include "thread_policy.h"
+#include "thread_role.h"
 
 #include <sched.h>
 #include <stdbool.h>
 
-enum { PLACEMENT_THREADS_MAX = 16 };
+enum { PLACEMENT_THREADS_MAX = 16, PLACEMENT_ROLES = ROLE_DECODE | ROLE_PRESENT };
 
 /* What the user asked for. Without a policy and a CPU, everything stays as it is. */
 struct placement {
@@ -25,11 +26,12 @@ struct placement {
     cpu_set_t others; /* filled in by placement_prepare: where the other threads go */
 };
 
-/* The actual policies and CPUs of the threads, as the kernel reports them. The first thread is main. */
+/* The actual policies and CPUs of the threads, as the kernel reports them. The playing threads come first. */
 struct placement_facts {
     int thread_count;
     struct thread_facts {
         char name[16];
+        char roles[THREAD_ROLES_TEXT_SIZE];
         char policy[THREAD_POLICY_TEXT_SIZE];
         char cpus[64]; /* "0-2,5" */
     } threads[PLACEMENT_THREADS_MAX];
@@ -43,16 +45,17 @@ struct placement_facts {
 int placement_prepare(struct placement *placement);
 
 /*
- * Sets the policy and CPUs of main and of all other threads. Call it after each start of threads, on the main thread.
+ * Sets the policy and CPUs of the playing threads and of all others. Call it after each start of threads, when they have
+ * taken their roles. Main thread.
  * If nothing was requested it changes nothing, but still fills in *facts. Returns 0, or a negative errno after logging
  * why.
  */
 int placement_apply(const struct placement *placement, struct placement_facts *facts);
 
 /*
- * Takes the main thread out of the requested policy and off the requested CPU. Call it when playing has ended, because
- * policy and CPU are not meant for writing a record. placement_apply restores them for the next file. Main thread.
- * Cannot fail: if the thread must stay on that CPU, it stays there under SCHED_OTHER.
+ * Takes the playing threads out of the requested policy and off the requested CPU. Call it when playing has ended,
+ * because policy and CPU are not meant for writing a record. placement_apply restores them for the next file. Main
+ * thread. Cannot fail: if a thread must stay on that CPU, it stays there under SCHED_OTHER.
  */
 void placement_leave(const struct placement *placement);
 

@@ -94,6 +94,8 @@ class Placement(Case):
                 told = json.loads((self.dir / sched[:2] / "run.json").read_text())["scheduling"]
                 self.assertEqual((told["asked"], told["cpu"], told["applied"]), (sched, CPU, sched))
                 self.assertEqual((told["threads"][0]["policy"], told["threads"][0]["cpus"]), (sched, str(CPU)))
+                self.assertEqual(told["threads"][0]["roles"], "decode, present")
+                self.assertFalse([it for it in told["threads"][1:] if it["roles"] not in ("", "feed")])
 
     def test_checksum_is_computed_outside_of_the_policy(self):
         require("fifo")
@@ -119,7 +121,7 @@ class Placement(Case):
         used_ns = 1e9 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         run = self.record()[0]
         self.assertLess(run["process_cpu_ns"], used_ns / 2)
-        self.assertLessEqual(run["main_cpu_ns"], run["process_cpu_ns"])
+        self.assertLessEqual(run["held_cpu_ns"], run["process_cpu_ns"])
 
     def test_window_and_sound_have_threads_elsewhere(self):
         file = clip("progressive_cabac")

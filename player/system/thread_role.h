@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What each thread of the player does. A thread takes its roles when it starts. Code that treats threads differently
+ * (placement, the record's CPU times) asks for roles, so it does not depend on which thread of the process does what.
+ * All functions are thread-safe and take a mutex: not for signal handlers or interruptible parts of deadline blocks.
+ */
+#ifndef PLAYER_THREAD_ROLE_H
+#define PLAYER_THREAD_ROLE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Roles are bits, because one thread may have several. */
+enum thread_role { ROLE_DECODE = 1, ROLE_PRESENT = 2, ROLE_FEED = 4 };
+
+enum { THREAD_ROLES_MAX = 16, THREAD_ROLES_TEXT_SIZE = 32 };
+
+/*
+ * The calling thread has these roles from now on, in place of those that it had. A thread gives up its roles (0) before
+ * it ends, because the system uses thread ids again. Returns 0, or -EAGAIN if THREAD_ROLES_MAX threads have roles.
+ */
+int thread_role_take(unsigned roles);
+
+/* Returns the roles of a thread of this process; 0 for a helper thread. */
+unsigned thread_role_of(pid_t thread);
+
+/* Writes the roles as "decode, present" and returns text; "" for none. */
+const char *thread_role_text(unsigned roles, char text[THREAD_ROLES_TEXT_SIZE]);
+
+/* Returns the CPU time in ns that all threads with one of these roles have used since they started. */
+int64_t thread_role_cpu_ns(unsigned roles);
+
+#endif
