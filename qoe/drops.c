@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "drops.h"
 
+#include "ns.h"
+
 #include <libavutil/error.h>
 #include <libavutil/mem.h>
 #include <stdlib.h>
@@ -73,10 +75,10 @@ int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int6
     const int64_t found = *drops ? compare_all(&comparison, *drops, rows, count) : AVERROR(ENOMEM);
     if (found == AVERROR(ENOENT))
         snprintf(why, why_size, "it has no picture at %.3f s, which the record names",
-                 (double)comparison.missing_ns / 1e9);
+                 ns_to_s(comparison.missing_ns));
     else if (found < 0)
         snprintf(why, why_size, "its picture at %.3f s cannot be had: %s",
-                 (double)comparison.missing_ns / 1e9, av_err2str((int)found));
+                 ns_to_s(comparison.missing_ns), av_err2str((int)found));
     if (found < 0) {
         free(*drops);
         *drops = NULL;

@@ -2,22 +2,20 @@
 #include "ideal.h"
 
 #include "clip.h"
+#include "ns.h"
 
 #include <libavutil/mem.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-static const int64_t ns_per_s = 1000000000;
-static const int64_t ns_per_us = 1000;
-
 /* Further ahead than this, a seek is cheaper than decoding all pictures in between. */
-static const int64_t far_ns = 20 * ns_per_s;
+static const int64_t far_ns = 20 * NS_PER_S;
 /*
  * A seek may land on a key picture when one of its leading pictures is requested; these need
  * references from before the key picture. Some containers also seek by decoding time. A key picture
  * two seconds earlier avoids both problems.
  */
-static const int64_t run_up_ns = 2 * ns_per_s;
+static const int64_t run_up_ns = 2 * NS_PER_S;
 
 struct ideal {
     struct clip clip;
@@ -122,7 +120,7 @@ static int advance(struct ideal *ideal)
 static int restart(struct ideal *ideal, int64_t from_ns)
 {
     AVFormatContext *const format = ideal->clip.format;
-    const int64_t from_us = from_ns / ns_per_us;
+    const int64_t from_us = from_ns / NS_PER_US;
     int ret = avformat_seek_file(format, -1, INT64_MIN, from_us, from_us, 0);
     if (ret < 0)
         ret = avformat_seek_file(format, -1, INT64_MIN, from_us, INT64_MAX, 0);

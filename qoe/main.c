@@ -4,6 +4,7 @@
  */
 #include "build_facts.h"
 #include "clip.h"
+#include "ns.h"
 #include "report.h"
 #include "whole_file.h"
 
@@ -222,7 +223,7 @@ static bool is_of_size(const struct recorded_run *run, const struct clip *clip)
     const double length_s = json_number_value(json_object_get(media, "duration_s"));
     return clip->video && json_integer_value(json_object_get(video, "width")) == clip->video->codecpar->width &&
            json_integer_value(json_object_get(video, "height")) == clip->video->codecpar->height &&
-           fabs(length_s - (double)clip_duration_ns(clip) / 1e9) < length_tolerance_s;
+           fabs(length_s - ns_to_s(clip_duration_ns(clip))) < length_tolerance_s;
 }
 
 /* The bytes differ from those that were played, so this check can only find an obvious mistake. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "quality.h"
 
+#include "ns.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-static const double ns_per_ms = 1e6;
 
 static int compare_values(const void *a, const void *b)
 {
@@ -92,7 +93,7 @@ static struct spread spread_of_skew(double *values, const struct frame_record *r
     int64_t known = 0;
     for (int64_t i = 0; i < count; i++) {
         if (rows[i].verdict == VERDICT_SHOWN && rows[i].skew_ns != FIELD_EMPTY)
-            values[known++] = (double)rows[i].skew_ns / ns_per_ms;
+            values[known++] = ns_to_ms(rows[i].skew_ns);
     }
     return spread_of(values, known);
 }

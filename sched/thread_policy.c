@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "thread_policy.h"
 
+#include "ns.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <sched.h>
@@ -16,7 +18,6 @@ const size_t thread_policy_size = sizeof(struct thread_policy);
 
 enum { NUMBER_OF_DEADLINE = 6, FLAG_RESET_ON_FORK = 1, PRIORITY_MAX = 99 };
 
-static const double ns_per_ms = 1e6;
 /* The kernel's default limits. */
 static const int64_t runtime_min_ns = 1024;
 static const int64_t period_min_ns = 100 * 1000;
@@ -49,10 +50,10 @@ static int64_t parse_ms(const char **text, char end)
         return -1;
     char *rest;
     const double ms = strtod(*text, &rest);
-    if (*rest != end || ms * ns_per_ms > (double)period_max_ns)
+    if (*rest != end || ms * (double)NS_PER_MS > (double)period_max_ns)
         return -1;
     *text = rest + 1;
-    return (int64_t)(ms * ns_per_ms + 0.5);
+    return (int64_t)(ms * (double)NS_PER_MS + 0.5);
 }
 
 static int parse_reservation(struct thread_policy *policy, const char *text)
@@ -94,8 +95,8 @@ const char *thread_policy_text(const struct thread_policy *policy, char text[THR
 {
     const char *const name = kind_names[policy->kind];
     if (policy->kind == THREAD_DEADLINE)
-        snprintf(text, THREAD_POLICY_TEXT_SIZE, "%s:%.10g/%.10g", name, (double)policy->runtime_ns / ns_per_ms,
-                 (double)policy->period_ns / ns_per_ms);
+        snprintf(text, THREAD_POLICY_TEXT_SIZE, "%s:%.10g/%.10g", name, ns_to_ms(policy->runtime_ns),
+                 ns_to_ms(policy->period_ns));
     else if (policy->kind == THREAD_OTHER)
         snprintf(text, THREAD_POLICY_TEXT_SIZE, "%s", name);
     else

@@ -8,6 +8,7 @@
 
 #include "bench_report.h"
 #include "clip_path.h"
+#include "ns.h"
 
 enum {
     EXIT_USAGE = 1,
@@ -42,7 +43,7 @@ static int parse_milliseconds(const char *text, int64_t *ns)
     const double ms = strtod(text, &end);
     if (end == text || *end || !(ms > 0 && ms < 1e6))
         return -1;
-    *ns = ms * 1e6;
+    *ns = ms * (double)NS_PER_MS;
     return 0;
 }
 
@@ -130,7 +131,7 @@ static int measure_latency(struct abort_latency *latency, const struct options *
 
 int main(int argc, char **argv)
 {
-    struct options options = {.deadline_base_ns = 1000000};
+    struct options options = {.deadline_base_ns = NS_PER_MS};
     const int parsed = parse_options(&options, argc, argv);
     if (parsed > 0)
         fputs(help, stdout);

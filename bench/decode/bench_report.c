@@ -11,6 +11,7 @@
 
 #include "build_facts.h"
 #include "machine.h"
+#include "ns.h"
 
 static const double overhead_goal = 1.01; /* for the upper end of the interval */
 
@@ -59,7 +60,7 @@ static void print_latency(const struct abort_latency *latency)
     const struct summary raw = summarize(&latency->raw_ns);
     printf("Expired deadline to control, %.3f ms after the decode began; us\n"
            "  %-34s %6s  %10s  %10s  %10s\n",
-           latency->deadline_base_ns / 1e6, "", "count", "p50", "p99", "max");
+           latency->deadline_base_ns / (double)NS_PER_MS, "", "count", "p50", "p99", "max");
     print_summary("in the gate", gate);
     print_summary("raw timer to its handler", raw);
     print_summary("waited for a protected section", summarize(&latency->waited_ns));
@@ -117,7 +118,7 @@ static json_t *samples_json(const struct samples *samples)
 static json_t *latency_json(const struct abort_latency *latency)
 {
     return json_pack("{s:f, s:i, s:o, s:o, s:o}",
-                     "deadline_base_ms", latency->deadline_base_ns / 1e6,
+                     "deadline_base_ms", latency->deadline_base_ns / (double)NS_PER_MS,
                      "passes", latency->passes,
                      "in_gate", samples_json(&latency->gate_ns),
                      "raw_timer", samples_json(&latency->raw_ns),

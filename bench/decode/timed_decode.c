@@ -15,11 +15,12 @@
 #include <time.h>
 
 #include "coded_stream.h"
+#include "ns.h"
 
 #ifdef DLEX_GATED
 #include <dlex/dlex.h>
 
-static const int64_t hour_ns = 3600 * INT64_C(1000000000);
+static const int64_t hour_ns = 3600 * NS_PER_S;
 static int64_t deadline_ns; /* of the packet being decoded */
 
 static int gate(AVCodecContext *avctx, const AVFrame *picture,
@@ -78,7 +79,7 @@ static int64_t process_cpu_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    return ns_from_timespec(now);
 }
 
 /* Answers one line of the input. Advances *next. */

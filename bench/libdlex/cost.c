@@ -9,9 +9,10 @@
 
 #include <dlex/dlex.h>
 
+#include "ns.h"
 #include "system_calls.h"
 
-#define HOUR_NS (3600 * INT64_C(1000000000))
+#define HOUR_NS (3600 * NS_PER_S)
 
 /*
  * The batches are small and the two sides take turns, so that a change of the machine's speed
@@ -30,7 +31,7 @@ static int64_t read_clock_ns(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return ns_from_timespec(now);
 }
 
 /*

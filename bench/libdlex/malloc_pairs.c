@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "ns.h"
+
 #ifdef DLEX_GUARDED
 #include <dlex/dlex.h>
 #endif
 
-#define HOUR_NS (3600 * INT64_C(1000000000))
+#define HOUR_NS (3600 * NS_PER_S)
 
 enum { SIZES = 64 };
 
@@ -21,7 +23,7 @@ static int64_t now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return ns_from_timespec(now);
 }
 
 /* Allocates small sizes, as programs do. After the first round all come from the thread's cache. */

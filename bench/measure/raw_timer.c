@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "raw_timer.h"
 
+#include "ns.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,7 +16,7 @@ static int64_t read_ns(clockid_t clock)
 {
     struct timespec now;
     clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return ns_from_timespec(now);
 }
 
 static void note_time(int signal)
@@ -45,7 +47,7 @@ int64_t raw_timer_latency_ns(const struct raw_timer *timer, int64_t delay_ns)
     handled_ns = 0;
     const int64_t expiry_ns = read_ns(timer->clock) + delay_ns;
     const struct itimerspec when = {
-        .it_value = {.tv_sec = expiry_ns / 1000000000, .tv_nsec = expiry_ns % 1000000000},
+        .it_value = ns_to_timespec(expiry_ns),
     };
     if (timer_settime(timer->id, TIMER_ABSTIME, &when, NULL))
         return -errno;

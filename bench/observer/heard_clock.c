@@ -2,6 +2,7 @@
 #include "heard_clock.h"
 
 #include "frame_record.h"
+#include "ns.h"
 
 #include <errno.h>
 #include <math.h>
@@ -47,7 +48,7 @@ static int64_t time_of(const struct heard_report *report, size_t count, double f
     double times_ns[REPORTS]; /* relative to base_ns, so that a double holds them exactly enough */
     const int64_t base_ns = report[begin].time_ns;
     for (size_t i = begin; i < end; i++)
-        times_ns[i - begin] = (double)(report[i].time_ns - base_ns) + (frame - report[i].frame) / rate * 1e9;
+        times_ns[i - begin] = (double)(report[i].time_ns - base_ns) + (frame - report[i].frame) / rate * (double)NS_PER_S;
     qsort(times_ns, end - begin, sizeof *times_ns, smaller_first);
     return base_ns + (int64_t)times_ns[(end - begin) / 2];
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ns.h"
 #include "stamp.h"
 
 enum exit_code { EXIT_WRITTEN = 0, EXIT_SETUP = 1, EXIT_NOTHING_OBSERVED = 2 };
@@ -75,7 +76,7 @@ static enum exit_code open_clip(struct observation *it)
     const int64_t frame_ns = clip_frame_duration_ns(&it->clip);
     if (options->frame_ns && llabs(options->frame_ns - frame_ns) > frame_ns / 100)
         return complain(EXIT_SETUP, "%s: a picture lasts %.3f ms, not the %.3f of --frame-ns; name the clip played",
-                        options->media_path, (double)frame_ns / 1e6, (double)options->frame_ns / 1e6);
+                        options->media_path, ns_to_ms(frame_ns), ns_to_ms(options->frame_ns));
     if (it->times.pts_ns[it->times.count - 1] < options->first_pts_ns)
         return complain(EXIT_SETUP, "%s ends before --first-pts-ns", options->media_path);
     return EXIT_WRITTEN;
@@ -109,7 +110,7 @@ static enum exit_code open_sound(struct observation *it)
     const struct observe_options *const options = &it->options;
     if (!options->sound)
         return EXIT_WRITTEN;
-    const double length_s = (double)clip_duration_ns(&it->clip) / 1e9;
+    const double length_s = ns_to_s(clip_duration_ns(&it->clip));
     if (monitor_source_open(&it->source, options->sound, length_s, &stop, why, sizeof why) < 0)
         return complain(EXIT_SETUP, "the source %s: %s; pactl list short sources names them", options->sound, why);
     return EXIT_WRITTEN;

@@ -4,6 +4,7 @@
 #include "build_facts.h"
 #include "frame_record.h"
 #include "machine.h"
+#include "ns.h"
 #include "run_record.h"
 #include "whole_file.h"
 
@@ -13,9 +14,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const double ns_per_s = 1e9;
-static const double ns_per_ms = 1e6;
-static const double ns_per_us = 1e3;
 
 /* Selects the pictures from first_pts_ns on, as many as were requested. */
 static void choose_pictures(struct observed_run *run)
@@ -78,12 +76,12 @@ static json_t *screen_json(const struct observed_run *run)
     return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:f, s:I, s:f, s:I}",
                      "looks", (json_int_t)watch->looks, "looks_missed", (json_int_t)watch->looks_missed,
                      "looks_torn", (json_int_t)watch->looks_torn, "changes_lost", (json_int_t)watch->changes_lost,
-                     "look_late_us_p50", (double)screen_watch_lateness_ns(watch, 0.5) / ns_per_us,
-                     "look_late_us_p99", (double)screen_watch_lateness_ns(watch, 0.99) / ns_per_us,
-                     "look_late_us_worst", (double)watch->worst_late_ns / ns_per_us,
+                     "look_late_us_p50", ns_to_us(screen_watch_lateness_ns(watch, 0.5)),
+                     "look_late_us_p99", ns_to_us(screen_watch_lateness_ns(watch, 0.99)),
+                     "look_late_us_worst", ns_to_us(watch->worst_late_ns),
                      "pictures_torn", (json_int_t)seen->torn, "pictures_only_torn", (json_int_t)seen->only_torn,
-                     "torn_after_ms", (double)torn_after_ns(run) / ns_per_ms,
-                     "pictures_returned", (json_int_t)seen->returned, "torn_s", (double)seen->torn_ns / ns_per_s,
+                     "torn_after_ms", ns_to_ms(torn_after_ns(run)),
+                     "pictures_returned", (json_int_t)seen->returned, "torn_s", ns_to_s(seen->torn_ns),
                      "pictures_seen", (json_int_t)seen->shown);
 }
 
@@ -100,7 +98,7 @@ static json_t *sound_json(const struct observed_run *run)
 
 static json_t *observer_json(const struct observed_run *run)
 {
-    const double wall_s = (double)(run->ended_ns - run->started_ns) / ns_per_s;
+    const double wall_s = ns_to_s(run->ended_ns - run->started_ns);
     return json_pack("{s:s, s:f, s:f, s:o, s:o}", "sched", run->sched, "cpu_s", run->cpu_s,
                      "cpu_fraction", wall_s > 0 ? run->cpu_s / wall_s : 0, "screen", screen_json(run),
                      "sound", sound_json(run));
@@ -179,7 +177,7 @@ static int write_sound(FILE *out, const struct observed_run *run)
     fputs("time_ns,second\n", out);
     for (int64_t i = 0; i < run->clock.count; i++)
         fprintf(out, "%" PRId64 ",%.6f\n", run->clock.tone[i].time_ns,
-                (double)run->clock.tone[i].position_ns / ns_per_s);
+                ns_to_s(run->clock.tone[i].position_ns));
     return ferror(out) ? -EIO : 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "observing_thread.h"
 
+#include "ns.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -30,5 +32,5 @@ double observing_thread_cpu_s(void)
 {
     struct timespec used;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+    return ns_to_s(ns_from_timespec(used));
 }

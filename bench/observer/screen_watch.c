@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "screen_watch.h"
 
+#include "ns.h"
 #include "stamp.h"
 
 #include <dlex/dlex.h>
@@ -8,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { NS_PER_S = 1000000000, NS_PER_US = 1000 };
 
 /* The time between two checks whether the X server is still there: a tenth of a second. */
 static const int64_t question_period_ns = NS_PER_S / 10;

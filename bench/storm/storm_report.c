@@ -8,6 +8,7 @@
 #include "bench_facts.h"
 #include "heap_ledger.h"
 #include "host.h"
+#include "ns.h"
 
 enum { FAULTS = 11 };
 
@@ -58,7 +59,7 @@ uint64_t storm_report_faults(const struct storm_report *report)
 
 static double rate(const struct storm_result *r)
 {
-    return r->duration_ns ? (double)storm_aborts(r) * 1e9 / (double)r->duration_ns : 0;
+    return r->duration_ns ? (double)storm_aborts(r) * (double)NS_PER_S / (double)r->duration_ns : 0;
 }
 
 static void print_runs(const struct storm_report *report, uint64_t *aborts, uint64_t *left)

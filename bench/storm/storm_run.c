@@ -11,10 +11,11 @@
 #include <dlex/dlex.h>
 
 #include "heap_ledger.h"
+#include "ns.h"
 
-#define LOOK_NS  (50 * INT64_C(1000000))
+#define LOOK_NS  (50 * NS_PER_MS)
 /* The longest deadline is 128 us; even so, a busy machine may need a while for it. */
-#define STALL_NS (120 * INT64_C(1000000000))
+#define STALL_NS (120 * NS_PER_S)
 
 struct worker {
     pthread_t thread;

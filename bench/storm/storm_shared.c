@@ -8,6 +8,7 @@
 
 #include <dlex/dlex.h>
 
+#include "ns.h"
 #include "storm_loops.h"
 
 enum { RECORD = 32, FILE_BYTES = 64 * 1024, PAIRS = 4 };
@@ -166,8 +167,8 @@ static void use_condition(bool signal)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     time.tv_nsec += 100000;
-    if (time.tv_nsec >= 1000000000) {
-        time.tv_nsec -= 1000000000;
+    if (time.tv_nsec >= NS_PER_S) {
+        time.tv_nsec -= NS_PER_S;
         time.tv_sec++;
     }
     pthread_mutex_lock(&pairs[0].mutex);

@@ -29,4 +29,14 @@ static inline double ns_to_s(int64_t ns)
     return (double)ns / (double)NS_PER_S;
 }
 
+static inline double ns_to_ms(int64_t ns)
+{
+    return (double)ns / (double)NS_PER_MS;
+}
+
+static inline double ns_to_us(int64_t ns)
+{
+    return (double)ns / (double)NS_PER_US;
+}
+
 #endif
