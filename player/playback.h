@@ -8,11 +8,8 @@
 #ifndef PLAYER_PLAYBACK_H
 #define PLAYER_PLAYBACK_H
 
-#include "framemd5.h"
-#include "options.h"
-#include "video_sink.h"
+#include "playback_setup.h"
 
-#include <signal.h>
 #include <stdbool.h>
 
 enum playback_end {
@@ -28,15 +25,6 @@ enum playback_end {
 struct playback_result {
     enum playback_end end;
     bool record_lost; /* a record was wanted and could not be written; the reason was logged */
-};
-
-struct playback_setup {
-    const struct options *options;
-    const char *path;
-    const char *record_dir;     /* NULL: no record. The caller has called run_record_prepare */
-    struct framemd5 *framemd5;  /* NULL: not wanted */
-    struct video_sink **screen; /* opened at the first file with video, kept for the next files */
-    const volatile sig_atomic_t *signal_seen;
 };
 
 struct playback_result playback_run(const struct playback_setup *setup);

@@ -15,7 +15,7 @@
 #include "pace.h"
 #include "packet_queue.h"
 #include "placement.h"
-#include "playback.h"
+#include "playback_setup.h"
 #include "policy_decode.h"
 #include "presenter.h"
 #include "steering.h"

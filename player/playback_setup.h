@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What one file is played with: plain data that main.c fills in. */
+#ifndef PLAYER_PLAYBACK_SETUP_H
+#define PLAYER_PLAYBACK_SETUP_H
+
+#include "framemd5.h"
+#include "options.h"
+#include "video_sink.h"
+
+#include <signal.h>
+
+struct playback_setup {
+    const struct options *options;
+    const char *path;
+    const char *record_dir;     /* NULL: no record. The caller has called run_record_prepare */
+    struct framemd5 *framemd5;  /* NULL: not wanted */
+    struct video_sink **screen; /* opened at the first file with video, kept for the next files */
+    const volatile sig_atomic_t *signal_seen;
+};
+
+#endif
