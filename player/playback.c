@@ -22,72 +22,21 @@ enum {
 
 struct playback {
     struct session session;
-    int64_t jobs;                   /* packets decoded so far */
-    int64_t starving_since_ns;      /* 0: the queue gave a packet last time */
+    int64_t starving_since_ns; /* 0: the queue gave a packet last time */
 };
 
-static struct decode_order decide(struct session *session, const struct packet_facts *packet)
+static void decode_packet(struct session *session, AVPacket *packet)
 {
-    const int64_t due_ns = show_pace_next_ns(&session->presenter.pace, packet->segment, packet->pts_ns);
-    if (due_ns == NS_UNKNOWN)
-        return (struct decode_order){.deadline_ns = NO_DEADLINE};
-    const int64_t now_ns = dlex_now_ns();
-    const struct decode_view view = {
-        .now_ns = now_ns,
-        .skew_ns = sync_skew_ns(&session->clock.sync, due_ns, now_ns),
-        .frame_duration_ns = session->pace.part.frame_duration_ns,
-        .sound_plays = media_clock_sound_plays(&session->clock),
-    };
-    return decode_policy_decide(&session->policy, &view);
-}
-
-static struct packet_times times_of(const struct session *session, const AVPacket *packet)
-{
-    const AVStream *const video = session->clip.video;
-    return (struct packet_times){
-        .dts_ns = clip_pts_ns(video, packet->dts),
-        .pts_ns = clip_pts_ns(video, packet->pts),
-        .duration_ns = packet->duration > 0 ? clip_pts_ns(video, packet->duration) : 0,
-        .key = packet->flags & AV_PKT_FLAG_KEY,
-    };
-}
-
-static struct decode_order order_of(struct session *session, const struct packet_facts *packet)
-{
-    if (packet->unwanted)
-        return (struct decode_order){.give_up = true, .deadline_ns = NO_DEADLINE};
     media_clock_observe_sound(&session->clock);
-    return decide(session, packet);
-}
-
-static void decode_packet(struct playback *playback, AVPacket *packet)
-{
-    struct session *const session = &playback->session;
-    const struct packet_times times = times_of(session, packet);
-    const struct packet_place place = feed_pace_packet(&session->pace, &times);
-    if (place.undecodable)
-        return; /* a seek landed between key frames */
-    struct packet_facts facts = {
-        .segment = place.segment,
-        .pts_ns = times.pts_ns,
-        .size_bytes = packet->size,
-        .unwanted = place.unwanted,
-    };
-    const struct decode_job job = {
-        .packet = packet,
-        .number = playback->jobs++,
-        .order = order_of(session, &facts),
-    };
-    facts.given_up = job.order.give_up;
-    facts.is_starting = decode_policy_is_starting(&session->policy);
-    struct decode_outcome outcome;
-    decoder_run(session->decoder, &job, &outcome);
-    presenter_note_job(&session->presenter, &facts, &outcome);
+    const struct stage_clock clock = {session->clock.sync, media_clock_sound_plays(&session->clock)};
+    struct job_note note;
+    if (stage_decode(&session->stage, packet, &clock, &note))
+        presenter_note_job(&session->presenter, &note);
 }
 
 static void show_pictures(struct session *session)
 {
-    while (!steering_has_request(&session->steering) && decoder_take(session->decoder, &session->picture)) {
+    while (!steering_has_request(&session->steering) && stage_take(&session->stage, &session->picture)) {
         presenter_show(&session->presenter, &session->picture);
         av_frame_unref(session->picture.frame);
     }
@@ -96,7 +45,7 @@ static void show_pictures(struct session *session)
 static void decode_next(struct playback *playback, AVPacket *packet)
 {
     struct steering *const steering = &playback->session.steering;
-    decode_packet(playback, packet);
+    decode_packet(&playback->session, packet);
     av_packet_free(&packet);
     playback->starving_since_ns = 0;
     show_pictures(&playback->session);
@@ -107,12 +56,11 @@ static void decode_next(struct playback *playback, AVPacket *packet)
 /* Decodes and shows everything that the decoder still holds. */
 static void drain(struct session *session)
 {
-    const struct decode_job job = {.order = {.deadline_ns = NO_DEADLINE}};
-    struct decode_outcome outcome = {0};
+    int ret = 0;
     int errors = 0;
-    while (outcome.error != AVERROR_EOF && errors < DRAIN_ERRORS_MAX && !steering_has_request(&session->steering)) {
-        decoder_run(session->decoder, &job, &outcome);
-        if (outcome.error < 0 && outcome.error != AVERROR_EOF)
+    while (ret != AVERROR_EOF && errors < DRAIN_ERRORS_MAX && !steering_has_request(&session->steering)) {
+        ret = stage_drain(&session->stage);
+        if (ret < 0 && ret != AVERROR_EOF)
             errors++;
         show_pictures(session);
     }
@@ -152,13 +100,13 @@ static void play_pictures(struct playback *playback)
 static void play_segment(struct playback *playback)
 {
     struct session *const session = &playback->session;
-    if (session->decoder)
+    if (session->stage.decoder)
         play_pictures(playback);
     media_clock_start(&session->clock); /* for a file with sound only, or when no picture came out */
     session->presenter.presented.pictured = true;
-    const struct show_pace *const pace = &session->presenter.pace;
-    const int64_t last_ns = pace->next_ns < pace->part.end_ns ? pace->next_ns : pace->part.end_ns;
-    if (pace->next_ns != NS_UNKNOWN && session->decoder)
+    const struct presenter *const presenter = &session->presenter;
+    const int64_t last_ns = presenter->next_ns < presenter->part.end_ns ? presenter->next_ns : presenter->part.end_ns;
+    if (presenter->next_ns != NS_UNKNOWN && session->stage.decoder)
         steering_wait_until(&session->steering, last_ns); /* the last picture stays for its duration */
     steering_wait_for_sound(&session->steering);
 }
@@ -198,7 +146,7 @@ static bool nothing_was_played(const struct session *session)
     int64_t heard_ns;
     if (session->audio && audio_sink_heard(audio_track_sink(session->audio), &heard_ns) != -EAGAIN)
         return false;
-    return session->pace.segment == 1 && totals->shown + totals->aborted + totals->skipped + totals->late == 0;
+    return session->stage.feed.segment == 1 && totals->shown + totals->aborted + totals->skipped + totals->late == 0;
 }
 
 /* The end of the file was reached. Decides whether the file was really played, and logs why not. */
@@ -207,7 +155,7 @@ static enum playback_end judge_end(const struct playback *playback)
     const struct session *const session = &playback->session;
     const struct options *const options = session->setup->options;
     const char *const path = session->setup->path;
-    if (!session->decoder && audio_track_is_lost(session->audio))
+    if (!session->stage.decoder && audio_track_is_lost(session->audio))
         return PLAYBACK_SOUND_LOST;
     if (!nothing_was_played(session))
         return PLAYBACK_END;
@@ -215,7 +163,7 @@ static enum playback_end judge_end(const struct playback *playback)
         log_error("%s: there is nothing to play from %.3f s on", path, ns_to_s(options->start_ns));
         return PLAYBACK_UNPLAYABLE;
     }
-    if (session->decoder && !session->audio && session->presenter.decode_errors)
+    if (session->stage.decoder && !session->audio && session->presenter.decode_errors)
         log_error("%s: no picture could be decoded; the file is damaged", path);
     else
         log_error("%s: there is nothing in it that could be played; it is cut off or damaged", path);

@@ -67,11 +67,14 @@ static int open_screen(struct video_sink **screen, const char *kind, const char 
 
 static int open_video(struct session *session)
 {
+    const struct playback_setup *const setup = session->setup;
+    struct decoder *decoder = NULL;
+    const bool may_jump = session->clip.format->iformat->flags & AVFMT_TS_DISCONT;
+    char why[WHY_SIZE];
+    int ret = session->clip.video ? decoder_open(&decoder, session->clip.video, why, sizeof why) : 0;
+    stage_init(&session->stage, &session->clip, decoder, &setup->options->policy, may_jump);
     if (!session->clip.video)
         return 0;
-    const struct playback_setup *const setup = session->setup;
-    char why[WHY_SIZE];
-    int ret = decoder_open(&session->decoder, session->clip.video, why, sizeof why);
     if (ret < 0) {
         log_error("%s: its pictures are not played: %s", setup->path, why);
         return session->clip.audio ? 0 : ret;
@@ -82,10 +85,10 @@ static int open_video(struct session *session)
         session->no_device = true;
         return ret;
     }
-    if (!decoder_has_gate(session->decoder) && setup->options->policy.drop != DROP_NONE) {
+    if (!decoder_has_gate(decoder) && setup->options->policy.drop != DROP_NONE) {
         char codec[WHY_SIZE];
         log_note("%s cannot be abandoned in the middle: each picture is decoded to the end, and late ones are not shown",
-                 decoder_description(session->decoder, codec, sizeof codec));
+                 decoder_description(decoder, codec, sizeof codec));
     }
     session->picture.frame = av_frame_alloc();
     if (!session->picture.frame)
@@ -96,7 +99,7 @@ static int open_video(struct session *session)
 
 static void discard_unplayed(struct session *session)
 {
-    if (session->clip.video && !session->decoder)
+    if (session->clip.video && !session->stage.decoder)
         session->clip.video->discard = AVDISCARD_ALL;
     if (session->clip.audio && !session->audio)
         session->clip.audio->discard = AVDISCARD_ALL;
@@ -153,8 +156,6 @@ static void wire(struct session *session)
         session->feeder.video = (struct feeder_output){session, take_video, end_video, interrupt_video};
     if (session->audio)
         session->feeder.audio = (struct feeder_output){session, take_audio, end_audio, interrupt_audio};
-    session->pace = (struct feed_pace){.may_jump = session->clip.format->iformat->flags & AVFMT_TS_DISCONT};
-    decode_policy_init(&session->policy, &setup->options->policy);
     session->clock = (struct media_clock){.audio = session->audio, .queue = session->queue};
     session->steering = (struct steering){
         .clock = &session->clock,
@@ -162,16 +163,15 @@ static void wire(struct session *session)
         .clip = &session->clip,
         .presented = &session->presenter.presented,
         .signal_seen = setup->signal_seen,
-        .has_video = session->decoder,
+        .has_video = session->stage.decoder,
     };
     session->presenter = (struct presenter){
-        .clip = &session->clip,
         .clock = &session->clock,
         .steering = &session->steering,
         .screen = setup->screen,
         .log = session->log,
         .framemd5 = setup->framemd5,
-        .can_abandon = session->decoder && decoder_has_gate(session->decoder),
+        .can_abandon = session->stage.decoder && decoder_has_gate(session->stage.decoder),
     };
     presenter_init(&session->presenter, &setup->options->policy);
 }
@@ -194,7 +194,7 @@ int session_open(struct session *session, const struct playback_setup *setup)
     if (ret < 0)
         goto fail;
     note_useless_heuristic(session);
-    if (!session->decoder && !session->audio) {
+    if (!session->stage.decoder && !session->audio) {
         ret = -ENOTSUP;
         if (session->clip.audio && setup->options->untimed)
             log_error("%s: %s, and --untimed plays no sound", setup->path,
@@ -246,7 +246,7 @@ static bool key_frame_comes(struct session *session, int64_t target_ns)
 static int seek_file(struct session *session, int64_t target_ns)
 {
     AVFormatContext *const format = session->clip.format;
-    if (!session->decoder || !(format->iformat->flags & AVFMT_TS_DISCONT))
+    if (!session->stage.decoder || !(format->iformat->flags & AVFMT_TS_DISCONT))
         return seek_not_after(format, target_ns);
     const int64_t start_ns = clip_start_ns(&session->clip);
     for (int64_t back_ns = 0;; back_ns = back_ns ? 2 * back_ns : SEEK_BACK_NS) {
@@ -261,25 +261,21 @@ static int seek_file(struct session *session, int64_t target_ns)
 
 static void rewind_parts(struct session *session, const struct part *part, int64_t target_ns)
 {
-    const bool is_first = session->pace.segment == 0;
-    if (session->decoder && !is_first)
-        decoder_flush(session->decoder);
+    const bool is_first = session->stage.feed.segment == 0;
     if (session->audio) {
         audio_sink_pause(audio_track_sink(session->audio), true);
         audio_track_restart(session->audio, target_ns);
     }
     const bool stayed = is_first && !clip_can_seek(&session->clip);
     media_clock_restart(&session->clock, target_ns, session->setup->options->untimed);
-    feed_pace_restart(&session->pace, part);
-    decode_policy_restart(&session->policy);
-    presenter_restart(&session->presenter, part, session->pace.segment,
-                      stayed ? clip_start_ns(&session->clip) : target_ns);
+    stage_restart(&session->stage, part, stayed ? clip_start_ns(&session->clip) : target_ns);
+    presenter_restart(&session->presenter, part);
 }
 
 /* Moves the file. If that fails in the middle of playing, sets *target_ns to the present place. */
 static int go_to(struct session *session, int64_t *target_ns)
 {
-    const bool is_first = session->pace.segment == 0;
+    const bool is_first = session->stage.feed.segment == 0;
     if (is_first && !clip_can_seek(&session->clip))
         return 0; /* the pictures before the target are decoded and not shown */
     const int ret = seek_file(session, *target_ns);
@@ -295,7 +291,7 @@ int session_start_at(struct session *session, int64_t position_ns)
 {
     feeder_stop(&session->feeder);
     int64_t target_ns = clip_start_ns(&session->clip) + position_ns;
-    const bool from_the_top = position_ns <= 0 && session->pace.segment == 0;
+    const bool from_the_top = position_ns <= 0 && session->stage.feed.segment == 0;
     if (!from_the_top) {
         const int ret = go_to(session, &target_ns);
         if (ret < 0)
@@ -347,10 +343,10 @@ int session_write_record(struct session *session, const char *ended)
         .settings = &settings,
         .media_path = setup->path,
         .clip = &session->clip,
-        .decoder = session->decoder ? decoder_description(session->decoder, codec, sizeof codec) : NULL,
-        .has_gate = session->decoder && decoder_has_gate(session->decoder),
+        .decoder = session->stage.decoder ? decoder_description(session->stage.decoder, codec, sizeof codec) : NULL,
+        .has_gate = session->stage.decoder && decoder_has_gate(session->stage.decoder),
         .audio_sink = session->audio ? audio_sink_kind(audio_track_sink(session->audio)) : NULL,
-        .video_sink = session->decoder ? video_sink_kind(*setup->screen) : NULL,
+        .video_sink = session->stage.decoder ? video_sink_kind(*setup->screen) : NULL,
         .clock = session->audio ? "audio" : "monotonic",
         .ended = ended,
         .started_ns = session->started_ns,
@@ -371,7 +367,7 @@ void session_close(struct session *session)
 {
     feeder_stop(&session->feeder);
     audio_track_destroy(&session->audio);
-    decoder_close(&session->decoder);
+    stage_finish(&session->stage);
     queue_destroy(&session->queue);
     av_frame_free(&session->picture.frame);
     frame_log_destroy(&session->log);

@@ -8,15 +8,13 @@
 
 #include "audio_track.h"
 #include "clip.h"
-#include "decoder.h"
+#include "decode_stage.h"
 #include "feeder.h"
 #include "frame_log.h"
 #include "media_clock.h"
-#include "pace.h"
 #include "packet_queue.h"
 #include "placement.h"
 #include "playback_setup.h"
-#include "policy_decode.h"
 #include "presenter.h"
 #include "steering.h"
 
@@ -26,10 +24,8 @@ struct session {
     struct clip clip;
     struct feeder feeder;
     struct packet_queue *queue; /* NULL: no video is played */
-    struct feed_pace pace;
     /* Decoding. */
-    struct decoder *decoder; /* NULL: no video is played */
-    struct decode_policy policy;
+    struct decode_stage stage;
     struct decoded_picture picture; /* the one that is being presented */
     /* Presenting. */
     struct audio_track *audio; /* NULL: no sound is played */

@@ -7,6 +7,7 @@
 #define PLAYER_DECODE_JOB_H
 
 #include "frame_record.h"
+#include "pace.h"
 #include "policy_decode.h"
 
 #include <libavcodec/packet.h>
@@ -43,10 +44,38 @@ struct decode_outcome {
     int error; /* 0; AVERROR_EOF: drained; or the decoder's error: playing may go on with the next packet */
 };
 
-/* A picture that came out. The frame's flags say whether it is droppable and whether it was abandoned. */
+/* What the presenter must know about the packet of a job. */
+struct packet_facts {
+    int segment;
+    int64_t pts_ns;
+    int64_t size_bytes;
+    bool unwanted;    /* pre-roll: its picture is not shown */
+    bool given_up;    /* its order was to give it up */
+    bool is_starting; /* see decode_policy_is_starting, after its order */
+};
+
+/* What is known about a job when it is done. Its pictures may come out later. */
+struct job_note {
+    struct packet_facts packet;
+    struct decode_outcome outcome;
+};
+
+/*
+ * A picture that came out, with everything that the presenter must know about it. Pictures come out in presentation
+ * order.
+ */
 struct decoded_picture {
-    AVFrame *frame; /* owned by the caller, allocated once; the decoder moves a picture in, the caller unrefs it */
+    AVFrame *frame; /* owned by the caller, allocated once; a picture is moved in, and the caller unrefs it */
     int64_t number; /* of its job, or JOB_UNKNOWN */
+    bool is_first;  /* of its job: later ones of the same packet have rows of their own */
+    bool droppable;
+    bool abandoned; /* the frame has nothing that could be shown */
+    bool interlaced;
+    char type;      /* 'I', 'P', 'B', … */
+    int segment;
+    struct picture_place place;
+    int64_t due_ns;  /* PTS at which it is due */
+    int64_t next_ns; /* PTS of the picture that follows it, as far as known */
 };
 
 #endif

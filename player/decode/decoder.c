@@ -223,12 +223,12 @@ int decoder_run(struct decoder *decoder, const struct decode_job *job, struct de
     return decoder->result;
 }
 
-bool decoder_take(struct decoder *decoder, struct decoded_picture *picture)
+bool decoder_take(struct decoder *decoder, AVFrame *frame, int64_t *number)
 {
     if (decoder->taken == decoder->pictures)
         return false;
-    av_frame_move_ref(picture->frame, decoder->picture[decoder->taken++]);
-    picture->number = number_of(picture->frame);
+    av_frame_move_ref(frame, decoder->picture[decoder->taken++]);
+    *number = number_of(frame);
     return true;
 }
 

@@ -37,9 +37,10 @@ const char *decoder_description(const struct decoder *decoder, char *buffer, siz
 int decoder_run(struct decoder *decoder, const struct decode_job *job, struct decode_outcome *outcome);
 
 /*
- * Moves the next picture that came out into *picture, whose frame must be blank. Returns false if there is none left.
+ * Moves the next picture that came out into frame, which must be blank, and sets *number to that of its job, or to
+ * JOB_UNKNOWN. Returns false if there is none left.
  */
-bool decoder_take(struct decoder *decoder, struct decoded_picture *picture);
+bool decoder_take(struct decoder *decoder, AVFrame *frame, int64_t *number);
 
 /* Drops everything in flight, for a seek. */
 void decoder_flush(struct decoder *decoder);

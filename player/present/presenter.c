@@ -5,7 +5,6 @@
 #include "ns.h"
 
 #include <dlex/dlex.h>
-#include <libavutil/avutil.h>
 
 void presenter_init(struct presenter *presenter, const struct policy_settings *settings)
 {
@@ -15,9 +14,10 @@ void presenter_init(struct presenter *presenter, const struct policy_settings *s
         presenter->jobs[i].number = JOB_UNKNOWN;
 }
 
-void presenter_restart(struct presenter *presenter, const struct part *part, int segment, int64_t first_ns)
+void presenter_restart(struct presenter *presenter, const struct part *part)
 {
-    show_pace_restart(&presenter->pace, part, segment, first_ns);
+    presenter->part = *part;
+    presenter->next_ns = NS_UNKNOWN;
     present_policy_restart(&presenter->policy);
     presenter->presented.pictured = false;
 }
@@ -47,8 +47,10 @@ static void note_gate(struct presenter *presenter, const struct gate_verdict *ga
         row->record.verdict = gate->verdict;
 }
 
-void presenter_note_job(struct presenter *presenter, const struct packet_facts *packet, const struct decode_outcome *outcome)
+void presenter_note_job(struct presenter *presenter, const struct job_note *note)
 {
+    const struct packet_facts *const packet = &note->packet;
+    const struct decode_outcome *const outcome = &note->outcome;
     struct frame_row *const row = new_row(presenter);
     const int place = (int)(outcome->number % PRESENTER_JOBS);
     presenter->jobs[place].number = outcome->number;
@@ -71,45 +73,33 @@ void presenter_note_job(struct presenter *presenter, const struct packet_facts *
         presenter->decode_errors++;
 }
 
-/*
- * Returns the row of a picture. A second picture of one packet gets its own row, and so does a picture whose packet the
- * decoder does not know.
- */
-static struct frame_row *row_of_picture(struct presenter *presenter, int64_t number)
+/* Returns the row of a picture: that of its packet, or a new one if it is not the first of its packet. */
+static struct frame_row *row_of_picture(struct presenter *presenter, const struct decoded_picture *picture)
 {
-    struct frame_row *const row = row_of_job(presenter, number);
-    const int segment = presenter->pace.segment;
-    if (row && !row->out && row->segment >= segment)
+    struct frame_row *const row = row_of_job(presenter, picture->number);
+    if (row && picture->is_first)
         return row;
     const struct frame_row before = row ? *row : (struct frame_row){.record = frame_record_empty()};
     struct frame_row *const fresh = new_row(presenter);
     *fresh = before;
-    fresh->segment = segment;
+    fresh->segment = picture->segment;
     fresh->record.size_bytes = 0;
     fresh->record.decode_cpu_ns = 0;
     fresh->record.verdict = VERDICT_NONE;
     return fresh;
 }
 
-static int64_t duration_ns(const struct presenter *presenter, const AVFrame *frame)
+static void describe(struct presenter *presenter, const struct decoded_picture *picture, struct frame_row *row)
 {
-    const int64_t own_ns = frame->duration > 0 ? clip_pts_ns(presenter->clip->video, frame->duration) : 0;
-    return own_ns > 0 ? own_ns : 0;
-}
-
-static void describe(struct presenter *presenter, const AVFrame *frame, struct frame_row *row)
-{
-    const int64_t pts_ns = clip_pts_ns(presenter->clip->video, frame->best_effort_timestamp);
-    const struct picture_place place =
-        show_pace_picture(&presenter->pace, row->segment, pts_ns, duration_ns(presenter, frame));
-    if (place.jumped)
-        media_clock_follow_jump(presenter->clock, place.jump_ns);
+    if (picture->place.jumped)
+        media_clock_follow_jump(presenter->clock, picture->place.jump_ns);
+    presenter->next_ns = picture->next_ns;
     row->out = true;
-    row->unwanted = place.unwanted;
-    row->interlaced = frame->flags & AV_FRAME_FLAG_INTERLACED;
-    row->record.pts_ns = place.pts_ns;
-    row->record.type = av_get_picture_type_char(frame->pict_type);
-    row->record.droppable = (frame->flags & AV_FRAME_FLAG_DROPPABLE) != 0;
+    row->unwanted = picture->place.unwanted;
+    row->interlaced = picture->interlaced;
+    row->record.pts_ns = picture->place.pts_ns;
+    row->record.type = picture->type;
+    row->record.droppable = picture->droppable;
 }
 
 /*
@@ -125,25 +115,24 @@ static void begin_with(struct presenter *presenter, const AVFrame *frame, int64_
     media_clock_start_with(presenter->clock, due_ns);
 }
 
-static void show(struct presenter *presenter, const AVFrame *frame, struct frame_record *record)
+static void show(struct presenter *presenter, const struct decoded_picture *picture, struct frame_record *record)
 {
     struct presented *const presented = &presenter->presented;
-    const int ret = video_sink_show(*presenter->screen, frame);
+    const int ret = video_sink_show(*presenter->screen, picture->frame);
     if (ret < 0 && !presenter->show_failed) {
         log_error("a picture cannot be shown: %s", video_sink_error(*presenter->screen));
         presenter->show_failed = true;
     }
     record->shown_ns = dlex_now_ns();
     if (!presenter->clock->sync.untimed) {
-        const int64_t due_ns = show_pace_due_ns(&presenter->pace, record->pts_ns);
-        record->skew_ns = sync_skew_ns(&presenter->clock->sync, due_ns, record->shown_ns);
+        record->skew_ns = sync_skew_ns(&presenter->clock->sync, picture->due_ns, record->shown_ns);
         presented->last_skew_ns = record->skew_ns;
     }
     record->verdict = VERDICT_SHOWN;
     presented->totals.shown++;
     presented->pictured = true;
     if (presenter->framemd5)
-        framemd5_add(presenter->framemd5, frame, record->pts_ns);
+        framemd5_add(presenter->framemd5, picture->frame, record->pts_ns);
 }
 
 static void note_abandoned(struct presenter *presenter, struct frame_record *record)
@@ -157,45 +146,44 @@ static void note_abandoned(struct presenter *presenter, struct frame_record *rec
     present_policy_miss(&presenter->policy);
 }
 
-static bool is_late(struct presenter *presenter, const AVFrame *frame, const struct frame_row *row, int64_t due_ns)
+static bool is_late(struct presenter *presenter, const struct decoded_picture *picture, const struct frame_row *row)
 {
     const struct present_view view = {
-        .skew_ns = media_clock_skew_ns(presenter->clock, due_ns),
-        .frame_duration_ns = presenter->pace.part.frame_duration_ns,
+        .skew_ns = media_clock_skew_ns(presenter->clock, picture->due_ns),
+        .frame_duration_ns = presenter->part.frame_duration_ns,
         .given_up = row->give_up,
-        .had_to_be_decoded = !presenter->can_abandon || !(frame->flags & AV_FRAME_FLAG_DROPPABLE),
+        .had_to_be_decoded = !presenter->can_abandon || !picture->droppable,
         .is_starting = presenter->is_starting,
     };
     return !present_policy_shows(&presenter->policy, &view);
 }
 
-static void present(struct presenter *presenter, const AVFrame *frame, struct frame_row *row)
+static void present(struct presenter *presenter, const struct decoded_picture *picture, struct frame_row *row)
 {
     struct frame_record *const record = &row->record;
-    if (frame->flags & AV_FRAME_FLAG_ABANDONED) {
+    if (picture->abandoned) {
         note_abandoned(presenter, record);
         return;
     }
-    const int64_t due_ns = show_pace_due_ns(&presenter->pace, record->pts_ns);
-    begin_with(presenter, frame, due_ns);
+    begin_with(presenter, picture->frame, picture->due_ns);
     if (presenter->presented.pictured || !presenter->clock->paused) /* a seek shows its first picture even in a pause */
-        steering_wait_until(presenter->steering, due_ns);
+        steering_wait_until(presenter->steering, picture->due_ns);
     if (steering_has_request(presenter->steering))
         return; /* verdict none: the picture is no longer wanted */
-    if (is_late(presenter, frame, row, due_ns)) {
+    if (is_late(presenter, picture, row)) {
         record->verdict = VERDICT_LATE;
         presenter->presented.totals.late++;
         return;
     }
-    show(presenter, frame, record);
+    show(presenter, picture, record);
 }
 
 void presenter_show(struct presenter *presenter, const struct decoded_picture *picture)
 {
-    struct frame_row *const row = row_of_picture(presenter, picture->number);
-    describe(presenter, picture->frame, row);
+    struct frame_row *const row = row_of_picture(presenter, picture);
+    describe(presenter, picture, row);
     if (row->unwanted)
         row->record.verdict = VERDICT_NONE;
     else
-        present(presenter, picture->frame, row);
+        present(presenter, picture, row);
 }

@@ -7,7 +7,6 @@
 #ifndef PLAYER_PRESENTER_H
 #define PLAYER_PRESENTER_H
 
-#include "clip.h"
 #include "decode_job.h"
 #include "frame_log.h"
 #include "framemd5.h"
@@ -25,7 +24,6 @@ enum { PRESENTER_JOBS = 256 };
 
 struct presenter {
     /* Set by the session; not changed while the file is open. */
-    const struct clip *clip; /* only its facts are read */
     struct media_clock *clock;
     struct steering *steering;
     struct video_sink **screen;
@@ -33,7 +31,8 @@ struct presenter {
     struct framemd5 *framemd5; /* NULL: not wanted */
     bool can_abandon;          /* the decoder has a gate: a droppable picture that came out whole was in time */
 
-    struct show_pace pace;
+    struct part part;
+    int64_t next_ns; /* PTS of the picture that is to be presented next; NS_UNKNOWN: none came yet */
     struct present_policy policy;
     struct presented presented;
     bool is_starting;      /* see present_policy.h: the value at the last job */
@@ -46,24 +45,14 @@ struct presenter {
     struct frame_row spare_row; /* used when the log has no room */
 };
 
-/* What the presenter must know about the packet of a job. */
-struct packet_facts {
-    int segment;
-    int64_t pts_ns;
-    int64_t size_bytes;
-    bool unwanted;    /* pre-roll: its picture is not shown */
-    bool given_up;    /* its order was to give it up */
-    bool is_starting; /* see decode_policy_is_starting, after its order */
-};
-
 /* Call once, after the fields above are set. */
 void presenter_init(struct presenter *presenter, const struct policy_settings *settings);
 
-/* Call at the beginning and at each seek; see show_pace_restart. */
-void presenter_restart(struct presenter *presenter, const struct part *part, int segment, int64_t first_ns);
+/* Call at the beginning and at each seek. */
+void presenter_restart(struct presenter *presenter, const struct part *part);
 
 /* Makes the row of a packet that was decoded. Call it before presenter_show for the packet's pictures. */
-void presenter_note_job(struct presenter *presenter, const struct packet_facts *packet, const struct decode_outcome *outcome);
+void presenter_note_job(struct presenter *presenter, const struct job_note *note);
 
 /*
  * Presents a picture, or records why not. Blocks until the picture is due; returns early when there is a request. The
