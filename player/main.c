@@ -99,6 +99,7 @@ static struct outcome play_files(const struct options *options)
 {
     struct outcome outcome = {0};
     struct video_sink *screen = NULL;
+    struct decode_thread *decode_thread = NULL;
     char record_dir[PATH_MAX];
     terminal_start();
     for (int i = 0; i < options->file_count && !outcome.over; i++) {
@@ -107,6 +108,7 @@ static struct outcome play_files(const struct options *options)
             .path = options->files[i],
             .record_dir = record_dir_of(options, i, record_dir),
             .framemd5 = framemd5,
+            .decode_thread = &decode_thread,
             .screen = &screen,
             .signal_seen = &signal_seen,
         };
@@ -115,6 +117,7 @@ static struct outcome play_files(const struct options *options)
         account(&outcome, &result);
     }
     terminal_stop();
+    decode_thread_destroy(&decode_thread);
     video_sink_destroy(&screen);
     return outcome;
 }
@@ -147,7 +150,7 @@ int main(int argc, char **argv)
     options_parse(&options, argc, argv);
     log_init(options.quiet);
     catch_signals();
-    thread_role_take(ROLE_DECODE | ROLE_PRESENT);
+    thread_role_take(options.queue.kind == QUEUE_NONE ? ROLE_DECODE | ROLE_PRESENT : ROLE_PRESENT);
     if (placement_prepare(&options.placement) < 0)
         return EXIT_SETUP;
     if (prepare_records(&options) < 0 || prepare_deadlines(&options) < 0)

@@ -28,6 +28,7 @@ enum key {
     KEY_RULE,
     KEY_BASE,
     KEY_GAIN,
+    KEY_QUEUE,
     KEY_SCHED,
     KEY_CPU,
     KEY_START,
@@ -44,6 +45,8 @@ static const struct argp_option option_table[] = {
      "picture is due; default)", 1},
     {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack: the tolerance after the picture is due (50ms)", 1},
     {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the part of the lag that shortens the deadline (0.01)", 1},
+    {"queue", KEY_QUEUE, "AMOUNT", 0, "decode ahead up to so many pictures (50), so much time (1.5s) or memory (128MiB), or "
+     "auto: the least of 2 s, 256 MiB and an eighth of the available memory; 0: each picture just in time (default)", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
     {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the main thread, which decodes and presents: other, fifo:PRIORITY, "
@@ -130,6 +133,12 @@ static void parse_sched(struct placement *placement, const char *arg, struct arg
     placement->has_policy = true;
 }
 
+static void parse_queue(struct queue_wish *wish, const char *arg, struct argp_state *state)
+{
+    if (queue_wish_parse(wish, arg))
+        argp_error(state, "--queue=%s is no amount; write 0, auto, a number of pictures, or e.g. 1.5s or 128MiB", arg);
+}
+
 static int parse_cpu(const char *arg, struct argp_state *state)
 {
     char *end;
@@ -149,6 +158,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_GAIN: options->policy.gain = parse_gain(arg, state); break;
     case KEY_AO: options->audio_kind = one_of(arg, "auto", "pulse", "null", "ao", state); break;
     case KEY_VO: options->video_kind = one_of(arg, "auto", "sdl", "null", "vo", state); break;
+    case KEY_QUEUE: parse_queue(&options->queue, arg, state); break;
     case KEY_SCHED: parse_sched(&options->placement, arg, state); break;
     case KEY_CPU: options->placement.cpu = parse_cpu(arg, state); break;
     case KEY_START: options->start_ns = parse_time_ns(arg, "start", state); break;

@@ -4,6 +4,7 @@
 #define PLAYER_OPTIONS_H
 
 #include "placement.h"
+#include "queue_wish.h"
 #include "policy.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@ struct options {
     const char *video_kind; /* "auto", "sdl" or "null" */
     struct policy_settings policy;
     struct placement placement;
+    struct queue_wish queue;
     int64_t start_ns;  /* from the beginning of the file */
     int64_t length_ns; /* 0: to the end */
     bool untimed;

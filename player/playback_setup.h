@@ -3,6 +3,7 @@
 #ifndef PLAYER_PLAYBACK_SETUP_H
 #define PLAYER_PLAYBACK_SETUP_H
 
+#include "decode_thread.h"
 #include "framemd5.h"
 #include "options.h"
 #include "video_sink.h"
@@ -14,6 +15,7 @@ struct playback_setup {
     const char *path;
     const char *record_dir;     /* NULL: no record. The caller has called run_record_prepare */
     struct framemd5 *framemd5;  /* NULL: not wanted */
+    struct decode_thread **decode_thread; /* created for the first file that is decoded ahead, kept for the next files */
     struct video_sink **screen; /* opened at the first file with video, kept for the next files */
     const volatile sig_atomic_t *signal_seen;
 };

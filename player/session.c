@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "log.h"
+#include "memory.h"
 #include "ns.h"
 #include "run_record.h"
 
@@ -10,6 +11,7 @@
 #include <string.h>
 
 enum {
+    START_WITHOUT_PICTURE_NS = 500 * NS_PER_MS,
     WHY_SIZE = 256,
     QUEUE_LIMIT_BYTES = 64 << 20,
     /* A badly interleaved file puts many pictures before the sound of the same time; the queue must hold them too. */
@@ -65,6 +67,24 @@ static int open_screen(struct video_sink **screen, const char *kind, const char 
     return video_sink_create(screen, "null", path, why, why_size);
 }
 
+/* Makes the queue of pictures, and the thread that fills it, if pictures are to be decoded ahead. */
+static int open_queue(struct session *session)
+{
+    const struct playback_setup *const setup = session->setup;
+    const struct queue_wish *const wish = &setup->options->queue;
+    if (wish->kind == QUEUE_NONE)
+        return 0;
+    if (!*setup->decode_thread) {
+        const int ret = decode_thread_create(setup->decode_thread);
+        if (ret < 0) {
+            log_error("there is no thread that could decode ahead: %s; try --queue=0", strerror(-ret));
+            return ret;
+        }
+    }
+    const struct queue_limit limit = queue_limit_of(wish, memory_available_bytes());
+    return picture_queue_create(&session->pictures, &limit);
+}
+
 static int open_video(struct session *session)
 {
     const struct playback_setup *const setup = session->setup;
@@ -93,6 +113,9 @@ static int open_video(struct session *session)
     session->picture.frame = av_frame_alloc();
     if (!session->picture.frame)
         return -ENOMEM;
+    ret = open_queue(session);
+    if (ret < 0)
+        return ret;
     const int64_t limit = session->clip.audio ? QUEUE_LIMIT_BESIDE_SOUND_BYTES : QUEUE_LIMIT_BYTES;
     return queue_create(&session->queue, limit);
 }
@@ -156,7 +179,11 @@ static void wire(struct session *session)
         session->feeder.video = (struct feeder_output){session, take_video, end_video, interrupt_video};
     if (session->audio)
         session->feeder.audio = (struct feeder_output){session, take_audio, end_audio, interrupt_audio};
-    session->clock = (struct media_clock){.audio = session->audio, .queue = session->queue};
+    session->clock = (struct media_clock){
+        .audio = session->audio,
+        .queue = session->queue,
+        .pictures = session->pictures,
+    };
     session->steering = (struct steering){
         .clock = &session->clock,
         .screen = setup->screen,
@@ -171,6 +198,7 @@ static void wire(struct session *session)
         .screen = setup->screen,
         .log = session->log,
         .framemd5 = setup->framemd5,
+        .pictures = session->pictures,
         .can_abandon = session->stage.decoder && decoder_has_gate(session->stage.decoder),
     };
     presenter_init(&session->presenter, &setup->options->policy);
@@ -266,6 +294,9 @@ static void rewind_parts(struct session *session, const struct part *part, int64
         audio_sink_pause(audio_track_sink(session->audio), true);
         audio_track_restart(session->audio, target_ns);
     }
+    if (session->pictures)
+        picture_queue_clear(session->pictures);
+    session->starving_since_ns = 0;
     const bool stayed = is_first && !clip_can_seek(&session->clip);
     media_clock_restart(&session->clock, target_ns, session->setup->options->untimed);
     stage_restart(&session->stage, part, stayed ? clip_start_ns(&session->clip) : target_ns);
@@ -309,6 +340,23 @@ int session_start_at(struct session *session, int64_t position_ns)
     return feeder_start(&session->feeder);
 }
 
+void session_starve(struct session *session)
+{
+    const int64_t now_ns = dlex_now_ns();
+    if (!session->starving_since_ns)
+        session->starving_since_ns = now_ns;
+    else if (session->audio && now_ns - session->starving_since_ns > START_WITHOUT_PICTURE_NS)
+        media_clock_start(&session->clock);
+    steering_poll(&session->steering);
+}
+
+/* Sends the decode thread to sleep if it works for this session. */
+static void stop_decoding(struct session *session)
+{
+    if (session->pictures)
+        decode_thread_end(*session->setup->decode_thread);
+}
+
 static int64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
@@ -335,6 +383,7 @@ static struct run_settings run_settings_of(const struct options *options)
 int session_write_record(struct session *session, const char *ended)
 {
     const struct playback_setup *const setup = session->setup;
+    stop_decoding(session);
     if (!setup->record_dir)
         return 0;
     char codec[WHY_SIZE];
@@ -365,10 +414,12 @@ int session_write_record(struct session *session, const char *ended)
 
 void session_close(struct session *session)
 {
+    stop_decoding(session);
     feeder_stop(&session->feeder);
     audio_track_destroy(&session->audio);
     stage_finish(&session->stage);
     queue_destroy(&session->queue);
+    picture_queue_destroy(&session->pictures);
     av_frame_free(&session->picture.frame);
     frame_log_destroy(&session->log);
     clip_close(&session->clip);

@@ -9,10 +9,12 @@
 #include "audio_track.h"
 #include "clip.h"
 #include "decode_stage.h"
+#include "decode_thread.h"
 #include "feeder.h"
 #include "frame_log.h"
 #include "media_clock.h"
 #include "packet_queue.h"
+#include "picture_queue.h"
 #include "placement.h"
 #include "playback_setup.h"
 #include "presenter.h"
@@ -26,7 +28,8 @@ struct session {
     struct packet_queue *queue; /* NULL: no video is played */
     /* Decoding. */
     struct decode_stage stage;
-    struct decoded_picture picture; /* the one that is being presented */
+    struct picture_queue *pictures; /* NULL: nothing is decoded ahead, see serial_loop.h */
+    struct decoded_picture picture; /* the one that is being presented in the serial loop */
     /* Presenting. */
     struct audio_track *audio; /* NULL: no sound is played */
     struct media_clock clock;
@@ -36,6 +39,7 @@ struct session {
     struct frame_log *log;
     struct placement_facts placement;
     int64_t started_ns;
+    int64_t starving_since_ns; /* see session_starve; 0: a packet or a picture came last time */
     bool no_device; /* the requested screen or sound could not be opened; no other file could open it either */
 };
 
@@ -48,6 +52,12 @@ int session_open(struct session *session, const struct playback_setup *setup);
  * where it was, and this is logged. Returns 0, or a negative code: nothing can be played from here.
  */
 int session_start_at(struct session *session, int64_t position_ns);
+
+/*
+ * Call when there was nothing to play for a while: handles the user's requests. Sound starts without a picture if none
+ * comes for long: in such a file the sound is ahead, and it must play before the feeder can read on.
+ */
+void session_starve(struct session *session);
 
 /*
  * Call when playing has ended: writes the record if one is wanted. The main thread first leaves the policy and CPU of

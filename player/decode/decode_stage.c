@@ -6,6 +6,9 @@
 #include <dlex/dlex.h>
 #include <libavutil/avutil.h>
 
+/* Draining ends after this many errors, because a decoder may fail again and again when it is drained. */
+enum { DRAIN_ERRORS_MAX = 64 };
+
 void stage_init(struct decode_stage *stage, const struct clip *clip, struct decoder *decoder,
                 const struct policy_settings *settings, bool may_jump)
 {
@@ -28,6 +31,7 @@ void stage_restart(struct decode_stage *stage, const struct part *part, int64_t 
     feed_pace_restart(&stage->feed, part);
     show_pace_restart(&stage->show, part, stage->feed.segment, first_ns);
     decode_policy_restart(&stage->policy);
+    stage->drain_errors = 0;
 }
 
 static struct packet_times times_of(const struct decode_stage *stage, const AVPacket *packet)
@@ -91,11 +95,14 @@ bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct sta
     return true;
 }
 
-int stage_drain(struct decode_stage *stage)
+bool stage_drain(struct decode_stage *stage)
 {
     const struct decode_job job = {.order = {.deadline_ns = NO_DEADLINE}};
     struct decode_outcome outcome;
-    return decoder_run(stage->decoder, &job, &outcome);
+    const int ret = decoder_run(stage->decoder, &job, &outcome);
+    if (ret < 0 && ret != AVERROR_EOF)
+        stage->drain_errors++;
+    return ret != AVERROR_EOF && stage->drain_errors < DRAIN_ERRORS_MAX;
 }
 
 /*

@@ -28,6 +28,7 @@ struct decode_stage {
     struct feed_pace feed;
     struct show_pace show;
     int64_t jobs; /* packets decoded so far */
+    int drain_errors;
     struct {
         int64_t number; /* JOB_UNKNOWN: none */
         int segment;
@@ -55,8 +56,11 @@ void stage_restart(struct decode_stage *stage, const struct part *part, int64_t 
  */
 bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct stage_clock *clock, struct job_note *note);
 
-/* Makes the decoder give out pictures that it holds back. Returns 0, AVERROR_EOF when there are none left, or an error. */
-int stage_drain(struct decode_stage *stage);
+/*
+ * Makes the decoder give out pictures that it holds back, for stage_take. Returns false when there are none left, or after
+ * many errors.
+ */
+bool stage_drain(struct decode_stage *stage);
 
 /*
  * Moves the next picture that came out into *picture, whose frame must be blank. Returns false if there is none left.

@@ -12,10 +12,25 @@ static struct audio_sink *sink_of(const struct media_clock *clock)
     return clock->audio ? audio_track_sink(clock->audio) : NULL;
 }
 
+struct stage_clock media_clock_for_decoding(const struct media_clock *clock)
+{
+    return (struct stage_clock){clock->sync, media_clock_sound_plays(clock)};
+}
+
+/* Call after each change of sync. */
+static void publish(const struct media_clock *clock)
+{
+    if (!clock->pictures)
+        return;
+    const struct stage_clock now = media_clock_for_decoding(clock);
+    picture_queue_set_clock(clock->pictures, &now);
+}
+
 void media_clock_restart(struct media_clock *clock, int64_t pts_ns, bool untimed)
 {
     sync_init(&clock->sync, pts_ns, untimed);
     clock->started = clock->jumped = false;
+    publish(clock);
 }
 
 static void run(struct media_clock *clock, bool on)
@@ -27,6 +42,7 @@ static void run(struct media_clock *clock, bool on)
         sync_stop(&clock->sync, now_ns);
     if (clock->audio)
         audio_sink_pause(sink_of(clock), !on);
+    publish(clock);
 }
 
 void media_clock_start(struct media_clock *clock)
@@ -65,12 +81,14 @@ void media_clock_observe_sound(struct media_clock *clock)
         return;
     if (audio_track_is_over(clock->audio)) {
         note_sound_lost(clock);
+        publish(clock);
         return;
     }
     const bool starved = clock->queue && queue_is_full(clock->queue);
     int64_t heard_ns;
     if (!audio_track_heard(clock->audio, starved, media_clock_now_ns(clock), &heard_ns))
         sync_observe(&clock->sync, heard_ns, dlex_now_ns());
+    publish(clock);
 }
 
 bool media_clock_sound_plays(const struct media_clock *clock)
@@ -85,6 +103,7 @@ void media_clock_follow_jump(struct media_clock *clock, int64_t jump_ns)
         return;
     const int64_t now_ns = dlex_now_ns();
     sync_observe(&clock->sync, sync_media_ns(&clock->sync, now_ns) + jump_ns, now_ns);
+    publish(clock);
 }
 
 int64_t media_clock_now_ns(const struct media_clock *clock)
@@ -104,6 +123,7 @@ static void follow_jump_without_sound(struct media_clock *clock, int64_t pts_ns,
     const bool is_far = skew_ns > TIME_STAMP_JUMP_NS || skew_ns < -TIME_STAMP_JUMP_NS;
     if (clock->jumped && is_far && !media_clock_sound_plays(clock))
         sync_observe(&clock->sync, pts_ns, now_ns);
+    publish(clock);
 }
 
 int64_t media_clock_wait_ns(struct media_clock *clock, int64_t pts_ns)

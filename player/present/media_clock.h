@@ -11,6 +11,7 @@
 
 #include "audio_track.h"
 #include "packet_queue.h"
+#include "picture_queue.h"
 #include "sync.h"
 
 #include <stdbool.h>
@@ -18,6 +19,7 @@
 
 struct media_clock {
     struct audio_track *audio;   /* NULL: no sound is played */
+    struct picture_queue *pictures; /* NULL: nothing is decoded ahead. It passes the clock on to the decode thread */
     struct packet_queue *queue;  /* NULL: no video is played. While it is full, the feeder reads no sound either */
     struct sync sync;
     bool started; /* since the beginning or the last seek */
@@ -39,6 +41,9 @@ void media_clock_toggle_pause(struct media_clock *clock);
 
 /* Sets the clock by what is heard now. Logs it when the sound is lost. */
 void media_clock_observe_sound(struct media_clock *clock);
+
+/* Returns the clock as decisions before a decode need it. */
+struct stage_clock media_clock_for_decoding(const struct media_clock *clock);
 
 /* Returns whether sound still plays and sets the clock. */
 bool media_clock_sound_plays(const struct media_clock *clock);

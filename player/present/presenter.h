@@ -29,6 +29,7 @@ struct presenter {
     struct video_sink **screen;
     struct frame_log *log;
     struct framemd5 *framemd5; /* NULL: not wanted */
+    struct picture_queue *pictures; /* NULL: nothing is decoded ahead */
     bool can_abandon;          /* the decoder has a gate: a droppable picture that came out whole was in time */
 
     struct part part;

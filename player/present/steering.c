@@ -123,6 +123,12 @@ void steering_wait_until(struct steering *steering, int64_t pts_ns)
     }
 }
 
+void steering_nap(struct steering *steering, int64_t wait_ns)
+{
+    steering_poll(steering);
+    nap(wait_ns);
+}
+
 void steering_wait_for_sound(struct steering *steering)
 {
     while (media_clock_sound_plays(steering->clock) && !steering_has_request(steering)) {

@@ -49,6 +49,9 @@ void steering_poll(struct steering *steering);
 /* Waits until the picture of this PTS is due. */
 void steering_wait_until(struct steering *steering, int64_t pts_ns);
 
+/* Polls, and sleeps for wait_ns, at most one step of 20 ms. */
+void steering_nap(struct steering *steering, int64_t wait_ns);
+
 /* Waits until the last sample has been heard. */
 void steering_wait_for_sound(struct steering *steering);
 

@@ -12,7 +12,7 @@
 enum { FIRST_ROOM = 256 };
 
 struct packet_queue {
-    pthread_mutex_t lock;   /* guards everything below; taken by the feeder and the main thread */
+    pthread_mutex_t lock;   /* guards everything below; taken by the feeder, the reader and the main thread */
     pthread_cond_t changed; /* something was pushed, taken, ended or cancelled; CLOCK_MONOTONIC */
     AVFifo *packets;        /* elements are AVPacket * */
     int64_t bytes;
@@ -20,6 +20,7 @@ struct packet_queue {
     bool full; /* a push waits for room */
     bool ended;
     bool cancelled;
+    bool reading_stopped;
 };
 
 int queue_create(struct packet_queue **out, int64_t limit_bytes)
@@ -115,21 +116,42 @@ static struct timespec time_after(int64_t wait_ns)
     return ns_to_timespec(ns_from_timespec(now) + wait_ns);
 }
 
+static void wait_for_packet(struct packet_queue *queue, int64_t wait_ns)
+{
+    const bool for_ever = wait_ns == QUEUE_WAIT_FOR_EVER;
+    const struct timespec until = time_after(for_ever ? 0 : wait_ns);
+    int waited = 0;
+    while (!av_fifo_can_read(queue->packets) && !queue->ended && !queue->reading_stopped && !waited)
+        waited = for_ever ? pthread_cond_wait(&queue->changed, &queue->lock)
+                          : pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
+}
+
+static enum queue_status take(struct packet_queue *queue, AVPacket **packet)
+{
+    if (queue->reading_stopped)
+        return QUEUE_EMPTY;
+    if (av_fifo_read(queue->packets, packet, 1) < 0)
+        return queue->ended ? QUEUE_DRAINED : QUEUE_EMPTY;
+    queue->bytes -= (*packet)->size;
+    pthread_cond_broadcast(&queue->changed);
+    return QUEUE_PACKET;
+}
+
 enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64_t wait_ns)
 {
-    const struct timespec until = time_after(wait_ns);
     pthread_mutex_lock(&queue->lock);
-    int waited = 0;
-    while (!av_fifo_can_read(queue->packets) && !queue->ended && !waited)
-        waited = pthread_cond_timedwait(&queue->changed, &queue->lock, &until);
-    enum queue_status status = queue->ended ? QUEUE_DRAINED : QUEUE_EMPTY;
-    if (av_fifo_read(queue->packets, packet, 1) >= 0) {
-        queue->bytes -= (*packet)->size;
-        pthread_cond_broadcast(&queue->changed);
-        status = QUEUE_PACKET;
-    }
+    wait_for_packet(queue, wait_ns);
+    const enum queue_status status = take(queue, packet);
     pthread_mutex_unlock(&queue->lock);
     return status;
+}
+
+void queue_stop_reading(struct packet_queue *queue, bool on)
+{
+    pthread_mutex_lock(&queue->lock);
+    queue->reading_stopped = on;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 bool queue_is_full(struct packet_queue *queue)

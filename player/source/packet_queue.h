@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compressed video on its way from the feeder thread to the main thread. One writer, one reader.
+ * Compressed video on its way from the feeder thread to the reader: the thread that decodes. One writer, one reader.
  */
 #ifndef PLAYER_PACKET_QUEUE_H
 #define PLAYER_PACKET_QUEUE_H
@@ -11,9 +11,11 @@
 
 struct packet_queue;
 
+#define QUEUE_WAIT_FOR_EVER INT64_MAX
+
 enum queue_status {
     QUEUE_PACKET,  /* *packet belongs to the caller: av_packet_free */
-    QUEUE_EMPTY,   /* no packet came within the given time */
+    QUEUE_EMPTY,   /* no packet came within the given time, or reading was stopped */
     QUEUE_DRAINED, /* the end was pushed, and everything before it was taken */
 };
 
@@ -33,8 +35,11 @@ int queue_push(struct packet_queue *queue, AVPacket *packet);
 /* Feeder: no packet follows. */
 void queue_push_end(struct packet_queue *queue);
 
-/* Main thread: waits up to wait_ns for a packet. */
+/* Reader: waits up to wait_ns for a packet. With QUEUE_WAIT_FOR_EVER nobody wakes up meanwhile. */
 enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64_t wait_ns);
+
+/* Main thread: while on, queue_pop returns QUEUE_EMPTY at once. */
+void queue_stop_reading(struct packet_queue *queue, bool on);
 
 /*
  * Main thread: returns whether queue_push is blocked, in which case the feeder delivers nothing else either, e.g.
