@@ -2,11 +2,14 @@
 /* Stamps read from pixels that are painted here, and what changes of the screen mean. Not here: real screens. */
 #include "sightings.h"
 #include "stamp.h"
+#include "xwd_screen.h"
 
 #include "frame_record.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "suite.h"
 
@@ -230,6 +233,23 @@ START_TEST(player_that_begins_early_has_not_gone_back)
 }
 END_TEST
 
+static int next_descriptor(void)
+{
+    const int fd = open("/dev/null", O_RDONLY);
+    close(fd);
+    return fd;
+}
+
+START_TEST(screen_file_that_is_refused_is_closed)
+{
+    char why[256];
+    struct xwd_screen screen;
+    const int next = next_descriptor();
+    ck_assert_int_lt(xwd_screen_open(&screen, "/dev/null", why, sizeof why), 0);
+    ck_assert_int_eq(next_descriptor(), next);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -247,6 +267,7 @@ int main(void)
         numbers_that_begin_anew_go_on_in_a_long_clip,
         playing_may_begin_anywhere_in_a_long_clip,
         player_that_begins_early_has_not_gone_back,
+        screen_file_that_is_refused_is_closed,
         NULL,
     };
     return suite_run("sightings", SUITE_TIMEOUT_DEFAULT, tests);
