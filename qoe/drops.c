@@ -72,10 +72,10 @@ int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int6
     *drops = malloc((size_t)(count + 1) * sizeof **drops);
     const int64_t found = *drops ? compare_all(&comparison, *drops, rows, count) : AVERROR(ENOMEM);
     if (found == AVERROR(ENOENT))
-        snprintf(why, why_size, "it has no picture at %.3f s, which the record names",
+        snprintf(why, why_size, "it has no picture at %.3f s, but the record has one",
                  (double)comparison.missing_ns / 1e9);
     else if (found < 0)
-        snprintf(why, why_size, "its picture at %.3f s cannot be had: %s",
+        snprintf(why, why_size, "its picture at %.3f s cannot be decoded: %s",
                  (double)comparison.missing_ns / 1e9, av_err2str((int)found));
     if (found < 0) {
         free(*drops);

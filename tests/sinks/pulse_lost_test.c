@@ -60,7 +60,7 @@ static void expect_loss_after(int signal, const char *cause)
 
 START_TEST(a_daemon_that_hangs_ends_the_wait_and_is_named)
 {
-    expect_loss_after(SIGSTOP, "PulseAudio went away: it does not answer any more");
+    expect_loss_after(SIGSTOP, "the connection to PulseAudio was lost: it does not answer any more");
     struct audio_sink *sink;
     ck_assert_int_eq(audio_sink_create(&sink, "pulse", &mono, why, sizeof why), -ENODEV);
     ck_assert_str_eq(why, "PulseAudio cannot be reached: it does not answer");
@@ -70,7 +70,7 @@ END_TEST
 START_TEST(a_daemon_that_dies_ends_the_wait_and_is_named)
 {
     signal_daemon(SIGCONT);
-    expect_loss_after(SIGKILL, "PulseAudio went away: Connection terminated");
+    expect_loss_after(SIGKILL, "the connection to PulseAudio was lost: Connection terminated");
 }
 END_TEST
 
