@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Scheduling policies as text, and what any thread may be put under. Not covered: the privileged kinds (test_placement.py). */
+/* Scheduling policies as text, and those that every thread may have. Not covered: the privileged kinds
+ * (test_placement.py). */
 #include "thread_policy.h"
 
 #include <check.h>
@@ -45,7 +46,7 @@ START_TEST(nonsense_is_refused)
 }
 END_TEST
 
-START_TEST(kernel_tells_what_was_set)
+START_TEST(kernel_reports_the_policy_that_was_set)
 {
     static const struct thread_policy other = {.kind = THREAD_OTHER};
     struct thread_policy told = {.kind = THREAD_RR};
@@ -55,7 +56,7 @@ START_TEST(kernel_tells_what_was_set)
 }
 END_TEST
 
-START_TEST(thread_that_does_not_exist_is_told)
+START_TEST(thread_that_does_not_exist_is_an_error)
 {
     static const struct thread_policy fifo = {.kind = THREAD_FIFO, .priority = 1};
     struct thread_policy told;
@@ -67,8 +68,8 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        policy_is_written_as_it_is_read, reservation_is_in_nanoseconds, nonsense_is_refused, kernel_tells_what_was_set,
-        thread_that_does_not_exist_is_told, NULL,
+        policy_is_written_as_it_is_read, reservation_is_in_nanoseconds, nonsense_is_refused,
+        kernel_reports_the_policy_that_was_set, thread_that_does_not_exist_is_an_error, NULL,
     };
     return suite_run("thread_policy", SUITE_TIMEOUT_DEFAULT, tests);
 }

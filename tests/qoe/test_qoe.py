@@ -387,7 +387,7 @@ class Unstamped(Case):
 
     def test_another_film_is_refused_where_that_can_be_seen(self):
         played = self.record(clip("stamped_small"), self.PLAYBACK, **self.FACTS)
-        self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size and length")
+        self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size or length")
         self.expect_refusal(qoe(played, f"--unstamped={self.dir}/none"), 2, "none")
         self.expect_refusal(qoe(played, "--unstamped=a", "--media=b"), 1, "--unstamped", "leave out")
 
