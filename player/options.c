@@ -12,9 +12,9 @@
 const char *argp_program_version = "dlex-play " DLEX_VERSION " (" DLEX_COMMIT ")";
 
 static const char doc[] =
-    "Plays files; on a loaded machine it abandons the decode of pictures that nobody will miss when their deadline "
-    "expires.\v"
-    "TIME is seconds or [HH:]MM:SS, with a fraction; 37ms and 200us are understood too.\n"
+    "Plays files. On a busy machine it aborts the decode of a picture when its deadline expires, if no other picture "
+    "refers to it.\v"
+    "TIME is a number of seconds or [HH:]MM:SS, and may have a fraction; 37ms and 200us are valid too.\n"
     "\n"
     "Keys: space or p pause, left and right seek 10 s, down and up seek 60 s, q or ESC quit.\n"
     "\n"

@@ -152,7 +152,7 @@ static int load_clip(struct clip *clip, int index)
     char path[4096];
     const int missing = find_clip(path, sizeof(path), index);
     if (missing > 0)
-        printf("without %s: this machine lacks it, or what it is made from\n", clip_names[index]);
+        printf("without %s: neither the clip nor its source is on this machine\n", clip_names[index]);
     if (missing)
         return missing > 0 ? 0 : -1;
     if (stream_load(&clip->stream, path, MOST_PACKETS) < 0 ||
@@ -202,7 +202,7 @@ int main(void)
         loaded_count += loaded;
     }
     if (!loaded_count) {
-        printf("skipped: no clip can be had\n");
+        printf("skipped: no clip can be made here\n");
         return EXIT_SKIPPED;
     }
     const int exit_code = suite_run_case("bit-exact after abort", gate_case(), CK_NOFORK);

@@ -49,19 +49,19 @@ END_TEST
 START_TEST(kernel_reports_the_policy_that_was_set)
 {
     static const struct thread_policy other = {.kind = THREAD_OTHER};
-    struct thread_policy told = {.kind = THREAD_RR};
+    struct thread_policy actual = {.kind = THREAD_RR};
     ck_assert_int_eq(thread_policy_set(0, &other), 0);
-    ck_assert_int_eq(thread_policy_get(0, &told), 0);
-    ck_assert_int_eq(told.kind, THREAD_OTHER);
+    ck_assert_int_eq(thread_policy_get(0, &actual), 0);
+    ck_assert_int_eq(actual.kind, THREAD_OTHER);
 }
 END_TEST
 
 START_TEST(thread_that_does_not_exist_is_an_error)
 {
     static const struct thread_policy fifo = {.kind = THREAD_FIFO, .priority = 1};
-    struct thread_policy told;
+    struct thread_policy actual;
     ck_assert_int_eq(thread_policy_set(0x3ffffff0, &fifo), -ESRCH);
-    ck_assert_int_eq(thread_policy_get(0x3ffffff0, &told), -ESRCH);
+    ck_assert_int_eq(thread_policy_get(0x3ffffff0, &actual), -ESRCH);
 }
 END_TEST
 
