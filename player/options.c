@@ -48,7 +48,7 @@ static const struct argp_option option_table[] = {
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
     {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the main thread, which decodes and presents: other, fifo:PRIORITY, "
      "rr:PRIORITY or deadline:RUNTIME/PERIOD (ms)", 3},
-    {"cpu", KEY_CPU, "N", 0, "the main thread runs on this CPU, all others elsewhere", 3},
+    {"cpu", KEY_CPU, "N", 0, "the main thread runs on this CPU, the others on the other CPUs", 3},
     {"start", KEY_START, "TIME", 0, "begin at TIME", 4},
     {"length", KEY_LENGTH, "TIME", 0, "play for TIME, then end", 4},
     {"untimed", KEY_UNTIMED, NULL, 0, "play as fast as possible and without sound; deadlines stay in force", 4},
