@@ -218,7 +218,7 @@ static enum playback_end judge_end(const struct playback *playback)
     if (session->decoder && !session->audio && session->presenter.decode_errors)
         log_error("%s: no picture could be decoded; the file is damaged", path);
     else
-        log_error("%s: there is nothing in it that could be played; it is cut off or damaged", path);
+        log_error("%s: it contains nothing that can be played; it is truncated or damaged", path);
     return PLAYBACK_UNPLAYABLE;
 }
 
@@ -244,7 +244,7 @@ static void save_on_exit(void)
     if (!playback)
         return;
     interrupted_by_exit = NULL;
-    log_error("%s: playing was broken off: the display is gone", playback->session.setup->path);
+    log_error("%s: playing was stopped: the display was lost", playback->session.setup->path);
     session_write_record(&playback->session, "display lost");
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preloaded KIND N: a program that knows nothing of libdlex-guard. It aborts N naive loops over the
- * heap, a stream or a mutex, or N computations, beside a second thread that does the same in peace,
- * and says how far it came. preloaded.sh runs it with the guard; docs/guard.md shows it without.
+ * preloaded KIND N: a program that is written without libdlex-guard. It aborts N naive loops over the
+ * heap, a stream or a mutex, or N computations, while a second thread runs the same loop without
+ * aborts. It prints how many aborts it reached. preloaded.sh runs it with the guard; docs/guard.md shows
+ * it without.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +22,7 @@ static FILE *stream;
 static volatile int aborts;
 static volatile bool over;
 
-/* A slot is empty while its memory goes: the abort must not leave a pointer that is freed again. */
+/* A slot is emptied before its memory is freed, so an abort cannot leave a pointer that is freed again. */
 static void use_heap(void)
 {
     static __thread void *volatile slots[16];
@@ -57,7 +58,8 @@ static const struct {
     { "computation", compute },
 };
 
-/* Whatever ends the program, it says first how far it came; stdio may be what is broken. */
+/* Before a signal ends the program, prints how many aborts it reached. Uses write, because stdio may be
+ * broken. */
 static void on_end(int signo)
 {
     char text[80];
@@ -74,7 +76,7 @@ static void *bystander(void *use)
     return NULL;
 }
 
-/* After an abort the thread goes on, without a deadline; that is where it may stand still. */
+/* After an abort the thread uses the resource once more, without a deadline. There it may hang. */
 static void abort_once(void (*use)(void), int64_t ns)
 {
     dlex_try_within_rel(ns) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# preloaded.sh GUARD DYNAMIC STATIC: a guard that is preloaded protects the program that uses libdlex.so, and warns
-# where it cannot, in the program with a libdlex.a inside.
+# preloaded.sh GUARD DYNAMIC STATIC: a preloaded guard protects the program DYNAMIC, which uses libdlex.so. In the program
+# STATIC, which contains libdlex.a, it can only warn.
 set -eu
 guard=$1 dynamic=$2 static=$3
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The heap with libdlex-guard. Not here: what libc allocates by itself (the storm has it); memory
- * that a program loses because it is aborted between the return of malloc and the assignment, which
- * no guard can see. The linker puts our functions between the guard and libc (--wrap).
+ * The heap with libdlex-guard. Not here: allocations by libc itself (the storm tests them); memory that
+ * a program loses because it is aborted between the return of malloc and the assignment, which no guard
+ * can prevent. The linker puts functions of this file between the guard and libc (--wrap).
  */
 #include <errno.h>
 #include <malloc.h>
@@ -12,7 +12,7 @@
 
 #include "dlex_testing.h"
 
-/* GUARD_ALLOCATOR is the prefix of the functions to which the guard's lead. */
+/* GUARD_ALLOCATOR is the prefix of the functions that the guard calls. */
 #define PASTE_(prefix, allocator, fn) prefix##allocator##fn
 #define PASTE(prefix, allocator, fn) PASTE_(prefix, allocator, fn)
 #define REAL(fn) PASTE(__real_, GUARD_ALLOCATOR, fn)
@@ -25,7 +25,7 @@ void WRAP(free)(void *memory);
 
 static __thread int64_t burn_until_ns; /* the next malloc lasts until then */
 static __thread volatile int unprotected;
-static void *volatile long_malloc; /* what that returned */
+static void *volatile long_malloc; /* what that malloc returned */
 static volatile bool given_back;
 
 void *WRAP(malloc)(size_t size)
@@ -48,7 +48,7 @@ void WRAP(free)(void *memory)
     REAL(free)(memory);
 }
 
-START_TEST(deadline_inside_malloc_is_delivered_at_its_end_and_the_memory_given_back)
+START_TEST(deadline_inside_malloc_is_delivered_at_its_end_and_the_memory_is_freed)
 {
     log_clear();
     const int64_t deadline_ns = dlex_now_ns() + SOON;
@@ -64,7 +64,7 @@ START_TEST(deadline_inside_malloc_is_delivered_at_its_end_and_the_memory_given_b
 }
 END_TEST
 
-START_TEST(deadline_inside_malloc_in_a_section_waits_and_the_memory_stays)
+START_TEST(deadline_inside_malloc_in_a_section_waits_and_the_memory_is_kept)
 {
     log_clear();
     void *volatile memory = NULL;
@@ -85,7 +85,7 @@ START_TEST(deadline_inside_malloc_in_a_section_waits_and_the_memory_stays)
 }
 END_TEST
 
-/* Nobody uses what such a loop leaves behind: each block of memory is forgotten by the abort. */
+/* The memory that such a loop leaves behind is never used again: the abort loses the pointers to it. */
 static void allocate_for_ever(unsigned seed)
 {
     enum { SLOTS = 32 };
@@ -114,12 +114,12 @@ START_TEST(naive_allocation_loops_are_aborted_at_any_instruction_and_the_heap_st
     }
     ck_assert_int_eq(aborts, 5000);
     ck_assert_int_eq(unprotected, 0);
-    /* Walks all the free lists: glibc ends the program where they are inconsistent. */
+    /* Walks all free lists: glibc ends the program if they are inconsistent. */
     malloc_trim(0);
 }
 END_TEST
 
-START_TEST(family_behaves_as_the_manual_says)
+START_TEST(malloc_family_behaves_as_its_manual_page_says)
 {
     void *memory = NULL;
     ck_assert_int_eq(posix_memalign(&memory, 64, 10), 0);
@@ -152,7 +152,7 @@ START_TEST(family_behaves_as_the_manual_says)
 }
 END_TEST
 
-START_TEST(no_memory_is_told_by_null_and_errno)
+START_TEST(lack_of_memory_is_reported_by_null_and_errno)
 {
     const volatile size_t all = PTRDIFF_MAX;
     errno = 0;
@@ -177,11 +177,11 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        deadline_inside_malloc_is_delivered_at_its_end_and_the_memory_given_back,
-        deadline_inside_malloc_in_a_section_waits_and_the_memory_stays,
+        deadline_inside_malloc_is_delivered_at_its_end_and_the_memory_is_freed,
+        deadline_inside_malloc_in_a_section_waits_and_the_memory_is_kept,
         naive_allocation_loops_are_aborted_at_any_instruction_and_the_heap_stays_whole,
-        family_behaves_as_the_manual_says,
-        no_memory_is_told_by_null_and_errno,
+        malloc_family_behaves_as_its_manual_page_says,
+        lack_of_memory_is_reported_by_null_and_errno,
         NULL,
     };
     return suite_run("libdlex-guard heap", 120, tests);

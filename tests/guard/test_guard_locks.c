@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Locks with libdlex-guard: counted, never left held, and their waits left at the deadline. Not
- * here: locks between processes; mutexes with priority inheritance. */
+/* Locks with libdlex-guard: they are counted and never left held, and waits for them end at the deadline.
+ * Not here: locks between processes; mutexes with priority inheritance. */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@ static pthread_spinlock_t spinlock;
 static mtx_t c11_mutex;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 
-/* Any lock of the above, behind one pair of functions. */
+/* One of these locks, as a pair of functions. */
 struct lock {
     int (*take)(void);
     int (*give)(void);
@@ -81,7 +81,7 @@ static void *hold(void *lock)
 
 static pthread_t start_holder(const struct lock *lock)
 {
-    /* A reader would not keep a reader out. */
+    /* For the read lock the holder takes the write lock, because a reader does not block a reader. */
     taken = give_up = false;
     pthread_t thread;
     const struct lock *const held = lock == &read_lock ? &write_lock : lock;
@@ -97,7 +97,7 @@ static void end_holder(pthread_t thread)
     pthread_join(thread, NULL);
 }
 
-START_TEST(wait_for_a_lock_is_left_at_the_deadline)
+START_TEST(wait_for_a_lock_ends_at_the_deadline)
 {
     const struct lock *const lock = locks[_i];
     const pthread_t holder = start_holder(lock);
@@ -156,7 +156,7 @@ static struct timespec on(clockid_t clock, int64_t from_now_ns)
     return (struct timespec){ time.tv_sec + ns / 1000000000, ns % 1000000000 };
 }
 
-START_TEST(own_time_out_that_comes_first_is_told_as_such)
+START_TEST(time_out_of_the_call_before_the_deadline_is_reported_as_time_out)
 {
     const pthread_t holder = start_holder(&mutex_lock);
     volatile int timed = 0, clocked = 0;
@@ -173,8 +173,8 @@ START_TEST(own_time_out_that_comes_first_is_told_as_such)
 }
 END_TEST
 
-/* Also before one so far away that nanoseconds do not hold it. */
-START_TEST(deadline_that_comes_before_the_own_time_out_is_a_violation)
+/* The time-out may also be so far away that an int64_t of nanoseconds cannot hold it. */
+START_TEST(deadline_before_the_time_out_of_the_call_is_a_violation)
 {
     const struct timespec far[] = { on(CLOCK_REALTIME, HOUR), { .tv_sec = LONG_MAX / 2 } };
     const pthread_t holder = start_holder(&mutex_lock);
@@ -190,7 +190,7 @@ START_TEST(deadline_that_comes_before_the_own_time_out_is_a_violation)
 }
 END_TEST
 
-START_TEST(recursive_and_checking_mutexes_keep_their_ways)
+START_TEST(recursive_and_error_checking_mutexes_work_as_without_the_guard)
 {
     pthread_mutexattr_t attr;
     pthread_mutexattr_init(&attr);
@@ -251,7 +251,7 @@ static bool is_free(pthread_mutex_t *a_mutex)
     return free;
 }
 
-static pthread_cond_t monotonic_cond; /* its attribute says which clock timedwait means */
+static pthread_cond_t monotonic_cond; /* its attribute sets the clock of timedwait */
 
 static void make_conditions(void)
 {
@@ -275,7 +275,7 @@ static int wait_somehow(enum how how, int64_t own_ns)
     }
 }
 
-START_TEST(wait_on_a_condition_is_left_at_the_deadline_without_the_mutex)
+START_TEST(wait_on_a_condition_ends_at_the_deadline_without_the_mutex)
 {
     log_clear();
     volatile bool mutex_was_free = false;
@@ -294,7 +294,7 @@ START_TEST(wait_on_a_condition_is_left_at_the_deadline_without_the_mutex)
 }
 END_TEST
 
-START_TEST(own_time_out_of_a_condition_comes_first)
+START_TEST(time_out_of_a_condition_before_the_deadline_is_reported)
 {
     volatile int err = 0;
     dlex_try_within_rel(HOUR) {
@@ -327,7 +327,7 @@ START_TEST(wait_on_a_condition_with_a_second_mutex_held_runs_to_its_end)
 }
 END_TEST
 
-/* Tokens are handed over under the mutex; a consumer that is aborted while it waits takes none. */
+/* Tokens are handed over under the mutex. A consumer that is aborted while it waits takes no token. */
 enum { TOKENS = 20000 };
 static int put, got;
 
@@ -367,7 +367,7 @@ static void *consume(void *unused)
     return unused;
 }
 
-START_TEST(no_token_is_lost_between_consumers_that_are_aborted)
+START_TEST(no_token_is_lost_when_consumers_are_aborted)
 {
     put = got = 0;
     pthread_t consumers[3];
@@ -379,7 +379,7 @@ START_TEST(no_token_is_lost_between_consumers_that_are_aborted)
         pthread_cond_signal(&cond);
         pthread_mutex_unlock(&mutex);
     }
-    /* A lost wake-up would leave a token and sleeping consumers; aborted ones look again. */
+    /* A lost wake-up would leave a token while consumers sleep. Aborted consumers check again. */
     while (!all_are_got())
         usleep(1000);
     pthread_cond_broadcast(&cond);
@@ -400,8 +400,8 @@ static void *wait_again_and_again(void *unused)
     return NULL;
 }
 
-/* A lock that is left held inside the condition variable shows in the last wake-up, which hangs. */
-START_TEST(waking_others_is_never_left_half_done)
+/* If a lock inside the condition variable were left held, the last wake-up would hang. */
+START_TEST(waking_others_is_never_interrupted_half_way)
 {
     pthread_t waiters[2];
     give_up = false;
@@ -433,17 +433,17 @@ int main(void)
     TCase *const tests = tcase_create("locks");
     tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, violation_waits_until_the_lock_is_released, 0, LOCKS);
-    tcase_add_loop_test(tests, wait_for_a_lock_is_left_at_the_deadline, 0, INTERRUPTIBLE);
+    tcase_add_loop_test(tests, wait_for_a_lock_ends_at_the_deadline, 0, INTERRUPTIBLE);
     tcase_add_test(tests, wait_for_a_second_lock_is_not_interrupted);
-    tcase_add_test(tests, own_time_out_that_comes_first_is_told_as_such);
-    tcase_add_loop_test(tests, deadline_that_comes_before_the_own_time_out_is_a_violation, 0, 2);
-    tcase_add_test(tests, recursive_and_checking_mutexes_keep_their_ways);
+    tcase_add_test(tests, time_out_of_the_call_before_the_deadline_is_reported_as_time_out);
+    tcase_add_loop_test(tests, deadline_before_the_time_out_of_the_call_is_a_violation, 0, 2);
+    tcase_add_test(tests, recursive_and_error_checking_mutexes_work_as_without_the_guard);
     tcase_add_test(tests, mutex_of_a_dead_owner_counts_as_held);
-    tcase_add_loop_test(tests, wait_on_a_condition_is_left_at_the_deadline_without_the_mutex, 0,
+    tcase_add_loop_test(tests, wait_on_a_condition_ends_at_the_deadline_without_the_mutex, 0,
                         HOWS);
-    tcase_add_loop_test(tests, own_time_out_of_a_condition_comes_first, TIMED, HOWS);
+    tcase_add_loop_test(tests, time_out_of_a_condition_before_the_deadline_is_reported, TIMED, HOWS);
     tcase_add_test(tests, wait_on_a_condition_with_a_second_mutex_held_runs_to_its_end);
-    tcase_add_test(tests, waking_others_is_never_left_half_done);
-    tcase_add_test(tests, no_token_is_lost_between_consumers_that_are_aborted);
+    tcase_add_test(tests, waking_others_is_never_interrupted_half_way);
+    tcase_add_test(tests, no_token_is_lost_when_consumers_are_aborted);
     return suite_run_case("libdlex-guard locks", tests, CK_FORK_GETENV);
 }

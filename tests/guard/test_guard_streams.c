@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Streams with libdlex-guard: each call runs in a section and does what libc's does. A stream whose
- * device is ours tells in what state it is called; glibc has no such streams of wide characters, so
- * of those it is only seen that they work. Not here: streams on terminals and pipes, whose calls
- * may wait.
+ * Streams with libdlex-guard: each call runs in a section and does what libc's call does. The test uses
+ * a stream with functions of its own (fopencookie), which record whether they run in a section. glibc has
+ * no such streams of wide characters, so for wide functions the test checks only that they work. Not
+ * here: streams on terminals and pipes, whose calls may wait.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "dlex_testing.h"
 
-/* What _FORTIFY_SOURCE calls; no header has them. */
+/* Functions that _FORTIFY_SOURCE calls. No header declares them. */
 int __fprintf_chk(FILE *f, int flag, const char *format, ...);
 int __vfprintf_chk(FILE *f, int flag, const char *format, va_list ap);
 int __sprintf_chk(char *s, int flag, size_t room, const char *format, ...);
@@ -29,7 +29,7 @@ int _IO_getc(FILE *f);
 
 static int calls, unprotected_calls;
 static char written[64];
-static const char *food; /* what the device gives, over and over */
+static const char *food; /* text that the device returns again and again */
 static size_t eaten;
 
 static void feed(const char *text)
@@ -72,7 +72,7 @@ static int device_seek(void *unused, off64_t *at, int whence)
 
 static FILE *device;
 
-/* Without a buffer (_IONBF) each call on it reaches the device. */
+/* Without a buffer (_IONBF) each call on the stream reaches the device. */
 static void open_device(const char *mode, int buffering)
 {
     const cookie_io_functions_t io = { device_read, device_write, device_seek, NULL };
@@ -107,7 +107,7 @@ static int vfprintf_chk_to(FILE *f, const char *format, ...)
     return n;
 }
 
-START_TEST(everything_that_writes_does_so_in_a_section)
+START_TEST(every_function_that_writes_runs_in_a_section)
 {
     open_device("w", _IONBF);
     const int a = fprintf(device, "%d%s", 12, "3");
@@ -128,7 +128,7 @@ START_TEST(everything_that_writes_does_so_in_a_section)
 }
 END_TEST
 
-START_TEST(what_is_in_a_buffer_is_written_in_a_section)
+START_TEST(buffered_data_is_written_in_a_section)
 {
     open_device("w", _IOFBF);
     fputs("1", device);
@@ -146,7 +146,7 @@ START_TEST(what_is_in_a_buffer_is_written_in_a_section)
 }
 END_TEST
 
-START_TEST(everything_that_reads_does_so_in_a_section)
+START_TEST(every_function_that_reads_runs_in_a_section)
 {
     open_device("r", _IONBF);
     feed("1");
@@ -177,7 +177,7 @@ START_TEST(everything_that_reads_does_so_in_a_section)
 }
 END_TEST
 
-START_TEST(wide_characters_are_written_and_read_as_ever)
+START_TEST(wide_characters_are_written_and_read_as_without_the_guard)
 {
     FILE *const file = tmpfile();
     fputwc(L'a', file);
@@ -199,7 +199,7 @@ START_TEST(wide_characters_are_written_and_read_as_ever)
 }
 END_TEST
 
-START_TEST(strings_are_formatted_and_scanned_as_ever)
+START_TEST(strings_are_formatted_and_scanned_as_without_the_guard)
 {
     char text[32], *made = NULL;
     wchar_t wide[32];
@@ -224,7 +224,7 @@ START_TEST(strings_are_formatted_and_scanned_as_ever)
 }
 END_TEST
 
-START_TEST(position_and_state_of_a_file_are_as_ever)
+START_TEST(position_and_state_of_a_file_are_as_without_the_guard)
 {
     FILE *const file = tmpfile();
     fputs("0123456789", file);
@@ -253,7 +253,7 @@ static void print_for_ever(FILE *stream)
         fprintf(stream, "a line that is %s or %s, %d%%\n", "whole", "absent", 100);
 }
 
-/* Returns how many lines were printed, and how many of them are not what they should be. */
+/* Returns how many lines were printed, and sets *torn to how many of them are wrong. */
 static int count_lines(const char *text, int *torn)
 {
     int lines = 0;
@@ -295,12 +295,12 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        everything_that_writes_does_so_in_a_section,
-        what_is_in_a_buffer_is_written_in_a_section,
-        everything_that_reads_does_so_in_a_section,
-        wide_characters_are_written_and_read_as_ever,
-        strings_are_formatted_and_scanned_as_ever,
-        position_and_state_of_a_file_are_as_ever,
+        every_function_that_writes_runs_in_a_section,
+        buffered_data_is_written_in_a_section,
+        every_function_that_reads_runs_in_a_section,
+        wide_characters_are_written_and_read_as_without_the_guard,
+        strings_are_formatted_and_scanned_as_without_the_guard,
+        position_and_state_of_a_file_are_as_without_the_guard,
         lines_printed_in_aborted_loops_are_whole,
         NULL,
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Resources that an aborted block gives back. Not here: mutexes (scoped_mutexes); libdlex-guard, with
- * which the calls on a stream or a heap between acquisition and release may be interrupted too; lack
- * of memory for a record. */
+/* Resources that are released when their block is aborted. Not here: mutexes (scoped_mutexes); interrupted
+ * calls on a stream or a heap between acquisition and release, which need libdlex-guard; lack of memory
+ * for a record. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -14,7 +14,7 @@
 
 dlex_define_exception(some_error) dlex_extends(dlex_exception);
 
-/* A resource is a letter; giving it back logs it. */
+/* A resource is a letter. Its release writes the letter to the log. */
 static void give_back(void *letter)
 {
     log_mark(*(const char *)letter);
@@ -47,7 +47,7 @@ START_TEST(aborted_block_releases_newest_first_and_before_its_finally)
 }
 END_TEST
 
-START_TEST(what_the_body_released_or_forgot_is_not_released_again)
+START_TEST(resource_that_the_body_released_or_forgot_is_not_released_again)
 {
     log_clear();
     static char a[] = "a", b[] = "b", c[] = "c";
@@ -85,7 +85,7 @@ START_TEST(resources_of_a_body_that_ended_pass_to_the_block_around_it)
 }
 END_TEST
 
-START_TEST(resources_of_an_outermost_body_that_ended_are_the_programs)
+START_TEST(resources_of_an_outermost_body_that_ended_belong_to_the_program)
 {
     log_clear();
     dlex_try {
@@ -133,7 +133,7 @@ START_TEST(violation_of_an_outer_block_releases_block_by_block)
 }
 END_TEST
 
-START_TEST(what_a_handler_acquires_belongs_to_the_block_around)
+START_TEST(resource_acquired_in_a_handler_belongs_to_the_block_around)
 {
     log_clear();
     dlex_try {
@@ -181,7 +181,7 @@ static void leave_by_break(void)
     }
 }
 
-START_TEST(leaving_a_body_early_is_no_abort)
+START_TEST(leaving_a_body_early_does_not_release_its_resources)
 {
     log_clear();
     dlex_try {
@@ -197,8 +197,8 @@ START_TEST(leaving_a_body_early_is_no_abort)
 }
 END_TEST
 
-/* A record that an open block was opened after goes, and its memory serves the next one. */
-START_TEST(record_that_went_while_an_inner_block_is_open_confuses_nothing)
+/* Removes a record that is older than an open block. The next record uses the same memory. */
+START_TEST(record_removed_while_an_inner_block_is_open_does_no_harm)
 {
     log_clear();
     static char a[] = "a", b[] = "b";
@@ -267,10 +267,10 @@ static void *end_and_tell(void *unused)
     return end_in_a_block(unused);
 }
 
-START_TEST(thread_that_ends_in_a_block_gives_back_what_the_block_has)
+START_TEST(thread_that_ends_in_a_block_releases_the_resources_of_the_block)
 {
     dlex_try {
-        acquire("k"); /* makes the library's key, so that it is before ours */
+        acquire("k"); /* creates the library's key before that of the test */
     } dlex_end
     ck_assert_int_eq(pthread_key_create(&last_words, keep_log), 0);
     pthread_t thread;
@@ -340,7 +340,7 @@ static int64_t bytes_in_use(void)
     return (int64_t)mallinfo2().uordblks;
 }
 
-START_TEST(storm_over_memory_leaks_none)
+START_TEST(storm_over_memory_leaks_no_memory)
 {
     volatile int64_t after_few = 0;
     volatile int aborts = 0;
@@ -354,7 +354,7 @@ START_TEST(storm_over_memory_leaks_none)
         } dlex_end
     }
     ck_assert_int_eq(aborts, 5000);
-    /* Caches of the allocator hold some; a leak would be a block an abort. */
+    /* The caches of the allocator keep some memory. A leak would lose one block for each abort. */
     ck_assert_int_lt(bytes_in_use() - after_few, 300 * 1000);
 }
 END_TEST
@@ -363,17 +363,17 @@ int main(void)
 {
     const TTest *const tests[] = {
         aborted_block_releases_newest_first_and_before_its_finally,
-        what_the_body_released_or_forgot_is_not_released_again,
+        resource_that_the_body_released_or_forgot_is_not_released_again,
         resources_of_a_body_that_ended_pass_to_the_block_around_it,
-        resources_of_an_outermost_body_that_ended_are_the_programs,
+        resources_of_an_outermost_body_that_ended_belong_to_the_program,
         violation_of_an_outer_block_releases_block_by_block,
-        what_a_handler_acquires_belongs_to_the_block_around,
-        leaving_a_body_early_is_no_abort,
-        record_that_went_while_an_inner_block_is_open_confuses_nothing,
+        resource_acquired_in_a_handler_belongs_to_the_block_around,
+        leaving_a_body_early_does_not_release_its_resources,
+        record_removed_while_an_inner_block_is_open_does_no_harm,
         outside_blocks_the_functions_are_the_plain_calls,
-        thread_that_ends_in_a_block_gives_back_what_the_block_has,
+        thread_that_ends_in_a_block_releases_the_resources_of_the_block,
         storm_over_files_leaks_no_descriptor,
-        storm_over_memory_leaks_none,
+        storm_over_memory_leaks_no_memory,
         NULL,
     };
     return suite_run("libdlex scoped resources", 120, tests);

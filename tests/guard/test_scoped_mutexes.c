@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Mutexes that aborted blocks give back, and the waits for them. Not here: mutexes that
- * libdlex-guard counts (locks); what a block gives back in general (scoped). */
+/* Mutexes that are unlocked when their block is aborted, and waits for them. Not here: mutexes that
+ * libdlex-guard counts (locks); the release of resources in general (scoped). */
 #include <pthread.h>
 
 #include "dlex_testing.h"
@@ -45,7 +45,7 @@ START_TEST(mutex_of_an_aborted_block_is_unlocked)
 }
 END_TEST
 
-START_TEST(wait_for_a_mutex_is_left_at_the_deadline_without_it)
+START_TEST(wait_for_a_mutex_ends_at_the_deadline_without_the_mutex)
 {
     log_clear();
     pthread_mutex_lock(&mutex);
@@ -66,7 +66,7 @@ START_TEST(wait_for_a_mutex_is_left_at_the_deadline_without_it)
 }
 END_TEST
 
-/* Unlocks from another thread what the first one waits for, some time after its deadline. */
+/* Another thread holds the mutex, and unlocks it some time after the deadline of the waiting thread. */
 static void *hold_beyond(void *deadline_ns)
 {
     pthread_mutex_lock(&mutex);
@@ -107,8 +107,8 @@ START_TEST(wait_for_a_mutex_in_a_section_is_not_interrupted)
 }
 END_TEST
 
-/* The outer block has expired and is held back by the island; the wait must neither end at a
- * deadline in the past nor spin there, which would cost all of SOON in CPU time. */
+/* The outer block has expired, but the island delays its violation. The wait must not end at that past
+ * deadline, and must not spin, which would use CPU time for all of SOON. */
 START_TEST(wait_for_a_mutex_in_an_island_ignores_the_blocks_outside)
 {
     static volatile int64_t shared_ns;
@@ -163,7 +163,7 @@ static void *storm_of_counters(void *pair)
     return NULL;
 }
 
-START_TEST(storm_over_a_mutex_of_four_threads_leaves_it_free_and_the_data_whole)
+START_TEST(storm_of_four_threads_over_a_mutex_leaves_it_free_and_the_data_whole)
 {
     static struct pair pair;
     pthread_t threads[4];
@@ -182,10 +182,10 @@ int main(void)
 {
     const TTest *const tests[] = {
         mutex_of_an_aborted_block_is_unlocked,
-        wait_for_a_mutex_is_left_at_the_deadline_without_it,
+        wait_for_a_mutex_ends_at_the_deadline_without_the_mutex,
         wait_for_a_mutex_in_a_section_is_not_interrupted,
         wait_for_a_mutex_in_an_island_ignores_the_blocks_outside,
-        storm_over_a_mutex_of_four_threads_leaves_it_free_and_the_data_whole,
+        storm_of_four_threads_over_a_mutex_leaves_it_free_and_the_data_whole,
         NULL,
     };
     return suite_run("libdlex scoped mutexes", 120, tests);

@@ -23,7 +23,7 @@ class BadFiles(Case):
     def test_text_file(self):
         path = self.dir / "text.mp4"
         path.write_text("This is no film.\n" * 100)
-        self.expect(play(*NULL, path), 2, "text.mp4", "no media file")
+        self.expect(play(*NULL, path), 2, "text.mp4", "as a media file")
 
     def test_directory(self):
         self.expect(play(*NULL, self.dir), 2, str(self.dir))

@@ -69,7 +69,7 @@ class Pictures(Case):
 
     def test_a_codec_without_a_gate_says_so_and_plays(self):
         run = play("--vo=null", "--untimed", clip("mpeg4_small"))
-        self.expect(run, 0, "cannot be abandoned in the middle")
+        self.expect(run, 0, "cannot be aborted in the middle")
 
 
 class Records(Case):
@@ -231,7 +231,7 @@ class Display(Case):
         server.kill()
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, err)
-        self.assertIn("the display is gone", err)
+        self.assertIn("the display was lost", err)
         run, rows = self.record()
         self.assertEqual(run["ended"], "display lost")
         self.assertGreater(count(rows, "shown"), 0)

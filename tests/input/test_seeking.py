@@ -126,7 +126,7 @@ class Starts(Case):
                 whole = path.read_bytes()
                 path.write_bytes(whole[:whole.index(b"mdat") + 4])
                 run = play(*NULL, f"--record={self.dir}/record", path)
-                self.expect(run, 2, path.name, "nothing in it")
+                self.expect(run, 2, path.name, "nothing that can be played")
                 self.assertFalse((self.dir / "record" / "run.json").exists())
 
     def test_pictures_without_a_decoder_are_not_called_missing(self):
@@ -134,7 +134,7 @@ class Starts(Case):
         path = self.dir / "strange.mp4"
         path.write_bytes(data.replace(b"avc1", b"zzz1"))
         run = play(*UNTIMED, path)
-        self.expect(run, 2, "no decoder", "only its sound is left")
+        self.expect(run, 2, "no decoder", "only its sound can be played")
         self.assertNotIn("has no pictures", run.stderr)
 
 

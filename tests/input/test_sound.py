@@ -97,7 +97,7 @@ class Sound(Case):
                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
         if run.returncode == 77:
             self.skipTest(run.stdout.strip())
-        self.expect(run, 1, "the sound is gone", "playing ends here")
+        self.expect(run, 1, "the sound was lost", "playing ends here")
         self.assertEqual(self.record()[0]["ended"], "sound lost")
 
     def sound_alone(self) -> Path:
@@ -133,13 +133,13 @@ class Reading(Case):
     def test_a_signal_ends_waiting_for_a_writer(self):
         process, _ = self.start_on_pipe()
         time.sleep(0.7)
-        self.assertIn("broken off", self.end_by_signal(process))
+        self.assertIn("reading was interrupted", self.end_by_signal(process))
 
     def test_a_signal_ends_waiting_for_the_streams(self):
         process, pipe = self.start_on_pipe()
         os.write(self.open_writer(pipe), Path(clip("mpegts_h264")).read_bytes()[:4000])
         time.sleep(0.7)
-        self.assertIn("broken off", self.end_by_signal(process))
+        self.assertIn("reading was interrupted", self.end_by_signal(process))
 
     def test_a_signal_ends_playing_that_waits_for_the_writer(self):
         film = self.dir / "film.ts"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Benchmark mode: bodies run to their end and are measured. This file is compiled in that mode,
- * dlex_testing.c is not. Not here: the report (test_dlex_report.c) and what measuring costs. */
+/* Benchmark mode: bodies run to their end and are measured. This file is compiled in that mode, but
+ * dlex_testing.c is not. Not here: the report (test_dlex_report.c), and the cost of measuring. */
 #define DLEX_BENCHMARK
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 
 dlex_define_exception(trouble) dlex_extends(dlex_exception);
 
-/* A block of a file that is not in this mode. */
+/* A block as in a file that is not compiled in this mode. */
 #define enforced_within_rel(ns) dlex_open_(dlex_begin_within_(&dlex_block_, (ns), DLEX_REL_))
 
-/* What is known of the sites in this function; of the first in the file, if it has several. */
+/* Returns what was measured at the site in this function; at the first one in the file, if it has several. */
 static const struct samples *samples_of(const char *function)
 {
     static struct site_total total;
@@ -95,7 +95,7 @@ START_TEST(constraint_needs_no_timer)
 }
 END_TEST
 
-START_TEST(body_has_all_the_time_there_is)
+START_TEST(remaining_time_ignores_a_measured_constraint)
 {
     volatile int64_t remaining_ns = 0, deadline_ns = 0;
     dlex_try_within_rel(MS) {
@@ -116,7 +116,7 @@ static void enter_within(int64_t ns, int64_t burn_ns)
     } dlex_end
 }
 
-START_TEST(missed_are_those_that_took_longer_than_their_constraint)
+START_TEST(bodies_longer_than_their_constraint_count_as_missed)
 {
     dlex_benchmark_reset();
     enter_within(HOUR, 0);
@@ -141,7 +141,7 @@ static void enter_before(int64_t deadline_ns)
     } dlex_end
 }
 
-START_TEST(absolute_constraint_is_known_by_the_time_left_at_the_opening)
+START_TEST(absolute_constraint_is_reported_as_the_time_left_at_the_opening)
 {
     dlex_benchmark_reset();
     const int64_t before_ns = dlex_now_ns();
@@ -173,7 +173,7 @@ static void enter_with_cpu_time(int64_t ns, int64_t burn_cpu_ns)
     } dlex_end
 }
 
-START_TEST(wcet_is_held_against_cpu_time)
+START_TEST(wcet_is_compared_with_cpu_time)
 {
     dlex_benchmark_reset();
     enter_with_cpu_time(NAP_US * INT64_C(1000), 0);
@@ -198,7 +198,7 @@ static void enter_and_read(int64_t *wall_ns, int64_t *cpu_ns)
     } dlex_end
 }
 
-START_TEST(durations_lie_between_those_of_the_clocks_inside_and_outside)
+START_TEST(durations_are_between_those_measured_inside_and_outside)
 {
     for (volatile int i = 0; i < 20; i++) {
         dlex_benchmark_reset();
@@ -232,7 +232,7 @@ static void enter_and(const char *how)
     }
 }
 
-START_TEST(bodies_left_by_an_exception_are_counted_by_themselves)
+START_TEST(bodies_left_by_an_exception_are_counted_separately)
 {
     log_clear();
     dlex_benchmark_reset();
@@ -286,8 +286,8 @@ START_TEST(measured_island_keeps_the_section_around_it)
 }
 END_TEST
 
-/* Were the island closed, this would not end. */
-START_TEST(measured_island_is_open_to_constraints_inside_it)
+/* If the constraint did not interrupt the island, this test would not end. */
+START_TEST(constraint_inside_a_measured_island_is_enforced)
 {
     log_clear();
     dlex_try_within_disable();
@@ -351,7 +351,7 @@ START_TEST(threads_share_a_site_and_lose_nothing)
 }
 END_TEST
 
-/* Each has a site of its own, which two threads want to be the first in. */
+/* Each function has its own site, and two threads try to enter it first. */
 #define DEFINE_NEW_SITE(name)                                                                   \
     static void name(void)                                                                      \
     {                                                                                           \
@@ -380,8 +380,8 @@ static void *enter_new_sites(void *arg)
     return NULL;
 }
 
-/* A site that is linked twice makes the list a ring: this would not end. */
-START_TEST(site_is_linked_once_whoever_is_first)
+/* A site that is linked twice turns the list into a ring, and this test would not end. */
+START_TEST(site_is_linked_once_when_two_threads_enter_it_first)
 {
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, enter_new_sites, NULL), 0);
@@ -399,7 +399,7 @@ static void enter_copies(void)
     TWICE(dlex_try_within_rel(HOUR) { } dlex_end);
 }
 
-START_TEST(copies_of_one_place_are_one_site)
+START_TEST(copies_of_a_block_in_one_line_are_one_site)
 {
     dlex_benchmark_reset();
     enter_copies();
@@ -415,7 +415,7 @@ static void enter_and_reset(volatile uint64_t *entered)
     } dlex_end
 }
 
-START_TEST(reset_forgets_all_but_what_is_going_on)
+START_TEST(reset_forgets_all_except_bodies_that_are_running)
 {
     volatile uint64_t entered = 1;
     enter_within(HOUR, 0);
@@ -433,20 +433,20 @@ int main(void)
     const TTest *const tests[] = {
         body_runs_to_its_end_whatever_its_constraint_is,
         constraint_needs_no_timer,
-        body_has_all_the_time_there_is,
-        missed_are_those_that_took_longer_than_their_constraint,
-        absolute_constraint_is_known_by_the_time_left_at_the_opening,
-        wcet_is_held_against_cpu_time,
-        durations_lie_between_those_of_the_clocks_inside_and_outside,
-        bodies_left_by_an_exception_are_counted_by_themselves,
+        remaining_time_ignores_a_measured_constraint,
+        bodies_longer_than_their_constraint_count_as_missed,
+        absolute_constraint_is_reported_as_the_time_left_at_the_opening,
+        wcet_is_compared_with_cpu_time,
+        durations_are_between_those_measured_inside_and_outside,
+        bodies_left_by_an_exception_are_counted_separately,
         constraint_of_another_file_is_enforced_in_a_measured_body,
         measured_island_keeps_the_section_around_it,
-        measured_island_is_open_to_constraints_inside_it,
+        constraint_inside_a_measured_island_is_enforced,
         measured_cooperative_body_is_left_only_at_a_checkpoint,
         threads_share_a_site_and_lose_nothing,
-        site_is_linked_once_whoever_is_first,
-        copies_of_one_place_are_one_site,
-        reset_forgets_all_but_what_is_going_on,
+        site_is_linked_once_when_two_threads_enter_it_first,
+        copies_of_a_block_in_one_line_are_one_site,
+        reset_forgets_all_except_bodies_that_are_running,
         NULL,
     };
     setenv("DLEX_BENCHMARK", "/dev/null", 1);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that end inside blocks, by pthread_exit or cancellation. What is promised: the timer and
- * scoped resources are given back, finally parts do not run, and no constraint of the thread has
- * any effect any more. What is not, where the library cannot see that the thread is ending: a thread
- * that begins to end where a violation may come; the violation would jump back into the block. So the
- * ending stands in a protected section or in a cooperative block, or the constraints are far away.
- * Also handlers of libc's own: those of cancellation, and of set*id in all threads.
+ * Threads that end inside blocks, by pthread_exit or cancellation. The contract: the timer and scoped
+ * resources are released, finally parts do not run, and no constraint of the thread has any effect any
+ * more. The contract excludes a thread that begins to end where a violation may come, if the library
+ * cannot see that the thread is ending: the violation would jump back into the block. So here threads
+ * end in a protected section or in a cooperative block, or their constraints are far away. This file
+ * also tests violations that come in libc's own handlers, for cancellation and for set*id in all
+ * threads.
  *
  * Not here: timers that add up (test_dlex_threads.c), threads that come and go with an armed timer
  * (test_dlex_processes.c).
@@ -19,8 +20,8 @@
 
 enum { THREADS = 300 };
 
-/* AddressSanitizer is not told that the frames of a thread that ends are gone, and takes what comes
- * to lie there for their red zones. */
+/* AddressSanitizer does not learn that the frames of an ending thread are gone, and mistakes later
+ * contents of the stack for their red zones. */
 #define ENDS_HERE __attribute__((no_sanitize("address")))
 
 ENDS_HERE static void nap(int64_t ns)
@@ -29,7 +30,7 @@ ENDS_HERE static void nap(int64_t ns)
     nanosleep(&time, NULL);
 }
 
-/* What became of a thread that was cancelled after a while: PTHREAD_CANCELED, or its result. */
+/* Cancels a thread after ns. Returns how it ended: PTHREAD_CANCELED, or its result. */
 static void *cancelled_after(int64_t ns, void *(*run)(void *), void *arg)
 {
     pthread_t thread;
@@ -58,7 +59,7 @@ static void *type_after_a_violation(void *arg)
     return (void *)(intptr_t)(violated ? type : -1);
 }
 
-/* Inside such calls libc lets cancellation come at any instruction. */
+/* Inside calls that sleep, libc makes cancellation asynchronous. */
 START_TEST(violation_that_ends_a_sleep_leaves_cancellation_deferred)
 {
     pthread_t thread;
@@ -98,7 +99,7 @@ ENDS_HERE static void *be_cancelled_in_sections(void *arg)
     return NULL;
 }
 
-START_TEST(thread_cancelled_in_a_section_ends_whatever_expires)
+START_TEST(thread_cancelled_in_a_section_ends_even_if_a_deadline_expires)
 {
     for (int i = 0; i < THREADS; i++) {
         int64_t within_ns = 20000 + i * 7919 % 100000;
@@ -108,7 +109,7 @@ START_TEST(thread_cancelled_in_a_section_ends_whatever_expires)
 }
 END_TEST
 
-/* The signal of the cancellation and that of the violation come together where the section ends. */
+/* The signals of the cancellation and of the violation arrive together at the end of the section. */
 ENDS_HERE static void *be_cancelled_at_any_instruction_of_a_section(void *arg)
 {
     const int64_t within_ns = *(const int64_t *)arg;
@@ -154,8 +155,8 @@ static void *expire_all_the_time(void *unused)
     return unused;
 }
 
-/* glibc sets the ids of all threads by a signal to each, and waits for their answers. */
-START_TEST(setting_the_ids_of_all_threads_ends_whatever_expires)
+/* To set the ids of all threads, glibc sends a signal to each and waits for their answers. */
+START_TEST(setting_the_ids_of_all_threads_completes_even_if_deadlines_expire)
 {
     pthread_t threads[3];
     ids_are_set = false;
@@ -186,7 +187,7 @@ ENDS_HERE static void *be_cancelled_in_cooperative_blocks(void *arg)
     return NULL;
 }
 
-START_TEST(thread_cancelled_in_a_cooperative_block_ends_whatever_expires)
+START_TEST(thread_cancelled_in_a_cooperative_block_ends_even_if_a_deadline_expires)
 {
     for (int i = 0; i < THREADS; i++) {
         int64_t within_ns = 20000 + i * 7919 % 100000;
@@ -234,7 +235,7 @@ static void release(void *ending)
     ((struct ending *)ending)->releases++;
 }
 
-/* Runs when the frames with the blocks are gone; the deadline passes here. */
+/* Runs after the frames with the blocks are gone. The deadline passes in this function. */
 static void destroy_slowly(void *ending)
 {
     struct ending *const e = ending;
@@ -265,7 +266,7 @@ ENDS_HERE static void *end_in_two_blocks(void *arg)
     return NULL;
 }
 
-START_TEST(thread_that_ends_in_blocks_gives_back_what_is_scoped_and_nothing_else_runs)
+START_TEST(thread_that_ends_in_blocks_releases_scoped_resources_and_runs_nothing_else)
 {
     ck_assert_int_eq(pthread_key_create(&application_key, destroy_slowly), 0);
     for (int i = 0; i < 20; i++) {
@@ -283,7 +284,8 @@ START_TEST(thread_that_ends_in_blocks_gives_back_what_is_scoped_and_nothing_else
 }
 END_TEST
 
-/* Its key is older than that of the library, so it runs first. Its frame covers those that are gone. */
+/* This key is older than that of the library, so its destructor runs first. The frame of the destructor
+ * covers the frames that are gone. */
 static pthread_key_t early_key;
 
 static void open_where_blocks_were(void *violations)
@@ -313,7 +315,7 @@ ENDS_HERE static void *end_in_a_section_round_a_block(void *violations)
     return NULL;
 }
 
-START_TEST(destructor_that_runs_before_the_librarys_finds_no_dead_blocks)
+START_TEST(destructor_that_runs_before_that_of_the_library_finds_no_dead_blocks)
 {
     int violations = 0;
     for (int i = 0; i < 20; i++) {
@@ -355,7 +357,7 @@ START_TEST(cleanup_handler_may_open_blocks_and_throw)
 }
 END_TEST
 
-/* Released by the library's destructor, and not by a signal handler at any instruction. */
+/* The resource must be released by the library's destructor, not by a signal handler at any instruction. */
 static volatile int released_in_cleanup;
 
 static void outlast_the_deadline(void *ending)
@@ -379,7 +381,7 @@ ENDS_HERE static void *end_before_the_deadline(void *arg)
     return NULL;
 }
 
-START_TEST(violation_that_comes_while_a_thread_ends_neither_brings_it_back_nor_releases)
+START_TEST(violation_while_a_thread_ends_neither_revives_it_nor_releases_resources)
 {
     struct ending e = { .within_ns = SOON };
     pthread_t thread;
@@ -400,15 +402,15 @@ int main(void)
         return 1;
     const TTest *const tests[] = {
         violation_that_ends_a_sleep_leaves_cancellation_deferred,
-        thread_cancelled_in_a_section_ends_whatever_expires,
+        thread_cancelled_in_a_section_ends_even_if_a_deadline_expires,
         cancellation_is_not_lost_when_it_comes_with_a_violation,
-        setting_the_ids_of_all_threads_ends_whatever_expires,
-        thread_cancelled_in_a_cooperative_block_ends_whatever_expires,
+        setting_the_ids_of_all_threads_completes_even_if_deadlines_expire,
+        thread_cancelled_in_a_cooperative_block_ends_even_if_a_deadline_expires,
         thread_cancelled_at_any_instruction_of_a_body_ends,
-        thread_that_ends_in_blocks_gives_back_what_is_scoped_and_nothing_else_runs,
-        destructor_that_runs_before_the_librarys_finds_no_dead_blocks,
+        thread_that_ends_in_blocks_releases_scoped_resources_and_runs_nothing_else,
+        destructor_that_runs_before_that_of_the_library_finds_no_dead_blocks,
         cleanup_handler_may_open_blocks_and_throw,
-        violation_that_comes_while_a_thread_ends_neither_brings_it_back_nor_releases,
+        violation_while_a_thread_ends_neither_revives_it_nor_releases_resources,
         NULL,
     };
     return suite_run("libdlex threads that end in blocks", 120, tests);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cooperative blocks and checkpoints. Not here: what a checkpoint costs. */
+/* Cooperative blocks and checkpoints. Not here: the cost of a checkpoint. */
 #include <string.h>
 
 #include "dlex_testing.h"
 
-/* The log of a scenario whose body has begun: on a busy machine its deadline may pass before. */
+/* Runs the scenario until its body has begun, and returns its log: on a busy machine the deadline may
+ * pass before the body. */
 static const char *log_once_begun(void (*scenario)(void))
 {
     for (int i = 0; i < 100; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Deadline blocks of one thread. Not here: protected sections, shields, and how late a
- * notification is, which is a measurement and no test. */
+/* Deadline blocks of one thread. Not here: protected sections and shields. How late a notification is
+ * can only be measured, not tested. */
 #include <errno.h>
 #include <fenv.h>
 #include <limits.h>
@@ -34,7 +34,7 @@ START_TEST(late_body_is_abandoned_and_its_violation_handled)
 }
 END_TEST
 
-START_TEST(body_in_time_meets_no_violation)
+START_TEST(body_that_ends_in_time_gets_no_violation)
 {
     log_clear();
     dlex_try_within_rel(HOUR) {
@@ -97,7 +97,7 @@ START_TEST(relative_time_that_overflows_means_never_or_at_once)
 }
 END_TEST
 
-START_TEST(outer_deadline_passes_inner_handlers_and_runs_their_finally_once)
+START_TEST(outer_deadline_skips_inner_handlers_and_runs_their_finally_once)
 {
     log_clear();
     dlex_try_within_rel(SOON) {
@@ -158,12 +158,12 @@ START_TEST(outer_deadline_still_holds_after_an_inner_violation)
     } dlex_handle dlex_when(dlex_deadline_violation) {
         log_mark('o');
     } dlex_end
-    /* On a busy machine the outer deadline may pass before both inner ones did. */
+    /* On a busy machine the outer deadline may pass before both inner deadlines. */
     ck_assert_int_eq(log_text()[strlen(log_text()) - 1], 'o');
 }
 END_TEST
 
-START_TEST(of_two_deadlines_that_passed_the_outermost_is_delivered)
+START_TEST(outermost_of_two_expired_deadlines_is_delivered)
 {
     log_clear();
     const int64_t deadline_ns = dlex_now_ns() + SOON;
@@ -182,7 +182,7 @@ START_TEST(of_two_deadlines_that_passed_the_outermost_is_delivered)
 }
 END_TEST
 
-START_TEST(violation_without_a_handler_goes_on_as_an_ordinary_exception)
+START_TEST(violation_without_a_handler_becomes_an_ordinary_exception)
 {
     log_clear();
     dlex_try {
@@ -237,7 +237,7 @@ START_TEST(handler_is_outside_its_own_constraint_and_inside_the_outer_one)
 }
 END_TEST
 
-START_TEST(finally_is_not_cut_by_an_outer_deadline)
+START_TEST(finally_is_not_interrupted_by_an_outer_deadline)
 {
     log_clear();
     const int64_t outer_ns = dlex_now_ns() + SOON;
@@ -427,18 +427,18 @@ int main(void)
 {
     const TTest *const tests[] = {
         late_body_is_abandoned_and_its_violation_handled,
-        body_in_time_meets_no_violation,
+        body_that_ends_in_time_gets_no_violation,
         handler_for_any_timing_violation_takes_a_deadline_violation,
         deadline_in_the_past_is_a_violation_before_the_body,
         relative_time_that_overflows_means_never_or_at_once,
-        outer_deadline_passes_inner_handlers_and_runs_their_finally_once,
+        outer_deadline_skips_inner_handlers_and_runs_their_finally_once,
         inner_deadline_is_handled_inside_and_the_outer_body_goes_on,
         outer_deadline_still_holds_after_an_inner_violation,
-        of_two_deadlines_that_passed_the_outermost_is_delivered,
-        violation_without_a_handler_goes_on_as_an_ordinary_exception,
+        outermost_of_two_expired_deadlines_is_delivered,
+        violation_without_a_handler_becomes_an_ordinary_exception,
         rethrown_violation_is_taken_by_the_next_handler_of_its_type,
         handler_is_outside_its_own_constraint_and_inside_the_outer_one,
-        finally_is_not_cut_by_an_outer_deadline,
+        finally_is_not_interrupted_by_an_outer_deadline,
         exception_ends_the_constraint_of_the_block_that_it_leaves,
         return_out_of_a_body_ends_its_constraint,
         leftover_expiry_does_not_disturb_a_sleep_after_idle,

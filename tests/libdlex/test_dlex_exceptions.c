@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Exceptions without any clock. Not here: deadlines, and what threads do to each other. */
+/* Exceptions without clocks. Not here: deadlines, and exceptions in several threads. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

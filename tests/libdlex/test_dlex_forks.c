@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks in the middle of what the library does once in a process or a thread: beside another thread,
- * and by a signal handler that returns in the child. This program slows down or interrupts the calls
- * of the library where it has functions of the same name. Each test runs in a process of its own, in
- * which nothing has happened yet. Not here: forks between blocks (test_dlex_processes.c) and with a
- * block open (test_dlex_threads.c). */
+/* Forks in the middle of the steps that the library takes once in a process or a thread: while another
+ * thread takes them, and in a signal handler that returns in the child. This program replaces some
+ * functions that the library calls, in order to slow down or interrupt these calls. Each test runs in
+ * its own process, in which nothing has happened yet. Not here: forks between blocks
+ * (test_dlex_processes.c) and with a block open (test_dlex_threads.c). */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 enum { HANG_S = 20 };
 
-/* Where the program gets in between. */
+/* The call of the library that the program slows down or interrupts. */
 enum place { NOWHERE, IN_TAKING_THE_SIGNAL, IN_CREATING, IN_ARMING };
 static volatile enum place place;
 static volatile bool reached;
@@ -33,7 +33,7 @@ static void stop_at(enum place here)
         raise(SIGUSR1);
 }
 
-/* The next function of the name in the program, the C library's or the sanitizer's. */
+/* Finds the next function of this name: that of the C library or of the sanitizer. */
 #define NEXT(function, result, ...)                                                             \
     static result (*next)(__VA_ARGS__);                                                         \
     if (!next)                                                                                  \
@@ -94,14 +94,14 @@ static int abort_one_block(void)
     return aborted;
 }
 
-/* 0 when the process has ended as it should. */
+/* Returns 0 if the process has ended as it should. */
 static int status_of(pid_t child)
 {
     int status = -1;
     return waitpid(child, &status, 0) == child ? status : -1;
 }
 
-/* libcheck handles SIGALRM, by an end of all processes here. */
+/* libcheck has a handler for SIGALRM, which would end all processes of this program. */
 static void end_if_hanging(unsigned seconds)
 {
     signal(SIGALRM, SIG_DFL);
@@ -159,7 +159,7 @@ static void *open_one_block(void *unused)
     return unused;
 }
 
-/* The first thread has installed the handler, and waits; the others find it. */
+/* The first thread has installed the handler, and waits. The others find the handler installed. */
 static int threads_begin_together(void)
 {
     enum { THREADS = 8 };
@@ -190,7 +190,7 @@ static void fork_and_return(int number)
         end_if_hanging(HANG_S / 2);
 }
 
-/* The block that was being opened when the handler forked, and two more, end in time in both. */
+/* In both processes the block that was being opened during the fork, and two more, are aborted in time. */
 static int fork_in_handler(enum place where)
 {
     const struct sigaction action = { .sa_handler = fork_and_return };

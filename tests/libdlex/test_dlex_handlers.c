@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Signal handlers of the application, and calls that change the signal mask for a moment, when a
- * deadline passes in them. Not here: installing handlers and choosing the signal (signals). */
+/* Deadlines that pass in signal handlers of the application, and in calls that change the signal mask
+ * for a moment. Not here: installing handlers and choosing the signal (signals). */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ static void change_mask(int how, int signo)
     pthread_sigmask(how, &set, NULL);
 }
 
-/* The usual idiom: a signal is blocked everywhere, and let in where the program sleeps. */
+/* The usual idiom: a signal is blocked everywhere, except in the call in which the program sleeps. */
 enum { PPOLL, PSELECT, SIGSUSPEND, EPOLL_PWAIT, CALLS };
 
 static void sleep_in(int call, int epoll, const sigset_t *mask)
@@ -83,7 +83,7 @@ START_TEST(mask_that_the_body_changed_itself_stays_changed)
 }
 END_TEST
 
-/* What a handler of dlex_sigaction does when the deadline of the interrupted block has passed. */
+/* Actions of a handler of dlex_sigaction after the deadline of the interrupted block has passed. */
 enum { OPENS, OPENS_LATE, OPENS_COOPERATIVE, OPENS_SHIELDED, CHECKS, ENABLES, HANDLERS };
 static volatile int what;
 static volatile int64_t outer_deadline_ns;
@@ -150,7 +150,7 @@ static void be_interrupted(void)
     } dlex_end
 }
 
-START_TEST(handler_runs_to_its_end_whatever_it_opens_and_the_violation_comes_then)
+START_TEST(handler_that_opens_any_block_runs_to_its_end_before_the_violation)
 {
     static const char *const expected[HANDLERS] = { "bhd", "lhd", "bhd", "bhd", "hd", "hd" };
     for (what = 0; what < HANDLERS; what = what + 1) {
@@ -163,7 +163,7 @@ START_TEST(handler_runs_to_its_end_whatever_it_opens_and_the_violation_comes_the
 }
 END_TEST
 
-/* Correctly paired, and in a block that goes on after the handler. */
+/* The calls are paired correctly. The interrupted block goes on after the handler. */
 static void on_signal_change_the_mask(int signo)
 {
     sigset_t set, old;
@@ -174,7 +174,7 @@ static void on_signal_change_the_mask(int signo)
     dlex_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-START_TEST(mask_of_a_handler_is_not_what_an_abort_goes_back_to)
+START_TEST(abort_does_not_restore_the_mask_of_a_handler)
 {
     const struct sigaction action = { .sa_handler = on_signal_change_the_mask };
     ck_assert_int_eq(dlex_sigaction(SIGUSR1, &action, NULL), 0);
@@ -187,7 +187,7 @@ START_TEST(mask_of_a_handler_is_not_what_an_abort_goes_back_to)
 }
 END_TEST
 
-START_TEST(alternate_stack_that_is_disarmed_at_signals_outlasts_a_violation)
+START_TEST(alternate_stack_with_autodisarm_survives_a_violation)
 {
     static char memory[1 << 16];
     const stack_t stack = {
@@ -205,7 +205,7 @@ START_TEST(alternate_stack_that_is_disarmed_at_signals_outlasts_a_violation)
 }
 END_TEST
 
-/* A cooperative block sets no timer, so nothing has unblocked the library's signal. */
+/* A cooperative block sets no timer, so the library's signal is still blocked. */
 static void *check_with_all_signals_blocked(void *unused)
 {
     sigset_t all;
@@ -231,8 +231,8 @@ START_TEST(checkpoint_needs_no_signal)
 }
 END_TEST
 
-/* A stack that lies above those of the threads that are made after it, and of which the kernel does not
- * say that it is in use (SS_AUTODISARM). */
+/* A stack above those of the threads that are created after it. Because of SS_AUTODISARM the kernel
+ * does not report that it is in use. */
 static stack_t high_stack;
 
 static void open_on_another_stack(int signo)
@@ -254,7 +254,7 @@ static void *be_interrupted_below(void *handler)
     const struct sigaction action = {
         .sa_handler = *(void (**)(int))handler, .sa_flags = SA_ONSTACK | SA_NODEFER
     };
-    stack_t before; /* AddressSanitizer has one, and unmaps what it finds in its place */
+    stack_t before; /* that of AddressSanitizer, which unmaps whatever stack is set at the end */
     sigaltstack(&high_stack, &before);
     sigaction(SIGUSR1, &action, NULL);
     log_clear();
@@ -283,7 +283,7 @@ static void expect_below(void (*handler)(int), const char *expected)
     free(text);
 }
 
-START_TEST(blocks_below_a_handler_on_a_disarmed_alternate_stack_stay_open)
+START_TEST(blocks_stay_open_under_a_handler_on_a_disarmed_alternate_stack)
 {
     const size_t size = 1 << 18;
     high_stack.ss_sp =
@@ -305,11 +305,11 @@ int main(void)
     const TTest *const tests[] = {
         abort_inside_a_call_with_a_mask_of_its_own_restores_the_mask,
         mask_that_the_body_changed_itself_stays_changed,
-        handler_runs_to_its_end_whatever_it_opens_and_the_violation_comes_then,
-        mask_of_a_handler_is_not_what_an_abort_goes_back_to,
-        alternate_stack_that_is_disarmed_at_signals_outlasts_a_violation,
+        handler_that_opens_any_block_runs_to_its_end_before_the_violation,
+        abort_does_not_restore_the_mask_of_a_handler,
+        alternate_stack_with_autodisarm_survives_a_violation,
         checkpoint_needs_no_signal,
-        blocks_below_a_handler_on_a_disarmed_alternate_stack_stay_open,
+        blocks_stay_open_under_a_handler_on_a_disarmed_alternate_stack,
         NULL,
     };
     return suite_run("libdlex handlers", 120, tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What may go wrong around blocks: no timer, a signal taken by others, stray signals, blocks left
- * by a longjmp of the application, other stacks. Not here: an application handler that a deadline
- * abandons, which the contract excludes. */
+/* What may go wrong with blocks: no timer, a signal that other code uses, stray signals, blocks left by
+ * a longjmp of the application, other stacks. Not here: an application handler that a deadline abandons,
+ * which the contract excludes. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,9 +16,10 @@
 
 #ifdef __SANITIZE_ADDRESS__
 /*
- * Without frames on a heap, which gcc 13 and later make by default: there a block that a longjmp left
- * can only be told by its function's frame, and where new frames cover that one it cannot (the
- * limit that within.h names); on a stack its record's place tells.
+ * Switches off stack frames on a heap, which AddressSanitizer of gcc 13 and later uses by default. With
+ * them the library recognises a block that a longjmp left only by the frame of its function, and not
+ * even that if new frames cover this frame (the limit that the contract states). On a stack the
+ * library recognises it by the place of its record.
  */
 const char *__asan_default_options(void);
 
@@ -33,7 +34,7 @@ static void ignore_signal(int number)
     (void)number;
 }
 
-/* In a child, so that the limit or the handler is met by the very first timer of the process. */
+/* Runs in a child, so that the first timer of the process meets the limit or the handler. */
 static int errors_in_child(bool limit, bool handler)
 {
     if (limit && setrlimit(RLIMIT_SIGPENDING, &(struct rlimit){ 0, 0 }) < 0)
@@ -123,8 +124,8 @@ static __attribute__((noinline)) void leave_by_longjmp(int64_t ns, int depth)
     } dlex_end
 }
 
-/* Far below, so that the frames of later calls do not cover what was left: blocks whose records
- * are covered cannot be recognised. */
+/* Opens the blocks far down the stack, so that frames of later calls do not cover the records that were
+ * left: a block with a covered record cannot be recognised. */
 static __attribute__((noinline)) int leave_by_longjmp_from_far_below(int64_t ns, int depth)
 {
     volatile char distance[1 << 16];
@@ -199,7 +200,7 @@ START_TEST(blocks_left_by_longjmp_do_not_take_later_exceptions)
 }
 END_TEST
 
-/* Nested blocks, of which the one with this depth goes on after those inside were left. */
+/* Opens nested blocks. The block with this depth goes on after a longjmp left those inside it. */
 static void nest_and_leave(int depth, int landing, int deepest)
 {
     dlex_try_within_rel(HOUR) {
@@ -306,7 +307,7 @@ static void go_on_after_an_island(int64_t deadline_ns)
 START_TEST(section_round_an_island_left_by_longjmp_is_in_force_again)
 {
     ck_assert_str_eq(log_of_protected(go_on_after_an_island), "po");
-    /* Also if nothing has expired when the section ends. */
+    /* This holds also if nothing has expired when the section ends. */
     dlex_try_within_disable();
     if (setjmp(way_out) == 0)
         leave_an_island_from_far_below();
@@ -322,14 +323,14 @@ static __attribute__((noinline)) void leave_and_open_again(void)
             continue;
         dlex_try_within_rel(HOUR) {
             dlex_try {
-                dlex_idle(); /* walks the open blocks: for ever, if the list became a ring */
+                dlex_idle(); /* walks the list of open blocks: without end, if the list were a ring */
                 longjmp(way_out, 1);
             } dlex_end
         } dlex_end
     }
 }
 
-/* Places in one function; the blocks opened after the longjmp are not the one that was left. */
+/* Several blocks in one function. The blocks opened after the longjmp are not the block that was left. */
 static __attribute__((noinline)) void leave_and_open_others(int64_t ns, bool in_a_handler)
 {
     jmp_buf here;
@@ -426,7 +427,7 @@ static void signal_on_alternate_stack(char *memory, size_t size)
     sigaltstack(&none, NULL);
 }
 
-START_TEST(block_on_an_alternate_stack_leaves_the_others_alone)
+START_TEST(block_on_an_alternate_stack_does_not_affect_the_others)
 {
     enum { SIZE = 1 << 17 };
     char *above = __builtin_alloca(SIZE);
@@ -456,7 +457,7 @@ int main(void)
         section_round_an_island_left_by_longjmp_is_in_force_again,
         block_left_by_longjmp_in_its_own_function_is_forgotten_by_the_next_one_there,
         block_left_by_longjmp_in_its_own_function_can_be_opened_again,
-        block_on_an_alternate_stack_leaves_the_others_alone,
+        block_on_an_alternate_stack_does_not_affect_the_others,
         NULL,
     };
     return suite_run("libdlex hazards", 120, tests);

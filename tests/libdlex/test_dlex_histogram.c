@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The histogram of durations against the sorted values themselves. Not here: what it costs. */
+/* Compares the histogram of durations with the sorted values themselves. Not here: its cost. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 enum { MANY = 100000 };
 
-/* A bucket is 1/32 of its values wide, and its middle stands for them. */
+/* The width of a bucket is 1/32 of its values, and its middle represents them. */
 static const double HALF_BUCKET = 1.0 / 64;
 
 static struct histogram *new_histogram(void)
@@ -25,14 +25,14 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Any fixed sequence will do. */
+/* Any fixed sequence is good enough. */
 static uint64_t random_bits(uint64_t *state)
 {
     *state = *state * 6364136223846793005 + 1442695040888963407;
     return *state >> 11;
 }
 
-/* Log-uniform from 1 ns to 2^45 ns: each octave has its share. */
+/* Log-uniform from 1 ns to 2^45 ns: all octaves get about the same number of values. */
 static int64_t any_duration(uint64_t *state)
 {
     const int octave = (int)(random_bits(state) % 45);
@@ -82,7 +82,7 @@ START_TEST(summary_is_that_of_the_values)
 }
 END_TEST
 
-/* A standard deviation that is small beside its mean is where sums of squares go wrong. */
+/* Sums of squares lose precision if the standard deviation is small compared with the mean. */
 START_TEST(deviation_of_a_microsecond_in_a_second_is_kept)
 {
     struct histogram *h = new_histogram();

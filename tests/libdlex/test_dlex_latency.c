@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The statistics of how late violations are taken. Not here: how late they are, which the
- * benchmarks measure, and how well a histogram summarises (test_dlex_histogram.c). */
+/* The statistics of how late violations are taken. Not here: how late they are, which the benchmarks
+ * measure; the precision of a histogram (test_dlex_histogram.c). */
 #include <math.h>
 #include <pthread.h>
 
@@ -45,7 +45,7 @@ START_TEST(without_a_violation_all_is_zero)
 }
 END_TEST
 
-START_TEST(figures_are_those_of_each_violation)
+START_TEST(figures_match_each_violation)
 {
     enum { TIMES = 50 };
     double sum_ns = 0, late_ns[TIMES], squares = 0;
@@ -75,7 +75,7 @@ START_TEST(figures_are_those_of_each_violation)
 }
 END_TEST
 
-START_TEST(kinds_count_apart_and_together)
+START_TEST(kinds_are_counted_separately_and_together)
 {
     dlex_latency_reset();
     for (int i = 0; i < 3; i++)
@@ -117,7 +117,7 @@ START_TEST(violation_that_passes_inner_blocks_counts_once)
 }
 END_TEST
 
-START_TEST(violation_that_is_thrown_on_is_not_counted_again)
+START_TEST(rethrown_violation_is_not_counted_again)
 {
     dlex_latency_reset();
     dlex_try_within_rel(HOUR) {
@@ -167,11 +167,11 @@ int main(void)
 {
     const TTest *const tests[] = {
         without_a_violation_all_is_zero,
-        figures_are_those_of_each_violation,
-        kinds_count_apart_and_together,
+        figures_match_each_violation,
+        kinds_are_counted_separately_and_together,
         violation_that_waited_for_a_section_is_delayed,
         violation_that_passes_inner_blocks_counts_once,
-        violation_that_is_thrown_on_is_not_counted_again,
+        rethrown_violation_is_not_counted_again,
         violations_of_all_threads_count,
         reset_forgets_both_kinds,
         NULL,

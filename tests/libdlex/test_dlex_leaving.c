@@ -104,7 +104,7 @@ static int return_and_throw_in_finally(void)
     return 2;
 }
 
-START_TEST(exception_in_finally_goes_before_the_return)
+START_TEST(exception_in_finally_replaces_the_return)
 {
     volatile int result = 0;
     dlex_try {
@@ -132,7 +132,7 @@ static int return_when_late(void)
     return 3;
 }
 
-START_TEST(deadline_of_an_outer_block_that_passes_in_finally_goes_before_the_return)
+START_TEST(outer_deadline_that_passes_in_finally_replaces_the_return)
 {
     log_clear();
     for (int i = 0; i < 100 && log_text()[0] != 'f'; i++) /* late before the body, when busy */
@@ -174,7 +174,7 @@ out:
     log_mark('e');
 }
 
-/* What the child said on stderr, when it aborted as it must. */
+/* Returns what the child wrote on stderr. The child must abort. */
 static void abort_of(int how, char *said, size_t size)
 {
     int ends[2], status = 0;
@@ -188,7 +188,7 @@ static void abort_of(int how, char *said, size_t size)
     }
     close(ends[1]);
     size_t length = 0;
-    ssize_t got; /* stderr may come in pieces */
+    ssize_t got; /* stderr may arrive in pieces */
     while ((got = read(ends[0], said + length, size - 1 - length)) > 0)
         length += (size_t)got;
     said[length] = '\0';
@@ -214,7 +214,7 @@ __attribute__((noinline)) static void overwrite(void *memory, size_t size)
     __asm__ __volatile__("" : : "r"(memory) : "memory");
 }
 
-/* The value and the way back are in a scope that has been left when these variables begin. */
+/* The value and the place of the return are in a scope that ends before these variables begin. */
 static int return_past_variables_of_finally(int value)
 {
     dlex_try {
@@ -229,7 +229,7 @@ static int return_past_variables_of_finally(int value)
     return 0;
 }
 
-START_TEST(variables_of_finally_do_not_cover_the_value_of_dlex_return)
+START_TEST(variables_of_finally_do_not_overwrite_the_value_of_dlex_return)
 {
     ck_assert_int_eq(return_past_variables_of_finally(5), 5);
 }
@@ -271,7 +271,7 @@ static int return_in_a_finally_in_an_island(void)
     return 0;
 }
 
-START_TEST(dlex_return_in_finally_counts_and_leaves_the_sections_of_the_caller)
+START_TEST(dlex_return_in_finally_works_and_keeps_the_sections_of_the_caller)
 {
     ck_assert_int_eq(return_again_in_finally(), 2);
     ck_assert_int_eq(dlex_guard_.depth, 0);
@@ -286,7 +286,7 @@ START_TEST(dlex_return_in_finally_counts_and_leaves_the_sections_of_the_caller)
 }
 END_TEST
 
-/* The way back lies below the frame that the finally part has: glibc's checked longjmp refuses it. */
+/* The place of the return lies below the frame of the finally part, so glibc's checked longjmp refuses it. */
 static int return_past_an_array(size_t size)
 {
     dlex_try {
@@ -300,15 +300,15 @@ static int return_past_an_array(size_t size)
     return -1;
 }
 
-START_TEST(dlex_return_leaves_a_body_that_has_made_its_frame_larger)
+START_TEST(dlex_return_works_in_a_body_that_enlarged_its_frame)
 {
     for (size_t size = 16; size < 100000; size *= 3)
         ck_assert_int_eq(return_past_an_array(size), 0x5a);
 }
 END_TEST
 
-/* Three ways in which a finally part, run because a violation of an outer block passes, goes
- * elsewhere than on to that block. */
+/* A violation of an outer block runs a finally part of an inner one. There are three ways in which that
+ * part may leave without going on to the outer block. */
 static void stop_by_an_exception(void)
 {
     dlex_try {
@@ -351,7 +351,7 @@ static void stop(int how)
         stop_by_return();
 }
 
-START_TEST(violation_that_finally_stops_on_its_way_is_taken_all_the_same)
+START_TEST(violation_is_still_taken_if_finally_stops_it_on_its_way)
 {
     log_clear();
     for (int how = 0; how < 3; how++) {
@@ -373,14 +373,14 @@ int main(void)
         dlex_return_computes_its_value_then_runs_finally_and_no_handler,
         dlex_return_runs_the_finally_parts_of_the_function_only,
         dlex_return_in_a_handler_runs_the_finally_parts_outside,
-        exception_in_finally_goes_before_the_return,
-        deadline_of_an_outer_block_that_passes_in_finally_goes_before_the_return,
+        exception_in_finally_replaces_the_return,
+        outer_deadline_that_passes_in_finally_replaces_the_return,
         dlex_return_ends_sections_of_the_body,
         plain_exit_past_finally_aborts_with_file_and_line,
-        dlex_return_leaves_a_body_that_has_made_its_frame_larger,
-        variables_of_finally_do_not_cover_the_value_of_dlex_return,
-        dlex_return_in_finally_counts_and_leaves_the_sections_of_the_caller,
-        violation_that_finally_stops_on_its_way_is_taken_all_the_same,
+        dlex_return_works_in_a_body_that_enlarged_its_frame,
+        variables_of_finally_do_not_overwrite_the_value_of_dlex_return,
+        dlex_return_in_finally_works_and_keeps_the_sections_of_the_caller,
+        violation_is_still_taken_if_finally_stops_it_on_its_way,
         NULL,
     };
     return suite_run("libdlex leaving", 120, tests);

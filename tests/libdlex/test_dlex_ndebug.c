@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A program compiled with NDEBUG: a plain exit past a finally part disarms and closes the block,
- * and goes on. Everything else is the same with it. */
+/* A program compiled with NDEBUG: a plain exit past a finally part disarms and closes the block, and
+ * the program goes on. Everything else is the same as without NDEBUG. */
 #ifndef NDEBUG
 #define NDEBUG
 #endif
@@ -26,7 +26,7 @@ START_TEST(plain_exit_past_finally_closes_the_block)
 }
 END_TEST
 
-START_TEST(blocks_work_after_it)
+START_TEST(blocks_work_after_a_plain_exit_past_finally)
 {
     log_clear();
     dlex_try_within_rel(2 * MS) {
@@ -45,7 +45,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         plain_exit_past_finally_closes_the_block,
-        blocks_work_after_it,
+        blocks_work_after_a_plain_exit_past_finally,
         NULL,
     };
     return suite_run("libdlex ndebug", 120, tests);

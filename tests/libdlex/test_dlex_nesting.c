@@ -14,17 +14,19 @@ static void burn_cpu(int64_t ns)
         ;
 }
 
-/* Blocks with deadlines and WCETs in random mixture, all far away but that of one in the middle. */
+/* Blocks with deadlines and WCETs in random order. All limits are far away except that of one block in
+ * the middle. */
 enum { DEPTH = 12000, MIDDLE = DEPTH / 3 };
 
 static struct nest {
     unsigned seed;
-    int64_t middle_ns; /* its limit */
+    int64_t middle_ns; /* the limit of the block in the middle */
     int opened, finals, handled, handled_at, ended;
     char middle_kind;
 } nest;
 
-/* The compiler must not make a loop of it: each level has a frame. */
+/* The call goes through a pointer, so that the compiler cannot turn it into a loop: each level needs its
+ * own frame. */
 static void descend(int level);
 static void (*volatile next_level)(int level) = descend;
 
@@ -76,10 +78,10 @@ static void descend(int level)
         descend_by_wcet(level, limit_ns);
     else
         descend_by_deadline(level, limit_ns);
-    nest.ended++; /* blocks inside the owner do not come here */
+    nest.ended++; /* blocks inside the owner do not get here */
 }
 
-/* A machine that is slow to open them all gets more time. */
+/* A machine that needs long to open all blocks gets more time. */
 static void *descend_with_each_kind(void *kinds)
 {
     for (nest.seed = 1; nest.seed < 1000;) {

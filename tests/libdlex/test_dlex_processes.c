@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What needs a process of its own: the choice of the signal's number, exec, spawned and forked
- * children, threads that come and go. This program runs itself for that, with the name of an act.
+/* Tests that need their own process: the choice of the signal's number, exec, spawned and forked
+ * children, threads that start and end. For that this program runs itself with the name of an act.
  * Not here: forks with a block open (test_dlex_threads.c); _Fork and clone, which the contract
  * excludes. */
 #include <errno.h>
@@ -43,7 +43,7 @@ static void nothing(int number)
     (void)number;
 }
 
-/* Acts: each is the main function of a new process; 0 or the number of what was wrong. */
+/* Acts: each is the main function of a new process. It returns 0, or the number of the error. */
 
 static int another_number_works(void)
 {
@@ -112,7 +112,7 @@ static int dlex_sigaction_fixes_the_number(void)
     return sigismember(&installed.sa_mask, SIGRTMIN + 2) && abort_one_block() ? 0 : 3;
 }
 
-/* Anything of the library's that arrived here would end this process, or its sleep. */
+/* If a signal of the library arrived here, it would end this process or its sleep. */
 static int live(void)
 {
     const struct timespec nap = { .tv_nsec = 3 * MS };
@@ -167,8 +167,8 @@ static void *get_a_timer_with_the_mutex(void *unused)
     return unused;
 }
 
-/* The other order of the handlers ends in a deadlock: fork has the router's lock and waits for the
- * mutex, the thread has the mutex and waits for the router's lock. */
+/* With the other order of the fork handlers there is a deadlock: fork holds the router's lock and waits
+ * for the mutex, while the thread holds the mutex and waits for the router's lock. */
 static int fork_waits_for_the_program_before_it_stops_the_router(void)
 {
     pthread_t thread;
@@ -229,8 +229,8 @@ static int status_of_spawned(const char *act)
     return status_of(child);
 }
 
-/* All but the last, which is for exec. */
-START_TEST(every_act_in_a_process_of_its_own)
+/* Runs all acts except the last one, which is for exec. */
+START_TEST(every_act_succeeds_in_its_own_process)
 {
     const unsigned count = sizeof(acts) / sizeof(acts[0]) - 1;
     for (unsigned i = 0; i < count; i++) {
@@ -246,7 +246,7 @@ _Noreturn static void exec_live(void)
     _exit(98);
 }
 
-/* With the POSIX notification no deadline may pass while exec goes on. */
+/* With the POSIX notification no deadline may pass during exec. */
 static int64_t deadline_for_exec(int i)
 {
 #ifdef NOTIFICATION_POSIX
@@ -261,10 +261,10 @@ _Noreturn static void exec_in_a_block(int64_t ns)
     dlex_try_within_rel(ns) {
         exec_live();
     } dlex_handle dlex_when(dlex_deadline_violation) { } dlex_end
-    _exit(0); /* too late for exec, which is no failure */
+    _exit(0); /* too late for exec: this is not a failure */
 }
 
-START_TEST(program_started_in_a_block_lives)
+START_TEST(program_started_in_a_block_survives)
 {
     for (int i = 0; i < 100; i++) {
         const pid_t child = fork();
@@ -281,7 +281,7 @@ static void open_and_close_until(int64_t deadline_ns)
     dlex_try_within_abs(deadline_ns) { } dlex_handle dlex_when_any { } dlex_end
 }
 
-START_TEST(program_started_after_dlex_idle_lives)
+START_TEST(program_started_after_dlex_idle_survives)
 {
     for (int i = 0; i < 100; i++) {
         const pid_t child = fork();
@@ -309,8 +309,8 @@ static pid_t start_live(int how)
     return child;
 }
 
-/* The deadline passes before, during or after the start; the section sees it through. */
-START_TEST(program_started_in_a_section_lives_and_the_violation_follows)
+/* The deadline passes before, during or after the start. The section delays the violation to its end. */
+START_TEST(program_started_in_a_section_survives_and_the_violation_follows)
 {
     for (volatile int i = 0; i < 150; i++) {
         volatile int status = -2;
@@ -324,13 +324,13 @@ START_TEST(program_started_in_a_section_lives_and_the_violation_follows)
             violated = true;
         } dlex_end
         ck_assert(violated);
-        ck_assert(status == 0 || status == -2); /* -2: violated before the section */
+        ck_assert(status == 0 || status == -2); /* -2: the violation came before the section */
     }
 }
 END_TEST
 
-/* With a router the child starts a thread, which allocates. AddressSanitizer's allocator does not
- * care for its locks over fork, so that the child may find one taken, for ever: not there. */
+/* With a router the child starts a thread, which allocates. AddressSanitizer's allocator does not handle
+ * its locks at a fork, so the child may find a lock taken for ever. The test is left out there. */
 #if !(defined NOTIFICATION_POSIX && defined __SANITIZE_ADDRESS__)
 static volatile bool stop;
 
@@ -343,7 +343,7 @@ static void *abort_until_stopped(void *unused)
     return (void *)wrong;
 }
 
-START_TEST(children_forked_beside_threads_with_deadlines_have_their_own)
+START_TEST(children_forked_beside_threads_with_deadlines_have_their_own_deadlines)
 {
     pthread_t threads[3];
     stop = false;
@@ -376,7 +376,7 @@ static void *abort_five_blocks(void *unused)
     return (void *)wrong;
 }
 
-START_TEST(fifty_threads_get_each_their_own_violations)
+START_TEST(each_of_fifty_threads_gets_its_own_violations)
 {
     pthread_t threads[50];
     int wrong = 0;
@@ -391,7 +391,7 @@ START_TEST(fifty_threads_get_each_their_own_violations)
 }
 END_TEST
 
-/* For a time at which the next thread may already have its identity. */
+/* The timer is armed for a time at which the next thread may already have the id of this one. */
 static void *end_armed(void *ns)
 {
     open_and_close_until(dlex_now_ns() + *(const int64_t *)ns);
@@ -412,7 +412,7 @@ static void *sleep_and_compute(void *unused)
     return (void *)disturbed;
 }
 
-START_TEST(threads_that_end_armed_disturb_no_successor)
+START_TEST(thread_that_ends_with_an_armed_timer_does_not_disturb_the_next_one)
 {
     int disturbed = 0;
     for (int i = 0; i < 10000; i++) {
@@ -428,7 +428,7 @@ START_TEST(threads_that_end_armed_disturb_no_successor)
 }
 END_TEST
 
-/* The leftover falls due round the moment of dlex_idle. */
+/* The leftover expiry comes shortly before, during or after dlex_idle. */
 START_TEST(no_leftover_arrives_after_dlex_idle)
 {
     const struct timespec nap = { .tv_nsec = 100000 };
@@ -449,15 +449,15 @@ int main(int argc, char **argv)
     if (argc > 1)
         return play(argv[1]);
     const TTest *const tests[] = {
-        every_act_in_a_process_of_its_own,
-        program_started_in_a_block_lives,
-        program_started_after_dlex_idle_lives,
-        program_started_in_a_section_lives_and_the_violation_follows,
+        every_act_succeeds_in_its_own_process,
+        program_started_in_a_block_survives,
+        program_started_after_dlex_idle_survives,
+        program_started_in_a_section_survives_and_the_violation_follows,
 #if !(defined NOTIFICATION_POSIX && defined __SANITIZE_ADDRESS__)
-        children_forked_beside_threads_with_deadlines_have_their_own,
+        children_forked_beside_threads_with_deadlines_have_their_own_deadlines,
 #endif
-        fifty_threads_get_each_their_own_violations,
-        threads_that_end_armed_disturb_no_successor,
+        each_of_fifty_threads_gets_its_own_violations,
+        thread_that_ends_with_an_armed_timer_does_not_disturb_the_next_one,
         no_leftover_arrives_after_dlex_idle,
         NULL,
     };

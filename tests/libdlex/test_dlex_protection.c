@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Protected sections. Not here: shielded blocks, which open an island in one. */
+/* Protected sections. Not here: shielded blocks, which open an island in a section. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ START_TEST(section_that_ends_in_time_changes_nothing)
 }
 END_TEST
 
-START_TEST(block_that_ended_in_a_section_is_not_violated_by_its_enable)
+START_TEST(enable_does_not_violate_a_block_that_ended_in_the_section)
 {
     log_clear();
     const int64_t deadline_ns = dlex_now_ns() + SOON;
@@ -134,7 +134,7 @@ START_TEST(throw_inside_an_outer_section_stays_protected)
 }
 END_TEST
 
-/* The seed's last listing: construction protected, destruction in finally, whatever happened. */
+/* The last listing of seed 000: the object is built in a section and destroyed in finally in any case. */
 START_TEST(object_built_in_a_section_is_destroyed_once_in_finally)
 {
     volatile int built = 0, destroyed = 0;
@@ -159,7 +159,7 @@ START_TEST(object_built_in_a_section_is_destroyed_once_in_finally)
 }
 END_TEST
 
-/* The heap survives, because no abort falls into malloc: glibc aborts the program otherwise. */
+/* No abort falls into malloc, so the heap stays whole. Otherwise glibc would abort the program. */
 START_TEST(allocations_in_sections_survive_many_aborts)
 {
     static void *volatile slots[64];
@@ -187,7 +187,7 @@ START_TEST(allocations_in_sections_survive_many_aborts)
 }
 END_TEST
 
-START_TEST(expiries_at_random_instants_of_sections_come_out_whole)
+START_TEST(sections_stay_whole_when_deadlines_expire_at_random_instants)
 {
     volatile int inside = 0, torn = 0, aborts = 0;
     for (volatile int i = 0; i < 5000; i++) {
@@ -216,13 +216,13 @@ int main(void)
         expiry_in_a_section_is_delivered_by_enable,
         only_the_outermost_enable_delivers,
         section_that_ends_in_time_changes_nothing,
-        block_that_ended_in_a_section_is_not_violated_by_its_enable,
+        enable_does_not_violate_a_block_that_ended_in_the_section,
         late_block_opened_in_a_section_runs_its_body,
         throw_in_a_section_ends_the_section,
         throw_inside_an_outer_section_stays_protected,
         object_built_in_a_section_is_destroyed_once_in_finally,
         allocations_in_sections_survive_many_aborts,
-        expiries_at_random_instants_of_sections_come_out_whole,
+        sections_stay_whole_when_deadlines_expire_at_random_instants,
         NULL,
     };
     return suite_run("libdlex protected sections", 120, tests);

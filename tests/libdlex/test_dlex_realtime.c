@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A thread of fixed priority that never gives its processor away is interrupted all the same. The
- * test needs the right to such a priority, and is skipped without. Not here: SCHED_DEADLINE, and
- * how late the violation is. */
+/* A thread of fixed priority that never yields its processor is interrupted too. The test needs the
+ * right to such a priority, and is skipped without it. Not here: SCHED_DEADLINE, and how late the
+ * violation is. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { SKIPPED = 77 };
 
-/* Beyond that the test would have failed, and must give the processor back. */
+/* After this time the test has failed, and must release the processor. */
 static const int64_t PATIENCE_NS = 5000 * MS;
 
 static int compute_at_fixed_priority(void)
@@ -36,7 +36,7 @@ static void share_one_processor(void)
     sched_setaffinity(0, sizeof(one), &one);
 }
 
-START_TEST(computing_at_fixed_priority_is_interrupted_on_one_processor)
+START_TEST(thread_that_computes_at_fixed_priority_is_interrupted_on_one_processor)
 {
     ck_assert_int_eq(compute_at_fixed_priority(), 20);
 }
@@ -46,7 +46,7 @@ int main(void)
 {
     const struct sched_param middle = { .sched_priority = 50 };
     const TTest *const tests[] = {
-        computing_at_fixed_priority_is_interrupted_on_one_processor, NULL,
+        thread_that_computes_at_fixed_priority_is_interrupted_on_one_processor, NULL,
     };
     share_one_processor();
     if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &middle) != 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What benchmark mode reports: limits, text, JSON, and the file at exit, for which this program
- * runs itself with the name of a scenario. Not here: what is measured (test_dlex_benchmark.c), and
- * how the text looks. */
+/* The report of benchmark mode: limits, text, JSON, and the file at exit. For the file this program runs
+ * itself with the name of a scenario. Not here: what is measured (test_dlex_benchmark.c), and the layout
+ * of the text. */
 #define DLEX_BENCHMARK
 #include <errno.h>
 #include <math.h>
@@ -31,8 +31,8 @@ static void enter_forever(void)
 
 dlex_define_exception(trouble) dlex_extends(dlex_exception);
 
-/* Bytes that are not UTF-8, which compilers do not let __FILE__ have: a stray one, a long form, a
- * surrogate, an unfinished sequence; and a character of four bytes. */
+/* Bytes that are not UTF-8, which compilers do not allow in __FILE__: a stray byte, an overlong form, a
+ * surrogate, an unfinished sequence. Also a valid character of four bytes. */
 static struct dlex_samples_ byte_samples;
 static struct dlex_measure_ bytes = {
     "\377,\340\200\200,\355\240\200,\360\237\230\200,\303", "enter_bytes", 1, DLEX_REL_,
@@ -45,7 +45,7 @@ static void enter_bytes(void)
     } dlex_end
 }
 
-/* A file name that JSON cannot take as it is: quote, backslash, control; and UTF-8. */
+/* A file name with characters that JSON must escape (quote, backslash, control), and UTF-8. */
 #line 7 "a\"b\\c\td\303\244.c"
 static void enter_strange_file(void)
 {
@@ -70,7 +70,7 @@ static char *report(enum dlex_benchmark_format format, double miss_ratio)
     return text;
 }
 
-/* P(at most j of n), the long way. */
+/* Returns P(at most j of n), computed as a sum. */
 static double binomial_up_to(int64_t j, int64_t n, double p)
 {
     double sum = 0;
@@ -80,7 +80,7 @@ static double binomial_up_to(int64_t j, int64_t n, double p)
     return sum;
 }
 
-START_TEST(as_many_lie_above_a_limit_as_chance_exceeds_in_one_case_of_twenty)
+START_TEST(number_of_samples_above_a_limit_matches_the_binomial_distribution)
 {
     for (int64_t n = 1; n < 300000; n = n * 5 / 3 + 1) {
         for (double p = 0.5; p > 1e-5; p /= 3) {
@@ -93,7 +93,7 @@ START_TEST(as_many_lie_above_a_limit_as_chance_exceeds_in_one_case_of_twenty)
 }
 END_TEST
 
-/* From the tables of Wilks: 59 samples for 95 % of the population with confidence 95 %. */
+/* The tables are those of Wilks: 59 samples for 95 % of the population with confidence 95 %. */
 START_TEST(samples_needed_are_those_of_the_tables)
 {
     ck_assert_uint_eq(dlex_tolerance_samples(0.05), 59);
@@ -119,7 +119,7 @@ START_TEST(limit_is_just_above_the_sample_of_its_rank)
 }
 END_TEST
 
-/* With this many short samples among 1000, and the others long. */
+/* Returns the limit for 1000 samples, of which so many are short and the others are long. */
 static int64_t limit_of_two_lengths(int short_ones, double miss_ratio)
 {
     struct histogram *h = calloc(1, sizeof(*h));
@@ -132,7 +132,7 @@ static int64_t limit_of_two_lengths(int short_ones, double miss_ratio)
     return limit_ns;
 }
 
-START_TEST(limit_leaves_just_as_many_above_as_it_may)
+START_TEST(limit_has_exactly_the_allowed_number_of_samples_above_it)
 {
     const int above = (int)dlex_tolerance_above(1000, 0.1);
     ck_assert_int_gt(above, 50);
@@ -141,35 +141,35 @@ START_TEST(limit_leaves_just_as_many_above_as_it_may)
 }
 END_TEST
 
-START_TEST(one_body_is_not_called_bodies)
+START_TEST(one_body_is_reported_in_the_singular)
 {
     dlex_benchmark_reset();
     enter(1);
     char *text = report(DLEX_BENCHMARK_TEXT, 0.01);
     ck_assert_ptr_nonnull(strstr(text, "enter: rel, 3600 s\n    1 body, 0 (0 %)"));
-    ck_assert_ptr_nonnull(strstr(text, "    1 body cannot tell of a miss ratio of 0.01"));
+    ck_assert_ptr_nonnull(strstr(text, "    1 body cannot show a miss ratio of 0.01"));
     free(text);
 }
 END_TEST
 
-START_TEST(text_proposes_limits_from_as_many_samples_as_it_takes)
+START_TEST(text_proposes_limits_only_with_the_needed_number_of_samples)
 {
     dlex_benchmark_reset();
     enter(298);
     char *text = report(DLEX_BENCHMARK_TEXT, 0.01);
     ck_assert_ptr_nonnull(strstr(text, "enter: rel, 3600 s\n    298 bodies, 0 (0 %)"));
-    ck_assert_ptr_nonnull(strstr(text, "298 bodies cannot tell of a miss ratio of 0.01"));
-    ck_assert_ptr_nonnull(strstr(text, "it takes 299"));
+    ck_assert_ptr_nonnull(strstr(text, "298 bodies cannot show a miss ratio of 0.01"));
+    ck_assert_ptr_nonnull(strstr(text, "a limit for it needs 299 bodies"));
     free(text);
     enter(1);
     text = report(DLEX_BENCHMARK_TEXT, 0.01);
-    ck_assert_ptr_nonnull(strstr(text, "To miss at most 0.01 of them: deadline "));
+    ck_assert_ptr_nonnull(strstr(text, "For a miss ratio of at most 0.01: deadline "));
     ck_assert_ptr_null(strstr(text, "299 bodies cannot tell"));
     free(text);
 }
 END_TEST
 
-/* Reads the report as a stranger would, and holds its figures against each other. */
+/* Reads the report as another program would, and compares its figures with each other. */
 static const char checker[] =
     "import json, sys\n"
     "r = json.load(sys.stdin)\n"
@@ -239,7 +239,7 @@ START_TEST(wrong_arguments_and_streams_are_errors)
 }
 END_TEST
 
-/* A directory of its own for each test of what a process leaves behind. */
+/* Makes a directory for a test of the files that a process writes. */
 static char directory[] = "/tmp/dlex-report-XXXXXX";
 
 static const char *path(const char *name)
@@ -249,7 +249,8 @@ static const char *path(const char *name)
     return text;
 }
 
-/* Returns its exit status. What it says goes to the file "said". */
+/* Runs this program with the name of a scenario, and returns its exit status. Its stderr goes to the
+ * file "said". */
 static int run_scenario(const char *scenario, const char *benchmark)
 {
     char command[512];
@@ -289,7 +290,7 @@ static void assert_said(const char *text)
     free(said);
 }
 
-START_TEST(process_that_ends_leaves_the_report_in_its_file)
+START_TEST(process_writes_the_report_to_its_file_when_it_ends)
 {
     ck_assert_int_eq(run_scenario("enter", "report.json"), 0);
     assert_said("");
@@ -311,7 +312,7 @@ START_TEST(without_a_file_the_report_is_on_stderr)
 }
 END_TEST
 
-START_TEST(process_without_a_measured_block_says_nothing)
+START_TEST(process_without_a_measured_block_prints_nothing)
 {
     ck_assert_int_eq(run_scenario("nothing", ""), 0);
     assert_said("");
@@ -333,7 +334,7 @@ START_TEST(forked_child_leaves_the_report_to_its_parent)
 }
 END_TEST
 
-START_TEST(link_is_written_through_and_not_replaced)
+START_TEST(symbolic_link_is_followed_and_not_replaced)
 {
     char name[sizeof(directory) + 64];
     snprintf(name, sizeof(name), "%s", path("target.json"));
@@ -346,7 +347,7 @@ START_TEST(link_is_written_through_and_not_replaced)
 }
 END_TEST
 
-START_TEST(report_that_cannot_be_written_is_one_sentence)
+START_TEST(failure_to_write_the_report_is_one_sentence_on_stderr)
 {
     ck_assert_int_eq(run_scenario("enter", "no/where.json"), 0);
     assert_said("libdlex: the benchmark report could not be written to no/where.json: "
@@ -384,21 +385,21 @@ int main(int argc, char **argv)
     if (argc > 1)
         return play(argv[1]);
     const TTest *const tests[] = {
-        as_many_lie_above_a_limit_as_chance_exceeds_in_one_case_of_twenty,
+        number_of_samples_above_a_limit_matches_the_binomial_distribution,
         samples_needed_are_those_of_the_tables,
         limit_is_just_above_the_sample_of_its_rank,
-        limit_leaves_just_as_many_above_as_it_may,
-        one_body_is_not_called_bodies,
-        text_proposes_limits_from_as_many_samples_as_it_takes,
+        limit_has_exactly_the_allowed_number_of_samples_above_it,
+        one_body_is_reported_in_the_singular,
+        text_proposes_limits_only_with_the_needed_number_of_samples,
         json_is_read_by_python,
         wrong_arguments_and_streams_are_errors,
-        process_that_ends_leaves_the_report_in_its_file,
+        process_writes_the_report_to_its_file_when_it_ends,
         without_a_file_the_report_is_on_stderr,
-        process_without_a_measured_block_says_nothing,
+        process_without_a_measured_block_prints_nothing,
         exit_inside_a_body_reports_it_as_not_ended,
         forked_child_leaves_the_report_to_its_parent,
-        link_is_written_through_and_not_replaced,
-        report_that_cannot_be_written_is_one_sentence,
+        symbolic_link_is_followed_and_not_replaced,
+        failure_to_write_the_report_is_one_sentence_on_stderr,
         NULL,
     };
     if (!mkdtemp(directory))

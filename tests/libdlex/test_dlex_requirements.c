@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The thirteen requirements of seed 000, section 4, each in one test of its name. Not here: the
- * special cases, which the other files have; how soon a violation is noticed, which the benchmarks
- * measure; requirement 5 (test_dlex_nesting.c); and requirement 12, which needs a program compiled
- * for it (test_dlex_measuring.c).
+ * The thirteen requirements of seed 000, section 4; the name of a test has the number. Not here: the
+ * special cases, which are in the other files; how soon a violation is noticed, which the benchmarks
+ * measure; requirement 5 (test_dlex_nesting.c); and requirement 12, which needs a program compiled for
+ * it (test_dlex_measuring.c).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ static void burn_cpu(int64_t ns)
         ;
 }
 
-/* The library looks at the CPU time now and then, which wakes. */
+/* Repeats the sleep after EINTR: the library sometimes wakes the thread to read its CPU time. */
 static void sleep_for(int64_t ns)
 {
     struct timespec rest = { ns / 1000000000, ns % 1000000000 };
@@ -67,7 +67,7 @@ START_TEST(requirement_2_wcet)
         log_mark('w');
     } dlex_end
     dlex_try_within_wcet(20 * MS) {
-        sleep_for(40 * MS); /* is no execution time */
+        sleep_for(40 * MS); /* does not count as execution time */
         log_mark('s');
     } dlex_handle dlex_when(dlex_wcet_violation) {
         log_mark('x');
@@ -77,7 +77,7 @@ START_TEST(requirement_2_wcet)
 }
 END_TEST
 
-/* Which of three handlers takes a violation: 'n' none of them. */
+/* Returns which of three handlers takes a violation; 'n' means none of them. */
 static char taker(bool wcet, const struct dlex_type *type)
 {
     volatile char letter = 'n';
@@ -112,7 +112,7 @@ START_TEST(requirement_3_recovery_for_any_violation_or_for_one_kind)
 }
 END_TEST
 
-/* Returns how many of its violations were not its own. */
+/* Returns how many of the violations that it got were not those of its own blocks. */
 static void *violate_often(void *arg)
 {
     volatile intptr_t wrong = 0;
@@ -171,7 +171,7 @@ START_TEST(requirement_4_many_processes_and_threads_at_once)
 }
 END_TEST
 
-/* Three nested blocks, of which the one with this number expires. */
+/* Opens three nested blocks. The one with this number expires. */
 static const char *log_of_nest(int expires)
 {
     log_clear();
@@ -260,7 +260,7 @@ START_TEST(requirement_7_constraint_ends_with_its_block_however_it_ends)
 }
 END_TEST
 
-START_TEST(requirement_8_latency_is_known)
+START_TEST(requirement_8_latency_is_reported)
 {
     for (volatile int i = 0; i < 20; i++) {
         const int64_t deadline_ns = dlex_now_ns() + MS;
@@ -337,7 +337,7 @@ START_TEST(requirement_11_data_about_the_latency)
     ck_assert_uint_eq(all.count, 21);
     ck_assert_uint_ge(deadlines.delayed, 1);
     ck_assert_int_ge(all.min_ns, 0);
-    ck_assert_int_ge(all.max_ns, MS); /* the section outlasted the deadline by so much */
+    ck_assert_int_ge(all.max_ns, MS); /* the section lasted that much longer than the deadline */
     ck_assert_int_le(all.p50_ns, all.p99_ns);
 }
 END_TEST
@@ -353,7 +353,7 @@ static int count_threads(void)
     return count;
 }
 
-/* In a child, which has no timed block behind it. Returns how many threads the library made. */
+/* Runs in a child that has not opened a timed block before. Returns how many threads the library created. */
 static int threads_of_the_library(void)
 {
     const pid_t child = fork();
@@ -367,8 +367,8 @@ static int threads_of_the_library(void)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
 }
 
-/* Every test of this file is run with both notifications: this one sees that it is so, as only the
- * one without Linux's thread-directed timers needs a router. */
+/* Every test of this file runs with both notifications. This test checks that: only the notification
+ * without Linux's thread-directed timers needs a router. */
 START_TEST(requirement_13_portable_by_a_second_notification)
 {
 #ifdef NOTIFICATION_POSIX
@@ -390,7 +390,7 @@ int main(void)
         requirement_6_violation_is_caught_by_the_block_that_caused_it,
         requirement_6_of_two_violations_at_once_the_outermost_is_caught,
         requirement_7_constraint_ends_with_its_block_however_it_ends,
-        requirement_8_latency_is_known,
+        requirement_8_latency_is_reported,
         requirement_9_protected_sections_delay_a_violation_to_their_end,
         requirement_10_remaining_time,
         requirement_11_data_about_the_latency,

@@ -29,7 +29,7 @@ START_TEST(island_is_left_at_its_deadline_and_the_section_goes_on)
 }
 END_TEST
 
-START_TEST(same_deadline_is_met_by_the_island_first_and_by_the_outer_block_at_enable)
+START_TEST(same_deadline_is_taken_in_the_island_first_and_by_the_outer_block_at_enable)
 {
     log_clear();
     const int64_t deadline_ns = dlex_now_ns() + SOON;
@@ -127,7 +127,7 @@ START_TEST(section_inside_the_island_delays_its_violation)
 }
 END_TEST
 
-START_TEST(island_in_a_section_of_an_island)
+START_TEST(island_in_a_section_of_an_island_is_interruptible)
 {
     log_clear();
     const int64_t outer_ns = dlex_now_ns() + SOON;
@@ -225,7 +225,7 @@ START_TEST(return_out_of_the_island_restores_the_section)
 }
 END_TEST
 
-START_TEST(shield_without_a_section_holds_the_outer_violation_back_itself)
+START_TEST(shield_without_a_section_delays_the_outer_violation)
 {
     log_clear();
     const int64_t deadline_ns = dlex_now_ns() + SOON;
@@ -244,8 +244,8 @@ START_TEST(shield_without_a_section_holds_the_outer_violation_back_itself)
 }
 END_TEST
 
-/* A picture as the player decodes it: sections, slices in islands, one deadline for all. Returns
- * false if anything but the slices was interrupted, or a slice went on beyond its end. */
+/* Imitates how the player decodes a picture: sections, slices in islands, one deadline for all. Returns
+ * false if anything except the slices was interrupted, or if a slice went on after its deadline. */
 static bool decode_like_the_player(int64_t deadline_ns, volatile int *aborted)
 {
     volatile int in_section = 0, slices_aborted = 0, delivered = 0;
@@ -284,17 +284,17 @@ int main(void)
 {
     const TTest *const tests[] = {
         island_is_left_at_its_deadline_and_the_section_goes_on,
-        same_deadline_is_met_by_the_island_first_and_by_the_outer_block_at_enable,
+        same_deadline_is_taken_in_the_island_first_and_by_the_outer_block_at_enable,
         outer_deadline_does_not_reach_into_the_island,
         island_deadline_still_holds_after_an_outer_one_passed,
         late_island_is_not_entered_and_the_outer_block_waits_for_enable,
         section_inside_the_island_delays_its_violation,
-        island_in_a_section_of_an_island,
+        island_in_a_section_of_an_island_is_interruptible,
         island_still_shields_after_one_inside_it_ended,
         block_inside_the_island_obeys_the_island_deadline,
         exception_through_the_island_restores_the_section,
         return_out_of_the_island_restores_the_section,
-        shield_without_a_section_holds_the_outer_violation_back_itself,
+        shield_without_a_section_delays_the_outer_violation,
         storm_of_pictures_interrupts_nothing_but_slices,
         NULL,
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Signals of the application beside deadlines: its handlers, its mask, its timers, its alternate
- * stack. Not here: which number the library's signal has (test_dlex_processes.c), and blocks
- * opened in a handler on an alternate stack (test_dlex_hazards.c). */
+/* Signals of the application together with deadlines: handlers, mask, timers, alternate stack. Not here:
+ * the number of the library's signal (test_dlex_processes.c), and blocks opened in a handler on an
+ * alternate stack (test_dlex_hazards.c). */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static sigset_t set_of(int signo)
     return one;
 }
 
-/* Raises SIGUSR1 in a block whose deadline the handler outlasts. */
+/* Raises SIGUSR1 in a block. Its deadline passes while the handler runs. */
 static const char *log_of_handler(void)
 {
     log_clear();
@@ -92,7 +92,7 @@ static void outlast_with_a_section_inside(int number)
     log_mark('t');
 }
 
-/* The deadline outside has passed and waits, so that each section looks whether it may come now. */
+/* The violation of the outer deadline waits, so each section checks at its end whether it can deliver it. */
 START_TEST(section_in_a_handler_of_dlex_sigaction_does_not_leave_it)
 {
     const struct sigaction action = { .sa_handler = outlast_with_a_section_inside };
@@ -176,7 +176,7 @@ END_TEST
 static char alternate[1 << 17];
 static volatile int on_alternate;
 
-/* Not by the place of a local variable, which sanitizers put on a heap. */
+/* Does not use the address of a local variable, because sanitizers put local variables on a heap. */
 static __attribute__((noinline)) bool is_on_alternate(void)
 {
     const char *const frame = __builtin_frame_address(0);
@@ -213,7 +213,7 @@ START_TEST(alternate_stack_is_free_again_after_a_jump_out_of_its_handler)
 }
 END_TEST
 
-START_TEST(own_signal_is_no_signal_of_the_application)
+START_TEST(dlex_sigaction_refuses_the_signal_of_the_library)
 {
     const struct sigaction action = { .sa_handler = SIG_IGN };
     struct sigaction old;
@@ -241,7 +241,7 @@ static void block_and_be_aborted(void)
     } dlex_end
 }
 
-START_TEST(mask_goes_back_when_the_block_is_aborted)
+START_TEST(mask_is_restored_when_the_block_is_aborted)
 {
     log_clear();
     blocked_in_finally = blocked_in_handler = true;
@@ -268,8 +268,8 @@ START_TEST(mask_stays_when_the_body_ends_by_itself)
 }
 END_TEST
 
-/* Each block goes back to what was in force when its own body first changed it. */
-START_TEST(nested_blocks_go_back_one_by_one)
+/* Each block restores the mask that was in force before its own body first changed it. */
+START_TEST(nested_blocks_restore_their_masks_one_by_one)
 {
     const sigset_t usr1 = set_of(SIGUSR1), usr2 = set_of(SIGUSR2);
     volatile bool outer = false, inner = true;
@@ -302,7 +302,7 @@ static void block_in_a_block_that_ends(int how)
     } dlex_end
 }
 
-START_TEST(change_in_an_inner_block_that_ended_is_undone_by_the_outer_one)
+START_TEST(mask_change_in_an_inner_block_that_ended_is_undone_by_the_outer_one)
 {
     for (volatile int how = 0; how < 2; how++) {
         volatile bool in_body = false;
@@ -353,7 +353,7 @@ static void *block_before_the_first_deadline(void *unused)
     return right ? NULL : (void *)1;
 }
 
-START_TEST(mask_that_goes_back_never_blocks_the_own_signal)
+START_TEST(restored_mask_never_blocks_the_signal_of_the_library)
 {
     pthread_t thread;
     void *wrong = NULL;
@@ -382,7 +382,7 @@ static timer_t start_timers(const struct itimerval *every)
     return timer;
 }
 
-START_TEST(timers_and_alarms_of_the_application_go_on_beside_deadlines)
+START_TEST(timers_and_alarms_of_the_application_work_beside_deadlines)
 {
     const struct sigaction action = { .sa_handler = tick };
     const struct itimerval every_ms = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -416,14 +416,14 @@ int main(void)
         handler_that_is_a_section_leaves_its_signal_blocked_without_nodefer,
         handler_without_precautions_is_left_in_the_middle_with_its_signal_blocked,
         alternate_stack_is_free_again_after_a_jump_out_of_its_handler,
-        own_signal_is_no_signal_of_the_application,
-        mask_goes_back_when_the_block_is_aborted,
+        dlex_sigaction_refuses_the_signal_of_the_library,
+        mask_is_restored_when_the_block_is_aborted,
         mask_stays_when_the_body_ends_by_itself,
-        nested_blocks_go_back_one_by_one,
-        change_in_an_inner_block_that_ended_is_undone_by_the_outer_one,
+        nested_blocks_restore_their_masks_one_by_one,
+        mask_change_in_an_inner_block_that_ended_is_undone_by_the_outer_one,
         violation_still_comes_when_everything_is_blocked_through_dlex_sigmask,
-        mask_that_goes_back_never_blocks_the_own_signal,
-        timers_and_alarms_of_the_application_go_on_beside_deadlines,
+        restored_mask_never_blocks_the_signal_of_the_library,
+        timers_and_alarms_of_the_application_work_beside_deadlines,
         NULL,
     };
     return suite_run("libdlex signals", 120, tests);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Signals that come when nothing has expired, and expiries whose signal never comes. Before Linux
- * 6.13 the signal of a timer that was disarmed or set anew may still arrive; here they are sent
- * like that, with what the kernel puts into them. Not here: a stray or lost signal at each
- * instruction (steps), and dlex_idle (test_dlex_processes.c). */
+/* Signals that arrive although nothing has expired, and expiries whose signal never arrives. Before Linux
+ * 6.13 the signal of a timer may still arrive after the timer was disarmed or set again. Here such
+ * signals are sent with the same contents as those of the kernel. Not here: a stray or lost signal at
+ * each instruction (steps), and dlex_idle (test_dlex_processes.c). */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,10 +20,10 @@ enum { BLOCKS = 1000000, LEFT_EARLY = 1000 };
 struct storm {
     pid_t victim;
     int stop;
-    int blocks; /* that the victim has gone through */
+    int blocks; /* that the victim has completed */
 };
 
-/* A full queue (EAGAIN) is a calm moment. */
+/* If the queue is full (EAGAIN), nothing is sent. */
 static void send_like_a_timer(pid_t thread)
 {
     siginfo_t info;
@@ -41,8 +41,8 @@ static uint32_t next_random(uint32_t *state)
     return *state;
 }
 
-/* A victim that is not on a CPU finds all that was sent meanwhile at once, one on top of the other on
- * its stack. A timer leaves one; thousands would be our own. */
+/* If the victim waits for a CPU, all signals that were sent meanwhile arrive at once, and their frames are
+ * stacked on each other. A timer leaves only one signal, so this test must not send thousands. */
 enum { UNANSWERED_MOST = 64 };
 
 static void *blow(void *arg)
@@ -62,7 +62,7 @@ static void *blow(void *arg)
     return NULL;
 }
 
-/* Whether the last violation is one of the constraint, in the clock of that, and has its reason. */
+/* Returns whether the last violation belongs to this limit, and the limit has passed on its clock. */
 static bool is_due(int64_t limit_ns, int64_t now_ns)
 {
     return dlex_last_violation()->deadline_ns == limit_ns && now_ns >= limit_ns;
@@ -74,7 +74,7 @@ static void spin(uint32_t times)
         ;
 }
 
-/* Each returns whether what happened was wrong. The limit must be met: the body has no end. */
+/* Each of these returns whether the result is wrong. The limit must expire, because the body has no end. */
 static bool endless_body(int64_t within_ns)
 {
     volatile bool wrong = true;
@@ -166,7 +166,7 @@ static bool random_block(uint32_t random)
     return random % 2 ? short_body(HOUR, times) : short_body_with_much_cpu_time(times);
 }
 
-START_TEST(million_blocks_in_a_storm_of_stale_signals_take_only_their_own_violations)
+START_TEST(million_blocks_in_a_storm_of_stale_signals_get_only_their_own_violations)
 {
     struct storm storm = { .victim = gettid() };
     pthread_t thread;
@@ -198,12 +198,12 @@ static void block_own_signal(void)
 {
     sigset_t own;
     ck_assert_int_eq(dlex_thread_init(), 0);
-    dlex_idle(); /* no leftover of another test instead of the signal to come */
+    dlex_idle(); /* otherwise a leftover of another test could arrive instead of the expected signal */
     own_signal(&own);
     pthread_sigmask(SIG_BLOCK, &own, NULL);
 }
 
-/* Blocked, it waits until it is taken away here, and is nobody's from then on. */
+/* The signal is blocked and pending. This function removes it, so that nobody gets it. */
 static void lose_own_signal(void)
 {
     sigset_t own;
@@ -256,32 +256,32 @@ static const char *log_of_lost_wcet(void (*then)(void))
     return log_text();
 }
 
-START_TEST(lost_deadline_is_made_up_for_by_the_next_block)
+START_TEST(deadline_whose_signal_was_lost_is_noticed_by_the_next_block)
 {
     ck_assert_str_eq(log_of_lost_deadline(open_a_block), "lfo");
 }
 END_TEST
 
-START_TEST(lost_deadline_is_made_up_for_by_a_checkpoint)
+START_TEST(deadline_whose_signal_was_lost_is_noticed_by_a_checkpoint)
 {
     ck_assert_str_eq(log_of_lost_deadline(dlex_checkpoint), "lo");
 }
 END_TEST
 
-START_TEST(lost_wcet_is_made_up_for_by_the_next_block)
+START_TEST(wcet_whose_signal_was_lost_is_noticed_by_the_next_block)
 {
     ck_assert_str_eq(log_of_lost_wcet(open_a_block), "lfo");
 }
 END_TEST
 
-START_TEST(lost_wcet_is_made_up_for_by_a_checkpoint)
+START_TEST(wcet_whose_signal_was_lost_is_noticed_by_a_checkpoint)
 {
     ck_assert_str_eq(log_of_lost_wcet(dlex_checkpoint), "lo");
 }
 END_TEST
 
-/* A block that was left early had the signal; the one that follows must not believe in it. */
-START_TEST(block_after_a_lost_leftover_gets_its_violation)
+/* The signal was armed for a block that was left early. The next block must not rely on it. */
+START_TEST(block_after_a_lost_leftover_signal_gets_its_violation)
 {
     log_clear();
     block_own_signal();
@@ -305,7 +305,7 @@ static int interruptions_of_a_sleep(int64_t ns)
     return count;
 }
 
-/* Each deadline is earlier than that before it, so that each block arms the timer. */
+/* Each deadline is earlier than the one before it, so each block arms the timer. */
 static void leave_blocks_early(void)
 {
     const int64_t last_ns = dlex_now_ns() + SOON;
@@ -314,10 +314,10 @@ static void leave_blocks_early(void)
     }
 }
 
-START_TEST(blocks_left_early_interrupt_a_sleep_once_at_most)
+START_TEST(blocks_left_early_interrupt_a_sleep_at_most_once)
 {
     leave_blocks_early();
-    /* A router that had to wait for the CPU may be late for the first sleep. */
+    /* If the router had to wait for the CPU, its signal may come after the first sleep. */
     const int first = interruptions_of_a_sleep(2 * SOON);
     ck_assert_int_le(first + interruptions_of_a_sleep(2 * SOON), 1);
 }
@@ -326,13 +326,13 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        million_blocks_in_a_storm_of_stale_signals_take_only_their_own_violations,
-        lost_deadline_is_made_up_for_by_the_next_block,
-        lost_deadline_is_made_up_for_by_a_checkpoint,
-        lost_wcet_is_made_up_for_by_the_next_block,
-        lost_wcet_is_made_up_for_by_a_checkpoint,
-        block_after_a_lost_leftover_gets_its_violation,
-        blocks_left_early_interrupt_a_sleep_once_at_most,
+        million_blocks_in_a_storm_of_stale_signals_get_only_their_own_violations,
+        deadline_whose_signal_was_lost_is_noticed_by_the_next_block,
+        deadline_whose_signal_was_lost_is_noticed_by_a_checkpoint,
+        wcet_whose_signal_was_lost_is_noticed_by_the_next_block,
+        wcet_whose_signal_was_lost_is_noticed_by_a_checkpoint,
+        block_after_a_lost_leftover_signal_gets_its_violation,
+        blocks_left_early_interrupt_a_sleep_at_most_once,
         NULL,
     };
     return suite_run("libdlex stale signals", 120, tests);

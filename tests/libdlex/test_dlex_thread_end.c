@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Blocks in the destructors of thread-specific data, which run in rounds: in each round deadlines
- * hold, and after the last one nothing is left behind. Not here: the first timed block of a thread in
+/* Blocks in the destructors of thread-specific data, which run in rounds. In each round deadlines are
+ * enforced, and after the last round no resource is left. Not here: the first timed block of a thread in
  * the last round, which the contract excludes; threads that end inside blocks (test_dlex_threads.c). */
 #include <limits.h>
 #include <pthread.h>
@@ -13,14 +13,14 @@
 
 enum { THREADS = 1000, ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS };
 
-/* What one thread does in its destructors, and has seen there. */
+/* What one thread does in its destructors, and the results. */
 struct visit {
     pthread_key_t key;
     void (*act)(struct visit *visit);
     int rounds, violations, failures;
 };
 
-/* One of them comes before the key of the library in each round, and the other after it. */
+/* In each round the destructor of one key runs before that of the library, and that of the other after it. */
 static pthread_key_t early_key, late_key;
 
 static void come_back(void *arg)
@@ -61,7 +61,7 @@ static void prepare_the_thread(struct visit *visit)
     visit->failures += dlex_thread_init() != 0;
 }
 
-/* The memory is left to the program, which frees it without a word to the library. */
+/* The memory belongs to the program, which frees it without a call of the library. */
 static void take_memory(struct visit *visit)
 {
     void *volatile memory = NULL;
@@ -109,7 +109,7 @@ static void every_round_of_every_thread(void (*act)(struct visit *visit), int vi
     }
 }
 
-/* Each timer counts against RLIMIT_SIGPENDING, with what other programs of the user have. */
+/* Each timer counts against RLIMIT_SIGPENDING, as do the signals of the user's other programs. */
 static rlim_t signals_queued(void)
 {
     FILE *const status = fopen("/proc/self/status", "r");
@@ -126,7 +126,7 @@ static rlim_t signals_queued(void)
 
 static struct rlimit usual;
 
-/* Fewer than there are threads: if each left a timer behind, blocks would fail. */
+/* Fewer than the number of threads: if each thread left a timer behind, blocks would fail. */
 static void allow_few_timers(void)
 {
     getrlimit(RLIMIT_SIGPENDING, &usual);
@@ -139,7 +139,7 @@ static void allow_as_before(void)
     setrlimit(RLIMIT_SIGPENDING, &usual);
 }
 
-START_TEST(deadlines_hold_in_every_round_of_destructors)
+START_TEST(deadlines_are_enforced_in_every_round_of_destructors)
 {
     every_round_of_every_thread(miss_a_deadline, ROUNDS);
 }
@@ -157,13 +157,13 @@ START_TEST(preparing_the_thread_in_every_round_leaves_no_timer_behind)
 }
 END_TEST
 
-START_TEST(memory_had_in_every_round_leaves_no_record_behind)
+START_TEST(memory_acquired_in_every_round_leaves_no_record_behind)
 {
     every_round_of_every_thread(take_memory, 0);
 }
 END_TEST
 
-/* The router goes through the list of all threads when it looks for who is due. */
+/* When the router looks for threads that are due, it walks the list of all threads. */
 static int still_in_time(void)
 {
     volatile int violated = 0;
@@ -175,7 +175,7 @@ static int still_in_time(void)
     return violated;
 }
 
-START_TEST(deadlines_hold_after_such_threads_have_ended)
+START_TEST(deadlines_are_enforced_after_such_threads_have_ended)
 {
     for (int i = 0; i < 20; i++)
         visited(end_with_visits, late_key, keep_several_deadlines);
@@ -186,11 +186,11 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        deadlines_hold_in_every_round_of_destructors,
+        deadlines_are_enforced_in_every_round_of_destructors,
         several_blocks_in_every_round_leave_no_timer_behind,
         preparing_the_thread_in_every_round_leaves_no_timer_behind,
-        memory_had_in_every_round_leaves_no_record_behind,
-        deadlines_hold_after_such_threads_have_ended,
+        memory_acquired_in_every_round_leaves_no_record_behind,
+        deadlines_are_enforced_after_such_threads_have_ended,
         NULL,
     };
     if (pthread_key_create(&early_key, come_back) != 0 || dlex_thread_init() != 0

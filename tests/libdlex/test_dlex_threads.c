@@ -63,7 +63,7 @@ START_TEST(violations_of_one_thread_do_not_interrupt_another)
 }
 END_TEST
 
-START_TEST(thread_born_with_all_signals_blocked_gets_its_violations)
+START_TEST(thread_created_with_all_signals_blocked_gets_its_violations)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -89,13 +89,13 @@ static void *exit_in_a_block(void *arg)
     } dlex_handle dlex_when(dlex_timer_error) {
         failed = true;
     } dlex_when(dlex_deadline_violation) {
-        /* The deadline of a millisecond passed before the section began; that is no failure. */
+        /* The deadline of a millisecond passed before the section began: this is not a failure. */
         return NULL;
     } dlex_end
     return (void *)(intptr_t)failed;
 }
 
-/* What all processes of this user have queued, or reserved for timers. */
+/* Returns the number of signals that all processes of this user have queued, or reserved for timers. */
 static rlim_t signals_queued(void)
 {
     FILE *status = fopen("/proc/self/status", "r");
@@ -110,8 +110,8 @@ static rlim_t signals_queued(void)
     return queued;
 }
 
-/* Each timer counts against RLIMIT_SIGPENDING: with a low limit, timers that threads leave behind
- * soon make the next one fail. Other programs of the user must have room beside them. */
+/* Each timer counts against RLIMIT_SIGPENDING. With a low limit, timers that threads leave behind soon
+ * make the next timer fail. The limit leaves room for the user's other programs. */
 START_TEST(threads_that_exit_in_a_block_leave_no_timer_behind)
 {
     struct rlimit before;
@@ -131,8 +131,8 @@ START_TEST(threads_that_exit_in_a_block_leave_no_timer_behind)
 }
 END_TEST
 
-/* AddressSanitizer is not told that a cancelled frame is gone, and takes what comes to lie there for
- * the frame's red zones. */
+/* AddressSanitizer does not learn that the frame of a cancelled thread is gone, and mistakes later
+ * contents of the stack for its red zones. */
 __attribute__((no_sanitize("address")))
 static void *spin_in_a_block(void *arg)
 {
@@ -165,7 +165,7 @@ static int wait_for(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + status;
 }
 
-START_TEST(forked_child_has_deadlines_of_its_own)
+START_TEST(forked_child_has_its_own_deadlines)
 {
     const int64_t within_ns = 100000;
     const void *const wrong = count_own_violations((void *)&within_ns);
@@ -178,7 +178,7 @@ START_TEST(forked_child_has_deadlines_of_its_own)
 }
 END_TEST
 
-/* The block is open in both; the deadline passes in both. */
+/* The block is open in both processes, and its deadline passes in both. */
 static int fork_inside(int64_t deadline_ns, bool pass_in_section, volatile pid_t *child)
 {
     volatile int violated = 0;
@@ -232,7 +232,7 @@ static int64_t limit_of_wcet_at_fork(int64_t ns, volatile pid_t *child)
     return limit_ns;
 }
 
-/* The clock of its CPU time begins at zero in the child. */
+/* In the child, the clock of the thread's CPU time begins at zero. */
 START_TEST(block_open_at_fork_keeps_the_rest_of_its_wcet_in_both_processes)
 {
     const int64_t ns = 10 * MS;
@@ -262,7 +262,7 @@ static bool fork_in_finally(volatile pid_t *child)
     return runs == 1 && handled;
 }
 
-START_TEST(fork_in_a_finally_part_goes_on_to_the_handler_in_both_processes)
+START_TEST(fork_in_a_finally_part_continues_to_the_handler_in_both_processes)
 {
     volatile pid_t child = -1;
     const bool right = fork_in_finally(&child);
@@ -278,13 +278,13 @@ int main(void)
     const TTest *const tests[] = {
         each_thread_gets_its_own_violations,
         violations_of_one_thread_do_not_interrupt_another,
-        thread_born_with_all_signals_blocked_gets_its_violations,
+        thread_created_with_all_signals_blocked_gets_its_violations,
         threads_that_exit_in_a_block_leave_no_timer_behind,
         cancelled_thread_ends_inside_its_block,
-        forked_child_has_deadlines_of_its_own,
+        forked_child_has_its_own_deadlines,
         block_open_at_fork_keeps_its_deadline_in_both_processes,
         block_open_at_fork_keeps_the_rest_of_its_wcet_in_both_processes,
-        fork_in_a_finally_part_goes_on_to_the_handler_in_both_processes,
+        fork_in_a_finally_part_continues_to_the_handler_in_both_processes,
         NULL,
     };
     return suite_run("libdlex threads and processes", 120, tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Blocks with a WCET, alone and among deadlines. Not here: every instruction (steps), and how soon
- * a violation is noticed, which the benchmarks measure. */
+/* Blocks with a WCET, alone and nested with deadlines. Not here: violations at every instruction (steps),
+ * and how soon a violation is noticed, which the benchmarks measure. */
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
@@ -92,8 +92,9 @@ static void *write_later(void *end)
     return NULL;
 }
 
-/* Looking wakes the thread, which takes CPU time: 1 ms of it would last for some 50 ms only. */
-START_TEST(long_sleep_uses_up_no_wcet_and_computing_after_it_does)
+/* Each look at the CPU time wakes the thread and uses CPU time, so a WCET of 1 ms would last for only
+ * about 50 ms of sleep. */
+START_TEST(long_sleep_does_not_use_up_the_wcet_and_computing_after_it_does)
 {
     int ends[2];
     pthread_t writer;
@@ -146,7 +147,7 @@ START_TEST(time_of_other_threads_does_not_count)
 }
 END_TEST
 
-START_TEST(time_that_is_no_time_is_a_violation_before_the_body)
+START_TEST(time_of_zero_or_less_is_a_violation_before_the_body)
 {
     static const int64_t none[] = { 0, -1, -HOUR, INT64_MIN };
     for (unsigned i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
@@ -161,7 +162,7 @@ START_TEST(time_that_is_no_time_is_a_violation_before_the_body)
 }
 END_TEST
 
-START_TEST(endless_time_is_no_constraint)
+START_TEST(infinite_time_is_no_constraint)
 {
     log_clear();
     dlex_try_within_wcet(INT64_MAX) {
@@ -193,7 +194,7 @@ START_TEST(deadline_inside_a_wcet_is_handled_by_its_own_block)
 }
 END_TEST
 
-START_TEST(wcet_outside_passes_a_deadline_block_and_runs_its_finally)
+START_TEST(outer_wcet_skips_a_deadline_block_and_runs_its_finally)
 {
     log_clear();
     dlex_try_within_wcet(2 * MS) {
@@ -211,7 +212,7 @@ START_TEST(wcet_outside_passes_a_deadline_block_and_runs_its_finally)
 }
 END_TEST
 
-START_TEST(deadline_outside_goes_before_a_wcet_inside_when_both_have_expired)
+START_TEST(outer_deadline_is_delivered_before_an_inner_wcet_when_both_have_expired)
 {
     log_clear();
     dlex_try_within_rel(5 * MS) {
@@ -250,7 +251,7 @@ START_TEST(constraint_ends_with_its_block)
 }
 END_TEST
 
-START_TEST(protected_section_holds_the_violation_back)
+START_TEST(protected_section_delays_the_violation)
 {
     log_clear();
     dlex_try_within_wcet(2 * MS) {
@@ -269,7 +270,7 @@ START_TEST(protected_section_holds_the_violation_back)
 }
 END_TEST
 
-START_TEST(remaining_time_is_cpu_time_and_that_of_the_tighter_constraint)
+START_TEST(remaining_time_is_cpu_time_and_that_of_the_earlier_constraint)
 {
     volatile int64_t first_ns = 0, slept_ns = 0, inner_ns = 0, deadline_ns = 0;
     dlex_try_within_wcet(HOUR) {
@@ -296,17 +297,17 @@ int main(void)
         body_that_sleeps_past_the_time_is_not_left,
         sleep_does_not_count_and_computing_after_it_does,
 #ifdef NOTIFICATION_LINUX
-        long_sleep_uses_up_no_wcet_and_computing_after_it_does,
+        long_sleep_does_not_use_up_the_wcet_and_computing_after_it_does,
 #endif
         time_of_other_threads_does_not_count,
-        time_that_is_no_time_is_a_violation_before_the_body,
-        endless_time_is_no_constraint,
+        time_of_zero_or_less_is_a_violation_before_the_body,
+        infinite_time_is_no_constraint,
         deadline_inside_a_wcet_is_handled_by_its_own_block,
-        wcet_outside_passes_a_deadline_block_and_runs_its_finally,
-        deadline_outside_goes_before_a_wcet_inside_when_both_have_expired,
+        outer_wcet_skips_a_deadline_block_and_runs_its_finally,
+        outer_deadline_is_delivered_before_an_inner_wcet_when_both_have_expired,
         constraint_ends_with_its_block,
-        protected_section_holds_the_violation_back,
-        remaining_time_is_cpu_time_and_that_of_the_tighter_constraint,
+        protected_section_delays_the_violation,
+        remaining_time_is_cpu_time_and_that_of_the_earlier_constraint,
         NULL,
     };
     return suite_run("libdlex wcet", 120, tests);

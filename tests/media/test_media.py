@@ -138,7 +138,7 @@ class Refusing(Case):
         self.clip()
         (self.dir / "bbb_trailer_720p.mp4").write_text("not the film")
         self.expect_refusal(
-            self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the trailer"
+            self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the expected trailer"
         )
 
     def test_cache_that_cannot_be_written(self):

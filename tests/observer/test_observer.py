@@ -190,7 +190,7 @@ class Refusing(Case):
         (self.dir / "short").write_text("x")
         self.refused(1, "Xvfb", screen=self.dir / "short")
         (self.dir / "zeros").write_bytes(bytes(4096))
-        self.refused(1, "no XWD file", screen=self.dir / "zeros")
+        self.refused(1, "not an XWD file", screen=self.dir / "zeros")
         self.refused(1, "No such file", media=self.dir / "none")
         self.refused(1, "--frame-ns", frame_ns="20000000")
         self.refused(1, "smaller than the picture", size="1920x1080")
@@ -207,7 +207,7 @@ class Refusing(Case):
     def test_a_record_is_not_overwritten(self):
         (self.dir / "seen").mkdir()
         (self.dir / "seen/run.json").write_text("{}")
-        self.refused(1, "holds one already")
+        self.refused(1, "a record is already there")
 
     def test_nothing_with_a_stamp_on_the_screen(self):
         self.end(self.start(), 2, "no stamped picture")
@@ -229,7 +229,7 @@ class Dying(Case):
     def test_sound_server_is_killed(self):
         observer = self.start()
         self.stage.sound.process.kill()
-        self.ended(observer, 2, "PulseAudio went away")
+        self.ended(observer, 2, "the connection to PulseAudio was lost")
 
     def test_it_is_interrupted_before_anything_was_shown(self):
         observer = self.start()

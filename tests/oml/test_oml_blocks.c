@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Blocks in OML's syntax and what they mean. Not here: deadlines (test_oml_times.c), the names
- * without prefix and the ends of programs (programs/), and what libdlex does underneath. */
+/* Blocks in OML's syntax, and their meaning. Not here: deadlines (test_oml_times.c); names without prefix
+ * and the ends of programs (programs/); the behaviour of libdlex below them. */
 #include <oml_exceptions.h>
 
 #include "dlex_testing.h"
@@ -48,7 +48,7 @@ START_TEST(the_smallest_block_is_a_body_and_handle)
 }
 END_TEST
 
-START_TEST(what_follows_handle_runs_when_nothing_was_raised)
+START_TEST(code_after_handle_runs_when_nothing_was_raised)
 {
     log_clear();
     for (volatile int raising = 0; raising < 2; raising++) {
@@ -100,7 +100,7 @@ static char taken_by_root(const oml_exception_struct *type)
     return taken;
 }
 
-START_TEST(handler_for_the_root_takes_what_either_library_throws)
+START_TEST(handler_for_the_root_takes_the_exceptions_of_both_libraries)
 {
     const oml_exception_struct *const types[] = {
         &oml_exception, &oml_error, &disk_failed, &local_failed, &dlex_failed,
@@ -335,9 +335,9 @@ int main(void)
     const TTest *const tests[] = {
         all_parts_may_stand_without_braces_and_the_end_without_a_semicolon,
         the_smallest_block_is_a_body_and_handle,
-        what_follows_handle_runs_when_nothing_was_raised,
+        code_after_handle_runs_when_nothing_was_raised,
         finally_runs_once_whether_or_not_something_is_raised,
-        handler_for_the_root_takes_what_either_library_throws,
+        handler_for_the_root_takes_the_exceptions_of_both_libraries,
         handler_in_the_syntax_of_libdlex_takes_an_oml_exception,
         types_have_names_and_parents,
         any_takes_every_exception_and_names_it,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Timing constraints in OML's syntax. Not here: how late a violation comes, threads, and what the
- * tests of libdlex show of the same mechanism. */
+/* Timing constraints in OML's syntax. Not here: how late a violation comes; threads; what the tests of
+ * libdlex already test. */
 #include <oml_exceptions.h>
 
 #include "dlex_testing.h"
@@ -21,7 +21,7 @@ static void compute_for_ever(void)
         ;
 }
 
-START_TEST(body_that_outlasts_its_absolute_deadline_is_left)
+START_TEST(body_that_misses_its_absolute_deadline_is_left)
 {
     log_clear();
     oml_try_within_abs(at(SOON)) {
@@ -60,7 +60,7 @@ END_TEST
 
 START_TEST(body_that_ends_in_time_is_not_left_later)
 {
-    /* A machine that stands still for SOON may make it late: then once more. */
+    /* If the machine stalls for SOON, the body may be late. Then it runs again. */
     do {
         log_clear();
         oml_try_within_rel(after(SOON)) {
@@ -77,7 +77,7 @@ START_TEST(body_that_ends_in_time_is_not_left_later)
 }
 END_TEST
 
-START_TEST(outer_deadline_passes_the_inner_handler_and_runs_the_inner_finally_once)
+START_TEST(outer_deadline_skips_the_inner_handler_and_runs_the_inner_finally_once)
 {
     log_clear();
     oml_try_within_rel(after(SOON)) {
@@ -102,7 +102,7 @@ START_TEST(outer_deadline_passes_the_inner_handler_and_runs_the_inner_finally_on
 }
 END_TEST
 
-START_TEST(inner_deadline_is_taken_inside_and_the_outer_one_still_holds)
+START_TEST(inner_deadline_is_taken_inside_and_the_outer_one_is_still_enforced)
 {
     log_clear();
     oml_try_within_rel(after(3 * SOON)) {
@@ -119,12 +119,12 @@ START_TEST(inner_deadline_is_taken_inside_and_the_outer_one_still_holds)
             log_mark('o');
         }
     oml_end;
-    /* On a machine that stood still for 3 * SOON both were over, and the outer one goes first. */
+    /* If the machine stalled for 3 * SOON, both deadlines passed, and the outer one is delivered. */
     ck_assert(strcmp(log_text(), "io") == 0 || strcmp(log_text(), "o") == 0);
 }
 END_TEST
 
-START_TEST(finally_that_a_deadline_falls_into_runs_once_where_the_original_runs_it_twice)
+START_TEST(deadline_inside_finally_does_not_run_it_twice_as_the_original_does)
 {
     log_clear();
     const int64_t deadline_ns = dlex_now_ns() + SOON;
@@ -309,7 +309,7 @@ START_TEST(wcet_is_enforced_where_the_original_never_fires)
 }
 END_TEST
 
-START_TEST(thread_that_blocks_the_signal_by_its_oml_names_gets_its_violation_afterwards)
+START_TEST(thread_that_blocks_the_signal_by_its_oml_names_gets_its_violation_after_unblocking)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -335,12 +335,12 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        body_that_outlasts_its_absolute_deadline_is_left,
+        body_that_misses_its_absolute_deadline_is_left,
         handler_for_all_time_constraints_takes_a_relative_deadline,
         body_that_ends_in_time_is_not_left_later,
-        outer_deadline_passes_the_inner_handler_and_runs_the_inner_finally_once,
-        inner_deadline_is_taken_inside_and_the_outer_one_still_holds,
-        finally_that_a_deadline_falls_into_runs_once_where_the_original_runs_it_twice,
+        outer_deadline_skips_the_inner_handler_and_runs_the_inner_finally_once,
+        inner_deadline_is_taken_inside_and_the_outer_one_is_still_enforced,
+        deadline_inside_finally_does_not_run_it_twice_as_the_original_does,
         deadline_unwinds_a_hundred_nested_blocks,
         protected_section_delays_a_violation_to_the_outermost_enable,
         enable_without_disable_does_nothing,
@@ -348,7 +348,7 @@ int main(void)
         time_too_far_for_nanoseconds_is_no_constraint,
         integer_as_a_time_counts_microseconds,
         wcet_is_enforced_where_the_original_never_fires,
-        thread_that_blocks_the_signal_by_its_oml_names_gets_its_violation_afterwards,
+        thread_that_blocks_the_signal_by_its_oml_names_gets_its_violation_after_unblocking,
         NULL,
     };
     return suite_run("oml times", 120, tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The anytime idiom: each step stores a better result, and the last one counts when the deadline comes.
- * Succeeds if what the aborted body stored through a pointer, and in a static object, is there. */
+/* The anytime idiom: each step stores a better result, and the last result counts when the deadline comes.
+ * Succeeds if the values that the aborted body stored through a pointer and in a static object are there. */
 #include <stdio.h>
 
 #include <dlex/dlex.h>
@@ -43,7 +43,7 @@ __attribute__((noinline)) static void count(long limit)
 int main(void)
 {
     struct result best = { -1, -1 };
-    /* Again if the machine was so busy that the time was over before the body began. */
+    /* Repeats the block if the machine was so busy that the deadline passed before the body began. */
     for (int i = 0; i < 20 && best.steps < 100; i++)
         refine(&best, 1L << 40);
     for (int i = 0; i < 20 && calls == 0; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A program that catches nothing. Its argument says what goes wrong in it. */
+/* A program that catches nothing. Its argument selects the error. */
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>

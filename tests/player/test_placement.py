@@ -200,11 +200,11 @@ class Refusals(Case):
             self.expect(play(option, "x"), 1, option)
 
     def test_cpu_that_is_not_there_is_told(self):
-        self.expect(play("--cpu=1000", "x"), 1, "--cpu=1000 cannot be had", "choose one of")
+        self.expect(play("--cpu=1000", "x"), 1, "--cpu=1000 cannot be used", "choose one of")
 
     def test_deadline_on_a_cpu_that_is_shared_is_told(self):
         require("deadline")
-        self.expect(play(*NULL, "--sched=deadline:5/40", f"--cpu={CPU}", clip("cavlc")), 1, "no scheduling domain of its own")
+        self.expect(play(*NULL, "--sched=deadline:5/40", f"--cpu={CPU}", clip("cavlc")), 1, "not a scheduling domain of its own")
 
     def test_reservation_that_does_not_fit_is_told_and_leaves_no_record(self):
         require("deadline")

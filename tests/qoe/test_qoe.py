@@ -387,7 +387,7 @@ class Unstamped(Case):
 
     def test_another_film_is_refused_where_that_can_be_seen(self):
         played = self.record(clip("stamped_small"), self.PLAYBACK, **self.FACTS)
-        self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size and length")
+        self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size or length")
         self.expect_refusal(qoe(played, f"--unstamped={self.dir}/none"), 2, "none")
         self.expect_refusal(qoe(played, "--unstamped=a", "--media=b"), 1, "--unstamped", "leave out")
 
@@ -396,7 +396,7 @@ class Refusing(Case):
     def test_bad_options(self):
         self.expect_refusal(qoe(), 1, "no DIR given")
         self.expect_refusal(qoe("--nonsense", "x"), 1, "nonsense")
-        self.expect_refusal(qoe("a", "b"), 1, "b is one DIR too many")
+        self.expect_refusal(qoe("a", "b"), 1, "b is one argument too many")
         self.expect_refusal(qoe("--json=-", "--csv=-", "a"), 1, "standard output")
 
     def test_output_that_cannot_be_written(self):
@@ -413,7 +413,7 @@ class Refusing(Case):
         self.expect_refusal(qoe(self.dir / "nothing"), 2, "No such file")
         self.expect_refusal(qoe(self.dir), 2, "no run.json")
         (self.dir / "file").write_text("")
-        self.expect_refusal(qoe(self.dir / "file"), 2, "is no directory")
+        self.expect_refusal(qoe(self.dir / "file"), 2, "is not a directory")
 
     def test_records_of_several_files(self):
         for name in ("many/1", "many/2"):

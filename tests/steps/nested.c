@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Scenarios with a block inside another. */
+/* Scenarios with a block inside another block. */
 #include "scenarios.h"
 
 #include <dlex/dlex.h>
@@ -29,7 +29,7 @@ void own_exception_to_the_outer_block(void)
     mark('.');
 }
 
-/* Two blocks with a finally part and handlers each; open_... is one of the dlex_try_within_*. */
+/* Two nested blocks, each with a finally part and handlers. open_... is one of the dlex_try_within_*. */
 #define NESTED(open_outer, outer_violation, open_inner)                                         \
     open_outer {                                                                                \
         mark('a');                                                                              \
@@ -84,8 +84,8 @@ void block_without_constraint_inside(void)
     NESTED(dlex_try_within_abs(AT(NEAR)), dlex_deadline_violation, dlex_try);
 }
 
-/* The inner deadline expires by itself in the body, so that signal handler, jump, finally part and
- * handler are stepped through while the outer one expires. */
+/* The inner deadline expires in the body without the tracer. So the outer deadline expires at each instruction of the
+ * signal handler, the jump, the finally part and the handler. */
 void outer_expires_while_inner_is_handled(void)
 {
     dlex_try_within_abs(AT(NEXT)) {

@@ -121,7 +121,7 @@ static void two_blocks_in_a_row(void)
     mark('.');
 }
 
-/* A sleep is prepared in a body: the deadline stays in force. */
+/* The body calls dlex_idle, as before a sleep. The deadline stays in force. */
 static void idle_in_a_body(void)
 {
     dlex_try_within_abs(AT(NEAR)) {
@@ -154,7 +154,7 @@ static void scoped_resource(void)
     mark('.');
 }
 
-/* Each mark looks at the mask. */
+/* Each call of mark checks the signal mask. */
 static void signal_mask(void)
 {
     sigset_t one;
@@ -174,17 +174,17 @@ static void signal_mask(void)
 }
 
 /*
- * Why these outcomes and no others.
+ * The reasons for these outcomes.
  *
- * In time. What expires before a body has begun keeps it from running; in a body, it leaves the
- * body there; then each block that is left runs its finally part, once, innermost first, and the
- * outermost that has expired runs its handler, alone. A protected section or a finally part that
- * has begun ends first. What expires when its body has ended changes nothing. Relative deadlines
- * and WCETs begin at the opening: they do not notice what passed before.
+ * Timely. If a constraint expires before its body begins, the body does not run. If it expires in the body, the body is
+ * left there. Then each block that is left runs its finally part once, innermost first, and only the outermost block that
+ * has expired runs its handler. A protected section or a finally part that has begun runs to its end first. If a
+ * constraint expires after its body has ended, nothing changes. Relative deadlines and WCETs begin when the block is
+ * opened, so time that passed before does not count.
  *
- * Lost. Only the opening of a block, a checkpoint, and the end of a section that noticed something
- * itself read the clock; a body that meets none of them runs on. Where the signal of the nearer of
- * two constraints comes before the loss, both outcomes of that are there.
+ * Lost. Only three places read the clock: the opening of a block, a checkpoint, and the end of a section that noticed an
+ * expiry. A body that reaches none of them goes on. With two constraints, the signal of the earlier one may come before
+ * the loss; then both outcomes are in the list.
  */
 #define TIMELY(...) .timely = { __VA_ARGS__ }
 #define LOST(...)   .lost = { __VA_ARGS__ }

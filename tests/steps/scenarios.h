@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scenarios.h: what is stepped through, and what may come of it.
+ * scenarios.h: the scenarios that are stepped through, and their possible outcomes.
  *
- * A scenario leaves letters. In all of them: a, c belong to the body of the outer block, F and H to
- * its finally part and its handler; b, e to the body of the inner (or only) block, f and h to its
- * finally part and handler; p, q to a protected section; the full stop comes after everything.
+ * A scenario writes letters to a log. They mean the same in all scenarios. a and c: the body of the outer block. F and H:
+ * its finally part and its handler. b and e: the body of the inner (or only) block. f and h: its finally part and its
+ * handler. p and q: a protected section. The full stop comes after all blocks.
  */
 #ifndef STEPS_SCENARIOS_H
 #define STEPS_SCENARIOS_H
@@ -15,25 +15,25 @@
 
 enum { OUTCOMES_MAX = 10 };
 
-/* Outcomes in the order in which they follow each other as the expiry comes at later and later
- * instructions: each of them occurs, in this order, and nothing else does. NULL ends it. */
+/* The outcomes, in the order in which they occur as the expiry comes at later and later instructions. Each of them must
+ * occur, in this order, and no others. NULL ends the list. */
 typedef const char *outcome_list[OUTCOMES_MAX];
 
 struct scenario {
     const char *name;
     void (*run)(void);
-    /* All that can expire expires at the instruction, and the timer sends its signal at once. */
+    /* All constraints that can expire expire at the instruction, and the timer sends its signal at once. */
     outcome_list timely;
-    /* The same, and the signal never comes: found by what looks at the clock anyway. */
+    /* The same, but the signal never comes. The expiry is found where the clock is read anyway. */
     outcome_list lost;
-    bool wcet; /* all that expires is CPU time: nothing happens while only the other clock runs */
-    bool first; /* the library has done nothing yet; there is no signal before there is a timer */
+    bool wcet; /* only CPU time expires: nothing happens while only the other clock runs */
+    bool first; /* the library is not set up yet: without a timer there is no signal */
 };
 
 extern const struct scenario scenarios[];
 extern const int scenario_count;
 
-/* A time on CLOCK_MONOTONIC, since the start. */
+/* A time on CLOCK_MONOTONIC, given as the time since the start. */
 #define AT(ns) (WALL_START + (ns))
 
 dlex_declare_exception(steps_error);

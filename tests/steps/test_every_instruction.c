@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An expiry at each instruction of blocks, from before the opening to after the end (see tracer.h
- * for how, scenarios.h for what). Besides what runs in what order, every clone of every walk is
- * asked whether the signal mask, the control words, the stack pointer are what they were at every
- * mark and at the end, whether everything is closed, and whether the next blocks work.
+ * An expiry at each instruction of a block, from before the opening to after the end. tracer.h says how this is done,
+ * and scenarios.h lists the scenarios. Each clone of each walk checks what runs in which order. It also checks that the signal
+ * mask, the control words and the stack pointer are unchanged at every mark and at the end, that everything is closed,
+ * and that the next blocks work.
  *
- * Not here: other notification back ends (they only send the signal), several threads, and what
- * sits below the instruction: a store that is half done.
+ * Not here: other notification back ends (they only send the signal), several threads, and interruptions inside an
+ * instruction, such as a store that is half done.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void prepare(void)
     context_set();
 }
 
-/* ---- What is asked after a scenario ------------------------------------------------------- */
+/* ---- Checks after a scenario --------------------------------------------------------------- */
 
 static const char *after_next_deadline(void)
 {
@@ -103,9 +103,9 @@ static void check(struct report *report)
 
 struct tally {
     const struct scenario *scenario;
-    const char *expiry;          /* in words */
+    const char *expiry;          /* for messages */
     const char *const *expected; /* ends in NULL */
-    int reached;                 /* how many of them were seen */
+    int reached;                 /* how many of them have occurred */
     int counts[OUTCOMES_MAX];
     bool failed;
 };
@@ -121,7 +121,7 @@ static bool is_expected(struct tally *tally, const char *log)
     return true;
 }
 
-/* The place is one that addr2line takes, unless it is in another library. */
+/* addr2line accepts the place, unless it is in another library. */
 static bool count(void *arg, const struct report *report, uintptr_t where)
 {
     struct tally *tally = arg;
@@ -194,7 +194,7 @@ static bool runs_in_valgrind(void)
     return preload && strstr(preload, "vgpreload");
 }
 
-/* An argument chooses the scenarios with this in their names. */
+/* With an argument, only the scenarios run whose names contain it. */
 int main(int argc, char **argv)
 {
     int failures = 0;

@@ -24,19 +24,19 @@ __asm__(".pushsection .text\n"
         "int3\n"
         ".popsection\n");
 
-/* The tracer forks the leader and never executes another program: the addresses are the same in
- * all processes, and this page is shared by them. */
+/* The tracer forks the leader and never executes another program, so addresses are the same in all processes. All of
+ * them share this page. */
 static struct report *shared;
 
 struct leader {
     pid_t pid;
     int status;
-    int held; /* a signal on its way to the leader, taken from it so that it can be cloned */
+    int held; /* a signal that was pending for the leader; the tracer takes it before the leader is cloned */
 };
 
-/* ---- The leader's own side ---------------------------------------------------------------- */
+/* ---- In the leader ------------------------------------------------------------------------ */
 
-/* Where the walk ends: reached by returning from the function. */
+/* The walk ends here, when the function returns. */
 static __attribute__((noinline)) void walk_is_over(void)
 {
     __asm__ __volatile__("" ::: "memory");
@@ -57,7 +57,7 @@ static __attribute__((noinline)) void run_to_the_end(const struct walk *walk)
 
 _Noreturn static void lead(const struct walk *walk)
 {
-    const struct rlimit seconds = { 20, 20 }; /* of a clone that hangs */
+    const struct rlimit seconds = { 20, 20 }; /* CPU time after which a clone that hangs is killed */
     setrlimit(RLIMIT_CPU, &seconds);
     walk->prepare();
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
@@ -67,7 +67,7 @@ _Noreturn static void lead(const struct walk *walk)
     _exit(0);
 }
 
-/* ---- The tracer's side -------------------------------------------------------------------- */
+/* ---- In the tracer ------------------------------------------------------------------------ */
 
 static int start(struct leader *leader, const struct walk *walk)
 {
@@ -84,7 +84,7 @@ static int start(struct leader *leader, const struct walk *walk)
     return ptrace(PTRACE_SETOPTIONS, leader->pid, NULL, options) < 0 ? -errno : 0;
 }
 
-/* One instruction, or the way into a signal handler. */
+/* Steps the leader by one instruction, or into a signal handler. */
 static int step(struct leader *leader)
 {
     if (ptrace(PTRACE_SINGLESTEP, leader->pid, NULL, (long)leader->held) < 0)
@@ -104,8 +104,8 @@ static bool has_pending(pid_t pid)
     return ptrace(PTRACE_PEEKSIGINFO, pid, &args, &info) > 0;
 }
 
-/* A signal that waits would come before the instruction that clones: it is taken first, and sent
- * to the clone as well, since a fork leaves waiting signals behind. */
+/* A pending signal would be delivered before the instruction that clones. So it is taken first, and then sent to the
+ * clone as well, because a fork does not copy pending signals. */
 static int step_to_a_quiet_stop(struct leader *leader)
 {
     int err = step(leader);
@@ -114,7 +114,7 @@ static int step_to_a_quiet_stop(struct leader *leader)
     return err;
 }
 
-/* The leader executes clone() and stands where it stood. The clone is the tracer's own child. */
+/* Makes the leader execute clone() and then puts it back to where it stopped. The clone is a child of the tracer. */
 static pid_t clone_leader(struct leader *leader, const struct user_regs_struct *regs)
 {
     const int held = leader->held;
@@ -148,7 +148,7 @@ static int64_t peek(pid_t pid, const int64_t *where)
     return ptrace(PTRACE_PEEKDATA, pid, where, NULL);
 }
 
-/* Does what world_pass does, from outside. */
+/* Does the same as world_pass, from outside the process. */
 static void upset(pid_t pid, const struct upset *upset)
 {
     if (upset->wall_ns)
@@ -191,7 +191,7 @@ static int visit(struct leader *leader, const struct walk *walk, struct user_reg
     return walk->each(walk->arg, shared, regs->rip - (uintptr_t)__executable_start) ? 0 : -ECANCELED;
 }
 
-/* Between them a clone would go on with the thread id of the leader. */
+/* Between these addresses a clone would go on with the thread id of the leader. */
 static bool is_inside(void (*begin)(void), void (*end)(void), uintptr_t where)
 {
     return where > (uintptr_t)begin && where < (uintptr_t)end;
@@ -207,7 +207,7 @@ static int visit_all(struct leader *leader, const struct walk *walk)
         if (err < 0)
             return err;
         ptrace(PTRACE_GETREGS, leader->pid, NULL, &regs);
-        regs.orig_rax = -1; /* no system call is to be restarted */
+        regs.orig_rax = -1; /* no system call must be restarted */
         if (regs.rip == (uintptr_t)walk_is_over)
             return visited;
         begun |= regs.rip == (uintptr_t)walk->run;

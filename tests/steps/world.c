@@ -37,7 +37,7 @@ static void fire_if_due(void)
         world_fire();
 }
 
-/* In one instruction: what the tracer writes in between must not be lost. */
+/* Changes it by one instruction, so that a value that the tracer writes is not lost. */
 static void add(int64_t *clock_ns, int64_t ns)
 {
     __asm__ __volatile__("addq %1, %0" : "+m"(*clock_ns) : "r"(ns));
@@ -86,7 +86,7 @@ int timer_settime(timer_t timer, int flags, const struct itimerspec *spec, struc
 /* SSE: denormals are zero, round upwards. x87: double precision, round downwards. */
 static const uint32_t mxcsr_set = 0xdfc0;
 static const uint16_t x87_set = 0x067f;
-enum { SSE_FLAGS = 0x3f, KERNEL_MASK = 8 /* bytes that the kernel has of a sigset_t */ };
+enum { SSE_FLAGS = 0x3f, KERNEL_MASK = 8 /* bytes of a sigset_t that the kernel uses */ };
 
 static void mask_set(sigset_t *set)
 {
@@ -126,7 +126,7 @@ bool context_is_as_set(void)
     return mask_is_as_set() && control_words_are_as_set();
 }
 
-/* It may be left at any instruction: one store makes the letter count. */
+/* The function may be left at any instruction, so one store makes the letter count. */
 __attribute__((noinline)) void mark(char letter)
 {
     if (!world.spoilt && !context_is_as_set())

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * world.h: what the kernel does for libdlex, done by the test: the two clocks and the timer. The
- * program defines clock_gettime, timer_create, timer_settime and timer_delete itself, so that the
- * library that is tested is the one that is installed. Time stands still until somebody moves it:
- * the scenario, by world_pass, or the tracer, from outside. A timer that is due sends the signal
- * of libdlex, once, also when it is set to a time in the past, as the kernel's does.
+ * world.h: the test's replacement for what the kernel does for libdlex: the two clocks and the timer. The program itself
+ * defines clock_gettime, timer_create, timer_settime and timer_delete, so the tested library is the unchanged one. Time
+ * stands still until the scenario moves it by world_pass, or the tracer moves it from outside. A timer that is due sends
+ * the signal of libdlex once, also if it is set to a time in the past, as a timer of the kernel does.
  *
- * All of it is memory of one process: a fork copies the world with the rest.
+ * The world is memory of one process, so a fork copies it.
  */
 #ifndef STEPS_WORLD_H
 #define STEPS_WORLD_H
@@ -16,11 +15,11 @@
 
 #define MS INT64_C(1000000)
 
-/* Where both clocks begin: years from now, so that nothing real is ever due. */
+/* The start of both clocks: years ahead, so that no real time is ever due. */
 #define WALL_START (INT64_C(1) << 60)
 #define CPU_START  (INT64_C(1) << 50)
-/* How far a scenario moves the clocks to let the nearer of its constraints expire; the tracer
- * moves them to LATER, past all that may expire. Limits lie at 1 ms, 3 ms and an hour. */
+/* A scenario moves the clocks by SOONER, to let the earlier of its constraints expire. The tracer moves them to LATER,
+ * past all constraints that may expire. The limits are 1 ms, 3 ms and an hour. */
 #define SOONER (2 * MS)
 #define LATER  (4 * MS)
 #define NEAR   (1 * MS)
@@ -28,12 +27,12 @@
 #define FAR    (3600 * 1000 * MS)
 
 struct world {
-    int64_t signal;    /* what the timer sends; the first field, see world_fire */
+    int64_t signal;    /* the signal that the timer sends; must be the first field, see world_fire */
     int64_t wall_ns;
     int64_t cpu_ns;
-    int64_t expiry_ns; /* of the timer; 0: not set */
-    int64_t mute;      /* due timers send no signal: it is lost, or comes too late */
-    int64_t length;    /* of the log */
+    int64_t expiry_ns; /* expiry of the timer; 0: not set */
+    int64_t mute;      /* due timers send no signal: it is lost or comes too late */
+    int64_t length;    /* length of the log */
     int64_t spoilt;    /* the first mark that found a changed signal mask or control word */
     char log[32];
 };
@@ -42,14 +41,14 @@ extern struct world world;
 
 /* Lets this much time pass on both clocks. */
 void world_pass(int64_t ns);
-/* Sends the signal to this thread. From world_fire_end on it is on its way. */
+/* Sends the signal to this thread. At world_fire_end the signal has been sent. */
 void world_fire(void);
 void world_fire_end(void);
 
-/* Appends a letter to the log of what ran, and looks at the signal mask and the control words. */
+/* Appends a letter to the log of what ran, and checks the signal mask and the control words. */
 void mark(char letter);
 
-/* Sets the signal mask and the control words to what no program has by chance. */
+/* Sets the signal mask and the control words to values that no program has by chance. */
 void context_set(void);
 bool context_is_as_set(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* With the names that OML had before there were timing constraints in it. */
+/* A program with the names that OML had before it had timing constraints. */
 #include <oml_exceptions.h>
 #include <stdio.h>
 #include <stdlib.h>

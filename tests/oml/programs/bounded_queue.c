@@ -40,7 +40,7 @@ static void drain(void) {
   end;
 }
 
-/* As in the paper: what is made in the body is made whole, and given back in finally. */
+/* As in the paper: the memory is allocated in a protected section, and released in finally. */
 static void with_memory(size_t bytes) {
   const struct timespec soon = { .tv_sec = 0, .tv_nsec = 100000000 };
   char *volatile memory = NULL;

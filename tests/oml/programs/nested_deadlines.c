@@ -10,7 +10,7 @@ static void spin() {
     turns++;
 }
 
-/* The inner one first, while the outer one has its whole hour. */
+/* The inner deadline expires first; the outer one is still an hour away. */
 static void inner_expires() {
   oml_try_within_rel(hour) {
     oml_try_within_rel(quarter) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The listings of the paper (seed 000, section 5.2), with something to decode. As printed they do
- * not compile with any library: d_old is no pointer there, and the finally part of the last one
- * reads p_obj, which is not volatile. Microseconds are chosen for machines that others load.
+ * The listings of the paper (seed 000, section 5.2), with something to decode. As printed, they do not
+ * compile with any library: d_old is not a pointer there, and the finally part of the last listing reads
+ * p_obj, which is not volatile. The times are chosen so that the program also works on a busy machine.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void AudioDecoder(enc_frame_t *f, dec_frame_t *d) {
   d->number = f->number;
 }
 
-/* Every third frame is too hard. */
+/* Every third frame needs more CPU time than its WCET. */
 static void VideoDecoder(enc_frame_t *f, dec_frame_t *d) {
   if (f->number % 3 == 2)
     compute();
@@ -135,7 +135,7 @@ static void with_object(long next_dl, size_t size) {
   handle_end;
 }
 
-/* Section 6.4, with the names of section 6.3 for the sections. */
+/* Section 6.4, with the names of section 6.3 for the protected sections. */
 static void measurements(void) {
   static const Exception *caught;
   if (try_within_rmng_time() != INT64_MAX || try_within_expr_delay() != 0)
