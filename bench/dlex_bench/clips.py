@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from .cache import cache_folder
 from .errors import EXIT_SETUP, LabError
+from .paths import cache_folder
 
 NS_PER_S = 1_000_000_000
 FILM_FILES = ("bbb_trailer_720p.mp4", "trailer_720p.mov")

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds this project's folder, from any current folder. Tests name a folder with programs of their own."""
+"""Finds this project's folder, its programs, and the cache folder, from any current folder."""
 
 import os
 from pathlib import Path
 
 from .errors import EXIT_SETUP, LabError
 
+# Tests name a folder with programs of their own.
 PROJECT = Path(os.environ.get("DLEX_BENCH_ROOT") or Path(__file__).resolve().parents[2])
+
+
+def cache_folder() -> Path:
+    """Returns the cache folder, which is the same as the launcher's."""
+    named = os.environ.get("DLEX_CACHE")
+    return Path(named) if named else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dlex"
 
 
 def require_program(path: Path) -> Path:

@@ -14,11 +14,11 @@ from typing import Any
 from rich.console import Console
 
 from .. import paper
-from ..cache import only_one
 from ..clips import film_is_here, make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..machine.facts import commit, machine_facts
+from ..machine.lock import only_one
 from ..order import interleaved
 from ..paths import require_program
 from ..processes import choose_cpus

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..cache import only_one
 from ..errors import LabError, TimedOut
+from ..machine.lock import only_one
 from ..paths import require_program
 from ..processes import child
 from ..progress import Teller, spoken_time, tell, tell_table
