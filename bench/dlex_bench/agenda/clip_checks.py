@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..clips import film_is_here, why_not_makeable
+from ..errors import nearest
 from ..machine.policy import CALIBRATED
 from ..processes import child, choose_cpus
 from .jobs import combinations, layers_of, observe_of, plays, sched_of, setting_name
 from .model import Agenda, Clip, Conditions, MadeClip
-from .nearest import nearest
 from .recipes import Recipe, difference_of, is_stamped, read_recipes
 
 Place = tuple[int | str, ...]

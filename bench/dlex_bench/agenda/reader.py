@@ -10,11 +10,10 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ..errors import EXIT_SETUP, LabError
+from ..errors import EXIT_SETUP, LabError, nearest
 from ..paths import PROJECT
 from .clip_checks import Places, check_clips
 from .model import Agenda, Entry
-from .nearest import nearest
 
 # The names of a union's members. They are part of pydantic's error paths but are not keys of the file.
 TAGS = frozenset({"none", "rtapp", "stress", "dlex-play", "mplayer", "mpv", "ffplay"})

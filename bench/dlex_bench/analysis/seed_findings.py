@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..paper import DROPPED, FRAMES, PLAYED_AS, RMSE_Q16_SUM, STANDS_FOR, reduction
-from .control import control_of
-from .results_frame import Row, Settings, of_section, paired_values, values
+from .results_frame import Row, Settings, control_of, of_section, paired_values, values
 from .seed_mechanism import Played, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
 from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Keeps measurements apart: one at a time on a machine, for all users, and one of each command for a cache folder.
+"""Keeps measurements apart: one batch at a time on a machine, one demo and one latency experiment per cache folder.
 
 There is not one lock for each CPU. The programs that a batch does not measure run on all the other CPUs, and the loops
 of rt-app are measured while all the other CPUs are busy. Also, only one CPU can have a scheduling domain by itself.
 
-The lock of the machine is a name in the kernel's abstract socket space. Every user reaches it, no file stays behind, and it disappears
-with its process. A second name next to it states who measures what. Reading it needs no connection, so no connection is
-left waiting at the holder.
+The lock of the machine is a name in the kernel's abstract socket space. Every user reaches it, no file stays behind, and
+it disappears with its process. A second name next to it states who measures what. Reading it needs no connection, so no
+connection is left waiting at the holder.
 """
 
 from __future__ import annotations
