@@ -24,9 +24,9 @@ RUN = "cbs-dlex_slack-r1"
 import made_up  # noqa: E402
 
 from dlex_bench.analysis import results_frame  # noqa: E402
-from dlex_bench.report import html, meaning, sections, tables, timeline  # noqa: E402
+from dlex_bench.report import export, meaning, report, sections, timeline  # noqa: E402
+from dlex_bench.report.export import json_text  # noqa: E402
 from dlex_bench.report.gather import Batch, gather  # noqa: E402
-from dlex_bench.report.json_text import json_text  # noqa: E402
 from dlex_bench.report.metrics import SKEW_SD  # noqa: E402
 
 
@@ -180,7 +180,7 @@ class Report(Command):
         self.assertEqual(len(told.tables), 6)
         ratios = {it.section for it in told.ratios}
         self.assertEqual(ratios, {"cbs on m1", "cbs on m2"})
-        lines = html._data(found, sections.sections(found))["figures"]["dlex_slack"][0]["lines"]
+        lines = report._data(found, sections.sections(found))["figures"]["dlex_slack"][0]["lines"]
         self.assertEqual([line["section"] for line in lines], ["cbs on m1", "cbs on m2"])
 
     def test_goals_are_judged_by_each_machine_s_own_control(self):
@@ -207,9 +207,9 @@ class Report(Command):
         told = sections.sections(batch)
         self.assertEqual([it.title for it in told], ["a-cbs: one clip; reserved", "b-cbs: reserved"])
         self.assertEqual([it.label for it in told[0].settings], ["mpv's default", ""])
-        page = html.page(batch, told, meaning.meaning(batch), timeline.Timelines({}, set()))
+        page = report.page(batch, told, meaning.meaning(batch), timeline.Timelines({}, set()))
         self.assertIn("<small>mpv&#39;s default</small>", page)
-        content = tables.json_content(batch, told, meaning.meaning(batch))
+        content = export.json_content(batch, told, meaning.meaning(batch))
         self.assertEqual([it["label"] for it in content["settings"]], ["mpv's default", ""] * 2)
 
     def test_tables_and_findings_of_the_paper_have_its_own_budget_as_a_row(self):

@@ -20,8 +20,8 @@ from ..batch.results import difference
 from ..errors import EXIT_SETUP, LabError
 from ..progress import tell, tell_table
 from ..table import titled_table
+from .export import json_text
 from .gather import Batch, gather
-from .json_text import json_text
 from .metrics import COMPARED, Metric, number
 
 VERDICTS = {
