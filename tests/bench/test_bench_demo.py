@@ -205,9 +205,9 @@ class Outputs(Folder):
             self.assertEqual(sum("123,457" in line for line in lines), 4)
 
     def test_summary_has_one_entry_for_each_policy_with_medians_beside_its_name(self):
+        from dlex_bench.demo.output import policy_entry
         from dlex_bench.demo.runs import spread
         from dlex_bench.files import write_json
-        from dlex_bench.demo.summary import policy_entry
 
         path = self.folder / "summary.json"
         write_json(path, {"runs": [policy_entry(policy, found, spread(found)) for policy, found in self.runs.items()]})
@@ -222,8 +222,7 @@ class Busy(Folder):
     """A whole demo on a machine where no share makes the player 15 % late; every play is made up."""
 
     def played(self, scene, policy, directory, share, *_arguments, nice=19, limit_s=None, **_options):
-        from dlex_bench.demo.load import LoadReport
-        from dlex_bench.demo.runs import Run
+        from dlex_bench.demo.runs import LoadReport, Run
         from dlex_bench.errors import TimedOut
         from dlex_bench.record import Frame
 

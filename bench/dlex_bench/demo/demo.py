@@ -27,10 +27,9 @@ from ..rig.load.rtapp import find_rtapp
 from ..table import medians_table
 from .calibrate import Calibration, calibrate
 from .findings import sentences
-from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, publish, workshop
+from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, policy_entry, publish, workshop
 from .plot import draw
 from .runs import POLICIES, Figures, Policy, Run, Scene, assess, play_loaded, probe, run_limit_s, spread, typical
-from .summary import policy_entry
 
 # Seconds that a run takes beyond those played: start-up at a small share of a CPU, and ending late.
 OVERHEAD_S = 1.2

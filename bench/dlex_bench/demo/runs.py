@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Plays the clip once under one policy, and summarises a set of such runs."""
+"""Plays the clip once under one policy, alone or beside the load, and summarises a set of such runs.
+
+The load is the seed's two rt-app tasks (seed 000, section 8) and a filler, all on one CPU. The player runs at nice 19 and
+so receives what this load leaves. At an equal nice value, fair scheduling would protect the player: if it asks for a
+tenth of a CPU it gets that, however many others want the rest.
+"""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import LabError
 from ..processes import child, last_words, wait_for
 from ..qoe import comparing, limit_s, read_summary
 from ..record import Frame, cpu_of_playing, end_skew_ms, read_frames
-from .load import LoadReport, load
+from ..rig.load.filling import filler, what_it_ate
+from ..rig.load.rtapp import rtapp
 
 # Beside the load, at nice 19, the player receives what the load leaves. If other programs compute on the CPU, it gets a
 # hundredth of what they get and cannot end in time. At an equal nice value it gets as much as each of them.
@@ -59,6 +66,21 @@ class Scene:
     @property
     def all_cpus(self) -> frozenset[int]:
         return self.driver_cpus | {self.cpu}
+
+
+@dataclass
+class LoadReport:
+    """What the load took while it ran, as fractions of the CPU, and the results of rt-app's tasks."""
+
+    elapsed_s: float = 0.0
+    rtapp: float = 0.0
+    filler: float = 0.0
+    forgone: float = 0.0
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def left(self) -> float:
+        return 1 - self.rtapp - self.filler
 
 
 @dataclass
@@ -115,6 +137,18 @@ def play(
 def probe(scene: Scene, directory: Path) -> None:
     """Fails with the player's own message if it cannot play the clip or there is nothing to play."""
     play(replace(scene, length_s=0.2), NONE, directory, tick=lambda: None, options=["--untimed"])
+
+
+@contextmanager
+def load(cpu: int, share: float, ns_per_loop: float, log_dir: Path) -> Iterator[LoadReport]:
+    """Leaves `share` of `cpu` to others while the block runs; the report is filled in when the block ends."""
+    report = LoadReport()
+    with rtapp(cpu, ns_per_loop, log_dir) as running:
+        with filler(cpu, share, running.process.pid) as third:
+            yield report
+            for key, part in what_it_ate(third).items():
+                setattr(report, key, part)
+    report.tasks = running.fares()
 
 
 def play_loaded(

@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +18,8 @@ from ..machine.lock import only_one
 from ..paths import require_program
 from ..processes import child
 from ..progress import Teller, spoken_time, tell, tell_table
-from ..rig.load.stress import check, find_stress
-from .load import background_load
-from .plan import SETTLE_S, Cell, Plan, quick_plan, total_s
+from ..rig.load.stress import check, find_stress, stress
+from .plan import LOADS, SETTLE_S, Cell, Plan, quick_plan, total_s
 from .records import Store, is_record
 from .report import LATENCY, Curves, latency_table, read_curves, write_latency_json
 
@@ -158,6 +158,12 @@ class Experiment:
             words = told.strip().removeprefix("dlex-bench-cell: ") or f"status {process.returncode}"
             raise LabError(f"{cell.about}: {words}; try again to go on from here")
         return said
+
+
+def background_load(tasks: int, cpus: Collection[int]) -> AbstractContextManager[subprocess.Popen[bytes] | None]:
+    """Runs the load of a row of the seed's Table 1 while the block runs."""
+    level = LOADS[tasks]
+    return stress(level.cpu, level.memory, cpus, SETTLE_S)
 
 
 def _communicate(process: subprocess.Popen[bytes], limit_s: float, teller: Teller) -> tuple[str, str]:

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..processes import child
-from .device import Device, require, wait_until_ready
-from .environment import base_environment
+from .device import Device, base_environment, require, wait_until_ready
 from .folder import private_folder
 
 SINK = "dlex"
