@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds this project's folder, its programs, and the cache folder, from any current folder."""
+"""Finds this project's folder, the cache folder, and programs: built ones by path, installed ones by name."""
 
 import os
+import shutil
 from pathlib import Path
 
 from .errors import EXIT_SETUP, LabError
@@ -19,4 +20,11 @@ def cache_folder() -> Path:
 def require_program(path: Path) -> Path:
     if not os.access(path, os.X_OK):
         raise LabError(f"{path} is missing; build it with `./dlex build`", EXIT_SETUP)
+    return path
+
+
+def require_installed(program: str, package: str) -> str:
+    path = shutil.which(program)
+    if not path:
+        raise LabError(f"{program} is not installed; install it with `apt install {package}`", EXIT_SETUP)
     return path

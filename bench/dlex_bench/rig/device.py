@@ -7,7 +7,6 @@ Neither they nor the players get anything of the user's session, so that all mac
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -43,13 +42,6 @@ class Device:
         status = self.process.returncode
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         return f"{self.name} {how} while it was needed ({last_words(self.log) or NO_MESSAGE}); run the job again"
-
-
-def require(program: str, package: str) -> str:
-    path = shutil.which(program)
-    if not path:
-        raise LabError(f"{program} is not installed; install it with `apt install {package}`", EXIT_SETUP)
-    return path
 
 
 def wait_until_ready(name: str, process: subprocess.Popen[bytes], log: Path, ready: Callable[[], bool]) -> None:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from ...errors import EXIT_SETUP, LabError
+from ...errors import LabError
+from ...paths import require_installed
 from ...processes import child
 
 # Each memory task of stress writes and frees this much repeatedly: stress's own default, or less if memory is scarce.
@@ -19,10 +19,7 @@ MEMORY_SHARE = 8
 
 
 def find_stress() -> str:
-    path = shutil.which("stress")
-    if not path:
-        raise LabError("stress is not installed; install it with `apt install stress`", EXIT_SETUP)
-    return path
+    return require_installed("stress", "stress")
 
 
 def available_bytes() -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ...machine.policy import Policy
+from ...paths import require_installed
 from ...record import CpuTime
 from .player import (
     SDL_ENVIRONMENT,
@@ -17,7 +18,6 @@ from .player import (
     log_of,
     never_played,
     one_reservation_is_too_few,
-    require_player,
     unhappy_end,
 )
 from .status_line import OwnView, last_words, read_status
@@ -48,7 +48,7 @@ class Ffplay:
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
-        argv = [require_player("ffplay", self.package), *BARE]
+        argv = [require_installed("ffplay", self.package), *BARE]
         argv.append("-framedrop" if params.get("framedrop", True) else "-noframedrop")
         if params.get("threads") != "auto":
             argv += ["-threads", "1", "-filter_threads", "1"]

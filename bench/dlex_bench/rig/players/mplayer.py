@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from ...paths import require_installed
 from ...record import CpuTime
-from .player import extent, extra_options, log_of, never_played, require_player, unhappy_end
+from .player import extent, extra_options, log_of, never_played, unhappy_end
 from .status_line import OwnView, last_words, read_status
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Mplayer:
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
-        argv = [require_player("mplayer", self.package), *UNATTENDED, "-vo", "x11", "-ao", "pulse", *BARE]
+        argv = [require_installed("mplayer", self.package), *UNATTENDED, "-vo", "x11", "-ao", "pulse", *BARE]
         argv += FRAMEDROP[params.get("framedrop", "none")]
         # Without this option, mplayer decodes in one thread, too.
         if params.get("threads") != "auto":

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ...machine.policy import Policy
+from ...paths import require_installed
 from ...record import CpuTime
-from .player import extent, extra_options, log_of, one_reservation_is_too_few, require_player, unhappy_end
+from .player import extent, extra_options, log_of, one_reservation_is_too_few, unhappy_end
 from .status_line import OwnView, last_words, read_status
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Mpv:
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
-        argv = [require_player("mpv", self.package), *UNATTENDED, *BARE, *CONVERSION, "--vo=x11", "--ao=pulse"]
+        argv = [require_installed("mpv", self.package), *UNATTENDED, *BARE, *CONVERSION, "--vo=x11", "--ao=pulse"]
         argv += [f"--framedrop={params.get('framedrop', 'vo')}", f"--term-status-msg={MESSAGE}"]
         if params.get("threads") != "auto":
             argv += ["--vd-lavc-threads=1", "--zimg-threads=1"]
