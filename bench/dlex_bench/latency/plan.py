@@ -6,9 +6,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-T = TypeVar("T")
+from ..order import rotated
 
 POLICIES = ("other", "fifo", "deadline")
 KINDS = ("deadline", "wcet")
@@ -89,10 +88,10 @@ class Plan:
             [
                 [
                     Cell(number, load, policy, kind)
-                    for policy in _turned(policies, number)
+                    for policy in rotated(policies, number)
                     for kind in self.kinds
                 ]
-                for load in _turned(self.loads, number)
+                for load in rotated(self.loads, number)
             ]
             for number in range(self.samples)
         ]
@@ -109,11 +108,6 @@ class Plan:
         if cell.kind == "wcet":
             return START_S + work_s * (2.0 if cell.policy == "deadline" else 1.0 + rivals)
         return START_S + work_s + 2 * len(durations_us) * rivals * TURN_MS / 1e3
-
-
-def _turned(items: Sequence[T], number: int) -> list[T]:
-    turn = number % len(items)
-    return [*items[turn:], *items[:turn]]
 
 
 def quick_plan(
