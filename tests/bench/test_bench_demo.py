@@ -243,7 +243,7 @@ class Busy(Folder):
 
     def demo(self, *late, crowded=False):
         """The summary of a demo whose plays end so late in turn, as parts of the played time, and what it printed."""
-        from dlex_bench.demo import calibrate, demo
+        from dlex_bench.demo import calibration, demo
         from rich.console import Console
 
         self.plays, self.late, self.crowded = [], late, crowded
@@ -258,7 +258,7 @@ class Busy(Folder):
             stack.enter_context(mock.patch.dict(os.environ, DLEX_CACHE=str(self.folder / "cache")))
             put(demo, probe=mock.DEFAULT, require_program=mock.DEFAULT, assess=self.assessed, play_loaded=self.played)
             put(demo, Console=lambda: Console(file=said, width=200))
-            put(calibrate, play_loaded=self.played, measure_ns_per_loop=lambda *_: 20.0,
+            put(calibration, play_loaded=self.played, measure_ns_per_loop=lambda *_: 20.0,
                 play=lambda scene, policy, folder, **_: self.played(scene, policy, folder, 1.0))
             demo.demo(demo.Options(self.folder, out, quick=True, clip=clip, start_s=None))
 

@@ -6,8 +6,8 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench.demo import calibrate
-from dlex_bench.demo.calibrate import SHARE_MAX, Calibration, Try, enough, next_share
+from dlex_bench.demo import calibration
+from dlex_bench.demo.calibration import SHARE_MAX, Calibration, Try, enough, next_share
 from dlex_bench.errors import LabError, TimedOut
 from dlex_bench.demo.findings import rms_skew_ms, sentences
 from dlex_bench.demo.model import corrected_share, end_lateness_s, share_for
@@ -64,8 +64,8 @@ class Tries(unittest.TestCase):
         return next_share(tries, [0.003, 0.009, 0.004, 0.005] * 75, 0.040, 12)
 
     def test_time_out_is_a_try_that_ended_far_too_late(self):
-        with mock.patch.object(calibrate, "play_loaded", side_effect=TimedOut("dlex-play", 36)):
-            found = calibrate._try(mock.Mock(length_s=12), Path(), 0.1, 0, 20, None)
+        with mock.patch.object(calibration, "play_loaded", side_effect=TimedOut("dlex-play", 36)):
+            found = calibration._try(mock.Mock(length_s=12), Path(), 0.1, 0, 20, None)
         self.assertEqual(found, Try(0.1, 2.0, None, timed_out=True, nice=0))
 
     def test_equal_nice_value_and_then_a_larger_share_follow_a_time_out(self):
@@ -99,15 +99,15 @@ class Tries(unittest.TestCase):
         self.assertFalse(enough([ended], 0.2, 2, late=True))
 
     def test_clip_that_seems_a_little_too_hard_is_tried(self):
-        calibrate._require_load_possible(1.5 * SHARE_MAX, 0.6)
+        calibration._require_load_possible(1.5 * SHARE_MAX, 0.6)
         with self.assertRaisesRegex(LabError, "the clip needs 95% of this CPU, more than"):
-            calibrate._require_load_possible(2.1 * SHARE_MAX, 0.95)
+            calibration._require_load_possible(2.1 * SHARE_MAX, 0.95)
         with self.assertRaisesRegex(LabError, "too little to be disturbed"):
-            calibrate._require_load_possible(0.005, 0.004)
+            calibration._require_load_possible(0.005, 0.004)
 
     def concluded(self, *tries):
         result = Calibration(ns_per_loop=20, demand_alone=0.1, frame_s=0.04, tries=list(tries))
-        calibrate._conclude(result, 0.25)
+        calibration._conclude(result, 0.25)
         return result
 
     def test_only_time_outs_are_told_with_their_cause(self):

@@ -25,7 +25,7 @@ from ..processes import choose_cpus
 from ..progress import Teller, spoken_time, tell, tell_table
 from ..rig.load.rtapp import find_rtapp
 from ..table import medians_table
-from .calibrate import Calibration, calibrate
+from .calibration import Calibration, calibrate
 from .findings import sentences
 from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, policy_entry, publish, workshop
 from .plot import draw
