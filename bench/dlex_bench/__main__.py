@@ -63,9 +63,9 @@ def observe_check_parser() -> Parser:
 
 
 def run_demo(arguments: argparse.Namespace) -> None:
-    from .demo.demo import Options, demo
+    from .demo.demo import DemoOptions, demo
 
-    demo(Options(PROJECT, arguments.out, arguments.quick, arguments.clip, arguments.start))
+    demo(DemoOptions(PROJECT, arguments.out, arguments.quick, arguments.clip, arguments.start))
 
 
 def run_repair(_arguments: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from .model import GOOD
 
+# Figures of a run, or their medians, by the keys of summary.json.
 Figures = Mapping[str, float | None]
 
 # Smaller differences do not count: 5 ms of skew is an eighth of a picture, and drops of less than 1 % of the pictures

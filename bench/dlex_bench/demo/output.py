@@ -10,22 +10,21 @@ import contextlib
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ..errors import EXIT_SETUP, LabError
 from ..processes import ENDING_SIGNALS
-from .runs import Policy, Run, figures
+from ..table import Ranges
+from .runs import DropPolicy, Run, figures
 
 RUNS, SUMMARY, TIMELINE = "runs", "summary.json", "timeline.png"
 RESULTS = (RUNS, SUMMARY, TIMELINE)
 CALIBRATION = "calibration"
 # The workshop is within the folder itself, so that renaming is enough to publish its contents.
 WORKSHOP = ".demo-"
-
-Spread = Mapping[str, Mapping[str, float | None]]
 
 
 @contextlib.contextmanager
@@ -64,14 +63,14 @@ def _replaceable(out: Path) -> bool:
     return f'"{CALIBRATION}"' in (out / SUMMARY).read_text(errors="replace")
 
 
-def policy_entry(policy: Policy, runs: Sequence[Run], spread: Spread) -> dict[str, Any]:
+def policy_entry(policy: DropPolicy, runs: Sequence[Run], ranges: Ranges) -> dict[str, Any]:
     """Returns a policy's entry: the medians are beside the policy's name, and the rest is their evidence."""
     return {
         "drop": policy.drop,
         "rule": policy.rule,
-        **spread["median"],
-        "min": spread["min"],
-        "max": spread["max"],
+        **ranges["median"],
+        "min": ranges["min"],
+        "max": ranges["max"],
         "repetitions": [_repetition(run) for run in runs],
     }
 

@@ -31,7 +31,7 @@ from ..analysis.statistics import Comparison, spread
 from ..batch.results import FAILED, open_results
 from ..errors import LabError
 from ..progress import tell, tell_table
-from ..table import Column, Spread, medians_table, short, titled_table
+from ..table import Column, Ranges, medians_table, short, titled_table
 
 COLUMNS: tuple[Column, ...] = (
     ("shown", "shown", "{:.0f}"),
@@ -95,7 +95,7 @@ def _show_section(console: Console, settings: Settings, section: str, where: str
         tell(console, sentence)
 
 
-def _medians(console: Console, spreads: Mapping[str, Spread], runs: int, columns: Sequence[Column]) -> Table:
+def _medians(console: Console, spreads: Mapping[str, Ranges], runs: int, columns: Sequence[Column]) -> Table:
     """Returns the fullest table that fits the console, so that no figure is cut off.
 
     The choices are: with minimum and maximum, without them, and with the most informative columns only.
@@ -127,7 +127,7 @@ def _left_out(found: Sequence[Row]) -> list[str]:
     return [f"{reason} ({', '.join(dict.fromkeys(workloads))})" for reason, workloads in told.items()]
 
 
-def _spread(runs: Sequence[Row]) -> Spread:
+def _spread(runs: Sequence[Row]) -> Ranges:
     columns = {key: spread(values(runs, key)) for _heading, key, _form in COLUMNS}
     return {
         "median": {key: it.median if it else None for key, it in columns.items()},
