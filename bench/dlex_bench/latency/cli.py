@@ -25,9 +25,9 @@ def latency_parser() -> Parser:
 
 
 def run_latency(arguments: argparse.Namespace) -> None:
-    from .latency import Options, latency
+    from .latency import LatencyOptions, latency
 
-    latency(Options(PROJECT, **vars(arguments)))
+    latency(LatencyOptions(PROJECT, **vars(arguments)))
 
 
 def add_latency_options(parser: argparse.ArgumentParser) -> None:

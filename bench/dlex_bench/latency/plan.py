@@ -55,7 +55,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LatencyPlan:
     """The requested experiment. A later run with the same plan can continue it."""
 
     step_us: int
@@ -112,16 +112,16 @@ class Plan:
 
 def quick_plan(
     cpus: int, policies: Sequence[str], loads: Sequence[int], kinds: Sequence[str], limit_s: float
-) -> Plan:
+) -> LatencyPlan:
     """Returns the finest plan that ends within the limit: two samples of durations 5, 7.5, ... ms apart."""
     for step_us in range(5_000, MOST_US // 2, 2_500):
-        plan = Plan(step_us, 2, tuple(policies), tuple(loads), tuple(kinds))
+        plan = LatencyPlan(step_us, 2, tuple(policies), tuple(loads), tuple(kinds))
         if total_s(plan, plan.policies, cpus) <= limit_s:
             return plan
     return plan
 
 
-def total_s(plan: Plan, policies: Sequence[str], cpus: int, done: frozenset[str] = frozenset()) -> float:
+def total_s(plan: LatencyPlan, policies: Sequence[str], cpus: int, done: frozenset[str] = frozenset()) -> float:
     """Returns the time for the cells that are left when the cells of `done` are done."""
     seconds = 0.0
     for of_round in plan.rounds(policies):

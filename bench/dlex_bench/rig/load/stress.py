@@ -56,10 +56,10 @@ def stress(
         return
     with child(stress_command(cpu, memory, available_bytes()), cpus=cpus, enter=enter) as process:
         time.sleep(settle_s)
-        check(process)
+        require_running(process)
         yield process
 
 
-def check(process: subprocess.Popen[bytes] | None) -> None:
+def require_running(process: subprocess.Popen[bytes] | None) -> None:
     if process and process.poll() is not None:
         raise LabError("stress ended by itself; try `stress --cpu 1 --vm 1 --timeout 1` by hand")
