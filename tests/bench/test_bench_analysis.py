@@ -431,7 +431,7 @@ class Series(unittest.TestCase):
     def test_panels_have_a_line_for_each_section_and_only_what_is_known(self):
         runs = [{"dropped": 1, "skew_ms_mean": 2.0}] * 3
         groups = [repeated("dlex_slack", runs, section=name) for name in ("cbs", "fifo")]
-        panels = {panel.letter: panel for panel in series.figure(settings_of(*groups), "dlex_slack")}
+        panels = {panel.letter: panel for panel in series.panels(settings_of(*groups), "dlex_slack")}
         self.assertEqual(list(panels), ["a", "c", "d"])
         self.assertEqual([line.section for line in panels["a"].lines], ["cbs", "fifo"])
         self.assertEqual((panels["d"].lines[0].x, panels["d"].lines[0].y), ([1, 1, 1], [2, 2, 2]))

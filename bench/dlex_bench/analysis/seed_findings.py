@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..paper import DROPPED, FRAMES, PLAYED_AS, RMSE_Q16_SUM, STANDS_FOR, reduction
 from .results_frame import Row, Settings, control_of, of_section, paired_values, values
-from .seed_mechanism import Played, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
+from .seed_mechanism import SectionRuns, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
 from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
@@ -73,7 +73,7 @@ def findings(settings: Settings) -> list[Finding]:
         for section in claim.sections:
             runs = of_section(settings, section)
             verdict = claim.judge(runs)
-            played = Played(runs, control_of(settings, section))
+            played = SectionRuns(runs, control_of(settings, section))
             why = mechanism(played, claim.why) if verdict.word == FAILS else None
             told.append(Finding(claim.id, section, claim.said, verdict, why))
     return told
@@ -175,7 +175,7 @@ def _every(workload: str, key: str, what: str, holds: Callable[[float], bool]) -
         if not found:
             return Verdict(OPEN, f"{workload} has no such figure here{left_out}")
         kept = sum(map(holds, found))
-        evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {figure(min(found))} to {figure(max(found))}"
+        evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {four_digits(min(found))} to {four_digits(max(found))}"
         evidence += left_out
         if kept < len(found):
             return Verdict(FAILS, evidence)
@@ -220,12 +220,12 @@ def _told_comparison(ours: str, found: Comparison) -> str:
 def told(found: Interval, unit: str) -> str:
     """Words a value with its interval and the number of runs behind it."""
     suffix = f" {unit}" if unit else ""
-    value = f"{figure(found.value)}{suffix}"
+    value = f"{four_digits(found.value)}{suffix}"
     if found.low is None or found.high is None:
         return f"{value} ({found.n} runs: too few for an interval)"
-    return f"{value} ({figure(found.low)} to {figure(found.high)}, {found.n} runs)"
+    return f"{value} ({four_digits(found.low)} to {four_digits(found.high)}, {found.n} runs)"
 
 
-def figure(value: float) -> str:
+def four_digits(value: float) -> str:
     """Formats a value with four digits, without powers of ten."""
     return f"{value:,.0f}" if 1000 <= abs(value) < math.inf else f"{value:.4g}"

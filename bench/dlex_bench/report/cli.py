@@ -47,9 +47,9 @@ def compare_parser() -> Parser:
 
 
 def run_compare(arguments: argparse.Namespace) -> None:
-    from .compare import compare
+    from .compare import compare_batches
 
-    compare(arguments.a, arguments.b, as_json=arguments.json, mixed=arguments.mixed)
+    compare_batches(arguments.a, arguments.b, as_json=arguments.json, mixed=arguments.mixed)
 
 
 def peers_parser() -> Parser:

@@ -20,7 +20,7 @@ from ..analysis.goals import Ratio
 from ..analysis.results_frame import Row
 from .gather import Batch
 from .meaning import Meaning
-from .sections import Section, Setting
+from .sections import SectionSummary, SettingSummary
 
 JOB = ("id", "section", "workload", "player", "sched", "repetition", "observe")
 RESULT = ("status", "reason", "machine", "commit", "started", "wall_s", "view")
@@ -54,7 +54,7 @@ def csv_text(batch: Batch) -> str:
     return out.getvalue()
 
 
-def json_content(batch: Batch, sections: list[Section], meaning: Meaning) -> dict[str, Any]:
+def json_content(batch: Batch, sections: list[SectionSummary], meaning: Meaning) -> dict[str, Any]:
     return {
         "version": 1,
         "agenda": batch.agenda,
@@ -79,7 +79,7 @@ def json_content(batch: Batch, sections: list[Section], meaning: Meaning) -> dic
     }
 
 
-def _setting(section: Section, it: Setting) -> dict[str, Any]:
+def _setting(section: SectionSummary, it: SettingSummary) -> dict[str, Any]:
     figures = {
         found.metric.key: {**asdict(found.interval), "least": min(found.runs), "greatest": max(found.runs)}
         for found in it.cells

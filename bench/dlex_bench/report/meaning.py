@@ -56,7 +56,7 @@ class Meaning:
         return found
 
 
-def meaning(batch: Batch) -> Meaning:
+def meaning_of(batch: Batch) -> Meaning:
     told = [_of_machine(where, rows) for where, rows in batch.apart.items()]
     return Meaning(
         [it for one in told for it in one.outcomes],

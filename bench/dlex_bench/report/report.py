@@ -18,17 +18,17 @@ from rich.console import Console
 
 from ..analysis.front import AXES
 from ..analysis.results_frame import by_setting
-from ..analysis.series import figure
+from ..analysis.series import panels
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_whole
 from ..paper import PLAYERS, STANDS_FOR
 from ..progress import tell
 from .export import csv_text, json_content, json_text
-from .facts import agenda_text, batch_facts, machine_facts
+from .facts import agenda_text, batch_facts, facts_by_machine
 from .gather import Batch, gather
-from .meaning import Meaning, meaning
+from .meaning import Meaning, meaning_of
 from .metrics import DROPS_COUNT, FRONT, RUNS, number
-from .sections import Section, sections
+from .sections import SectionSummary, section_summaries
 from .timeline import Timelines, pack_all
 
 TABLES = (".csv", ".json")
@@ -46,7 +46,7 @@ def report(folder: Path, out: Path | None) -> None:
     if target.suffix in TABLES:
         other = target.with_suffix(".html")
         raise LabError(f"{target} is where a table goes; name the page, for example {other}", EXIT_SETUP)
-    parts, found = sections(batch), meaning(batch)
+    parts, found = section_summaries(batch), meaning_of(batch)
     content = json_content(batch, parts, found)
     try:
         write_whole(target.with_suffix(".csv"), csv_text(batch))
@@ -62,7 +62,7 @@ def report(folder: Path, out: Path | None) -> None:
 
 
 def page(
-    batch: Batch, sections: Sequence[Section], meaning: Meaning, timelines: Timelines
+    batch: Batch, sections: Sequence[SectionSummary], meaning: Meaning, timelines: Timelines
 ) -> str:
     config = batch.agenda.get("config") or {}
     environment = Environment(
@@ -81,7 +81,7 @@ def page(
         title=config.get("name") or batch.folder.resolve().name,
         about=config.get("about") or ABOUT,
         facts=batch_facts(batch),
-        machines=machine_facts(batch),
+        machines=facts_by_machine(batch),
         agenda=agenda_text(batch),
         ratio_figures=list(AXES),
         run_metrics=RUNS,
@@ -108,7 +108,7 @@ def _script_json(content: Any) -> str:
     return json_text(content).replace("<", "\\u003c")
 
 
-def _data(batch: Batch, sections: Sequence[Section]) -> dict[str, Any]:
+def _data(batch: Batch, sections: Sequence[SectionSummary]) -> dict[str, Any]:
     """Returns the data from which the plots are drawn; the tables are in the page itself."""
     named = [replace(one, section=f"{one.section}{where}") for where, rows in batch.apart.items() for one in rows]
     settings = by_setting(named)
@@ -122,7 +122,7 @@ def _data(batch: Batch, sections: Sequence[Section]) -> dict[str, Any]:
         ],
         "axes": {metric.key: metric.heading for metric in FRONT},
         # The paper's Figures 7 and 8 for every setting.
-        "figures": {name: [asdict(panel) for panel in figure(settings, name)] for name in _settings(batch)},
+        "figures": {name: [asdict(panel) for panel in panels(settings, name)] for name in _settings(batch)},
     }
 
 

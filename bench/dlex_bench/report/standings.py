@@ -26,7 +26,7 @@ from ..analysis.results_frame import (
     sections,
     values,
 )
-from ..analysis.seed_findings import figure
+from ..analysis.seed_findings import four_digits
 from ..analysis.statistics import Comparison, spread
 from ..batch.results import FAILED, open_results
 from ..errors import LabError
@@ -179,7 +179,7 @@ def ratio_cell(found: Comparison) -> str:
 def _ratio_text(value: float) -> str:
     """Formats a ratio to three digits. From 0.01 to 1, thousandths are fine enough."""
     if value >= 999.5:
-        return figure(value)
+        return four_digits(value)
     return short(round(value, 3) if 0.01 <= value < 1 else value, "{:.3g}")
 
 
