@@ -76,9 +76,9 @@ def run_repair(_arguments: argparse.Namespace) -> None:
 
 
 def run_observe_check(arguments: argparse.Namespace) -> None:
-    from .agreement.check import Options, check
+    from .agreement.check import CheckOptions, check_agreement
 
-    check(Options(PROJECT, arguments.out, arguments.clip, arguments.reps))
+    check_agreement(CheckOptions(PROJECT, arguments.out, arguments.clip, arguments.reps))
 
 
 COMMANDS: dict[str, Command] = {

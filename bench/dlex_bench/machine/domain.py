@@ -19,7 +19,7 @@ from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
 from .attributes import set_attributes
-from .cgroups import PREFIX, Hierarchy, keep_controller, online_cpus, parse_cpus, require, spell_cpus
+from .cgroups import PREFIX, Hierarchy, keep_controller, online_cpus, parse_cpus, require_controller, spell_cpus
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy, attributes_for
 
@@ -83,7 +83,7 @@ def own_cpu(cpu: int, period_ms: float = 0) -> Iterator[Domain]:
     if not others:
         yield Domain(cpu, others)  # the whole machine is the domain
         return
-    hierarchy = require("cpuset", "the policy deadline")
+    hierarchy = require_controller("cpuset", "the policy deadline")
     taken = "another run has given a CPU a domain of its own; wait until it has ended"
     with journal("domain", taken) as steps:
         settle_s = LINGERING_PERIODS * max(period_ms, LONGEST_PERIOD_MS) / 1000
