@@ -19,5 +19,5 @@ def rotated(items: Sequence[Item], turn: int) -> list[Item]:
 
 
 def interleaved(items: Sequence[Item], repetitions: int) -> list[tuple[int, Item]]:
-    """Returns the number of the round (from 1) with the item: every item once per round, rotated from round to round."""
+    """Returns the number of the round (from 1) with the item: every item once per round, rotated for each round."""
     return [(number + 1, item) for number in range(repetitions) for item in rotated(items, number)]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Plays the clip once under one policy, alone or beside the load, and summarises a set of such runs.
 
-The load is the seed's two rt-app tasks (seed 000, section 8) and a filler, all on one CPU. The player runs at nice 19 and
-so receives what this load leaves. At an equal nice value, fair scheduling would protect the player: if it asks for a
-tenth of a CPU it gets that, however many others want the rest.
+The load is the seed's two rt-app tasks (seed 000, section 8) and a filler, all on one CPU. The player runs at nice 19
+and so receives what this load leaves. At an equal nice value, fair scheduling would protect the player: if it asks for
+a tenth of a CPU it gets that, however many others want the rest.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
 There is not one lock for each CPU. The programs that a batch does not measure run on all the other CPUs, and the loops
 of rt-app are measured while all the other CPUs are busy. Also, only one CPU can have a scheduling domain by itself.
 
-The lock of the machine is a name in the kernel's abstract socket space. Every user reaches it, no file stays behind, and
-it disappears with its process. A second name next to it states who measures what. Reading it needs no connection, so no
-connection is left waiting at the holder.
+The lock of the machine is a name in the kernel's abstract socket space. Every user reaches it, no file stays behind,
+and it disappears with its process. A second name next to it states who measures what. Reading it needs no connection,
+so no connection is left waiting at the holder.
 """
 
 from __future__ import annotations

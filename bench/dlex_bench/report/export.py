@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes the report for programs: report.csv has a row for each job, report.json also has every setting's medians.
 
-JSON cannot express infinity. A figure without a bound (a ratio to a value that may be zero) becomes null, and the object
-that holds it gets `"unbounded": true`. An unknown figure, for example after too few runs, is also null, but without that
-key. All JSON of `report` and `compare` is written here.
+JSON cannot express infinity. A figure without a bound (a ratio to a value that may be zero) becomes null, and the
+object that holds it gets `"unbounded": true`. An unknown figure, for example after too few runs, is also null, but
+without that key. All JSON of `report` and `compare` is written here.
 """
 
 from __future__ import annotations
