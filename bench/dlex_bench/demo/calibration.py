@@ -90,7 +90,10 @@ class Calibration:
 def calibrate_load(
     setup: Setup, folder: Path, max_tries: int, limit_s: float, *, say: Callable[[str], None], tick: Tick
 ) -> Calibration:
-    """Finds the share for `setup` by up to `max_tries` plays. Tries beyond these begin within `limit_s` from now."""
+    """Finds the share for `setup` by up to `max_tries` plays, and EXTRA_TRIES more while the last one is unusable.
+
+    These extra tries begin within `limit_s` from the call. The limit does not hold while no try has ended in time.
+    """
     begun = time.monotonic()
     alone = play_once(setup, NONE, folder / "alone", tick=tick, options=["--untimed"])
     costs_s = [frame.decode_cpu_ns / 1e9 for frame in alone.frames]

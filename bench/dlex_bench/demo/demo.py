@@ -57,7 +57,10 @@ class DemoSize:
 
     @property
     def calibration_limit_s(self) -> float:
-        """Returns the latest start of a try beyond those planned; it makes the demo a tenth longer than announced."""
+        """Returns the latest start of a try beyond those planned, in s from the start of the calibration.
+
+        A try that starts then makes the demo a tenth longer than announced.
+        """
         return self.calibration_s - self.try_s + 0.1 * self.plan_s
 
     @property

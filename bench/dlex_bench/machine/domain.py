@@ -23,7 +23,10 @@ from .cgroups import PREFIX, Hierarchy, keep_controller, online_cpus, parse_cpus
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy, attributes_for
 
-# 0.1 ms of 100 ms: so little that the kernel can refuse it only because of the domain.
+# 0.1 ms of 100 ms. The kernel can refuse so little for two reasons. EPERM: the CPU is not a domain of its own (or the
+# privilege is missing). EBUSY: with it the reservations would exceed what the CPU admits, because those of others fill the
+# CPU, or because the domain's sum is below 0 (see LINGERING_PERIODS). Both may pass: _refusal asks again for ADMISSION_S,
+# and _admitting makes the domain again.
 PROBE = Policy("deadline", runtime_ms=0.1, period_ms=100)
 ADMISSION_S = 1.0
 ATTEMPTS = 4
