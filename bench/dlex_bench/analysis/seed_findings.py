@@ -148,12 +148,12 @@ def _bounded(workload: str, key: str, low: float, high: float, unit: str) -> Jud
         found = median_interval(values(runs.get(workload, []), key))
         if found is None:
             return Verdict(OPEN, f"{workload} has no such figure here")
-        return Verdict(_place(found, low, high), f"{workload}: {told(found, unit)}")
+        return Verdict(_verdict_of(found, low, high), f"{workload}: {told(found, unit)}")
 
     return judge
 
 
-def _place(found: Interval, low: float, high: float) -> str:
+def _verdict_of(found: Interval, low: float, high: float) -> str:
     if found.low is None or found.high is None:
         return OPEN
     if found.low >= low and found.high <= high:
@@ -208,7 +208,7 @@ def _place_ratio(found: Comparison, ratio: float) -> str:
     # A claim neither holds nor fails if the difference is only noise.
     if ratio == 1.0 and found.noise:
         return OPEN
-    return _place(found.ratio, -math.inf, ratio)
+    return _verdict_of(found.ratio, -math.inf, ratio)
 
 
 def _told_comparison(ours: str, found: Comparison) -> str:
