@@ -335,16 +335,16 @@ class Ours(unittest.TestCase):
         from dlex_bench.agenda.jobs import expand
         from dlex_bench.agenda.reader import read_agenda
         from dlex_bench import paper
-        from dlex_bench.analysis import control as controls
+        from dlex_bench.analysis import results_frame
         from dlex_bench.job.calibrate import calibrated_job
 
         found = expand(read_agenda(AGENDAS / "paper.yaml"))
-        control = {job.workload: job for job in found if job.section == controls.CONTROL}
+        control = {job.workload: job for job in found if job.section == results_frame.CONTROL}
         self.assertEqual(list(control), ["dlex_none"])
         cbs = next(job for job in found if (job.section, job.workload) == ("cbs", "dlex_none"))
         self.assertEqual((control["dlex_none"].sched, control["dlex_none"].load), (cbs.sched, cbs.load))
         # The tables take sections by these names, the budget is found by the film.
-        self.assertNotIn(controls.CONTROL, paper.PLAYED_AS)
+        self.assertNotIn(results_frame.CONTROL, paper.PLAYED_AS)
         self.assertEqual(calibrated_job(found).clip, cbs.clip)
 
     def test_every_agenda_of_the_project_can_be_planned(self):

@@ -12,7 +12,7 @@ import numpy as np
 
 from dlex_bench.agenda import jobs, reader
 from dlex_bench import paper
-from dlex_bench.analysis import control, front, goals, results_frame, seed_findings, series, statistics
+from dlex_bench.analysis import front, goals, results_frame, seed_findings, series, statistics
 
 AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
 
@@ -414,7 +414,7 @@ class Agendas(unittest.TestCase):
             for workload in goals.REFERENCES:
                 self.assertIn((section, workload), found)
         self.assertEqual({job.load["kind"] for (section, _), job in found.items() if section == "alone"}, {"none"})
-        self.assertEqual([key for key in found if key[0] == control.CONTROL], [(control.CONTROL, "dlex_none")])
+        self.assertEqual([key for key in found if key[0] == results_frame.CONTROL], [(results_frame.CONTROL, "dlex_none")])
 
     def test_players_with_several_decoding_threads_are_not_put_under_a_reservation(self):
         for (section, _workload), job in self.settings("peers").items():
@@ -431,7 +431,7 @@ class Series(unittest.TestCase):
     def test_panels_have_a_line_for_each_section_and_only_what_is_known(self):
         runs = [{"dropped": 1, "skew_ms_mean": 2.0}] * 3
         groups = [repeated("dlex_slack", runs, section=name) for name in ("cbs", "fifo")]
-        panels = {panel.letter: panel for panel in series.figure(settings_of(*groups), "dlex_slack")}
+        panels = {panel.letter: panel for panel in series.panels(settings_of(*groups), "dlex_slack")}
         self.assertEqual(list(panels), ["a", "c", "d"])
         self.assertEqual([line.section for line in panels["a"].lines], ["cbs", "fifo"])
         self.assertEqual((panels["d"].lines[0].x, panels["d"].lines[0].y), ([1, 1, 1], [2, 2, 2]))

@@ -144,11 +144,11 @@ class Outputs(Folder):
     def setUp(self):
         super().setUp()
         from dlex_bench.record import Frame
-        from dlex_bench.demo.runs import POLICIES, Run
+        from dlex_bench.demo.runs import DROP_POLICIES, Run
 
         verdicts = ("shown", "shown", "aborted", "late", "skipped")
         self.runs = {}
-        for policy in POLICIES:
+        for policy in DROP_POLICIES:
             frames = []
             for number in range(100):
                 verdict = verdicts[number % 5]
@@ -188,11 +188,11 @@ class Outputs(Folder):
         self.assertEqual([entry.name for entry in self.folder.iterdir()], ["timeline.png"])
 
     def test_table_fits_the_terminal(self):
-        from dlex_bench.demo.runs import spread
+        from dlex_bench.demo.runs import ranges
         from dlex_bench.table import WIDE, medians_table
         from rich.console import Console
 
-        spreads = {policy.name: spread(found) for policy, found in self.runs.items()}
+        spreads = {policy.name: ranges(found) for policy, found in self.runs.items()}
         for measure, add in (("min", -60.5), ("max", 1876.5)):
             for entry in spreads.values():
                 entry[measure] = {key: value + add for key, value in entry[measure].items()}
@@ -205,12 +205,12 @@ class Outputs(Folder):
             self.assertEqual(sum("123,457" in line for line in lines), 4)
 
     def test_summary_has_one_entry_for_each_policy_with_medians_beside_its_name(self):
-        from dlex_bench.demo.runs import spread
+        from dlex_bench.demo.output import policy_entry
+        from dlex_bench.demo.runs import ranges
         from dlex_bench.files import write_json
-        from dlex_bench.demo.summary import policy_entry
 
         path = self.folder / "summary.json"
-        write_json(path, {"runs": [policy_entry(policy, found, spread(found)) for policy, found in self.runs.items()]})
+        write_json(path, {"runs": [policy_entry(policy, found, ranges(found)) for policy, found in self.runs.items()]})
         entries = json.loads(path.read_text())["runs"]
         self.assertEqual([(entry["drop"], entry["rule"]) for entry in entries],
                          [("none", None), ("heuristic", None), ("deadline", "paper"), ("deadline", "slack")])
@@ -221,30 +221,29 @@ class Outputs(Folder):
 class Busy(Folder):
     """A whole demo on a machine where no share makes the player 15 % late; every play is made up."""
 
-    def played(self, scene, policy, directory, share, *_arguments, nice=19, limit_s=None, **_options):
-        from dlex_bench.demo.load import LoadReport
-        from dlex_bench.demo.runs import Run
+    def played(self, setup, policy, directory, share, *_arguments, nice=19, limit_s=None, **_options):
+        from dlex_bench.demo.runs import LoadReport, Run
         from dlex_bench.errors import TimedOut
         from dlex_bench.record import Frame
 
         self.plays.append((share, nice, limit_s))
         if self.crowded and share < 1 and nice == 19:
             raise TimedOut("dlex-play", limit_s)
-        late_s = scene.length_s * self.late[(len(self.plays) - 1) % len(self.late)]
+        late_s = setup.length_s * self.late[(len(self.plays) - 1) % len(self.late)]
         directory.mkdir(parents=True)
         skews_ns = [round(1e9 * late_s * number / 99) for number in range(100)]
         frames = [Frame(number * 40_000_000, "P", False, 3_000_000, "shown", skew_ns, skew_ns)
                   for number, skew_ns in enumerate(skews_ns)]
         return Run(policy, directory, frames, 1.0, LoadReport(elapsed_s=1.0))
 
-    def assessed(self, _scene, runs, _tick):
+    def assessed(self, _setup, runs, _tick):
         for run in runs:
             run.summary = {"shown": 100, "aborted": 0, "skipped": 0, "late": 0, "dropped_fraction": 0.0,
                            "skew_ms_mean": 80.0, "skew_ms_sd": 40.0, "rmse_q16_sum": 0.0}
 
     def demo(self, *late, crowded=False):
         """The summary of a demo whose plays end so late in turn, as parts of the played time, and what it printed."""
-        from dlex_bench.demo import calibrate, demo
+        from dlex_bench.demo import calibration, demo
         from rich.console import Console
 
         self.plays, self.late, self.crowded = [], late, crowded
@@ -259,9 +258,9 @@ class Busy(Folder):
             stack.enter_context(mock.patch.dict(os.environ, DLEX_CACHE=str(self.folder / "cache")))
             put(demo, probe=mock.DEFAULT, require_program=mock.DEFAULT, assess=self.assessed, play_loaded=self.played)
             put(demo, Console=lambda: Console(file=said, width=200))
-            put(calibrate, play_loaded=self.played, measure_ns_per_loop=lambda *_: 20.0,
-                play=lambda scene, policy, folder, **_: self.played(scene, policy, folder, 1.0))
-            demo.demo(demo.Options(self.folder, out, quick=True, clip=clip, start_s=None))
+            put(calibration, play_loaded=self.played, measure_ns_per_loop=lambda *_: 20.0,
+                play_once=lambda setup, policy, folder, **_: self.played(setup, policy, folder, 1.0))
+            demo.demo(demo.DemoOptions(self.folder, out, quick=True, clip=clip, start_s=None))
 
         self.assertEqual((out / "timeline.png").read_bytes()[:4], b"\x89PNG")
         return json.loads((out / "summary.json").read_text()), said.getvalue()

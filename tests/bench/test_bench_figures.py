@@ -6,14 +6,14 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench.demo import calibrate
-from dlex_bench.demo.calibrate import SHARE_MAX, Calibration, Try, enough, next_share
+from dlex_bench.demo import calibration
+from dlex_bench.demo.calibration import SHARE_MAX, Calibration, ShareTry, enough, share_to_try
 from dlex_bench.errors import LabError, TimedOut
 from dlex_bench.demo.findings import rms_skew_ms, sentences
 from dlex_bench.demo.model import corrected_share, end_lateness_s, share_for
 from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
 from dlex_bench.order import interleaved
-from dlex_bench.demo.runs import HEURISTIC, NONE, PAPER, POLICIES, SLACK, Run, spread, typical
+from dlex_bench.demo.runs import DROP_POLICIES, HEURISTIC, NONE, PAPER, SLACK, Run, ranges, typical
 from dlex_bench.demo.runs import figures as figures_of
 from dlex_bench.job import figures as figures_of_job
 
@@ -61,65 +61,65 @@ class Tries(unittest.TestCase):
     """Two planned tries and what becomes of them when the machine does other work meanwhile."""
 
     def next(self, *tries):
-        return next_share(tries, [0.003, 0.009, 0.004, 0.005] * 75, 0.040, 12)
+        return share_to_try(tries, [0.003, 0.009, 0.004, 0.005] * 75, 0.040, 12)
 
     def test_time_out_is_a_try_that_ended_far_too_late(self):
-        with mock.patch.object(calibrate, "play_loaded", side_effect=TimedOut("dlex-play", 36)):
-            found = calibrate._try(mock.Mock(length_s=12), Path(), 0.1, 0, 20, None)
-        self.assertEqual(found, Try(0.1, 2.0, None, timed_out=True, nice=0))
+        with mock.patch.object(calibration, "play_loaded", side_effect=TimedOut("dlex-play", 36)):
+            found = calibration._try(mock.Mock(length_s=12), Path(), 0.1, 0, 20, None)
+        self.assertEqual(found, ShareTry(0.1, 2.0, None, timed_out=True, nice=0))
 
     def test_equal_nice_value_and_then_a_larger_share_follow_a_time_out(self):
-        first = Try(0.10, 2.0, None, True)
+        first = ShareTry(0.10, 2.0, None, True)
         self.assertEqual(self.next(first), 0.10)
-        self.assertFalse(enough([Try(0.2, 0.9, 0.2), first], 0.10, 2))
-        self.assertGreater(self.next(first, Try(0.10, 2.0, None, True, nice=0)), 0.12)
+        self.assertFalse(enough([ShareTry(0.2, 0.9, 0.2), first], 0.10, 2))
+        self.assertGreater(self.next(first, ShareTry(0.10, 2.0, None, True, nice=0)), 0.12)
 
     def test_tries_at_another_nice_value_do_not_count(self):
-        crowded_out, last = Try(0.10, 2.0, None, True), Try(0.20, 0.0, 0.2, nice=0)
+        crowded_out, last = ShareTry(0.10, 2.0, None, True), ShareTry(0.20, 0.0, 0.2, nice=0)
         self.assertEqual(self.next(crowded_out, last), self.next(last))
 
     def test_contradicting_tries_are_followed_by_bisection(self):
-        self.assertAlmostEqual(self.next(Try(0.10, 0.97, 0.1), Try(0.40, 0.0, 0.4)), 0.2)
-        self.assertAlmostEqual(self.next(Try(0.10, 9, None, True), Try(0.40, 0.0, 0.4), Try(0.20, 0.9, 0.2)),
+        self.assertAlmostEqual(self.next(ShareTry(0.10, 0.97, 0.1), ShareTry(0.40, 0.0, 0.4)), 0.2)
+        self.assertAlmostEqual(self.next(ShareTry(0.10, 9, None, True), ShareTry(0.40, 0.0, 0.4), ShareTry(0.20, 0.9, 0.2)),
                                (0.2 * 0.4) ** 0.5)
 
     def test_tries_that_make_no_sense_do_not_count_beside_one_that_does(self):
-        usable = Try(0.20, 0.25, 0.2)
-        self.assertEqual(self.next(Try(0.40, 0.0, 0.4), usable), self.next(usable))
+        usable = ShareTry(0.20, 0.25, 0.2)
+        self.assertEqual(self.next(ShareTry(0.40, 0.0, 0.4), usable), self.next(usable))
 
     def test_more_tries_are_made_only_while_the_last_is_unusable(self):
-        self.assertFalse(enough([Try(0.1, 0.9, 0.1), Try(0.2, 0.0, 0.2)], 0.14, 2))
-        self.assertTrue(enough([Try(0.1, 0.9, 0.1), Try(0.2, 0.2, 0.2)], 0.2, 2))
-        self.assertTrue(enough([Try(SHARE_MAX, 9, None, True, nice=0)] * 2, 1.0, 2))
+        self.assertFalse(enough([ShareTry(0.1, 0.9, 0.1), ShareTry(0.2, 0.0, 0.2)], 0.14, 2))
+        self.assertTrue(enough([ShareTry(0.1, 0.9, 0.1), ShareTry(0.2, 0.2, 0.2)], 0.2, 2))
+        self.assertTrue(enough([ShareTry(SHARE_MAX, 9, None, True, nice=0)] * 2, 1.0, 2))
 
     def test_no_time_is_spent_on_more_tries_than_planned_once_one_has_ended(self):
-        ended, not_ended = Try(0.1, 0.9, 0.1), Try(0.1, 2.0, None, True)
+        ended, not_ended = ShareTry(0.1, 0.9, 0.1), ShareTry(0.1, 2.0, None, True)
         self.assertTrue(enough([not_ended, ended], 0.2, 2, late=True))
         self.assertFalse(enough([not_ended, not_ended], 0.2, 2, late=True))
         self.assertFalse(enough([ended], 0.2, 2, late=True))
 
     def test_clip_that_seems_a_little_too_hard_is_tried(self):
-        calibrate._require_load_possible(1.5 * SHARE_MAX, 0.6)
+        calibration._require_load_possible(1.5 * SHARE_MAX, 0.6)
         with self.assertRaisesRegex(LabError, "the clip needs 95% of this CPU, more than"):
-            calibrate._require_load_possible(2.1 * SHARE_MAX, 0.95)
+            calibration._require_load_possible(2.1 * SHARE_MAX, 0.95)
         with self.assertRaisesRegex(LabError, "too little to be disturbed"):
-            calibrate._require_load_possible(0.005, 0.004)
+            calibration._require_load_possible(0.005, 0.004)
 
     def concluded(self, *tries):
         result = Calibration(ns_per_loop=20, demand_alone=0.1, frame_s=0.04, tries=list(tries))
-        calibrate._conclude(result, 0.25)
+        calibration._conclude(result, 0.25)
         return result
 
     def test_only_time_outs_are_told_with_their_cause(self):
         with self.assertRaisesRegex(LabError, r"busy with other work \(load average [0-9.]+\): even with 40 %"):
-            self.concluded(Try(0.4, 2.0, None, True))
+            self.concluded(ShareTry(0.4, 2.0, None, True))
 
     def test_usable_last_try_gives_the_share_that_follows_from_it(self):
-        found = self.concluded(Try(0.1, 0.9, 0.1), Try(0.2, 0.2, 0.2))
+        found = self.concluded(ShareTry(0.1, 0.9, 0.1), ShareTry(0.2, 0.2, 0.2))
         self.assertEqual((found.share, found.missed_by, found.missed), (0.25, None, None))
 
     def test_nearest_try_is_taken_where_the_last_makes_no_sense(self):
-        far, nearest, none = Try(0.1, 0.9, 0.1), Try(0.3, 0.02, 0.3), Try(0.2, 2.0, None, True)
+        far, nearest, none = ShareTry(0.1, 0.9, 0.1), ShareTry(0.3, 0.02, 0.3), ShareTry(0.2, 2.0, None, True)
         for tries in ((far, nearest, none), (nearest, far)):
             found = self.concluded(*tries)
             self.assertEqual(found.share, 0.3)
@@ -140,19 +140,19 @@ class Medians(unittest.TestCase):
                      ((10, 5.0), (30, 1.0), (20, 90.0))]
 
     def test_median_least_and_greatest_of_each_figure(self):
-        found = spread(self.runs)
+        found = ranges(self.runs)
         self.assertEqual([found[measure]["shown"] for measure in ("median", "min", "max")], [20, 10, 30])
 
     def test_figure_that_never_applies_stays_empty(self):
-        self.assertIsNone(spread(self.runs)["median"]["rmse_q16_mean"])
+        self.assertIsNone(ranges(self.runs)["median"]["rmse_q16_mean"])
 
     def test_typical_run_is_the_one_nearest_to_the_median_skew(self):
-        self.assertIs(typical(self.runs, spread(self.runs)["median"]), self.runs[0])
+        self.assertIs(typical(self.runs, ranges(self.runs)["median"]), self.runs[0])
 
     def test_every_round_has_every_policy_and_begins_with_another(self):
-        order = interleaved(POLICIES, 3)
+        order = interleaved(DROP_POLICIES, 3)
         for number in (1, 2, 3):
-            self.assertEqual({policy for turn, policy in order if turn == number}, set(POLICIES))
+            self.assertEqual({policy for turn, policy in order if turn == number}, set(DROP_POLICIES))
         self.assertEqual([order[first][1] for first in (0, 4, 8)], [NONE, HEURISTIC, PAPER])
 
 

@@ -249,7 +249,7 @@ class Plans(unittest.TestCase):
     def setUp(self):
         from dlex_bench.latency import plan as latency_plan
 
-        self.plan = latency_plan.Plan(500, 10)
+        self.plan = latency_plan.LatencyPlan(500, 10)
         self.module = latency_plan
 
     def test_the_whole_experiment_is_that_of_the_paper(self):

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The packages of the laboratory know each other in one direction.
+"""The packages of the laboratory know each other in one direction, and a public name has one meaning.
 
-Not covered: imports of the modules beside the packages among each other.
+Not covered: imports of the modules beside the packages among each other; names of constants, methods and private
+helpers.
 """
 
 import ast
 import unittest
+from collections import defaultdict
 from pathlib import Path
 
 LABORATORY = Path(__file__).resolve().parents[2] / "bench/dlex_bench"
@@ -43,6 +45,18 @@ class Layers(unittest.TestCase):
                 if name in PACKAGES:
                     self.assertIn(name, allowed, f"{'/'.join(parts)} imports {name}")
         self.assertGreater(seen, 100)
+
+
+class Names(unittest.TestCase):
+    def test_public_class_or_function_is_defined_once(self):
+        found = defaultdict(list)
+        for path in LABORATORY.rglob("*.py"):
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                    found[node.name].append(str(path.relative_to(LABORATORY)))
+        del found["main"]  # of the programs
+        self.assertEqual({name: paths for name, paths in found.items() if len(paths) > 1}, {})
+        self.assertGreater(len(found), 300)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from dlex_bench.rig.load import filler
-from dlex_bench.demo.load import load
+from dlex_bench.demo.runs import load
 
 CPU = max(os.sched_getaffinity(0))
 

@@ -24,9 +24,9 @@ RUN = "cbs-dlex_slack-r1"
 import made_up  # noqa: E402
 
 from dlex_bench.analysis import results_frame  # noqa: E402
-from dlex_bench.report import html, meaning, sections, tables, timeline  # noqa: E402
+from dlex_bench.report import export, meaning, report, sections, timeline  # noqa: E402
+from dlex_bench.report.export import json_text  # noqa: E402
 from dlex_bench.report.gather import Batch, gather  # noqa: E402
-from dlex_bench.report.json_text import json_text  # noqa: E402
 from dlex_bench.report.metrics import SKEW_SD  # noqa: E402
 
 
@@ -175,12 +175,12 @@ class Report(Command):
     def test_machines_keep_the_paper_s_tables_and_their_plots_apart(self):
         self.mixed(self.batch, "m1", "m2")
         found = gather(self.batch)
-        told = meaning.meaning(found)
+        told = meaning.meaning_of(found)
         self.assertEqual({it.section for it in told.findings}, {"cbs on m1", "cbs on m2"})
         self.assertEqual(len(told.tables), 6)
         ratios = {it.section for it in told.ratios}
         self.assertEqual(ratios, {"cbs on m1", "cbs on m2"})
-        lines = html._data(found, sections.sections(found))["figures"]["dlex_slack"][0]["lines"]
+        lines = report._data(found, sections.section_summaries(found))["figures"]["dlex_slack"][0]["lines"]
         self.assertEqual([line["section"] for line in lines], ["cbs on m1", "cbs on m2"])
 
     def test_goals_are_judged_by_each_machine_s_own_control(self):
@@ -191,7 +191,7 @@ class Report(Command):
                        made_up.repeated("mpv_vo", [made_up.point()] * 5, **options),
                        made_up.repeated("dlex_none", [{}] * 5, section="control", **options)]
         rows = results_frame.rows([one for group in groups for one in group])
-        told = meaning.meaning(Batch(self.folder, rows)).outcomes
+        told = meaning.meaning_of(Batch(self.folder, rows)).outcomes
         misses = {it.section: it.word for it in told if it.name.startswith("no rt-app miss")}
         self.assertEqual(misses, {"cbs on m1": "met", "cbs on m2": "met"})
         self.assertEqual(len(told), 4)
@@ -204,19 +204,19 @@ class Report(Command):
         }
         runs = [made_up.result(name, section=section) for section in ("a-cbs", "b-cbs") for name in ("mpv_vo", "mpv_no")]
         batch = Batch(self.folder, results_frame.rows(runs), agenda)
-        told = sections.sections(batch)
+        told = sections.section_summaries(batch)
         self.assertEqual([it.title for it in told], ["a-cbs: one clip; reserved", "b-cbs: reserved"])
         self.assertEqual([it.label for it in told[0].settings], ["mpv's default", ""])
-        page = html.page(batch, told, meaning.meaning(batch), timeline.Timelines({}, set()))
+        page = report.page(batch, told, meaning.meaning_of(batch), timeline.Timelines({}, set()))
         self.assertIn("<small>mpv&#39;s default</small>", page)
-        content = tables.json_content(batch, told, meaning.meaning(batch))
+        content = export.json_content(batch, told, meaning.meaning_of(batch))
         self.assertEqual([it["label"] for it in content["settings"]], ["mpv's default", ""] * 2)
 
     def test_tables_and_findings_of_the_paper_have_its_own_budget_as_a_row(self):
         point = {"dropped": 6, "skew_ms_mean": 1.0, "rmse_q16_sum": 10.0}
         groups = [made_up.repeated("dlex_paper", [point] * 5, section=name) for name in ("cbs", "cbs15")]
         rows = results_frame.rows([one for group in groups for one in group])
-        told = meaning.meaning(Batch(self.folder, rows))
+        told = meaning.meaning_of(Batch(self.folder, rows))
         for table in told.tables:
             (cbs, *theirs), (cbs15, *same) = table.rows
             self.assertEqual((cbs, cbs15, theirs), ("cbs", "cbs15", same))
@@ -224,16 +224,16 @@ class Report(Command):
 
     def test_two_runs_are_told_one_by_one_and_five_by_their_interval(self):
         two = results_frame.rows(made_up.repeated("mpv_vo", [{"skew_ms_sd": 3.14}, {"skew_ms_sd": 3.4}]))
-        self.assertEqual(sections.cell(SKEW_SD, two).spread, "2 runs: 3.1, 3.4")
-        one = sections.cell(SKEW_SD, two[:1])
+        self.assertEqual(sections.estimate(SKEW_SD, two).spread, "2 runs: 3.1, 3.4")
+        one = sections.estimate(SKEW_SD, two[:1])
         self.assertEqual((one.median, one.spread), ("3.1", ""))
         five = results_frame.rows(made_up.repeated("mpv_vo", [{"skew_ms_sd": it} for it in (1.0, 2.0, 3.0, 4.0, 5.0)]))
-        self.assertEqual(sections.cell(SKEW_SD, five).spread, "1.0 to 5.0")
+        self.assertEqual(sections.estimate(SKEW_SD, five).spread, "1.0 to 5.0")
 
     def test_goals_need_ours_and_others(self):
         for workload in ("dlex_slack", "mpv_vo"):
             rows = results_frame.rows(made_up.repeated(workload, [made_up.point()] * 5, missed=0))
-            self.assertEqual(meaning.meaning(Batch(self.folder, rows)).outcomes, [])
+            self.assertEqual(meaning.meaning_of(Batch(self.folder, rows)).outcomes, [])
 
     def test_figures_in_which_a_policy_is_worse_are_in_the_page_and_for_programs(self):
         for path in self.batch.glob("cbs-*"):

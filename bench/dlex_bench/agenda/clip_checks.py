@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..clips import film_is_here, why_not_makeable
+from ..errors import nearest
 from ..machine.policy import CALIBRATED
 from ..processes import child, choose_cpus
 from .jobs import combinations, layers_of, observe_of, plays, sched_of, setting_name
 from .model import Agenda, Clip, Conditions, MadeClip
-from .nearest import nearest
 from .recipes import Recipe, difference_of, is_stamped, read_recipes
 
 Place = tuple[int | str, ...]
@@ -31,8 +31,8 @@ CALIBRATION = "the calibrated budget is found; choose a clip with numbers, such 
 
 
 @dataclass(frozen=True)
-class Places:
-    """The folders in which clips are searched for."""
+class ClipFolders:
+    """Holds the folders in which clips are searched for."""
 
     base: Path  # files: the agenda's folder
     root: Path  # recipes: the project's folder
@@ -49,23 +49,23 @@ class _Use:
         return next((who for setting, who in self.seen_by.items() if setting not in begun), None)
 
 
-def check_clips(agenda: Agenda, places: Places, refuse: Refuse, begun: Collection[str] | None = None) -> None:
+def check_clips(agenda: Agenda, folders: ClipFolders, refuse: Refuse, begun: Collection[str] | None = None) -> None:
     """Raises what `refuse` makes of the place and the reason of the first error, in clips that some job plays.
 
     `begun` are the settings that were checked when their batch began: if something happens to a clip later, only its
     own jobs are affected. None: there is no batch yet, and a clip that is missing or cannot be made is an error."""
     uses = _uses(agenda)
     for place, use in uses.items():
-        _check_recipes(place, use.clip, places.root, refuse)
+        _check_recipes(place, use.clip, folders.root, refuse)
         if begun is None:
-            _check_presence(place, use.clip, places.base, refuse)
+            _check_presence(place, use.clip, folders.base, refuse)
     cpus = _other_cpus(agenda.config.cpu)
     for place, use in uses.items():
         if who := use.viewer(begun or ()):
-            _check_view(place, use.clip, places, cpus, who, refuse)
+            _check_view(place, use.clip, folders, cpus, who, refuse)
     for place, use in uses.items():
         if begun is None:
-            _check_sources(place, use.clip, places.root, refuse)
+            _check_sources(place, use.clip, folders.root, refuse)
 
 
 def _conditions(agenda: Agenda) -> Iterator[tuple[Place, Conditions]]:
@@ -144,13 +144,13 @@ def _made(place: Place, clip: Clip) -> Iterator[tuple[Place, Clip | MadeClip]]:
         yield (*place, "without_film"), clip.without_film
 
 
-def _check_view(place: Place, clip: Clip, places: Places, cpus: Collection[int], who: str, refuse: Refuse) -> None:
+def _check_view(place: Place, clip: Clip, folders: ClipFolders, cpus: Collection[int], who: str, refuse: Refuse) -> None:
     without = f"whose pictures have no numbers, by which {who}"
     if clip.file is not None:
-        if _has_stamp(places.base / clip.file, cpus) is False:
+        if _has_stamp(folders.base / clip.file, cpus) is False:
             raise refuse((*place, "file"), f"is {clip.file}, {without}")
         return
-    recipes = read_recipes(places.root)
+    recipes = read_recipes(folders.root)
     for where, made in _made(place, clip):
         if not is_stamped(recipes[str(made.recipe)]):
             raise refuse((*where, "recipe"), f"is {made.recipe}, {without}")
@@ -178,5 +178,5 @@ def _has_stamp(path: Path, cpus: Collection[int]) -> bool | None:
         return None
     if len(pixels) < BLOCK * BLOCKS:
         return None
-    blocks = {place: pixels[BLOCK * place + BLOCK // 2] for place in FRAME}
-    return all(blocks[place] >= BRIGHT_FROM if white else blocks[place] < DARK_BELOW for place, white in FRAME.items())
+    blocks = {number: pixels[BLOCK * number + BLOCK // 2] for number in FRAME}
+    return all(blocks[number] >= BRIGHT_FROM if white else blocks[number] < DARK_BELOW for number, white in FRAME.items())

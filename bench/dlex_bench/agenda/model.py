@@ -107,14 +107,14 @@ class Conditions(Entry):
     observe: Observe | None = None
 
 
-Options = tuple[str, ...]  # options of the player, as its user would give them
+PlayerOptions = tuple[str, ...]  # options of the player, as its user would give them
 Threads = Literal[1, "auto"]
 
 
 class DlexPlayParams(Entry):
     drop: Literal["none", "heuristic", "deadline"] = "deadline"
     rule: Literal["paper", "slack"] | None = None
-    options: Options = ()
+    options: PlayerOptions = ()
 
     @model_validator(mode="after")
     def _rule_of_deadline(self) -> Self:
@@ -126,19 +126,19 @@ class DlexPlayParams(Entry):
 class MplayerParams(Entry):
     framedrop: Literal["none", "soft", "hard"] = "none"
     threads: Threads = 1
-    options: Options = ()
+    options: PlayerOptions = ()
 
 
 class MpvParams(Entry):
     framedrop: Annotated[Literal["no", "vo", "decoder+vo"], BeforeValidator(_word)] = "vo"
     threads: Threads = 1
-    options: Options = ()
+    options: PlayerOptions = ()
 
 
 class FfplayParams(Entry):
     framedrop: Annotated[bool, Field(strict=True)] = True
     threads: Threads = 1
-    options: Options = ()
+    options: PlayerOptions = ()
 
 
 class WorkloadBase(Entry):

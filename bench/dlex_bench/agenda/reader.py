@@ -10,11 +10,10 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ..errors import EXIT_SETUP, LabError
+from ..errors import EXIT_SETUP, LabError, nearest
 from ..paths import PROJECT
-from .clip_checks import Places, check_clips
+from .clip_checks import ClipFolders, check_clips
 from .model import Agenda, Entry
-from .nearest import nearest
 
 # The names of a union's members. They are part of pydantic's error paths but are not keys of the file.
 TAGS = frozenset({"none", "rtapp", "stress", "dlex-play", "mplayer", "mpv", "ffplay"})
@@ -37,7 +36,7 @@ def read_agenda(path: Path, root: Path = PROJECT, begun: Collection[str] | None 
     def refuse(place: Sequence[int | str], reason: str) -> LabError:
         return _refusal(str(path), _line_of(tree, place), f"{_spelled(place)} {reason}")
 
-    check_clips(agenda, Places(path.parent, root), refuse, begun)
+    check_clips(agenda, ClipFolders(path.parent, root), refuse, begun)
     return agenda
 
 

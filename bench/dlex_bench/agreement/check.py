@@ -22,18 +22,18 @@ from ..table import titled_table
 from .differences import Differences, certain_to_be_seen, differences, longest_blink_ns
 
 SUMMARY = "agreement.json"
-Row = Mapping[str, Any]
+RunEntry = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Options:
+class CheckOptions:
     root: Path
     out: Path
     recipe: str
     reps: int
 
 
-def check(options: Options) -> None:
+def check_agreement(options: CheckOptions) -> None:
     if options.reps < 1:
         raise LabError(f"--reps={options.reps} would compare nothing; give 1 or more", EXIT_SETUP)
     try:
@@ -55,16 +55,16 @@ def _job(recipe: str, repetition: int) -> Job:
     return Job(f"agreement-r{repetition}", repetition, "alone", "dlex_none", "dlex-play", params, "other", load, clip, "both")
 
 
-def _observed(job: Job, directory: Path, context: Context) -> Row:
+def _observed(job: Job, directory: Path, context: Context) -> RunEntry:
     directory.mkdir()
     result = execute(job, directory, context)
     if result["status"] != "done":
         raise LabError(str(result["reason"]))
     own, seen = directory / OWN, directory / SEEN
-    return _row(differences(own, seen), own, seen)
+    return _entry(differences(own, seen), own, seen)
 
 
-def _row(differ: Differences, own: Path, seen: Path) -> Row:
+def _entry(differ: Differences, own: Path, seen: Path) -> RunEntry:
     observer = read_run(seen)["observer"]
     certain = certain_to_be_seen(own, longest_blink_ns(seen))
     return {
@@ -88,7 +88,7 @@ def _quantiles(values: Sequence[float]) -> dict[str, float] | None:
     return {"p1": cuts[0], "median": cuts[49], "p99": cuts[98]}
 
 
-def _tell(rows: Sequence[Row], options: Options) -> None:
+def _tell(rows: Sequence[RunEntry], options: CheckOptions) -> None:
     table = titled_table("Outside less inside, ms: median (1st to 99th percentile)")
     for heading in ("run", "shown in both", "only inside", "missed", "only outside", "shown_ns", "A-V", "observer's CPU"):
         table.add_column(heading, justify="right")

@@ -13,11 +13,10 @@ from statistics import median
 
 from ..agenda.jobs import OURS, rtapp_sched
 from ..paper import DROPPED, RMSE_Q16_SUM, reduction
-from .control import control_of, is_control
 from .front import AXES, AXIS_NAMES, Goal, goal
 from .misses import misses_outcome
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
-from .results_frame import Row, Settings, of_section, paired_values, values
+from .results_frame import Row, Settings, control_of, is_control, of_section, paired_values, values
 from .statistics import ENOUGH, Comparison, Interval, compare
 
 # Our policies are compared with these: the paper's baseline, and this player without its deadlines. The latter ensures

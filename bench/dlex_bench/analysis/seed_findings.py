@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..paper import DROPPED, FRAMES, PLAYED_AS, RMSE_Q16_SUM, STANDS_FOR, reduction
-from .control import control_of
-from .results_frame import Row, Settings, of_section, paired_values, values
-from .seed_mechanism import Played, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
+from .results_frame import Row, Settings, control_of, of_section, paired_values, values
+from .seed_mechanism import SectionRuns, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
 from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
@@ -74,7 +73,7 @@ def findings(settings: Settings) -> list[Finding]:
         for section in claim.sections:
             runs = of_section(settings, section)
             verdict = claim.judge(runs)
-            played = Played(runs, control_of(settings, section))
+            played = SectionRuns(runs, control_of(settings, section))
             why = mechanism(played, claim.why) if verdict.word == FAILS else None
             told.append(Finding(claim.id, section, claim.said, verdict, why))
     return told
@@ -149,12 +148,12 @@ def _bounded(workload: str, key: str, low: float, high: float, unit: str) -> Jud
         found = median_interval(values(runs.get(workload, []), key))
         if found is None:
             return Verdict(OPEN, f"{workload} has no such figure here")
-        return Verdict(_place(found, low, high), f"{workload}: {told(found, unit)}")
+        return Verdict(_verdict_of(found, low, high), f"{workload}: {told(found, unit)}")
 
     return judge
 
 
-def _place(found: Interval, low: float, high: float) -> str:
+def _verdict_of(found: Interval, low: float, high: float) -> str:
     if found.low is None or found.high is None:
         return OPEN
     if found.low >= low and found.high <= high:
@@ -176,7 +175,7 @@ def _every(workload: str, key: str, what: str, holds: Callable[[float], bool]) -
         if not found:
             return Verdict(OPEN, f"{workload} has no such figure here{left_out}")
         kept = sum(map(holds, found))
-        evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {figure(min(found))} to {figure(max(found))}"
+        evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {four_digits(min(found))} to {four_digits(max(found))}"
         evidence += left_out
         if kept < len(found):
             return Verdict(FAILS, evidence)
@@ -209,7 +208,7 @@ def _place_ratio(found: Comparison, ratio: float) -> str:
     # A claim neither holds nor fails if the difference is only noise.
     if ratio == 1.0 and found.noise:
         return OPEN
-    return _place(found.ratio, -math.inf, ratio)
+    return _verdict_of(found.ratio, -math.inf, ratio)
 
 
 def _told_comparison(ours: str, found: Comparison) -> str:
@@ -221,12 +220,12 @@ def _told_comparison(ours: str, found: Comparison) -> str:
 def told(found: Interval, unit: str) -> str:
     """Words a value with its interval and the number of runs behind it."""
     suffix = f" {unit}" if unit else ""
-    value = f"{figure(found.value)}{suffix}"
+    value = f"{four_digits(found.value)}{suffix}"
     if found.low is None or found.high is None:
         return f"{value} ({found.n} runs: too few for an interval)"
-    return f"{value} ({figure(found.low)} to {figure(found.high)}, {found.n} runs)"
+    return f"{value} ({four_digits(found.low)} to {four_digits(found.high)}, {found.n} runs)"
 
 
-def figure(value: float) -> str:
+def four_digits(value: float) -> str:
     """Formats a value with four digits, without powers of ten."""
     return f"{value:,.0f}" if 1000 <= abs(value) < math.inf else f"{value:.4g}"

@@ -28,7 +28,7 @@ WORDS = {"less": ": fewer", "more": ": the player provokes the rest", "noise": "
 
 
 @dataclass(frozen=True)
-class Played:
+class SectionRuns:
     """Holds the runs of a section by workload, and the runs of its control."""
 
     runs: Mapping[str, Sequence[Row]]
@@ -39,17 +39,17 @@ class Played:
 
 
 # Returns one or more sentences, or None if nothing is known.
-Tell = Callable[[Played], str | None]
+Tell = Callable[[SectionRuns], str | None]
 
 
-def mechanism(played: Played, tells: Sequence[Tell]) -> str | None:
+def mechanism(played: SectionRuns, tells: Sequence[Tell]) -> str | None:
     return " ".join(text for tell in tells if (text := tell(played))) or None
 
 
 def demand(workload: str) -> Tell:
     """Compares the CPU time that the player used with what rt-app wants and what the policy gives."""
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         runs = played.of(workload)
         spent = _spent(runs)
         if spent is None:
@@ -92,7 +92,7 @@ def waiting(workload: str) -> Tell:
     It waits until the tasks before it sleep, that is for the rest of the work that they have begun.
     """
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         runs = played.of(workload)
         spent, picture_ms = _spent(runs), _median(runs, "frame_ms")
         if spent is None or picture_ms is None or _kind(runs[0]) not in ("fifo", "rr"):
@@ -116,7 +116,7 @@ def waiting(workload: str) -> Tell:
 def isolation(workload: str, task: str) -> Tell:
     """Explains misses under a reservation by the task's own work, or by what the same player does to others as well."""
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         runs = [run for run in played.of(workload) if run.load_held]
         if not runs or _rtapp_kind(runs[0]) != "deadline":
             return None
@@ -156,7 +156,7 @@ def gain(workload: str) -> Tell:
     The deadline is 0.925 of a picture after the decode began, minus 0.01 of the lag.
     """
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         runs = played.of(workload)
         lag_ms, picture_ms = _median(runs, "skew_ms_mean"), _median(runs, "frame_ms")
         if lag_ms is None or picture_ms is None or not _is_paper_rule(runs[0]):
@@ -182,7 +182,7 @@ def _is_paper_rule(run: Row) -> bool:
 def losses(workload: str) -> Tell:
     """Reports what our player did with the pictures that it did not show."""
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         inside = [run.result.get("inside") or {} for run in played.of(workload)]
         known = [it for it in inside if it.get("aborted") is not None]
         if not known:
@@ -201,7 +201,7 @@ def errors(ours: str, base: str) -> Tell:
     The sum grows with their number, and with how much each differs from the picture that was there instead.
     """
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         each = [(name, _each(played.of(name))) for name in (ours, base)]
         if any(known is None for _name, known in each):
             return None

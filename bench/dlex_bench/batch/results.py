@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..agenda.jobs import Job, setting_of
+from ..agenda.jobs import Job, setting_name_of
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..job.context import loops_file
@@ -83,7 +83,7 @@ class Store:
 
     def settings(self) -> frozenset[str] | None:
         """Returns the settings of the jobs, or None before a batch has begun here."""
-        return None if self.batch() is None else frozenset(map(setting_of, self.jobs()))
+        return None if self.batch() is None else frozenset(map(setting_name_of, self.jobs()))
 
     def machines(self) -> dict[str, dict[str, Any]]:
         """Returns the facts of the machines that the results come from, by machine id."""

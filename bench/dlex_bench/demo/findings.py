@@ -12,10 +12,11 @@ from collections.abc import Mapping
 
 from .model import GOOD
 
+# Figures of a run, or their medians, by the keys of summary.json.
 Figures = Mapping[str, float | None]
 
-# Smaller differences do not count: 5 ms of skew is an eighth of a picture, and drops of less than 1 % of the pictures
-# come and go from run to run.
+# Differences of at most this much do not count: 5 ms of skew is an eighth of a picture of 40 ms, and from run to run 1 %
+# of the pictures more or less is dropped.
 SAME_SKEW_MS = 5.0
 SAME_DROPPED = 0.01
 

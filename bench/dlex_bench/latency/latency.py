@@ -6,21 +6,21 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from ..cache import only_one
 from ..errors import LabError, TimedOut
+from ..machine.lock import only_one
 from ..paths import require_program
 from ..processes import child
 from ..progress import Teller, spoken_time, tell, tell_table
-from ..rig.load.stress import check, find_stress
-from .load import background_load
-from .plan import SETTLE_S, Cell, Plan, quick_plan, total_s
-from .records import Store, is_record
+from ..rig.load.stress import find_stress, require_running, stress
+from .plan import LOADS, SETTLE_S, Cell, LatencyPlan, quick_plan, total_s
+from .records import CellStore, is_record
 from .report import LATENCY, Curves, latency_table, read_curves, write_latency_json
 
 CELL_PROGRAM = "build/release/bench/latency/dlex-bench-cell"
@@ -32,7 +32,7 @@ QUICK_S = 65
 
 
 @dataclass(frozen=True)
-class Options:
+class LatencyOptions:
     root: Path
     out: Path
     quick: bool
@@ -44,13 +44,13 @@ class Options:
     most_us: int
 
 
-def latency(options: Options) -> None:
+def latency(options: LatencyOptions) -> None:
     console = Console()
     program = require_program(options.root / CELL_PROGRAM)
     if any(options.loads):
         find_stress()
     plan = _plan(options)
-    store = Store(options.out)
+    store = CellStore(options.out)
     with only_one("experiment"), store.opened(plan):
         refused = refusals(program, plan.policies)
         admitted = [policy for policy in plan.policies if policy not in refused]
@@ -64,10 +64,10 @@ def latency(options: Options) -> None:
         _tell_results(console, options.out, plan, curves, refused)
 
 
-def _plan(options: Options) -> Plan:
+def _plan(options: LatencyOptions) -> LatencyPlan:
     if options.quick:
         return quick_plan(_cpu_count(), options.policies, options.loads, options.kinds, QUICK_S)
-    return Plan(
+    return LatencyPlan(
         options.step_us, options.samples, options.policies, options.loads, options.kinds, options.most_us
     )
 
@@ -105,7 +105,7 @@ class Experiment:
     """Runs the cells that are not done yet."""
 
     def __init__(
-        self, console: Console, program: Path, store: Store, plan: Plan, policies: Sequence[str]
+        self, console: Console, program: Path, store: CellStore, plan: LatencyPlan, policies: Sequence[str]
     ) -> None:
         self.console = console
         self.program = program
@@ -145,7 +145,7 @@ class Experiment:
         with background_load(cells[0].load, self.cpus) as load:
             for cell in cells:
                 text = self._measure(cell, teller)
-                check(load)
+                require_running(load)
                 self.store.keep(cell, text)
 
     def _measure(self, cell: Cell, teller: Teller) -> str:
@@ -160,6 +160,12 @@ class Experiment:
         return said
 
 
+def background_load(tasks: int, cpus: Collection[int]) -> AbstractContextManager[subprocess.Popen[bytes] | None]:
+    """Runs the load of a row of the seed's Table 1 while the block runs."""
+    level = LOADS[tasks]
+    return stress(level.cpu, level.memory, cpus, SETTLE_S)
+
+
 def _communicate(process: subprocess.Popen[bytes], limit_s: float, teller: Teller) -> tuple[str, str]:
     limit = time.monotonic() + limit_s
     while True:
@@ -172,7 +178,7 @@ def _communicate(process: subprocess.Popen[bytes], limit_s: float, teller: Telle
             teller.tick()
 
 
-def _tell_results(console: Console, out: Path, plan: Plan, curves: Curves, refused: dict[str, str]) -> None:
+def _tell_results(console: Console, out: Path, plan: LatencyPlan, curves: Curves, refused: dict[str, str]) -> None:
     # Imported late, because matplotlib takes a while to import and nothing before this may wait for it.
     from .figures import draw_all
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..machine.facts import machine_facts
-from .plan import Cell, Plan
+from .plan import Cell, LatencyPlan
 
 Samples = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ HEADER = "duration_us,caught_ns,noticed_ns,raw_ns"
 COLUMNS = HEADER.split(",")
 
 
-class Store:
+class CellStore:
     """Stores each cell as soon as it is done. Refuses a folder of another plan or of another machine."""
 
     def __init__(self, out: Path) -> None:
@@ -35,7 +35,7 @@ class Store:
         self.records = out / RECORDS
 
     @contextlib.contextmanager
-    def opened(self, plan: Plan) -> Iterator[None]:
+    def opened(self, plan: LatencyPlan) -> Iterator[None]:
         """Opens the folder for this process alone while the block runs."""
         try:
             self._prepare()
@@ -57,7 +57,7 @@ class Store:
             raise _refusal(f"{self.out} holds records that are not this experiment's")
         self.records.mkdir(parents=True, exist_ok=True)
 
-    def _claim(self, plan: Plan) -> None:
+    def _claim(self, plan: LatencyPlan) -> None:
         wanted: dict[str, Any] = {"plan": json.loads(json.dumps(asdict(plan))), "machine": _machine()}
         path = self.out / PLAN
         if not path.exists():

@@ -47,7 +47,7 @@ def may_change(controller: str) -> bool:
     return hierarchy is not None and os.access(hierarchy.root, os.W_OK)
 
 
-def require(controller: str, purpose: str) -> Hierarchy:
+def require_controller(controller: str, purpose: str) -> Hierarchy:
     hierarchy = hierarchy_of(controller)
     if hierarchy is None:
         raise LabError(

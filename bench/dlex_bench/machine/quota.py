@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
-from .cgroups import PREFIX, Hierarchy, keep_controller, require
+from .cgroups import PREFIX, Hierarchy, keep_controller, require_controller
 from .domain import Domain
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy
@@ -70,7 +70,7 @@ def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]
     """
     if policy.kind != "quota" or policy.calibrated:
         raise ValueError(f"{policy} is no quota")
-    hierarchy = require("cpu", "the policy quota")
+    hierarchy = require_controller("cpu", "the policy quota")
     name = f"quota-{os.getpid()}-{time.monotonic_ns()}"
     with journal(name, f"the journal {name} is taken; try again") as steps:
         try:

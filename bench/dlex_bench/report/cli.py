@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The commands `report` and `compare`."""
+"""The commands `report`, `compare` and `peers`.
+
+`peers` is `run` with bench/agendas/peers.yaml, then the tables and goals, and `report`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,10 @@ import argparse
 from pathlib import Path
 
 from ..parser import Parser
+from ..paths import PROJECT
+
+PEERS_AGENDA = PROJECT / "bench/agendas/peers.yaml"
+PEERS_OUT = Path("build/peers")
 
 
 def report_parser() -> Parser:
@@ -40,6 +47,40 @@ def compare_parser() -> Parser:
 
 
 def run_compare(arguments: argparse.Namespace) -> None:
-    from .compare import compare
+    from .compare import compare_batches
 
-    compare(arguments.a, arguments.b, as_json=arguments.json, mixed=arguments.mixed)
+    compare_batches(arguments.a, arguments.b, as_json=arguments.json, mixed=arguments.mixed)
+
+
+def peers_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench peers",
+        description="Measures dlex-play, mplayer, mpv and ffplay from outside: the same clip beside the same load, "
+        "under a reservation, under a CPU quota and under ordinary scheduling. Shows a table of each, what the goals "
+        "are and which hold, and makes the report. Wants an otherwise idle machine, for hours; goes on where it was "
+        "interrupted.",
+    )
+    parser.add_argument("--quick", action="store_true", help="10 s of the clip, 2 repetitions: to see that it works")
+    parser.add_argument("--reps", metavar="N", help="repetitions, in place of 5")
+    parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="jobs so named; may be repeated")
+    parser.add_argument("-o", "--out", type=Path, default=PEERS_OUT, metavar="DIR", help=f"results ({PEERS_OUT})")
+    return parser
+
+
+def run_peers(arguments: argparse.Namespace) -> None:
+    from rich.console import Console
+
+    from ..batch.cli import run_parser, run_run
+    from .standings import show_goals, show_standings
+
+    run_run(run_parser().parse_args([str(PEERS_AGENDA), "-o", str(arguments.out), *_run_options(arguments)]))
+    console = Console()
+    rows = show_standings(console, arguments.out)
+    run_report(report_parser().parse_args([str(arguments.out)]))
+    show_goals(console, rows)
+
+
+def _run_options(arguments: argparse.Namespace) -> list[str]:
+    options = [f"--only={pattern}" for pattern in arguments.only]
+    options += [f"--reps={arguments.reps}"] if arguments.reps else []
+    return options + (["--quick"] if arguments.quick else [])

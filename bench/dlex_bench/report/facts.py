@@ -14,10 +14,10 @@ from ..job.loops import LIGHT
 from ..rig.players.threads import unknown_threads
 from .gather import Batch
 
-Facts = list[tuple[str, str]]
+NamedFacts = list[tuple[str, str]]
 
 
-def batch_facts(batch: Batch) -> Facts:
+def batch_facts(batch: Batch) -> NamedFacts:
     started = sorted(one.result["started"] for one in batch.rows if one.result.get("started"))
     wall_s = sum(one.result.get("wall_s") or 0 for one in batch.rows)
     commits = dict.fromkeys(one.result["commit"] for one in batch.rows if one.result.get("commit"))
@@ -73,13 +73,13 @@ def _calibration(found: Mapping[str, Any]) -> str:
     return f"{text}, at which {baseline} drops {fraction:.1%} of the pictures: the paper's cbs row, {AIM:.1%}, was not met"
 
 
-def machine_facts(batch: Batch) -> dict[str, Facts]:
+def facts_by_machine(batch: Batch) -> dict[str, NamedFacts]:
     """Returns the facts of each machine; nested facts get dotted names."""
     return {name: _flat("", facts) for name, facts in batch.machines.items()}
 
 
-def _flat(prefix: str, found: Mapping[str, Any]) -> Facts:
-    facts: Facts = []
+def _flat(prefix: str, found: Mapping[str, Any]) -> NamedFacts:
+    facts: NamedFacts = []
     for key, value in found.items():
         if isinstance(value, Mapping) and "version" in value:  # a program's path and age say less
             facts.append((prefix + key, str(value["version"] or "of unknown version")))

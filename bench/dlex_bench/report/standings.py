@@ -26,12 +26,12 @@ from ..analysis.results_frame import (
     sections,
     values,
 )
-from ..analysis.seed_findings import figure
+from ..analysis.seed_findings import four_digits
 from ..analysis.statistics import Comparison, spread
 from ..batch.results import FAILED, open_results
 from ..errors import LabError
 from ..progress import tell, tell_table
-from ..table import Column, Spread, medians_table, short, titled_table
+from ..table import Column, Ranges, medians_table, short, titled_table
 
 COLUMNS: tuple[Column, ...] = (
     ("shown", "shown", "{:.0f}"),
@@ -95,7 +95,7 @@ def _show_section(console: Console, settings: Settings, section: str, where: str
         tell(console, sentence)
 
 
-def _medians(console: Console, spreads: Mapping[str, Spread], runs: int, columns: Sequence[Column]) -> Table:
+def _medians(console: Console, spreads: Mapping[str, Ranges], runs: int, columns: Sequence[Column]) -> Table:
     """Returns the fullest table that fits the console, so that no figure is cut off.
 
     The choices are: with minimum and maximum, without them, and with the most informative columns only.
@@ -127,7 +127,7 @@ def _left_out(found: Sequence[Row]) -> list[str]:
     return [f"{reason} ({', '.join(dict.fromkeys(workloads))})" for reason, workloads in told.items()]
 
 
-def _spread(runs: Sequence[Row]) -> Spread:
+def _spread(runs: Sequence[Row]) -> Ranges:
     columns = {key: spread(values(runs, key)) for _heading, key, _form in COLUMNS}
     return {
         "median": {key: it.median if it else None for key, it in columns.items()},
@@ -179,7 +179,7 @@ def ratio_cell(found: Comparison) -> str:
 def _ratio_text(value: float) -> str:
     """Formats a ratio to three digits. From 0.01 to 1, thousandths are fine enough."""
     if value >= 999.5:
-        return figure(value)
+        return four_digits(value)
     return short(round(value, 3) if 0.01 <= value < 1 else value, "{:.3g}")
 
 

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ...errors import EXIT_SETUP, LabError
 from ...record import CpuTime
 from .status_line import OwnView
 
@@ -69,13 +67,6 @@ class Adapter(Protocol):
 
         None means that all the CPU time that it used until it ended counts.
         """
-
-
-def require_player(program: str, package: str) -> str:
-    path = shutil.which(program)
-    if not path:
-        raise LabError(f"{program} is not installed; install it with `apt install {package}`", EXIT_SETUP)
-    return path
 
 
 def extra_options(job: Job) -> list[str]:

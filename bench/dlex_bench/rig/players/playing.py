@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from ...errors import EXIT_SETUP, LabError, TimedOut
 from ...processes import child, has_ended, wait_for
-from .dlex_play import DlexPlay
-from .ffplay import Ffplay
-from .mplayer import Mplayer
-from .mpv import Mpv
+from .dlex_play import DlexPlayAdapter
+from .ffplay import FfplayAdapter
+from .mplayer import MplayerAdapter
+from .mpv import MpvAdapter
 from .player import Adapter, log_of
 from .threads import Thread, player_threads, with_later
 
@@ -30,7 +30,7 @@ PLAYERS = ("dlex-play", "mplayer", "mpv", "ffplay")
 
 def adapter_for(player: str, dlex_play: Path) -> Adapter:
     """Returns the adapter for `player`. `dlex_play` is the path of dlex-play in the build."""
-    adapters: list[Adapter] = [DlexPlay(dlex_play), Mplayer(), Mpv(), Ffplay()]
+    adapters: list[Adapter] = [DlexPlayAdapter(dlex_play), MplayerAdapter(), MpvAdapter(), FfplayAdapter()]
     for adapter in adapters:
         if adapter.name == player:
             return adapter

@@ -20,7 +20,7 @@ from ..errors import LabError, TimedOut, load_average
 from ..record import frame_duration_s
 from ..rig.load.rtapp import measure_ns_per_loop
 from .model import AIM, corrected_share, share_for
-from .runs import NICE, NICE_BESIDE_OTHERS, NONE, Scene, Tick, play, play_loaded
+from .runs import NICE, NICE_BESIDE_OTHERS, NONE, Setup, Tick, play_loaded, play_once
 
 # The filler cannot take less than 0 of the CPU, and needs a little room to even out rt-app's tasks.
 SHARE_MAX = 1 - paper.UTILISATION - 0.03
@@ -44,7 +44,7 @@ STEP_AFTER_TIME_OUT = 1.5
 
 
 @dataclass(frozen=True)
-class Try:
+class ShareTry:
     share: float
     end_late_fraction: float
     share_left: float | None
@@ -77,9 +77,9 @@ class Calibration:
     frame_s: float
     share: float = 0.0
     nice: int = NICE
-    tries: list[Try] = field(default_factory=list)
+    tries: list[ShareTry] = field(default_factory=list)
     seconds: float = 0.0
-    # Set if the demo had to accept the nearest try: how far from the aim it ended (Try.off), and a sentence about it.
+    # Set if the demo had to accept the nearest try: how far from the aim it ended (ShareTry.off), and a sentence on it.
     missed_by: float | None = None
     missed: str | None = None
 
@@ -87,27 +87,30 @@ class Calibration:
         return {**asdict(self), "rtapp_utilisation": paper.UTILISATION, "aim": AIM}
 
 
-def calibrate(
-    scene: Scene, folder: Path, max_tries: int, limit_s: float, *, say: Callable[[str], None], tick: Tick
+def calibrate_load(
+    setup: Setup, folder: Path, max_tries: int, limit_s: float, *, say: Callable[[str], None], tick: Tick
 ) -> Calibration:
-    """Finds the share for `scene` by up to `max_tries` plays. Tries beyond these begin within `limit_s` from now."""
+    """Finds the share for `setup` by up to `max_tries` plays, and EXTRA_TRIES more while the last one is unusable.
+
+    These extra tries begin within `limit_s` from the call. The limit does not hold while no try has ended in time.
+    """
     begun = time.monotonic()
-    alone = play(scene, NONE, folder / "alone", tick=tick, options=["--untimed"])
+    alone = play_once(setup, NONE, folder / "alone", tick=tick, options=["--untimed"])
     costs_s = [frame.decode_cpu_ns / 1e9 for frame in alone.frames]
     result = Calibration(
-        ns_per_loop=measure_ns_per_loop(scene.cpu, folder / "rt-app"),
-        demand_alone=sum(costs_s) / scene.length_s,
+        ns_per_loop=measure_ns_per_loop(setup.cpu, folder / "rt-app"),
+        demand_alone=sum(costs_s) / setup.length_s,
         frame_s=frame_duration_s(alone.frames),
     )
-    share = BESIDE_OTHERS * share_for(costs_s, result.frame_s, AIM * scene.length_s)
+    share = BESIDE_OTHERS * share_for(costs_s, result.frame_s, AIM * setup.length_s)
     _require_load_possible(share, result.demand_alone)
     say(f"    alone, decoding takes {result.demand_alone:.1%} of the CPU; first try: leave the player {share:.1%}")
     for number in range(1, max_tries + EXTRA_TRIES + 1):
         share = min(max(share, SHARE_MIN), SHARE_MAX)
         nice = NICE_BESIDE_OTHERS if any(known.timed_out for known in result.tries) else NICE
-        result.tries.append(_try(scene, folder / f"try-{number}", share, nice, result.ns_per_loop, tick))
+        result.tries.append(_try(setup, folder / f"try-{number}", share, nice, result.ns_per_loop, tick))
         say(f"    with {share:.1%} left, {_told(result.tries[-1])} (wanted: {AIM:.0%})")
-        share = next_share(result.tries, costs_s, result.frame_s, scene.length_s)
+        share = share_to_try(result.tries, costs_s, result.frame_s, setup.length_s)
         if enough(result.tries, share, max_tries, late=time.monotonic() - begun > limit_s):
             break
     _conclude(result, share)
@@ -117,24 +120,24 @@ def calibrate(
     return result
 
 
-def _try(scene: Scene, folder: Path, share: float, nice: int, ns_per_loop: float, tick: Tick) -> Try:
+def _try(setup: Setup, folder: Path, share: float, nice: int, ns_per_loop: float, tick: Tick) -> ShareTry:
     """Makes a try. A play that does not end in time is also a try: it ended later than the whole time waited."""
-    limit_s = TRY_LIMIT_FACTOR * scene.length_s + TRY_LIMIT_EXTRA_S if nice == NICE else None
+    limit_s = TRY_LIMIT_FACTOR * setup.length_s + TRY_LIMIT_EXTRA_S if nice == NICE else None
     try:
-        run = play_loaded(scene, NONE, folder, share, ns_per_loop, tick=tick, nice=nice, limit_s=limit_s)
+        run = play_loaded(setup, NONE, folder, share, ns_per_loop, tick=tick, nice=nice, limit_s=limit_s)
     except TimedOut as cause:
-        return Try(share, cause.limit_s / scene.length_s - 1, None, timed_out=True, nice=nice)
-    return Try(share, run.end_skew_ms / 1e3 / scene.length_s, run.load.left if run.load else None, nice=nice)
+        return ShareTry(share, cause.limit_s / setup.length_s - 1, None, timed_out=True, nice=nice)
+    return ShareTry(share, run.end_skew_ms / 1e3 / setup.length_s, run.load.left if run.load else None, nice=nice)
 
 
-def _told(it: Try) -> str:
+def _told(it: ShareTry) -> str:
     beside = "" if it.nice == NICE else f" at nice {it.nice}"
     if it.timed_out:
         return f"`none`{beside} does not end in time"
     return f"`none`{beside} ends {it.end_late_fraction:.0%} of the played time late"
 
 
-def next_share(tries: Sequence[Try], costs_s: Sequence[float], frame_s: float, length_s: float) -> float:
+def share_to_try(tries: Sequence[ShareTry], costs_s: Sequence[float], frame_s: float, length_s: float) -> float:
     """Returns the share for the next try.
 
     The model computes it while the tries agree; bisection does if the model led from one side of the aim to the other.
@@ -156,7 +159,7 @@ def next_share(tries: Sequence[Try], costs_s: Sequence[float], frame_s: float, l
     return corrected_share(costs_s, frame_s, seen, AIM * length_s)
 
 
-def enough(tries: Sequence[Try], share: float, max_tries: int, *, late: bool = False) -> bool:
+def enough(tries: Sequence[ShareTry], share: float, max_tries: int, *, late: bool = False) -> bool:
     """Returns whether another try, with `share`, is not worth its time.
 
     `late` means that there is no time for more tries than those planned. Another try is made nevertheless if none has

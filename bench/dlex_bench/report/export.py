@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes the report for programs: report.csv has a row for each job, report.json also has every setting's medians."""
+"""Writes the report for programs: report.csv has a row for each job, report.json also has every setting's medians.
+
+JSON cannot express infinity. A figure without a bound (a ratio to a value that may be zero) becomes null, and the
+object that holds it gets `"unbounded": true`. An unknown figure, for example after too few runs, is also null, but
+without that key. All JSON of `report` and `compare` is written here.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -13,7 +20,7 @@ from ..analysis.goals import Ratio
 from ..analysis.results_frame import Row
 from .gather import Batch
 from .meaning import Meaning
-from .sections import Section, Setting
+from .sections import SectionSummary, SettingSummary
 
 JOB = ("id", "section", "workload", "player", "sched", "repetition", "observe")
 RESULT = ("status", "reason", "machine", "commit", "started", "wall_s", "view")
@@ -47,7 +54,7 @@ def csv_text(batch: Batch) -> str:
     return out.getvalue()
 
 
-def json_content(batch: Batch, sections: list[Section], meaning: Meaning) -> dict[str, Any]:
+def json_content(batch: Batch, sections: list[SectionSummary], meaning: Meaning) -> dict[str, Any]:
     return {
         "version": 1,
         "agenda": batch.agenda,
@@ -72,7 +79,7 @@ def json_content(batch: Batch, sections: list[Section], meaning: Meaning) -> dic
     }
 
 
-def _setting(section: Section, it: Setting) -> dict[str, Any]:
+def _setting(section: SectionSummary, it: SettingSummary) -> dict[str, Any]:
     figures = {
         found.metric.key: {**asdict(found.interval), "least": min(found.runs), "greatest": max(found.runs)}
         for found in it.cells
@@ -91,3 +98,25 @@ def _setting(section: Section, it: Setting) -> dict[str, Any]:
 
 def _ratio(it: Ratio) -> dict[str, Any]:
     return {**asdict(it), "verdict": it.found.verdict}
+
+
+def json_text(content: Any, *, indent: int | None = None) -> str:
+    """Returns `content` as JSON, as short as possible if `indent` is None. NaN (an unknown figure) becomes null."""
+    separators = (",", ":") if indent is None else None
+    return json.dumps(_finite(content), indent=indent, separators=separators, allow_nan=False)
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        marked = {"unbounded": True} if any(map(_unbounded, content.values())) else {}
+        return {key: _finite(value) for key, value in content.items()} | marked
+    if isinstance(content, list | tuple):
+        return [_finite(it) for it in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
+
+
+def _unbounded(value: Any) -> bool:
+    """True for an infinite number. Also true for a list with one, because a list has no place for the key."""
+    if isinstance(value, list | tuple):
+        return any(map(_unbounded, value))
+    return isinstance(value, float) and math.isinf(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The options of `./dlex bench latency`."""
+"""The command `latency`, and its options."""
 
 from __future__ import annotations
 
@@ -7,9 +7,27 @@ import argparse
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from ..parser import Parser
+from ..paths import PROJECT
 from .plan import KINDS, LEAST_US, LOADS, MOST_US, POLICIES
 
 LONGEST_US = 1_000_000
+
+
+def latency_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench latency",
+        description="Measures how late violations of deadlines and WCETs are noticed, over their duration, the "
+        "scheduling policy and the background load, as the paper behind libdlex did. Wants an otherwise idle machine.",
+    )
+    add_latency_options(parser)
+    return parser
+
+
+def run_latency(arguments: argparse.Namespace) -> None:
+    from .latency import LatencyOptions, latency
+
+    latency(LatencyOptions(PROJECT, **vars(arguments)))
 
 
 def add_latency_options(parser: argparse.ArgumentParser) -> None:
