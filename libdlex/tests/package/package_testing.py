@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SOURCE = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
+SOURCE = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else Path(__file__).resolve().parents[3]
 EXIT_SKIPPED = 77
 # Long against a loaded machine: these limits end what hangs, and measure nothing.
 COMMAND_LIMIT_S = 300
