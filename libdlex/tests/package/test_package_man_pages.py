@@ -2,7 +2,7 @@
 """Each public name has a manual page; the pages are well-formed, refer to pages that exist, and what they show as a
 whole program compiles, runs and ends with success. Not here: whether they are true, which only readers find.
 
-Run as: python3 test_package_man_pages.py SOURCE_ROOT
+Run as: python3 test_package_man_pages.py LIBDLEX
 """
 
 import re
