@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *argp_program_version = "dlex-play " DLEX_VERSION " (" DLEX_COMMIT ")";
+const char *argp_program_version = "dlex-play " PROGRAM_VERSION " (" DLEX_COMMIT ")";
 
 static const char doc[] =
     "Plays files; on a loaded machine it abandons the decode of pictures that nobody will miss when their deadline "
