@@ -8,6 +8,10 @@ Run as: python3 test_package_install.py LIBDLEX
 from package_testing import SOURCE, STRICT, Case, compilers, installed, main, need, programs_of_readme, run
 
 REPOSITORY = SOURCE.parent
+VERSION_PROGRAM = """#include <stdio.h>
+#include <dlex/dlex.h>
+int main(void) { printf("%s %s %d\\n", DLEX_VERSION, dlex_version(), DLEX_VERSION_NUMBER); return 0; }
+"""
 MESON_BUILD = """project('user', 'c', default_options: ['c_std=gnu11', 'werror=true', 'warning_level=2'])
 test('first', executable('first', 'first.c', dependencies: {dependency}))
 """
@@ -46,7 +50,13 @@ class Files(Case):
 
     def test_the_version_is_that_of_the_project(self):
         introspected = run(need("meson"), "introspect", "--projectinfo", SOURCE / "meson.build")
-        self.assertIn(f'"version": "{installed().flags("--modversion")[0]}"', introspected)
+        version = installed().flags("--modversion")[0]
+        self.assertIn(f'"version": "{version}"', introspected)
+        source = self.write("version.c", VERSION_PROGRAM)
+        program = installed().compile(need("cc"), source, self.dir / "version", "-std=gnu11", *STRICT)
+        major, minor, patch = map(int, version.split("."))
+        number = major * 10000 + minor * 100 + patch
+        self.assertEqual(installed().run(program), f"{version} {version} {number}\n")
 
     def test_nothing_is_installed_but_the_library(self):
         places = {path.relative_to(installed().dir).parts[:2] for path in installed().dir.rglob("*") if path.is_file()}
