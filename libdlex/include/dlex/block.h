@@ -109,6 +109,92 @@ enum {
     DLEX_COOPERATIVE_ = 4, DLEX_SHIELDED_ = 8, DLEX_MEASURED_ = 16,
 };
 
+/*
+ * Returns a number that differs when the records differ in size, order or meaning, in practice always.
+ * The program computes it from the headers that it was compiled with, the library from its own. It is a
+ * constant where the compiler optimises. A new member belongs into the list; a member or an enumerator
+ * that keeps its place and changes its meaning needs another DLEX_MEANING_.
+ */
+#define DLEX_MEANING_ 1
+#define DLEX_ADD_(number) layout = (layout ^ (uint64_t)(number)) * UINT64_C(0x100000001b3);
+#define DLEX_MEMBER_(type, member) DLEX_ADD_(__builtin_offsetof(struct type, member))
+static inline uint64_t dlex_layout_(void)
+{
+    uint64_t layout = DLEX_MEANING_;
+    DLEX_ADD_(sizeof(struct dlex_samples_))
+
+    DLEX_MEMBER_(dlex_measure_, file)
+    DLEX_MEMBER_(dlex_measure_, function)
+    DLEX_MEMBER_(dlex_measure_, line)
+    DLEX_MEMBER_(dlex_measure_, how)
+    DLEX_MEMBER_(dlex_measure_, samples)
+    DLEX_MEMBER_(dlex_measure_, next)
+    DLEX_MEMBER_(dlex_measure_, linked)
+    DLEX_ADD_(sizeof(struct dlex_measure_))
+
+    DLEX_MEMBER_(dlex_site_, where)
+    DLEX_MEMBER_(dlex_site_, finally)
+    DLEX_MEMBER_(dlex_site_, measure)
+    DLEX_ADD_(sizeof(struct dlex_site_))
+
+    DLEX_MEMBER_(dlex_place_, block)
+    DLEX_MEMBER_(dlex_place_, frame)
+    DLEX_MEMBER_(dlex_place_, low)
+    DLEX_MEMBER_(dlex_place_, outer_depth)
+    DLEX_MEMBER_(dlex_place_, resource_mark)
+    DLEX_ADD_(sizeof(struct dlex_place_))
+
+    DLEX_MEMBER_(dlex_block_, env)
+    DLEX_MEMBER_(dlex_block_, outer)
+    DLEX_MEMBER_(dlex_block_, enclosing)
+    DLEX_MEMBER_(dlex_block_, floor)
+    DLEX_MEMBER_(dlex_block_, owner)
+    DLEX_MEMBER_(dlex_block_, exception)
+    DLEX_MEMBER_(dlex_block_, origin)
+    DLEX_MEMBER_(dlex_block_, site)
+    DLEX_MEMBER_(dlex_block_, back)
+    DLEX_MEMBER_(dlex_block_, inner)
+    DLEX_MEMBER_(dlex_block_, seal)
+    DLEX_MEMBER_(dlex_block_, resource_mark)
+    DLEX_MEMBER_(dlex_block_, frame)
+    DLEX_MEMBER_(dlex_block_, low)
+    DLEX_MEMBER_(dlex_block_, limit_ns)
+    DLEX_MEMBER_(dlex_block_, deadline_ns)
+    DLEX_MEMBER_(dlex_block_, cpu_limit_ns)
+    DLEX_MEMBER_(dlex_block_, check_ns)
+    DLEX_MEMBER_(dlex_block_, given_ns)
+    DLEX_MEMBER_(dlex_block_, started_ns)
+    DLEX_MEMBER_(dlex_block_, started_cpu_ns)
+    DLEX_MEMBER_(dlex_block_, outer_depth)
+    DLEX_MEMBER_(dlex_block_, outer_level)
+    DLEX_MEMBER_(dlex_block_, cooperative)
+    DLEX_MEMBER_(dlex_block_, how)
+    DLEX_MEMBER_(dlex_block_, phase)
+    DLEX_MEMBER_(dlex_block_, handled)
+    DLEX_MEMBER_(dlex_block_, mask_known)
+    DLEX_MEMBER_(dlex_block_, fp_control)
+    DLEX_MEMBER_(dlex_block_, mask)
+    DLEX_ADD_(sizeof(struct dlex_block_))
+
+    DLEX_MEMBER_(dlex_guard_, depth)
+    DLEX_MEMBER_(dlex_guard_, pending)
+    DLEX_MEMBER_(dlex_guard_, held)
+    DLEX_MEMBER_(dlex_guard_, top)
+    DLEX_MEMBER_(dlex_guard_, deadline_ns)
+    DLEX_MEMBER_(dlex_guard_, cpu_limit_ns)
+    DLEX_ADD_(sizeof(struct dlex_guard_))
+    return layout;
+}
+
+/*
+ * Aborts with one sentence if the library's layout is another one. The macros call it at the first
+ * block of each place, before anything else of the library sees the record: so it covers each file of
+ * a program and of a plug-in, with the shared and with the static library, and costs later blocks
+ * nothing. version: DLEX_VERSION of the caller. where: file:line. Its own arguments must never change.
+ */
+DLEX_API void dlex_check_layout_(uint64_t layout, const char *version, const char *where)
+    __attribute__((cold));
+
 #ifdef __cplusplus
 }
 #endif

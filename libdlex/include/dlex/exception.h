@@ -280,8 +280,10 @@ static inline uintptr_t dlex_address_(const void *frame)
 
 static inline int dlex_probe_(struct dlex_block_ *block)
 {
-    if (__atomic_load_n(&block->site->finally, __ATOMIC_RELAXED) == DLEX_UNKNOWN_)
+    if (__atomic_load_n(&block->site->finally, __ATOMIC_RELAXED) == DLEX_UNKNOWN_) {
+        dlex_check_layout_(dlex_layout_(), DLEX_VERSION, block->site->where);
         block->phase = DLEX_PROBE_;
+    }
     return block->phase == DLEX_PROBE_;
 }
 
