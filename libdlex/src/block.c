@@ -8,14 +8,6 @@
 #include "fpenv.h"
 #include "signals.h"
 
-/* gcc does not adopt the model from the declarations: without it here, this file would call
- * __tls_get_addr for each access in the shared library. */
-#define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
-__thread struct dlex_guard_ dlex_guard_ INITIAL_EXEC = {
-    .deadline_ns = INT64_MAX, .cpu_limit_ns = INT64_MAX,
-};
-__thread struct thread_state dlex_thread_state INITIAL_EXEC;
-
 /* The demand of a block: its own limit, and when it can first be exceeded. */
 struct demand {
     int how;
@@ -165,9 +157,9 @@ static void watch(struct thread_state *t, struct dlex_block_ *block, int64_t che
     if (check_ns <= now_ns)
         dlex_note_pending(t, now_ns);
     else if (t->armed_ns > now_ns)
-        err = check_ns < t->armed_ns ? dlex_timer_arm(t, check_ns) : 0;
+        err = check_ns < t->armed_ns ? dlex_arm(t, check_ns) : 0;
     else if (block->check_ns > now_ns)
-        err = dlex_timer_arm(t, block->check_ns);
+        err = dlex_arm(t, block->check_ns);
     else
         err = dlex_rearm(t, now_ns);
     if (err < 0) {
