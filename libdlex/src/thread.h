@@ -124,8 +124,6 @@ int dlex_arm(struct thread_state *t, int64_t deadline_ns);
  * errno value. */
 int dlex_rearm(struct thread_state *t, int64_t now_ns);
 
-/* benchmark.c, with the guard held: the body of a block that measures has ended. */
-void dlex_benchmark_end(struct dlex_block_ *block);
 /* latency.c: counts a violation that has reached its block. Lock-free. */
 void dlex_latency_note(const struct dlex_violation *v);
 
