@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *argp_program_version = "dlex-play " DLEX_VERSION " (" DLEX_COMMIT ")";
+const char *argp_program_version = "dlex-play " PROGRAM_VERSION " (" DLEX_COMMIT ")";
 
 static const char doc[] =
     "Plays files. On a busy machine it aborts the decode of a picture when its deadline expires, if no other picture "

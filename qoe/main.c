@@ -38,7 +38,7 @@ struct arguments {
 
 typedef int report_writer(FILE *out, const struct report *report);
 
-const char *argp_program_version = "dlex-qoe " DLEX_VERSION " (" DLEX_COMMIT ")";
+const char *argp_program_version = "dlex-qoe " PROGRAM_VERSION " (" DLEX_COMMIT ")";
 
 static const char doc[] =
     "Reports how good a run looked that dlex-play --record=DIR recorded. Decodes the ideal pictures "

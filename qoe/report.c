@@ -126,7 +126,7 @@ int report_write_json(FILE *out, const struct report *report)
 {
     json_t *const json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:O?, s:o, s:o}",
                                    "format", 1,
-                                   "version", DLEX_VERSION,
+                                   "version", PROGRAM_VERSION,
                                    "commit", DLEX_COMMIT,
                                    "record", report->dir,
                                    "media", report->media_path,

@@ -94,7 +94,7 @@ void observe_options_parse(struct observe_options *options, int argc, char **arg
     static const struct argp argp = {option_table, parse_option, NULL, doc, NULL, NULL, NULL};
     *options = (struct observe_options){.rate_hz = 2000, .cpu = -1};
     /* Assigned here, because the player's own definition is linked in. */
-    argp_program_version = "dlex-bench-observe " DLEX_VERSION " (" DLEX_COMMIT ")";
+    argp_program_version = "dlex-bench-observe " PROGRAM_VERSION " (" DLEX_COMMIT ")";
     argp_err_exit_status = EXIT_BAD_OPTION;
     argv[0] = "dlex-bench-observe"; /* instead of the path by which it was called */
     argp_parse(&argp, argc, argv, 0, NULL, options);

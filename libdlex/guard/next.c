@@ -40,6 +40,7 @@ void *guard_resolve(struct guard_symbol *symbol)
 /* Some names exist only in newer C libraries; where they are missing, no code calls them here. */
 __attribute__((constructor(101))) static void resolve_all(void)
 {
+    dlex_check_layout_(dlex_layout_(), DLEX_VERSION, "libdlex-guard");
     dlex_try_within_disable();
     for (struct guard_symbol *s = __start_guard_symbols; s < __stop_guard_symbols; s++)
         look_up(s);

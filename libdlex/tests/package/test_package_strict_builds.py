@@ -2,7 +2,7 @@
 """The library builds without a warning with each compiler, C standard, and with NDEBUG, and the quick start runs with
 each. Not here: its tests in all those builds.
 
-Run as: python3 test_package_strict_builds.py SOURCE_ROOT
+Run as: python3 test_package_strict_builds.py LIBDLEX
 """
 
 from package_testing import STRICT, Case, Prefix, compilers, main, programs_of_readme

@@ -2,11 +2,16 @@
 """The installed library as its users meet it: by pkg-config, as a Meson dependency, as a subproject. Not here: what
 the programs of a distribution do to it (strip, multiarch directories).
 
-Run as: python3 test_package_install.py SOURCE_ROOT
+Run as: python3 test_package_install.py LIBDLEX
 """
 
 from package_testing import SOURCE, STRICT, Case, compilers, installed, main, need, programs_of_readme, run
 
+REPOSITORY = SOURCE.parent
+VERSION_PROGRAM = """#include <stdio.h>
+#include <dlex/dlex.h>
+int main(void) { printf("%s %s %d\\n", DLEX_VERSION, dlex_version(), DLEX_VERSION_NUMBER); return 0; }
+"""
 MESON_BUILD = """project('user', 'c', default_options: ['c_std=gnu11', 'werror=true', 'warning_level=2'])
 test('first', executable('first', 'first.c', dependencies: {dependency}))
 """
@@ -39,13 +44,19 @@ class QuickStart(Case):
 
 class Files(Case):
     def test_every_public_header_is_installed(self):
-        ours = {path.relative_to(SOURCE / "libdlex/include") for path in (SOURCE / "libdlex/include").rglob("*.h")}
+        ours = {path.relative_to(SOURCE / "include") for path in (SOURCE / "include").rglob("*.h")}
         theirs = {path.relative_to(installed().include) for path in installed().include.rglob("*.h")}
         self.assertEqual(ours, theirs)
 
     def test_the_version_is_that_of_the_project(self):
         introspected = run(need("meson"), "introspect", "--projectinfo", SOURCE / "meson.build")
-        self.assertIn(f'"version": "{installed().flags("--modversion")[0]}"', introspected)
+        version = installed().flags("--modversion")[0]
+        self.assertIn(f'"version": "{version}"', introspected)
+        source = self.write("version.c", VERSION_PROGRAM)
+        program = installed().compile(need("cc"), source, self.dir / "version", "-std=gnu11", *STRICT)
+        major, minor, patch = map(int, version.split("."))
+        number = major * 10000 + minor * 100 + patch
+        self.assertEqual(installed().run(program), f"{version} {version} {number}\n")
 
     def test_nothing_is_installed_but_the_library(self):
         places = {path.relative_to(installed().dir).parts[:2] for path in installed().dir.rglob("*") if path.is_file()}
@@ -63,9 +74,9 @@ class Meson(Case):
         run(meson, "test", "-C", self.dir / "build", **environment)
         return said
 
-    def build_with_subproject(self, dependency):
+    def build_with_subproject(self, dependency, source=SOURCE):
         (self.dir / "user" / "subprojects").mkdir(parents=True)
-        (self.dir / "user" / "subprojects" / "dlex").symlink_to(SOURCE)
+        (self.dir / "user" / "subprojects" / "dlex").symlink_to(source)
         said = self.build("--force-fallback-for=dlex", "--wrap-mode=nodownload", dependency=dependency)
         self.assertRegex(said, r"Subproject dlex finished")
         targets = run(need("meson"), "introspect", "--targets", self.dir / "build")
@@ -80,7 +91,18 @@ class Meson(Case):
 
     def test_subproject_serves_a_named_variable(self):
         self.build_with_subproject("dependency('dlex', fallback: ['dlex', 'dlex_dep'], "
-                                   "default_options: ['player=disabled', 'tests=disabled'])")
+                                   "default_options: ['tests=disabled'])")
+
+    def test_the_whole_repository_as_a_subproject_serves_the_same(self):
+        if not (REPOSITORY / "player").is_dir():
+            self.skipTest("the library stands alone here")
+        self.build_with_subproject("dependency('dlex')", source=REPOSITORY)
+
+    def test_the_whole_repository_serves_a_named_variable(self):
+        if not (REPOSITORY / "player").is_dir():
+            self.skipTest("the library stands alone here")
+        self.build_with_subproject("dependency('dlex', fallback: ['dlex', 'dlex_dep'], "
+                                   "default_options: ['player=disabled', 'tests=disabled'])", source=REPOSITORY)
 
 
 if __name__ == "__main__":

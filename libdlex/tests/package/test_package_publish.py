@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The anytime idiom keeps its results with dlex_publish, whatever the compiler makes of the loop, and loses them without.
 
-Run as: python3 test_package_publish.py SOURCE_ROOT
+Run as: python3 test_package_publish.py LIBDLEX
 """
 
 from pathlib import Path

@@ -3,6 +3,11 @@
 
 #include <time.h>
 
+int64_t dlex_now_ns(void)
+{
+    return dlex_clock_ns_();
+}
+
 int64_t dlex_cpu_ns(void)
 {
     struct timespec now;

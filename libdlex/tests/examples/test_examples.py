@@ -65,7 +65,7 @@ class Examples(unittest.TestCase):
         build = Path(os.environ["EXAMPLES_BUILD"])
         env = dict(os.environ)
         env["PKG_CONFIG_PATH"] = str(build / "meson-uninstalled")
-        env["LD_LIBRARY_PATH"] = str(build / "libdlex")
+        env["LD_LIBRARY_PATH"] = str(Path(os.environ["EXAMPLES_LIBRARY"]).parent)
         for inherited in ("CFLAGS", "LDFLAGS", "MAKEFLAGS"):
             env.pop(inherited, None)
         with tempfile.TemporaryDirectory() as folder:

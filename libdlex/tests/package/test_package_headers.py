@@ -2,7 +2,7 @@
 """Every public header compiles alone, in the dialects that users have, with their strictest warnings; and a C++ program
 runs. Not here: older compilers than those installed.
 
-Run as: python3 test_package_headers.py SOURCE_ROOT
+Run as: python3 test_package_headers.py LIBDLEX
 """
 
 from pathlib import Path

@@ -2,7 +2,7 @@
 """Nothing of ours takes a name that a program may want for itself: every symbol and every macro has a prefix. Not here:
 names of struct members and of enumerators that no macro is made of.
 
-Run as: python3 test_package_symbols.py SOURCE_ROOT
+Run as: python3 test_package_symbols.py LIBDLEX
 """
 
 import re

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Misuse of the constructs does not compile where the language can see to that, and else aborts with file and line.
 
-Run as: python3 test_package_misuse.py SOURCE_ROOT
+Run as: python3 test_package_misuse.py LIBDLEX
 """
 
 import signal

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What a program that catches nothing says before it aborts: one sentence on stderr, with the cause and what to do.
 
-Run as: python3 test_package_messages.py SOURCE_ROOT
+Run as: python3 test_package_messages.py LIBDLEX
 """
 
 import functools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of the library as a package share: a prefix with an installed libdlex, made from the source tree by
+"""What the tests of the library as a package share: a prefix with an installed libdlex, made from the folder libdlex by
 Meson in a directory that goes with the process, and programs compiled against it. Nothing here needs a network."""
 
 import atexit
@@ -62,8 +62,8 @@ class Prefix:
         compiler = {"CC": cc} if cc else {}
         meson = need("meson")
         need("ninja")
-        run(meson, "setup", build, SOURCE, f"--prefix={self.dir}", "-Dlibdir=lib", "-Dplayer=disabled",
-            "-Dtests=disabled", *options, **compiler)
+        run(meson, "setup", build, SOURCE, f"--prefix={self.dir}", "-Dlibdir=lib", "-Dtests=disabled",
+            *options, **compiler)
         run(meson, "install", "-C", build)
         self.include = self.dir / "include"
         self.lib = self.dir / "lib"
@@ -102,7 +102,7 @@ class Case(unittest.TestCase):
 
 def programs_of_readme():
     """The C programs in the quick start."""
-    text = (SOURCE / "libdlex" / "README.md").read_text(encoding="utf-8")
+    text = (SOURCE / "README.md").read_text(encoding="utf-8")
     blocks = [part.split("\n```", 1)[0] for part in text.split("```c\n")[1:]]
     return [block + "\n" for block in blocks if "int main(" in block]
 
