@@ -9,7 +9,6 @@ import re
 
 from package_testing import STRICT, Case, compilers, installed, main, need, run
 
-# Referred to already, and on their way.
 ALIAS = re.compile(r"^\.so man3/(\w+)\.3$", re.MULTILINE)
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', re.DOTALL)
 
