@@ -119,7 +119,7 @@ class Killed(Batches):
 
 
 class Interrupted(Batches):
-    def test_signal_ends_the_batch_with_its_status_and_the_same_command_goes_on(self):
+    def test_signal_ends_the_batch_with_its_status_and_the_same_command_continues(self):
         self.write_agenda(length_s=2)
         for signum in (signal.SIGINT, signal.SIGTERM):
             process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
@@ -168,7 +168,7 @@ class Disk(Batches):
         self.assertEqual({job: self.inodes(out)[job] for job in kept}, kept)
 
 
-    def test_full_disk_is_told_before_anything_is_begun(self):
+    def test_full_disk_is_reported_before_anything_begins(self):
         out = self.disk / "out"
         out.mkdir()
         self.write_agenda(text=CALIBRATED)
@@ -180,7 +180,7 @@ class Disk(Batches):
         self.assertIn("is full; no result was lost", told)
         self.assertEqual({path.name for path in out.rglob("*") if path.is_file()} - {".lock", ".claim"}, set())
 
-    def test_disk_that_takes_no_more_files_is_full(self):
+    def test_disk_without_free_inodes_counts_as_full(self):
         from dlex_bench.disk_space import DiskFull, require_room, telling_full_disk
 
         subprocess.run(["mount", "-o", "remount,size=24m,nr_inodes=10", self.disk], check=True)
@@ -220,7 +220,7 @@ class Disk(Batches):
         self.assertEqual(execute.call_args_list[0].args[0].id, "calibration-try-2")
         self.assertEqual(read_calibration(out, "m")["budget_ms"], 10)
 
-    def test_try_that_failed_for_want_of_room_is_told_so(self):
+    def test_try_that_failed_for_lack_of_room_raises_disk_full(self):
         from dlex_bench.disk_space import DiskFull
         from dlex_bench.job.calibrate import calibrate
 
@@ -257,7 +257,7 @@ class Disk(Batches):
 
 
 class Others(Batches):
-    def test_clip_that_vanishes_in_the_middle_costs_the_jobs_that_wanted_it(self):
+    def test_clip_that_vanishes_in_the_middle_fails_only_jobs_that_need_it(self):
         self.write_agenda(length_s=1)
         process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
         wait_until(lambda: self.inodes() or process.poll() is not None)
@@ -305,14 +305,14 @@ class Faults(Batches):
         with mock.patch("dlex_bench.job.execute.execute", **behaviour):
             return run_one(self.store, self.job, self.context)
 
-    def test_fault_in_a_job_is_its_failure_and_leaves_its_trace(self):
+    def test_exception_in_a_job_fails_it_and_leaves_a_traceback(self):
         result = self.run_one(side_effect=ZeroDivisionError("by nothing"))
         self.assertEqual(result["status"], "failed")
         self.assertIn("ZeroDivisionError: by nothing", result["reason"])
         self.assertEqual(self.store.result(self.job.id), result)
         self.assertIn("Traceback", (self.store.folder(self.job.id) / "traceback.txt").read_text())
 
-    def test_job_that_failed_for_want_of_room_is_as_if_it_had_not_begun(self):
+    def test_job_that_failed_for_lack_of_room_leaves_no_folder(self):
         from dlex_bench.disk_space import ROOM_BYTES
         from dlex_bench.errors import LabError
 
@@ -322,7 +322,7 @@ class Faults(Batches):
             self.run_one(return_value=failed)
         self.assertFalse(self.store.folder(self.job.id).exists())
 
-    def test_disk_that_is_full_elsewhere_is_the_jobs_failure(self):
+    def test_full_disk_elsewhere_fails_only_the_job(self):
         def fill_another(_job, folder, _context):
             (folder / "frames.csv").write_text("a record")
             Path("/dev/full").write_text("no room for it")
@@ -333,7 +333,7 @@ class Faults(Batches):
         result = self.run_one(side_effect=OSError(errno.ENOSPC, "No space left on device", "/run/dlex.journal"))
         self.assertIn("none for /run/dlex.journal", result["reason"])
 
-    def test_full_disk_is_told_of_the_results_only_where_it_is_theirs(self):
+    def test_disk_full_is_raised_only_for_the_disk_of_the_results(self):
         from dlex_bench.disk_space import DiskFull, telling_full_disk
         from dlex_bench.errors import LabError
 
@@ -349,7 +349,7 @@ class Faults(Batches):
         with full, self.assertRaises(DiskFull), telling_full_disk(out):
             Path("/dev/full").write_text("no room for it")
 
-    def test_result_goes_before_its_records(self):
+    def test_result_is_removed_before_its_records(self):
         """Who is killed between the two leaves no job that is over and has lost its records."""
         killed = mock.patch("shutil.rmtree", side_effect=KeyboardInterrupt)
         for remove in (lambda: self.store.begin(self.job), lambda: self.store.drop(self.job.id)):
@@ -358,7 +358,7 @@ class Faults(Batches):
                 remove()
             self.assertIsNone(self.store.result(self.job.id))
 
-    def test_records_reach_the_disk_before_the_result_has_its_name(self):
+    def test_records_reach_the_disk_before_the_result_is_renamed(self):
         def play(_job, folder, _context):
             (folder / "frames.csv").write_text("a record")
             return {"status": "done", "reason": None}

@@ -60,11 +60,11 @@ class Search(unittest.TestCase):
         tries = search(steep(0.2))
         self.assertEqual(sum(known.share == found(tries) for known in tries), PLAYS)
 
-    def test_search_goes_on_where_it_was_interrupted(self):
+    def test_search_continues_where_it_was_interrupted(self):
         whole = search(steep(0.13))
         self.assertEqual(search(steep(0.13), whole[:3]), whole)
 
-    def test_noise_does_not_keep_it_from_ending(self):
+    def test_search_ends_despite_noise(self):
         for seed in range(50):
             chance = random.Random(seed)
             tries = search(lambda share: steep(0.2)(share) * chance.uniform(0.3, 3))
@@ -76,12 +76,12 @@ class Search(unittest.TestCase):
         tries = [Try(FIRST, next(plays)) for _ in range(3)]
         self.assertGreater(next_share(tries), FIRST)
 
-    def test_tolerance_is_a_percent_of_the_pictures(self):
+    def test_tolerance_is_one_percent_of_the_pictures(self):
         tries = [Try(0.2, AIM + 0.9 * TOLERANCE)]
         self.assertTrue(good(tries, 0.2))
         self.assertFalse(good([Try(0.2, AIM + 1.1 * TOLERANCE)], 0.2))
 
-    def test_clip_that_is_too_heavy_gets_all_that_is_left(self):
+    def test_clip_that_is_too_heavy_gets_the_largest_budget(self):
         tries = search(lambda share: 0.5)
         self.assertEqual(found(tries), MOST)
         self.assertEqual(sum(known.share == MOST for known in tries), PLAYS)
@@ -89,7 +89,7 @@ class Search(unittest.TestCase):
         self.assertFalse(at_the_limit([Try(MOST, AIM)], MOST))
         self.assertFalse(at_the_limit([Try(0.3, 0.5)], 0.3))
 
-    def test_clip_that_is_too_light_is_told(self):
+    def test_clip_that_is_too_light_is_an_error(self):
         with self.assertRaisesRegex(LabError, "harder to decode"):
             search(lambda share: 0.0)
 
@@ -122,7 +122,7 @@ class Beside(unittest.TestCase):
             calibrate(job, self.context, self.say)
         return budget.read_calibration(self.context.batch, "m")
 
-    def test_other_load_s_try_does_not_count_and_is_repeated(self):
+    def test_try_with_a_wrong_load_does_not_count_and_is_repeated(self):
         content = self.calibrate(True, False)
         self.assertEqual([known["share"] for known in content["tries"]], [FIRST] * (PLAYS + 1))
         self.assertEqual([known["counts"] for known in content["tries"]], [True, False, True, True])
@@ -134,26 +134,26 @@ class Beside(unittest.TestCase):
         self.assertIn("3.3 and 20 ms", said)
         self.assertIn("does not count", said)
 
-    def test_hosts_that_share_a_folder_try_in_folders_of_their_own(self):
+    def test_hosts_that_share_a_folder_use_separate_folders_for_tries(self):
         for machine in "ab":
             self.context = replace(self.context, machine=machine)
             self.calibrate()
         tries = {path.relative_to(self.context.batch / "calibration").parts for path in self.context.batch.rglob("try-*")}
         self.assertEqual({machine for machine, _name in tries}, {"a", "b"})
 
-    def test_it_is_repeated_once_only(self):
+    def test_try_with_a_wrong_load_is_repeated_only_once(self):
         content = self.calibrate(*[False] * 100)
         counts = [known["counts"] for known in content["tries"]]
         self.assertEqual(counts, [False, True] * (len(counts) // 2))
         self.assertEqual(content["spread"]["work_held"], False)
         self.assertIn("rt-app", self.say.call_args.args[0])
 
-    def test_work_that_nobody_knows_is_not_called_held(self):
+    def test_unknown_work_is_not_reported_as_held(self):
         content = self.calibrate(*[None] * 100)
         self.assertEqual(content["spread"]["work_held"], None)
         self.assertNotIn("did not take", " ".join(call.args[0] for call in self.say.call_args_list))
 
-    def test_repetition_is_known_after_an_interruption(self):
+    def test_repetition_is_remembered_after_an_interruption(self):
         with self.assertRaises(KeyboardInterrupt):
             self.calibrate(False, stop_after=1)
         content = self.calibrate(False)
@@ -188,7 +188,7 @@ class Whose(unittest.TestCase):
         budget.forget_calibration(self.batch, "b")
         self.assertEqual([budget.calibrated_budget_is_known(self.batch, it) for it in "ab"], [True, False])
 
-    def test_hosts_that_begin_at_once_do_not_take_each_other_s_place(self):
+    def test_hosts_that_begin_at_once_write_different_files(self):
         places = []
         for machine in "ab":  # neither has seen the other's
             place = self.batch / machine
@@ -197,7 +197,7 @@ class Whose(unittest.TestCase):
             places.append({path.name for path in place.iterdir()})
         self.assertFalse(places[0] & places[1])
 
-    def test_clip_is_that_of_the_first_job_of_the_plan_whichever_runs_here(self):
+    def test_calibration_uses_the_clip_of_the_plans_first_calibrated_job(self):
         film, other, light = (
             Job(name, 1, "s", name, "dlex-play", {}, sched, {}, {"recipe": name}, "both")
             for name, sched in (("film", "deadline:calibrated/40"), ("other", "other"), ("light", "deadline:calibrated/40"))

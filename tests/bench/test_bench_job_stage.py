@@ -72,7 +72,7 @@ class Place(Folder):
 
 
 class Views(Place):
-    def test_own_player_is_seen_from_both_sides(self):
+    def test_own_player_is_observed_from_both_sides(self):
         result = self.done()
         self.assertEqual(result["view"], "outside")
         self.assertEqual(result["figures"], result["outside"])
@@ -81,7 +81,7 @@ class Views(Place):
         self.assertIsNotNone(result["outside"]["torn"])
         self.assertGreater(result["outside"]["shown"], 0)
 
-    def test_foreign_player_is_seen_from_outside(self):
+    def test_foreign_player_is_observed_from_outside(self):
         if not shutil.which("mplayer"):
             self.skipTest("mplayer is not installed")
         result = self.mplayer()
@@ -112,13 +112,13 @@ class Deaths(Place):
         self.assertEqual(result["status"], "failed")
         return result["reason"]
 
-    def test_screen_that_dies_is_named(self):
+    def test_dead_screen_is_named(self):
         self.assertIn("Xvfb was ended by signal 9", self.failure_when_dies("Xvfb"))
 
-    def test_sound_that_dies_is_named(self):
+    def test_dead_sound_server_is_named(self):
         self.assertIn("pulseaudio was ended by signal 9", self.failure_when_dies("pulseaudio"))
 
-    def test_observer_that_dies_is_named(self):
+    def test_dead_observer_is_named(self):
         self.assertIn("the observer ended with status -9", self.failure_when_dies("dlex-bench-obse"))
 
 
@@ -150,7 +150,7 @@ class Reservations(Place):
         self.assertEqual(result["policy"]["applied"], "deadline:15/40")
         self.assertEqual(result["load"], {"cpu": max(os.sched_getaffinity(0)), "kind": "stress"})
 
-    def test_reservation_that_is_not_admitted_is_told(self):
+    def test_refused_reservation_is_reported(self):
         result = self.execute(sched="deadline:39.9/40")
         self.assertEqual(result["status"], "failed")
         self.assertIn("deadline:39.9/40", result["reason"])
@@ -178,7 +178,7 @@ class Priorities(Place):
 
 @unittest.skipUnless("quota" in ALLOWED, "quotas cannot be had here")
 class Quotas(Place):
-    def test_whole_process_is_held(self):
+    def test_quota_holds_the_whole_process(self):
         result = self.done(sched="quota:15/40")
         self.assertEqual(result["policy"]["constrains"], "the whole process")
 

@@ -104,7 +104,7 @@ except Interrupted:
 
 
 class Text(unittest.TestCase):
-    def test_policies_are_written_as_they_are_read(self):
+    def test_policies_are_written_in_the_form_in_which_they_are_read(self):
         for text in ("other", "fifo:5", "rr:99", "deadline:15/40", "deadline:3.15/8", "quota:15/40", "quota:calibrated/40"):
             self.assertEqual(str(Policy.parse(text)), text)
 
@@ -116,19 +116,19 @@ class Text(unittest.TestCase):
             self.assertIn(repr(text), str(caught.exception))
             self.assertIn(";" if ":" not in str(caught.exception) else "", str(caught.exception))
 
-    def test_calibrated_budget_takes_the_place_of_the_word(self):
+    def test_calibrated_budget_replaces_the_word(self):
         self.assertEqual(str(Policy.parse("deadline:calibrated/40").with_runtime(8.25)), "deadline:8.25/40")
 
 
 class Threads(unittest.TestCase):
-    def test_kernel_tells_the_policy_that_was_applied(self):
+    def test_kernel_reports_the_applied_policy(self):
         require("fifo")
         with child(["sleep", "60"], cpus={CPU}) as process:
             for text in ("fifo:5", "rr:7", "other"):
                 apply(Policy.parse(text), process.pid)
                 self.assertEqual(str(policy_of(process.pid)), text)
 
-    def test_thread_of_a_real_time_thread_is_an_ordinary_one(self):
+    def test_thread_started_by_a_real_time_thread_is_ordinary(self):
         require("fifo")
         told = []
 
@@ -144,7 +144,7 @@ class Threads(unittest.TestCase):
         first.join()
         self.assertEqual([str(policy) for policy in told], ["other", "fifo:1"])
 
-    def test_thread_that_ended_is_told_as_such(self):
+    def test_ended_thread_is_reported(self):
         process = subprocess.Popen(["true"])
         process.wait()
         with self.assertRaisesRegex(LabError, "ended before"):
@@ -181,14 +181,14 @@ class Threads(unittest.TestCase):
             self.skipTest("the limit of priorities cannot be raised here")
         return answer
 
-    def test_without_privilege_there_is_only_other_and_the_sentence_says_what_grants_more(self):
+    def test_without_privilege_only_other_is_allowed_and_the_message_says_what_grants_more(self):
         kinds, sentence = self.as_nobody(0)
         self.assertEqual(kinds, ["other"])
         for word in ("fifo:5 was refused", "only the policy other", "limits.conf", "systemd"):
             self.assertIn(word, sentence)
         self.assertNotIn("setcap", sentence)  # on a player's file it would help neither rt-app nor this process
 
-    def test_limit_that_the_sentence_names_grants_fixed_priorities_to_what_is_started_as_well(self):
+    def test_limit_in_the_message_also_grants_fixed_priorities_to_child_processes(self):
         kinds, applied = self.as_nobody(95)
         self.assertLessEqual({"fifo", "rr"}, set(kinds))
         self.assertNotIn("deadline", kinds)
@@ -200,7 +200,7 @@ class OwnCpu(unittest.TestCase):
         require("deadline")
         repair()
 
-    def test_deadline_is_admitted_there_and_nowhere_else(self):
+    def test_deadline_is_admitted_on_the_own_cpu_only(self):
         before = snapshot()
         with own_cpu_soon() as domain:
             with child([sys.executable, "-c", BUSY], cpus={CPU}, enter=domain.enter) as process:
@@ -227,7 +227,7 @@ class OwnCpu(unittest.TestCase):
             apply(DEADLINE, process.pid)
             self.assertEqual(policy_of(process.pid), DEADLINE)
 
-    def test_thread_may_leave_for_the_other_cpus(self):
+    def test_thread_may_move_to_the_other_cpus(self):
         text = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(1)\n" + BUSY
         with own_cpu_soon() as domain, child([sys.executable, "-uc", text], cpus={CPU}, enter=domain.enter,
                                              stdout=subprocess.PIPE) as process:
@@ -249,12 +249,12 @@ class OwnCpu(unittest.TestCase):
             with child(["sleep", "60"], cpus=os.sched_getaffinity(0)) as process:
                 apply(Policy.parse("deadline:1/100"), process.pid)
 
-    def test_second_one_is_refused_with_a_reason(self):
+    def test_second_domain_is_refused_with_a_reason(self):
         with own_cpu_soon():
             with self.assertRaisesRegex(LabError, "another run has given a CPU"), own_cpu(CPU):
                 pass
 
-    def test_no_such_cpu_is_told(self):
+    def test_missing_cpu_is_reported(self):
         with self.assertRaisesRegex(LabError, "there is no CPU 4000; choose one of"), own_cpu(4000):
             pass
 
@@ -273,17 +273,17 @@ class Managed(unittest.TestCase):
         with contextlib.suppress(OSError):  # refused, and the manager goes on
             (cgroups.hierarchy_of(controller).root / "cgroup.subtree_control").write_text(f"-{controller}")
 
-    def test_partition_outlasts_its_manager(self):
+    def test_partition_survives_the_control_group_manager(self):
         with own_cpu_soon() as domain:
             self.take_away("cpuset")
             self.assertEqual((domain.group / "cpuset.cpus.partition").read_text(), "root\n")
 
-    def test_quota_outlasts_its_manager(self):
+    def test_quota_survives_the_control_group_manager(self):
         with quota_group(QUOTA) as group:
             self.take_away("cpu")
             self.assertEqual((group.folder / "cpu.max").read_text(), "15000 40000\n")
 
-    def test_quota_in_a_partition_outlasts_its_manager(self):
+    def test_quota_in_a_partition_survives_the_control_group_manager(self):
         before = snapshot()
         with own_cpu_soon() as domain, quota_group(QUOTA, domain) as group:
             self.take_away("cpu")
@@ -314,15 +314,15 @@ class Endings(unittest.TestCase):
             holder.send_signal(signum)
             return holder.wait(LIMIT_S)
 
-    def test_interrupted(self):
+    def test_interrupted_run_restores_the_machine(self):
         self.assertEqual(self.end(signal.SIGINT), 4)
         self.assertEqual(snapshot(), self.before)
 
-    def test_asked_to_end(self):
+    def test_terminated_run_restores_the_machine(self):
         self.assertEqual(self.end(signal.SIGTERM), 4)
         self.assertEqual(snapshot(), self.before)
 
-    def test_killed_and_repaired(self):
+    def test_repair_restores_the_machine_after_a_kill(self):
         self.assertEqual(self.end(signal.SIGKILL), -signal.SIGKILL)
         self.assertNotEqual(snapshot(), self.before)
         told = subprocess.run([sys.executable, "-m", "dlex_bench", "repair"], capture_output=True, text=True, check=False)
@@ -331,7 +331,7 @@ class Endings(unittest.TestCase):
         self.assertEqual(snapshot(), self.before)
         self.assertEqual(repair(), [])
 
-    def test_killed_at_any_moment(self):
+    def test_repair_restores_the_machine_after_a_kill_at_any_moment(self):
         for delay_ms in range(0, 400, 20):
             with program(HOLDER, new_group=True) as holder:
                 time.sleep(delay_ms / 1e3)
@@ -340,7 +340,7 @@ class Endings(unittest.TestCase):
             repair()
             self.assertEqual(snapshot(), self.before, f"killed after {delay_ms} ms")
 
-    def test_next_run_repairs_by_itself(self):
+    def test_next_run_restores_the_machine_after_a_kill(self):
         self.end(signal.SIGKILL)
         with own_cpu_soon():
             pass
@@ -351,7 +351,7 @@ class Quotas(unittest.TestCase):
     def setUp(self):
         require("quota")
 
-    def test_process_with_children_takes_no_more_than_its_part(self):
+    def test_process_with_children_stays_within_its_quota(self):
         before = snapshot()
         # The forked ones end with those who forked them: nobody else knows of them.
         busy = "parent = os.getppid()\nprint(1)\nwhile os.getppid() == parent: pass"
@@ -376,7 +376,7 @@ class Quotas(unittest.TestCase):
         pids = (group.folder / "cgroup.procs").read_text().split()
         return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids) / 1e9
 
-    def test_what_another_program_wrote_is_what_applies(self):
+    def test_applied_policy_is_what_the_kernel_has_even_if_another_program_set_it(self):
         with quota_group(QUOTA) as group:
             placing = Placing(QUOTA, None, CPU, frozenset(), group=group)
             self.assertEqual(placing.applied(os.getpid()), "quota:15/40")
@@ -400,7 +400,7 @@ class Locks(unittest.TestCase):
             pass
         return str(caught.exception)
 
-    def test_second_measurement_is_refused_on_whichever_cpu_and_told_by_whom(self):
+    def test_second_measurement_on_any_cpu_is_refused_and_names_the_holder(self):
         with only_measurement({self.NUMBER}):
             for cpu in (self.NUMBER, self.NUMBER + 1):
                 self.assertIn(f"CPU {self.NUMBER} is being measured by process {os.getpid()}", self.refusal(cpu))
@@ -409,13 +409,13 @@ class Locks(unittest.TestCase):
         with only_measurement({self.NUMBER}):
             pass
 
-    def test_it_is_told_however_often_somebody_has_asked(self):
+    def test_holder_is_named_after_any_number_of_requests(self):
         with only_measurement({self.NUMBER}):
             for _ in range(300):  # more than a socket lets wait
                 told = self.refusal(self.NUMBER)
         self.assertIn(f"process {os.getpid()}", told)
 
-    def test_who_waits_is_told_the_reason_once_and_comes_next(self):
+    def test_waiting_process_gets_the_reason_once_and_the_lock_next(self):
         said = []
         with contextlib.ExitStack() as first, mock.patch.object(lock, "WAITING_S", 0.01):
             first.enter_context(only_measurement({1}))
@@ -450,27 +450,27 @@ class Journals(unittest.TestCase):
         self.value = self.folder / "value"
         self.value.write_text("1\n")
 
-    def test_value_is_set_back_and_nothing_stays(self):
+    def test_value_is_restored_and_no_journal_stays(self):
         with journal.journal("test", "taken") as steps:
             steps.set_value(self.value, "0")
             self.assertEqual(self.value.read_text(), "0")
         self.assertEqual(self.value.read_text(), "1")
         self.assertEqual(list(journal.FOLDER.iterdir()), [])
 
-    def test_value_that_somebody_else_set_since_stays_theirs(self):
+    def test_value_changed_by_another_program_is_not_restored(self):
         with journal.journal("test", "taken") as steps:
             steps.set_value(self.value, "0")
             self.value.write_text("2")
         self.assertEqual(self.value.read_text(), "2")
 
-    def test_step_is_noted_before_it_is_taken(self):
+    def test_step_is_recorded_before_it_is_taken(self):
         with self.assertRaises(OSError), journal.journal("test", "taken") as steps:
             with mock.patch.object(Path, "write_text", side_effect=OSError), contextlib.ExitStack() as stack:
                 stack.callback(lambda: self.assertIn("value", steps.path.read_text()))
                 steps.set_value(self.value, "0")
         self.assertEqual(self.value.read_text(), "1\n")
 
-    def test_torn_line_was_no_step_yet(self):
+    def test_torn_line_does_not_count_as_a_step(self):
         journal.FOLDER.mkdir()
         self.value.write_text("0")
         note = json.dumps({"file": str(self.value), "before": "1", "value": "0"})
@@ -478,7 +478,7 @@ class Journals(unittest.TestCase):
         self.assertEqual(repair(), ["left"])
         self.assertEqual(self.value.read_text(), "1")
 
-    def test_journal_of_one_who_lives_is_left_alone(self):
+    def test_journal_of_a_running_process_is_left_alone(self):
         with journal.journal("test", "it is taken") as steps:
             steps.set_value(self.value, "0")
             self.assertEqual(repair(), [])

@@ -52,7 +52,7 @@ class Children(unittest.TestCase):
                 process.stdout.readline()
         self.assertEqual(process.returncode, -signal.SIGKILL)
 
-    def test_child_sits_where_it_is_put_and_yields_to_others(self):
+    def test_child_runs_on_its_cpu_with_its_nice_value(self):
         cpu = max(CPUS)
         with child(["sleep", "60"], cpus={cpu}, nice=19) as process:
             self.assertEqual(os.sched_getaffinity(process.pid), {cpu})
@@ -72,7 +72,7 @@ class Children(unittest.TestCase):
             parent.kill()
         self.assertTrue(wait_until(lambda: not is_running(grandchild)))
 
-    def test_last_look_is_at_what_has_ended_and_is_still_there(self):
+    def test_last_look_sees_the_ended_process_before_it_is_reaped(self):
         seen = []
         with child(["true"], cpus=os.sched_getaffinity(0)) as process:
             state = Path(f"/proc/{process.pid}/stat")
@@ -173,7 +173,7 @@ class Names(unittest.TestCase):
 
 
 class Signals(unittest.TestCase):
-    def test_ending_signal_becomes_an_exception_and_the_handler_is_put_back(self):
+    def test_ending_signal_becomes_an_exception_and_the_handler_is_restored(self):
         before = signal.getsignal(signal.SIGTERM)
         with self.assertRaises(Interrupted) as caught, signals_as_exceptions():
             os.kill(os.getpid(), signal.SIGTERM)
@@ -181,7 +181,7 @@ class Signals(unittest.TestCase):
         self.assertEqual(caught.exception.signum, signal.SIGTERM)
         self.assertEqual(signal.getsignal(signal.SIGTERM), before)
 
-    def test_second_signal_does_not_disturb_the_tidying_up(self):
+    def test_second_signal_does_not_interrupt_the_cleanup(self):
         tidied = False
         with self.assertRaises(Interrupted), signals_as_exceptions():
             try:

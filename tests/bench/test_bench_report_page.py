@@ -133,7 +133,7 @@ class Page(unittest.TestCase):
 
     # -- quiet and alone ---------------------------------------------------------------------------------------------
 
-    def test_nothing_is_said_on_the_console(self):
+    def test_browser_console_stays_empty(self):
         self.draw_everything()
         self.open_timeline()
         self.one("#timeline-after").click()
@@ -143,7 +143,7 @@ class Page(unittest.TestCase):
             Select(self.one(f"#{name}")).select_by_index(1)
         self.assertEqual([entry["message"] for entry in self.chromium.get_log("browser")], [])
 
-    def test_nothing_is_asked_of_a_network(self):
+    def test_page_makes_no_network_request(self):
         self.draw_everything()
         self.open_timeline()
         messages = [json.loads(entry["message"])["message"] for entry in self.chromium.get_log("performance")]
@@ -153,7 +153,7 @@ class Page(unittest.TestCase):
 
     # -- tables ------------------------------------------------------------------------------------------------------
 
-    def test_heading_sorts_its_column_one_way_and_the_other(self):
+    def test_heading_sorts_its_column_in_both_directions(self):
         heading = self.chromium.find_elements(By.CSS_SELECTOR, "#table-section-cbs thead th")[4]
         self.assertIn("A-V s.d.", heading.text)
         before = self.column("table-section-cbs", 0)
@@ -206,7 +206,7 @@ class Page(unittest.TestCase):
         bars = sum(len(it["y"]) for it in traces if it["name"].startswith("decode of"))
         self.assertEqual(bars, sum(row["decode_end_ns"] != "" for row in rows))
 
-    def test_keyboard_opens_steps_and_closes(self):
+    def test_keyboard_opens_steps_through_and_closes_timelines(self):
         button = self.one(f"tr[data-run='{RUN}'] button.open")
         button.send_keys(Keys.ENTER)
         self.wait_for_timeline()
@@ -223,14 +223,14 @@ class Page(unittest.TestCase):
         self.look(1280, 900, fragment=f"#run={RUN}")
         self.wait_for_timeline()
 
-    def test_record_from_outside_alone_has_a_timeline(self):
+    def test_record_only_from_outside_has_a_timeline(self):
         self.open_timeline(SEEN_RUN)
         names = [it["name"] for it in self.traces("timeline-plot")]
         self.assertIn("lag behind the first picture, seen from outside", names)
         self.assertFalse([name for name in names if name.startswith(("decode", "A-V"))])
         self.assertIn("; 2 of the others before the first one shown", self.one("#timeline-facts").text)
 
-    def test_line_of_a_timeline_ends_where_nothing_was_seen(self):
+    def test_line_of_a_timeline_has_a_gap_where_nothing_was_seen(self):
         self.open_timeline(SEEN_RUN)
         y = self.script("""
             const columns = { pts: [0, 4000, 108000], shown: [0, 100, 200], skew: [null, null, null] };
@@ -251,7 +251,7 @@ class Page(unittest.TestCase):
         """, run)
         self.wait_for_timeline(run)
 
-    def test_run_that_failed_has_no_timeline_but_a_reason(self):
+    def test_failed_run_has_a_reason_and_no_timeline(self):
         self.assertFalse(self.chromium.find_elements(By.CSS_SELECTOR, "tr[data-run^='gone']"))
         self.assertIn("there is no clip", self.one("#table-not-done").text)
 
@@ -264,7 +264,7 @@ class Page(unittest.TestCase):
     def plot_ink(self):
         return self.script("return document.getElementById('front-plot').layout.font.color")
 
-    def test_dark_is_dark_and_plots_follow(self):
+    def test_dark_theme_is_dark_and_plots_use_it(self):
         self.assertGreater(self.brightness("backgroundColor"), self.brightness("color"))
         light = self.plot_ink()
         self.look(1280, 900, scheme="dark")

@@ -58,31 +58,31 @@ def x_reply(display_, authority):
 
 
 class Screen(unittest.TestCase):
-    def test_frame_buffer_is_as_large_as_asked(self):
+    def test_frame_buffer_has_the_requested_size(self):
         with display(SIZE, CPUS) as screen:
             header = struct.unpack(">25I", screen.screen_file.read_bytes()[:100])
             size, depth, width, height, bits = header[0], header[3], header[4], header[5], header[11]
             self.assertEqual((depth, width, height, bits), (24, *SIZE, 32))
             self.assertGreaterEqual(screen.screen_file.stat().st_size, size + 4 * width * height)
 
-    def test_only_who_has_the_cookie_is_let_in(self):
+    def test_only_clients_with_the_cookie_are_admitted(self):
         with display(SIZE, CPUS) as screen:
             cookie = Path(screen.environment["XAUTHORITY"]).read_bytes()[-16:]
             self.assertEqual(x_reply(screen, cookie), 1)
             self.assertEqual(x_reply(screen, bytes(16)), 0)
 
-    def test_two_screens_at_once_have_numbers_of_their_own(self):
+    def test_two_screens_at_once_have_different_numbers(self):
         with display(SIZE, CPUS) as one, display(SIZE, CPUS) as other:
             self.assertNotEqual(one.environment["DISPLAY"], other.environment["DISPLAY"])
             self.assertNotEqual(one.screen_file, other.screen_file)
 
-    def test_server_sits_on_the_cpus_it_is_given(self):
+    def test_server_runs_on_the_given_cpus(self):
         with display(SIZE, {max(CPUS)}) as screen:
             self.assertEqual(os.sched_getaffinity(screen.process.pid), {max(CPUS)})
 
 
 class SoundCard(unittest.TestCase):
-    def test_sink_and_monitor_are_there_and_nothing_of_the_system(self):
+    def test_sink_and_monitor_are_the_only_devices(self):
         with sound(CPUS) as card:
             listed = says(["pactl", "list", "short", "sources"], card.environment | {"PATH": os.environ["PATH"]})
             self.assertEqual([line.split("\t")[1] for line in listed.stdout.splitlines()], [card.monitor])
@@ -116,7 +116,7 @@ class Whole(unittest.TestCase):
         self.assertFalse(any(path.exists() for path in (*folders, x_socket)))
         self.assertFalse(any(is_running(device.process.pid) for device in devices))
 
-    def test_device_that_dies_is_named(self):
+    def test_dead_device_is_named(self):
         for victim, name in (("display", "Xvfb"), ("sound", "pulseaudio")):
             with stage(SIZE, CPUS) as place:
                 place.require_alive()
@@ -164,7 +164,7 @@ class Whole(unittest.TestCase):
 
 
 class Orphans(unittest.TestCase):
-    def test_orphan_gets_the_signal_that_was_asked_for(self):
+    def test_orphan_gets_the_requested_signal(self):
         script = (
             "import os, signal, time\n"
             "from dlex_bench.processes import child\n"

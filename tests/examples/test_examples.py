@@ -33,7 +33,7 @@ class Examples(unittest.TestCase):
         self.assertEqual(outcomes[8::10], "DDDDD")
         self.assertTrue(kept.startswith(f"{50 - outcomes.count('.')} times the picture before stayed;"), kept)
 
-    def test_what_was_made_in_a_protected_section_is_given_back_once(self):
+    def test_tables_made_in_a_protected_section_are_freed_once(self):
         *rounds, balance = output_of("protected_allocation").splitlines()
         made, given_back = re.fullmatch(r"(\d+) tables made, (\d+) given back", balance).groups()
         self.assertEqual(made, given_back)
@@ -61,7 +61,7 @@ class Examples(unittest.TestCase):
 
     @unittest.skipUnless("EXAMPLES_BUILD" in os.environ, "a library with a sanitizer is not for the Makefile")
     @unittest.skipUnless(shutil.which("make") and shutil.which("pkg-config"), "needs make and pkg-config")
-    def test_makefile_builds_them_with_what_pkg_config_says(self):
+    def test_makefile_builds_the_examples_with_the_flags_of_pkg_config(self):
         build = Path(os.environ["EXAMPLES_BUILD"])
         env = dict(os.environ)
         env["PKG_CONFIG_PATH"] = str(build / "meson-uninstalled")

@@ -36,7 +36,7 @@ def count(rows: list, verdict: str) -> int:
 
 
 class Pictures(Case):
-    def test_shown_pictures_are_those_of_the_ffmpeg_program(self):
+    def test_shown_pictures_equal_those_of_the_ffmpeg_program(self):
         for name in ("progressive_cabac", "cavlc", "mbaff", "multislice", "bpyramid", "non_pyramid", "mpegts_h264"):
             with self.subTest(name):
                 path = clip(name)
@@ -44,7 +44,7 @@ class Pictures(Case):
                 self.expect(play(*UNTIMED, "--drop=none", f"--framemd5={out}", path), 0)
                 self.assertEqual(checksums(out.read_text()), ffmpeg_checksums(path))
 
-    def test_pictures_shown_beside_aborted_ones_are_unharmed(self):
+    def test_pictures_shown_beside_aborted_ones_are_intact(self):
         for name in ("progressive_cabac", "mbaff", "bpyramid"):
             with self.subTest(name):
                 path = clip(name)
@@ -86,7 +86,7 @@ class Records(Case):
         self.assertEqual(run["totals"]["shown"], count(rows, "shown"))
         self.assertEqual(len(run["media"]["sha256"]), 64)
 
-    def test_a_segment_of_the_clip(self):
+    def test_start_and_length_select_a_segment_of_the_clip(self):
         self.expect(play(*UNTIMED, "--start=1", "--length=2", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
         run, rows = self.record()
         played = [int(row["pts_ns"]) / 1e9 - run["media"]["start_s"] for row in rows if row["verdict"] == "shown"]
@@ -94,7 +94,7 @@ class Records(Case):
         self.assertAlmostEqual(played[-1], 3 - 0.04, delta=0.001)
         self.assertEqual(len(played), 50)
 
-    def test_several_files_have_a_directory_each(self):
+    def test_each_of_several_files_has_its_own_directory(self):
         path = clip("progressive_cabac")
         self.expect(play(*UNTIMED, "--length=0.4", f"--record={self.dir}/record", path, path), 0)
         for number in ("1", "2"):
@@ -111,7 +111,7 @@ class Records(Case):
         self.assertEqual(count(rows, "shown"), run["totals"]["shown"])
         self.assertEqual(sorted(p.name for p in (self.dir / "record").iterdir()), ["frames.csv", "run.json"])
 
-    def test_timed_playing_keeps_skew_and_order(self):
+    def test_timed_playing_shows_pictures_in_order_and_never_early(self):
         self.expect(play(*NULL, "--drop=none", "--length=1", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
         _, rows = self.record()
         shown = [row for row in rows if row["verdict"] == "shown"]
@@ -135,7 +135,7 @@ class Lag(Case):
         self.assertEqual(process.returncode, 0)
         return self.record()
 
-    def test_doing_nothing_drops_nothing(self):
+    def test_drop_none_drops_nothing(self):
         run, rows = self.stopped_for_a_while("--drop=none")
         self.assertEqual(run["totals"]["dropped"], 0)
         self.assertGreater(max(int(row["skew_ns"]) for row in rows), 400_000_000)
@@ -193,7 +193,7 @@ class Keys(KeysCase):
         self.assertIn("the record could not be written", self.output)
         self.assertEqual(list((self.dir / "record" / "2").iterdir()), [])  # the second file was not played
 
-    def test_a_seek_goes_on_counting_rows(self):
+    def test_row_numbers_continue_after_a_seek(self):
         code = self.press([b"\x1b[D", b"q"], f"--record={self.dir}/record", clip("progressive_cabac"))
         self.assertEqual(code, 0)
         _, rows = self.record()

@@ -56,13 +56,13 @@ class Sound(Case):
         self.assertGreater(span_s(rows, "pts_ns"), 3.8)
         self.expect_no_leap(rows)
 
-    def test_the_clock_runs_through_a_hole_in_the_sound(self):
+    def test_clock_runs_on_through_a_gap_in_the_sound(self):
         path = self.make("hole.ts", "-t", 4, "-bsf:a", "noise=amount=0:drop='between(pts*tb,2.2,4.2)'")
         rows = self.played(path)
         self.assertGreater(span_s(rows, "pts_ns"), 3.8)
         self.expect_no_leap(rows)
 
-    def test_sound_that_begins_late_is_waited_for(self):
+    def test_player_waits_for_sound_that_begins_late(self):
         path = self.dir / "late.mkv"
         ffmpeg(*PICTURES, "-itsoffset", 12, *SOUND, "-t", 14, *CODECS, path)
         process = start(*NULL, f"--record={self.dir}/record", path)
@@ -73,7 +73,7 @@ class Sound(Case):
         self.assertLess(span_s(rows, "pts_ns"), 8)
         self.expect_no_leap(rows)
 
-    def test_pictures_go_on_after_sound_that_ends_early(self):
+    def test_pictures_continue_after_sound_that_ends_early(self):
         """The sound ends while more pictures follow than the queue holds (512 MB): they come through a pipe."""
         available = [line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvailable")]
         if int(available[0].split()[1]) < 1500000:
@@ -90,7 +90,7 @@ class Sound(Case):
         self.assertEqual({row["verdict"] for row in rows}, {"shown"})
         self.expect_no_leap(rows)
 
-    def test_a_server_that_dies_ends_sound_alone(self):
+    def test_dead_sound_server_ends_a_file_with_sound_only(self):
         code = '"$@" & sleep 2; kill -9 $DLEX_TEST_PULSE_PID; wait $!'
         run = subprocess.run([SUPPORT / "with-pulse", "bash", "-c", code, "-", PLAY, "--quiet", "--ao=pulse",
                               f"--record={self.dir}/record", self.sound_alone()], env=environment(),
@@ -166,7 +166,7 @@ class Reading(Case):
 
 
 class Keys(KeysCase):
-    def test_a_seek_goes_through_the_silence_before_late_sound(self):
+    def test_seek_works_in_the_silence_before_late_sound(self):
         path = self.dir / "late.mkv"
         ffmpeg(*PICTURES, "-itsoffset", 13, *SOUND, "-t", 14, *CODECS, path)
         self.assertEqual(self.press([b"\x1b[C", b"q"], f"--record={self.dir}/record", path), 0)

@@ -76,34 +76,34 @@ class Making(Case):
     def test_clip_is_the_same_wherever_it_is_made(self):
         self.assertEqual(sha256(self.clip()), sha256(self.clip(cache="elsewhere")))
 
-    def test_check_makes_nothing_and_misses_the_trailer(self):
+    def test_check_makes_nothing_and_reports_the_missing_trailer(self):
         self.expect_refusal(self.make("--check", "trailer_1080p_stamped"), 3, "the trailer is not here")
         self.expect_refusal(self.make("--check", "trailer_1080p"), 3, "the trailer is not here")
         checked = self.make("--check", CHEAP)
         self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
         self.assertFalse((self.dir / "cache").exists())
 
-    def test_second_time_nothing_is_made(self):
+    def test_existing_clip_is_not_made_again(self):
         path = self.clip()
         before = path.stat()
         again = self.make(CHEAP)
         self.assertEqual((again.stdout.strip(), again.stderr), (str(path), ""))
         self.assertEqual(path.stat().st_mtime_ns, before.st_mtime_ns)
 
-    def test_damaged_clip_is_made_anew(self):
+    def test_damaged_clip_is_made_again(self):
         path = self.clip()
         good = sha256(path)
         path.write_bytes(path.read_bytes()[:1000])
         self.assertEqual(sha256(self.clip()), good)
 
-    def test_nothing_but_clip_checksum_and_lock_is_left(self):
+    def test_only_clip_checksum_and_lock_are_left(self):
         path = self.clip()
         self.assertEqual(
             files_in(path.parent),
             sorted([path.name, path.with_suffix(".sha256").name, f"{CHEAP}.lock"]),
         )
 
-    def test_interrupted_making_leaves_nothing_half_made(self):
+    def test_interruption_leaves_no_half_made_clip(self):
         self.clip()
         process = self.start("progressive_cabac", cache="fresh")
         self.assertIn("making", process.stderr.readline())
@@ -113,7 +113,7 @@ class Making(Case):
         left = files_in(self.dir / "fresh" / "clips")
         self.assertEqual(left, ["progressive_cabac.lock"])
 
-    def test_two_at_once_give_one_clip(self):
+    def test_two_processes_at_once_make_one_clip(self):
         self.clip()  # skips where there is no ffmpeg program
         both = [self.start(CHEAP, cache="fresh") for _ in range(2)]
         answers = [process.communicate() for process in both]
@@ -123,30 +123,30 @@ class Making(Case):
 
 
 class Refusing(Case):
-    def test_unknown_clip_and_bad_options(self):
+    def test_unknown_clip_and_bad_options_are_refused(self):
         self.expect_refusal(self.make("no_such_clip"), 1, "no_such_clip", "--list")
         self.expect_refusal(self.make("--nonsense"), 1, "--nonsense")
         self.expect_refusal(self.make(), 1, "no clip is named")
 
-    def test_without_the_film_its_page_and_checksum_are_named(self):
+    def test_missing_film_is_reported_with_its_page_and_checksum(self):
         self.clip()
         self.expect_refusal(
             self.make("trailer_1080p"), 3, "peach.blender.org", "e6bda0563cc2c44b", "DLEX_MEDIA"
         )
 
-    def test_another_film_under_its_name_is_refused(self):
+    def test_different_film_with_the_same_name_is_refused(self):
         self.clip()
         (self.dir / "bbb_trailer_720p.mp4").write_text("not the film")
         self.expect_refusal(
             self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the trailer"
         )
 
-    def test_cache_that_cannot_be_written(self):
+    def test_unwritable_cache_is_refused(self):
         self.clip()
         (self.dir / "file").write_text("")
         self.expect_refusal(self.make(CHEAP, cache="file"), 2, "DLEX_CACHE")
 
-    def test_without_the_ffmpeg_program(self):
+    def test_missing_ffmpeg_program_is_reported(self):
         self.expect_refusal(
             self.make(CHEAP, PATH=str(self.dir)), 3, "install Debian's package ffmpeg"
         )

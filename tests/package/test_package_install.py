@@ -43,11 +43,11 @@ class Files(Case):
         theirs = {path.relative_to(installed().include) for path in installed().include.rglob("*.h")}
         self.assertEqual(ours, theirs)
 
-    def test_the_version_is_that_of_the_project(self):
+    def test_installed_version_is_the_projects_version(self):
         introspected = run(need("meson"), "introspect", "--projectinfo", SOURCE / "meson.build")
         self.assertIn(f'"version": "{installed().flags("--modversion")[0]}"', introspected)
 
-    def test_nothing_is_installed_but_the_library(self):
+    def test_only_the_library_is_installed(self):
         places = {path.relative_to(installed().dir).parts[:2] for path in installed().dir.rglob("*") if path.is_file()}
         allowed = {("include", "dlex"), ("share", "man"), ("share", "doc"), ("lib", "pkgconfig")}
         rest = {"/".join(place) for place in places - allowed}
@@ -75,10 +75,10 @@ class Meson(Case):
     def test_dependency_is_found_by_pkg_config(self):
         self.assertRegex(self.build(**installed().environment), r"dependency dlex found: YES")
 
-    def test_subproject_serves_a_plain_dependency_and_brings_neither_player_nor_tests(self):
+    def test_subproject_provides_a_plain_dependency_without_player_and_tests(self):
         self.build_with_subproject("dependency('dlex')")
 
-    def test_subproject_serves_a_named_variable(self):
+    def test_subproject_provides_a_named_variable(self):
         self.build_with_subproject("dependency('dlex', fallback: ['dlex', 'dlex_dep'], "
                                    "default_options: ['player=disabled', 'tests=disabled'])")
 

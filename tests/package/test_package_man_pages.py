@@ -56,7 +56,7 @@ class Names(Case):
                 names = re.findall(r"[\w-]+", plain(section(pages()[f"{page}.3"], "NAME").split("\\-")[0]))
                 self.assertIn(name.rsplit(".", 1)[0], names, f"in NAME of {page}(3)")
 
-    def test_references_among_our_pages_lead_somewhere(self):
+    def test_references_between_our_pages_have_a_target(self):
         for name, text in whole_pages().items():
             for page, number in re.findall(r"\b((?:dlex|oml)[\w-]*)\s*\((\d)\)", re.sub(r'[" ]*\\-', "-", text)):
                 self.assertIn(f"{page}.{number}", pages().keys() | PROMISED, f"in {name}")
@@ -71,7 +71,7 @@ class Form(Case):
             for title in wanted:
                 self.assertTrue(section(text, title), f"{name} has no section {title}")
 
-    def test_mandoc_has_no_complaint(self):
+    def test_mandoc_reports_no_warning(self):
         mandoc = need("mandoc")
         for path in sorted(installed().man.glob("man*/*")):
             if path.name in whole_pages():
@@ -79,7 +79,7 @@ class Form(Case):
                 with self.subTest(page=path.name):
                     self.assertEqual(run(mandoc, "-T", "lint", "-W", "warning", path), "")
 
-    def test_groff_has_no_complaint(self):
+    def test_groff_reports_no_warning(self):
         groff = need("groff")
         if run(groff, "-man", "-z", "/dev/null", expect=None):
             self.skipTest("this groff has no man macros")
@@ -99,7 +99,7 @@ class Examples(Case):
             if name.startswith("dlex_") and section(text, "EXAMPLES"):
                 self.assertTrue(programs(section(text, "EXAMPLES")), f"{name} has none")
 
-    def test_programs_compile_run_and_succeed(self):
+    def test_example_programs_compile_and_succeed(self):
         tried = 0
         for name, text in sorted(whole_pages().items()):
             for number, program in enumerate(programs(text)):

@@ -24,10 +24,10 @@ class Builds(Case):
                 program = prefix.compile(compiler, source, self.dir / "first", "-std=gnu11", *STRICT)
                 prefix.run(program)
 
-    def test_with_gcc(self):
+    def test_library_builds_with_gcc(self):
         self.check("gcc")
 
-    def test_with_clang(self):
+    def test_library_builds_with_clang(self):
         self.check("clang")
 
 

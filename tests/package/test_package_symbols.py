@@ -25,15 +25,15 @@ class Symbols(Case):
         self.assertIn("dlex_throw_", symbols)
         self.assertEqual({name for name in symbols if not SYMBOL.match(name)}, set())
 
-    def test_exported_by_the_shared_library(self):
+    def test_exported_symbols_of_the_shared_library_have_the_prefix(self):
         self.check(symbols_of("libdlex.so", "-D"))
 
-    def test_exported_are_only_those_that_a_header_names(self):
+    def test_only_symbols_named_in_a_header_are_exported(self):
         headers = "".join(path.read_text(encoding="utf-8") for path in installed().include.rglob("*.h"))
         unknown = {name for name in symbols_of("libdlex.so", "-D") if not re.search(rf"\b{name}\b", headers)}
         self.assertEqual(unknown, set())
 
-    def test_global_in_the_static_library(self):
+    def test_global_symbols_of_the_static_library_have_the_prefix(self):
         self.check(symbols_of("libdlex.a", "-g"))
 
 
@@ -44,7 +44,7 @@ class Macros(Case):
         said = run(compiler, f"-std={standard}", "-x", language, "-dM", "-E", f"-I{installed().include}", source)
         return {line.split()[1].split("(")[0] for line in said.splitlines() if line.startswith("#define")}
 
-    def test_of_the_headers(self):
+    def test_macros_of_the_headers_have_the_prefix(self):
         ours = sorted((installed().include / "dlex").glob("*.h"))
         text = "".join(path.read_text(encoding="utf-8") for path in ours)
         system = sorted(set(re.findall(r"^#\s*include <(?!dlex/)(.*)>", text, re.MULTILINE)))

@@ -95,7 +95,7 @@ class Placement(Case):
                 self.assertEqual((told["asked"], told["cpu"], told["applied"]), (sched, CPU, sched))
                 self.assertEqual((told["threads"][0]["policy"], told["threads"][0]["cpus"]), (sched, str(CPU)))
 
-    def test_checksum_is_computed_outside_of_the_policy(self):
+    def test_checksum_is_computed_outside_the_policy(self):
         require("fifo")
         large = self.dir / "large.mp4"
         large.write_bytes(Path(clip("cavlc")).read_bytes())
@@ -121,7 +121,7 @@ class Placement(Case):
         self.assertLess(run["process_cpu_ns"], used_ns / 2)
         self.assertLessEqual(run["main_cpu_ns"], run["process_cpu_ns"])
 
-    def test_window_and_sound_have_threads_elsewhere(self):
+    def test_threads_of_window_and_sound_run_on_other_cpus(self):
         file = clip("progressive_cabac")
         for sched in ("fifo:5", "deadline:20/40"):
             with self.subTest(sched):
@@ -155,7 +155,7 @@ class Placement(Case):
             pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
         return pid == ancestor
 
-    def test_threads_that_a_seek_starts_are_elsewhere_too(self):
+    def test_threads_started_by_a_seek_run_on_other_cpus(self):
         file = clip("trailer_1080p") if os.environ.get("DLEX_MEDIA") else clip("hard_1080p")
         for sched in ("fifo:5", "deadline:20/40"):
             with self.subTest(sched):
@@ -192,19 +192,19 @@ class Placement(Case):
 
 
 class Refusals(Case):
-    def test_nonsense_is_told(self):
+    def test_invalid_policies_and_cpus_are_refused(self):
         for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=", "--cpu=x", "--cpu=-1",
                        "--cpu=", "--cpu=4096"):
             self.expect(play(option, "x"), 1, option)
 
-    def test_cpu_that_is_not_there_is_told(self):
+    def test_missing_cpu_is_reported(self):
         self.expect(play("--cpu=1000", "x"), 1, "--cpu=1000 cannot be had", "choose one of")
 
-    def test_deadline_on_a_cpu_that_is_shared_is_told(self):
+    def test_deadline_on_a_shared_cpu_is_refused(self):
         require("deadline")
         self.expect(play(*NULL, "--sched=deadline:5/40", f"--cpu={CPU}", clip("cavlc")), 1, "no scheduling domain of its own")
 
-    def test_reservation_that_does_not_fit_is_told_and_leaves_no_record(self):
+    def test_reservation_that_does_not_fit_is_refused_and_leaves_no_record(self):
         require("deadline")
         with domain_for("deadline") as enter:
             run = play(*NULL, "--sched=deadline:40/40", f"--cpu={CPU}", f"--record={self.dir / 'record'}", clip("cavlc"),
@@ -212,7 +212,7 @@ class Refusals(Case):
         self.expect(run, 1, "not admitted", "ask for less")
         self.assertEqual(list((self.dir / "record").iterdir()), [])
 
-    def test_without_privilege_the_sentence_says_what_grants_it(self):
+    def test_error_without_privilege_says_what_grants_it(self):
         if os.geteuid():
             self.skipTest("it takes root to become somebody without privilege")
         copy = self.dir / "clip"

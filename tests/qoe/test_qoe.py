@@ -164,12 +164,12 @@ class Comparing(Case):
             [(60, BLACK), (61, BLACK), (63, 62), (64, 62)],
         )
 
-    def test_of_a_run_that_shows_nothing_all_is_compared_with_black(self):
+    def test_run_that_shows_nothing_is_compared_with_black(self):
         self.expect_pairs(
             clip("progressive_cabac"), [(60, "unseen"), (61, "unseen")], [(60, BLACK), (61, BLACK)]
         )
 
-    def test_pictures_before_the_part_that_was_played_do_not_count(self):
+    def test_pictures_before_the_played_part_do_not_count(self):
         self.expect_pairs(
             clip("progressive_cabac"),
             [(58, "none"), (59, "none"), (60, "late"), (61, "shown"), (62, "none")],
@@ -200,13 +200,13 @@ class Comparing(Case):
             [(31, 30), (150, 30), (152, 151), (12, 151), (14, 13)],
         )
 
-    def test_entropy_coders_slices_and_pyramids(self):
+    def test_drops_are_compared_for_every_entropy_coder_slice_count_and_pyramid(self):
         for name in ("cavlc", "multislice", "non_pyramid"):
             with self.subTest(name):
                 shutil.rmtree(self.dir / "record", ignore_errors=True)
                 self.expect_pairs(clip(name), [(60, "shown"), (61, "aborted")], [(61, 60)])
 
-    def test_time_stamps_of_a_transport_stream_do_not_begin_at_zero(self):
+    def test_time_stamps_that_do_not_begin_at_zero_are_handled(self):
         media = clip("mpegts_h264")
         probe = subprocess.run(
             [
@@ -241,7 +241,7 @@ class Comparing(Case):
 
 
 class Imagemagick(Case):
-    def test_twenty_pairs_are_what_imagemagick_says(self):
+    def test_twenty_pairs_have_the_rmse_that_imagemagick_computes(self):
         if not shutil.which("compare"):
             self.skipTest("ImageMagick's compare is not here; install Debian's package imagemagick")
         media = clip("progressive_cabac")
@@ -280,7 +280,7 @@ class Imagemagick(Case):
 
 
 class Playing(Case):
-    def test_a_run_of_the_player_is_reported_as_the_player_counted_it(self):
+    def test_report_of_a_real_run_equals_the_players_own_counts(self):
         options = (
             "--untimed",
             "--vo=null",
@@ -348,7 +348,7 @@ class Reporting(Case):
             [summary[key] for key in SUMMARY_KEYS if key.startswith("rmse")], [0, 0, 0, 0]
         )
 
-    def test_of_no_picture_at_all_no_skew_is_told(self):
+    def test_run_without_pictures_has_no_skew(self):
         summary = self.summary(self.record(clip("progressive_cabac"), []))
         self.assertEqual(
             (summary["frames"], summary["dropped_fraction"], summary["skew_ms_mean"]), (0, 0, None)
@@ -367,7 +367,7 @@ class Reporting(Case):
             sorted(path.name for path in self.dir.iterdir()), ["q.csv", "q.json", "record"]
         )
 
-    def test_media_that_moved_is_named(self):
+    def test_moved_media_is_named(self):
         media = clip("progressive_cabac")
         folder = self.record(media, self.PLAYBACK, path=str(self.dir / "gone.mp4"))
         self.expect_refusal(qoe(folder), 2, "gone.mp4", "--media=FILE")
@@ -385,7 +385,7 @@ class Unstamped(Case):
         self.assertEqual(self.drops(played, f"--unstamped={film}"), plain)
         self.assertNotEqual(self.drops(played), plain)
 
-    def test_another_film_is_refused_where_that_can_be_seen(self):
+    def test_different_film_is_refused_if_size_or_length_differ(self):
         played = self.record(clip("stamped_small"), self.PLAYBACK, **self.FACTS)
         self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size and length")
         self.expect_refusal(qoe(played, f"--unstamped={self.dir}/none"), 2, "none")
@@ -393,13 +393,13 @@ class Unstamped(Case):
 
 
 class Refusing(Case):
-    def test_bad_options(self):
+    def test_bad_options_are_refused(self):
         self.expect_refusal(qoe(), 1, "no DIR given")
         self.expect_refusal(qoe("--nonsense", "x"), 1, "nonsense")
         self.expect_refusal(qoe("a", "b"), 1, "b is one DIR too many")
         self.expect_refusal(qoe("--json=-", "--csv=-", "a"), 1, "standard output")
 
-    def test_output_that_cannot_be_written(self):
+    def test_unwritable_output_is_refused(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown")])
         self.expect_refusal(
             qoe(folder, f"--json={self.dir}/no/such/q.json"), 1, "q.json", "No such file"
@@ -409,23 +409,23 @@ class Refusing(Case):
         self.assertEqual(run.returncode, 1, run.stderr)
         self.assertIn("No space left", run.stderr)
 
-    def test_no_record(self):
+    def test_missing_record_is_refused(self):
         self.expect_refusal(qoe(self.dir / "nothing"), 2, "No such file")
         self.expect_refusal(qoe(self.dir), 2, "no run.json")
         (self.dir / "file").write_text("")
         self.expect_refusal(qoe(self.dir / "file"), 2, "is no directory")
 
-    def test_records_of_several_files(self):
+    def test_records_of_several_files_are_refused(self):
         for name in ("many/1", "many/2"):
             self.record(clip("progressive_cabac"), [(0, "shown")], name)
         self.expect_refusal(qoe(self.dir / "many"), 2, "records of 2 files", "many/1 to")
 
-    def test_a_run_without_pictures(self):
+    def test_run_of_a_clip_without_pictures_is_refused(self):
         self.expect_refusal(
             qoe(self.record(clip("audio_only"), [], video=None)), 2, "without pictures"
         )
 
-    def test_damaged_records(self):
+    def test_damaged_records_are_refused(self):
         good = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "aborted")])
         rows = (good / "frames.csv").read_text()
         facts = (good / "run.json").read_text()
@@ -448,18 +448,18 @@ class Refusing(Case):
             (good / "run.json").write_text(text)
             self.expect_refusal(qoe(good), 2, "run.json")
 
-    def test_other_media(self):
+    def test_different_media_is_refused(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "aborted")])
         self.expect_refusal(
             qoe(folder, f"--media={clip('cavlc')}"), 2, "is not the file that was played"
         )
         self.expect_refusal(qoe(folder, f"--media={self.dir}"), 2, str(self.dir))
 
-    def test_pictures_that_the_media_does_not_have(self):
+    def test_picture_that_the_media_does_not_have_is_an_error(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown"), (5000, "aborted")])
         self.expect_refusal(qoe(folder), 2, "no picture at 200.000 s")
 
-    def test_media_that_is_no_media(self):
+    def test_file_that_is_not_media_is_refused(self):
         text = self.dir / "text.mp4"
         text.write_text("not a film\n" * 100)
         self.expect_refusal(qoe(self.record(text, [(0, "shown")])), 2, "text.mp4")
