@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Agendas: what they mean as jobs, and that every mistake in one gets a sentence with its line.
+"""Tests how agendas become jobs, and that each error in an agenda is reported in one sentence with its line.
 
-Not covered: whether a machine can play what an agenda asks for.
+Not covered: whether a machine can play what an agenda requests.
 """
 
 import json
@@ -110,7 +110,7 @@ class Mistakes(unittest.TestCase):
 
 
 class Clips(unittest.TestCase):
-    """What can be told of a clip before anything plays it."""
+    """Checks of clips before anything plays them."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -124,7 +124,7 @@ class Clips(unittest.TestCase):
         return read_agenda(self.path, begun=begun)
 
     def refusal(self, clip, observe="outside"):
-        """Of a clip of the second section; the first has a good one."""
+        """Returns the error for `clip` in the second section. The first section has a valid clip."""
         from dlex_bench.errors import EXIT_SETUP, LabError
 
         good = "{recipe: stamped_small, unstamped: progressive_cabac}"
@@ -343,7 +343,7 @@ class Ours(unittest.TestCase):
         self.assertEqual(list(control), ["dlex_none"])
         cbs = next(job for job in found if (job.section, job.workload) == ("cbs", "dlex_none"))
         self.assertEqual((control["dlex_none"].sched, control["dlex_none"].load), (cbs.sched, cbs.load))
-        # The tables take sections by these names, the budget is found by the film.
+        # The tables find their sections by these names, and the calibration uses the film of `cbs`.
         self.assertNotIn(controls.CONTROL, paper.PLAYED_AS)
         self.assertEqual(calibrated_job(found).clip, cbs.clip)
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What results mean: intervals, ratios, dominance, the paper's tables and findings. Results here are made up, as these
-are tests of pure functions; not covered: reading a result directory (test_bench_batch)."""
+"""Tests the evaluation of results: intervals, ratios, dominance, the paper's tables and findings.
+
+The results here are invented, because the tested functions are pure. Not covered: reading a result directory
+(test_bench_batch).
+"""
 
 import unittest
 from pathlib import Path
@@ -153,7 +156,7 @@ class Front(unittest.TestCase):
         self.assertLess(found.holds_in, 0.9)
 
     def test_share_of_resamples_is_that_of_the_winner(self):
-        # Who has the better medians is not always who wins more often, as the figures of one run belong together.
+        # The policy with the better medians is not always the one that wins more often: the figures of a run are correlated.
         reached = {"dlex_slack": [True, True, False, False, False], "dlex_paper": [False, False, True, True, True]}
         groups = [repeated(name, [point(dropped=n)] * 5) for name, n in (("dlex_slack", 1), ("dlex_paper", 3), ("mpv_vo", 2))]
         with mock.patch.object(front, "_reached", lambda *_: reached):
@@ -395,7 +398,7 @@ class Findings(unittest.TestCase):
 
 
 class Agendas(unittest.TestCase):
-    """What the analysis looks for is in the agendas that it is meant for."""
+    """The agendas contain the sections and workloads that the analysis expects."""
 
     def settings(self, name):
         agenda = reader.read_agenda(AGENDAS / f"{name}.yaml")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Batches of real, short jobs: what is run, kept, repeated, refused, shared out to GNU parallel, and united.
+"""Tests batches of real, short jobs: what is run, kept, repeated, refused, distributed by GNU parallel, and merged.
 
     test_bench_batch.py PLAYER QOE MEDIA_MAKE
 
-Not covered: ssh itself, which is parallel's affair; jobs that look at a screen (test_bench_job).
+Not covered: ssh itself, which only parallel uses; jobs that are observed on a screen (test_bench_job_stage).
 """
 
 import itertools
@@ -21,7 +21,7 @@ import batches
 from batches import ANOTHER, FOUR, ROOT, Batches
 from outside import with_packages
 
-# A job that no machine can do: what it needs to be known of the clip stands in the recipe.
+# No machine can do this job. The facts that the plan needs about the clip are in the recipe, so the clip is not made.
 SKIPPED = """
 config:
   observe: outside
@@ -34,7 +34,7 @@ sections:
   - {{id: one}}
   - {{id: other, params: {{clip: {{file: other.mp4, length_s: {length_s}}}}}}}
 """
-# Of the time of day in a result.
+# Tolerance for the rounding of the start time in a result.
 ROUNDING_S = 0.01
 
 
@@ -103,7 +103,7 @@ class Running(Batches):
         self.assertEqual(sorted(self.results()), ["all-none-r1"])
 
     def test_each_machine_runs_all_jobs_in_a_folder_of_several_machines(self):
-        """What another has done is no run of this one: settings are compared within a machine."""
+        """A run on another machine does not replace a run on this one, because settings are compared within a machine."""
         self.run_batch("--mixed", "--only=*-r1")
         self.be_of_another_machine()
         self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", "--mixed")
@@ -166,7 +166,7 @@ class Failing(Batches):
         self.assertEqual(self.statuses(), {"all-none-r1": "done"})
 
     def test_skipped_job_is_not_repeated(self):
-        """Whoever starts jobs by their status, as parallel --resume-failed does, must not repeat it for ever."""
+        """`parallel --resume-failed` repeats jobs by their exit status and must not repeat a skipped job for ever."""
         self.write_agenda(text=SKIPPED)
         for _ in range(2):
             said = self.run_command("run-job", "agenda.yaml", "all-mpv-r1", "-o", "out", "--wait")
@@ -181,7 +181,7 @@ class Failing(Batches):
         first = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
         inodes = self.inodes()
         again = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
-        # Either may have waited for the CPU, and said so.
+        # Each command may have waited for the CPU and reported that in an earlier line.
         self.assertEqual((again.splitlines()[-1], self.inodes()), (first.splitlines()[-1], inodes))
 
     def test_missing_clip_is_reported_before_any_job(self):
@@ -216,14 +216,14 @@ class Failing(Batches):
 
 
 class ManyHosts(Batches):
-    """Several hosts, each with a folder of results of its own; they are all here, reached by a shell in place of ssh."""
+    """Several hosts, each with its own folder of results. All of them are this machine: a shell replaces ssh."""
 
     def setUp(self):
         super().setUp()
         if not shutil.which("parallel"):
             self.skipTest("GNU parallel is not installed")
         self.reach = self.folder / "reach"
-        # parallel calls it as it calls ssh: OPTION... HOST -- COMMAND. Its helper there wants SHELL, which sshd sets.
+        # parallel calls it as it calls ssh: OPTION... HOST -- COMMAND. Its remote helper needs SHELL, which sshd sets.
         self.reach.write_text(
             '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\n'
             'HOST_NAME=$1 SHELL=/bin/sh; export HOST_NAME SHELL; shift\n[ "$1" != -- ] || shift\nexec sh -c "$*"\n'
@@ -256,12 +256,12 @@ class ManyHosts(Batches):
         self.assertLessEqual({status for _job, status in statuses}, {"done", "failed"})
 
     def test_command_of_the_guide_runs_the_whole_agenda_on_every_host(self):
-        """Dealt out, the runs of two settings would be on different machines and could not be paired."""
+        """If the jobs were divided among the hosts, the runs of two settings could not be paired within a machine."""
         guide = (ROOT / "docs/laboratory.md").read_text()
         line = next(line for line in guide.splitlines() if line.startswith("    bench/dlex-bench plan --jobs"))
         _plan, told = line.split(" | ")
         (self.folder / "hosts").write_text("one\ntwo\n")
-        for _ in range(2):  # the same line goes on, and repeats nothing
+        for _ in range(2):  # the second call of the same command repeats nothing
             ran = subprocess.run(
                 [*shlex.split(told), f"--ssh={self.reach}"],
                 input=self.commands(), cwd=self.folder, env=self.environment, capture_output=True, text=True,
@@ -290,7 +290,7 @@ class ManyHosts(Batches):
 
 
 class Merging(Batches):
-    """Two folders with a repetition each, run once and copied for every test."""
+    """Tests on two folders with one repetition each. The batches run once, and each test gets a copy."""
 
     def setUp(self):
         super().setUp()
@@ -353,7 +353,7 @@ class Merging(Batches):
         })
 
     def test_each_run_is_kept_once_even_if_several_sources_have_it(self):
-        """The second machine goes on meanwhile; what was united before may be a source as well."""
+        """The second machine continues between two merges. A merged folder may be a source of the next merge."""
         self.be_whole("a")
         shutil.rmtree(self.folder / "b")
         shutil.copytree(self.folder / "a", self.folder / "b")

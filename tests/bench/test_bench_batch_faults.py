@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What must cost a batch at most the job that ran: kill -9 at any moment, Ctrl-C, a full disk, a clip that vanishes, a
-second batch on one machine, a fault of the laboratory itself.
+"""Tests faults that may cost a batch at most the running job.
+
+They are kill -9 at any moment, Ctrl-C, a full disk, a clip that vanishes, a second batch on the same machine, and an
+error in the laboratory itself.
 
     test_bench_batch_faults.py PLAYER QOE MEDIA_MAKE
 
-Not covered: a power failure, of which only the order of writing is tested here (nothing is renamed before it is on disk).
+Not covered: a power failure. Only the order of writing is tested: no file is renamed before it is on the disk.
 """
 
 import contextlib
@@ -30,7 +32,7 @@ sections: [{{id: cbs, params: {{sched: "deadline:calibrated/40"}}}}]
 workloads:
   - {{id: slack, name: dlex-play}}
 """
-# Under every policy that changes the machine and can be had here: a root domain, a control group.
+# All policies that change settings of the machine: `deadline` makes a root domain, `quota` makes a control group.
 POLICIES = """
 config: {{iterations: {reps}, observe: inside, defaults: {{clip: {{file: clip.mp4, length_s: {length_s}}}}}}}
 sections:
@@ -43,7 +45,7 @@ workloads:
 
 
 def machine_settings():
-    """All of ours, and those of the machine that a root domain changes."""
+    """Returns our journals and control groups, and the settings of the machine that a root domain changes."""
     from dlex_bench.machine.cgroups import PREFIX, hierarchy_of
     from dlex_bench.machine.journal import FOLDER
 
@@ -59,7 +61,7 @@ def machine_settings():
 
 class Killed(Batches):
     def settings_at_rest(self):
-        """While no other batch is at work."""
+        """Returns the settings while no other batch runs."""
         from dlex_bench.machine.lock import only_measurement
 
         with only_measurement(os.sched_getaffinity(0), print):
@@ -79,7 +81,7 @@ class Killed(Batches):
             process.communicate()
             inodes = self.inodes()
             self.assertEqual({job: inodes.get(job) for job in kept}, kept)  # nothing lost, nothing repeated
-            self.results()  # none torn
+            self.results()  # fails if one is not whole
             kept = inodes
         self.run_batch()
         statuses = self.statuses()
@@ -103,14 +105,14 @@ class Killed(Batches):
         players = wait_until(lambda: self.players() or process.poll() is not None)
         self.assertIsInstance(players, list, process.poll())
         for player in players:
-            os.kill(player, signal.SIGSTOP)  # it will not end by itself
+            os.kill(player, signal.SIGSTOP)  # now it cannot end by itself
             self.addCleanup(batches.kill, player)
         process.kill()
         process.communicate()
         self.assert_nothing_runs()
 
     def players(self):
-        """Not those that are asked for their version."""
+        """Returns the players that play the clip, without those that only print their version."""
         commands = {pid: batches.command_of(pid) for pid in batches.processes_with(self.mark)}
         return [
             pid for pid, words in commands.items()
@@ -285,7 +287,7 @@ class Others(Batches):
 
 
 class Faults(Batches):
-    """Of the laboratory itself, which cannot be had from outside."""
+    """Errors in the laboratory itself, which cannot be caused from outside."""
 
     def setUp(self):
         super().setUp()
@@ -350,7 +352,7 @@ class Faults(Batches):
             Path("/dev/full").write_text("no room for it")
 
     def test_result_is_removed_before_its_records(self):
-        """Who is killed between the two leaves no job that is over and has lost its records."""
+        """A process that is killed between the two steps must not leave a finished job without its records."""
         killed = mock.patch("shutil.rmtree", side_effect=KeyboardInterrupt)
         for remove in (lambda: self.store.begin(self.job), lambda: self.store.drop(self.job.id)):
             self.run_one(return_value={"status": "failed", "reason": "it broke"})

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The search for the budget, on made plays, and whose budget it is. Not covered: real plays (test_bench_job_stage.py plays
-the baseline once)."""
+"""Tests the search for the budget with simulated plays, and to which machine and clip the budget belongs.
+
+Not covered: real plays (test_bench_job_stage.py plays the baseline once).
+"""
 
 import random
 import tempfile
@@ -44,7 +46,7 @@ def search(dropped, tries=None):
 
 
 def steep(at):
-    """As many drops as wanted with `at` of the CPU; a tenth more or less of it changes them by a third."""
+    """Returns a clip's drops by share: the aimed number at a share of `at`; a tenth more or less changes it by a third."""
     return lambda share: min(1.0, AIM * (at / share) ** 4)
 
 
@@ -95,7 +97,7 @@ class Search(unittest.TestCase):
 
 
 class Beside(unittest.TestCase):
-    """A try counts only when rt-app's own work beside it was the stated one."""
+    """A try counts only if rt-app's work beside it had the stated length."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -104,7 +106,7 @@ class Beside(unittest.TestCase):
         self.say = mock.Mock()
 
     def calibrate(self, *held, stop_after=None):
-        """With plays of which these tell whether rt-app's work was held; all later ones were."""
+        """Calibrates with simulated plays. `held` says for the first plays whether rt-app's work was held; later it was."""
         told = iter(held)
 
         def play(job, _folder, _context):
@@ -190,7 +192,7 @@ class Whose(unittest.TestCase):
 
     def test_hosts_that_begin_at_once_write_different_files(self):
         places = []
-        for machine in "ab":  # neither has seen the other's
+        for machine in "ab":  # each host has not yet seen the file of the other
             place = self.batch / machine
             place.mkdir()
             budget.write_calibration(place, machine, {"machine": machine, "budget_ms": 10.0, "period_ms": 40})

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The demo from outside: what it refuses, that nothing outlives it, and that its outputs can be made from run records.
+"""Tests the demo as a command: what it refuses, that no process outlives it, and its outputs from invented run records.
 
     test_bench_demo.py PLAYER MEDIA_MAKE
 
-Not covered: a whole demo with real plays, which takes minutes and is worth nothing on a machine that runs tests.
+Not covered: a whole demo with real plays. It takes minutes, and its figures mean nothing on a machine that runs tests.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from outside import SKIPPED, Folder, children_of, python_with_packages
 
 
 class Command(Folder):
-    """Runs in a root of its own, with a cache of its own, so that a real demo is not disturbed."""
+    """Tests that run the command in their own project root, with their own cache, so that a real demo is not disturbed."""
 
     def setUp(self):
         super().setUp()
@@ -131,7 +131,7 @@ class Command(Folder):
         self.assertFalse((self.folder / "build/demo").exists())
 
     def wait_for_child(self, process, name):
-        """The children of the process, as soon as one of them is called so."""
+        """Returns the children of the process as soon as one of them has this name."""
         while process.poll() is None:
             children = children_of(process.pid)
             if name in children.values():
@@ -219,7 +219,7 @@ class Outputs(Folder):
 
 
 class Busy(Folder):
-    """A whole demo on a machine where no share makes the player 15 % late; every play is made up."""
+    """Whole demos with simulated plays, on a machine where no share makes the player 15 % late."""
 
     def played(self, scene, policy, directory, share, *_arguments, nice=19, limit_s=None, **_options):
         from dlex_bench.demo.load import LoadReport
@@ -243,7 +243,10 @@ class Busy(Folder):
                            "skew_ms_mean": 80.0, "skew_ms_sd": 40.0, "rmse_q16_sum": 0.0}
 
     def demo(self, *late, crowded=False):
-        """The summary of a demo whose plays end so late in turn, as parts of the played time, and what it printed."""
+        """Runs a demo. `late` says how late its plays end in turn, as fractions of the played time.
+
+        Returns the demo's summary and its output.
+        """
         from dlex_bench.demo import calibrate, demo
         from rich.console import Console
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What dlex_bench computes from figures: the model, medians, sentences, records. Not covered: drawing (test_bench_demo)."""
+"""Tests what dlex_bench computes from figures: the model, medians, sentences, records. Not covered: plots (test_bench_demo)."""
 
 import tempfile
 import unittest
@@ -58,7 +58,7 @@ class Model(unittest.TestCase):
 
 
 class Tries(unittest.TestCase):
-    """Two planned tries and what becomes of them when the machine does other work meanwhile."""
+    """Two planned tries, and the tries that follow if the machine does other work at the same time."""
 
     def next(self, *tries):
         return next_share(tries, [0.003, 0.009, 0.004, 0.005] * 75, 0.040, 12)

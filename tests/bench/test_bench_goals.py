@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The goals of the measurement against other players, and the line that counts them. Results here are made up."""
+"""Tests the goals of the comparison with other players, and the line that counts them. The results here are invented.
+
+Not covered: a real comparison.
+"""
 
 import io
 import unittest
@@ -39,7 +42,7 @@ class Goals(unittest.TestCase):
     def test_misses_that_the_control_has_too_are_not_the_players_fault(self):
         control = control_with_misses(3, 3, 2, 4, 3)
         self.assertEqual(self.outcomes(with_misses(3, 3, 3, 3, 3), control)[MISSES].word, "met")
-        # An interval that reaches further than 0.1 % of the periods does not acquit.
+        # If the interval reaches above 0.1 % of the periods, the goal is not certainly met.
         self.assertEqual(self.outcomes(with_misses(3, 2, 4, 3, 3), control)[MISSES].word, "not certain")
         heavy = [result("dlex_slack", number, missed=30 + number, **point()) for number in range(1, 6)]
         self.assertEqual(self.outcomes(heavy, control)[MISSES].word, "missed")
@@ -184,7 +187,7 @@ class Goals(unittest.TestCase):
         self.assertEqual(found.word, "not certain")
 
     def test_front_is_not_missed_while_any_of_our_policies_may_reach_it(self):
-        # Each of them is seldom no worse than the peer, but nearly always one or another is.
+        # Each single policy reaches the front in few resamples, but some policy reaches it in many of them.
         found = front.Goal("cbs", {"a": point(), "mpv_vo": point()}, "a", None, 0.08, 0.3, {"a": {"mpv_vo": ["dropped"]}},
                            [], [], [])
         told = goals._front_outcome("cbs", {}, found, [])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Single jobs, with the real player, rt-app and stress, seen by the player itself.
+"""Tests single jobs with the real player, rt-app and stress. The player's own record provides the figures.
 
     test_bench_job.py BUILD MEDIA_MAKE
 
-Not covered: how good the figures are; jobs on the stage and under policies that want privilege (test_bench_job_stage.py).
+Not covered: how good the figures are; jobs on the stage and under policies that need privileges (test_bench_job_stage.py).
 """
 
 import json
@@ -53,7 +53,7 @@ LENGTH_S, PICTURES = 1.0, 25
 
 
 class Place(Folder):
-    """A root with the built programs, and a batch's folder with one for a job."""
+    """A test case with a project root that has the built programs, and with a folder for a batch."""
 
     def setUp(self):
         super().setUp()
@@ -105,7 +105,7 @@ class Results(Place):
     def test_checksum_of_a_large_file_does_not_count_as_playing(self):
         large = self.folder / "large.mp4"
         shutil.copy(CLIP, large)
-        box = 400 << 20  # of no content, which players pass over; nothing of it is on the disk
+        box = 400 << 20  # an empty box, which players skip; it takes no room on the disk
         with large.open("r+b") as file:
             file.seek(0, os.SEEK_END)
             file.write(box.to_bytes(4, "big") + b"free")
@@ -237,7 +237,7 @@ class BesideRtApp(Place):
         self.expect_nothing_left()
 
     def test_every_load_enters_the_domain(self):
-        """Where control groups are of version 2, the CPU is open to nobody else."""
+        """With control groups of version 2, only members of the domain may run on the CPU."""
         entered = self.folder / "entered"
         loads = [(None, {"kind": "stress", "cpu": 1, "vm": 0})] if shutil.which("stress") else []
         if shutil.which("rt-app"):
@@ -283,7 +283,7 @@ class Failures(Place):
 
     def test_missing_calibration_fails_the_job(self):
         if "deadline" not in settings.allowed_kinds():
-            self.skipTest("the policy deadline takes root, and control groups that can be written")
+            self.skipTest("the policy deadline needs root and writable control groups")
         self.assertIn("call `dlex-bench calibrate`", self.failure(sched="deadline:calibrated/40"))
 
     def test_policies_that_are_not_allowed_are_skipped_with_advice(self):
@@ -295,7 +295,7 @@ class Failures(Place):
 
     def test_signal_ends_the_job_and_all_its_processes(self):
         def strike():
-            # Only the main thread may take it, as in a command, which has no other.
+            # Only the main thread may receive the signal, as in a command, which has only that thread.
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
             while "dlex-play" not in children_of(os.getpid()).values():
                 time.sleep(0.01)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Single jobs on the stage: real Xvfb, PulseAudio, observer and players; and under the policies that want privilege.
+"""Tests single jobs with real Xvfb, PulseAudio, observer and players, also under the policies that need privileges.
 
     test_bench_job_stage.py BUILD MEDIA_MAKE
 
@@ -43,7 +43,7 @@ def root_balances():
 class Place(Folder):
     def setUp(self):
         super().setUp()
-        # As a batch does for its jobs.
+        # A batch takes this lock for its jobs as well.
         self.enterContext(only_measurement({max(os.sched_getaffinity(0))}, print))
         root = self.folder / "root"
         (root / "build").mkdir(parents=True)
@@ -122,7 +122,7 @@ class Deaths(Place):
         self.assertIn("the observer ended with status -9", self.failure_when_dies("dlex-bench-obse"))
 
 
-@unittest.skipUnless("deadline" in ALLOWED, "SCHED_DEADLINE cannot be had here")
+@unittest.skipUnless("deadline" in ALLOWED, "SCHED_DEADLINE is not available here")
 class Reservations(Place):
     def setUp(self):
         super().setUp()
@@ -164,7 +164,7 @@ class Reservations(Place):
         self.assertIn("one reservation cannot hold", result["reason"])
 
 
-@unittest.skipUnless("fifo" in ALLOWED, "fixed priorities cannot be had here")
+@unittest.skipUnless("fifo" in ALLOWED, "fixed priorities are not available here")
 class Priorities(Place):
     def test_own_player_and_rt_app_get_their_priorities(self):
         result = self.done(sched="fifo:5", load=RTAPP if shutil.which("rt-app") else {"kind": "none"})
@@ -176,7 +176,7 @@ class Priorities(Place):
         self.assertEqual(self.mplayer(sched="rr:5")["policy"]["applied"], "rr:5")
 
 
-@unittest.skipUnless("quota" in ALLOWED, "quotas cannot be had here")
+@unittest.skipUnless("quota" in ALLOWED, "quotas are not available here")
 class Quotas(Place):
     def test_quota_holds_the_whole_process(self):
         result = self.done(sched="quota:15/40")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The latency experiment from outside and its parts: what it plans, refuses, keeps and goes on with, and that no load
-outlives it.
+"""Tests the latency experiment, as a command and in its parts: what it plans, refuses, keeps and continues.
+
+No process of its load may outlive it.
 
     test_bench_latency.py CELL_PROGRAM
 
@@ -54,7 +55,7 @@ def wait_until(condition, limit_s=60):
 
 
 class Command(Folder):
-    """Runs in a root of its own, with a cache of its own, so that a real experiment is not disturbed."""
+    """Runs the command in its own project root, with its own cache, so that a real experiment is not disturbed."""
 
     def setUp(self):
         super().setUp()
@@ -191,7 +192,7 @@ class Refusals(Command):
 
 @unittest.skipUnless(shutil.which("stress"), "stress is not installed")
 class Endings(Command):
-    """With a load of real tasks, whose workers are no children of ours."""
+    """Tests with a load of real tasks, whose workers are not our direct children."""
 
     def start_loaded(self):
         process = self.start("--out=out", "--policies=other", "--loads=2")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench-libdlex from outside, with a few rounds of everything.
+"""Tests dlex-bench-libdlex as a command, with few rounds and samples.
 
     test_bench_libdlex.py PROGRAM
 
-Not covered: the figures themselves, which are worth nothing on a machine that runs tests; only that those are there and
-that what must never happen did not.
+Not covered: the values of the figures, which mean nothing on a machine that runs tests. Only their presence is checked,
+and that events that must never happen did not happen.
 """
 
 import json
@@ -35,7 +35,7 @@ def run(*options):
 
 
 class Little(unittest.TestCase):
-    """One run for all."""
+    """Tests that share one run."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The load with the real rt-app. Not covered: how exactly the share is kept, which is the machine's affair as well."""
+"""Tests the load with the real rt-app. Not covered: how exactly the share is kept, which also depends on the machine."""
 
 import json
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Policies, CPUs of one's own and quotas, as the kernel tells them; and the machine afterwards, however a run ended.
+"""Tests policies, CPUs with their own domain and quotas as the kernel reports them, and that each run restores the machine.
 
-Not covered: containers whose control groups cannot be written. Whichever version of control groups is mounted is tried.
+The tests use the mounted version of control groups. Not covered: containers whose control groups cannot be written.
 """
 
 import contextlib
@@ -36,18 +36,18 @@ DEADLINE, QUOTA = Policy.parse("deadline:5/40"), Policy.parse("quota:15/40")
 
 
 def setUpModule():
-    """Batches, and tests of other builds, change the same settings."""
+    """Takes the lock of measurements, because batches and the tests of other builds change the same settings."""
     unittest.enterModuleContext(only_measurement({CPU}, print))
 
 
 def require(kind):
     if kind not in allowed_kinds():
-        raise unittest.SkipTest(f"the policy {kind} cannot be had here: it takes root, and control groups that can be written")
+        raise unittest.SkipTest(f"the policy {kind} is not available here: it needs root and writable control groups")
 
 
 @contextlib.contextmanager
 def own_cpu_soon():
-    """Another run on this machine may have one just now."""
+    """Gives the CPU its own domain. Waits while another run on this machine has one."""
     limit = time.monotonic() + LIMIT_S
     with contextlib.ExitStack() as stack:
         while True:
@@ -62,7 +62,7 @@ def own_cpu_soon():
 
 
 def snapshot():
-    """What can be told of the control groups: our own, and the files that we change."""
+    """Returns the state of the control groups: our own groups, and the files that we change."""
     told = {}
     for controller in ("cpuset", "cpu", "cpuacct"):
         hierarchy = cgroups.hierarchy_of(controller)
@@ -76,7 +76,7 @@ def snapshot():
 
 @contextlib.contextmanager
 def program(text, *, new_group=False):
-    """A Python program of ours, which says a line when it is ready."""
+    """Runs a Python program that prints a line when it is ready."""
     process = subprocess.Popen([sys.executable, "-uc", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=new_group)
     try:
@@ -151,9 +151,12 @@ class Threads(unittest.TestCase):
             apply(Policy.parse("other"), process.pid)
 
     def as_nobody(self, most):
-        """The kinds that somebody has who may go up to this priority, and what became of a program put under fifo:5."""
+        """Asks as an ordinary user whose limit of real-time priorities is `most`.
+
+        Returns the kinds of policy that this user may use, and the policy or the error of a program put under fifo:5.
+        """
         if os.geteuid():
-            self.skipTest("it takes root to become somebody without privilege")
+            self.skipTest("only root can become a user without privileges")
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:
@@ -178,7 +181,7 @@ class Threads(unittest.TestCase):
             answer = json.loads(told.read())
         os.waitpid(pid, 0)
         if not answer:
-            self.skipTest("the limit of priorities cannot be raised here")
+            self.skipTest("the limit of real-time priorities cannot be raised here")
         return answer
 
     def test_without_privilege_only_other_is_allowed_and_the_message_says_what_grants_more(self):
@@ -186,7 +189,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(kinds, ["other"])
         for word in ("fifo:5 was refused", "only the policy other", "limits.conf", "systemd"):
             self.assertIn(word, sentence)
-        self.assertNotIn("setcap", sentence)  # on a player's file it would help neither rt-app nor this process
+        self.assertNotIn("setcap", sentence)  # a capability on a player's file does not help rt-app or this process
 
     def test_limit_in_the_message_also_grants_fixed_priorities_to_child_processes(self):
         kinds, applied = self.as_nobody(95)
@@ -217,11 +220,11 @@ class OwnCpu(unittest.TestCase):
     def test_sleeping_thread_is_admitted_when_it_wakes_on_the_cpu(self):
         others = os.sched_getaffinity(0) - {CPU}
         if not others:
-            self.skipTest("there is one CPU only")
+            self.skipTest("there is only one CPU")
         text = "import time\nfor i in range(10**6): print(i); time.sleep(0.1)"
         with own_cpu_soon() as domain, child([sys.executable, "-uc", text], cpus=others, stdout=subprocess.PIPE) as process:
             if domain.group:
-                self.skipTest("nobody comes into a partition by affinity")
+                self.skipTest("affinity does not move a thread into a partition")
             process.stdout.readline()
             os.sched_setaffinity(process.pid, {CPU})
             apply(DEADLINE, process.pid)
@@ -239,8 +242,8 @@ class OwnCpu(unittest.TestCase):
                 self.assertEqual(os.sched_getaffinity(other), domain.others)
 
     def test_machine_admits_reservations_afterwards(self):
-        """One that has just ended is given back at the end of its period, and then not out of the whole machine's account."""
-        for busy_s in (0.04, 0.045, 0.05):  # some of the budget is left: throttled, the thread would end with its period
+        """A reservation is released at the end of its period, and must not be subtracted from the whole machine's sum then."""
+        for busy_s in (0.04, 0.045, 0.05):  # less than the budget: a throttled thread would end only with its period
             with own_cpu_soon() as domain:
                 with child([sys.executable, "-c", BUSY], cpus={CPU}, enter=domain.enter) as process:
                     apply(Policy.parse("deadline:60/200"), process.pid)
@@ -260,17 +263,17 @@ class OwnCpu(unittest.TestCase):
 
 
 class Managed(unittest.TestCase):
-    """Version 2 has a manager, mostly systemd, which takes controllers away that no unit of its own uses."""
+    """Version 2 usually has a manager, such as systemd, which disables controllers that none of its units uses."""
 
     def setUp(self):
         require("deadline")
         require("quota")
         if cgroups.hierarchy_of("cpuset").version == 1:
-            self.skipTest("version 1 has no controllers that could be taken away")
+            self.skipTest("version 1 has no controllers that a manager could disable")
         repair()
 
     def take_away(self, controller):
-        with contextlib.suppress(OSError):  # refused, and the manager goes on
+        with contextlib.suppress(OSError):  # the kernel refuses, and a manager would continue
             (cgroups.hierarchy_of(controller).root / "cgroup.subtree_control").write_text(f"-{controller}")
 
     def test_partition_survives_the_control_group_manager(self):
@@ -294,7 +297,7 @@ class Managed(unittest.TestCase):
 
 
 class Endings(unittest.TestCase):
-    """However a run ends, the machine is then as it was before."""
+    """After any end of a run, the machine is as it was before."""
 
     def setUp(self):
         require("deadline")
@@ -304,7 +307,7 @@ class Endings(unittest.TestCase):
 
     def held(self):
         with own_cpu_soon():
-            pass  # nobody else is at it: the holder will not be refused
+            pass  # no other run has a domain now, so the holder will not be refused
         return program(HOLDER, new_group=True)
 
     def end(self, signum):
@@ -353,7 +356,7 @@ class Quotas(unittest.TestCase):
 
     def test_process_with_children_stays_within_its_quota(self):
         before = snapshot()
-        # The forked ones end with those who forked them: nobody else knows of them.
+        # The forked processes end with their parents, because nothing else would end them.
         busy = "parent = os.getppid()\nprint(1)\nwhile os.getppid() == parent: pass"
         text = f"import os\nfor _ in range(3): os.fork()\n{busy}"
         with quota_group(QUOTA) as group:
@@ -363,16 +366,16 @@ class Quotas(unittest.TestCase):
                 time.sleep(1)
                 used_s, took_s = self.used_s(group) - used_s, time.monotonic() - begun
                 throttled = group.throttled()
-            # Four that never sleep use it up in all periods but, maybe, those in which they started.
+            # Four processes that never sleep use up the quota in every period, except perhaps while they start.
             self.assertGreater(throttled.throttled_periods, 15)
             self.assertLessEqual(throttled.throttled_periods, throttled.periods)
-            # A period more at each end, and what the kernel hands out ahead in slices.
+            # Tolerance: one more period at each end, and the slices that the kernel grants in advance.
             self.assertLess(used_s, QUOTA.utilisation * took_s + 0.1)
             self.assertEqual(group.applied(), QUOTA)
         self.assertEqual(snapshot(), before)
 
     def used_s(self, group):
-        """Its members have one thread each."""
+        """Returns the CPU time of the group's members, which have one thread each."""
         pids = (group.folder / "cgroup.procs").read_text().split()
         return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids) / 1e9
 
@@ -387,10 +390,10 @@ class Quotas(unittest.TestCase):
 
 
 class Locks(unittest.TestCase):
-    NUMBER = 100_000  # of no CPU
+    NUMBER = 100_000  # no CPU has this number
 
     def setUp(self):
-        self.name = f"dlex-bench-test-{os.getpid()}"  # so that real measurements do not meet this test
+        self.name = f"dlex-bench-test-{os.getpid()}"  # a separate lock, so that this test does not disturb real measurements
         patch = mock.patch.object(lock, "NAME", self.name)
         patch.start()
         self.addCleanup(patch.stop)
@@ -411,7 +414,7 @@ class Locks(unittest.TestCase):
 
     def test_holder_is_named_after_any_number_of_requests(self):
         with only_measurement({self.NUMBER}):
-            for _ in range(300):  # more than a socket lets wait
+            for _ in range(300):  # more than the backlog of a socket
                 told = self.refusal(self.NUMBER)
         self.assertIn(f"process {os.getpid()}", told)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The players, each a real one on a real stage with a stamped clip: where its pictures stand, how it ends and fails.
+"""Tests the real players on a real stage with a stamped clip: the place of their pictures, how they end, how they fail.
 
     test_bench_players.py DLEX_PLAY MEDIA_MAKE
 
-Not covered: when each picture is seen and heard (the observer's tests), policies of scheduling (the machine's).
+Not covered: when each picture is seen and heard (the observer's tests); scheduling policies (test_bench_machine).
 """
 
 import contextlib
@@ -48,12 +48,12 @@ workloads:
 INSTALLED = {name: bool(shutil.which(name)) for name in ("mplayer", "mpv", "ffplay")} | {"dlex-play": True}
 DECODING = ("decodes", "decodes and presents", "demuxes, decodes and presents")
 ONE_OF_EACH = ("dlex_slack", "mplayer_framedrop", "mpv_vo", "ffplay_framedrop")
-# Whose threads are known by their names, of Debian 12 and 13. Jobs of others are played, with threads called unknown.
+# The versions whose thread names are known, from Debian 12 and 13. Other versions are played, with threads called unknown.
 VERSIONS = {"mplayer": ("1.5",), "mpv": ("0.35.", "0.40."), "ffplay": ("5.1.", "7.1.")}
 
 
 def version_of(player):
-    """The version of its Debian package, without the epoch; "" where it is of no package."""
+    """Returns the version of the player's Debian package, without the epoch; "" if it comes from no package."""
     from dlex_bench.machine.facts import program_facts
 
     fact = program_facts(Path("/nonexistent"))[player]
@@ -78,7 +78,7 @@ def adapter_of(job):
 
 
 class Screen:
-    """Reads the stamps off the frame buffer, where they stand when the picture is at 0,0 and unscaled."""
+    """Reads the stamps from the frame buffer. It finds them only if the picture is at 0,0 and unscaled."""
 
     def __init__(self, path):
         self.path = path
@@ -122,7 +122,7 @@ class OnStage(Folder):
         return playing(adapter_of(job), job, clip or CLIP, self.out, environment=self.stage.environment, cpus=CPUS)
 
     def play(self, job):
-        """To its end; returns the numbers that were on the screen."""
+        """Plays the job to its end. Returns the numbers of the pictures that were on the screen."""
         self.screen.seen.clear()
         with self.playing(job) as player:
             while player.process.poll() is None:
@@ -149,7 +149,7 @@ class Pictures(OnStage):
         self.each(check)
 
     def test_playing_starts_at_the_requested_position(self):
-        # Some players seek to key frames only: 100 is one.
+        # Some players seek only to key frames, and picture 100 is a key frame.
         def check(job):
             seen = self.play(changed(job, start_s=4.0, length_s=0.5))
             self.assertTrue(98 <= seen[0] <= seen[-1] <= 116, seen)
@@ -187,7 +187,7 @@ class Pictures(OnStage):
 
 class Threads(OnStage):
     def seen(self, job):
-        """Every thread that there was while it played."""
+        """Plays the job. Returns the player's process id and every thread that it had."""
         with self.playing(job) as player:
             found = {}
 
@@ -199,7 +199,7 @@ class Threads(OnStage):
             return player.process.pid, found
 
     def test_work_of_every_thread_is_known(self):
-        # Long enough for dlex-play's feeder, which is a second ahead, to be there at a second look on a busy machine.
+        # dlex-play's feeder is a second ahead. The play is long enough to find it at a second look on a busy machine.
         expected = {
             "dlex-play": {"decodes and presents", "sound", "demuxes and decodes sound"},
             "mplayer": {"demuxes, decodes and presents", "sound"},
@@ -212,7 +212,7 @@ class Threads(OnStage):
             self.assertEqual(threads[pid].work, adapter_of(job).threads["main"])
             self.assertGreater(threads[pid].cpu_s, 0)
             if job.player in VERSIONS and not version_of(job.player).startswith(VERSIONS[job.player]):
-                self.skipTest(f"{job.player} {version_of(job.player)} may name its threads otherwise: "
+                self.skipTest(f"{job.player} {version_of(job.player)} may give its threads other names: "
                               f"{sorted((thread.name, thread.work) for thread in threads.values())}")
             works = {thread.work for thread in threads.values()}
             self.assertEqual(works & expected[job.player], expected[job.player])
@@ -312,7 +312,7 @@ class Policies(unittest.TestCase):
 
 
 class StatusLines(Folder):
-    """Lines as the players of Debian 12 print them."""
+    """Tests on status lines that the players of Debian 12 printed."""
 
     def view(self, workload, text):
         job = jobs()[workload]
@@ -359,11 +359,11 @@ if __name__ == "__main__":
     DLEX_PLAY = Path(sys.argv[1])
     for program in ("Xvfb", "pulseaudio", "pactl"):
         if not shutil.which(program):
-            print(f"skipped: there is no {program} program")
+            print(f"skipped: {program} is not installed")
             sys.exit(SKIPPED)
     made = subprocess.run([sys.argv[2], "stamped_small"], stdout=subprocess.PIPE, text=True)
     if made.returncode:
-        print("skipped: there is no clip")
+        print("skipped: the clip cannot be made here")
         sys.exit(SKIPPED)
     CLIP = Path(made.stdout.strip().splitlines()[-1])
     for name in [name for name, there in INSTALLED.items() if not there]:

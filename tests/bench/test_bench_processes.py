@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Children of dlex_bench end with the block that started them, whatever ends it."""
+"""Tests that children of dlex_bench end with the block that started them, no matter how the block ends.
+
+Not covered: children of the commands, which the tests of the commands look for.
+"""
 
 import os
 import signal
@@ -81,7 +84,7 @@ class Children(unittest.TestCase):
 
 
 class Threads(unittest.TestCase):
-    """What a player's threads took, where one ends between two looks and one works to the end."""
+    """CPU times of a player's threads, when one thread ends between two looks and one works to the end."""
 
     TEXT = """
 import threading, time
@@ -113,14 +116,14 @@ print(time.thread_time(), time.process_time(), flush=True)
             main_s, all_s = map(float, process.stdout.readline().split())
             player.wait(60, lambda: None)
         outside_s = children_cpu_s() - before_s - player.main_cpu_s
-        self.assertAlmostEqual(outside_s, all_s - main_s, delta=0.005)  # a thread's own end is in no clock that it reads
+        self.assertAlmostEqual(outside_s, all_s - main_s, delta=0.005)  # no thread can measure the cost of its own end
         self.assertGreaterEqual(player.main_cpu_s, main_s)
         self.assertEqual([thread.work for thread in player.threads], ["decodes", "demuxes"])
         self.assertTrue(0.1 <= player.threads[1].cpu_s < outside_s - 0.1, player.threads)
 
 
 class Names(unittest.TestCase):
-    """The names that the kernel had for the threads of real players, Debian 12's and Debian 13's, but the main one's."""
+    """Thread names that the kernel reported for the real players of Debian 12 and 13, without the main threads."""
 
     SEEN = {
         "mpv": {

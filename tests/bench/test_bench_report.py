@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`report` and `compare` from outside, on a batch that was really run (fixtures/batch): what they write, and what they
-refuse. How the page looks and behaves in a browser is test_bench_report_page's.
+"""Tests the commands `report` and `compare` on a batch that was really run (fixtures/batch): their outputs and errors.
+
+Not covered: how the page looks and behaves in a browser (test_bench_report_page).
 """
 
 import base64
@@ -31,7 +32,7 @@ from dlex_bench.report.metrics import SKEW_SD  # noqa: E402
 
 
 def strict_json(text):
-    """As browsers and other languages read it: Python alone takes Infinity and NaN."""
+    """Parses JSON as strictly as browsers and other languages do. Only Python accepts Infinity and NaN."""
     def refuse(word):
         raise ValueError(f"{word} is no JSON")
 
@@ -39,7 +40,7 @@ def strict_json(text):
 
 
 def made_batch(folder, **settings):
-    """Five runs each; a figure's numbers."""
+    """Writes five runs per setting. `settings` maps a workload to the five values of each figure."""
     for workload, figures in settings.items():
         for number in range(1, 6):
             run = made_up.result(workload, number, **{key: some[number - 1] for key, some in figures.items()})
@@ -81,7 +82,7 @@ class Command(Folder):
         path.write_text(json.dumps(result))
 
     def repeat(self, batch, times, factor=1.0):
-        """The first repetition of cbs-dlex_slack as `times` runs that differ a little, with A-V `factor` as large."""
+        """Copies the first repetition of cbs-dlex_slack to `times` runs that differ a little. A-V is multiplied by `factor`."""
         for number in range(1, times + 1):
             name = f"cbs-dlex_slack-r{number}"
             content = json.loads((FIXTURE / RUN / "result.json").read_text())
@@ -160,7 +161,7 @@ class Report(Command):
         self.assertEqual(of_slack, {"cbs on another": 1, "cbs on 734262333128": 1})
 
     def mixed(self, batch, *machines):
-        """Each machine played everything, the first one's runs as they are, each other's with A-V ten times as large."""
+        """Gives each machine all runs. The A-V of each machine is ten times that of the one before."""
         for number, machine in enumerate(machines):
             for path in list(batch.glob("cbs-*r[0-9]")):
                 content = json.loads((path / "result.json").read_text())

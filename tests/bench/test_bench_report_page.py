@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The report's page in headless Chromium, without a network: made from a batch that was really run (fixtures/batch).
+"""Tests the report's page in headless Chromium, without a network. The batch was really run (fixtures/batch).
 
-Not covered: other browsers, screen readers, and how pretty it is.
+Not covered: other browsers, screen readers, and the appearance.
 """
 
 import csv
@@ -28,7 +28,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 FIXTURE = Path(__file__).resolve().parent / "fixtures/batch"
 RUN = "cbs-dlex_slack-r1"
 SEEN_RUN = "cbs-dlex_none-r1"
-# A busy machine may need long to draw; nothing here waits for a time to pass.
+# A busy machine may need long to draw. The tests wait for conditions, never for a fixed time.
 PATIENCE_S = 120
 OPTIONS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
@@ -70,7 +70,7 @@ class Page(unittest.TestCase):
 
     @staticmethod
     def seen_only(run):
-        """Leaves of a run what an observer without sound would know."""
+        """Reduces a run's record to what an observer without sound would know."""
         with (run / "own/frames.csv").open(newline="") as lines:
             rows = [row for row in csv.DictReader(lines) if row["verdict"] == "shown"]
         shutil.rmtree(run / "own")
@@ -83,7 +83,7 @@ class Page(unittest.TestCase):
         self.look(1280, 900)
 
     def look(self, width, height, scheme="light", fragment=""):
-        """Opens the page anew, as a visitor with such a window and such a liking."""
+        """Opens the page again, in a window of this size and with this preferred colour scheme."""
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         self.chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         self.resize(width, height)
@@ -114,7 +114,7 @@ class Page(unittest.TestCase):
         self.wait_for_timeline(run)
 
     def draw_everything(self):
-        """Panels are drawn when they come near the screen: on a very high one, all."""
+        """Makes the window so high that all panels are drawn. A panel is drawn when it comes near the visible part."""
         self.resize(self.script("return innerWidth"), 12000)
         self.wait("[...document.querySelectorAll('#panels-grid .plot')].every((plot) => plot.data)")
 
@@ -131,7 +131,7 @@ class Page(unittest.TestCase):
             element,
         )
 
-    # -- quiet and alone ---------------------------------------------------------------------------------------------
+    # -- console and network ------------------------------------------------------------------------------------------
 
     def test_browser_console_stays_empty(self):
         self.draw_everything()
@@ -255,7 +255,7 @@ class Page(unittest.TestCase):
         self.assertFalse(self.chromium.find_elements(By.CSS_SELECTOR, "tr[data-run^='gone']"))
         self.assertIn("there is no clip", self.one("#table-not-done").text)
 
-    # -- looks -------------------------------------------------------------------------------------------------------
+    # -- appearance ---------------------------------------------------------------------------------------------------
 
     def brightness(self, kind):
         colour = self.script(f"return getComputedStyle(document.body).{kind}")

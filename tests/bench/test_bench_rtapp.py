@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""rt-app beside the player, the real one, and what its logs tell.
+"""Tests the real rt-app, and the figures that are computed from its logs.
 
-Not covered: how near to 3 and 20 ms its jobs come, which is the machine's affair and told with every result;
-SCHED_DEADLINE, which wants a root domain of its own (test_bench_job_privileged.py).
+Not covered: how near to 3 and 20 ms its jobs come, which depends on the machine and is reported with every result;
+SCHED_DEADLINE, which needs a root domain (test_bench_job_stage.py).
 """
 
 import os
@@ -170,5 +170,5 @@ class RunningRtApp(Folder):
 
 if __name__ == "__main__":
     if not shutil.which("rt-app"):
-        RunningRtApp = None  # the logs can be read without it
+        RunningRtApp = None  # the other tests do not need rt-app
     unittest.main()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The stage: a real Xvfb and a real PulseAudio daemon, private, and gone afterwards.
+"""Tests the stage: a real Xvfb and a real PulseAudio daemon, which are private and leave nothing behind.
 
-Not covered: what players make of it (test_bench_players), what the observer sees.
+Not covered: players on the stage (test_bench_players), and the observer.
 """
 
 import os
@@ -47,7 +47,7 @@ def says(argv, environment):
 
 
 def x_reply(display_, authority):
-    """The first byte of the server's answer to a connection: 1 welcome, 0 refused."""
+    """Returns the first byte of the server's answer to a connection: 1 for accepted, 0 for refused."""
     number = display_.environment["DISPLAY"].removeprefix(":")
     name, data = (b"MIT-MAGIC-COOKIE-1", authority) if authority else (b"", b"")
     with socket.socket(socket.AF_UNIX) as client:
@@ -158,7 +158,7 @@ class Whole(unittest.TestCase):
             os.environ["PATH"] = "/nonexistent"
             with self.assertRaisesRegex(LabError, "Xvfb is not installed; install it with `apt install xvfb`"):
                 with stage(SIZE, CPUS):
-                    self.fail("there is a screen without Xvfb")
+                    self.fail("a screen started without Xvfb")
         finally:
             os.environ["PATH"] = before
 
@@ -181,6 +181,6 @@ class Orphans(unittest.TestCase):
 if __name__ == "__main__":
     for program in ("Xvfb", "pulseaudio", "pactl", "xdotool"):
         if not shutil.which(program):
-            print(f"skipped: there is no {program} program")
+            print(f"skipped: {program} is not installed")
             sys.exit(SKIPPED)
     unittest.main()

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# preloaded.sh GUARD DYNAMIC STATIC: a guard that is preloaded protects the program that uses libdlex.so, and warns
-# where it cannot, in the program with a libdlex.a inside.
+# preloaded.sh GUARD DYNAMIC STATIC: tests that a preloaded guard protects the program that uses libdlex.so, and that it
+# prints a warning in the program with libdlex.a inside, which it cannot protect.
 set -eu
 guard=$1 dynamic=$2 static=$3
 
 for kind in heap stream mutex; do
     said=$(env LD_PRELOAD="$guard" "$dynamic" $kind 1000 2>&1) || true
     if [ "$said" != "1000 aborts" ]; then
-        echo "with the guard, the program whose libdlex is dynamic said of $kind: $said" >&2
+        echo "with the guard, the program with the dynamic libdlex printed for $kind: $said" >&2
         exit 1
     fi
 done
@@ -17,6 +17,6 @@ said=$(env LD_PRELOAD="$guard" "$static" computation 1 2>&1)
 case $said in
 *"this guard protects nothing"*"1 aborts"*) ;;
 *)
-    echo "with the guard, the program whose libdlex is static said: $said" >&2
+    echo "with the guard, the program with the static libdlex printed: $said" >&2
     exit 1
 esac

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# storm_under_valgrind.sh STORM: a short storm, each access to memory checked. Valgrind would put its own functions in
-# the place of the guard's; it is told to take libc's only, which are behind the guard.
+# storm_under_valgrind.sh STORM: runs a short storm and checks each access to memory. By default Valgrind would replace the
+# guard's functions by its own. The option limits this to the functions of libc, which the guard calls.
 set -eu
 command -v valgrind >/dev/null || { echo "valgrind is missing" >&2; exit 77; }
 exec valgrind --quiet --soname-synonyms=somalloc=nouserintercepts --leak-check=full --show-leak-kinds=all \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Bad files and bad options: one clear sentence, the documented exit code, nothing left behind.
+"""Tests bad files and bad options: each gets one clear sentence and the documented exit code, and leaves nothing behind.
 
 Not covered: a display or a sound server that dies (tests/sinks).
 """
@@ -30,7 +30,7 @@ class BadFiles(Case):
 
     def test_unreadable_file_is_an_error(self):
         if os.geteuid() == 0:
-            self.skipTest("root reads everything")
+            self.skipTest("root may read every file")
         path = self.dir / "secret.mp4"
         path.touch(mode=0)
         self.expect(play(*NULL, path), 2, "Permission denied")
@@ -106,7 +106,7 @@ class BadOptions(Case):
 
     def test_full_disk_is_an_error(self):
         if not os.path.exists("/dev/full"):
-            self.skipTest("no /dev/full")
+            self.skipTest("/dev/full does not exist")
         run = play(*UNTIMED, "--framemd5=/dev/full", clip("progressive_cabac"))
         self.expect(run, 1, "No space left on device")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Playing whole clips: every picture as the ffmpeg program decodes it, records, seeks, signals.
+"""Tests playing whole clips: every picture as the ffmpeg program decodes it, records, seeks, signals.
 
-Not covered: that times are kept, which is for the benchmarks; windows and sound servers (tests/sinks).
+Not covered: how exactly times are kept (the benchmarks); windows and sound servers (tests/sinks).
 """
 import os
 import shutil
@@ -17,7 +17,7 @@ HEADER = ("index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,
 
 
 def checksums(text: str) -> list:
-    """(PTS, MD5) of each line of a framemd5 file."""
+    """Returns (PTS, MD5) of each line of a framemd5 file."""
     rows = [[field.strip() for field in line.split(",")] for line in text.splitlines() if not line.startswith("#")]
     return [(row[2], row[5]) for row in rows]
 
@@ -65,7 +65,7 @@ class Pictures(Case):
         _, rows = self.record()
         self.assertEqual({row["droppable"] for row in rows if row["verdict"] == "aborted"}, {"1"})
         self.assertEqual({row["verdict"] for row in rows if row["droppable"] == "0"}, {"shown"})
-        self.assertTrue(all(row["fired_ns"] for row in rows))  # also where a reference was decoded to its end
+        self.assertTrue(all(row["fired_ns"] for row in rows))  # even for reference pictures, which are decoded to the end
 
     def test_a_codec_without_a_gate_says_so_and_plays(self):
         run = play("--vo=null", "--untimed", clip("mpeg4_small"))
@@ -117,13 +117,13 @@ class Records(Case):
         shown = [row for row in rows if row["verdict"] == "shown"]
         self.assertEqual(len(shown), 25)
         for row in shown:
-            self.assertGreaterEqual(int(row["skew_ns"]), 0)  # never before it is due
+            self.assertGreaterEqual(int(row["skew_ns"]), 0)  # no picture is early
         times = [int(row["shown_ns"]) for row in shown]
         self.assertEqual(times, sorted(times))
 
 
 class Lag(Case):
-    """The program is stopped for a while as a busy machine would, and the sound goes on."""
+    """Tests in which the program is stopped for a while, as on a busy machine, while the sound continues."""
 
     def stopped_for_a_while(self, *arguments) -> tuple:
         process = start(*NULL, f"--record={self.dir}/record", *arguments, clip("progressive_cabac"))
@@ -155,7 +155,7 @@ class Lag(Case):
             if row["verdict"] == "aborted":
                 self.assertGreaterEqual(int(row["fired_ns"]), int(row["deadline_ns"]))
                 self.assertLessEqual(int(row["fired_ns"]), int(row["decode_end_ns"]))
-        self.assertLess(int(rows[-1]["skew_ns"]), 100_000_000)  # and it caught up
+        self.assertLess(int(rows[-1]["skew_ns"]), 100_000_000)  # the player has caught up
 
 
 class OtherClips(Case):
@@ -199,7 +199,7 @@ class Keys(KeysCase):
         _, rows = self.record()
         self.assertEqual([int(row["index"]) for row in rows], list(range(len(rows))))
         times = [int(row["pts_ns"]) for row in rows if row["verdict"] == "shown"]
-        self.assertLess(min(b - a for a, b in zip(times, times[1:])), 0)  # it went back once
+        self.assertLess(min(b - a for a, b in zip(times, times[1:])), 0)  # the seek went back
 
     def test_a_pause_holds_the_picture(self):
         self.press([b" ", b" ", b"q"], f"--record={self.dir}/record", clip("progressive_cabac"))
@@ -207,7 +207,7 @@ class Keys(KeysCase):
         times = [int(row["shown_ns"]) for row in rows if row["verdict"] == "shown"]
         self.assertGreater(max(b - a for a, b in zip(times, times[1:])), 300_000_000)
         skews = [int(row["skew_ns"]) for row in rows if row["verdict"] == "shown"]
-        self.assertLess(sorted(skews)[len(skews) // 2], 300_000_000)  # and the clock stood too
+        self.assertLess(sorted(skews)[len(skews) // 2], 300_000_000)  # the clock was paused too
 
 
 class Display(Case):

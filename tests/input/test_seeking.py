@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Going to other places in a file, time stamps that jump, and how playing begins and ends there.
+"""Tests seeks, time stamps that jump, and how playing begins and ends there.
 
-Not covered: seeks with a sound server (tests/sinks); the place that a seek finds in formats with an index is FFmpeg's.
+Not covered: seeks with a sound server (tests/sinks); the position that FFmpeg finds in formats with an index.
 """
 import os
 import shutil
@@ -23,19 +23,19 @@ def ffmpeg(*arguments):
 
 
 def slides(path: Path, count: int, seconds: int) -> Path:
-    """A film of pictures that stay long, all of them key frames."""
+    """Makes a film of `count` pictures that stay for `seconds` each. All of them are key frames."""
     ffmpeg("-f", "lavfi", "-i", f"testsrc=s=64x48:r=1/{seconds}", "-frames:v", count, "-c:v", "mpeg4", "-g", "1",
            "-video_track_timescale", "1000", path)
     return path
 
 
 def seconds_shown(run: dict, rows: list) -> list:
-    """Presentation times of the shown pictures, from the file's first one on, in the order of the record."""
+    """Returns the presentation times of the shown pictures, relative to the file's start, in the order of the record."""
     return [int(row["pts_ns"]) / 1e9 - run["media"]["start_s"] for row in rows if row["verdict"] == "shown"]
 
 
 class Jumps(Case):
-    """Time stamps that jump in mid-stream, as where recordings were put together."""
+    """Tests on time stamps that jump in the middle of a stream, as in joined recordings."""
 
     def part(self, offset_s: int) -> bytes:
         path = self.dir / f"{offset_s}.ts"
@@ -59,9 +59,9 @@ class Jumps(Case):
         self.assertEqual({row["verdict"] for row in rows}, {"shown"})
         self.assertEqual(len(rows), 25 * len(offsets_s))
         times = [int(row["shown_ns"]) for row in rows]
-        self.assertEqual(times, sorted(times))  # the rows are in the order of presentation, not of time stamps
+        self.assertEqual(times, sorted(times))  # the rows are in presentation order, not in the order of time stamps
         for row in rows:
-            self.assertLess(abs(int(row["skew_ns"])), 60_000_000_000)  # against the new time base
+            self.assertLess(abs(int(row["skew_ns"])), 60_000_000_000)  # the skew refers to the new time base
 
     def test_all_pictures_are_shown_after_a_jump_forward_by_an_hour(self):
         self.all_shown(0, 3600)
@@ -209,7 +209,7 @@ class Keys(KeysCase):
         self.assertEqual(self.press([b"q"], f"--start={start_s}", f"--record={self.dir}/record", pipe), 0)
         run, rows = self.record()
         self.assertEqual(run["ended"], "quit")
-        self.assertLess(int(rows[-1]["pts_ns"]) / 1e9, start_s - 5)  # it was still on its way
+        self.assertLess(int(rows[-1]["pts_ns"]) / 1e9, start_s - 5)  # the player had not yet reached the start
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""media/make as its users meet it. The cheapest clips only: what the recipes promise is checked by
-media/make itself whenever a clip is made, which the tests that play the clips see to. And what a stamped
-clip carries, decoded by the ffmpeg program.
+"""Tests media/make as a command, with the cheapest clips, and decodes the stamps of a stamped clip with the ffmpeg program.
+
+Not covered: the other recipes. media/make itself checks each clip that it makes, and other tests make the other clips.
 
 Run as: python3 test_media.py MEDIA_MAKE
 """
@@ -31,7 +31,7 @@ def sha256(path):
 
 
 def files_in(folder):
-    """The names of what is there, but for the mark by which the folder is recognised."""
+    """Returns the names of the entries, without the mark by which `clean --cache` recognises the folder."""
     return sorted(entry.name for entry in folder.iterdir() if entry.name != ".made-by-dlex")
 
 
@@ -114,7 +114,7 @@ class Making(Case):
         self.assertEqual(left, ["progressive_cabac.lock"])
 
     def test_two_processes_at_once_make_one_clip(self):
-        self.clip()  # skips where there is no ffmpeg program
+        self.clip()  # skips the test if the ffmpeg program is missing
         both = [self.start(CHEAP, cache="fresh") for _ in range(2)]
         answers = [process.communicate() for process in both]
         self.assertEqual([process.returncode for process in both], [0, 0], answers)
@@ -163,7 +163,7 @@ class Listing(Case):
 
 
 class Stamped(unittest.TestCase):
-    """From the user's own cache: it takes a while to make."""
+    """Tests on a stamped clip in the user's own cache, because it takes a while to make."""
 
     FRAMES, SECONDS, RATE_HZ = 200, 8, 48000
 
@@ -180,7 +180,7 @@ class Stamped(unittest.TestCase):
         return subprocess.run(command, capture_output=True, check=True).stdout
 
     def numbers(self, y):
-        """By the line of pixels y of each picture."""
+        """Yields the number of each picture, read from its line of pixels `y`."""
         width = 32 * 16
         lines = self.decoded("-map", "0:v", "-vf", f"format=gray,crop={width}:1:0:{y}", "-f", "rawvideo")
         for start in range(0, len(lines), width):
@@ -196,7 +196,7 @@ class Stamped(unittest.TestCase):
             self.assertEqual(list(self.numbers(y)), list(range(self.FRAMES)), f"line {y}")
 
     def test_tones_begin_at_their_time(self):
-        # async: a time stamp that is off becomes silence, or sound is left out.
+        # With async, a wrong time stamp becomes silence or a gap, so the tones would be at the wrong place.
         options = ["-map", "0:a", "-af", "aresample=async=1:first_pts=0", "-ac", "1", "-f", "s16le"]
         samples = array.array("h", self.decoded(*options))
         for quarter in range(4 * self.SECONDS):
@@ -212,7 +212,7 @@ class Stamped(unittest.TestCase):
 
 class Counting(unittest.TestCase):
     def test_slices_of_a_stream_are_counted(self):
-        # One parameter set (CABAC), a reference I picture of two slices, a droppable B picture.
+        # The stream has one parameter set (CABAC), a reference I picture of two slices, and a droppable B picture.
         parameters = bytes([0x68, 0b11100000])
         first, second = bytes([0x65, 0b10001000]), bytes([0x65, 0b01000010])
         droppable = bytes([0x01, 0b10101000])
@@ -226,7 +226,7 @@ class Counting(unittest.TestCase):
 
 
 def main():
-    """As unittest.main, but a run that made no clip says so to Meson."""
+    """Runs the tests like unittest.main. A run that could not make a clip is reported to Meson as skipped."""
     result = unittest.main(argv=sys.argv[:1], verbosity=2, exit=False).result
     if not result.wasSuccessful():
         return 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench observe-check from the command line, once. Not here: how large the differences are."""
+"""Tests the command dlex-bench observe-check with one run. Not covered: how large the differences are."""
 
 import json
 import subprocess

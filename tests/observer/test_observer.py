@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench-observe on a real Xvfb and a real PulseAudio daemon, beside our player and beside what can go wrong.
+"""Tests dlex-bench-observe on a real Xvfb and a real PulseAudio daemon, with our player, and the faults that it can meet.
 
-Not covered: other players (test_bench_players), how far times differ (`./dlex bench observe-check`: a busy machine
-delays everybody). Where this machine can stop a program at any moment, only what follows from the records is asserted.
+A busy machine can stop a program at any moment. So the tests assert only what follows from the records.
+Not covered: other players (test_bench_players); how far times differ (`./dlex bench observe-check`), because a busy
+machine delays all programs.
 
 Run as: python3 test_observer.py DLEX_BENCH_OBSERVE DLEX_PLAY DLEX_QOE MEDIA_MAKE [CLASS ...]
 """
@@ -59,7 +60,7 @@ class Case(unittest.TestCase):
         return [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
 
     def start(self, preexec_fn=None, **changes):
-        """An observer that watches."""
+        """Starts an observer, and returns it when it watches."""
         observer = subprocess.Popen(
             [OBSERVE, *self.options(**changes)],
             env=self.stage.environment,
@@ -114,7 +115,7 @@ class Case(unittest.TestCase):
 
 
 class Playing(Case):
-    """One run, looked at from several sides: playing takes its time."""
+    """One run with many checks, because playing takes long."""
 
     def setUp(self):
         super().setUp()
@@ -122,7 +123,7 @@ class Playing(Case):
             self.play_observed()
             if self.certain():
                 return
-        self.skipTest("other programs kept the observer from looking for longer than any picture stood")
+        self.skipTest("other programs stopped the observer for longer than any picture was on the screen")
 
     def play_observed(self):
         for record in ("own", "seen"):
@@ -139,7 +140,7 @@ class Playing(Case):
         differ = differences(own, seen)
         self.assertEqual(differ.only_outside, ())
         self.assertEqual(self.certain() & set(differ.only_inside), set())
-        # A picture is on the screen before presenting it has returned, but for the time between two looks.
+        # A picture is on the screen before the call that presents it returns. The observer sees it at its next look.
         self.assertLessEqual(max(differ.shown_ms) * 1e6, longest_blink_ns(seen))
         self.assert_same_sound(differ)
         self.assert_rows_are_sound()
@@ -152,7 +153,7 @@ class Playing(Case):
         self.assertEqual(seconds, sorted(set(seconds)))
         for second in seconds:
             self.assertAlmostEqual(second % 0.25, 0.1)
-        if not sound["breaks"]:  # where the sound stumbled, the player's clock is the less exact of the two
+        if not sound["breaks"]:  # after breaks in the sound, the player's clock is less exact than the observer
             self.assertLess(abs(statistics.median(differ.skew_ms)), 50)
 
     def assert_rows_are_sound(self):
@@ -246,7 +247,7 @@ class Writing(Case):
 
     def test_full_disk_leaves_no_record(self):
         def take_room():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails in place of it, as on a full disk
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # without the signal, writing fails, as on a full disk
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
         observer = self.start(take_room, sound=None)
@@ -266,7 +267,7 @@ class Writing(Case):
 
 
 def main():
-    """As unittest.main, but a run that skipped everything says so to Meson."""
+    """Runs the tests like unittest.main. A run that skipped every test is reported to Meson as skipped."""
     result = unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2, exit=False).result
     if not result.wasSuccessful():
         return 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# compiles_clean.sh INCLUDE SOURCES: each program compiles as its author would have it compiled, by
-# every compiler that is here, with all usual warnings as errors.
+# compiles_clean.sh INCLUDE SOURCES: tests that each program compiles with its author's options, with every compiler that
+# is installed, and with all usual warnings as errors.
 set -eu
 include=$1
 shift

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# run_program.sh PROGRAM EXPECTED: what it prints on both streams, and how it ends, is as expected.
+# run_program.sh PROGRAM EXPECTED: tests that the program prints on both streams, and ends, as expected.
 set -u
 output=$("$1" 2>&1)
 status=$?

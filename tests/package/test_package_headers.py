@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every public header compiles alone, in the dialects that users have, with their strictest warnings; and a C++ program
-runs. Not here: older compilers than those installed.
+"""Tests that every public header compiles alone, in all usual dialects with strict warnings, and that a C++ program runs.
+
+Not covered: compilers older than the installed ones.
 
 Run as: python3 test_package_headers.py SOURCE_ROOT
 """
@@ -20,7 +21,7 @@ def public_headers(pattern="**/*.h"):
 
 
 def compile_alone(compiler, dialect, header, source, *options, **expected):
-    # Twice, for its include guard.
+    # The second #include tests the include guard.
     source.write_text(f"#include <{header}>\n#include <{header}>\nint main(void) {{ return 0; }}\n", encoding="utf-8")
     return run(compiler, *dialect, *STRICT, "-Wpedantic", "-fsyntax-only", *options, f"-I{installed().include}", source,
                **expected)
@@ -50,7 +51,7 @@ class Alone(Case):
                     self.assertIn("compile with gcc or clang", said)
 
     def test_strict_c_without_posix_gets_an_error_that_says_what_is_needed(self):
-        # A macro that comes after the first header of the system changes nothing any more.
+        # A macro that is defined after the first system header has no effect.
         for before in ("", "#include <stdio.h>\n", "#include <stdio.h>\n#define _GNU_SOURCE\n",
                        f"#include <stdio.h>\n#define {POSIX[2:].replace('=', ' ')}\n"):
             source = self.write("late.c", f"{before}#include <dlex/dlex.h>\nint main(void) {{ return 0; }}\n")
@@ -62,7 +63,7 @@ class Alone(Case):
 
 
 class Macros(Case):
-    """Constructs, used: that headers compile alone says nothing of what their macros make."""
+    """Tests that use every construct, because a header that compiles alone does not expand its macros."""
 
     def test_program_that_uses_every_construct_compiles_as_strict_c(self):
         source = self.write("constructs.c", PROGRAM.read_text(encoding="utf-8"))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The installed library as its users meet it: by pkg-config, as a Meson dependency, as a subproject. Not here: what
-the programs of a distribution do to it (strip, multiarch directories).
+"""Tests the installed library in the ways in which users take it: pkg-config, a Meson dependency, a Meson subproject.
+
+Not covered: what the tools of a distribution change (strip, multiarch directories).
 
 Run as: python3 test_package_install.py SOURCE_ROOT
 """

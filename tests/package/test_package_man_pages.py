@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Each public name has a manual page; the pages are well-formed, refer to pages that exist, and what they show as a
-whole program compiles, runs and ends with success. Not here: whether they are true, which only readers find.
+"""Tests that each public name has a manual page, and that the pages are well-formed and refer to existing pages.
+
+Every whole program in a page must compile and succeed. Not covered: whether the pages are true.
 
 Run as: python3 test_package_man_pages.py SOURCE_ROOT
 """
@@ -9,14 +10,12 @@ import re
 
 from package_testing import STRICT, Case, compilers, installed, main, need, run
 
-# Referred to already, and on their way.
-PROMISED = {"dlex-guard.7"}
 ALIAS = re.compile(r"^\.so man3/(\w+)\.3$", re.MULTILINE)
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', re.DOTALL)
 
 
 def pages():
-    """Text by file name, of all pages, aliases included."""
+    """Returns the text of all pages by file name, including aliases."""
     return {path.name: path.read_text(encoding="utf-8") for path in installed().man.glob("man*/*")}
 
 
@@ -59,7 +58,7 @@ class Names(Case):
     def test_references_between_our_pages_have_a_target(self):
         for name, text in whole_pages().items():
             for page, number in re.findall(r"\b((?:dlex|oml)[\w-]*)\s*\((\d)\)", re.sub(r'[" ]*\\-', "-", text)):
-                self.assertIn(f"{page}.{number}", pages().keys() | PROMISED, f"in {name}")
+                self.assertIn(f"{page}.{number}", pages().keys(), f"in {name}")
 
 
 class Form(Case):
@@ -75,7 +74,7 @@ class Form(Case):
         mandoc = need("mandoc")
         for path in sorted(installed().man.glob("man*/*")):
             if path.name in whole_pages():
-                # STYLE and below are opinions; dates and references to system pages depend on the machine.
+                # Messages of level STYLE and below are opinions, or depend on the machine (dates, system pages).
                 with self.subTest(page=path.name):
                     self.assertEqual(run(mandoc, "-T", "lint", "-W", "warning", path), "")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a program that catches nothing says before it aborts: one sentence on stderr, with the cause and what to do.
+"""Tests what a program that catches no exception prints before it aborts: one sentence on stderr with cause and advice.
 
 Run as: python3 test_package_messages.py SOURCE_ROOT
 """

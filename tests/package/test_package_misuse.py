@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Misuse of the constructs does not compile where the language can see to that, and else aborts with file and line.
+"""Tests that misuse of the constructs does not compile if the language allows this check, and else aborts with file and line.
 
 Run as: python3 test_package_misuse.py SOURCE_ROOT
 """
@@ -15,7 +15,7 @@ CXX = {"g++": "-std=gnu++17", "clang++": "-std=gnu++17"}
 
 
 class Compiling(Case):
-    """Each body stands in a function with the parameters int ms, int64_t ns, double seconds."""
+    """Tests that compile a body inside a function with the parameters int ms, int64_t ns, double s."""
 
     def check(self, body, *words, languages=C | CXX, options=(), header="dlex/dlex.h"):
         text = f"#include <{header}>\nvoid f(int ms, int64_t ns, double s);\n" \
@@ -31,7 +31,7 @@ class Compiling(Case):
     def test_handler_without_dlex_handle_is_an_error(self):
         for body in ("dlex_try { } dlex_when(dlex_exception) { } dlex_end",
                      "dlex_try_within_rel(ns) { } dlex_when_any { } dlex_end",
-                     # Around it there is one, which does not count.
+                     # The dlex_handle of the outer construct does not count.
                      "dlex_try { } dlex_handle dlex_when_any { dlex_try { } dlex_when_any { } dlex_end } dlex_end"):
             self.check(body, "dlex_when_must_stand_after_dlex_handle")
 
@@ -78,7 +78,7 @@ class Compiling(Case):
 
 
 class Leaving(Case):
-    """Past a finally part, in code that is compiled to be unwound."""
+    """Tests on leaving a body past its finally part, in code that is compiled for unwinding."""
 
     def programs(self):
         c = [(compiler, self.write("unwinding.c", UNWINDING.read_text(encoding="utf-8")), C[compiler], "-fexceptions")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The anytime idiom keeps its results with dlex_publish, whatever the compiler makes of the loop, and loses them without.
+"""Tests that the anytime idiom keeps its results with dlex_publish at every optimisation level, and loses some without it.
 
 Run as: python3 test_package_publish.py SOURCE_ROOT
 """

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The library builds without a warning with each compiler, C standard, and with NDEBUG, and the quick start runs with
-each. Not here: its tests in all those builds.
+"""Tests that the library builds without a warning with each compiler, each C standard and NDEBUG, and runs the quick start.
+
+Not covered: the library's own tests in all these builds.
 
 Run as: python3 test_package_strict_builds.py SOURCE_ROOT
 """

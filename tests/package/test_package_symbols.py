@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Nothing of ours takes a name that a program may want for itself: every symbol and every macro has a prefix. Not here:
-names of struct members and of enumerators that no macro is made of.
+"""Tests that every symbol and every macro of the library has its prefix, so that no name collides with a program's own.
+
+Not covered: names of struct members, and of enumerators without a macro.
 
 Run as: python3 test_package_symbols.py SOURCE_ROOT
 """
@@ -9,7 +10,7 @@ import re
 
 from package_testing import Case, compilers, installed, main, need, run
 
-# The compatibility part has the names of the library that it stands in for.
+# The compatibility part has the names of the library that it replaces.
 SYMBOL = re.compile(r"_?(dlex_|oml_)")
 MACRO = re.compile(r"dlex_|DLEX_")
 MODES = (("gcc", "c", "gnu11"), ("clang", "c", "gnu11"), ("g++", "c++", "gnu++17"), ("clang++", "c++", "gnu++17"))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-qoe as its users meet it: on records that are written here, with the real ImageMagick and
-the real ffmpeg program as judges, and on one of the real player. Not here: what a record of the
-player should hold (tests/input).
+"""Tests the command dlex-qoe on records that the tests write, and on one record of the real player.
+
+The real ImageMagick and the real ffmpeg program provide the expected values. Not covered: what a
+record of the player should contain (tests/input).
 
 Run as: python3 test_qoe.py DLEX_QOE PICTURE_PAIRS DLEX_PLAY MEDIA_MAKE [CLASS ...]
 """
@@ -57,7 +58,7 @@ def qoe(*arguments):
 
 
 def rows_of(playback):
-    """playback: pairs of picture number and verdict, in the order of playing."""
+    """Yields the rows of `playback`: pairs of picture number and verdict, in the order of playing."""
     for index, (number, verdict) in enumerate(playback):
         shown = f"{index * FRAME_NS},{1_000_000 * (index % 5)}" if verdict == "shown" else ","
         yield f"{index},{number * FRAME_NS},B,1,1000,0,1000,900,,,{verdict},{shown}"
@@ -104,7 +105,7 @@ class Case(unittest.TestCase):
 
 
 def decoded(media, numbers):
-    """Those pictures in RGB24 by Debian's ffmpeg, {number: bytes}."""
+    """Returns these pictures in RGB24 as Debian's ffmpeg decodes them, {number: bytes}."""
     wanted = sorted(set(numbers))
     choice = "+".join(f"eq(n\\,{number})" for number in wanted)
     scale = "scale=in_color_matrix=bt601:flags=bilinear+accurate_rnd+bitexact"
@@ -137,7 +138,7 @@ def rmse_q16(a, b):
 
 class Comparing(Case):
     def expect_pairs(self, media, playback, pairs):
-        """pairs: what is to be compared, as (dropped picture, picture on the screen or BLACK)."""
+        """Checks that dlex-qoe compares `pairs`: (dropped picture, picture on the screen or BLACK)."""
         pictures = decoded(media, {number for pair in pairs for number in pair} - {BLACK})
         pictures[BLACK] = bytes(3 * WIDTH * HEIGHT)
         found = self.drops(self.record(media, playback))
@@ -243,7 +244,7 @@ class Comparing(Case):
 class Imagemagick(Case):
     def test_twenty_pairs_have_the_rmse_that_imagemagick_computes(self):
         if not shutil.which("compare"):
-            self.skipTest("ImageMagick's compare is not here; install Debian's package imagemagick")
+            self.skipTest("ImageMagick's compare is not installed; install Debian's package imagemagick")
         media = clip("progressive_cabac")
         numbers = [
             (i * 37 % 199, (i * 53 + 11) % 199 if i % 2 else i * 37 % 199 + 1) for i in range(20)
@@ -258,7 +259,7 @@ class Imagemagick(Case):
         ).stdout.split()
         self.assertEqual(len(ours), 20)
         for i, value in enumerate(ours):
-            # compare exits with 1 when the pictures differ, and prints "Q16 (normalised)".
+            # `compare` exits with 1 if the pictures differ, and prints "Q16 (normalised)".
             judge = subprocess.run(
                 [
                     "compare",
@@ -466,7 +467,7 @@ class Refusing(Case):
 
 
 def main():
-    """As unittest.main, but a run that skipped everything says so to Meson."""
+    """Runs the tests like unittest.main. A run that skipped every test is reported to Meson as skipped."""
     result = unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2, exit=False).result
     if not result.wasSuccessful():
         return 1
