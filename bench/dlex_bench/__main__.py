@@ -34,21 +34,21 @@ from .report.peers import peers_parser, run_peers
 def demo_parser() -> Parser:
     parser = Parser(
         prog="dlex demo",
-        description="Plays a film with each drop policy on one busy CPU and compares them. Wants an otherwise idle "
+        description="Plays a film with each drop policy on one busy CPU and compares them. Needs an otherwise idle "
         "machine.",
     )
-    parser.add_argument("--quick", action="store_true", help="under 2 minutes in place of 6; shorter plays")
-    parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="results (build/demo)")
+    parser.add_argument("--quick", action="store_true", help="shorter plays: under 2 minutes instead of 6")
+    parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="folder for the results (build/demo)")
     parser.add_argument("--clip", type=Path, metavar="FILE", help="play this film")
-    parser.add_argument("--start", type=float, metavar="SECONDS", help="begin there")
+    parser.add_argument("--start", type=float, metavar="SECONDS", help="position in the film at which to begin")
     return parser
 
 
 def latency_parser() -> Parser:
     parser = Parser(
         prog="dlex bench latency",
-        description="Measures how late violations of deadlines and WCETs are noticed, over their duration, the "
-        "scheduling policy and the background load, as the paper behind libdlex did. Wants an otherwise idle machine.",
+        description="Measures how late violations of deadlines and WCETs are noticed, depending on their duration, the "
+        "scheduling policy and the background load, as in the paper behind libdlex. Needs an otherwise idle machine.",
     )
     add_latency_options(parser)
     return parser
@@ -105,7 +105,7 @@ def main(argv: list[str]) -> int:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return error.code
     except Interrupted:
-        print(f"{parser.prog}: ended by a signal; everything that it had started is ended too", file=sys.stderr)
+        print(f"{parser.prog}: ended by a signal; all processes that it had started have ended too", file=sys.stderr)
         return EXIT_SIGNAL
     return 0
 

@@ -28,7 +28,7 @@ def only_one(what: str) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / f"{what}.lock").open("w")
     except OSError as cause:
-        raise LabError(f"{folder} cannot be written ({cause.strerror}); set DLEX_CACHE", EXIT_SETUP) from cause
+        raise LabError(f"{folder} cannot be written ({cause.strerror}); set DLEX_CACHE to another folder", EXIT_SETUP) from cause
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

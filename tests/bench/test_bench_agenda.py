@@ -55,11 +55,11 @@ class Mistakes(unittest.TestCase):
             self.assertIn(word, told)
 
     def test_text_that_is_not_yaml_or_not_an_agenda_is_refused(self):
-        self.assert_refused("", 1, "nothing in it")
+        self.assert_refused("", 1, "is empty")
         self.assert_refused("a: [", 1, "not YAML")
-        self.assert_refused("[1]", 1, "no mapping")
+        self.assert_refused("[1]", 1, "not a mapping")
         self.assert_refused("workloads: []", 1, "at least one player")
-        self.assert_refused("- &a [*a]", 1, "no mapping")
+        self.assert_refused("- &a [*a]", 1, "not a mapping")
         self.assert_refused(PLAYERS + "? [x]\n: y\n", 4, "not YAML")
 
     def test_unknown_key_is_refused_with_the_nearest_known_key(self):
@@ -67,7 +67,7 @@ class Mistakes(unittest.TestCase):
         self.assert_refused("workloads:\n  - id: a\n    name: mpv\n    thread: 1\n", 4, "workloads[0].thread")
 
     def test_repeated_key_is_refused(self):
-        self.assert_refused("config:\n  iterations: 2\n  iterations: 3\n" + PLAYERS, 3, "iterations comes twice")
+        self.assert_refused("config:\n  iterations: 2\n  iterations: 3\n" + PLAYERS, 3, "iterations appears twice")
 
     def test_repeated_id_is_refused(self):
         self.assert_refused(PLAYERS + "  - {id: a, name: mpv}\n", 4, "id a")
@@ -75,7 +75,7 @@ class Mistakes(unittest.TestCase):
 
     def test_id_with_characters_that_names_cannot_have_is_refused(self):
         for wrong in ("a-b", "a/b", "''", "ä"):
-            self.assert_refused(f"workloads:\n  - id: {wrong}\n    name: mpv\n", 2, "no id")
+            self.assert_refused(f"workloads:\n  - id: {wrong}\n    name: mpv\n", 2, "not an id")
 
     def test_wrong_types_and_values_are_refused(self):
         self.assert_refused("config: {iterations: two}\n" + PLAYERS, 1, "config.iterations", "'two'")
@@ -85,7 +85,7 @@ class Mistakes(unittest.TestCase):
         self.assert_refused(SECTION + "      clip: {recipe: a, file: b}\n", 7, "either a recipe or a file")
 
     def test_wrong_load_is_refused(self):
-        self.assert_refused(SECTION + "      load: rtapp\n", 7, "no mapping")
+        self.assert_refused(SECTION + "      load: rtapp\n", 7, "not a mapping")
         self.assert_refused(SECTION + "      load: {}\n", 7, "has no kind")
         self.assert_refused(SECTION + "      load: {kind: rtap}\n", 7, "did you mean rtapp?")
         self.assert_refused(SECTION + "      load: {kind: stress}\n", 7, "at least one task")
@@ -105,7 +105,7 @@ class Mistakes(unittest.TestCase):
     def test_agenda_with_impossible_jobs_is_refused(self):
         self.assertIn("has no clip", self.refusal(PLAYERS))
         inside = "config: {observe: inside, defaults: {clip: {recipe: c}}}\n"
-        self.assertIn("only dlex-play has a record of its own", self.refusal(inside + PLAYERS))
+        self.assertIn("only dlex-play writes its own record", self.refusal(inside + PLAYERS))
         self.assertIn("exclude every", self.refusal(CLIP + PLAYERS + "sections:\n  - {id: x, only: [z*]}\n"))
 
 
@@ -145,8 +145,8 @@ class Clips(unittest.TestCase):
             self.skipTest("ffmpeg cannot make a film here")
 
     def test_missing_clip_file_is_refused(self):
-        self.assertIn("clip.file is nowhere.mp4, which is not there", self.refusal("{file: nowhere.mp4}", "inside"))
-        self.assertIn("which is no file", self.refusal("{file: .}", "inside"))
+        self.assertIn("clip.file is nowhere.mp4, which does not exist", self.refusal("{file: nowhere.mp4}", "inside"))
+        self.assertIn("which is not a file", self.refusal("{file: .}", "inside"))
 
     def test_clip_that_no_job_plays_may_be_missing(self):
         self.film()
@@ -191,13 +191,13 @@ class Clips(unittest.TestCase):
     def test_unstamped_clip_must_be_the_same_film_without_stamps(self):
         self.assertIn("numbers as well", self.refusal("{recipe: stamped_small, unstamped: stamped_small}"))
         told = self.refusal("{recipe: stamped_small, unstamped: hard_1080p}")
-        self.assertIn("clip.unstamped is hard_1080p, of another size than stamped_small", told)
+        self.assertIn("clip.unstamped is hard_1080p, which has another size than stamped_small", told)
         told = self.refusal("{recipe: hard_1080p_stamped, unstamped: trailer_1080p}")
         self.assertIn("another number of pictures", told)
 
     def test_file_cannot_have_an_unstamped_pair(self):
         for more in ("unstamped: progressive_cabac", "without_film: {recipe: stamped_small}"):
-            self.assertIn("belongs to a recipe", self.refusal(f"{{file: a.mp4, {more}}}"))
+            self.assertIn("belong to a recipe", self.refusal(f"{{file: a.mp4, {more}}}"))
 
     def test_file_without_stamps_is_accepted_for_the_inside_view_only(self):
         self.film()

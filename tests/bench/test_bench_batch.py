@@ -57,11 +57,11 @@ class Running(Batches):
         self.run_batch("--reps=1")
         first = self.inodes()
         self.assertEqual(len(first), 2)
-        self.assertIn("2 of them over", self.run_batch())
+        self.assertIn("2 of them finished", self.run_batch())
         second = self.inodes()
         self.assertEqual(sorted(second), FOUR)
         self.assertEqual({job: second[job] for job in first}, first)
-        self.assertIn("all of them over", self.run_batch())
+        self.assertIn("all of them finished", self.run_batch())
         self.assertEqual(self.inodes(), second)
 
     def test_half_written_job_is_removed_and_repeated(self):
@@ -79,16 +79,16 @@ class Running(Batches):
     def test_changed_agenda_is_refused_with_its_first_difference(self):
         self.run_batch("--only=*-r1")
         told = self.run_batch("--length=0.3", status=1)
-        self.assertIn("clip.length_s of all-none-r1 was 0.2 and now is 0.3", told)
+        self.assertIn("clip.length_s of all-none-r1 was 0.2 and is now 0.3", told)
         text = batches.AGENDA.replace("drop: none", "drop: heuristic")
         self.write_agenda(text=text)
-        self.assertIn('player_params.drop of all-none-r1 was "none" and now is "heuristic"', self.run_batch(status=1))
+        self.assertIn('player_params.drop of all-none-r1 was "none" and is now "heuristic"', self.run_batch(status=1))
         self.assertEqual(sorted(self.results()), ["all-none-r1", "all-slack-r1"])
 
     def test_only_the_named_jobs_run(self):
         self.run_batch("--only=all-slack-r2", "--only=all-none-r1")
         self.assertEqual(sorted(self.results()), ["all-none-r1", "all-slack-r2"])
-        self.assertIn("no job is named by nothing", self.run_batch("--only=nothing", status=1))
+        self.assertIn("no job matches nothing", self.run_batch("--only=nothing", status=1))
 
     def test_folder_with_other_files_is_refused(self):
         (self.folder / "out").mkdir()
@@ -99,7 +99,7 @@ class Running(Batches):
         self.run_batch("--only=all-none-r1")
         self.be_of_another_machine()
         self.assertIn("another machine", self.run_batch(status=1))
-        self.assertIn("begun without --mixed, for one machine", self.run_batch("--mixed", status=1))
+        self.assertIn("started without --mixed, for one machine", self.run_batch("--mixed", status=1))
         self.assertEqual(sorted(self.results()), ["all-none-r1"])
 
     def test_each_machine_runs_all_jobs_in_a_folder_of_several_machines(self):
@@ -108,13 +108,13 @@ class Running(Batches):
         self.be_of_another_machine()
         self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", "--mixed")
         self.run_batch("--mixed")
-        self.assertIn("all of them over", self.run_command("plan", "agenda.yaml", "-o", "out", "--mixed"))
+        self.assertIn("all of them finished", self.run_command("plan", "agenda.yaml", "-o", "out", "--mixed"))
         found = self.results()
         here = {result["machine"] for result in found.values()} - {ANOTHER}
         self.assertEqual(sorted(found), sorted(
             [f"all-{name}-r1@{ANOTHER}" for name in ("none", "slack")] + [f"{job}@{machine}" for job in FOUR for machine in here]
         ))
-        self.assertIn("wants --mixed", self.run_batch(status=1))
+        self.assertIn("needs --mixed", self.run_batch(status=1))
 
     def test_plan_shows_the_state_and_estimates_from_finished_jobs(self):
         before = self.run_command("plan", "agenda.yaml", "-o", "out")
@@ -122,8 +122,8 @@ class Running(Batches):
         self.run_batch("--only=*-r1")
         after = self.run_command("plan", "agenda.yaml", "-o", "out")
         self.assertRegex(after, r"all-none-r1 +done\n")
-        self.assertIn("4 jobs, 2 of them over; about ", after)
-        self.assertRegex(after, r"until .*\d\d:\d\d if begun now")
+        self.assertIn("4 jobs, 2 of them finished; about ", after)
+        self.assertRegex(after, r"until .*\d\d:\d\d if started now")
 
 
 class Failing(Batches):
@@ -156,7 +156,7 @@ class Failing(Batches):
     def test_repeated_failures_with_one_reason_are_reported_once(self):
         process = self.start("run", "agenda.yaml", "-o", "out", "--wait", "--reps=3")
         said, _told = process.communicate(timeout=batches.LIMIT_S)
-        self.assertEqual(said.count("failed alike"), 1, said)
+        self.assertEqual(said.count("failed for the same reason"), 1, said)
 
     def test_failed_single_job_sets_the_exit_status_and_is_tried_again(self):
         told = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
@@ -318,11 +318,11 @@ class Merging(Batches):
 
     def test_results_are_merged_with_their_records_and_the_batch_can_continue(self):
         said = self.run_command("merge", "a", "b", "-o", "c")
-        self.assertIn("c holds 4 results of 2 folders; 4 of them were not there before", said)
+        self.assertIn("c holds 4 results of 2 folders; 4 of them are new", said)
         self.assertEqual(self.results("c"), self.results("a") | self.results("b"))
         self.assertTrue((self.folder / "c/all-none-r1/own/frames.csv").is_file())
-        self.assertIn("all of them over", self.run_batch(out="c"))
-        self.assertIn("0 of them were not there before", self.run_command("merge", "a", "b", "-o", "c"))
+        self.assertIn("all of them finished", self.run_batch(out="c"))
+        self.assertIn("0 of them are new", self.run_command("merge", "a", "b", "-o", "c"))
         self.assertRegex(self.run_command("merge", "b", "-o", "d"), r"d holds \d results of 1 folder;")
 
     def test_job_done_twice_is_a_conflict(self):
@@ -371,16 +371,16 @@ class Merging(Batches):
         for sources, out in (("ab", "u"), ("ua", "v"), ("auvb", "u"), ("uv", "w")):
             self.run_command("merge", *sources, "-o", out, "--mixed")
             self.assertEqual(sorted(self.results(out)), both, f"{sources} into {out}")
-        self.assertIn("wants --mixed", self.run_batch(out="u", status=1))
-        self.assertIn("all of them over", self.run_batch("--mixed", out="u"))
+        self.assertIn("needs --mixed", self.run_batch(out="u", status=1))
+        self.assertIn("all of them finished", self.run_batch("--mixed", out="u"))
         self.assertEqual(sorted(self.results("u")), both)
 
     def test_merge_may_write_into_a_source_unless_its_names_would_change(self):
-        self.assertIn("a holds 4 results of 2 folders; 2 of them were not there", self.run_command("merge", "a", "b", "-o", "a"))
+        self.assertIn("a holds 4 results of 2 folders; 2 of them are new", self.run_command("merge", "a", "b", "-o", "a"))
         self.assertEqual(self.statuses("a"), dict.fromkeys(FOUR, "done"))
         self.be_of_another_machine("b")
         told = self.run_command("merge", "a", "b", "-o", "a", "--mixed", status=1)
-        self.assertIn("a was begun without --mixed, for one machine; choose another folder by -o", told)
+        self.assertIn("a was started without --mixed, for one machine; choose another folder with -o", told)
         self.assertEqual(sorted(self.results("a")), FOUR)
 
     def test_later_failure_and_any_result_replace_a_failure(self):
@@ -392,9 +392,9 @@ class Merging(Batches):
             self.assertEqual(self.results(out)["all-none-r1"]["reason"], "again")
         shutil.rmtree(self.folder / "b")
         shutil.copytree(Merging.made / "a", self.folder / "b")
-        self.assertIn("; 1 of them was not there", self.run_command("merge", "b", "-o", "c"))
+        self.assertIn("; 1 of them is new", self.run_command("merge", "b", "-o", "c"))
         self.assertEqual(self.statuses("c"), dict.fromkeys(FOUR, "done"))
-        self.assertIn("; 0 of them were not there", self.run_command("merge", "a", "-o", "c"))
+        self.assertIn("; 0 of them are new", self.run_command("merge", "a", "-o", "c"))
         self.assertEqual(self.statuses("c"), dict.fromkeys(FOUR, "done"))
 
     def test_different_agenda_is_a_conflict(self):
@@ -409,7 +409,7 @@ class Merging(Batches):
         for out, budget_ms in (("a", 8.1), ("b", 8.3)):
             calibration = {"machine": machine, "budget_ms": budget_ms}
             (self.folder / out / f"calibration-{machine}.json").write_text(json.dumps(calibration))
-        self.assertIn("calibrated apart, to 8.1 and 8.3 ms", self.run_command("merge", "a", "b", "-o", "c", status=1))
+        self.assertIn("calibrated separately, to 8.1 and 8.3 ms", self.run_command("merge", "a", "b", "-o", "c", status=1))
 
     def test_every_machine_keeps_its_budget(self):
         self.be_of_another_machine("b")

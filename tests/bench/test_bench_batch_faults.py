@@ -128,7 +128,7 @@ class Interrupted(Batches):
             before = self.inodes()
             wait_until(lambda before=before: self.inodes() != before or process.poll() is not None)
             said = self.interrupt(process, signum)
-            self.assertRegex(said, r"interrupted: \d of 4 jobs are over; the same command goes on")
+            self.assertRegex(said, r"interrupted: \d of 4 jobs are finished; the same command continues")
             self.assert_nothing_runs()
             kept = self.inodes()
             folders = {path.name for path in (self.folder / "out").glob("all-*")}

@@ -183,7 +183,7 @@ class Whose(unittest.TestCase):
     def test_each_machine_of_a_folder_has_its_own_budget(self):
         self.write("a", 10.0)
         self.assertFalse(budget.calibrated_budget_is_known(self.batch, "b"))
-        with self.assertRaisesRegex(LabError, "calibration-b.json tells none"):
+        with self.assertRaisesRegex(LabError, "calibration-b.json has none"):
             budget.calibrated_budget_ms(self.batch, "b", 40)
         self.write("b", 7.0)
         self.assertEqual([budget.calibrated_budget_ms(self.batch, it, 40) for it in "ab"], [10.0, 7.0])

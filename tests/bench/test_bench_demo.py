@@ -276,7 +276,7 @@ class Busy(Folder):
         self.assertEqual(len(calibration["tries"]), 4)
         self.assertEqual(self.plays[5:], [(nearest["share"], 19, 35.0)] * 12)
         self.assertAlmostEqual(calibration["missed_by"], -0.12)
-        self.assertIn("ended 3% of the played time late, 15% was wanted", calibration["missed"])
+        self.assertIn("ended 3% of the played time late, the aim was 15%", calibration["missed"])
         self.assertEqual(found["findings"][0], calibration["missed"])
         self.assertEqual(said.count(calibration["missed"]), 2)
         self.assertRegex(said, r"deadline slack +100 ")

@@ -125,7 +125,7 @@ class Tries(unittest.TestCase):
             self.assertEqual(found.share, 0.3)
             self.assertAlmostEqual(found.missed_by, -0.13)
             self.assertIn(f"nearest of {len(tries)} tries the player without drops ended 2%", found.missed)
-            self.assertIn("15% was wanted", found.missed)
+            self.assertIn("the aim was 15%", found.missed)
 
 
 def run_with(policy=NONE, **summary):
@@ -178,13 +178,13 @@ class Sentences(unittest.TestCase):
         medians = {"none": figures(0, 0, 0, end=300), "heuristic": figures(0, 0, 0)}
         found = sentences(medians, 12, "It could not be set.")
         self.assertEqual(found[0], "It could not be set.")
-        self.assertIn("10 to 20 % aimed at, which the calibration did not reach.", found[1])
+        self.assertIn("the aim of 10 to 20 %, which the calibration did not reach.", found[1])
 
     def test_better_at_both_is_called_better(self):
         self.assertIn("better on both counts", self.said(figures(10, 20, 0.1))[1])
 
     def test_closer_for_more_drops_is_called_a_trade(self):
-        self.assertIn("a trade, not a win", self.said(figures(10, 20, 0.3))[1])
+        self.assertIn("a trade-off, not a win", self.said(figures(10, 20, 0.3))[1])
 
     def test_later_and_more_drops_is_called_a_loss(self):
         self.assertIn("loses on both counts", self.said(figures(100, 200, 0.3))[1])
@@ -194,9 +194,9 @@ class Sentences(unittest.TestCase):
 
     def test_aborted_pictures_that_had_begun_are_counted_separately(self):
         said = self.said({**figures(10, 20, 0.1), "aborted": 50, "aborted_begun": 7})
-        self.assertIn("Of the 50 pictures that slack aborted, 7 had been begun;", said[2])
+        self.assertIn("Of the 50 pictures that slack aborted, 7 had begun to decode;", said[2])
         self.assertIn("All of the 7 pictures", self.said({**figures(0, 0, 0), "aborted": 7, "aborted_begun": 7})[2])
-        self.assertNotIn("begun", " ".join(self.said(figures(10, 20, 0.1))))
+        self.assertNotIn("begun to decode", " ".join(self.said(figures(10, 20, 0.1))))
 
     def test_deviation_counts_as_much_as_a_constant_lag(self):
         self.assertEqual(rms_skew_ms(figures(3, 4, 0)), 5)

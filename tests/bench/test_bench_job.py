@@ -188,7 +188,7 @@ class BesideRtApp(Place):
             self.assertEqual((told["work_held"], told["work_light"]), (True, light))
         self.assertEqual(told["work_part"], 1.0)
         line = result_line({"status": "done", "load": {"work_light": True, "work_part": 0.78}, "rtapp": {"a": {"missed": 0}}})
-        self.assertEqual(line, "rt-app missed 0, whose jobs took 78% of the paper's")
+        self.assertEqual(line, "rt-app missed 0, its jobs took 78% of the paper's")
 
     def test_report_counts_light_loads(self):
         runs = [made_up.result("w", number) | {"load": {"work_light": number == 2}} for number in (1, 2, 3)]
@@ -271,10 +271,10 @@ class Failures(Place):
         self.assertIn("has no pictures from 9999 s on", self.failure(clip={"file": CLIP, "start_s": 9999}))
 
     def test_missing_cpu_fails_the_job(self):
-        self.assertIn("CPU 4000 is not among those that may be used", self.failure(cpu=4000))
+        self.assertIn("CPU 4000 is not one of the allowed CPUs", self.failure(cpu=4000))
 
     def test_unknown_policy_fails_the_job(self):
-        self.assertIn("no scheduling policy", self.failure(sched="idle"))
+        self.assertIn("not a scheduling policy", self.failure(sched="idle"))
 
     def test_option_that_the_player_refuses_is_reported_in_the_players_words(self):
         reason = self.failure(player_params={"drop": "none", "options": ["--length=nan"]})
@@ -290,7 +290,7 @@ class Failures(Place):
         with mock.patch.object(settings, "allowed_kinds", lambda: {"other"}):
             result = self.execute(sched="fifo:5")
         self.assertEqual(result["status"], "skipped")
-        self.assertIn("fifo cannot be had here", result["reason"])
+        self.assertIn("no permission for fifo here", result["reason"])
         self.assertIn("limits.conf", result["reason"])
 
     def test_signal_ends_the_job_and_all_its_processes(self):

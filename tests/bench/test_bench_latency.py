@@ -111,7 +111,7 @@ class Experiment(Command):
         lost = "01-load0-other-wcet.csv"
         (self.folder / "out/records" / lost).unlink()
         kept = {name: inode for name, inode in whole.items() if name != lost}
-        self.assertIn("3 parts are done already", self.run_well(*TINY))
+        self.assertIn("3 parts are already done", self.run_well(*TINY))
         again = self.records()
         self.assertEqual(sorted(again), sorted(whole))
         self.assertEqual({name: again[name] for name in kept}, kept)
@@ -129,7 +129,7 @@ class Experiment(Command):
         self.cell.write_text(REFUSING)
         self.cell.chmod(0o755)
         said = self.run_well(*TINY, "--policies=fifo,other", "--kinds=deadline")
-        self.assertIn(f"skipped: policy fifo, since the kernel refuses policy fifo: Operation not permitted; to allow "
+        self.assertIn(f"skipped: policy fifo, because the kernel refuses policy fifo: Operation not permitted; to allow "
                       f"it: sudo setcap cap_sys_nice+ep {self.cell}", said)
         report = json.loads((self.folder / "out/latency.json").read_text())
         self.assertEqual(list(report["refused"]), ["fifo"])
@@ -173,7 +173,7 @@ class Refusals(Command):
         (self.folder / "out/records").mkdir(parents=True)
         status, told = self.refusal(*TINY)
         self.assertEqual(status, 1)
-        self.assertIn("not this experiment's", told)
+        self.assertIn("holds records of something else", told)
 
     def test_folder_that_cannot_be_written_is_refused(self):
         for place, reason in (("/proc/latency", "cannot be written"), ("/dev/null", "is not a directory")):

@@ -250,7 +250,7 @@ class Faults(OnStage):
         job = jobs()["dlex_slack"]
         with mock.patch.object(playing, "LIMIT_EXTRA_S", 0.0), self.playing(job) as player:
             player.process.send_signal(signal.SIGSTOP)
-            with self.assertRaisesRegex(Exception, "dlex-play was given up after 1 s, for a clip of 0 s"):
+            with self.assertRaisesRegex(Exception, "dlex-play did not end within 1 s, for a clip of 0 s"):
                 player.wait(0.49, self.stage.require_alive)
         self.assertEqual(player.process.returncode, -signal.SIGKILL)
 
@@ -274,7 +274,7 @@ class Faults(OnStage):
     def test_unknown_player_is_refused_in_one_sentence(self):
         from dlex_bench.rig.players.playing import adapter_for
 
-        with self.assertRaisesRegex(Exception, "'vlc' is no player known here"):
+        with self.assertRaisesRegex(Exception, "'vlc' is not a known player"):
             adapter_for("vlc", DLEX_PLAY)
 
 

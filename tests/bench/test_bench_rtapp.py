@@ -68,7 +68,7 @@ class Logs(Folder):
         self.assertEqual(len(read_activations(self.log(LOG + "   0    300"))), 2)
 
     def test_file_that_is_not_a_log_is_reported(self):
-        with self.assertRaisesRegex(LabError, "no log of rt-app"):
+        with self.assertRaisesRegex(LabError, "not a log of rt-app"):
             read_activations(self.log("a b c d e f g h i j k l\n" * 2))
         with self.assertRaisesRegex(LabError, "wrote no log"):
             read_activations(self.folder / "absent")

@@ -13,13 +13,13 @@ from ..paths import PROJECT
 def observe_check_parser() -> Parser:
     parser = Parser(
         prog="dlex bench observe-check",
-        description="Plays a stamped clip in dlex-play and watches it from outside: whether both records name the same "
-        "pictures, and how far their times and A-V differ. Wants an otherwise idle machine.",
+        description="Plays a stamped clip in dlex-play and observes it from outside. Reports whether both records have the same "
+        "shown pictures, and how far their times and A-V differ. Needs an otherwise idle machine.",
     )
     parser.add_argument("--out", "-o", type=Path, default=Path("build/observe-check"), metavar="DIR",
-                        help="records; must not exist (build/observe-check)")
+                        help="a new folder for the records (build/observe-check)")
     parser.add_argument("--clip", default="stamped_small", metavar="RECIPE", help="a stamped clip of media/ (stamped_small)")
-    parser.add_argument("--reps", type=int, default=3, metavar="N", help="runs (3)")
+    parser.add_argument("--reps", type=int, default=3, metavar="N", help="number of runs (3)")
     return parser
 
 

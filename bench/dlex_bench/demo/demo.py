@@ -141,7 +141,7 @@ def _scene(options: Options, extent: Extent, console: Console) -> Scene:
 def _clip(options: Options, console: Console) -> tuple[Path, float]:
     if options.clip:
         if not options.clip.is_file():
-            raise LabError(f"there is no file {options.clip}; name a film by --clip=FILE", EXIT_SETUP)
+            raise LabError(f"there is no file {options.clip}; name a film with --clip=FILE", EXIT_SETUP)
         return options.clip.resolve(), 0.0
     film = TRAILER if film_is_here() else MADE_CLIP
     tell(console, f"clip: {film.about}")
@@ -154,11 +154,11 @@ def _announce(console: Console, scene: Scene, extent: Extent) -> None:
     tell(
         console,
         f"{scene.length_s:g} s of it {extent.repetitions} times each with {policies}: CPU {scene.cpu}, player at nice "
-        f"19 beside rt-app ({tasks}) and a third task; null sinks (an ideal screen and sound card, nothing to see or "
-        f"hear), no privileges. This takes about {spoken_time(extent.plan_s)}.",
+        f"19 beside rt-app ({tasks}) and a third task; null sinks (an ideal screen and sound card without output), "
+        f"no privileges. This takes about {spoken_time(extent.plan_s)}.",
     )
     if scene.cpu in scene.driver_cpus:
-        tell(console, "There is only one CPU: this program shares it with what it measures.")
+        tell(console, "There is only one CPU, so this program shares it with the measured player.")
 
 
 def _calibrate(scene: Scene, folder: Path, extent: Extent, teller: Teller) -> Calibration:
@@ -236,9 +236,9 @@ class Results:
     def _title(self, shown: Sequence[Run]) -> str:
         clip = self.scene.clip.stem.split("-")[0]
         drawn = [found.index(run) + 1 for found, run in zip(self.runs.values(), shown, strict=True)]
-        share = f"with {self.calibration.share:.1%} of a CPU left to the player"
+        share = f"with {self.calibration.share:.1%} of a CPU left for the player"
         if self.calibration.missed:
-            share = "on a CPU whose load could not be set"
+            share = "on a CPU whose load did not reach its aim"
         return (
             f"{clip}: every picture, {share}; {drawn_repetitions(drawn, self.extent.repetitions)}"
         )

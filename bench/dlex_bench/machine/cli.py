@@ -11,8 +11,8 @@ from ..parser import Parser
 def repair_parser() -> Parser:
     return Parser(
         prog="dlex bench repair",
-        description="Sets back what runs that were killed (kill -9) have changed on this machine: CPU sets and quotas. Every "
-        "run does so itself before it starts. Run it as root.",
+        description="Restores what killed runs (kill -9) have changed on this machine: CPU sets and quotas. Every run also does "
+        "this before it starts. Run this command as root.",
     )
 
 
@@ -20,4 +20,4 @@ def run_repair(_arguments: argparse.Namespace) -> None:
     from .journal import repair
 
     mended = repair()
-    print(f"set back what was left by: {', '.join(mended)}" if mended else "nothing to repair")
+    print(f"restored what these runs had changed: {', '.join(mended)}" if mended else "nothing to repair")
