@@ -32,12 +32,12 @@ def path():
         if place.is_file():
             if sha256_of(place) != checksum:
                 raise CannotMake(
-                    f"{place} is not the trailer that is wanted (SHA-256 {checksum}); replace it"
+                    f"{place} is not the required trailer (SHA-256 {checksum}); replace it"
                 )
             return place
     raise CannotMake(
-        f"the trailer is not here; get {URL} (SHA-256 {SHA256_OF_MOV}, from {PAGE}) or "
-        f"bbb_trailer_720p.mp4 (SHA-256 {SHA256_OF_MP4}) into a folder named by DLEX_MEDIA, "
+        f"the trailer is not here; put {URL} (SHA-256 {SHA256_OF_MOV}, from {PAGE}) or "
+        f"bbb_trailer_720p.mp4 (SHA-256 {SHA256_OF_MP4}) into a folder and set DLEX_MEDIA to it, "
         "or try media/make --download",
         EXIT_NOT_HERE,
     )
@@ -49,7 +49,7 @@ def _fetch(path):
             file.write(block)
     if sha256_of(path) != SHA256_OF_MOV:
         raise CannotMake(
-            f"what {URL} gave is not the trailer that is wanted (SHA-256 {SHA256_OF_MOV}); "
+            f"the file from {URL} is not the required trailer (SHA-256 {SHA256_OF_MOV}); "
             f"see {PAGE}"
         )
 
@@ -64,7 +64,7 @@ def download():
             _fetch(part)
     except (urllib.error.URLError, OSError) as error:
         raise CannotMake(
-            f"cannot fetch {URL}: {error}; fetch it by hand from {PAGE}", EXIT_NOT_HERE
+            f"cannot fetch {URL}: {error}; download it by hand from {PAGE}", EXIT_NOT_HERE
         ) from error
     progress.finished()
     return target

@@ -281,14 +281,14 @@ class Findings(unittest.TestCase):
         base = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 25.0}] * 5
         self.assertIn("110%: more than one CPU has", self.found("late", base, section="other", sched="other").mechanism)
         spare = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 6.0}] * 5
-        self.assertIn("not short of time on average", self.found("late", spare).mechanism)
+        self.assertIn("it had enough time on average", self.found("late", spare).mechanism)
 
     def test_short_task_waits_for_player_and_long_task_of_the_same_priority(self):
         for spent, said in ((4, "1.2 ms on average"), (8, "1.8 ms on average")):
             base = [{"missed": 1, "slack_us": 9, "cpu_ms_per_frame": spent, "skew_ms_mean": 90.0}] * 5
             told = self.found("rtapp_starves", base, section="fifo", sched="fifo:5").mechanism
             self.assertIn(said, told)
-            self.assertIn(f"5 ms to spare, and waits until those of its priority sleep: the player after {spent}.0 ms of "
+            self.assertIn(f"5 ms to spare, and waits until the tasks of its priority sleep: the player after {spent}.0 ms of "
                           "every 40, the long task after 20 of every 200", told)
             self.assertIn("while the player sleeps after each picture; a late one does not (it was late by 90 ms", told)
 
@@ -299,13 +299,14 @@ class Findings(unittest.TestCase):
                 runs = repeated(workload, base, section=section)
                 told = next(it for it in seed_findings.findings(settings_of(runs)) if it.id == name
                             and it.section == section).mechanism
-                self.assertIn("2.90 to 2.98 ms each, on the average of a run, of a budget of 3.15: a longer one is late", told)
+                self.assertIn("2.90 to 2.98 ms each (means of the runs), of a budget of 3.15: a longer job is late", told)
                 self.assertNotIn("picture", told)
         enough = self.found("slow_task", [{"missed": 1, "work_ms": 18.0}] * 5).mechanism
-        self.assertEqual(enough, "The task's jobs took 18.00 ms each, on the average of a run, of a budget of 21: enough.")
+        self.assertEqual(enough, "The task's jobs took 18.00 ms each (means of the runs), of a budget of 21: the budget is large "
+                                 "enough.")
 
     def test_misses_under_a_reservation_are_compared_with_those_of_the_control(self):
-        for there, word in ((101, "cannot tell the two apart"), (1, "the player provokes the rest"), (300, "fewer")):
+        for there, word in ((101, "cannot distinguish the two"), (1, "the player causes the rest"), (300, "fewer")):
             base = repeated("mplayer_framedrop", [{"missed": 100 + number} for number in range(5)])
             control = repeated("dlex_none", [{"missed": there + number} for number in range(5)], section="control")
             told = seed_findings.findings(settings_of(base, control))
@@ -329,8 +330,8 @@ class Findings(unittest.TestCase):
                 for it in (170.0, 176.0, 180.0, 175.0, 190.0)]
         for name in ("closer", "steadier"):
             told = self.found(name, base, ours).mechanism
-            self.assertIn("37.0 ms from the begin of its decode; the mean A-V of 176 ms takes 1.8 ms off them: what is "
-                          "decoded in that time is shown, however late", told)
+            self.assertIn("37.0 ms from the start of its decode; the mean A-V of 176 ms takes 1.8 ms off them: a picture "
+                          "that is decoded in that time is shown, no matter how late it is", told)
             self.assertNotIn("CPU", told)
 
     def test_error_sums_are_split_into_number_and_size(self):
@@ -345,11 +346,11 @@ class Findings(unittest.TestCase):
         for one in base:
             one["frame_ms"] = None
         older = self.found("late", base, section="other", sched="other").mechanism
-        self.assertEqual(older, "On the measured CPU the player used 5.0 ms a picture.")
+        self.assertEqual(older, "On the measured CPU the player used 5.0 ms per picture.")
 
     def test_cpu_time_on_other_cpus_does_not_count_against_the_reservation(self):
         base = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 15.0, "cpu_ms_per_frame_held": 10.0, "frame_ms": 40.0}] * 5
-        self.assertIn("used 10.0 ms a picture, 25% of one CPU", self.found("late", base).mechanism)
+        self.assertIn("used 10.0 ms per picture, 25% of one CPU", self.found("late", base).mechanism)
 
     def test_papers_own_budget_is_judged_by_the_same_row(self):
         base = [{"dropped": it, "drops_fraction": it / 812} for it in (44, 45, 46, 45, 44)]
@@ -365,7 +366,7 @@ class Findings(unittest.TestCase):
             one["inside"] = {"aborted": 20, "skipped": 8, "late": 2, "aborted_cpu_s": 0.25}
         told = seed_findings.findings(settings_of(repeated("mplayer_framedrop", base), ours))
         found = next(it for it in told if it.id == "fewer_drops" and it.section == "cbs")
-        self.assertIn("aborted 20 pictures, skipped 8 and came too late with 2", found.mechanism)
+        self.assertIn("aborted 20 pictures, skipped 8, and 2 were too late", found.mechanism)
         self.assertIn("cost 250 ms of CPU", found.mechanism)
 
     def test_one_miss_refutes_isolation(self):

@@ -96,8 +96,8 @@ class Goals(unittest.TestCase):
         self.assertEqual(found.word, "met")
         self.assertIn("none in 3 runs", found.sentence)
         self.assertTrue(found.sentence.endswith(
-            "left out 3 of 10 runs, as rt-app's jobs were not as long as stated, which a player may cause through the "
-            "cache: dlex_slack r2 r3, control-dlex_none r5"))
+            "left out 3 of 10 runs, because rt-app's jobs did not have the stated length, which a player may cause through "
+            "the cache: dlex_slack r2 r3, control-dlex_none r5"))
         lost = self.outcomes(repeated("dlex_slack", [point()] * 5, missed=0, work_held=False), control)[MISSES]
         self.assertEqual(lost.word, "not measured")
         self.assertTrue(lost.sentence.endswith(": cbs as a whole, 5 runs, control-dlex_none r5"), lost.sentence)
@@ -180,7 +180,7 @@ class Goals(unittest.TestCase):
     def test_front_is_not_missed_by_few_runs_or_by_noise(self):
         few = self.front(repeated("dlex_slack", [point(sd=it) for it in (10, 40)]), repeated("mpv_vo", [point()] * 2))
         self.assertEqual(few.word, "not certain")
-        self.assertIn("(fewer than 4 repetitions common to all: too few for resamples): worse in s.d. of A-V", few.sentence)
+        self.assertIn("(fewer than 4 repetitions are common to all: too few for resamples): worse in s.d. of A-V", few.sentence)
         noisy = [point(sd=it) for it in (8, 9, 12, 13, 9)], [point(sd=it) for it in (9, 8, 8, 14, 8)]
         found = self.front(repeated("dlex_slack", noisy[0]), repeated("mpv_vo", noisy[1]))
         self.assertRegex(found.sentence, r"the nearest is dlex_slack \(in [1-8]\d% of the resamples\)")
@@ -192,17 +192,17 @@ class Goals(unittest.TestCase):
                            [], [], [])
         told = goals._front_outcome("cbs", {}, found, [])
         self.assertEqual(told.word, "not certain")
-        self.assertIn("in 8% of the resamples, some policy of ours in 30%", told.sentence)
+        self.assertIn("in 8% of the resamples, at least one of our policies in 30%", told.sentence)
 
     def test_front_is_not_met_while_a_peer_is_unknown(self):
         known = [repeated("dlex_slack", [point()] * 5), repeated("mpv_vo", [point(sd=50)] * 5)]
         silent = repeated("ffplay_no", [{"dropped": 3}] * 5)
         found = self.front(*known, silent)
         self.assertEqual(found.word, "not measured")
-        self.assertIn("nothing can be said of ffplay_no", found.sentence)
+        self.assertIn("there are no figures of ffplay_no", found.sentence)
         lost = results_frame.rows([result("mpv_no", status="failed")])
         found = goals.outcomes(settings_of(*known), ["cbs"], lost)[0]
-        self.assertEqual((found.word, "of mpv_no" in found.sentence), ("not measured", True))
+        self.assertEqual((found.word, "figures of mpv_no" in found.sentence), ("not measured", True))
 
     def test_few_runs_leave_the_misses_goal_unmeasured(self):
         heavy = repeated("dlex_slack", [point()] * 2, missed=300)
@@ -214,7 +214,7 @@ class Goals(unittest.TestCase):
         found = self.outcomes(repeated("dlex_slack", [point()] * 2, missed=1),
                               repeated("mpv_vo", [point()] * 3, missed=0))[MISSES]
         self.assertEqual(found.sentence, "0.100% of the periods in 2 runs; beside other players none in 3 runs; "
-                                         "without a control they may be rt-app's own")
+                                         "without a control, rt-app itself may be the cause")
 
     def test_ratios_are_paired_with_every_reference(self):
         groups = [repeated(name, [point(dropped=it) for it in (n, n + 1, n, n + 2, n)])
@@ -300,7 +300,7 @@ class Standings(unittest.TestCase):
         runs = [result("mpv_vo", sched="other", constrains=held.EVERY_THREAD),
                 result("dlex_slack", sched="other", constrains=held.MAIN_THREAD)]
         told = held.fairness(results_frame.rows(runs))
-        self.assertIn("every thread of mpv has to share the measured CPU, of dlex-play only the main one", told)
+        self.assertIn("all threads of mpv share the measured CPU, but only the main thread of dlex-play", told)
         self.assertIsNone(held.fairness(results_frame.rows(runs[:1])))
 
     def test_cpu_time_outside_the_policy_is_reported(self):

@@ -147,9 +147,9 @@ class Report(Command):
         (self.batch / RUN / "result.json").write_text('{"version": 1, "job"')
         ran = self.run_command("report", "batch")
         self.assertEqual(ran.returncode, 0)
-        self.assertIn(f"batch/{RUN}/result.json is torn", ran.stdout)
+        self.assertIn(f"batch/{RUN}/result.json is incomplete", ran.stdout)
         self.assertIn("11 done, 6 failed, 1 not run yet", ran.stdout)
-        self.assertIn(f"batch/{RUN}/result.json is torn", (self.batch / "report.html").read_text())
+        self.assertIn(f"batch/{RUN}/result.json is incomplete", (self.batch / "report.html").read_text())
 
     def test_results_of_different_machines_are_not_combined(self):
         self.change(self.batch, RUN, lambda result: result.update(machine="another"))
@@ -363,7 +363,7 @@ class Compare(Command):
         self.assertIn("cbs: medians, 5 runs each, and B/A with 95 % intervals", told)
         self.assertRegex(told, r"  A-V s.d., ms +1,843 +905 +0\.491 \(0\.4\d+\.\.0\.5\d+\) +less")
         flat = " ".join(told.split())
-        self.assertIn("6 figures: 2 less in B, 2 noise (these runs cannot tell A and B apart), 2 the same in every run.", flat)
+        self.assertIn("6 figures: 2 less in B, 2 noise (these runs cannot distinguish A and B), 2 the same in every run.", flat)
 
     def test_two_runs_are_too_few_for_a_verdict(self):
         _content, figures = self.figures("batch", "batch")
@@ -375,7 +375,7 @@ class Compare(Command):
             self.change(other, path.parent.name, lambda result: result.update(machine="another"))
         status, told = self.refusal("compare", "batch", "other")
         self.assertEqual(status, 1)
-        self.assertIn("other is of another; --mixed compares nevertheless", told)
+        self.assertIn("other is from another; --mixed compares them nevertheless", told)
         self.assertIn("dlex_slack", self.done("compare", "batch", "other", "--mixed"))
 
     def test_machines_of_mixed_batches_are_compared_separately(self):
@@ -394,7 +394,7 @@ class Compare(Command):
         Report.mixed(self, other, "m1")
         content, figures = self.figures("batch", "other", "--mixed")
         self.assertEqual({section for section, _workload, _figure in figures}, {"cbs on m1"})
-        self.assertIn("Only A has results of machine m2: they are left out.", content["notes"])
+        self.assertIn("Only A has results of machine m2: these results are left out.", content["notes"])
         self.mixed_other(other)
         _content, figures = self.figures("batch", "other", "--mixed")
         self.assertEqual({section for section, _workload, _figure in figures}, {"cbs, m1 to m3", "cbs, m2 to m3"})

@@ -228,7 +228,7 @@ class Page(unittest.TestCase):
         names = [it["name"] for it in self.traces("timeline-plot")]
         self.assertIn("lag behind the first picture, seen from outside", names)
         self.assertFalse([name for name in names if name.startswith(("decode", "A-V"))])
-        self.assertIn("; 2 of the others before the first one shown", self.one("#timeline-facts").text)
+        self.assertIn("; 2 of the others came before the first shown picture", self.one("#timeline-facts").text)
 
     def test_line_of_a_timeline_has_a_gap_where_nothing_was_seen(self):
         self.open_timeline(SEEN_RUN)

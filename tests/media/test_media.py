@@ -126,7 +126,7 @@ class Refusing(Case):
     def test_unknown_clip_and_bad_options_are_refused(self):
         self.expect_refusal(self.make("no_such_clip"), 1, "no_such_clip", "--list")
         self.expect_refusal(self.make("--nonsense"), 1, "--nonsense")
-        self.expect_refusal(self.make(), 1, "no clip is named")
+        self.expect_refusal(self.make(), 1, "no clip is given")
 
     def test_missing_film_is_reported_with_its_page_and_checksum(self):
         self.clip()
@@ -138,7 +138,7 @@ class Refusing(Case):
         self.clip()
         (self.dir / "bbb_trailer_720p.mp4").write_text("not the film")
         self.expect_refusal(
-            self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the trailer"
+            self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the required trailer"
         )
 
     def test_unwritable_cache_is_refused(self):

@@ -12,10 +12,10 @@ from ..parser import Parser
 def report_parser() -> Parser:
     parser = Parser(
         prog="dlex bench report",
-        description="Makes one HTML page of a batch's results, finished or not, that needs nothing but a browser, and "
-        "the same figures as .csv and .json beside it.",
+        description="Makes one HTML page from the results of a batch, even if the batch is not finished. The page needs only a "
+        "browser. The same figures are written beside it as .csv and .json.",
     )
-    parser.add_argument("folder", type=Path, metavar="DIR", help="what `dlex bench run -o DIR` has filled")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the folder that was given to `dlex bench run -o`")
     parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="the page (DIR/report.html)")
     return parser
 
@@ -29,13 +29,13 @@ def run_report(arguments: argparse.Namespace) -> None:
 def compare_parser() -> Parser:
     parser = Parser(
         prog="dlex bench compare",
-        description="Compares two batches setting by setting: the ratios of their medians B/A with bootstrap "
+        description="Compares two batches setting by setting. Shows the ratios of their medians, B/A, with bootstrap "
         "confidence intervals, and which differences are noise.",
     )
     parser.add_argument("a", type=Path, metavar="A", help="the results to compare with")
     parser.add_argument("b", type=Path, metavar="B", help="the results to judge")
-    parser.add_argument("--json", action="store_true", help="for programs")
-    parser.add_argument("--mixed", action="store_true", help="compare although the machines differ")
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--mixed", action="store_true", help="compare even if the machines differ")
     return parser
 
 

@@ -29,7 +29,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 SCRIPTS = ("theme.js", "tables.js", "plots.js", "front.js", "panels.js", "record.js", "timeline.js", "dialog.js")
 
 
-ABOUT = "Playback beside other work: which pictures were dropped, and how far the others were from their sound."
+ABOUT = "Playback beside other work: how many pictures were dropped, and how far the others were from the sound."
 NAMES = {metric.key: metric.label for metric in (*FRONT, DROPS_COUNT)}
 
 

@@ -16,15 +16,15 @@ DEFAULT_OUT = Path("build/peers")
 def peers_parser() -> Parser:
     parser = Parser(
         prog="dlex bench peers",
-        description="Measures dlex-play, mplayer, mpv and ffplay from outside: the same clip beside the same load, "
-        "under a reservation, under a CPU quota and under ordinary scheduling. Shows a table of each, what the goals "
-        "are and which hold, and makes the report. Wants an otherwise idle machine, for hours; goes on where it was "
-        "interrupted.",
+        description="Measures dlex-play, mplayer, mpv and ffplay from outside, with the same clip beside the same load: "
+        "under a reservation, under a CPU quota and under ordinary scheduling. Shows a table for each, then the goals and "
+        "which of them hold, and makes the report. Needs an otherwise idle machine for hours. After an interruption, the "
+        "same command continues.",
     )
-    parser.add_argument("--quick", action="store_true", help="10 s of the clip, 2 repetitions: to see that it works")
-    parser.add_argument("--reps", metavar="N", help="repetitions, in place of 5")
-    parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="jobs so named; may be repeated")
-    parser.add_argument("-o", "--out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"results ({DEFAULT_OUT})")
+    parser.add_argument("--quick", action="store_true", help="10 s of the clip, 2 repetitions, to check that it works")
+    parser.add_argument("--reps", metavar="N", help="number of repetitions instead of 5")
+    parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="only jobs that match; may be repeated")
+    parser.add_argument("-o", "--out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"results folder ({DEFAULT_OUT})")
     return parser
 
 

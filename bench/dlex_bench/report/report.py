@@ -26,7 +26,7 @@ def report(folder: Path, out: Path | None) -> None:
     target = out or folder / "report.html"
     if target.suffix in TABLES:
         other = target.with_suffix(".html")
-        raise LabError(f"{target} is where a table goes; name the page, for example {other}", EXIT_SETUP)
+        raise LabError(f"{target} would be one of the tables; name the page, for example {other}", EXIT_SETUP)
     parts, found = sections(batch), meaning(batch)
     content = json_content(batch, parts, found)
     try:
@@ -34,7 +34,7 @@ def report(folder: Path, out: Path | None) -> None:
         write_whole(target.with_suffix(".json"), json_text(content, indent=2) + "\n")
         write_whole(target, page(batch, parts, found, pack_all(folder, batch.rows)))
     except OSError as cause:
-        raise LabError(f"{target} cannot be written ({cause.strerror}); choose another by -o", EXIT_SETUP) from cause
+        raise LabError(f"{target} cannot be written ({cause.strerror}); choose another file with -o", EXIT_SETUP) from cause
     console = Console()
     for sentence in batch.torn:
         tell(console, f"left out: {sentence}")
