@@ -203,7 +203,7 @@ class BesideRtApp(Place):
         told = [result_line(run) for run in runs]
         self.assertEqual([("unknown" in line, "vo-next" in line) for line in told], [(False, False), (True, True)])
         facts = dict(batch_facts(Batch(self.batch, rows(runs))))
-        self.assertTrue(facts["unknown threads"].startswith("mpv vo-next: what these threads do is not known here"))
+        self.assertTrue(facts["unknown threads"].startswith("mpv vo-next: the laboratory does not know these threads"))
         self.assertNotIn("unknown threads", dict(batch_facts(Batch(self.batch, rows(runs[:1])))))
 
     def test_second_machine_measures_its_own_loops(self):
