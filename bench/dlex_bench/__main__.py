@@ -31,34 +31,34 @@ from .report.cli import compare_parser, peers_parser, report_parser, run_compare
 def demo_parser() -> Parser:
     parser = Parser(
         prog="dlex demo",
-        description="Plays a film with each drop policy on one busy CPU and compares them. Wants an otherwise idle "
+        description="Plays a film with each drop policy on one busy CPU and compares them. Needs an otherwise idle "
         "machine.",
     )
-    parser.add_argument("--quick", action="store_true", help="under 2 minutes in place of 6; shorter plays")
-    parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="results (build/demo)")
+    parser.add_argument("--quick", action="store_true", help="shorter plays: under 2 minutes instead of 6")
+    parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="folder for the results (build/demo)")
     parser.add_argument("--clip", type=Path, metavar="FILE", help="play this film")
-    parser.add_argument("--start", type=float, metavar="SECONDS", help="begin there")
+    parser.add_argument("--start", type=float, metavar="SECONDS", help="position in the film at which to begin")
     return parser
 
 
 def repair_parser() -> Parser:
     return Parser(
         prog="dlex bench repair",
-        description="Sets back what runs that were killed (kill -9) have changed on this machine: CPU sets and quotas. Every "
-        "run does so itself before it starts. Run it as root.",
+        description="Restores what killed runs (kill -9) have changed on this machine: CPU sets and quotas. Every run also does "
+        "this before it starts. Run this command as root.",
     )
 
 
 def observe_check_parser() -> Parser:
     parser = Parser(
         prog="dlex bench observe-check",
-        description="Plays a stamped clip in dlex-play and watches it from outside: whether both records name the same "
-        "pictures, and how far their times and A-V differ. Wants an otherwise idle machine.",
+        description="Plays a stamped clip in dlex-play and observes it from outside. Reports whether both records have the same "
+        "shown pictures, and how far their times and A-V differ. Needs an otherwise idle machine.",
     )
     parser.add_argument("--out", "-o", type=Path, default=Path("build/observe-check"), metavar="DIR",
-                        help="records; must not exist (build/observe-check)")
+                        help="a new folder for the records (build/observe-check)")
     parser.add_argument("--clip", default="stamped_small", metavar="RECIPE", help="a stamped clip of media/ (stamped_small)")
-    parser.add_argument("--reps", type=int, default=3, metavar="N", help="runs (3)")
+    parser.add_argument("--reps", type=int, default=3, metavar="N", help="number of runs (3)")
     return parser
 
 
@@ -72,7 +72,7 @@ def run_repair(_arguments: argparse.Namespace) -> None:
     from .machine.journal import repair
 
     mended = repair()
-    print(f"set back what was left by: {', '.join(mended)}" if mended else "nothing to repair")
+    print(f"restored what these runs had changed: {', '.join(mended)}" if mended else "nothing to repair")
 
 
 def run_observe_check(arguments: argparse.Namespace) -> None:
@@ -120,7 +120,7 @@ def main(argv: list[str]) -> int:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return error.code
     except Interrupted:
-        print(f"{parser.prog}: ended by a signal; everything that it had started is ended too", file=sys.stderr)
+        print(f"{parser.prog}: ended by a signal; all processes that it had started have ended too", file=sys.stderr)
         return EXIT_SIGNAL
     return 0
 

@@ -49,7 +49,7 @@ def medians_table(
     columns: Sequence[Column] = COLUMNS,
 ) -> Table:
     wide = width >= WIDE
-    below = ", the least and the greatest below" if wide and repetitions > 1 else ""
+    below = ", minimum and maximum below" if wide and repetitions > 1 else ""
     table = titled_table(f"{_runs(repetitions)}{below}; A-V > 0: the video is late")
     table.add_column(subject, no_wrap=True)
     for heading, _key, _form in columns:

@@ -26,7 +26,7 @@ FRAME = {0: True, 1: False, BLOCKS - 2: False, BLOCKS - 1: True}  # white or bla
 DARK_BELOW, BRIGHT_FROM = 96, 160
 LOOKING_S = 20.0
 # Why a clip's pictures need numbers, and what else can be done.
-JOBS = "it is seen from outside; choose a clip with numbers, such as stamped_small, or observe: inside"
+JOBS = "it is observed from outside; choose a clip with numbers, such as stamped_small, or observe: inside"
 CALIBRATION = "the calibrated budget is found; choose a clip with numbers, such as stamped_small, or a budget in ms"
 
 
@@ -109,16 +109,16 @@ def _check_presence(place: Place, clip: Clip, base: Path, refuse: Refuse) -> Non
         return
     path = base / clip.file
     if not path.is_file():
-        what = "is no file" if path.exists() else "is not there"
-        raise refuse((*place, "file"), f"is {clip.file}, which {what}; name a film, from the agenda's folder")
+        what = "is not a file" if path.exists() else "does not exist"
+        raise refuse((*place, "file"), f"is {clip.file}, which {what}; name a film, relative to the agenda's folder")
 
 
 def _check_recipes(place: Place, clip: Clip, root: Path, refuse: Refuse) -> None:
     for where, name in _recipe_names(place, clip):
         known = read_recipes(root)
         if name not in known:
-            advice = nearest(name, list(known)) or "; `media/make --list` names those that there are"
-            raise refuse(where, f"is {name}, which media/ has no recipe of{advice}")
+            advice = nearest(name, list(known)) or "; `media/make --list` lists all recipes"
+            raise refuse(where, f"is {name}, but media/ has no such recipe{advice}")
 
 
 def _check_sources(place: Place, clip: Clip, root: Path, refuse: Refuse) -> None:
@@ -145,7 +145,7 @@ def _made(place: Place, clip: Clip) -> Iterator[tuple[Place, Clip | MadeClip]]:
 
 
 def _check_view(place: Place, clip: Clip, folders: ClipFolders, cpus: Collection[int], who: str, refuse: Refuse) -> None:
-    without = f"whose pictures have no numbers, by which {who}"
+    without = f"whose pictures have no numbers; by these numbers {who}"
     if clip.file is not None:
         if _has_stamp(folders.base / clip.file, cpus) is False:
             raise refuse((*place, "file"), f"is {clip.file}, {without}")
@@ -160,9 +160,9 @@ def _check_view(place: Place, clip: Clip, folders: ClipFolders, cpus: Collection
 
 def _no_pair(recipes: dict[str, Recipe], name: str, unstamped: str) -> str | None:
     if is_stamped(recipes[unstamped]):
-        return "whose pictures have numbers as well; name the same film without"
+        return "whose pictures have numbers as well; name the same film without numbers"
     if what := difference_of(recipes[name], recipes[unstamped]):
-        return f"of another {what} than {name}; name the same film without numbers"
+        return f"which has another {what} than {name}; name the same film without numbers"
     return None
 
 

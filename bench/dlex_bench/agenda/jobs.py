@@ -90,7 +90,7 @@ def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> li
         for workload in plays(agenda, combination)
     ]
     if not settings:
-        raise LabError("the agenda's sections exclude every workload; look at their `only`", EXIT_SETUP)
+        raise LabError("the agenda's sections exclude every workload; check their `only`", EXIT_SETUP)
     rounds = max(setting.repetitions for setting in settings)
     return [
         replace(setting.job, id=f"{setting.job.id}-r{number}", repetition=number)
@@ -109,7 +109,7 @@ def select(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:
         if any(fnmatch.fnmatchcase(name, pattern) for name in (job.id, setting_name_of(job)) for pattern in patterns)
     ]
     if not chosen:
-        raise LabError(f"no job is named by {' or '.join(patterns)}; `plan` lists their names", EXIT_SETUP)
+        raise LabError(f"no job matches {' or '.join(patterns)}; `plan` lists the jobs", EXIT_SETUP)
     return chosen
 
 
@@ -223,5 +223,5 @@ def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -
 
 def _observe(wanted: str, player: str, name: str) -> str:
     if wanted == "inside" and player != OURS:
-        raise LabError(f"{name}: only dlex-play has a record of its own; {player} wants observe: outside", EXIT_SETUP)
+        raise LabError(f"{name}: only dlex-play writes its own record; use observe: outside for {player}", EXIT_SETUP)
     return wanted

@@ -35,11 +35,11 @@ class CheckOptions:
 
 def check_agreement(options: CheckOptions) -> None:
     if options.reps < 1:
-        raise LabError(f"--reps={options.reps} would compare nothing; give 1 or more", EXIT_SETUP)
+        raise LabError(f"--reps={options.reps} would compare nothing; use 1 or more", EXIT_SETUP)
     try:
         options.out.mkdir(parents=True)
     except OSError as cause:
-        raise LabError(f"{options.out} cannot be made ({cause.strerror}); name another folder by --out", EXIT_SETUP) from cause
+        raise LabError(f"{options.out} cannot be made ({cause.strerror}); name another folder with --out", EXIT_SETUP) from cause
     context = Context(options.root, options.out)
     rows = []
     for repetition in range(1, options.reps + 1):
@@ -97,10 +97,10 @@ def _tell(rows: Sequence[RunEntry], options: CheckOptions) -> None:
         table.add_row(str(number), *counts, _range(row["shown_ms"]), _range(row["skew_ms"]), f"{row['cpu_fraction']:.1%}")
     console = Console()
     console.print(table)
-    console.print("missed: pictures that stood longer than the longest time between two looks, and were not seen. It must be 0.")
+    console.print("missed: pictures that stood longer than the longest time between two looks but were not seen. It must be 0.")
     console.print(f"All figures: {options.out / SUMMARY}", soft_wrap=True)
     if any(row["missed"] or row["only_outside"] for row in rows):
-        raise LabError("observer and player do not name the same pictures; the records in --out show which")
+        raise LabError("observer and player report different shown pictures; the records in --out show which")
 
 
 def _range(quantiles: Mapping[str, float] | None) -> str:

@@ -85,16 +85,16 @@ def _claims() -> list[_Claim]:
     base_demand, dlex_demand = (demand(BASE),), (demand(DLEX),)
     short, long = "rtapp-1", "rtapp-2"
     claims = [
-        _Claim("late", starved, "mplayer's video is late by some 85 ms on average (here: by more than 40, a picture there)",
+        _Claim("late", starved, "mplayer's video is late by about 85 ms on average (here: by more than 40 ms)",
                _above(BASE, "skew_ms_mean", PICTURE_MS, "ms"), base_demand),
-        _Claim("unsteady", starved, "mplayer's A-V varies by ± 200 ms within a run (here: by more than 100)",
+        _Claim("unsteady", starved, "mplayer's A-V varies by ± 200 ms within a run (here: by more than 100 ms)",
                _above(BASE, "skew_ms_sd", UNSTEADY_MS, "ms"), base_demand),
         # Not for the calibrated budget: that budget is the one with which this claim holds.
         _Claim("drops", ("other", "cbs15"), "mplayer drops 44 or 45 of 812 pictures (here: more than half that share)",
                _above(BASE, "drops_fraction", MANY_DROPS, ""), base_demand),
         _Claim("near_perfect", served, "mplayer plays nearly perfectly: A-V of 1 ms, 2 to 3 drops (here: within 10 ms)",
                _below(BASE, "skew_ms_abs_mean", NEAR_MS, "ms"), base_demand),
-        _Claim("few_drops", served, "mplayer reaches no more than 10 dropped pictures of 812",
+        _Claim("few_drops", served, "mplayer drops at most 10 of 812 pictures",
                _below(BASE, "drops_fraction", FEW_DROPS, ""), base_demand),
         _Claim("rtapp_suffers", ("other",), "rt-app's short task misses deadlines in every run",
                _every(BASE, f"{short}.slack_us.min", "least slack of the short task, us", lambda us: us < 0), base_demand),
@@ -103,7 +103,7 @@ def _claims() -> list[_Claim]:
                (waiting(BASE),)),
         _Claim("isolated", reserved, "the short task misses no deadline in any run with mplayer",
                _every(BASE, f"{short}.missed", "missed periods", lambda missed: missed == 0), (isolation(BASE, short),)),
-        _Claim("isolated_dlex", reserved, "nor with mplayer-dlex",
+        _Claim("isolated_dlex", reserved, "the short task misses no deadline in any run with mplayer-dlex",
                _every(DLEX, f"{short}.missed", "missed periods", lambda missed: missed == 0), (isolation(DLEX, short),)),
         _Claim("slow_task", reserved, "rt-app's long task never misses",
                _every(BASE, f"{long}.missed", "missed periods", lambda missed: missed == 0), (isolation(BASE, long),)),
@@ -120,14 +120,14 @@ def _claims() -> list[_Claim]:
         claims += [
             _Claim("fewer_drops", (section,), f"mplayer-dlex drops fewer pictures ({drops:.3f} of mplayer's)",
                    _less("dropped", 1.0), lost),
-            _Claim("fewer_drops_as_much", (section,), f"and as few as {drops:.3f} of mplayer's",
+            _Claim("fewer_drops_as_much", (section,), f"mplayer-dlex drops at most {drops:.3f} of mplayer's pictures",
                    _less("dropped", drops), lost),
             _Claim("smaller_rmse", (section,), f"mplayer-dlex changes the pictures less (RMSE -{1 - rmse:.1%})",
                    _less("rmse_q16_sum", 1.0), changed),
-            _Claim("smaller_rmse_as_much", (section,), f"and by as much: RMSE {rmse:.3f} of mplayer's",
+            _Claim("smaller_rmse_as_much", (section,), f"mplayer-dlex's RMSE is at most {rmse:.3f} of mplayer's",
                    _less("rmse_q16_sum", rmse), changed),
         ]
-    claims.append(_Claim("few_drops_dlex", served, "mplayer-dlex stays below 5 dropped pictures of 812",
+    claims.append(_Claim("few_drops_dlex", served, "mplayer-dlex drops fewer than 5 of 812 pictures",
                          _below(DLEX, "drops_fraction", 5 / FRAMES, ""), (losses(DLEX), *dlex_demand)))
     return claims
 
@@ -171,7 +171,7 @@ def _every(workload: str, key: str, what: str, holds: Callable[[float], bool]) -
         known = [run for run in runs.get(workload, []) if run.value(key) is not None]
         found = values((run for run in known if run.load_held), key)
         lost = len(known) - len(found)
-        left_out = f"; left out {lost} of {len(known)} runs, as rt-app's jobs were not as long as stated" if lost else ""
+        left_out = f"; left out {lost} of {len(known)} runs, because rt-app's jobs did not have the stated length" if lost else ""
         if not found:
             return Verdict(OPEN, f"{workload} has no such figure here{left_out}")
         kept = sum(map(holds, found))
@@ -213,7 +213,7 @@ def _place_ratio(found: Comparison, ratio: float) -> str:
 
 def _told_comparison(ours: str, found: Comparison) -> str:
     if found.ratio is None:
-        return f"{ours} less {BASE}: {told(found.difference, '')}"
+        return f"{ours} minus {BASE}: {told(found.difference, '')}"
     return f"{ours} / {BASE}: {told(found.ratio, '')}"
 
 

@@ -104,12 +104,12 @@ def calibrate_load(
     )
     share = BESIDE_OTHERS * share_for(costs_s, result.frame_s, AIM * setup.length_s)
     _require_load_possible(share, result.demand_alone)
-    say(f"    alone, decoding takes {result.demand_alone:.1%} of the CPU; first try: leave the player {share:.1%}")
+    say(f"    alone, decoding takes {result.demand_alone:.1%} of the CPU; the first try leaves the player {share:.1%}")
     for number in range(1, max_tries + EXTRA_TRIES + 1):
         share = min(max(share, SHARE_MIN), SHARE_MAX)
         nice = NICE_BESIDE_OTHERS if any(known.timed_out for known in result.tries) else NICE
         result.tries.append(_try(setup, folder / f"try-{number}", share, nice, result.ns_per_loop, tick))
-        say(f"    with {share:.1%} left, {_told(result.tries[-1])} (wanted: {AIM:.0%})")
+        say(f"    with {share:.1%} left, {_told(result.tries[-1])} (aim: {AIM:.0%})")
         share = share_to_try(result.tries, costs_s, result.frame_s, setup.length_s)
         if enough(result.tries, share, max_tries, late=time.monotonic() - begun > limit_s):
             break
@@ -193,9 +193,9 @@ def _conclude(result: Calibration, share: float) -> None:
     nearest = min(ended, key=lambda known: abs(known.off))
     result.share, result.nice, result.missed_by = nearest.share, nearest.nice, nearest.off
     result.missed = (
-        f"The load could not be set as wanted: in the nearest of {len(result.tries)} tries the player without drops ended "
-        f"{nearest.end_late_fraction:.0%} of the played time late, {AIM:.0%} was wanted (load average {load_average()}). "
-        "The policies are compared under that load; close other programs for one like the README's."
+        f"The load did not reach its aim: in the nearest of {len(result.tries)} tries the player without drops ended "
+        f"{nearest.end_late_fraction:.0%} of the played time late, the aim was {AIM:.0%} (load average {load_average()}). "
+        "The policies are compared under that load; for a load like the README's, close other programs."
     )
 
 
@@ -207,11 +207,11 @@ def _require_load_possible(share: float, demand: float) -> None:
     """
     if share > SEEMING * SHARE_MAX:
         raise LabError(
-            f"the clip needs {demand:.0%} of this CPU, more than rt-app's two tasks leave; the demo wants a faster "
-            "machine or, by --clip=FILE, a film that is easier to decode"
+            f"the clip needs {demand:.0%} of this CPU, more than rt-app's two tasks leave; use a faster machine "
+            "or, with --clip=FILE, a film that is easier to decode"
         )
     if share < SHARE_MIN:
         raise LabError(
             f"the clip needs only {demand:.1%} of this CPU, too little to be disturbed; give a film that is harder to "
-            "decode by --clip=FILE"
+            "decode with --clip=FILE"
         )

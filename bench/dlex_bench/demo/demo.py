@@ -143,7 +143,7 @@ def _setup(options: DemoOptions, size: DemoSize, console: Console) -> Setup:
 def _clip(options: DemoOptions, console: Console) -> tuple[Path, float]:
     if options.clip:
         if not options.clip.is_file():
-            raise LabError(f"there is no file {options.clip}; name a film by --clip=FILE", EXIT_SETUP)
+            raise LabError(f"there is no file {options.clip}; name a film with --clip=FILE", EXIT_SETUP)
         return options.clip.resolve(), 0.0
     film = TRAILER if film_is_here() else MADE_CLIP
     tell(console, f"clip: {film.about}")
@@ -156,11 +156,11 @@ def _announce(console: Console, setup: Setup, size: DemoSize) -> None:
     tell(
         console,
         f"{setup.length_s:g} s of it {size.repetitions} times each with {policies}: CPU {setup.cpu}, player at nice "
-        f"19 beside rt-app ({tasks}) and a third task; null sinks (an ideal screen and sound card, nothing to see or "
-        f"hear), no privileges. This takes about {spoken_time(size.plan_s)}.",
+        f"19 beside rt-app ({tasks}) and a third task; null sinks (an ideal screen and sound card without output), "
+        f"no privileges. This takes about {spoken_time(size.plan_s)}.",
     )
     if setup.cpu in setup.driver_cpus:
-        tell(console, "There is only one CPU: this program shares it with what it measures.")
+        tell(console, "There is only one CPU, so this program shares it with the measured player.")
 
 
 def _calibrate(setup: Setup, folder: Path, size: DemoSize, teller: Teller) -> Calibration:
@@ -238,9 +238,9 @@ class Results:
     def _title(self, shown: Sequence[Run]) -> str:
         clip = self.setup.clip.stem.split("-")[0]
         drawn = [found.index(run) + 1 for found, run in zip(self.runs.values(), shown, strict=True)]
-        share = f"with {self.calibration.share:.1%} of a CPU left to the player"
+        share = f"with {self.calibration.share:.1%} of a CPU left for the player"
         if self.calibration.missed:
-            share = "on a CPU whose load could not be set"
+            share = "on a CPU whose load did not reach its aim"
         return (
             f"{clip}: every picture, {share}; {drawn_repetitions(drawn, self.size.repetitions)}"
         )

@@ -38,7 +38,7 @@ def calibrated_budget_ms(batch: Path, machine: str, period_ms: float) -> float:
     found = read_calibration(batch, machine)
     if not found or found.get("budget_ms") is None:
         raise LabError(
-            f"the job's budget is the calibrated one, and {_file_of(batch, machine)} tells none; call `dlex-bench calibrate`",
+            f"the job needs the calibrated budget, but {_file_of(batch, machine)} has none; call `dlex-bench calibrate`",
             EXIT_SETUP,
         )
     return float(found["budget_ms"]) * period_ms / float(found["period_ms"])

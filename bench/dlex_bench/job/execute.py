@@ -54,7 +54,7 @@ def execute(job: Job, directory: Path, context: Context) -> dict[str, Any]:
     except OSError as cause:
         if no_space_left(cause):  # the callers report which disk is full
             raise
-        reason = f"{cause.filename or directory}: {cause.strerror or cause}; see to it, then retry the job"
+        reason = f"{cause.filename or directory}: {cause.strerror or cause}; correct this, then retry the job"
         result |= {"status": "failed", "reason": reason}
     result["wall_s"] = round(time.monotonic() - begun, 3)
     return result

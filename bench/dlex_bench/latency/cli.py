@@ -17,8 +17,8 @@ LONGEST_US = 1_000_000
 def latency_parser() -> Parser:
     parser = Parser(
         prog="dlex bench latency",
-        description="Measures how late violations of deadlines and WCETs are noticed, over their duration, the "
-        "scheduling policy and the background load, as the paper behind libdlex did. Wants an otherwise idle machine.",
+        description="Measures how late violations of deadlines and WCETs are noticed, depending on their duration, the "
+        "scheduling policy and the background load, as in the paper behind libdlex. Needs an otherwise idle machine.",
     )
     add_latency_options(parser)
     return parser
@@ -38,14 +38,14 @@ def add_latency_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path("build/latency"),
         metavar="DIR",
-        help="results, and parts (build/latency)",
+        help="folder for the results and the finished parts (build/latency)",
     )
     add("--policies", type=_some_of(POLICIES), default=POLICIES, metavar="LIST", help=",".join(POLICIES))
     add("--loads", type=_loads, default=tuple(LOADS), metavar="LIST", help=",".join(map(str, LOADS)))
     add("--kinds", type=_some_of(KINDS), default=KINDS, metavar="LIST", help=",".join(KINDS))
-    add("--step", dest="step_us", type=_duration, metavar="MS", help="of durations (0.5)")
-    add("--longest", dest="most_us", type=_duration, metavar="MS", help="of durations (100)")
-    add("--samples", type=_count, metavar="N", help="of each duration (10)")
+    add("--step", dest="step_us", type=_duration, metavar="MS", help="step between durations (0.5)")
+    add("--longest", dest="most_us", type=_duration, metavar="MS", help="longest duration (100)")
+    add("--samples", type=_count, metavar="N", help="samples of each duration (10)")
 
 
 def complete_latency_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
@@ -62,7 +62,7 @@ def _some_of(names: Collection[str]) -> Callable[[str], tuple[str, ...]]:
         asked = tuple(dict.fromkeys(text.split(",")))
         for name in asked:
             if name not in names:
-                raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(names)}")
+                raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(names)}")
         return asked
 
     return parse
@@ -79,12 +79,12 @@ def _duration(text: str) -> int:
         duration_us = 0
     if not LEAST_US <= duration_us <= LONGEST_US:
         raise argparse.ArgumentTypeError(
-            f"'{text}' is no time from {LEAST_US / 1e3:g} to {LONGEST_US / 1e3:g} ms"
+            f"'{text}' is not a time from {LEAST_US / 1e3:g} to {LONGEST_US / 1e3:g} ms"
         )
     return duration_us
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 1000")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to 1000")
     return int(text)

@@ -57,7 +57,7 @@ def latency(options: LatencyOptions) -> None:
         for sentence in refused.values():
             tell(console, sentence)
         if not admitted:
-            raise LabError("this account may run none of these policies; add other to --policies=")
+            raise LabError("this account may use none of these policies; add other to --policies=")
         Experiment(console, program, store, plan, admitted).run()
         curves = read_curves(store, plan)
         write_latency_json(options.out / LATENCY, plan, curves, refused)
@@ -97,7 +97,7 @@ def refusals(program: Path, policies: Sequence[str]) -> dict[str, str]:
         help_line = (
             f"; to allow it: sudo setcap cap_sys_nice+ep {program}" if "not permitted" in words else ""
         )
-        refused[policy] = f"skipped: policy {policy}, since {words}{help_line}"
+        refused[policy] = f"skipped: policy {policy}, because {words}{help_line}"
     return refused
 
 
@@ -129,14 +129,14 @@ class Experiment:
         durations = self.plan.durations_us
         kinds = " and ".join("WCETs" if kind == "wcet" else "deadlines" for kind in self.plan.kinds)
         loads = ", ".join(map(str, self.plan.loads))
-        resumed = f" {len(done)} parts are done already." if done else ""
+        resumed = f" {len(done)} parts are already done." if done else ""
         end = time.strftime("%H:%M", time.localtime(time.time() + plan_s))
         tell(
             self.console,
             f"{kinds} of {len(durations)} durations from {durations[0] / 1e3:g} to {durations[-1] / 1e3:g} ms, "
             f"{self.plan.samples} samples each, under {', '.join(self.policies)}, beside {loads} tasks of stress (at "
             f"the ordinary policy; nothing is pinned to a CPU).{resumed} This takes about {spoken_time(plan_s)}, until "
-            f"{end}; ended before, it can be gone on with by the same command.",
+            f"{end}. If it is interrupted, the same command continues it.",
         )
 
     def _run_cells(self, cells: Sequence[Cell], teller: Teller) -> None:
@@ -156,7 +156,7 @@ class Experiment:
             said, told = _communicate(process, limit_s, teller)
         if process.returncode != 0 or not is_record(said, len(order)):
             words = told.strip().removeprefix("dlex-bench-cell: ") or f"status {process.returncode}"
-            raise LabError(f"{cell.about}: {words}; try again to go on from here")
+            raise LabError(f"{cell.about}: {words}; repeat the command to continue from here")
         return said
 
 

@@ -54,7 +54,7 @@ class CellStore:
         if self.out.exists() and not self.out.is_dir():
             raise _refusal(f"{self.out} is not a directory")
         if self.records.exists() and not (self.out / PLAN).exists():
-            raise _refusal(f"{self.out} holds records that are not this experiment's")
+            raise _refusal(f"{self.out} holds records of something else")
         self.records.mkdir(parents=True, exist_ok=True)
 
     def _claim(self, plan: LatencyPlan) -> None:
@@ -68,7 +68,7 @@ class CellStore:
         except ValueError:
             found = None
         if found != wanted:
-            raise _refusal(f"{self.out} holds an experiment with other options or of another machine")
+            raise _refusal(f"{self.out} holds an experiment with other options or from another machine")
 
     def done(self) -> frozenset[str]:
         return frozenset(path.stem for path in self.records.glob("*.csv"))
@@ -94,7 +94,7 @@ def is_record(text: str, count: int) -> bool:
 
 
 def _refusal(reason: str) -> LabError:
-    return LabError(f"{reason}; choose another by --out=", EXIT_SETUP)
+    return LabError(f"{reason}; choose another folder with --out=", EXIT_SETUP)
 
 
 def _machine() -> dict[str, Any]:

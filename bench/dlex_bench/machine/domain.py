@@ -87,7 +87,7 @@ def own_cpu(cpu: int, period_ms: float = 0) -> Iterator[Domain]:
         yield Domain(cpu, others)  # the whole machine is the domain
         return
     hierarchy = require_controller("cpuset", "the policy deadline")
-    taken = "another run has given a CPU a domain of its own; wait until it has ended"
+    taken = "another run has given a CPU its own domain; wait until that run has ended"
     with journal("domain", taken) as steps:
         settle_s = LINGERING_PERIODS * max(period_ms, LONGEST_PERIOD_MS) / 1000
         yield _admitting(hierarchy, steps, settle_s, cpu, others)
@@ -107,7 +107,7 @@ def _admitting(hierarchy: Hierarchy, steps: Journal, settle_s: float, cpu: int, 
                 steps.settle(settle_s)
         except OSError as cause:
             raise LabError(
-                f"CPU {cpu} cannot be given a domain of its own ({cause.filename}: {cause.strerror}); use the policies other, "
+                f"CPU {cpu} cannot get its own domain ({cause.filename}: {cause.strerror}); use the policies other, "
                 "fifo and rr",
                 EXIT_SETUP,
             ) from cause
@@ -115,7 +115,7 @@ def _admitting(hierarchy: Hierarchy, steps: Journal, settle_s: float, cpu: int, 
         if not code:
             return domain
     raise LabError(
-        f"CPU {cpu} did not become a domain of its own ({os.strerror(code)}): this is a container, or another program "
+        f"CPU {cpu} did not get its own domain ({os.strerror(code)}): this is a container, or another program "
         "divides the CPUs; use the policies other, fifo and rr",
         EXIT_SETUP,
     )

@@ -38,8 +38,8 @@ def only_measurement(cpus: Collection[int], waiting: Say | None = None) -> Itera
     with contextlib.ExitStack() as stack:
         while not _held(stack, NAME):
             if not waiting:
-                raise LabError(f"{_reason()}; wait until that has ended (--wait)", EXIT_SETUP)
-            waiting(f"waiting until that has ended: {_reason()}")
+                raise LabError(f"{_reason()}; wait until that has ended, or use --wait", EXIT_SETUP)
+            waiting(f"waiting: {_reason()}")
             waiting = _silent
             time.sleep(WAITING_S)
         _held(stack, f"{NAME} {spell_cpus(cpus)} {os.getpid()} {_pid_space()}")
@@ -57,7 +57,7 @@ def only_one(what: str) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / f"{what}.lock").open("w")
     except OSError as cause:
-        raise LabError(f"{folder} cannot be written ({cause.strerror}); set DLEX_CACHE", EXIT_SETUP) from cause
+        raise LabError(f"{folder} cannot be written ({cause.strerror}); set DLEX_CACHE to another folder", EXIT_SETUP) from cause
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,8 +86,8 @@ def _reason() -> str:
     known = [words for words in _names() if words[0] == NAME and len(words) == 4]
     cpus, pid, space = known[0][1:] if known else ("", "", "")
     what = f"CPU {cpus}" if cpus.isdecimal() else f"the CPUs {cpus}" if cpus else "this machine"
-    who = f"process {pid}" if space == _pid_space() else "a process elsewhere" if known else "another process"
-    return f"{what} {'are' if ',' in cpus else 'is'} being measured by {who}, and there is one measurement at a time on a machine"
+    who = f"process {pid}" if space == _pid_space() else "a process in another PID namespace" if known else "another process"
+    return f"{what} {'are' if ',' in cpus else 'is'} being measured by {who}; a machine allows one measurement at a time"
 
 
 def _names() -> Iterator[list[str]]:

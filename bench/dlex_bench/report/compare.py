@@ -27,9 +27,9 @@ from .metrics import COMPARED, Metric, number
 VERDICTS = {
     "less": "less in B",
     "more": "more in B",
-    "noise": "noise (these runs cannot tell A and B apart)",
+    "noise": "noise (these runs cannot distinguish A and B)",
     "same": "the same in every run",
-    "too few runs": "of too few runs to tell",
+    "too few runs": "with too few runs for a verdict",
 }
 # Two jobs of one name are the same experiment if these fields are equal.
 SAME = ("player", "player_params", "sched", "load", "clip", "observe")
@@ -64,7 +64,7 @@ def compare_batches(a_folder: Path, b_folder: Path, *, as_json: bool, mixed: boo
         _refuse_other_machine(a, b)
     lines = list(compared(a, b))
     if not lines:
-        raise LabError(f"{a_folder} and {b_folder} have no setting in common that both have played; see their agendas")
+        raise LabError(f"{a_folder} and {b_folder} have no setting in common that both have played; compare their agendas")
     notes = list(other_differences(a, b))
     if as_json:
         content = {"a": str(a_folder), "b": str(b_folder), "notes": notes, "figures": [_entry(it) for it in lines]}
@@ -82,8 +82,8 @@ def _refuse_other_machine(a: Batch, b: Batch) -> None:
     of_a, of_b = ({one.machine for one in batch.rows} for batch in (a, b))
     if of_a == of_b and len(of_a) == 1:
         return
-    told = " and ".join(f"{batch.folder} is of {', '.join(sorted(of))}" for batch, of in ((a, of_a), (b, of_b)))
-    raise LabError(f"the machines are not one and the same: {told}; --mixed compares nevertheless", EXIT_SETUP)
+    told = " and ".join(f"{batch.folder} is from {', '.join(sorted(of))}" for batch, of in ((a, of_a), (b, of_b)))
+    raise LabError(f"the results come from different machines: {told}; --mixed compares them nevertheless", EXIT_SETUP)
 
 
 def compared(a: Batch, b: Batch) -> Iterator[ComparedFigure]:
@@ -117,12 +117,12 @@ def other_differences(a: Batch, b: Batch) -> Iterator[str]:
     """Yields a sentence for each other difference between the batches, because it may explain the figures."""
     commits = [", ".join(dict.fromkeys(str(one.result.get("commit")) for one in batch.rows)) for batch in (a, b)]
     if commits[0] != commits[1]:
-        yield f"A is of commit {commits[0]}, B of {commits[1]}."
+        yield f"A was measured with commit {commits[0]}, B with {commits[1]}."
     machines = [_by_machine(batch) for batch in (a, b)]
     if set(machines[0]) & set(machines[1]):
         for name, one, other in (("A", *machines), ("B", *reversed(machines))):
             if alone := [machine for machine in one if machine not in other]:
-                yield f"Only {name} has results of machine {', '.join(alone)}: they are left out."
+                yield f"Only {name} has results of machine {', '.join(alone)}: these results are left out."
     for where, rows_a, rows_b in machine_pairs(a, b):
         of_a, of_b = by_setting(rows_a), by_setting(rows_b)
         for setting in (it for it in of_a if it in of_b):
@@ -171,7 +171,7 @@ def _counted(lines: Sequence[ComparedFigure]) -> str:
     """Returns a summary of the tables, for readers who stop there."""
     words = Counter(it.verdict for it in lines)
     told = [f"{words[word]} {what}" for word, what in VERDICTS.items() if words[word]]
-    chance = " An interval misses the true value once in 20 times: a few of so many seem to differ by chance."
+    chance = " An interval misses the true value in 1 of 20 cases, so some of these figures seem to differ by chance."
     judged = sum(words[word] for word in ("less", "more", "noise"))
     return f"{len(lines)} figures: {', '.join(told)}.{chance if judged >= 20 else ''} A-V > 0: the video is late."
 

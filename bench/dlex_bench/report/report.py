@@ -36,7 +36,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 # They run in this order.
 SCRIPTS = ("theme.js", "tables.js", "plots.js", "front.js", "panels.js", "record.js", "timeline.js", "dialog.js")
 
-ABOUT = "Playback beside other work: which pictures were dropped, and how far the others were from their sound."
+ABOUT = "Playback beside other work: how many pictures were dropped, and how far the others were from the sound."
 NAMES = {metric.key: metric.label for metric in (*FRONT, DROPS_COUNT)}
 
 
@@ -45,7 +45,7 @@ def report(folder: Path, out: Path | None) -> None:
     target = out or folder / "report.html"
     if target.suffix in TABLES:
         other = target.with_suffix(".html")
-        raise LabError(f"{target} is where a table goes; name the page, for example {other}", EXIT_SETUP)
+        raise LabError(f"{target} would be one of the tables; name the page, for example {other}", EXIT_SETUP)
     parts, found = section_summaries(batch), meaning_of(batch)
     content = json_content(batch, parts, found)
     try:
@@ -53,7 +53,7 @@ def report(folder: Path, out: Path | None) -> None:
         write_whole(target.with_suffix(".json"), json_text(content, indent=2) + "\n")
         write_whole(target, page(batch, parts, found, pack_all(folder, batch.rows)))
     except OSError as cause:
-        raise LabError(f"{target} cannot be written ({cause.strerror}); choose another by -o", EXIT_SETUP) from cause
+        raise LabError(f"{target} cannot be written ({cause.strerror}); choose another file with -o", EXIT_SETUP) from cause
     console = Console()
     for sentence in batch.torn:
         tell(console, f"left out: {sentence}")

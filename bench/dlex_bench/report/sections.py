@@ -172,7 +172,7 @@ def _clip(one: Row) -> str:
     return name + (f", from {start:g} s" if start else "") + (f", {length:g} s" if length else "")
 
 
-SOURCES = {"monitor": "the sound's own clicks", "status": "what the player says", "own": "the player's own record"}
+SOURCES = {"monitor": "the tones in the sound", "status": "the player's status line", "own": "the player's own record"}
 
 
 def _view(one: Row) -> str:

@@ -53,7 +53,7 @@ TOLD_ELSEWHERE = (*LESS_TELLING, "cpu_ms_per_frame_outside")
 def show_standings(console: Console, out: Path) -> list[Row]:
     found = rows(open_results(out).results().values())
     if not any(row.done for row in found):
-        raise LabError(f"no job in {out} was done; see their reasons by `plan`")
+        raise LabError(f"no job in {out} was done; `plan` shows the reasons")
     for where, of_one in machines_apart(found).items():
         settings = by_setting(of_one)
         for section in sections(of_one):
@@ -141,7 +141,7 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
     paper = seed_ratios()
     known = any(it.found.difference.known for it in found)
     told = "95 % intervals below; ~: noise" if known else "too few runs for intervals"
-    table = titled_table(f"{section}: ratios of medians, less is better; {told}; + or -: a difference")
+    table = titled_table(f"{section}: ratios of medians, below 1 is better; {told}; + or -: a difference")
     table.add_column("policy / reference", no_wrap=True)
     for key, name in AXIS_NAMES.items():
         heading = f"{name}\npaper {paper[key]:.3f}" if key in paper else name
@@ -157,7 +157,7 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
 
 def worse_table(section: str, found: Goal) -> Table:
     """Makes the table of the figures in which our policies are worse than each peer."""
-    table = titled_table(f"{section}: where a policy of ours is worse than the player, by medians")
+    table = titled_table(f"{section}: figures in which our policies are worse than each player, by medians")
     table.add_column("player", no_wrap=True)
     for ours in found.worse_in:
         table.add_column(ours)

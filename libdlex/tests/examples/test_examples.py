@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The examples of libdlex say what they should, and build as their Makefile says.
+"""Tests that the examples of libdlex print what they should, and that their Makefile builds them.
 
-Not covered: how many frames, starts or parts they manage, which is up to the machine.
+Not covered: how many frames, starts or parts they process, which depends on the machine.
 """
 
 import os
@@ -27,13 +27,13 @@ class Examples(unittest.TestCase):
             f"{outcomes.count('D')} past their deadline (D)",
         )
         self.assertIn(".", outcomes)
-        # Too much for its WCET; on a busy machine its deadline may come first.
+        # These frames exceed their WCET. On a busy machine their deadline may come first.
         self.assertNotIn(".", outcomes[4::10])
-        # Its data comes too late, and waiting costs no CPU time.
+        # The data of these frames comes too late. Waiting costs no CPU time, so only the deadline is violated.
         self.assertEqual(outcomes[8::10], "DDDDD")
         self.assertTrue(kept.startswith(f"{50 - outcomes.count('.')} times the picture before stayed;"), kept)
 
-    def test_what_was_made_in_a_protected_section_is_given_back_once(self):
+    def test_tables_made_in_a_protected_section_are_freed_once(self):
         *rounds, balance = output_of("protected_allocation").splitlines()
         made, given_back = re.fullmatch(r"(\d+) tables made, (\d+) given back", balance).groups()
         self.assertEqual(made, given_back)
@@ -45,7 +45,7 @@ class Examples(unittest.TestCase):
             self.check_chain(*map(int, re.search(r"longest chain (\d+), of starts up to (\d+)$", line).groups()))
 
     def check_chain(self, longest, starts):
-        """Of all starts up to 2^k the longest chain is known; the interrupted round lies between two of them."""
+        """Checks a chain against the known longest chains of all starts up to 2^k, and of the interrupted round."""
         known = [(0, 0), (1, 1), (9, 20), (97, 119), (871, 179), (6171, 262), (77031, 351), (837799, 525)]
         at_least = max(length for start, length in known if start <= starts)
         self.assertGreaterEqual(longest, at_least)
@@ -61,7 +61,7 @@ class Examples(unittest.TestCase):
 
     @unittest.skipUnless("EXAMPLES_BUILD" in os.environ, "a library with a sanitizer is not for the Makefile")
     @unittest.skipUnless(shutil.which("make") and shutil.which("pkg-config"), "needs make and pkg-config")
-    def test_makefile_builds_them_with_what_pkg_config_says(self):
+    def test_makefile_builds_the_examples_with_the_flags_of_pkg_config(self):
         build = Path(os.environ["EXAMPLES_BUILD"])
         env = dict(os.environ)
         env["PKG_CONFIG_PATH"] = str(build / "meson-uninstalled")

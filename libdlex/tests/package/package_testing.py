@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of the library as a package share: a prefix with an installed libdlex, made from the folder libdlex by
-Meson in a directory that goes with the process, and programs compiled against it. Nothing here needs a network."""
+"""Holds what the tests of the library as a package share.
+
+Meson installs the folder libdlex into a prefix, and programs are compiled against that. The prefix is in a
+directory that is removed when the process ends. Nothing here needs a network.
+"""
 
 import atexit
 import functools
@@ -14,7 +17,7 @@ from pathlib import Path
 
 SOURCE = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]
 EXIT_SKIPPED = 77
-# Long against a loaded machine: these limits end what hangs, and measure nothing.
+# The limit is long even for a loaded machine: it only ends a command that hangs.
 COMMAND_LIMIT_S = 300
 STRICT = ("-Wall", "-Wextra", "-Werror")
 
@@ -27,7 +30,7 @@ def workshop():
 
 
 def need(tool):
-    """The path of a tool, or the test is skipped."""
+    """Returns the path of a tool. If the tool is missing, skips the test."""
     path = shutil.which(tool)
     if not path:
         raise unittest.SkipTest(f"{tool} is not installed")
@@ -35,7 +38,7 @@ def need(tool):
 
 
 def compilers(*names):
-    """Those of the compilers named that are installed; none at all skips the test."""
+    """Returns the named compilers that are installed. If there are none, skips the test."""
     there = [name for name in names if shutil.which(name)]
     if not there:
         raise unittest.SkipTest(f"none of these compilers is installed: {', '.join(names)}")
@@ -43,7 +46,7 @@ def compilers(*names):
 
 
 def run(*command, expect=0, cwd=None, **changes):
-    """What the command said on both streams. It must end with the exit code expected (None: any)."""
+    """Returns the command's output on both streams. Fails if the exit code is not `expect` (None: any code)."""
     done = subprocess.run([str(word) for word in command], cwd=cwd, env=os.environ | changes, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=COMMAND_LIMIT_S, check=False)
@@ -74,7 +77,7 @@ class Prefix:
         return run(need("pkg-config"), *wanted, package, **self.environment).split()
 
     def compile(self, compiler, source, program, *options, static=False, package="dlex"):
-        """Makes a program as the manual says; static: with no shared library at all."""
+        """Compiles a program as the manual says. `static`: without any shared library."""
         wanted = ("--cflags", "--libs", "--static") if static else ("--cflags", "--libs")
         run(compiler, *options, *(("-static",) if static else ()), source, "-o", program,
             *self.flags(*wanted, package=package))
@@ -101,14 +104,14 @@ class Case(unittest.TestCase):
 
 
 def programs_of_readme():
-    """The C programs in the quick start."""
+    """Returns the C programs in the quick start."""
     text = (SOURCE / "README.md").read_text(encoding="utf-8")
     blocks = [part.split("\n```", 1)[0] for part in text.split("```c\n")[1:]]
     return [block + "\n" for block in blocks if "int main(" in block]
 
 
 def main():
-    """As unittest.main; a run that was skipped altogether says so to Meson, with the reason as its last line."""
+    """Runs the tests like unittest.main. If all were skipped, Meson gets this status, and the reason is the last line."""
     result = unittest.main(module="__main__", argv=sys.argv[:1], verbosity=2, exit=False).result
     if not result.wasSuccessful():
         sys.exit(1)

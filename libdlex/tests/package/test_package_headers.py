@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every public header compiles alone, in the dialects that users have, with their strictest warnings; and a C++ program
-runs. Not here: older compilers than those installed.
+"""Tests that every public header compiles alone, in all usual dialects with strict warnings, and that a C++ program runs.
+
+Not covered: compilers older than the installed ones.
 
 Run as: python3 test_package_headers.py LIBDLEX
 """
@@ -20,28 +21,28 @@ def public_headers(pattern="**/*.h"):
 
 
 def compile_alone(compiler, dialect, header, source, *options, **expected):
-    # Twice, for its include guard.
+    # The second #include tests the include guard.
     source.write_text(f"#include <{header}>\n#include <{header}>\nint main(void) {{ return 0; }}\n", encoding="utf-8")
     return run(compiler, *dialect, *STRICT, "-Wpedantic", "-fsyntax-only", *options, f"-I{installed().include}", source,
                **expected)
 
 
 class Alone(Case):
-    def test_in_c(self):
+    def test_every_header_compiles_alone_in_c(self):
         for compiler in compilers("gcc", "clang"):
             for dialect in C_DIALECTS:
                 for header in public_headers():
                     with self.subTest(compiler=compiler, dialect=dialect[0], header=str(header)):
                         compile_alone(compiler, dialect, header, self.dir / "alone.c")
 
-    def test_in_cxx(self):
+    def test_every_header_compiles_alone_in_cxx(self):
         for compiler in compilers("g++", "clang++"):
             for dialect in CXX_DIALECTS:
                 for header in public_headers("dlex/*.h"):
                     with self.subTest(compiler=compiler, dialect=dialect[0], header=str(header)):
                         compile_alone(compiler, dialect, header, self.dir / "alone.cc")
 
-    def test_other_compilers_are_told_what_is_needed(self):
+    def test_unsupported_compiler_gets_an_error_that_says_what_is_needed(self):
         for compiler in compilers("gcc", "clang"):
             for header in public_headers("dlex/*.h"):
                 with self.subTest(compiler=compiler, header=str(header)):
@@ -49,8 +50,8 @@ class Alone(Case):
                                          expect=1)
                     self.assertIn("compile with gcc or clang", said)
 
-    def test_strict_c_without_posix_is_told_what_is_needed(self):
-        # A macro that comes after the first header of the system changes nothing any more.
+    def test_strict_c_without_posix_gets_an_error_that_says_what_is_needed(self):
+        # A macro that is defined after the first system header has no effect.
         for before in ("", "#include <stdio.h>\n", "#include <stdio.h>\n#define _GNU_SOURCE\n",
                        f"#include <stdio.h>\n#define {POSIX[2:].replace('=', ' ')}\n"):
             source = self.write("late.c", f"{before}#include <dlex/dlex.h>\nint main(void) {{ return 0; }}\n")
@@ -62,9 +63,9 @@ class Alone(Case):
 
 
 class Macros(Case):
-    """Constructs, used: that headers compile alone says nothing of what their macros make."""
+    """Tests that use every construct, because a header that compiles alone does not expand its macros."""
 
-    def test_a_program_that_uses_every_construct_is_strict_c11(self):
+    def test_program_that_uses_every_construct_compiles_as_strict_c(self):
         source = self.write("constructs.c", PROGRAM.read_text(encoding="utf-8"))
         for compiler in compilers("gcc", "clang"):
             for dialect in C_DIALECTS:
@@ -73,7 +74,7 @@ class Macros(Case):
                                                   "-Wpedantic", "-Wshadow", "-Wstrict-prototypes")
                     installed().run(program)
 
-    def test_the_same_program_compiles_to_be_measured(self):
+    def test_program_that_uses_every_construct_compiles_in_benchmark_mode(self):
         source = self.write("measured.c", PROGRAM.read_text(encoding="utf-8"))
         for compiler, path in (("gcc", source), ("clang", source), ("g++", PROGRAM), ("clang++", PROGRAM)):
             if compiler in compilers("gcc", "clang", "g++", "clang++"):
@@ -82,7 +83,7 @@ class Macros(Case):
                         run(compiler, *dialect, *STRICT, "-Wpedantic", "-DDLEX_BENCHMARK", "-fsyntax-only",
                             f"-I{installed().include}", path)
 
-    def test_the_same_program_runs_in_cxx(self):
+    def test_program_that_uses_every_construct_runs_in_cxx(self):
         for compiler in compilers("g++", "clang++"):
             for dialect in CXX_DIALECTS:
                 with self.subTest(compiler=compiler, dialect=dialect[0]):

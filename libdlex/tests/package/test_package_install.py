@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The installed library as its users meet it: by pkg-config, as a Meson dependency, as a subproject. Not here: what
-the programs of a distribution do to it (strip, multiarch directories).
+"""Tests the installed library in the ways in which users take it: pkg-config, a Meson dependency, a Meson subproject.
+
+Not covered: what the tools of a distribution change (strip, multiarch directories).
 
 Run as: python3 test_package_install.py LIBDLEX
 """
@@ -48,7 +49,7 @@ class Files(Case):
         theirs = {path.relative_to(installed().include) for path in installed().include.rglob("*.h")}
         self.assertEqual(ours, theirs)
 
-    def test_the_version_is_that_of_the_project(self):
+    def test_installed_version_is_the_projects_version(self):
         introspected = run(need("meson"), "introspect", "--projectinfo", SOURCE / "meson.build")
         version = installed().flags("--modversion")[0]
         self.assertIn(f'"version": "{version}"', introspected)
@@ -58,7 +59,7 @@ class Files(Case):
         number = major * 10000 + minor * 100 + patch
         self.assertEqual(installed().run(program), f"{version} {version} {number}\n")
 
-    def test_nothing_is_installed_but_the_library(self):
+    def test_only_the_library_is_installed(self):
         places = {path.relative_to(installed().dir).parts[:2] for path in installed().dir.rglob("*") if path.is_file()}
         allowed = {("include", "dlex"), ("share", "man"), ("share", "doc"), ("lib", "pkgconfig")}
         rest = {"/".join(place) for place in places - allowed}
@@ -86,10 +87,10 @@ class Meson(Case):
     def test_dependency_is_found_by_pkg_config(self):
         self.assertRegex(self.build(**installed().environment), r"dependency dlex found: YES")
 
-    def test_subproject_serves_a_plain_dependency_and_brings_neither_player_nor_tests(self):
+    def test_subproject_provides_a_plain_dependency_without_player_and_tests(self):
         self.build_with_subproject("dependency('dlex')")
 
-    def test_subproject_serves_a_named_variable(self):
+    def test_subproject_provides_a_named_variable(self):
         self.build_with_subproject("dependency('dlex', fallback: ['dlex', 'dlex_dep'], "
                                    "default_options: ['tests=disabled'])")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Each public name has a manual page; the pages are well-formed, refer to pages that exist, and what they show as a
-whole program compiles, runs and ends with success. Not here: whether they are true, which only readers find.
+"""Tests that each public name has a manual page, and that the pages are well-formed and refer to existing pages.
+
+Every whole program in a page must compile and succeed. Not covered: whether the pages are true.
 
 Run as: python3 test_package_man_pages.py LIBDLEX
 """
@@ -14,7 +15,7 @@ COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"', re.DOTALL)
 
 
 def pages():
-    """Text by file name, of all pages, aliases included."""
+    """Returns the text of all pages by file name, including aliases."""
     return {path.name: path.read_text(encoding="utf-8") for path in installed().man.glob("man*/*")}
 
 
@@ -54,7 +55,7 @@ class Names(Case):
                 names = re.findall(r"[\w-]+", plain(section(pages()[f"{page}.3"], "NAME").split("\\-")[0]))
                 self.assertIn(name.rsplit(".", 1)[0], names, f"in NAME of {page}(3)")
 
-    def test_references_among_our_pages_lead_somewhere(self):
+    def test_references_between_our_pages_have_a_target(self):
         for name, text in whole_pages().items():
             for page, number in re.findall(r"\b((?:dlex|oml)[\w-]*)\s*\((\d)\)", re.sub(r'[" ]*\\-', "-", text)):
                 self.assertIn(f"{page}.{number}", pages().keys(), f"in {name}")
@@ -69,15 +70,15 @@ class Form(Case):
             for title in wanted:
                 self.assertTrue(section(text, title), f"{name} has no section {title}")
 
-    def test_mandoc_has_no_complaint(self):
+    def test_mandoc_reports_no_warning(self):
         mandoc = need("mandoc")
         for path in sorted(installed().man.glob("man*/*")):
             if path.name in whole_pages():
-                # STYLE and below are opinions; dates and references to system pages depend on the machine.
+                # Messages of level STYLE and below are opinions, or depend on the machine (dates, system pages).
                 with self.subTest(page=path.name):
                     self.assertEqual(run(mandoc, "-T", "lint", "-W", "warning", path), "")
 
-    def test_groff_has_no_complaint(self):
+    def test_groff_reports_no_warning(self):
         groff = need("groff")
         if run(groff, "-man", "-z", "/dev/null", expect=None):
             self.skipTest("this groff has no man macros")
@@ -97,7 +98,7 @@ class Examples(Case):
             if name.startswith("dlex_") and section(text, "EXAMPLES"):
                 self.assertTrue(programs(section(text, "EXAMPLES")), f"{name} has none")
 
-    def test_programs_compile_run_and_succeed(self):
+    def test_example_programs_compile_and_succeed(self):
         tried = 0
         for name, text in sorted(whole_pages().items()):
             for number, program in enumerate(programs(text)):

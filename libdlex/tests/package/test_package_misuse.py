@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Misuse of the constructs does not compile where the language can see to that, and else aborts with file and line.
+"""Tests that misuse of the constructs does not compile if the language allows this check, and else aborts with file and line.
 
 Run as: python3 test_package_misuse.py LIBDLEX
 """
@@ -15,7 +15,7 @@ CXX = {"g++": "-std=gnu++17", "clang++": "-std=gnu++17"}
 
 
 class Compiling(Case):
-    """Each body stands in a function with the parameters int ms, int64_t ns, double seconds."""
+    """Tests that compile a body inside a function with the parameters int ms, int64_t ns, double s."""
 
     def check(self, body, *words, languages=C | CXX, options=(), header="dlex/dlex.h"):
         text = f"#include <{header}>\nvoid f(int ms, int64_t ns, double s);\n" \
@@ -28,45 +28,45 @@ class Compiling(Case):
                 for word in words:
                     self.assertIn(word, said)
 
-    def test_handler_without_dlex_handle(self):
+    def test_handler_without_dlex_handle_is_an_error(self):
         for body in ("dlex_try { } dlex_when(dlex_exception) { } dlex_end",
                      "dlex_try_within_rel(ns) { } dlex_when_any { } dlex_end",
-                     # Around it there is one, which does not count.
+                     # The dlex_handle of the outer construct does not count.
                      "dlex_try { } dlex_handle dlex_when_any { dlex_try { } dlex_when_any { } dlex_end } dlex_end"):
             self.check(body, "dlex_when_must_stand_after_dlex_handle")
 
-    def test_finally_after_the_handlers(self):
+    def test_finally_after_the_handlers_is_an_error(self):
         for body in ("dlex_try { } dlex_handle dlex_when_any { } dlex_finally { } dlex_end",
                      "dlex_try { } dlex_handle dlex_finally { } dlex_end"):
             self.check(body, "before_dlex_handle", languages=C)
             self.check(body, "dlex_finally must stand before dlex_handle", languages=CXX)
 
-    def test_second_finally(self):
+    def test_second_finally_is_an_error(self):
         self.check("dlex_try { } dlex_finally { } dlex_finally { } dlex_end", "redefinition", "may_stand_once")
 
-    def test_dlex_return_with_clang_in_cxx(self):
+    def test_dlex_return_with_clang_in_cxx_is_an_error(self):
         for body in ("dlex_try { dlex_return_void(); } dlex_end", "dlex_try { dlex_return(ms); } dlex_end"):
             self.check(body, "does not work with clang in C++", languages={"clang++": "-std=gnu++17"})
 
-    def test_time_of_the_compatible_header_that_is_no_integer(self):
+    def test_non_integer_time_in_the_compatible_header_is_an_error(self):
         self.check("oml_try_within_rel(s) { } oml_end", "error", header="oml_exceptions.h")
         for time in ("12000", "ns", "(short)12", "(unsigned char)12", "((struct timespec){ 0, 1 })"):
             self.check(f"oml_try_within_rel({time}) {{ }} oml_end", header="oml_exceptions.h")
 
-    def test_computed_time_that_is_narrow(self):
+    def test_computed_time_of_a_narrow_type_is_an_error(self):
         for body in ("dlex_try_within_rel(ms * 1000 * 1000) { } dlex_end", "dlex_try_within_wcet(ms) { } dlex_end",
                      "dlex_try_within_abs(ms) { } dlex_end", "dlex_try_within_rel_cooperative(ms) { } dlex_end"):
             self.check(body, "DLEX_MS")
             self.check(body, "DLEX_MS", options=["-DDLEX_BENCHMARK", "-O2"])
 
-    def test_constant_that_overflowed(self):
+    def test_overflowed_constant_is_reported(self):
         for body in ("dlex_try_within_rel(3 * 1000 * 1000 * 1000) { } dlex_end",
                      "dlex_try_within_rel(5 * 1000 * 1000 * 1000) { } dlex_end"):
             self.check(body, "overflow", languages={"gcc": "-std=gnu11", "g++": "-std=gnu++17"})
             self.check(body, "overflow", languages={"clang": "-std=gnu11", "clang++": "-std=gnu++17"},
                        options=["-Werror"])
 
-    def test_what_is_right_compiles_without_a_warning(self):
+    def test_correct_code_compiles_without_a_warning(self):
         c_only = ["-Wc++-compat", "-Wdeclaration-after-statement", "-Wbad-function-cast"]
         for time in ("12 * 1000 * 1000", "0", "-1", "ns", "s", "0.5e9", "DLEX_MS(ms)", "DLEX_US(250)", "DLEX_S(0.5)",
                      "DLEX_S(3)", "INT64_MAX", "ms ? ns : 0"):
@@ -78,7 +78,7 @@ class Compiling(Case):
 
 
 class Leaving(Case):
-    """Past a finally part, in code that is compiled to be unwound."""
+    """Tests on leaving a body past its finally part, in code that is compiled for unwinding."""
 
     def programs(self):
         c = [(compiler, self.write("unwinding.c", UNWINDING.read_text(encoding="utf-8")), C[compiler], "-fexceptions")
@@ -100,7 +100,7 @@ class Leaving(Case):
             if compiler.endswith("++"):
                 self.check_abort(program, "throw")
 
-    def test_the_end_of_a_thread_does_not(self):
+    def test_end_of_a_thread_does_not_abort(self):
         for compiler, program in self.programs():
             for way in ("pthread_exit", "cancel"):
                 self.assertEqual(installed().run(program, way), "end\n")

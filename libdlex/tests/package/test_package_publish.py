@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The anytime idiom keeps its results with dlex_publish, whatever the compiler makes of the loop, and loses them without.
+"""Tests that the anytime idiom keeps its results with dlex_publish at every optimisation level, and loses some without it.
 
 Run as: python3 test_package_publish.py LIBDLEX
 """
@@ -18,13 +18,13 @@ class Publish(Case):
         said = run("sh", "-c", '"$0"; echo "status $?"', program, **installed().environment)
         return int(said.rsplit("status ", 1)[1])
 
-    def test_published_stores_stay(self):
+    def test_published_stores_are_kept(self):
         for compiler in compilers("gcc", "clang"):
             for level in LEVELS:
                 with self.subTest(compiler=compiler, level=level):
                     self.assertEqual(self.status(compiler, level), 0)
 
-    def test_some_compiler_loses_stores_that_are_not_published(self):
+    def test_some_compiler_loses_unpublished_stores(self):
         lost = [(compiler, level) for compiler in compilers("gcc", "clang") for level in LEVELS
                 if self.status(compiler, level, "-DPUBLISH()=") != 0]
         self.assertTrue(lost)

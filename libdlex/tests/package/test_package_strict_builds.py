@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The library builds without a warning with each compiler, C standard, and with NDEBUG, and the quick start runs with
-each. Not here: its tests in all those builds.
+"""Tests that the library builds without a warning with each compiler, each C standard and NDEBUG, and runs the quick start.
+
+Not covered: the library's own tests in all these builds.
 
 Run as: python3 test_package_strict_builds.py LIBDLEX
 """
@@ -24,10 +25,10 @@ class Builds(Case):
                 program = prefix.compile(compiler, source, self.dir / "first", "-std=gnu11", *STRICT)
                 prefix.run(program)
 
-    def test_with_gcc(self):
+    def test_library_builds_with_gcc(self):
         self.check("gcc")
 
-    def test_with_clang(self):
+    def test_library_builds_with_clang(self):
         self.check("clang")
 
 

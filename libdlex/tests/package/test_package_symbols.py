@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Nothing of ours takes a name that a program may want for itself: every symbol and every macro has a prefix. Not here:
-names of struct members and of enumerators that no macro is made of.
+"""Tests that every symbol and every macro of the library has its prefix, so that no name collides with a program's own.
+
+Not covered: names of struct members, and of enumerators without a macro.
 
 Run as: python3 test_package_symbols.py LIBDLEX
 """
@@ -9,7 +10,7 @@ import re
 
 from package_testing import Case, compilers, installed, main, need, run
 
-# The compatibility part has the names of the library that it stands in for.
+# The compatibility part has the names of the library that it replaces.
 SYMBOL = re.compile(r"_?(dlex_|oml_)")
 MACRO = re.compile(r"dlex_|DLEX_")
 MODES = (("gcc", "c", "gnu11"), ("clang", "c", "gnu11"), ("g++", "c++", "gnu++17"), ("clang++", "c++", "gnu++17"))
@@ -25,15 +26,15 @@ class Symbols(Case):
         self.assertIn("dlex_throw_", symbols)
         self.assertEqual({name for name in symbols if not SYMBOL.match(name)}, set())
 
-    def test_exported_by_the_shared_library(self):
+    def test_exported_symbols_of_the_shared_library_have_the_prefix(self):
         self.check(symbols_of("libdlex.so", "-D"))
 
-    def test_exported_are_only_those_that_a_header_names(self):
+    def test_only_symbols_named_in_a_header_are_exported(self):
         headers = "".join(path.read_text(encoding="utf-8") for path in installed().include.rglob("*.h"))
         unknown = {name for name in symbols_of("libdlex.so", "-D") if not re.search(rf"\b{name}\b", headers)}
         self.assertEqual(unknown, set())
 
-    def test_global_in_the_static_library(self):
+    def test_global_symbols_of_the_static_library_have_the_prefix(self):
         self.check(symbols_of("libdlex.a", "-g"))
 
 
@@ -44,7 +45,7 @@ class Macros(Case):
         said = run(compiler, f"-std={standard}", "-x", language, "-dM", "-E", f"-I{installed().include}", source)
         return {line.split()[1].split("(")[0] for line in said.splitlines() if line.startswith("#define")}
 
-    def test_of_the_headers(self):
+    def test_macros_of_the_headers_have_the_prefix(self):
         ours = sorted((installed().include / "dlex").glob("*.h"))
         text = "".join(path.read_text(encoding="utf-8") for path in ours)
         system = sorted(set(re.findall(r"^#\s*include <(?!dlex/)(.*)>", text, re.MULTILINE)))

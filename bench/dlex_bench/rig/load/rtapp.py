@@ -179,7 +179,7 @@ def measure_ns_per_loop(cpu: int, folder: Path, seconds: float = CALIBRATION_S) 
     fares = running.fares()
     works_us = {task: 1e3 * work_ms for task in TASKS if (work_ms := fares[task.name]["work_ms"])}
     if not works_us:
-        raise LabError("rt-app did not end a single job; try `rt-app` by hand")
+        raise LabError("rt-app did not finish a single job; try `rt-app` by hand")
     # Both tasks together, so that each counts by the time for which it was seen.
     taken = sum(work / task.period_us for task, work in works_us.items())
     return TOLD_NS_PER_LOOP * taken / sum(task.utilisation for task in works_us)

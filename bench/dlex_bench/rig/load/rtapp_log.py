@@ -55,7 +55,7 @@ def read_activations(path: Path) -> list[Activation]:
     try:
         return [Activation(*(int(row[column]) for column in (START, END, SLACK, PERIOD))) for row in lines]
     except (ValueError, IndexError) as cause:
-        raise LabError(f"{path} is no log of rt-app 1.0; install Debian's rt-app") from cause
+        raise LabError(f"{path} is not a log of rt-app 1.0; install Debian's rt-app") from cause
 
 
 def fare(activations: Sequence[Activation], window_us: tuple[float, float] | None = None) -> dict[str, Any]:

@@ -99,6 +99,6 @@ def never_played(name: str, last_words: str) -> str:
 
 def one_reservation_is_too_few(name: str) -> str:
     return (
-        f"{name} decodes and presents in threads of their own, which one reservation cannot hold; the policy quota "
-        "constrains it as a whole"
+        f"{name} decodes and presents in different threads, which one reservation cannot hold; use the policy quota, which "
+        "constrains the whole process"
     )

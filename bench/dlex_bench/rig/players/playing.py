@@ -34,7 +34,7 @@ def adapter_for(player: str, dlex_play: Path) -> Adapter:
     for adapter in adapters:
         if adapter.name == player:
             return adapter
-    raise LabError(f"{player!r} is no player known here; choose one of {', '.join(PLAYERS)}", EXIT_SETUP)
+    raise LabError(f"{player!r} is not a known player; choose one of {', '.join(PLAYERS)}", EXIT_SETUP)
 
 
 @dataclass
@@ -76,8 +76,8 @@ class Playing:
             wait_for(self.process, limit_s, look_and_tick, self.adapter.name, self.look)
         except TimedOut as cause:
             raise LabError(
-                f"{self.adapter.name} was given up after {limit_s:.0f} s, for a clip of {length_s:.0f} s; see what "
-                f"{log_of(self.out).name} says, and run the job again"
+                f"{self.adapter.name} did not end within {limit_s:.0f} s, for a clip of {length_s:.0f} s; see "
+                f"{log_of(self.out).name}, and run the job again"
             ) from cause
         tick()  # may know better why the player ended: a device has died
         if sentence := self.adapter.complaint(self.process.returncode, self.out):
