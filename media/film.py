@@ -32,7 +32,7 @@ def path():
         if place.is_file():
             if sha256_of(place) != checksum:
                 raise CannotMake(
-                    f"{place} is not the trailer that is wanted (SHA-256 {checksum}); replace it"
+                    f"{place} is not the expected trailer (SHA-256 {checksum}); replace it"
                 )
             return place
     raise CannotMake(
@@ -49,7 +49,7 @@ def _fetch(path):
             file.write(block)
     if sha256_of(path) != SHA256_OF_MOV:
         raise CannotMake(
-            f"what {URL} gave is not the trailer that is wanted (SHA-256 {SHA256_OF_MOV}); "
+            f"the file from {URL} is not the expected trailer (SHA-256 {SHA256_OF_MOV}); "
             f"see {PAGE}"
         )
 

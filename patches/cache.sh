@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by ./dlex and the programs beside it: where made things are kept, and how clean --cache recognises them.
+# Sourced by ./dlex and by the programs in this folder. Defines where dlex keeps what it makes, and how clean --cache
+# recognises it.
 #
-# $DLEX_CACHE may be any folder, also one with files of the user's own. Every folder that dlex makes in it therefore holds a
-# file with a fixed sentence and the folder's name; media/workshop.py writes the same one. Only a folder whose mark has its
-# own name is deleted. Folders without a mark may have been made before there were marks: they are deleted when they have
-# exactly the name that dlex gave and the contents that it put there.
+# $DLEX_CACHE may be any folder, also one with the user's own files. So every folder that dlex makes in it contains a mark:
+# a file with a fixed sentence and the folder's name (media/workshop.py writes the same file). Only a folder whose mark has
+# the folder's name is deleted. A folder without a mark may come from a version without marks. It is deleted if it has
+# exactly the name that dlex gave and the contents that dlex put there.
 cache=${DLEX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dlex}
 mark_file=.made-by-dlex
 mark_sentence='dlex made this folder; ./dlex clean --cache deletes it.'
@@ -15,7 +16,7 @@ wrap_value() { sed -n "s/^$1 = //p" "$root/subprojects/ffmpeg.wrap"; }
 # accepted_tarball FILE: whether it is a release of FFmpeg that the series is tested on.
 accepted_tarball() { grep -q "^$(sha256sum <"$1" | cut -d' ' -f1) " "$root/patches/tarballs"; }
 
-# mark FOLDER [NAME]: NAME is the one that it will be renamed to.
+# mark FOLDER [NAME]: writes the mark; NAME is the name to which FOLDER will be renamed.
 mark() { printf '%s\n%s\n' "$mark_sentence" "${2-${1##*/}}" >"$1/$mark_file"; }
 
 # marked_folder TEMPLATE: makes a folder as mktemp does, with its mark, and prints its path.
@@ -31,7 +32,7 @@ is_marked() {
         [ "$(head -c 300 "$1/$mark_file" | tr -d '\0')" = "$mark_sentence"$'\n'"${1##*/}" ]
 }
 
-# only_names FOLDER REGEX: whether all that is in it has such a name.
+# only_names FOLDER REGEX: whether the names of all entries match.
 only_names() { [ -z "$(find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | grep -vE "$2")" ]; }
 
 # Whether a version without marks made this folder.
@@ -48,7 +49,7 @@ is_unmarked_but_ours() {
     fi
 }
 
-# Clips in a folder without a mark: a clip lies beside its own checksum.
+# Deletes clips in a folder without a mark. A clip is recognised by the file beside it that contains its checksum.
 delete_unmarked_clips() {
     local sum clip name
     for sum in "$cache"/clips/*.sha256; do
@@ -80,7 +81,7 @@ clean_cache() {
     if [ -d "$cache" ]; then rmdir --ignore-fail-on-non-empty "$cache" 2>/dev/null || true; fi
 }
 
-# The copies of FFmpeg's source in this tree: Meson's, and the tarball; another file that lies there stays.
+# Deletes the copies of FFmpeg's source in this tree: Meson's, and the tarball. Other files there stay.
 clean_subprojects() {
     local place=$root/subprojects source tarball
     source=$(wrap_value directory)

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *argp_program_version = "dlex-play " DLEX_VERSION " (" DLEX_COMMIT ")";
+const char *argp_program_version = "dlex-play " PROGRAM_VERSION " (" DLEX_COMMIT ")";
 
 static const char doc[] =
-    "Plays files; on a loaded machine it abandons the decode of pictures that nobody will miss when their deadline "
-    "expires.\v"
-    "TIME is seconds or [HH:]MM:SS, with a fraction; 37ms and 200us are understood too.\n"
+    "Plays files. On a busy machine it aborts the decode of a picture when its deadline expires, if no other picture "
+    "refers to it.\v"
+    "TIME is a number of seconds or [HH:]MM:SS, and may have a fraction; 37ms and 200us are valid too.\n"
     "\n"
     "Keys: space or p pause, left and right seek 10 s, down and up seek 60 s, q or ESC quit.\n"
     "\n"
@@ -41,23 +41,23 @@ enum key {
 
 static const struct argp_option option_table[] = {
     {"drop", KEY_DROP, "POLICY", 0, "none, heuristic (mplayer's guess before each picture) or deadline (default)", 1},
-    {"deadline-rule", KEY_RULE, "RULE", 0, "paper (0.925 of a frame less 1 % of the lag) or slack (the time until the "
+    {"deadline-rule", KEY_RULE, "RULE", 0, "paper (0.925 of a frame minus 1 % of the lag) or slack (the time until the "
      "picture is due; default)", 1},
     {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack: the tolerance after the picture is due (50ms)", 1},
-    {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the part of the lag that shortens the deadline (0.01)", 1},
+    {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the deadline is shorter by this fraction of the lag (0.01)", 1},
     {"queue", KEY_QUEUE, "AMOUNT", 0, "decode ahead up to so many pictures (50), so much time (1.5s) or memory (128MiB), or "
      "auto: the least of 2 s, 256 MiB and an eighth of the available memory; 0: each picture just in time (default)", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
     {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the main thread, which decodes and presents: other, fifo:PRIORITY, "
      "rr:PRIORITY or deadline:RUNTIME/PERIOD (ms)", 3},
-    {"cpu", KEY_CPU, "N", 0, "the main thread runs on this CPU, all others elsewhere", 3},
+    {"cpu", KEY_CPU, "N", 0, "the main thread runs on this CPU, the others on the other CPUs", 3},
     {"start", KEY_START, "TIME", 0, "begin at TIME", 4},
-    {"length", KEY_LENGTH, "TIME", 0, "play TIME of it, then end", 4},
-    {"untimed", KEY_UNTIMED, NULL, 0, "as fast as possible and without sound; deadlines stay in force", 4},
+    {"length", KEY_LENGTH, "TIME", 0, "play for TIME, then end", 4},
+    {"untimed", KEY_UNTIMED, NULL, 0, "play as fast as possible and without sound; deadlines stay in force", 4},
     {"record", KEY_RECORD, "DIR", 0, "write run.json and frames.csv there (several files: DIR/1, DIR/2, ...)", 5},
     {"framemd5", KEY_FRAMEMD5, "FILE", 0, "write PTS and MD5 of each picture that is shown (- is standard output)", 5},
-    {"quiet", KEY_QUIET, NULL, 0, "no status line and no remarks, only errors", 5},
+    {"quiet", KEY_QUIET, NULL, 0, "print no status line and no messages except errors", 5},
     {0},
 };
 
@@ -98,7 +98,7 @@ static int64_t parse_time_ns(const char *arg, const char *option, struct argp_st
 {
     int64_t us = 0;
     if (av_parse_time(&us, arg, 1) < 0 || us < 0 || us > INT64_MAX / 4000)
-        argp_error(state, "--%s=%s is no time; write seconds, [HH:]MM:SS or e.g. 37ms", option, arg);
+        argp_error(state, "--%s=%s is not a time; write seconds, [HH:]MM:SS or e.g. 37ms", option, arg);
     return us * 1000;
 }
 
@@ -113,7 +113,7 @@ static int64_t parse_length_ns(const char *arg, struct argp_state *state)
 static const char *parse_path(const char *arg, const char *option, struct argp_state *state)
 {
     if (!*arg)
-        argp_error(state, "--%s= names nothing; write a path after it", option);
+        argp_error(state, "--%s= has no value; write a path after it", option);
     return arg;
 }
 
@@ -122,14 +122,14 @@ static double parse_gain(const char *arg, struct argp_state *state)
     char *end;
     const double gain = strtod(arg, &end);
     if (end == arg || *end || !isfinite(gain) || gain < 0 || gain > 100)
-        argp_error(state, "--deadline-gain=%s is no number from 0 to 100", arg);
+        argp_error(state, "--deadline-gain=%s is not a number from 0 to 100", arg);
     return gain;
 }
 
 static void parse_sched(struct placement *placement, const char *arg, struct argp_state *state)
 {
     if (thread_policy_parse(&placement->policy, arg))
-        argp_error(state, "--sched=%s is no policy; write other, fifo:5, rr:5 or deadline:15/40 (runtime/period in ms)", arg);
+        argp_error(state, "--sched=%s is not a policy; write other, fifo:5, rr:5 or deadline:15/40 (runtime/period in ms)", arg);
     placement->has_policy = true;
 }
 
@@ -144,7 +144,7 @@ static int parse_cpu(const char *arg, struct argp_state *state)
     char *end;
     const long cpu = strtol(arg, &end, 10);
     if (end == arg || *end || cpu < 0 || cpu >= CPU_SETSIZE)
-        argp_error(state, "--cpu=%s is no CPU; write its number, 0 being the first", arg);
+        argp_error(state, "--cpu=%s is not a CPU; write a number (the first CPU is 0)", arg);
     return (int)cpu;
 }
 

@@ -78,7 +78,7 @@ static enum playback_end judge_end(const struct session *session)
     if (session->stage.decoder && !session->audio && session->presenter.decode_errors)
         log_error("%s: no picture could be decoded; the file is damaged", path);
     else
-        log_error("%s: there is nothing in it that could be played; it is cut off or damaged", path);
+        log_error("%s: it contains nothing that can be played; it is truncated or damaged", path);
     return PLAYBACK_UNPLAYABLE;
 }
 
@@ -104,7 +104,7 @@ static void save_on_exit(void)
     if (!session)
         return;
     interrupted_by_exit = NULL;
-    log_error("%s: playing was broken off: the display is gone", session->setup->path);
+    log_error("%s: playing was stopped: the display was lost", session->setup->path);
     session_write_record(session, "display lost");
 }
 

@@ -49,7 +49,7 @@ static int open_audio(struct session *session)
 static void note_useless_heuristic(const struct session *session)
 {
     if (session->setup->options->policy.drop == DROP_HEURISTIC && !session->audio)
-        log_note("the heuristic compares with the sound, and none is played: nothing will be dropped");
+        log_note("--drop=heuristic needs sound, and no sound is played: nothing will be dropped");
 }
 
 static int open_screen(struct video_sink **screen, const char *kind, const char *path, char *why, size_t why_size)
@@ -63,7 +63,7 @@ static int open_screen(struct video_sink **screen, const char *kind, const char 
     const int ret = video_sink_create(screen, "sdl", path, why, why_size);
     if (!ret)
         return 0;
-    log_note("no window (%s); pictures go to an ideal screen that nobody sees", why);
+    log_note("no window (%s); pictures go to an ideal screen that shows nothing", why);
     return video_sink_create(screen, "null", path, why, why_size);
 }
 
@@ -107,7 +107,7 @@ static int open_video(struct session *session)
     }
     if (!decoder_has_gate(decoder) && setup->options->policy.drop != DROP_NONE) {
         char codec[WHY_SIZE];
-        log_note("%s cannot be abandoned in the middle: each picture is decoded to the end, and late ones are not shown",
+        log_note("decodes of %s cannot be aborted in the middle: each is finished, and late pictures are not shown",
                  decoder_description(decoder, codec, sizeof codec));
     }
     session->picture.frame = av_frame_alloc();
@@ -226,7 +226,7 @@ int session_open(struct session *session, const struct playback_setup *setup)
         ret = -ENOTSUP;
         if (session->clip.audio && setup->options->untimed)
             log_error("%s: %s, and --untimed plays no sound", setup->path,
-                      session->clip.video ? "only its sound is left" : "it has no pictures");
+                      session->clip.video ? "only its sound can be played" : "it has no pictures");
         goto fail;
     }
     discard_unplayed(session);
@@ -312,7 +312,7 @@ static int go_to(struct session *session, int64_t *target_ns)
     const int ret = seek_file(session, *target_ns);
     if (ret >= 0 || is_first)
         return ret;
-    log_note("cannot seek in this file: %s; playing goes on where it was", av_err2str(ret));
+    log_note("cannot seek in this file: %s; playing goes on from the same position", av_err2str(ret));
     *target_ns = media_clock_now_ns(&session->clock);
     seek_file(session, *target_ns); /* if this fails too, the packets read ahead are lost */
     return 0;

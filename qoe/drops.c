@@ -74,11 +74,10 @@ int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int6
     *drops = malloc((size_t)(count + 1) * sizeof **drops);
     const int64_t found = *drops ? compare_all(&comparison, *drops, rows, count) : AVERROR(ENOMEM);
     if (found == AVERROR(ENOENT))
-        snprintf(why, why_size, "it has no picture at %.3f s, which the record names",
-                 ns_to_s(comparison.missing_ns));
+        snprintf(why, why_size, "it has no picture at %.3f s, but the record has one", ns_to_s(comparison.missing_ns));
     else if (found < 0)
-        snprintf(why, why_size, "its picture at %.3f s cannot be had: %s",
-                 ns_to_s(comparison.missing_ns), av_err2str((int)found));
+        snprintf(why, why_size, "its picture at %.3f s cannot be decoded: %s", ns_to_s(comparison.missing_ns),
+                 av_err2str((int)found));
     if (found < 0) {
         free(*drops);
         *drops = NULL;

@@ -53,7 +53,7 @@ static int open_parts(struct ideal *ideal, const char *path, int stream_index, c
 
 int ideal_open(struct ideal **out, const char *path, int stream_index, char *why, size_t why_size)
 {
-    snprintf(why, why_size, "memory ran out");
+    snprintf(why, why_size, "out of memory");
     struct ideal *ideal = av_mallocz(sizeof *ideal);
     if (!ideal)
         return AVERROR(ENOMEM);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dlex-qoe: reports how good a recorded run looked. Only this file exits and knows all the others.
+ * dlex-qoe: reports how good a recorded run looked. Only this file knows all the others, and only it ends the program:
+ * from main, or through argp, which exits after --help, --version and a wrong option.
  */
 #include "build_facts.h"
 #include "clip.h"
@@ -37,12 +38,12 @@ struct arguments {
 
 typedef int report_writer(FILE *out, const struct report *report);
 
-const char *argp_program_version = "dlex-qoe " DLEX_VERSION " (" DLEX_COMMIT ")";
+const char *argp_program_version = "dlex-qoe " PROGRAM_VERSION " (" DLEX_COMMIT ")";
 
 static const char doc[] =
-    "Tells how good a run looked that dlex-play --record=DIR wrote down: decodes the ideal "
-    "pictures from the media, compares each dropped picture with the last one shown before it "
-    "(with black before the first), and reports.\v"
+    "Reports how good a run looked that dlex-play --record=DIR recorded. Decodes the ideal pictures "
+    "from the media and compares each dropped picture with the last one shown before it (with black "
+    "before the first).\v"
     "RMSE is over all pixels and R, G and B together, in units of ImageMagick's 16-bit "
     "`compare -metric RMSE` and of 8 bits; a shown picture contributes nothing to the sum, and "
     "mean, median and p90 are over the dropped pictures.\n"
@@ -53,9 +54,9 @@ static const char doc[] =
     "be used.";
 
 static const struct argp_option option_table[] = {
-    {"media", KEY_MEDIA, "FILE", 0, "the media, if it is no longer where it was played from", 0},
+    {"media", KEY_MEDIA, "FILE", 0, "the media, if it is no longer at the path from which it was played", 0},
     {"unstamped", KEY_UNSTAMPED, "FILE", 0,
-     "compare the pictures of this file: the film that was played without the stamps in its pictures", 0},
+     "compare the pictures of this file: the film that was played, without the stamps in its pictures", 0},
     {"json", KEY_JSON, "FILE", 0, "write the figures as JSON", 0},
     {"csv", KEY_CSV, "FILE", 0, "write a row for each dropped picture", 0},
     {0},
@@ -87,7 +88,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_CSV: arguments->csv_path = arg; break;
     case ARGP_KEY_ARG:
         if (arguments->dir)
-            argp_error(state, "%s is one DIR too many; name one record", arg);
+            argp_error(state, "%s is one argument too many; name one record", arg);
         arguments->dir = arg;
         break;
     case ARGP_KEY_NO_ARGS:
@@ -186,7 +187,7 @@ static enum exit_code judge(const struct arguments *arguments, struct report *re
     }
     struct quality quality;
     if (quality_of(&quality, run->rows, run->count, drops, report->drop_count)) {
-        complain("memory ran out");
+        complain("out of memory");
         goto out;
     }
     report->drops = drops;
@@ -205,13 +206,13 @@ static int check_media(const struct recorded_run *run, const char *path)
     char sha256[65];
     const int ret = clip_sha256(path, sha256);
     if (ret < 0) {
-        complain("%s: %s; name the file that was played by --media=FILE", path, strerror(-ret));
+        complain("%s: %s; use --media=FILE to name the file that was played", path, strerror(-ret));
         return ret;
     }
     if (!strcmp(sha256, run->media_sha256))
         return 0;
     complain("%s is not the file that was played (its SHA-256 differs from the record's); "
-             "name that one by --media=FILE",
+             "use --media=FILE to name that file",
              path);
     return -EINVAL;
 }
@@ -235,7 +236,7 @@ static int check_unstamped(const struct recorded_run *run, const char *path)
     if (ret < 0) {
         complain("%s: %s", path, why);
     } else if (!is_of_size(run, &clip)) {
-        complain("%s is not of the size and length of the file that was played; name the same film without stamps",
+        complain("%s differs in size or length from the file that was played; name the same film without stamps",
                  path);
         ret = -EINVAL;
     }

@@ -42,7 +42,7 @@ static int refuse_directory(struct reader *reader)
         return refuse(reader, "%s: %s; name a directory that dlex-play --record=DIR wrote",
                       reader->dir, strerror(errno));
     if (!S_ISDIR(facts.st_mode))
-        return refuse(reader, "%s is no directory; name one that dlex-play --record=DIR wrote",
+        return refuse(reader, "%s is not a directory; name one that dlex-play --record=DIR wrote",
                       reader->dir);
     int files = 0;
     while (files < INT_MAX) {
@@ -72,7 +72,7 @@ static int read_facts(struct recorded_run *run, struct reader *reader)
     run->media_path = json_string_value(json_object_get(media, "path"));
     run->media_sha256 = json_string_value(json_object_get(media, "sha256"));
     if (!run->media_path || !run->media_sha256)
-        return refuse(reader, "%s does not tell the media's path and SHA-256; record the run again",
+        return refuse(reader, "%s does not contain the media's path and SHA-256; record the run again",
                       reader->path);
     const json_t *const stream = json_object_get(json_object_get(media, "video"), "stream_index");
     if (!json_is_integer(stream))
@@ -122,7 +122,7 @@ static int read_rows(struct recorded_run *run, const struct reader *reader, FILE
         ret = number++ ? read_row(run, line) : frame_record_parse_header(line);
     free(line);
     if (ret == -ENOMEM)
-        return refuse(reader, "memory ran out while reading %s", reader->path);
+        return refuse(reader, "out of memory while reading %s", reader->path);
     if (ret)
         return refuse(reader, "%s is damaged in line %" PRId64 "; record the run again",
                       reader->path, number);

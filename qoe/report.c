@@ -49,8 +49,9 @@ static void write_rmse(FILE *out, const struct report *report)
     if (!rmse->count)
         return;
     char how[CONVERSION_SIZE];
-    fprintf(out, "\nRMSE of the dropped pictures: what should have been on the screen against\n"
-            "what was, the last picture shown before (%s)\n", conversion(report, how, sizeof how));
+    fprintf(out, "\nRMSE of the dropped pictures: each is the difference between the picture that\n"
+            "should have been on the screen and the last picture shown before it (%s)\n",
+            conversion(report, how, sizeof how));
     fprintf(out, "         %12s %12s\n", "16-bit units", "8-bit units");
     write_rmse_row(out, "sum", rmse->sum);
     write_rmse_row(out, "mean", rmse->mean);
@@ -125,7 +126,7 @@ int report_write_json(FILE *out, const struct report *report)
 {
     json_t *const json = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:O?, s:o, s:o}",
                                    "format", 1,
-                                   "version", DLEX_VERSION,
+                                   "version", PROGRAM_VERSION,
                                    "commit", DLEX_COMMIT,
                                    "record", report->dir,
                                    "media", report->media_path,

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# ./dlex clean --cache deletes what dlex made, and nothing of the user's, whatever its name. Runs on a copy of the launcher,
-# because clean removes the build folder beside it. Does not cover what set-up makes: only a fresh machine shows that.
+# ./dlex clean --cache deletes what dlex made, and keeps all files of the user, whatever their names. Runs a copy of the
+# launcher, because clean removes the build folder beside it. Not covered: what set-up makes, which needs a fresh machine.
 set -u
 tree=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
@@ -20,7 +20,7 @@ fail() { printf '%s\n' "$*"; failures=$((failures + 1)); }
 stays() { [ -e "$1" ] || fail "deleted: ${1#"$work"/}"; }
 goes() { [ ! -e "$1" ] || fail "left: ${1#"$work"/}"; }
 
-# holds FILE ...: makes them, with their folders.
+# holds FILE ...: makes the files and their folders.
 holds() {
     local file
     for file in "$@"; do
@@ -29,7 +29,7 @@ holds() {
     done
 }
 
-# The user's own, under names like ours.
+# The user's own files, with names like those of dlex.
 mine=("$HOME"/build/thesis.tex "$HOME"/build-old/a "$HOME"/clips/holiday.mp4 "$HOME"/venv-work/bin/python
     "$HOME"/ffmpeg/configure "$HOME"/ffmpeg-full-0123456789ab/notes "$HOME"/fetch.d/a "$HOME"/demo.lock
     "$HOME"/venv-0123456789ab/pyvenv.cfg "$HOME"/matplotlib/style "$HOME"/.lock-of-mine
@@ -43,7 +43,7 @@ ln -s "$work/elsewhere" "$HOME/ffmpeg-asan-aaaaaaaaaaaa"
 mkdir "$HOME/linked"
 ln -s "$work/elsewhere/.made-by-dlex" "$HOME/linked/.made-by-dlex"
 
-# What dlex makes.
+# Files that dlex makes.
 ours=("$HOME"/ffmpeg-asan-0123456789ab/lib/libavcodec.a "$HOME"/venv-aaaaaaaaaaaa/bin/python "$HOME"/build.x1Y2z3/source/a)
 holds "${ours[@]}"
 for file in "${ours[@]}"; do
@@ -53,7 +53,7 @@ done
 temporary=$(marked_folder "$HOME/fetch.XXXXXX")
 : >"$HOME/experiment.lock"
 
-# What dlex made before it had marks.
+# Files that dlex made before it had marks.
 holds "$HOME/ffmpeg-full-aaaaaaaaaaaa/lib/pkgconfig/libavcodec.pc" "$HOME"/venv-bbbbbbbbbbbb/pyvenv.cfg \
     "$HOME/clips/cavlc-aaaaaaaaaaaaaaaa.mp4"
 echo "prefix=/old/home/ffmpeg-full-aaaaaaaaaaaa" >"$HOME/ffmpeg-full-aaaaaaaaaaaa/lib/pkgconfig/libavcodec.pc"
@@ -68,7 +68,7 @@ for file in "${ours[@]}" "$temporary" "$HOME/experiment.lock" "$HOME"/ffmpeg-ful
     "$HOME"/venv-bbbbbbbbbbbb "$HOME"/clips/cavlc{-aaaaaaaaaaaaaaaa.mp4,-aaaaaaaaaaaaaaaa.sha256,.lock} \
     "$root/build" "$root/subprojects/$(wrap_value directory)"; do goes "$file"; done
 
-# A folder that is only ours goes as a whole, and one that is not there is no error.
+# A folder in which dlex made everything is deleted too. A missing folder is not an error.
 rm -rf "$HOME"
 mkdir -p "$HOME/clips"
 mark "$HOME/clips"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Help needs nothing but bash and coreutils; a mistake gets one sentence and exit code 1. Does not cover set-up and
-# building: only a fresh machine shows those.
+# Help needs only bash and coreutils. A wrong command gets one sentence and exit code 1. Not covered: set-up and building,
+# which need a fresh machine.
 cd "$(dirname "$0")/.." || exit 1
 failures=0
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """summary.py [--broken NAME ...] BUILD_DIR ...: adds up the test logs that Meson left in build directories.
 
-Prints what failed and its last words, what was skipped and why, and `N passed, N failed, N skipped`. A build directory that did not build
-(--broken), or that ran no test at all, counts as one failure: silence is no success.
+Prints the failed tests with the end of their output, the skipped tests with the reason, and `N passed, N failed, N skipped`.
+A build directory that did not build (--broken), or that ran no test, counts as one failure.
 """
 import argparse
 import json
@@ -25,13 +25,13 @@ def said_by(result):
 
 
 def reason(result):
-    """The last line a skipped test said."""
+    """Returns the last line of a skipped test's output."""
     said = said_by(result)
     return said[-1].strip() if said else "no reason given"
 
 
 def end_of(result):
-    """What a failed test said last: the log does not outlast the machine that ran it."""
+    """Returns the end of a failed test's output. The log itself may be lost with the machine that ran the test."""
     return "".join(f"    {line}\n" for line in said_by(result)[-LINES_OF_A_FAILURE:])
 
 

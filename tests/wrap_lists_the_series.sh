@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Plain Meson (the wrap) and ./dlex (patches/build) must apply the same patches in the same order.
+# Tests that plain Meson (the wrap) and ./dlex (patches/build) apply the same patches in the same order.
 cd "$(dirname "$0")/.." || exit 1
 listed=$(sed -n 's/^diff_files = //p' subprojects/ffmpeg.wrap | tr -d ' ' | tr ',' '\n')
 present=$(cd patches && LC_ALL=C ls ffmpeg/*.patch)

@@ -66,11 +66,11 @@ static int parse_options(struct options *options, int argc, char **argv)
         case 'd':
             if (!parse_milliseconds(optarg, &options->deadline_base_ns))
                 break;
-            fprintf(stderr, "dlex-bench-decode: --deadline-base=%s is no time; give milliseconds\n",
+            fprintf(stderr, "dlex-bench-decode: --deadline-base=%s is not a time; give milliseconds\n",
                     optarg);
             return -1;
         default:
-            fprintf(stderr, "dlex-bench-decode: %s is unknown or lacks its value; see --help\n",
+            fprintf(stderr, "dlex-bench-decode: %s is unknown or has no value; see --help\n",
                     argv[optind - 1]);
             return -1;
         }

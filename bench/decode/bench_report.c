@@ -66,7 +66,7 @@ static void print_latency(const struct abort_latency *latency)
     print_summary("waited for a protected section", summarize(&latency->waited_ns));
     printf("  in the gate / raw: p50 %.2f, p99 %.2f\n"
            "  (waited: the deadline passed in headers, output or a reference picture, which are\n"
-           "  never left in the middle; the time is what was left of that section)\n",
+           "  never left in the middle; the time is the rest of that section)\n",
            gate.p50_us / raw.p50_us, gate.p99_us / raw.p99_us);
 }
 

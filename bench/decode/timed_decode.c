@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     struct coded_stream stream;
     AVCodecContext *avctx = NULL;
     if (argc != 2 || stream_load(&stream, argv[1], SIZE_MAX) < 0) {
-        fprintf(stderr, "timed_decode: no clip that can be read; name one\n");
+        fprintf(stderr, "timed_decode: no clip can be read; name one\n");
         return EXIT_FAILURE;
     }
     int ret = stream_open_decoder(&avctx, &stream, open_gate, NULL);

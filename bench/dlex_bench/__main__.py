@@ -8,7 +8,6 @@ import os
 import sys
 from pathlib import Path
 
-from .agreement.cli import observe_check_parser, run_observe_check
 from .batch.cli import (
     calibrate_parser,
     merge_parser,
@@ -22,48 +21,64 @@ from .batch.cli import (
     run_run_job,
 )
 from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError
-from .latency.options import add_latency_options, complete_latency_options
-from .machine.cli import repair_parser, run_repair
+from .latency.cli import complete_latency_options, latency_parser, run_latency
 from .parser import Command, Parser
 from .paths import PROJECT
 from .processes import signals_as_exceptions
-from .report.cli import compare_parser, report_parser, run_compare, run_report
-from .report.peers import peers_parser, run_peers
+from .report.cli import compare_parser, peers_parser, report_parser, run_compare, run_peers, run_report
 
 
 def demo_parser() -> Parser:
     parser = Parser(
         prog="dlex demo",
-        description="Plays a film with each drop policy on one busy CPU and compares them. Wants an otherwise idle "
+        description="Plays a film with each drop policy on one busy CPU and compares them. Needs an otherwise idle "
         "machine.",
     )
-    parser.add_argument("--quick", action="store_true", help="under 2 minutes in place of 6; shorter plays")
-    parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="results (build/demo)")
+    parser.add_argument("--quick", action="store_true", help="shorter plays: under 2 minutes instead of 6")
+    parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="folder for the results (build/demo)")
     parser.add_argument("--clip", type=Path, metavar="FILE", help="play this film")
-    parser.add_argument("--start", type=float, metavar="SECONDS", help="begin there")
+    parser.add_argument("--start", type=float, metavar="SECONDS", help="position in the film at which to begin")
     return parser
 
 
-def latency_parser() -> Parser:
-    parser = Parser(
-        prog="dlex bench latency",
-        description="Measures how late violations of deadlines and WCETs are noticed, over their duration, the "
-        "scheduling policy and the background load, as the paper behind libdlex did. Wants an otherwise idle machine.",
+def repair_parser() -> Parser:
+    return Parser(
+        prog="dlex bench repair",
+        description="Restores what killed runs (kill -9) have changed on this machine: CPU sets and quotas. Every run also does "
+        "this before it starts. Run this command as root.",
     )
-    add_latency_options(parser)
+
+
+def observe_check_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench observe-check",
+        description="Plays a stamped clip in dlex-play and observes it from outside. Reports whether both records have the same "
+        "shown pictures, and how far their times and A-V differ. Needs an otherwise idle machine.",
+    )
+    parser.add_argument("--out", "-o", type=Path, default=Path("build/observe-check"), metavar="DIR",
+                        help="a new folder for the records (build/observe-check)")
+    parser.add_argument("--clip", default="stamped_small", metavar="RECIPE", help="a stamped clip of media/ (stamped_small)")
+    parser.add_argument("--reps", type=int, default=3, metavar="N", help="number of runs (3)")
     return parser
 
 
 def run_demo(arguments: argparse.Namespace) -> None:
-    from .demo.demo import Options, demo
+    from .demo.demo import DemoOptions, demo
 
-    demo(Options(PROJECT, arguments.out, arguments.quick, arguments.clip, arguments.start))
+    demo(DemoOptions(PROJECT, arguments.out, arguments.quick, arguments.clip, arguments.start))
 
 
-def run_latency(arguments: argparse.Namespace) -> None:
-    from .latency.latency import Options, latency
+def run_repair(_arguments: argparse.Namespace) -> None:
+    from .machine.journal import repair
 
-    latency(Options(PROJECT, **vars(arguments)))
+    mended = repair()
+    print(f"restored what these runs had changed: {', '.join(mended)}" if mended else "nothing to repair")
+
+
+def run_observe_check(arguments: argparse.Namespace) -> None:
+    from .agreement.check import CheckOptions, check_agreement
+
+    check_agreement(CheckOptions(PROJECT, arguments.out, arguments.clip, arguments.reps))
 
 
 COMMANDS: dict[str, Command] = {
@@ -105,7 +120,7 @@ def main(argv: list[str]) -> int:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return error.code
     except Interrupted:
-        print(f"{parser.prog}: ended by a signal; everything that it had started is ended too", file=sys.stderr)
+        print(f"{parser.prog}: ended by a signal; all processes that it had started have ended too", file=sys.stderr)
         return EXIT_SIGNAL
     return 0
 

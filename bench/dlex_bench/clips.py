@@ -7,14 +7,13 @@ import functools
 import json
 import math
 import os
-import shutil
 import subprocess
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from .cache import cache_folder
 from .errors import EXIT_SETUP, LabError
+from .paths import cache_folder, require_installed
 
 NS_PER_S = 1_000_000_000
 FILM_FILES = ("bbb_trailer_720p.mp4", "trailer_720p.mov")
@@ -76,9 +75,7 @@ def clip_facts(path: Path) -> ClipFacts:
 @functools.cache
 def _facts(path: Path, _changed_ns: int) -> ClipFacts:
     """Returns what ffprobe reports. It reads the whole file to count the packets, so once per batch is enough."""
-    program = shutil.which("ffprobe")
-    if not program:
-        raise LabError("ffprobe is not installed; install it with `apt install ffmpeg`", EXIT_SETUP)
+    program = require_installed("ffprobe", "ffmpeg")
     options = ["-v", "error", "-count_packets", "-select_streams", "v:0", "-of", "json", "-show_entries"]
     entries = "stream=width,height,avg_frame_rate,start_time,nb_read_packets"
     asked = subprocess.run([program, *options, entries, path], capture_output=True, text=True, check=False)

@@ -21,8 +21,7 @@ class DiskFull(LabError):
 
     def __init__(self, out: Path) -> None:
         super().__init__(
-            f"the disk of {out} is full; no result was lost: make some {ROOM_BYTES >> 20} MiB of room and give the "
-            "same command again"
+            f"the disk of {out} is full; no result was lost: free about {ROOM_BYTES >> 20} MiB and repeat the command"
         )
 
 
@@ -73,5 +72,5 @@ def telling_full_disk(out: Path) -> Iterator[None]:
 
 
 def full_elsewhere(cause: OSError, out: Path) -> str:
-    where = cause.filename or "what is written elsewhere (/run, /dev/shm, the cache or a control group)"
-    return f"there is room on the disk of {out}, but none for {where}; see to that and repeat"
+    where = cause.filename or "a file elsewhere (in /run, /dev/shm, the cache or a control group)"
+    return f"there is room on the disk of {out}, but none for {where}; make room there and repeat the command"

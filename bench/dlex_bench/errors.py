@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Sequence
 
 EXIT_SETUP = 1
 EXIT_UNFIT = 2
@@ -27,6 +29,12 @@ class TimedOut(LabError):
             f"{load_average()}); close other programs and try again"
         )
         self.limit_s = limit_s
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """Returns a suggestion as the end of an error's sentence; empty if no known word is near."""
+    close = difflib.get_close_matches(word, [other for other in known if other != word], 1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def load_average() -> str:

@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The order in which compared settings are run."""
+"""The order in which compared settings are run.
+
+Each round begins with another setting, so that slow changes of the machine affect all settings alike.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeVar
 
-Setting = TypeVar("Setting")
+Item = TypeVar("Item")
 
 
-def interleaved(settings: Sequence[Setting], repetitions: int) -> list[tuple[int, Setting]]:
-    """Returns the number of the round (from 1) with the setting: every setting once per round.
+def rotated(items: Sequence[Item], turn: int) -> list[Item]:
+    """Returns the items, beginning with another one for each of `len(items)` turns."""
+    first = turn % len(items)
+    return [*items[first:], *items[:first]]
 
-    Each round begins with another setting, so that slow changes of the machine affect all settings alike.
-    """
-    order = []
-    for number in range(repetitions):
-        turn = number % len(settings)
-        order += [(number + 1, setting) for setting in (*settings[turn:], *settings[:turn])]
-    return order
+
+def interleaved(items: Sequence[Item], repetitions: int) -> list[tuple[int, Item]]:
+    """Returns the number of the round (from 1) with the item: every item once per round, rotated for each round."""
+    return [(number + 1, item) for number in range(repetitions) for item in rotated(items, number)]

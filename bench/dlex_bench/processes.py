@@ -39,7 +39,7 @@ def choose_cpus(wanted: int | None = None) -> tuple[int, frozenset[int]]:
     cpu = max(allowed) if wanted is None else wanted
     if cpu not in allowed:
         told = ", ".join(map(str, sorted(allowed)))
-        raise LabError(f"CPU {cpu} is not among those that may be used ({told}); name one of them", EXIT_SETUP)
+        raise LabError(f"CPU {cpu} is not one of the allowed CPUs ({told}); choose one of these", EXIT_SETUP)
     return cpu, frozenset(allowed - {cpu} or allowed)
 
 

@@ -24,7 +24,8 @@ COLUMNS: tuple[Column, ...] = (
 # The table has this width with the least and the greatest value below each median.
 WIDE = 110
 
-Spread = Mapping[str, Mapping[str, float | None]]
+# "median", "min" and "max", each with the figures by key.
+Ranges = Mapping[str, Mapping[str, float | None]]
 
 
 def titled_table(title: str) -> Table:
@@ -40,7 +41,7 @@ def titled_table(title: str) -> Table:
 
 
 def medians_table(
-    spreads: Mapping[str, Spread],
+    spreads: Mapping[str, Ranges],
     repetitions: int,
     width: int,
     *,
@@ -48,13 +49,13 @@ def medians_table(
     columns: Sequence[Column] = COLUMNS,
 ) -> Table:
     wide = width >= WIDE
-    below = ", the least and the greatest below" if wide and repetitions > 1 else ""
+    below = ", minimum and maximum below" if wide and repetitions > 1 else ""
     table = titled_table(f"{_runs(repetitions)}{below}; A-V > 0: the video is late")
     table.add_column(subject, no_wrap=True)
     for heading, _key, _form in columns:
         table.add_column(heading, justify="right", no_wrap=True, vertical="top")
-    for name, spread in spreads.items():
-        table.add_row(name, *(_cell(spread, key, form, wide) for _heading, key, form in columns))
+    for name, ranges in spreads.items():
+        table.add_row(name, *(_cell(ranges, key, form, wide) for _heading, key, form in columns))
     return table
 
 
@@ -62,8 +63,8 @@ def _runs(repetitions: int) -> str:
     return f"Medians of {repetitions} runs" if repetitions > 1 else "One run each"
 
 
-def _cell(spread: Spread, key: str, form: str, wide: bool) -> str:
-    median, least, greatest = (spread[measure].get(key) for measure in ("median", "min", "max"))
+def _cell(ranges: Ranges, key: str, form: str, wide: bool) -> str:
+    median, least, greatest = (ranges[measure].get(key) for measure in ("median", "min", "max"))
     if median is None or least is None or greatest is None:
         return "-"
     if not wide or least == greatest:

@@ -47,7 +47,7 @@ static const char help[] =
     "Violates a deadline or a WCET of each duration once and prints, as CSV, how late the\n"
     "violation was caught and noticed, and how late a raw timer's handler ran beside it. Part\n"
     "of `./dlex bench latency`.\n"
-    "  --probe   only tries the policy\n"
+    "  --probe   only try whether the policy is permitted\n"
     "  --help\n";
 
 static int parse_options(struct options *options, int argc, char **argv)
@@ -66,7 +66,7 @@ static int parse_options(struct options *options, int argc, char **argv)
         case 't': options->probe = true; break;
         case 'h': return 1;
         default:
-            fprintf(stderr, "dlex-bench-cell: %s is unknown or lacks its value; see --help\n",
+            fprintf(stderr, "dlex-bench-cell: %s is unknown or has no value; see --help\n",
                     argv[optind - 1]);
             return -1;
         }
@@ -85,7 +85,7 @@ static int parse_durations(struct sample *samples, const struct options *options
         char *end;
         const long us = strtol(options->durations[i], &end, 10);
         if (*end || us < 1 || us > 10000000) {
-            fprintf(stderr, "dlex-bench-cell: %s is no duration from 1 us to 10 s; see --help\n",
+            fprintf(stderr, "dlex-bench-cell: %s is not a duration from 1 us to 10 s; see --help\n",
                     options->durations[i]);
             return -1;
         }

@@ -31,15 +31,15 @@ static const struct options quick = {.rounds = 50, .samples = 40, .aborts = 1000
 
 static const char help[] =
     "Usage: dlex-bench-libdlex [OPTION ...]\n"
-    "Measures what the constructs of libdlex cost and how soon a violation has control, each in\n"
-    "turns with the raw mechanism of the kernel, and compares both with the goals. About one minute\n"
-    "on an otherwise idle machine, which it wants.\n"
+    "Measures what the constructs of libdlex cost, and how soon a handler runs after a violation.\n"
+    "Measures the kernel's own mechanism in turns with each, and compares the results with the\n"
+    "goals. Takes about one minute; the machine should be otherwise idle.\n"
     "  --json=FILE    all figures and rounds\n"
     "  --quick        about 15 s, with less certain figures, and early violations counted in 10^4\n"
     "                 and not in 10^5\n"
-    "  --rounds=N     of each cost (default 200, at most 1000)\n"
-    "  --samples=N    of each side of a latency, in each of 30 rounds (default 200)\n"
-    "  --aborts=N     among which early violations are counted (default 100000)\n"
+    "  --rounds=N     rounds of each cost (default 200, at most 1000)\n"
+    "  --samples=N    samples of each side of a latency, in each of 30 rounds (default 200)\n"
+    "  --aborts=N     aborts that are checked for early violations (default 100000)\n"
     "  --help\n";
 
 static int parse_count(const char *name, const char *text, long most, long *count)
@@ -48,7 +48,7 @@ static int parse_count(const char *name, const char *text, long most, long *coun
     *count = strtol(text, &end, 10);
     if (end != text && !*end && *count >= 1 && *count <= most)
         return 0;
-    fprintf(stderr, "dlex-bench-libdlex: --%s=%s is no number from 1 to %ld; see --help\n", name,
+    fprintf(stderr, "dlex-bench-libdlex: --%s=%s is not a number from 1 to %ld; see --help\n", name,
             text, most);
     return -1;
 }
@@ -75,7 +75,7 @@ static int parse_options(struct options *options, int argc, char **argv)
         case 'a': failed = parse_count("aborts", optarg, 100000000, &options->aborts); break;
         case 'h': return 1;
         default:
-            fprintf(stderr, "dlex-bench-libdlex: %s is unknown or lacks its value; see --help\n",
+            fprintf(stderr, "dlex-bench-libdlex: %s is unknown or has no value; see --help\n",
                     argv[optind - 1]);
             return -1;
         }

@@ -248,7 +248,7 @@ void cost_measure(struct figures *figures, size_t rounds)
 {
     const struct side clock_side = {clock_readings, 1000};
     if (create_timers()) {
-        figures_add_failure(figures, deadline_figure, "no timer can be had");
+        figures_add_failure(figures, deadline_figure, "the kernel gives no timer");
         return;
     }
     compare(figures, deadline_figure, (struct side){deadline_blocks, 500},

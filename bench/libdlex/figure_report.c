@@ -55,7 +55,7 @@ void figure_report_print(const struct figure_report *report)
 {
     const struct figures *figures = report->figures;
     print_host(report->host);
-    printf("libdlex %s; both sides in turns, %zu rounds of each cost%s\n"
+    printf("libdlex %s; both sides measured in turns, %zu rounds of each cost%s\n"
            "Each line: ns, raw ns, ratio or difference (95 %% interval of the median, whose upper\n"
            "end must reach the goal)\n\n",
            DLEX_COMMIT, report->rounds, report->quick ? " (--quick: less certain)" : "");

@@ -123,7 +123,7 @@ void guard_cost_measure(struct figures *figures, size_t rounds)
     allocator_stop(&allocators[0]);
     allocator_stop(&allocators[1]);
     if (failed)
-        figures_add_failure(figures, figure, "its two programs do not answer; build them anew");
+        figures_add_failure(figures, figure, "its two programs do not answer; build them again");
     else
         figures_add(figures, figure, guarded_ns, plain_ns, rounds);
 }

@@ -156,7 +156,7 @@ void response_measure(struct figures *figures, size_t rounds, size_t samples)
 {
     if (raw_timer_init(&wall_timer, CLOCK_MONOTONIC) ||
         raw_timer_init(&cpu_timer, CLOCK_THREAD_CPUTIME_ID)) {
-        figures_add_failure(figures, deadline_p50, "no timer can be had");
+        figures_add_failure(figures, deadline_p50, "the kernel gives no timer");
         return;
     }
     measure_deadlines(figures, rounds, samples);

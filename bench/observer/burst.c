@@ -84,7 +84,7 @@ static double power_at(const struct burst_finder *finder, double omega, int64_t 
     return re * re + im * im;
 }
 
-/* Returns the tone that holds nearly all the energy of these frames, or -1. */
+/* Returns the tone that holds at least 0.7 (purity) of the energy of these frames, or -1. */
 static int tone_of(const struct burst_finder *finder, int64_t begin, int64_t end)
 {
     double energy = 0, greatest = 0;

@@ -234,7 +234,7 @@ static int open_parts(struct monitor_source *source, const char *name, char *why
     }
     int ret = new_stream(source) < 0 || connect_stream(source, name) < 0 ? -ENODEV : 0;
     if (ret < 0)
-        snprintf(why, why_size, "it cannot be listened to: %s", pulse_server_cause(&source->server));
+        snprintf(why, why_size, "it cannot be recorded: %s", pulse_server_cause(&source->server));
     else
         ret = listen_to_stream(source);
     pulse_server_settle(&source->server);
@@ -244,7 +244,7 @@ static int open_parts(struct monitor_source *source, const char *name, char *why
 int monitor_source_open(struct monitor_source **out, const char *name, double length_s, atomic_bool *stop, char *why,
                         size_t why_size)
 {
-    snprintf(why, why_size, "memory ran out");
+    snprintf(why, why_size, "out of memory");
     struct monitor_source *source = calloc(1, sizeof *source);
     *out = NULL;
     if (!source)
@@ -297,7 +297,7 @@ int monitor_source_end(struct monitor_source *source, struct monitor_record *rec
     *record = source->record;
     if (!source->lost)
         return 0;
-    snprintf(why, why_size, "PulseAudio went away: %s", source->cause);
+    snprintf(why, why_size, "the connection to PulseAudio was lost: %s", source->cause);
     return -EPIPE;
 }
 

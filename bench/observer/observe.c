@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dlex-bench-observe: records a player as seen and heard from outside. Only this file exits and knows all the others.
+ * dlex-bench-observe: records a player as seen and heard from outside. Only this file knows all the others. The program
+ * ends by its return from main, or in observe_options.c through argp, which exits after --help and a wrong option.
  */
 #include "observed_run.h"
 #include "observing_thread.h"
@@ -100,7 +101,7 @@ static enum exit_code open_screen(struct observation *it)
                         options->width, options->height, (int)STAMP_WIDTH, (int)STAMP_BLOCK);
     const size_t room = (size_t)it->times.count * CHANGES_PER_PICTURE + MORE_CHANGES;
     if (screen_watch_init(&it->watch, &it->screen, options->height, options->rate_hz, room) < 0)
-        return complain(EXIT_SETUP, "memory ran out");
+        return complain(EXIT_SETUP, "out of memory");
     return EXIT_WRITTEN;
 }
 
@@ -124,8 +125,8 @@ static enum exit_code prepare(struct observation *it)
         return complain(EXIT_SETUP, "cannot run on CPU %d: %s", options->cpu, strerror(-ret));
     ret = run_record_prepare(options->out_dir);
     if (ret < 0)
-        return complain(EXIT_SETUP, "%s cannot take the record: %s", options->out_dir,
-                        ret == -EEXIST ? "it holds one already" : strerror(-ret));
+        return complain(EXIT_SETUP, "the record cannot be written to %s: %s", options->out_dir,
+                        ret == -EEXIST ? "a record is already there" : strerror(-ret));
     enum exit_code code = open_clip(it);
     if (!code)
         code = open_screen(it);
@@ -138,7 +139,7 @@ static enum exit_code judge_end(struct observation *it)
     if (it->source && monitor_source_end(it->source, &it->sound, why, sizeof why) < 0)
         return complain(EXIT_NOTHING_OBSERVED, "%s; nothing was written", why);
     if (it->watch.screen_lost)
-        return complain(EXIT_NOTHING_OBSERVED, "the screen %s went away: its X server has ended; nothing was written",
+        return complain(EXIT_NOTHING_OBSERVED, "the screen %s was lost: its X server has ended; nothing was written",
                         it->options.screen_path);
     return EXIT_WRITTEN;
 }
@@ -146,7 +147,7 @@ static enum exit_code judge_end(struct observation *it)
 static enum exit_code write_down(const struct observation *it, struct observed_run *run)
 {
     if (observed_run_evaluate(run) < 0)
-        return complain(EXIT_SETUP, "memory ran out");
+        return complain(EXIT_SETUP, "out of memory");
     if (!run->sightings.shown)
         return complain(EXIT_NOTHING_OBSERVED, "no stamped picture was ever whole on the screen; play a clip with "
                         "stamps (media/make --list), unscaled, in the upper left corner");

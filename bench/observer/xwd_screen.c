@@ -45,15 +45,27 @@ static int refuse(int code, char *why, size_t why_size, const char *format, ...)
 
 static int map_file(struct xwd_screen *screen, const char *path)
 {
-    struct stat facts;
-    screen->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (screen->fd < 0 || fstat(screen->fd, &facts) < 0)
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return -errno;
-    if (!S_ISREG(facts.st_mode) || facts.st_size < (off_t)(HEADER_NUMBERS * sizeof(uint32_t)))
-        return -EINVAL;
-    screen->map_size = (size_t)facts.st_size;
-    screen->map = mmap(NULL, screen->map_size, PROT_READ, MAP_SHARED | MAP_POPULATE, screen->fd, 0);
-    return screen->map == MAP_FAILED ? -errno : 0;
+    struct stat facts;
+    int ret = 0;
+    if (fstat(fd, &facts) < 0)
+        ret = -errno;
+    else if (!S_ISREG(facts.st_mode) || facts.st_size < (off_t)(HEADER_NUMBERS * sizeof(uint32_t)))
+        ret = -EINVAL;
+    if (ret < 0)
+        goto fail;
+    void *const map = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+    if (map == MAP_FAILED) {
+        ret = -errno;
+        goto fail;
+    }
+    *screen = (struct xwd_screen){.fd = fd, .map = map, .map_size = (size_t)facts.st_size};
+    return 0;
+fail:
+    close(fd);
+    return ret;
 }
 
 static void read_header(const struct xwd_screen *screen, uint32_t header[HEADER_NUMBERS])
@@ -64,13 +76,13 @@ static void read_header(const struct xwd_screen *screen, uint32_t header[HEADER_
 }
 
 /*
- * An X server that has just created the file may not have written the header yet. That is reported as "no XWD file" as
- * well.
+ * An X server that has just created the file may not have written the header yet. That is reported as "not an XWD
+ * file" as well.
  */
 static int take_header(struct xwd_screen *screen, const uint32_t *header, char *why, size_t why_size)
 {
     if (header[FILE_VERSION] != XWD_VERSION || header[PIXMAP_FORMAT] != Z_PIXMAP)
-        return refuse(-EINVAL, why, why_size, "it is no XWD file; name the Xvfb_screen0 of Xvfb -fbdir");
+        return refuse(-EINVAL, why, why_size, "it is not an XWD file; name the Xvfb_screen0 of Xvfb -fbdir");
     if (header[BITS_PER_PIXEL] != 32 || header[DEPTH] != 24 || header[BYTE_ORDER_OF_PIXELS] != native_order)
         return refuse(-ENOTSUP, why, why_size,
                       "its pixels have depth %u, %u bits, byte order %u; start Xvfb here with -screen 0 WxHx24",
@@ -89,7 +101,7 @@ static int take_header(struct xwd_screen *screen, const uint32_t *header, char *
 
 int xwd_screen_open(struct xwd_screen *screen, const char *path, char *why, size_t why_size)
 {
-    *screen = (struct xwd_screen){.fd = -1};
+    *screen = (struct xwd_screen){0};
     int ret = map_file(screen, path);
     if (ret < 0) {
         refuse(ret, why, why_size, "it cannot be mapped: %s; name the Xvfb_screen0 of Xvfb -fbdir", strerror(-ret));
@@ -105,11 +117,11 @@ int xwd_screen_open(struct xwd_screen *screen, const char *path, char *why, size
 
 void xwd_screen_close(struct xwd_screen *screen)
 {
-    if (screen->map && screen->map != MAP_FAILED)
+    if (screen->map) {
         munmap(screen->map, screen->map_size);
-    if (screen->map_size && screen->fd >= 0)
         close(screen->fd);
-    *screen = (struct xwd_screen){.fd = -1};
+    }
+    *screen = (struct xwd_screen){0};
 }
 
 const volatile uint32_t *xwd_screen_line(const struct xwd_screen *screen, int y)

@@ -27,8 +27,8 @@ enum { KEY_ABORTS = 1000, KEY_THREADS, KEY_SEED, KEY_JSON };
 static const struct argp_option option_list[] = {
     { "aborts", KEY_ABORTS, "N", 0, "How many aborts in all (1000000)", 0 },
     { "threads", KEY_THREADS, "N,...", 0, "The numbers of threads (1,2,4,8,16)", 0 },
-    { "seed", KEY_SEED, "N", 0, "Decides what the loops do, and their deadlines (1)", 0 },
-    { "json", KEY_JSON, "FILE", 0, "Write the result for programs", 0 },
+    { "seed", KEY_SEED, "N", 0, "Seed for the choices of the loops and for their deadlines (1)", 0 },
+    { "json", KEY_JSON, "FILE", 0, "Write the result as JSON", 0 },
     { 0 },
 };
 
@@ -70,20 +70,20 @@ static error_t parse(int key, char *text, struct argp_state *state)
     switch (key) {
     case KEY_ABORTS:
         if (!read_number(text, "", 1, UINT64_MAX / 256, &options->aborts))
-            argp_error(state, "--aborts wants a number from 1, not '%s'", text);
+            argp_error(state, "--aborts needs a number from 1, not '%s'", text);
         return 0;
     case KEY_THREADS:
         if (!read_threads(text, options))
-            argp_error(state, "--threads wants up to %d numbers from 1 to %d, not '%s'",
+            argp_error(state, "--threads needs up to %d numbers from 1 to %d, not '%s'",
                        STORM_RUNS_MAX, STORM_THREADS_MAX, text);
         return 0;
     case KEY_SEED:
         if (!read_number(text, "", 0, UINT32_MAX, &number))
-            argp_error(state, "--seed wants a number, not '%s'", text);
+            argp_error(state, "--seed needs a number, not '%s'", text);
         options->seed = (uint32_t)number;
         return 0;
     case KEY_JSON: options->json = text; return 0;
-    case ARGP_KEY_ARG: argp_error(state, "there is nothing to do with '%s'", text); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", text); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

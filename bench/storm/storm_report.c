@@ -34,12 +34,12 @@ static void sum_up(const struct storm_report *report, struct fault faults[FAULTS
         { "damaged_memory", "pieces of memory damaged", storm_faults.damaged_memory },
         { "unprotected_calls", "calls of the allocator outside a section",
           heap_ledger_unprotected() },
-        { "ledger_overflows", "pieces of memory beyond the account", heap_ledger_overflows() },
+        { "ledger_overflows", "pieces of memory for which the ledger had no room", heap_ledger_overflows() },
         { "torn_records", "records torn", storm_faults.torn_records },
         { "damaged_counters", "counters damaged", storm_faults.damaged_counters },
-        { "open_sections", "sections or locks counted after their block",
+        { "open_sections", "sections or locks still counted after their block",
           storm_faults.open_sections },
-        { "locks_held", "locks held by nobody", (uint64_t)report->locks_held },
+        { "locks_held", "locks still locked after the threads ended", (uint64_t)report->locks_held },
         { "leaked_bytes", "bytes leaked", bytes },
         { "leaked_descriptors", "descriptors leaked", descriptors },
     };
@@ -88,8 +88,8 @@ void storm_report_print(const struct storm_report *report)
     printf("\n");
     for (int i = 0; i < FAULTS; i++)
         printf("%9" PRIu64 "  %s\n", faults[i].count, faults[i].text);
-    printf("\nAborted heap loops left %" PRIu64 " pieces of memory behind, which were found by the "
-           "account that is kept here; a program uses dlex_scoped_malloc.\n", left);
+    printf("\nAborted heap loops left %" PRIu64 " pieces of memory behind. The ledger of this "
+           "benchmark found them; a program uses dlex_scoped_malloc instead.\n", left);
     const uint64_t sum = storm_report_faults(report);
     if (sum)
         printf("storm: %" PRIu64 " aborts, seed %u: %" PRIu64 " faults\n", aborts, report->seed,

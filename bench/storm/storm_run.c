@@ -139,7 +139,7 @@ static uint64_t look_at(const struct worker *workers, int threads, struct watch 
             watch->moved_ns[i] = now_ns;
         watch->blocks[i] = blocks;
         if (now_ns - watch->moved_ns[i] > STALL_NS) {
-            fprintf(stderr, "storm: thread %d of %d has stood still for two minutes, in its block "
+            fprintf(stderr, "storm: thread %d of %d made no progress for two minutes, in its block "
                             "%llu, of kind %s\n", i, threads, (unsigned long long)blocks,
                     storm_kind_names[w->kind]);
             *stalled = true;

@@ -19,7 +19,8 @@ void storm_record_read(FILE *stream, uint32_t number);
 /* Checks the position of the stream. */
 void storm_record_check(FILE *stream);
 
-/* Writes or reads a record of the stream that all threads share, in two halves under flockfile. */
+/* Writes or reads a record of the stream that all threads share, under flockfile. It reads a record by one
+ * call and writes one by two calls, so an abort between these two would leave half a record. */
 void storm_shared_stream_step(uint32_t number);
 
 /* Uses, once, one or two of the locks that all threads share. */

@@ -31,7 +31,7 @@ void *guard_resolve(struct guard_symbol *symbol)
     if (!next) {
         say("libdlex-guard: the C library has no ");
         say(symbol->name);
-        say(" for it to call; a program linked with -static cannot have the guard\n");
+        say(" that the guard could call; a program linked with -static cannot use the guard\n");
         _exit(127);
     }
     return next;
@@ -40,6 +40,7 @@ void *guard_resolve(struct guard_symbol *symbol)
 /* Some names exist only in newer C libraries; where they are missing, no code calls them here. */
 __attribute__((constructor(101))) static void resolve_all(void)
 {
+    dlex_check_layout_(dlex_layout_(), DLEX_VERSION, "libdlex-guard");
     dlex_try_within_disable();
     for (struct guard_symbol *s = __start_guard_symbols; s < __stop_guard_symbols; s++)
         look_up(s);
@@ -77,7 +78,7 @@ DLEX_API int sigaction(int number, const struct sigaction *restrict action,
     if (action && (action->sa_flags & SA_SIGINFO) && number == dlex_signal()
         && !same_object((const void *)(uintptr_t)action->sa_sigaction,
                         (const void *)(uintptr_t)dlex_signal))
-        say("libdlex-guard: the program handles the signal of libdlex itself. If it contains a "
+        say("libdlex-guard: the program handles the signal of libdlex itself. If it contains "
             "libdlex.a, this guard protects nothing: link it with libdlex.so, or with "
             "libdlex-guard.a too.\n");
     return NEXT(sigaction)(number, action, old);

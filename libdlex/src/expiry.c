@@ -101,10 +101,22 @@ static int64_t next_look(struct thread_state *t, const struct survey *s, struct 
     return earliest(s);
 }
 
+static dlex_signal_fn on_signal;
+
+int dlex_prepare(struct thread_state *t)
+{
+    return dlex_timer_prepare(t, on_signal);
+}
+
+int dlex_arm(struct thread_state *t, int64_t deadline_ns)
+{
+    return dlex_timer_arm(t, deadline_ns, on_signal);
+}
+
 static int arm_next(struct thread_state *t, int64_t next_ns)
 {
     t->armed_ns = 0;
-    return next_ns == INT64_MAX ? 0 : dlex_timer_arm(t, next_ns);
+    return next_ns == INT64_MAX ? 0 : dlex_arm(t, next_ns);
 }
 
 void dlex_note_pending(struct thread_state *t, int64_t now_ns)
@@ -182,7 +194,7 @@ static struct dlex_block_ *taker(struct thread_state *t, const struct survey *s,
         || (source == EXPIRY_CHECKPOINT && !t->has_timer) || !signal_is_blocked())
         return s->owner;
     if (t->has_timer)
-        dlex_timer_arm(t, at.now_ns);
+        dlex_arm(t, at.now_ns);
     struct dlex_block_ *const newest = dlex_guard_.top;
     return source == EXPIRY_OPENING && time_left_ns(newest, at) <= 0 ? newest : NULL;
 }
@@ -202,7 +214,7 @@ static bool attend_once(struct thread_state *t, enum expiry_source source)
         /* This is a signal of an earlier arming. If it were of this one after all, by a rounding of
          * clocks, the expiry would be lost; arming again costs less than a proof that this cannot
          * happen. */
-        dlex_timer_arm(t, t->armed_ns);
+        dlex_arm(t, t->armed_ns);
     if (s.hidden && !waiting) {
         t->noticed_ns = at.now_ns;
         t->noticed_cpu_ns = at.cpu_ns;
@@ -310,12 +322,12 @@ static void come_after_handler(struct thread_state *t, ucontext_t *uc)
     pthread_sigmask(SIG_BLOCK, &own, NULL);
     dlex_guard_.depth = 1;
     DLEX_FENCE_();
-    dlex_timer_arm(t, dlex_now_ns());
+    dlex_arm(t, dlex_now_ns());
     DLEX_FENCE_();
     dlex_guard_.depth = 0;
 }
 
-void dlex_on_signal(int number, siginfo_t *info, void *context)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;

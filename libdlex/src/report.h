@@ -5,17 +5,17 @@
 
 #include <stdio.h>
 
-#include "sites.h"
+#include "measure.h"
 
 /* The figures at the head of the report. */
 struct report {
     FILE *out;
     double miss_ratio;
     uint64_t needed; /* samples needed to propose a limit for it */
-    struct site_cost cost;
+    struct measure_cost cost;
 };
 
-/* Returns the limit that a distribution proposes; 0: there are too few samples. */
+/* report_figures.c, for the files that write. Returns the limit that a distribution proposes; 0: there are too few samples. */
 int64_t dlex_report_limit(const struct report *r, const struct histogram *copy);
 /* Returns what follows dlex_try_within_, such as "rel" or "wcet_cooperative". */
 const char *dlex_report_kind(int how);
@@ -29,7 +29,7 @@ void dlex_json_head(const struct report *r);
 void dlex_json_site(const struct report *r, const struct site_total *total, bool first);
 void dlex_json_tail(const struct report *r);
 
-/* report_exit.c: from now on this process writes a report when it ends. */
+/* report_exit.c: writes the report of a process that ends, as DLEX_BENCHMARK says. */
 void dlex_report_at_exit(void);
 
 #endif

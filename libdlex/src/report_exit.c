@@ -11,16 +11,6 @@
 
 #include "report.h"
 
-/* The process that entered a call site first; a forked child has another id. 0: no process did. */
-static int reporter;
-
-void dlex_report_at_exit(void)
-{
-    int nobody = 0;
-    __atomic_compare_exchange_n(&reporter, &nobody, (int)getpid(), 0, __ATOMIC_RELAXED,
-                                __ATOMIC_RELAXED);
-}
-
 static void complain(const char *file, int err)
 {
     fprintf(stderr, "libdlex: the benchmark report could not be written to %s: %s\n", file,
@@ -81,10 +71,8 @@ static int write_file(const char *file)
     return replace(file);
 }
 
-__attribute__((destructor)) static void report(void)
+void dlex_report_at_exit(void)
 {
-    if (!__atomic_load_n(&reporter, __ATOMIC_RELAXED) || reporter != (int)getpid())
-        return;
     /* exit may have been called in a block; its constraint ends here. */
     dlex_try_within_disable();
     const char *const file = secure_getenv("DLEX_BENCHMARK");

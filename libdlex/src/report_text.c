@@ -29,8 +29,8 @@ void dlex_text_head(const struct report *r)
     char wall[DURATION_SIZE], cpu[DURATION_SIZE], program[DURATION_SIZE];
     fprintf(r->out,
             "libdlex benchmark: no constraint below was enforced.\n"
-            "An empty block measures %s of wall-clock and %s of CPU time, which is not subtracted, "
-            "and takes its program %s.\n",
+            "An empty block measures %s of wall-clock and %s of CPU time, and costs its program %s. "
+            "Nothing is subtracted.\n",
             duration((double)r->cost.wall_ns, wall), duration((double)r->cost.cpu_ns, cpu),
             duration((double)r->cost.program_ns, program));
 }
@@ -80,13 +80,13 @@ static void put_limits(const struct report *r, const struct samples *copy, uint6
     const int64_t wcet_ns = dlex_report_limit(r, &copy->cpu);
     if (deadline_ns && wcet_ns)
         fprintf(r->out,
-                "    To miss at most %g of them: deadline %" PRId64 " ns, WCET %" PRId64
+                "    For a miss ratio of at most %g: deadline %" PRId64 " ns, WCET %" PRId64
                 " ns (95 %% sure if bodies are independent).\n",
                 r->miss_ratio, deadline_ns, wcet_ns);
     else
         fprintf(r->out,
-                "    %" PRIu64 " %s cannot tell of a miss ratio of %g: it takes %" PRIu64
-                " to propose a limit for it, and with n bodies nothing below 1/n is known.\n",
+                "    %" PRIu64 " %s cannot show a miss ratio of %g: a limit for it needs %" PRIu64
+                " bodies. n bodies say nothing about ratios below 1/n.\n",
                 ended, bodies(ended), r->miss_ratio, r->needed);
 }
 

@@ -14,6 +14,9 @@ static _Atomic int choice;
  * it at once; a lock here would be one more that a fork has to wait for. */
 static _Atomic bool taken;
 
+/* The library's handler; NULL: no thread has begun to install it. */
+static dlex_signal_fn *_Atomic own_handler;
+
 static int number_of(int chosen)
 {
     if (chosen == 0)
@@ -51,8 +54,9 @@ static bool is_fault(int signo)
  * of it when the process was forked. */
 static bool is_free(const struct sigaction *now)
 {
+    dlex_signal_fn *const own = atomic_load(&own_handler);
     if (now->sa_flags & SA_SIGINFO)
-        return now->sa_sigaction == dlex_on_signal;
+        return own && now->sa_sigaction == own;
     return now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN;
 }
 
@@ -83,15 +87,16 @@ int dlex_use_signal(int signo)
 }
 
 /* If the number is not free, dlex_use_signal may still change it, unless handlers mask it already. */
-static int take(void)
+static int take(dlex_signal_fn *on_signal)
 {
+    atomic_store(&own_handler, on_signal);
     const int signo = dlex_signal();
     const int err = check_free(signo);
     if (err)
         return err;
     /* SA_NODEFER: a jump out of the handler leaves the signal unblocked. */
     struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART };
-    action.sa_sigaction = dlex_on_signal;
+    action.sa_sigaction = on_signal;
     sigemptyset(&action.sa_mask);
     if (sigaction(fix_number(), &action, NULL) < 0)
         return -errno;
@@ -99,9 +104,9 @@ static int take(void)
     return 0;
 }
 
-int dlex_signal_take(void)
+int dlex_signal_take(dlex_signal_fn *on_signal)
 {
-    return atomic_load(&taken) ? 0 : take();
+    return atomic_load(&taken) ? 0 : take(on_signal);
 }
 
 void dlex_signal_admit(void)

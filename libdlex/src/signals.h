@@ -7,9 +7,10 @@
 
 #include "thread.h"
 
-/* Installs dlex_on_signal, unless the process has it, and fixes the number. Takes no lock. Returns 0 or
- * a negative errno value: -EBUSY when the program handles the signal; the next call tries again. */
-int dlex_signal_take(void);
+/* Installs the handler, unless the process has it, and fixes the number. It is the same one in all calls.
+ * Takes no lock. Returns 0 or a negative errno value: -EBUSY when the program handles the signal; the
+ * next call tries again. */
+int dlex_signal_take(dlex_signal_fn *on_signal);
 /* Unblocks the signal in this thread. */
 void dlex_signal_admit(void);
 

@@ -116,17 +116,23 @@ void dlex_attend(struct thread_state *t, enum expiry_source source);
 void dlex_check(struct thread_state *t, int64_t now_ns, enum expiry_source source);
 /* With the guard held: records that dlex_attend has to be called as soon as the guard is free. */
 void dlex_note_pending(struct thread_state *t, int64_t now_ns);
+/* Create the timer of the thread, if there is none; arm it for this time. Return 0 or a negative errno
+ * value. */
+int dlex_prepare(struct thread_state *t);
+int dlex_arm(struct thread_state *t, int64_t deadline_ns);
 /* Arms the timer for the next expiry; what has expired already becomes pending. Returns 0 or a negative
  * errno value. */
 int dlex_rearm(struct thread_state *t, int64_t now_ns);
 
-/* benchmark.c, with the guard held: the body of a block that measures has ended. */
-void dlex_benchmark_end(struct dlex_block_ *block);
 /* latency.c: counts a violation that has reached its block. Lock-free. */
 void dlex_latency_note(const struct dlex_violation *v);
 
-/* timer.c: arms the timer of the thread, and creates it if needed. Returns 0 or a negative errno value. */
-int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns);
+/* timer.c, for expiry.c, which passes its signal handler: timer.c does not know who decides about an
+ * expiry. prepare: creates the timer of the thread, if there is none. arm: prepares and arms it. Return 0
+ * or a negative errno value. */
+typedef void dlex_signal_fn(int number, siginfo_t *info, void *context);
+int dlex_timer_prepare(struct thread_state *t, dlex_signal_fn *on_signal);
+int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns, dlex_signal_fn *on_signal);
 /* With the guard held: gives the timer back, if there is one. The next arming creates another. */
 void dlex_timer_drop(struct thread_state *t);
 /* thread_end.c: makes sure that the end of this thread gives back its timer and its resources. Returns
@@ -140,7 +146,5 @@ void dlex_give_back(struct thread_state *t);
  * left to the program. */
 void dlex_scoped_unwind_(struct thread_state *t, uint64_t mark);
 void dlex_scoped_end_(struct thread_state *t);
-/* expiry.c, installed by signals.c. */
-void dlex_on_signal(int number, siginfo_t *info, void *context);
 
 #endif

@@ -11,11 +11,6 @@
 
 static int fork_error; /* error of the only pthread_atfork: without it a child would have no deadlines */
 
-int64_t dlex_now_ns(void)
-{
-    return dlex_clock_ns_();
-}
-
 static void before_fork(void)
 {
     dlex_notify_before_fork();
@@ -56,11 +51,11 @@ __attribute__((constructor)) static void watch_forks(void)
 }
 
 /* The end of the thread is watched first, so that no timer is created that nobody would delete. */
-static int try_to_create(struct thread_state *t)
+static int try_to_create(struct thread_state *t, dlex_signal_fn *on_signal)
 {
     int err = fork_error;
     if (!err)
-        err = dlex_signal_take();
+        err = dlex_signal_take(on_signal);
     if (!err)
         err = dlex_watch_thread_end(t);
     if (!err)
@@ -71,12 +66,12 @@ static int try_to_create(struct thread_state *t)
 
 /* Blocks all signals: a handler of the program could fork, and return in the child, where has_timer
  * would then stand for the timer of the parent. */
-static int create_timer(struct thread_state *t)
+static int create_timer(struct thread_state *t, dlex_signal_fn *on_signal)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int err = try_to_create(t);
+    const int err = try_to_create(t, on_signal);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!err)
         dlex_signal_admit();
@@ -91,45 +86,25 @@ void dlex_timer_drop(struct thread_state *t)
     t->armed_ns = 0;
 }
 
+int dlex_timer_prepare(struct thread_state *t, dlex_signal_fn *on_signal)
+{
+    return t->has_timer ? 0 : create_timer(t, on_signal);
+}
+
 /* A handler of the program may fork in here and return in the child: then arming is repeated, with a
  * timer of the child. armed_ns is set first, since a fork clears it. */
-int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns)
+int dlex_timer_arm(struct thread_state *t, int64_t deadline_ns, dlex_signal_fn *on_signal)
 {
     unsigned forks;
     int err;
     do {
         forks = t->forks;
         t->armed_ns = deadline_ns;
-        err = t->has_timer ? 0 : create_timer(t);
+        err = dlex_timer_prepare(t, on_signal);
         if (!err)
             err = dlex_notify_arm(&t->notify, deadline_ns);
     } while (forks != t->forks);
     if (err)
         t->armed_ns = 0;
     return err;
-}
-
-int dlex_thread_init(void)
-{
-    struct thread_state *t = &dlex_thread_state;
-    dlex_try_within_disable();
-    const int err = t->has_timer ? 0 : create_timer(t);
-    if (t->is_ending)
-        dlex_give_back(t);
-    dlex_try_within_enable();
-    return err;
-}
-
-void dlex_idle(void)
-{
-    struct thread_state *t = &dlex_thread_state;
-    dlex_try_within_disable();
-    if (t->has_timer && t->armed_ns) {
-        t->armed_ns = 0;
-        dlex_rearm(t, dlex_now_ns());
-        if (!t->armed_ns)
-            dlex_notify_arm(&t->notify, INT64_MAX);
-        dlex_notify_flush(&t->notify);
-    }
-    dlex_try_within_enable();
 }

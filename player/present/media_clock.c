@@ -71,7 +71,7 @@ static void note_sound_lost(struct media_clock *clock)
 {
     const char *const why = audio_sink_error(sink_of(clock));
     if (why && !clock->sound_lost)
-        log_error("the sound is gone (%s); playing %s", why, clock->queue ? "goes on without it" : "ends here");
+        log_error("the sound was lost (%s); playing %s", why, clock->queue ? "goes on without it" : "ends here");
     clock->sound_lost = why != NULL;
 }
 

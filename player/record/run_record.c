@@ -190,7 +190,7 @@ static json_t *run_json(const struct run_facts *facts, const struct totals *tota
 {
     return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:o}",
                      "format", 1,
-                     "version", DLEX_VERSION,
+                     "version", PROGRAM_VERSION,
                      "commit", DLEX_COMMIT,
                      "ffmpeg", av_version_info(),
                      "options", options_json(facts->settings),

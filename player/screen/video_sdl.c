@@ -154,7 +154,7 @@ static void explain(struct video_sdl *sdl, int code, const AVFrame *picture)
     char *const error = sdl->sink.error;
     const size_t size = sizeof sdl->sink.error;
     if (code == -ENOTSUP)
-        snprintf(error, size, "no way to show pixel format %s",
+        snprintf(error, size, "pixel format %s cannot be shown",
                  av_get_pix_fmt_name(picture->format));
     else if (code == -ENOMEM)
         snprintf(error, size, "out of memory");

@@ -62,7 +62,7 @@ static void forget(pa_operation *operation)
 static void lose_by(struct audio_pulse *pulse, const char *cause)
 {
     char sentence[100];
-    snprintf(sentence, sizeof sentence, "PulseAudio went away: %s", cause);
+    snprintf(sentence, sizeof sentence, "the connection to PulseAudio was lost: %s", cause);
     audio_sink_fail(&pulse->sink, sentence);
     pulse_server_wake(&pulse->server);
 }

@@ -45,7 +45,7 @@ static int create_sink(struct audio_track *track, const char *kind, char *why, s
     const int ret = audio_sink_create(&track->sink, "pulse", &track->format, why, why_size);
     if (!ret)
         return 0;
-    log_note("no sound (%s); the clock is an ideal device's", why);
+    log_note("no sound (%s); an ideal device gives the clock", why);
     return audio_sink_create(&track->sink, "null", &track->format, why, why_size);
 }
 

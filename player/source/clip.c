@@ -67,9 +67,9 @@ static void explain(char *why, size_t why_size, const char *what, int error)
     char other[AV_ERROR_MAX_STRING_SIZE] = "";
     const char *cause = other;
     if (error == AVERROR(EINTR) || error == AVERROR_EXIT)
-        cause = "reading was broken off";
+        cause = "reading was interrupted";
     else if (error == AVERROR_INVALIDDATA)
-        cause = "it is no media file that FFmpeg knows, or it is damaged";
+        cause = "FFmpeg does not recognise it as a media file, or it is damaged";
     else
         av_strerror(error, other, sizeof other);
     snprintf(why, why_size, "%s: %s", what, cause);

@@ -86,7 +86,7 @@ static void print_ffmpeg_line(void *context, int level, const char *format, va_l
     if (ffmpeg_lines <= FFMPEG_LINES_MAX)
         fprintf(stderr, "dlex-play: FFmpeg: %s%s", line, strchr(line, '\n') ? "" : "\n");
     else
-        fputs("dlex-play: FFmpeg has more to say of this file; it is left out\n", stderr);
+        fputs("dlex-play: FFmpeg has more messages about this file; they are not shown\n", stderr);
 }
 
 static void on_ffmpeg_log(void *context, int level, const char *format, va_list args)

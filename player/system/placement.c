@@ -65,8 +65,8 @@ int placement_prepare(struct placement *placement)
     if (sched_getaffinity(0, sizeof given, &given) || sched_setaffinity(0, sizeof wanted, &wanted)) {
         const int ret = -errno;
         char cpus[64];
-        log_error("--cpu=%d cannot be had: %s; choose one of %s", placement->cpu,
-                  ret == -EINVAL ? "there is no such CPU, or it is kept for others" : strerror(-ret),
+        log_error("--cpu=%d cannot be used: %s; choose one of %s", placement->cpu,
+                  ret == -EINVAL ? "there is no such CPU, or this process may not use it" : strerror(-ret),
                   spell_cpus(&given, cpus, sizeof cpus));
         return ret;
     }
@@ -178,7 +178,8 @@ static void explain(const struct thread_policy *policy, int ret)
     char text[THREAD_POLICY_TEXT_SIZE];
     thread_policy_text(policy, text);
     if (ret == -EBUSY)
-        log_error("--sched=%s is not admitted: with what others have reserved the CPU would be full; ask for less", text);
+        log_error("--sched=%s is not admitted: with the reservations of others the CPU would be full; ask for less",
+                  text);
     else if (ret != -EPERM)
         log_error("--sched=%s is refused: %s; choose another policy", text, strerror(-ret));
     else if (policy->kind != THREAD_DEADLINE)
@@ -188,8 +189,8 @@ static void explain(const struct thread_policy *policy, int ret)
         log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, or by "
                   "AmbientCapabilities=CAP_SYS_NICE in a systemd unit", text);
     else
-        log_error("--sched=%s is refused: the CPU is no scheduling domain of its own; name one that is by --cpu, and see "
-                  "--sched in the manual", text);
+        log_error("--sched=%s is refused: the CPU is not a scheduling domain of its own; name such a CPU with --cpu, "
+                  "and see --sched in the manual", text);
 }
 
 static int place_playing(const struct placement *placement, struct placement_facts *facts, pid_t thread)
@@ -199,7 +200,7 @@ static int place_playing(const struct placement *placement, struct placement_fac
         const cpu_set_t wanted = only(placement->cpu);
         if (sched_setaffinity(thread, sizeof wanted, &wanted)) {
             const int ret = -errno;
-            log_error("--cpu=%d is gone: %s; choose another", placement->cpu, strerror(-ret));
+            log_error("--cpu=%d is no longer available: %s; choose another CPU", placement->cpu, strerror(-ret));
             return ret;
         }
     }

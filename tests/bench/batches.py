@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of batches share: a root of its own for real jobs, which are short and are only seen from inside."""
+"""Holds what the tests of batches share.
+
+Each test has its own project root. Its jobs are real but short, and are observed only from inside.
+"""
 
 import contextlib
 import json
@@ -33,7 +36,7 @@ def wait_until(condition, limit_s=LIMIT_S):
 
 
 def processes_with(mark):
-    """Those that have it in their environment: also the ones whose parents are gone."""
+    """Returns the processes that have `mark` in their environment, even if their parents have ended."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -57,7 +60,7 @@ def kill(pid):
 
 
 class Batches(Folder):
-    """`programs` and `clip` are set by the test's main part."""
+    """A test case with its own project root. `set_up` sets `programs` and `clip`."""
 
     programs: dict[str, str] = {}
     clip = ""
@@ -97,7 +100,7 @@ class Batches(Folder):
         return self.finish(self.start(*arguments), status)
 
     def results(self, out="out"):
-        """Every result.json, which must be whole, by its job."""
+        """Returns the contents of every result.json by job. Fails if one of them is not whole."""
         found = {}
         for path in sorted((self.folder / out).glob("*/result.json")):
             found[path.parent.name] = json.loads(path.read_text())
@@ -105,7 +108,10 @@ class Batches(Folder):
         return found
 
     def be_of_another_machine(self, out="out"):
-        """What one machine has left there, in a folder of its own or of several."""
+        """Renames the results in `out` so that another machine seems to have made them.
+
+        The folder may be for one machine or for several.
+        """
         folder = self.folder / out
         for path in (folder / "machines").iterdir():
             path.rename(path.with_name(f"{ANOTHER}.json"))
@@ -140,7 +146,7 @@ class Batches(Folder):
 
 
 def set_up(arguments):
-    """From the command line PLAYER QOE MEDIA_MAKE."""
+    """Sets the programs and the clip from the command line PLAYER QOE MEDIA_MAKE."""
     player, qoe, make = (os.path.abspath(path) for path in arguments)
     Batches.programs = {"player/dlex-play": player, "qoe/dlex-qoe": qoe}
     made = subprocess.run([make, "progressive_cabac"], capture_output=True, text=True, check=False)

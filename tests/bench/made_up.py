@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Results that nobody measured, for tests of what is made of results."""
+"""Makes invented results, for tests of code that evaluates results."""
 
 from outside import with_packages
 

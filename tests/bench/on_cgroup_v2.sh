@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Runs a command in this tree on another Debian in a virtual machine, where systemd has mounted version 2 of the control
-# groups alone: for those whose own machine has version 1. No part of the suite: the machine takes minutes to make, once,
-# and to start without KVM.
+# Runs a command in this tree on another Debian in a virtual machine, where systemd has mounted only version 2 of the
+# control groups. Use it if your own machine has version 1. It is not part of the test suite: it takes minutes to make the
+# virtual machine (once), and minutes to start it without KVM.
 #
 #   on_cgroup_v2.sh [-r RELEASE] [-k] [-n CPUS] [COMMAND [ARG ...]]     as root
 #     -r  Debian's release (default bookworm)     -k  with KVM (default: emulated, which works everywhere)
 #     -n  how many CPUs (default 2)               COMMAND: default the tests of bench/dlex_bench/machine
-# It needs debootstrap, e2fsprogs and qemu-system-x86. Exit status: the command's; 70: the machine did not come that far.
+# It needs debootstrap, e2fsprogs and qemu-system-x86. Exit status: the command's; 70 if the command did not finish.
 set -euo pipefail
 
 release=bookworm accel=(-accel tcg -cpu Nehalem) cpus=2
@@ -29,7 +29,7 @@ machine=$cache/cgroup-v2-$release
 scratch=$(mktemp -d)
 trap 'rm -rf --one-file-system "$scratch"' EXIT
 
-# Two folders of ours are shared: the tree, to be read, and the one with the command, where its status is put.
+# The virtual machine shares two folders: the tree, read-only, and the folder with the command, which receives its status.
 write_services() {
     local root=$1 unit
     cat >"$root/root/run" <<'RUN'
@@ -43,7 +43,7 @@ RUN
     printf '[Service]\nExecStart=/bin/bash /root/run\n[Install]\nWantedBy=multi-user.target\n' \
         >"$root/etc/systemd/system/run.service"
     ln -s ../run.service "$root/etc/systemd/system/multi-user.target.wants/run.service"
-    # Emulated, looking for hardware that is not needed takes a minute; a login would hang up our terminal.
+    # Under emulation, the search for hardware that is not needed takes a minute. A login would hang up our terminal.
     for unit in serial-getty@ttyS0 systemd-udev-trigger; do
         ln -s /dev/null "$root/etc/systemd/system/$unit.service"
     done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What tests of dlex_bench's commands from outside share."""
+"""Holds what the tests share that run dlex_bench's commands as separate processes."""
 
 import glob
 import os
@@ -28,7 +28,7 @@ def python_with_packages(packages=PACKAGES):
 
 
 def with_packages(names):
-    """Begins this program anew under a Python that has them, unless this one does. For tests that import them."""
+    """Restarts this program under a Python that has the packages, unless this Python has them. For tests that import them."""
     found = python_with_packages(f"import {names}")
     if found != sys.executable:
         os.execv(found, [found, *sys.argv])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Agendas: what they mean as jobs, and that every mistake in one gets a sentence with its line.
+"""Tests how agendas become jobs, and that each error in an agenda is reported in one sentence with its line.
 
-Not covered: whether a machine can play what an agenda asks for.
+Not covered: whether a machine can play what an agenda requests.
 """
 
 import json
@@ -54,63 +54,63 @@ class Mistakes(unittest.TestCase):
         for word in words:
             self.assertIn(word, told)
 
-    def test_what_is_no_yaml_or_no_agenda(self):
-        self.assert_refused("", 1, "nothing in it")
+    def test_text_that_is_not_yaml_or_not_an_agenda_is_refused(self):
+        self.assert_refused("", 1, "is empty")
         self.assert_refused("a: [", 1, "not YAML")
-        self.assert_refused("[1]", 1, "no mapping")
+        self.assert_refused("[1]", 1, "not a mapping")
         self.assert_refused("workloads: []", 1, "at least one player")
-        self.assert_refused("- &a [*a]", 1, "no mapping")
+        self.assert_refused("- &a [*a]", 1, "not a mapping")
         self.assert_refused(PLAYERS + "? [x]\n: y\n", 4, "not YAML")
 
-    def test_unknown_key_and_the_one_that_was_meant(self):
+    def test_unknown_key_is_refused_with_the_nearest_known_key(self):
         self.assert_refused(SECTION + "      shed: other\n", 7, "sections[0].params.shed", "did you mean sched?")
         self.assert_refused("workloads:\n  - id: a\n    name: mpv\n    thread: 1\n", 4, "workloads[0].thread")
 
-    def test_key_that_comes_twice(self):
-        self.assert_refused("config:\n  iterations: 2\n  iterations: 3\n" + PLAYERS, 3, "iterations comes twice")
+    def test_repeated_key_is_refused(self):
+        self.assert_refused("config:\n  iterations: 2\n  iterations: 3\n" + PLAYERS, 3, "iterations appears twice")
 
-    def test_id_that_comes_twice(self):
+    def test_repeated_id_is_refused(self):
         self.assert_refused(PLAYERS + "  - {id: a, name: mpv}\n", 4, "id a")
         self.assert_refused(PLAYERS + "sections:\n  - {id: x}\n  - {id: x}\n", 6, "id x")
 
-    def test_id_that_is_no_part_of_a_name(self):
+    def test_id_with_characters_that_names_cannot_have_is_refused(self):
         for wrong in ("a-b", "a/b", "''", "ä"):
-            self.assert_refused(f"workloads:\n  - id: {wrong}\n    name: mpv\n", 2, "no id")
+            self.assert_refused(f"workloads:\n  - id: {wrong}\n    name: mpv\n", 2, "not an id")
 
-    def test_wrong_types_and_values(self):
+    def test_wrong_types_and_values_are_refused(self):
         self.assert_refused("config: {iterations: two}\n" + PLAYERS, 1, "config.iterations", "'two'")
         self.assert_refused("config: {iterations: 0}\n" + PLAYERS, 1, "config.iterations", "0")
         self.assert_refused("config: {cpu: true}\n" + PLAYERS, 1, "config.cpu")
         self.assert_refused("config: {observe: aside}\n" + PLAYERS, 1, "'outside', 'inside' or 'both'")
         self.assert_refused(SECTION + "      clip: {recipe: a, file: b}\n", 7, "either a recipe or a file")
 
-    def test_wrong_load(self):
-        self.assert_refused(SECTION + "      load: rtapp\n", 7, "no mapping")
+    def test_wrong_load_is_refused(self):
+        self.assert_refused(SECTION + "      load: rtapp\n", 7, "not a mapping")
         self.assert_refused(SECTION + "      load: {}\n", 7, "has no kind")
         self.assert_refused(SECTION + "      load: {kind: rtap}\n", 7, "did you mean rtapp?")
         self.assert_refused(SECTION + "      load: {kind: stress}\n", 7, "at least one task")
         self.assert_refused(SECTION + "      load:\n        kind: none\n        cpu: 1\n", 9, "params.load.cpu")
         self.assert_refused(SECTION + "      load: {kind: rtapp, sched: deadline:3/8}\n", 7, "rt-app's policy")
 
-    def test_wrong_policy(self):
+    def test_wrong_policy_is_refused(self):
         for wrong in ("fifo", "fifo:0", "deadline:50/40", "quota:15", "5"):
             self.assert_refused(SECTION + f"      sched: {wrong}\n", 7, "params.sched")
 
-    def test_wrong_player_and_parameters(self):
+    def test_wrong_player_and_wrong_parameters_are_refused(self):
         self.assert_refused("workloads:\n  - {id: a, name: mplayr}\n", 2, "did you mean mplayer?")
         self.assert_refused("workloads:\n  - {id: a}\n", 2, "has no name")
         self.assert_refused("workloads:\n  - {id: a, name: mpv, params: {threads: 2}}\n", 2, "1 or 'auto'")
         self.assert_refused("workloads:\n  - {id: a, name: dlex-play, params: {drop: none, rule: slack}}\n", 2, "drop: deadline")
 
-    def test_jobs_that_cannot_be(self):
+    def test_agenda_with_impossible_jobs_is_refused(self):
         self.assertIn("has no clip", self.refusal(PLAYERS))
         inside = "config: {observe: inside, defaults: {clip: {recipe: c}}}\n"
-        self.assertIn("only dlex-play has a record of its own", self.refusal(inside + PLAYERS))
+        self.assertIn("only dlex-play writes its own record", self.refusal(inside + PLAYERS))
         self.assertIn("exclude every", self.refusal(CLIP + PLAYERS + "sections:\n  - {id: x, only: [z*]}\n"))
 
 
 class Clips(unittest.TestCase):
-    """What can be told of a clip before anything plays it."""
+    """Checks of clips before anything plays them."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -124,7 +124,7 @@ class Clips(unittest.TestCase):
         return read_agenda(self.path, begun=begun)
 
     def refusal(self, clip, observe="outside"):
-        """Of a clip of the second section; the first has a good one."""
+        """Returns the error for `clip` in the second section. The first section has a valid clip."""
         from dlex_bench.errors import EXIT_SETUP, LabError
 
         good = "{recipe: stamped_small, unstamped: progressive_cabac}"
@@ -144,9 +144,9 @@ class Clips(unittest.TestCase):
         if not shutil.which("ffmpeg") or subprocess.run(argv).returncode != 0:
             self.skipTest("ffmpeg cannot make a film here")
 
-    def test_file_that_is_not_there(self):
-        self.assertIn("clip.file is nowhere.mp4, which is not there", self.refusal("{file: nowhere.mp4}", "inside"))
-        self.assertIn("which is no file", self.refusal("{file: .}", "inside"))
+    def test_missing_clip_file_is_refused(self):
+        self.assertIn("clip.file is nowhere.mp4, which does not exist", self.refusal("{file: nowhere.mp4}", "inside"))
+        self.assertIn("which is not a file", self.refusal("{file: .}", "inside"))
 
     def test_clip_that_no_job_plays_may_be_missing(self):
         self.film()
@@ -157,18 +157,18 @@ class Clips(unittest.TestCase):
         with self.assertRaisesRegex(Exception, "config.defaults.clip.file is gone.mp4"):
             self.read(text + "  - {id: y}\n")
 
-    def test_clip_of_a_batch_that_has_begun_is_its_jobs_affair(self):
+    def test_clip_of_a_begun_batch_is_checked_by_its_jobs_only(self):
         text = "config: {observe: inside, defaults: {clip: {file: gone.mp4}}}\n" + PLAYERS.split("  - {id: b")[0]
         self.read(text, begun={"all-a"})
         self.read(text, begun=frozenset())
 
-    def test_recipe_that_there_is_not(self):
+    def test_unknown_recipe_is_refused(self):
         for clip in ("{recipe: stamped_smal}", "{recipe: stamped_small, unstamped: stamped_smal}",
                      "{recipe: stamped_small, without_film: {recipe: stamped_smal}}"):
             self.assertIn("did you mean stamped_small?", self.refusal(clip, "inside"))
         self.assertIn("clip.without_film.recipe ", self.refusal("{recipe: stamped_small, without_film: {recipe: x}}"))
 
-    def test_recipe_that_needs_the_trailer_is_refused_once_where_there_is_none(self):
+    def test_recipe_that_needs_the_missing_trailer_is_refused_once(self):
         from dlex_bench.clips import why_not_makeable
 
         clip = "{recipe: trailer_1080p_stamped, unstamped: trailer_1080p}"
@@ -181,34 +181,34 @@ class Clips(unittest.TestCase):
             self.read(text)
             self.read(text.replace(", without_film: {recipe: stamped_small}", ""), begun=frozenset())
 
-    def test_view_from_outside_wants_stamps(self):
+    def test_view_from_outside_needs_stamps(self):
         for observe in ("outside", "both"):
             told = self.refusal("{recipe: progressive_cabac}", observe)
             self.assertIn("clip.recipe is progressive_cabac, whose pictures have no numbers", told)
         told = self.refusal("{recipe: stamped_small, without_film: {recipe: progressive_cabac}}")
         self.assertIn("clip.without_film.recipe", told)
 
-    def test_what_it_is_compared_with_is_the_same_without_stamps(self):
+    def test_unstamped_clip_must_be_the_same_film_without_stamps(self):
         self.assertIn("numbers as well", self.refusal("{recipe: stamped_small, unstamped: stamped_small}"))
         told = self.refusal("{recipe: stamped_small, unstamped: hard_1080p}")
-        self.assertIn("clip.unstamped is hard_1080p, of another size than stamped_small", told)
+        self.assertIn("clip.unstamped is hard_1080p, which has another size than stamped_small", told)
         told = self.refusal("{recipe: hard_1080p_stamped, unstamped: trailer_1080p}")
         self.assertIn("another number of pictures", told)
 
-    def test_file_has_no_pair(self):
+    def test_file_cannot_have_an_unstamped_pair(self):
         for more in ("unstamped: progressive_cabac", "without_film: {recipe: stamped_small}"):
-            self.assertIn("belongs to a recipe", self.refusal(f"{{file: a.mp4, {more}}}"))
+            self.assertIn("belong to a recipe", self.refusal(f"{{file: a.mp4, {more}}}"))
 
-    def test_file_without_stamps_is_for_the_inside(self):
+    def test_file_without_stamps_is_accepted_for_the_inside_view_only(self):
         self.film()
         self.assertIn("clip.file is film.mp4, whose pictures have no numbers", self.refusal("{file: film.mp4}"))
         self.read("config: {observe: inside, defaults: {clip: {file: film.mp4}}}\n" + PLAYERS.split("  - {id: b")[0])
 
-    def test_file_with_stamps_is_for_the_outside(self):
+    def test_file_with_stamps_is_accepted_for_the_outside_view(self):
         self.film("-vf", stamps())
         self.read("config: {observe: outside, defaults: {clip: {file: film.mp4}}}\n" + PLAYERS)
 
-    def test_film_is_looked_at_beside_the_measured_cpu_and_once_only(self):
+    def test_film_is_checked_once_and_not_on_the_measured_cpu(self):
         self.film("-vf", stamps())
         allowed = os.sched_getaffinity(0)
         seen = self.path.with_name("seen")
@@ -231,13 +231,13 @@ class Clips(unittest.TestCase):
             self.read(text % max(allowed), begun={"all-a"})
             self.assertTrue(seen.exists())
 
-    def test_section_that_is_only_seen_from_inside_needs_no_stamps(self):
+    def test_section_that_is_observed_only_from_inside_needs_no_stamps(self):
         text = "config: {observe: inside, defaults: {clip: {recipe: progressive_cabac}}}\n" + PLAYERS.split("  - {id: b")[0]
         self.read(text)
         self.read(text + "sections:\n  - {id: x, params: {observe: outside, clip: {recipe: stamped_small}}}\n  - id: y\n")
 
 
-    def test_budget_is_calibrated_from_outside_whatever_the_jobs_want(self):
+    def test_calibrated_budget_needs_stamps_even_for_jobs_observed_from_inside(self):
         text = "config: {observe: inside, defaults: {sched: '%s', clip: {recipe: progressive_cabac}}}\n"
         text += PLAYERS.split("  - {id: b")[0]
         self.read(text % "deadline:15/40")
@@ -269,45 +269,45 @@ class Jobs(unittest.TestCase):
         self.assertIn(("fifo-beside", "b", "fifo:5", "rtapp"), found)
         self.assertIn(("other-alone", "a", "other", "none"), found)
 
-    def test_each_round_runs_every_setting_once_and_begins_with_another(self):
+    def test_each_round_runs_every_setting_once_and_begins_with_a_different_one(self):
         self.assertEqual(ids(jobs_of(CLIP + PLAYERS)), ["all-a-r1", "all-b-r1", "all-b-r2", "all-a-r2"])
 
-    def test_workload_may_have_repetitions_of_its_own(self):
+    def test_workload_may_have_its_own_number_of_repetitions(self):
         jobs = jobs_of(CLIP + PLAYERS + "  - {id: c, name: mpv, iterations: 1}\n")
         self.assertEqual(sorted(ids(jobs)), ["all-a-r1", "all-a-r2", "all-b-r1", "all-b-r2", "all-c-r1"])
 
-    def test_section_may_be_for_some_workloads_only(self):
+    def test_section_may_select_some_workloads(self):
         jobs = jobs_of(CLIP + PLAYERS + "sections:\n  - {id: x, only: [b]}\n  - {id: y}\n", reps=1)
         self.assertEqual(sorted(ids(jobs)), ["x-b-r1", "y-a-r1", "y-b-r1"])
 
-    def test_options_change_the_extent_of_all_jobs(self):
+    def test_options_change_repetitions_and_length_of_all_jobs(self):
         jobs = jobs_of(CLIP + PLAYERS, quick=True)
         self.assertEqual((len(jobs), {job.clip["length_s"] for job in jobs}), (4, {10}))
         jobs = jobs_of(CLIP + PLAYERS, quick=True, reps=3, length_s=5)
         self.assertEqual((len(jobs), {job.clip["length_s"] for job in jobs}), (6, {5}))
 
-    def test_more_repetitions_keep_the_jobs_that_there_were(self):
+    def test_more_repetitions_keep_the_existing_jobs(self):
         few, many = jobs_of(CLIP + PLAYERS, reps=2), jobs_of(CLIP + PLAYERS, reps=5)
         self.assertEqual({job.id: job for job in many} | {job.id: job for job in few}, {job.id: job for job in many})
 
-    def test_foreign_player_is_seen_from_outside_where_both_are_wanted(self):
+    def test_foreign_player_is_observed_only_from_outside_when_both_views_are_wanted(self):
         both = "config: {observe: both, defaults: {clip: {recipe: c}}}\n"
         self.assertEqual([job.observe for job in jobs_of(both + PLAYERS)], ["both", "outside"])
 
-    def test_word_that_yaml_takes_for_a_truth_value(self):
+    def test_word_no_that_yaml_reads_as_false_stays_a_word(self):
         jobs = jobs_of(CLIP + "workloads:\n  - {id: m, name: mpv, params: {framedrop: no}}\n")
         self.assertEqual(jobs[0].player_params["framedrop"], "no")
 
-    def test_calibrated_budget_keeps_its_word(self):
+    def test_calibrated_budget_stays_a_word_in_the_job(self):
         self.assertEqual(jobs_of(CLIP + SECTION + "      sched: deadline:calibrated/40\n")[0].sched, "deadline:calibrated/40")
 
-    def test_job_survives_json(self):
+    def test_job_is_the_same_after_a_round_trip_through_json(self):
         from dlex_bench.agenda.jobs import Job
 
         for job in jobs_of(CLIP + PLAYERS):
             self.assertEqual(Job.from_json(json.loads(json.dumps(job.to_json()))), job)
 
-    def test_selection_is_by_job_or_setting(self):
+    def test_pattern_selects_jobs_by_id_or_by_setting(self):
         from dlex_bench.agenda.jobs import select
         from dlex_bench.errors import LabError
 
@@ -319,7 +319,7 @@ class Jobs(unittest.TestCase):
 
 
 class RtappSched(unittest.TestCase):
-    def test_same_is_the_players_and_a_reservation_beside_a_quota(self):
+    def test_same_means_the_players_policy_and_beside_a_quota_a_reservation(self):
         from dlex_bench.agenda.jobs import rtapp_sched
 
         same = {"kind": "rtapp", "sched": "same"}
@@ -331,20 +331,20 @@ class RtappSched(unittest.TestCase):
 
 
 class Ours(unittest.TestCase):
-    def test_paper_has_a_control_that_changes_nothing_else(self):
+    def test_control_of_the_paper_agenda_differs_only_in_its_clip(self):
         from dlex_bench.agenda.jobs import expand
         from dlex_bench.agenda.reader import read_agenda
         from dlex_bench import paper
-        from dlex_bench.analysis import control as controls
+        from dlex_bench.analysis import results_frame
         from dlex_bench.job.calibrate import calibrated_job
 
         found = expand(read_agenda(AGENDAS / "paper.yaml"))
-        control = {job.workload: job for job in found if job.section == controls.CONTROL}
+        control = {job.workload: job for job in found if job.section == results_frame.CONTROL}
         self.assertEqual(list(control), ["dlex_none"])
         cbs = next(job for job in found if (job.section, job.workload) == ("cbs", "dlex_none"))
         self.assertEqual((control["dlex_none"].sched, control["dlex_none"].load), (cbs.sched, cbs.load))
-        # The tables take sections by these names, the budget is found by the film.
-        self.assertNotIn(controls.CONTROL, paper.PLAYED_AS)
+        # The tables find their sections by these names, and the calibration uses the film of `cbs`.
+        self.assertNotIn(results_frame.CONTROL, paper.PLAYED_AS)
         self.assertEqual(calibrated_job(found).clip, cbs.clip)
 
     def test_every_agenda_of_the_project_can_be_planned(self):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What results mean: intervals, ratios, dominance, the paper's tables and findings. Results here are made up, as these
-are tests of pure functions; not covered: reading a result directory (test_bench_batch)."""
+"""Tests the evaluation of results: intervals, ratios, dominance, the paper's tables and findings.
+
+The results here are invented, because the tested functions are pure. Not covered: reading a result directory
+(test_bench_batch).
+"""
 
 import unittest
 from pathlib import Path
@@ -12,7 +15,7 @@ import numpy as np
 
 from dlex_bench.agenda import jobs, reader
 from dlex_bench import paper
-from dlex_bench.analysis import control, front, goals, results_frame, seed_findings, series, statistics
+from dlex_bench.analysis import front, goals, results_frame, seed_findings, series, statistics
 
 AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
 
@@ -22,15 +25,15 @@ class Rows(unittest.TestCase):
         row = results_frame.row(result("dlex_none", missed=3, slack_us=-7))
         self.assertEqual((row.value("rtapp-1.missed"), row.value("rtapp-2.slack_us.min")), (3, -7))
 
-    def test_absent_figures_are_none(self):
+    def test_missing_figures_are_none(self):
         row = results_frame.row(result("dlex_none", dropped=None))
         self.assertEqual([row.value(key) for key in ("dropped", "nonsense", "rtapp-1.missed")], [None] * 3)
 
-    def test_failed_runs_have_no_part_in_a_setting(self):
+    def test_failed_runs_are_not_part_of_a_setting(self):
         settings = settings_of([result("a_b", 1), result("a_b", 2, status="failed")])
         self.assertEqual([run.repetition for run in settings["cbs", "a_b"]], [1])
 
-    def test_pairs_are_those_of_one_repetition(self):
+    def test_runs_are_paired_by_repetition(self):
         a = results_frame.rows([result("a", number, dropped=number) for number in (1, 2, 4)])
         b = results_frame.rows([result("b", number, dropped=10 * number) for number in (4, 3, 2)])
         self.assertEqual(results_frame.paired_values(a, b, "dropped"), ([2, 4], [20, 40]))
@@ -41,12 +44,12 @@ class Statistics(unittest.TestCase):
         found = statistics.median_interval([1, 2, 3])
         self.assertEqual((found.value, found.known, found.spans(100)), (2, False, True))
 
-    def test_five_runs_have_one_that_holds_the_median(self):
+    def test_interval_of_five_runs_contains_the_median(self):
         found = statistics.median_interval([9, 10, 11, 10.5, 9.5])
         self.assertLessEqual(found.low, 9.5)
         self.assertGreaterEqual(found.high, 10.5)
 
-    def test_equal_runs_have_an_interval_without_width(self):
+    def test_interval_of_equal_runs_has_no_width(self):
         found = statistics.median_interval([4] * 5)
         self.assertEqual((found.low, found.high), (4, 4))
 
@@ -57,7 +60,7 @@ class Statistics(unittest.TestCase):
     def test_same_runs_give_the_same_interval(self):
         self.assertEqual(statistics.median_interval([3, 1, 4, 1, 5]), statistics.median_interval([3, 1, 4, 1, 5]))
 
-    def test_clear_difference_is_told_with_its_ratio(self):
+    def test_clear_difference_is_reported_with_its_ratio(self):
         found = statistics.compare([10, 11, 12, 10, 11], [20, 22, 24, 20, 22], paired=True)
         self.assertEqual((found.ratio.value, found.verdict), (0.5, "less"))
         self.assertLess(found.ratio.high, 0.7)
@@ -65,19 +68,19 @@ class Statistics(unittest.TestCase):
     def test_difference_smaller_than_the_spread_is_noise(self):
         self.assertEqual(statistics.compare([10, 30, 20, 25, 15], [12, 28, 22, 24, 13]).verdict, "noise")
 
-    def test_pairing_removes_what_both_suffer(self):
+    def test_pairing_removes_what_affects_both_sides(self):
         slow_machine = [0, 100, 200, 300, 400, 500]
         a, b = ([value + offset for value in slow_machine] for offset in (50, 60))
         paired, alone = (statistics.compare(a, b, paired=it).difference for it in (True, False))
         self.assertLess(paired.high - paired.low, alone.high - alone.low)
         self.assertTrue(statistics.compare(a, b).noise)
 
-    def test_no_ratio_to_nothing_but_a_difference(self):
+    def test_comparison_with_zero_has_a_difference_but_no_ratio(self):
         found = statistics.compare([5, 6, 7, 5, 6], [0] * 5)
         self.assertIsNone(found.ratio)
         self.assertEqual(found.verdict, "more")
 
-    def test_figures_with_a_sign_have_no_ratio(self):
+    def test_negative_figures_have_no_ratio(self):
         self.assertIsNone(statistics.compare([-5, 6, 7, 5], [1, 2, 3, 4]).ratio)
 
     def test_few_runs_decide_nothing(self):
@@ -94,19 +97,19 @@ class Statistics(unittest.TestCase):
         with mock.patch.object(statistics, "ENOUGH_FOR_BCA", 19):
             self.assertNotEqual(statistics.median_interval(sample[:19]), statistics.median_interval(sample))
 
-    def test_median_that_no_single_run_moves_has_an_interval_all_the_same(self):
+    def test_median_that_no_single_run_moves_still_has_an_interval(self):
         found = statistics.median_interval([1.0] * 19 + [2.0])
         self.assertEqual((found.low, found.high), (1, 1))
 
-    def test_smaller_side_says_whether_there_are_runs_enough(self):
+    def test_side_with_fewer_runs_decides_whether_there_are_enough(self):
         self.assertEqual(statistics.compare([1, 2, 3, 4, 5, 6], [7, 8, 9]).verdict, "too few runs")
 
-    def test_nothing_to_compare_is_a_mistake(self):
+    def test_comparison_without_runs_raises_value_error(self):
         for pair in (([], [1]), ([1], [])):
             with self.assertRaises(ValueError):
                 statistics.compare(*pair)
 
-    def test_spread_of_nothing_is_none_and_of_one_run_without_deviation(self):
+    def test_spread_without_runs_is_none_and_of_one_run_has_deviation_zero(self):
         self.assertIsNone(statistics.spread([]))
         self.assertEqual(statistics.spread([3]).sd, 0)
         self.assertAlmostEqual(statistics.spread([1, 3]).sd, 2**0.5)
@@ -118,12 +121,12 @@ class Statistics(unittest.TestCase):
 
 
 class Front(unittest.TestCase):
-    def test_better_in_one_and_no_worse_in_the_rest_dominates(self):
+    def test_point_better_in_one_figure_and_not_worse_in_the_others_dominates(self):
         self.assertTrue(front.dominates(point(dropped=9), point()))
         self.assertFalse(front.dominates(point(), point()))
         self.assertFalse(front.dominates(point(dropped=9, rmse=101), point()))
 
-    def test_skew_finer_than_the_observer_sees_is_no_difference(self):
+    def test_skew_difference_below_the_observers_resolution_does_not_count(self):
         self.assertTrue(front.no_worse(point(sd=10.4), point()))
         self.assertFalse(front.no_worse(point(sd=10.6), point()))
 
@@ -134,26 +137,26 @@ class Front(unittest.TestCase):
         settings = settings_of(*groups)
         return front.goal("cbs", results_frame.of_section(settings, "cbs"))
 
-    def test_policy_that_is_no_worse_than_every_peer_wins(self):
+    def test_policy_that_is_not_worse_than_any_peer_wins(self):
         found = self.goal(point(), point(sd=20))
         self.assertEqual((found.winner, found.holds_in), ("dlex_slack", 1.0))
         self.assertEqual(found.dominated_peers, ["mplayer_framedrop"])
 
-    def test_one_peer_that_is_better_in_one_figure_denies_it(self):
+    def test_one_peer_that_is_better_in_one_figure_prevents_a_winner(self):
         found = self.goal(point(), point(sd=20), point(sd=90, dropped=0, rmse=0))
         self.assertIsNone(found.winner)
         self.assertEqual(found.worse_in["dlex_slack"], {"mpv_vo": ["rmse_q16_sum", "dropped"]})
         self.assertEqual((found.undominated, found.holds_in), (["dlex_slack"], 0.0))
 
-    def test_doubt_shows_in_the_share_of_resamples(self):
+    def test_uncertainty_shows_in_the_share_of_resamples(self):
         ours = repeated("dlex_slack", [point(dropped=it) for it in (8, 9, 10, 11, 12)])
         peer = repeated("mplayer_framedrop", [point(dropped=it) for it in (11, 8, 12, 9, 10)])
         found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer), "cbs"))
         self.assertGreater(found.holds_in, 0.3)
         self.assertLess(found.holds_in, 0.9)
 
-    def test_share_is_that_of_the_winner(self):
-        # Who has the better medians is not always who wins more often, as the figures of one run belong together.
+    def test_share_of_resamples_is_that_of_the_winner(self):
+        # The policy with the better medians is not always the one that wins more often: the figures of a run are correlated.
         reached = {"dlex_slack": [True, True, False, False, False], "dlex_paper": [False, False, True, True, True]}
         groups = [repeated(name, [point(dropped=n)] * 5) for name, n in (("dlex_slack", 1), ("dlex_paper", 3), ("mpv_vo", 2))]
         with mock.patch.object(front, "_reached", lambda *_: reached):
@@ -166,14 +169,14 @@ class Front(unittest.TestCase):
         found = front.goal("cbs", results_frame.of_section(settings_of(*groups), "cbs"))
         self.assertEqual((found.winner, found.holds_in), ("dlex_slack", None))
 
-    def test_drift_that_all_settings_have_in_common_is_no_doubt(self):
+    def test_drift_common_to_all_settings_adds_no_uncertainty(self):
         drift = (0.7, 0.85, 1.0, 1.15, 1.3)
         ours = repeated("dlex_slack", [point(*(95 * it for _axis in front.AXES)) for it in drift])
         peer = repeated("mplayer_framedrop", [point(*(100 * it for _axis in front.AXES)) for it in drift])
         found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer), "cbs"))
         self.assertEqual((found.winner, found.holds_in), ("dlex_slack", 1.0))
 
-    def test_share_is_of_the_repetitions_that_all_settings_have(self):
+    def test_share_uses_only_repetitions_common_to_all_settings(self):
         ours = [result("dlex_slack", number, **point(sd=5)) for number in (1, 2, 3, 4, 5)]
         peer = [result("mpv_vo", number, **point()) for number in (2, 3, 4, 5, 6)]
         ours[0]["figures"]["skew_ms_sd"] = 5000
@@ -188,13 +191,13 @@ class Front(unittest.TestCase):
         found = front.goal("cbs", results_frame.of_section(settings_of(*groups), "cbs"))
         self.assertEqual(found.unmeasured, ["ffplay_default"])
 
-    def test_nothing_to_compare_is_no_goal(self):
+    def test_section_without_anything_to_compare_has_no_goal(self):
         settings = settings_of(repeated("mpv_vo", [point()]))
         self.assertIsNone(front.goal("cbs", results_frame.of_section(settings, "cbs")))
 
 
 class Seed(unittest.TestCase):
-    def test_reductions_are_those_that_the_paper_gives(self):
+    def test_reductions_equal_those_in_the_paper(self):
         self.assertAlmostEqual(1 - paper.reduction(paper.RMSE_Q16_SUM, "other"), 0.6206, places=4)
         self.assertAlmostEqual(1 - paper.reduction(paper.RMSE_Q16_SUM, "cbs"), 0.8456, places=3)
         self.assertAlmostEqual(paper.reduction(paper.DROPPED, "cbs"), 0.141, places=3)
@@ -204,7 +207,7 @@ class Seed(unittest.TestCase):
             self.assertEqual(set(table), {(e, p) for e in paper.EXPERIMENTS for p in paper.PLAYERS})
         self.assertEqual(set(paper.PLAYED_AS.values()), set(paper.EXPERIMENTS))
 
-    def test_what_drops_is_late_in_our_sign(self):
+    def test_player_that_drops_is_late_with_our_sign_of_skew(self):
         for experiment in paper.EXPERIMENTS:
             if paper.DROPPED[experiment, "mplayer"].mean > 40:
                 self.assertGreater(paper.SKEW_MS[experiment, "mplayer"].mean, 80)
@@ -218,25 +221,25 @@ class Findings(unittest.TestCase):
         told = seed_findings.findings(settings_of(*groups))
         return next(it for it in told if it.id == name and it.section == section)
 
-    def test_late_baseline_holds(self):
+    def test_finding_late_holds_for_a_late_baseline(self):
         base = [{"skew_ms_mean": value} for value in (80, 85, 90, 84, 86)]
         self.assertEqual(self.found("late", base).verdict.word, "holds")
 
-    def test_early_enough_baseline_does_not_and_its_demand_explains(self):
+    def test_finding_late_fails_for_an_early_baseline_and_its_cpu_demand_explains_it(self):
         base = [{"skew_ms_mean": value, "cpu_ms_per_frame": 8.0} for value in (1, 2, 3, 2, 1)]
         told = self.found("late", base, section="other", sched="other")
         self.assertEqual(told.verdict.word, "does not hold")
         self.assertIn("20% of one CPU; with rt-app's 47.5% that is 68%", told.mechanism)
 
-    def test_reserved_player_is_told_its_budget(self):
+    def test_mechanism_of_a_reserved_player_names_its_budget(self):
         base = [{"skew_ms_mean": value, "cpu_ms_per_frame": 7.9} for value in (1, 2, 3, 2, 1)]
         self.assertIn("20.0% were reserved for the player: it had no time to spare", self.found("late", base).mechanism)
 
-    def test_runs_on_both_sides_of_the_bound_tell_nothing(self):
+    def test_runs_on_both_sides_of_the_bound_leave_the_finding_undecided(self):
         base = [{"skew_ms_mean": value} for value in (10, 80, 20, 70, 41)]
         self.assertEqual(self.found("late", base).verdict.word, "cannot be told")
 
-    def test_what_was_not_played_cannot_be_told(self):
+    def test_finding_without_runs_is_undecided(self):
         self.assertEqual(self.found("late", [{"dropped": 3}]).verdict.word, "cannot be told")
 
     def verdict(self, name, section, workload="mplayer_framedrop", **figures):
@@ -248,18 +251,18 @@ class Findings(unittest.TestCase):
             self.assertEqual(self.verdict(name, section, missed=1, slack_us=-5), "holds")
             self.assertEqual(self.verdict(name, section, missed=0, slack_us=5), "does not hold")
 
-    def test_large_figures_are_told_without_powers_of_ten(self):
+    def test_large_figures_are_written_without_powers_of_ten(self):
         told = seed_findings.findings(settings_of(repeated("mplayer_framedrop", [{}] * 5, section="other", missed=1,
                                                            slack_us=-258600)))
         evidence = next(it.verdict.evidence for it in told if it.id == "rtapp_suffers")
         self.assertIn("us: -258,600 to -258,600", evidence)
 
-    def test_each_task_and_player_has_its_own_isolation(self):
+    def test_isolation_is_judged_per_task_and_player(self):
         for name, workload in (("slow_task", "mplayer_framedrop"), ("isolated_dlex", "dlex_paper")):
             self.assertEqual(self.verdict(name, "cbs", workload, missed=0), "holds")
             self.assertEqual(self.verdict(name, "cbs", workload, missed=1), "does not hold")
 
-    def test_words_of_the_paper_have_their_bounds(self):
+    def test_each_word_of_the_paper_has_a_bound(self):
         for name, section, workload, holds, fails in (
             ("drops", "other", "mplayer_framedrop", 0.05, 0.01),
             ("few_drops", "fifo", "mplayer_framedrop", 0.005, 0.02),
@@ -268,41 +271,42 @@ class Findings(unittest.TestCase):
             self.assertEqual(self.verdict(name, section, workload, drops_fraction=holds), "holds")
             self.assertEqual(self.verdict(name, section, workload, drops_fraction=fails), "does not hold")
 
-    def test_drops_of_a_policy_where_the_baseline_has_none_refute_fewer(self):
+    def test_drops_of_a_policy_refute_fewer_drops_when_the_baseline_has_none(self):
         told = self.found("fewer_drops", [{"dropped": 0}] * 5, [{"dropped": it} for it in (5, 6, 7, 5, 6)])
         self.assertEqual(told.verdict.word, "does not hold")
         equal = self.found("fewer_drops", [{"dropped": 0}] * 5, [{"dropped": 0}] * 5)
         self.assertEqual(equal.verdict.word, "cannot be told")
 
-    def test_demand_above_the_cpu_and_below_the_reservation_are_told_apart(self):
+    def test_mechanism_distinguishes_demand_above_the_cpu_from_demand_below_the_reservation(self):
         base = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 25.0}] * 5
         self.assertIn("110%: more than one CPU has", self.found("late", base, section="other", sched="other").mechanism)
         spare = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 6.0}] * 5
-        self.assertIn("not short of time on average", self.found("late", spare).mechanism)
+        self.assertIn("it had enough time on average", self.found("late", spare).mechanism)
 
-    def test_of_an_equal_priority_the_short_task_waits_for_the_player_and_the_long_task(self):
+    def test_short_task_waits_for_player_and_long_task_of_the_same_priority(self):
         for spent, said in ((4, "1.2 ms on average"), (8, "1.8 ms on average")):
             base = [{"missed": 1, "slack_us": 9, "cpu_ms_per_frame": spent, "skew_ms_mean": 90.0}] * 5
             told = self.found("rtapp_starves", base, section="fifo", sched="fifo:5").mechanism
             self.assertIn(said, told)
-            self.assertIn(f"5 ms to spare, and waits until those of its priority sleep: the player after {spent}.0 ms of "
+            self.assertIn(f"5 ms to spare, and waits until the tasks of its priority sleep: the player after {spent}.0 ms of "
                           "every 40, the long task after 20 of every 200", told)
             self.assertIn("while the player sleeps after each picture; a late one does not (it was late by 90 ms", told)
 
-    def test_misses_under_a_reservation_are_told_the_task_s_own_work_and_not_the_player_s_time(self):
+    def test_misses_under_a_reservation_are_explained_by_the_tasks_own_work(self):
         base = [{"missed": 100 + number, "cpu_ms_per_frame": 2.0, "work_ms": 2.9 + number / 50} for number in range(5)]
         for name, workload in (("isolated", "mplayer_framedrop"), ("isolated_dlex", "dlex_paper")):
             for section in ("cbs", "cbs15"):
                 runs = repeated(workload, base, section=section)
                 told = next(it for it in seed_findings.findings(settings_of(runs)) if it.id == name
                             and it.section == section).mechanism
-                self.assertIn("2.90 to 2.98 ms each, on the average of a run, of a budget of 3.15: a longer one is late", told)
+                self.assertIn("2.90 to 2.98 ms each (means of the runs), of a budget of 3.15: a longer job is late", told)
                 self.assertNotIn("picture", told)
         enough = self.found("slow_task", [{"missed": 1, "work_ms": 18.0}] * 5).mechanism
-        self.assertEqual(enough, "The task's jobs took 18.00 ms each, on the average of a run, of a budget of 21: enough.")
+        self.assertEqual(enough, "The task's jobs took 18.00 ms each (means of the runs), of a budget of 21: the budget is large "
+                                 "enough.")
 
-    def test_misses_under_a_reservation_are_set_against_those_of_the_control(self):
-        for there, word in ((101, "cannot tell the two apart"), (1, "the player provokes the rest"), (300, "fewer")):
+    def test_misses_under_a_reservation_are_compared_with_those_of_the_control(self):
+        for there, word in ((101, "cannot distinguish the two"), (1, "the player causes the rest"), (300, "fewer")):
             base = repeated("mplayer_framedrop", [{"missed": 100 + number} for number in range(5)])
             control = repeated("dlex_none", [{"missed": there + number} for number in range(5)], section="control")
             told = seed_findings.findings(settings_of(base, control))
@@ -310,7 +314,7 @@ class Findings(unittest.TestCase):
             self.assertIn(f"10.2% of its periods in 5 runs, and {(there + 2) / 1000:.1%} in 5 runs of the control", found)
             self.assertIn(word, found)
 
-    def test_runs_in_which_the_load_was_not_held_say_nothing_of_isolation(self):
+    def test_runs_whose_load_was_not_held_are_left_out_of_isolation(self):
         runs = repeated("mplayer_framedrop", [{}] * 5, missed=0)
         spoilt = [result("mplayer_framedrop", 6, missed=500, work_held=False)]
         told = next(it for it in seed_findings.findings(settings_of(runs, spoilt)) if it.id == "isolated").verdict
@@ -320,49 +324,49 @@ class Findings(unittest.TestCase):
         alone = next(it for it in seed_findings.findings(settings_of(spoilt)) if it.id == "isolated").verdict
         self.assertEqual(alone.word, "cannot be told")
 
-    def test_lag_of_the_paper_s_rule_is_explained_by_its_gain(self):
+    def test_lag_of_the_papers_rule_is_explained_by_its_gain(self):
         base = [{"skew_ms_abs_mean": 20.0, "skew_ms_mean": 20.0, "skew_ms_sd": 20.0}] * 5
         ours = [{"skew_ms_abs_mean": it, "skew_ms_mean": it, "skew_ms_sd": it, "cpu_ms_per_frame": 9.0}
                 for it in (170.0, 176.0, 180.0, 175.0, 190.0)]
         for name in ("closer", "steadier"):
             told = self.found(name, base, ours).mechanism
-            self.assertIn("37.0 ms from the begin of its decode; the mean A-V of 176 ms takes 1.8 ms off them: what is "
-                          "decoded in that time is shown, however late", told)
+            self.assertIn("37.0 ms from the start of its decode; the mean A-V of 176 ms takes 1.8 ms off them: a picture "
+                          "that is decoded in that time is shown, no matter how late it is", told)
             self.assertNotIn("CPU", told)
 
-    def test_sums_of_errors_are_told_by_number_and_size(self):
+    def test_error_sums_are_split_into_number_and_size(self):
         base = [{"dropped": 10, "rmse_q16_sum": 50e3 + number} for number in range(5)]
         ours = [{"dropped": 40, "rmse_q16_sum": 160e3 + number} for number in range(5)]
         told = self.found("smaller_rmse", base, ours).mechanism
         self.assertIn("40 of dlex_paper, each by 4,000; 10 of mplayer_framedrop, each by 5,000", told)
 
-    def test_length_of_a_picture_is_that_of_the_film(self):
+    def test_duration_of_a_picture_comes_from_the_film(self):
         base = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 5.0, "frame_ms": 20.0}] * 5
         self.assertIn("25% of one CPU", self.found("late", base, section="other", sched="other").mechanism)
         for one in base:
             one["frame_ms"] = None
         older = self.found("late", base, section="other", sched="other").mechanism
-        self.assertEqual(older, "On the measured CPU the player used 5.0 ms a picture.")
+        self.assertEqual(older, "On the measured CPU the player used 5.0 ms per picture.")
 
-    def test_what_a_player_uses_on_other_cpus_is_not_taken_from_its_reservation(self):
+    def test_cpu_time_on_other_cpus_does_not_count_against_the_reservation(self):
         base = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 15.0, "cpu_ms_per_frame_held": 10.0, "frame_ms": 40.0}] * 5
-        self.assertIn("used 10.0 ms a picture, 25% of one CPU", self.found("late", base).mechanism)
+        self.assertIn("used 10.0 ms per picture, 25% of one CPU", self.found("late", base).mechanism)
 
-    def test_paper_s_own_budget_is_judged_as_its_row(self):
+    def test_papers_own_budget_is_judged_by_the_same_row(self):
         base = [{"dropped": it, "drops_fraction": it / 812} for it in (44, 45, 46, 45, 44)]
         ours = [{"dropped": it} for it in (5, 6, 7, 6, 6)]
         self.assertEqual(self.found("fewer_drops", base, ours, section="cbs15").verdict.word, "holds")
         self.assertIn("0.141", self.found("fewer_drops_as_much", base, ours, section="cbs15").said)
         self.assertEqual(self.found("drops", base, ours, section="cbs15").verdict.word, "holds")
 
-    def test_what_was_aborted_for_nothing_is_told(self):
+    def test_mechanism_reports_cpu_time_of_aborted_pictures(self):
         base = [{"dropped": it} for it in (10, 11, 12, 10, 11)]
         ours = repeated("dlex_paper", [{"dropped": 30}] * 5)
         for one in ours:
             one["inside"] = {"aborted": 20, "skipped": 8, "late": 2, "aborted_cpu_s": 0.25}
         told = seed_findings.findings(settings_of(repeated("mplayer_framedrop", base), ours))
         found = next(it for it in told if it.id == "fewer_drops" and it.section == "cbs")
-        self.assertIn("aborted 20 pictures, skipped 8 and came too late with 2", found.mechanism)
+        self.assertIn("aborted 20 pictures, skipped 8, and 2 were too late", found.mechanism)
         self.assertIn("cost 250 ms of CPU", found.mechanism)
 
     def test_one_miss_refutes_isolation(self):
@@ -374,13 +378,13 @@ class Findings(unittest.TestCase):
         self.assertEqual(broken.verdict.word, "does not hold")
         self.assertIn("4 of 5 runs", broken.verdict.evidence)
 
-    def test_fewer_drops_but_not_as_few(self):
+    def test_fewer_drops_can_hold_without_as_few_as_in_the_paper(self):
         base = [{"dropped": value} for value in (44, 45, 46, 45, 44)]
         ours = [{"dropped": value} for value in (22, 22, 23, 22, 23)]
         self.assertEqual(self.found("fewer_drops", base, ours).verdict.word, "holds")
         self.assertEqual(self.found("fewer_drops_as_much", base, ours).verdict.word, "does not hold")
 
-    def test_what_today_s_policy_reaches_stands_beside_the_paper_s(self):
+    def test_evidence_also_names_todays_policy(self):
         groups = [repeated(name, [{"dropped": dropped}] * 5) for name, dropped in
                   (("mplayer_framedrop", 40), ("dlex_paper", 50), ("dlex_slack", 10))]
         found = next(it for it in seed_findings.findings(settings_of(*groups)) if it.id == "fewer_drops"
@@ -388,50 +392,50 @@ class Findings(unittest.TestCase):
         self.assertEqual(found.verdict.word, "does not hold")
         self.assertIn("dlex_slack / mplayer_framedrop: 0.25", found.verdict.evidence)
 
-    def test_difference_within_the_noise_is_not_told_as_fewer(self):
+    def test_difference_within_the_noise_does_not_count_as_fewer(self):
         base = [{"dropped": value} for value in (40, 50, 45, 60, 30)]
         ours = [{"dropped": value} for value in (41, 49, 44, 61, 31)]
         self.assertEqual(self.found("fewer_drops", base, ours).verdict.word, "cannot be told")
 
 
 class Agendas(unittest.TestCase):
-    """What the analysis looks for is in the agendas that it is meant for."""
+    """The agendas contain the sections and workloads that the analysis expects."""
 
     def settings(self, name):
         agenda = reader.read_agenda(AGENDAS / f"{name}.yaml")
         return {(job.section, job.workload): job for job in jobs.expand(agenda)}
 
-    def test_paper_has_every_cell_of_its_table(self):
+    def test_paper_agenda_has_every_cell_of_the_papers_table(self):
         found = self.settings("paper")
         for section in paper.PLAYED_AS:
             for workload in paper.STANDS_FOR.values():
                 self.assertIn((section, workload), found)
         self.assertEqual(found["rr", "dlex_paper"].sched, "rr:5")
 
-    def test_peers_have_the_references_in_every_row_with_a_goal(self):
+    def test_peers_agenda_has_the_references_in_every_section_with_a_goal(self):
         found = self.settings("peers")
         for section in ("cbs", "quota", "other"):
             for workload in goals.REFERENCES:
                 self.assertIn((section, workload), found)
         self.assertEqual({job.load["kind"] for (section, _), job in found.items() if section == "alone"}, {"none"})
-        self.assertEqual([key for key in found if key[0] == control.CONTROL], [(control.CONTROL, "dlex_none")])
+        self.assertEqual([key for key in found if key[0] == results_frame.CONTROL], [(results_frame.CONTROL, "dlex_none")])
 
-    def test_players_with_several_decoding_threads_are_not_put_under_a_reservation(self):
+    def test_peers_agenda_puts_no_player_with_several_decoding_threads_under_a_reservation(self):
         for (section, _workload), job in self.settings("peers").items():
             if section == "cbs":
                 self.assertNotEqual(job.player_params.get("threads"), "auto")
 
-    def test_clip_of_those_who_have_no_film_is_made(self):
+    def test_agenda_uses_a_made_clip_when_the_film_is_missing(self):
         for here, recipe in ((True, "trailer_1080p_stamped"), (False, "hard_1080p_stamped")):
             with mock.patch.object(jobs, "film_is_here", return_value=here):
                 self.assertEqual(self.settings("paper")["cbs", "dlex_none"].clip["recipe"], recipe)
 
 
 class Series(unittest.TestCase):
-    def test_panels_have_a_line_for_each_section_and_only_what_is_known(self):
+    def test_panels_have_one_line_per_section_and_only_known_figures(self):
         runs = [{"dropped": 1, "skew_ms_mean": 2.0}] * 3
         groups = [repeated("dlex_slack", runs, section=name) for name in ("cbs", "fifo")]
-        panels = {panel.letter: panel for panel in series.figure(settings_of(*groups), "dlex_slack")}
+        panels = {panel.letter: panel for panel in series.panels(settings_of(*groups), "dlex_slack")}
         self.assertEqual(list(panels), ["a", "c", "d"])
         self.assertEqual([line.section for line in panels["a"].lines], ["cbs", "fifo"])
         self.assertEqual((panels["d"].lines[0].x, panels["d"].lines[0].y), ([1, 1, 1], [2, 2, 2]))

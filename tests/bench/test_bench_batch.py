@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Batches of real, short jobs: what is run, kept, repeated, refused, shared out to GNU parallel, and united.
+"""Tests batches of real, short jobs: what is run, kept, repeated, refused, distributed by GNU parallel, and merged.
 
     test_bench_batch.py PLAYER QOE MEDIA_MAKE
 
-Not covered: ssh itself, which is parallel's affair; jobs that look at a screen (test_bench_job).
+Not covered: ssh itself, which only parallel uses; jobs that are observed on a screen (test_bench_job_stage).
 """
 
 import itertools
@@ -21,7 +21,7 @@ import batches
 from batches import ANOTHER, FOUR, ROOT, Batches
 from outside import with_packages
 
-# A job that no machine can do: what it needs to be known of the clip stands in the recipe.
+# No machine can do this job. The facts that the plan needs about the clip are in the recipe, so the clip is not made.
 SKIPPED = """
 config:
   observe: outside
@@ -34,12 +34,12 @@ sections:
   - {{id: one}}
   - {{id: other, params: {{clip: {{file: other.mp4, length_s: {length_s}}}}}}}
 """
-# Of the time of day in a result.
+# Tolerance for the rounding of the start time in a result.
 ROUNDING_S = 0.01
 
 
 class Running(Batches):
-    def test_every_job_is_done_and_kept_with_what_made_it(self):
+    def test_every_job_is_done_and_kept_with_machine_facts(self):
         said = self.run_batch()
         self.assertEqual(self.statuses(), dict.fromkeys(FOUR, "done"))
         for job in FOUR:
@@ -53,18 +53,18 @@ class Running(Batches):
         self.assertEqual(result["figures"]["frames"], 5)
         self.assertIn("4 done", said)
 
-    def test_what_is_over_is_not_repeated(self):
+    def test_finished_jobs_are_not_repeated(self):
         self.run_batch("--reps=1")
         first = self.inodes()
         self.assertEqual(len(first), 2)
-        self.assertIn("2 of them over", self.run_batch())
+        self.assertIn("2 of them finished", self.run_batch())
         second = self.inodes()
         self.assertEqual(sorted(second), FOUR)
         self.assertEqual({job: second[job] for job in first}, first)
-        self.assertIn("all of them over", self.run_batch())
+        self.assertIn("all of them finished", self.run_batch())
         self.assertEqual(self.inodes(), second)
 
-    def test_half_a_job_is_removed_and_repeated(self):
+    def test_half_written_job_is_removed_and_repeated(self):
         self.run_batch()
         whole = self.inodes()
         (self.folder / "out/all-none-r1/result.json").write_text('{"version": 1, "status": "do')
@@ -76,54 +76,54 @@ class Running(Batches):
         for job in ("all-none-r2", "all-slack-r1"):
             self.assertEqual(self.inodes()[job], whole[job])
 
-    def test_changed_agenda_is_refused_by_its_first_difference(self):
+    def test_changed_agenda_is_refused_with_its_first_difference(self):
         self.run_batch("--only=*-r1")
         told = self.run_batch("--length=0.3", status=1)
-        self.assertIn("clip.length_s of all-none-r1 was 0.2 and now is 0.3", told)
+        self.assertIn("clip.length_s of all-none-r1 was 0.2 and is now 0.3", told)
         text = batches.AGENDA.replace("drop: none", "drop: heuristic")
         self.write_agenda(text=text)
-        self.assertIn('player_params.drop of all-none-r1 was "none" and now is "heuristic"', self.run_batch(status=1))
+        self.assertIn('player_params.drop of all-none-r1 was "none" and is now "heuristic"', self.run_batch(status=1))
         self.assertEqual(sorted(self.results()), ["all-none-r1", "all-slack-r1"])
 
-    def test_only_the_jobs_that_are_named_run(self):
+    def test_only_the_named_jobs_run(self):
         self.run_batch("--only=all-slack-r2", "--only=all-none-r1")
         self.assertEqual(sorted(self.results()), ["all-none-r1", "all-slack-r2"])
-        self.assertIn("no job is named by nothing", self.run_batch("--only=nothing", status=1))
+        self.assertIn("no job matches nothing", self.run_batch("--only=nothing", status=1))
 
-    def test_folder_of_something_else_is_refused(self):
+    def test_folder_with_other_files_is_refused(self):
         (self.folder / "out").mkdir()
         (self.folder / "out/diary.txt").write_text("")
         self.assertIn("holds diary.txt", self.run_batch(status=1))
 
-    def test_results_of_another_machine_are_not_mixed_by_accident(self):
+    def test_results_of_another_machine_are_not_mixed_by_default(self):
         self.run_batch("--only=all-none-r1")
         self.be_of_another_machine()
         self.assertIn("another machine", self.run_batch(status=1))
-        self.assertIn("begun without --mixed, for one machine", self.run_batch("--mixed", status=1))
+        self.assertIn("started without --mixed, for one machine", self.run_batch("--mixed", status=1))
         self.assertEqual(sorted(self.results()), ["all-none-r1"])
 
-    def test_in_a_folder_of_several_machines_each_does_all_the_jobs(self):
-        """What another has done is no run of this one: settings are compared within a machine."""
+    def test_each_machine_runs_all_jobs_in_a_folder_of_several_machines(self):
+        """A run on another machine does not replace a run on this one, because settings are compared within a machine."""
         self.run_batch("--mixed", "--only=*-r1")
         self.be_of_another_machine()
         self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", "--mixed")
         self.run_batch("--mixed")
-        self.assertIn("all of them over", self.run_command("plan", "agenda.yaml", "-o", "out", "--mixed"))
+        self.assertIn("all of them finished", self.run_command("plan", "agenda.yaml", "-o", "out", "--mixed"))
         found = self.results()
         here = {result["machine"] for result in found.values()} - {ANOTHER}
         self.assertEqual(sorted(found), sorted(
             [f"all-{name}-r1@{ANOTHER}" for name in ("none", "slack")] + [f"{job}@{machine}" for job in FOUR for machine in here]
         ))
-        self.assertIn("wants --mixed", self.run_batch(status=1))
+        self.assertIn("needs --mixed", self.run_batch(status=1))
 
-    def test_plan_tells_the_state_and_learns_from_it(self):
+    def test_plan_shows_the_state_and_estimates_from_finished_jobs(self):
         before = self.run_command("plan", "agenda.yaml", "-o", "out")
         self.assertRegex(before, r"all-none-r1 +2 s\n")
         self.run_batch("--only=*-r1")
         after = self.run_command("plan", "agenda.yaml", "-o", "out")
         self.assertRegex(after, r"all-none-r1 +done\n")
-        self.assertIn("4 jobs, 2 of them over; about ", after)
-        self.assertRegex(after, r"until .*\d\d:\d\d if begun now")
+        self.assertIn("4 jobs, 2 of them finished; about ", after)
+        self.assertRegex(after, r"until .*\d\d:\d\d if started now")
 
 
 class Failing(Batches):
@@ -136,7 +136,7 @@ class Failing(Batches):
         (self.folder / "clip.mp4").unlink()
         (self.folder / "clip.mp4").symlink_to(self.clip)
 
-    def test_failed_job_is_kept_with_its_reason_and_stops_nothing(self):
+    def test_failed_job_is_kept_with_its_reason_and_does_not_stop_the_batch(self):
         told = self.run_batch(status=2)
         self.assertIn("no job could be measured", told)
         self.assertEqual(self.statuses(), dict.fromkeys(FOUR, "failed"))
@@ -153,20 +153,20 @@ class Failing(Batches):
         self.run_batch("--retry-failed")
         self.assertEqual(self.statuses(), dict.fromkeys(FOUR, "done"))
 
-    def test_failures_that_are_all_alike_are_told_once(self):
+    def test_repeated_failures_with_one_reason_are_reported_once(self):
         process = self.start("run", "agenda.yaml", "-o", "out", "--wait", "--reps=3")
         said, _told = process.communicate(timeout=batches.LIMIT_S)
-        self.assertEqual(said.count("failed alike"), 1, said)
+        self.assertEqual(said.count("failed for the same reason"), 1, said)
 
-    def test_single_job_fails_with_its_status_and_is_tried_again_by_itself(self):
+    def test_failed_single_job_sets_the_exit_status_and_is_tried_again(self):
         told = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
         self.assertIn("clip.mp4", told)
         self.mend()
         self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
         self.assertEqual(self.statuses(), {"all-none-r1": "done"})
 
-    def test_skipped_job_is_over(self):
-        """Whoever starts jobs by their status, as parallel --resume-failed does, must not repeat it for ever."""
+    def test_skipped_job_is_not_repeated(self):
+        """`parallel --resume-failed` repeats jobs by their exit status and must not repeat a skipped job for ever."""
         self.write_agenda(text=SKIPPED)
         for _ in range(2):
             said = self.run_command("run-job", "agenda.yaml", "all-mpv-r1", "-o", "out", "--wait")
@@ -176,29 +176,29 @@ class Failing(Batches):
         self.run_command("run-job", "agenda.yaml", "all-mpv-r1", "-o", "out", "--wait")
         self.assertEqual(self.inodes(), inodes)
 
-    def test_done_job_is_not_repeated_and_told(self):
+    def test_done_job_is_reported_again_but_not_repeated(self):
         self.mend()
         first = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
         inodes = self.inodes()
         again = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
-        # Either may have waited for the CPU, and said so.
+        # Each command may have waited for the CPU and reported that in an earlier line.
         self.assertEqual((again.splitlines()[-1], self.inodes()), (first.splitlines()[-1], inodes))
 
-    def test_clip_that_is_not_there_is_told_before_any_job(self):
+    def test_missing_clip_is_reported_before_any_job(self):
         (self.folder / "clip.mp4").unlink()
         for command in ("plan", "run"):
             told = self.run_command(command, "agenda.yaml", "-o", "out", status=1)
             self.assertIn("agenda.yaml, line 2: config.defaults.clip.file", told)
         self.assertFalse((self.folder / "out").exists())
 
-    def test_job_whose_clip_went_after_the_plan_keeps_the_reason(self):
+    def test_job_whose_clip_vanished_after_the_plan_keeps_the_reason(self):
         (self.folder / "clip.mp4").unlink()
         told = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
         self.assertIn("clip.mp4", told)
         self.assertEqual(self.statuses(), {"all-none-r1": "failed"})
         self.assertIn("clip.mp4", self.results()["all-none-r1"]["reason"])
 
-    def test_clip_that_vanishes_costs_a_resumed_batch_only_its_own_jobs(self):
+    def test_vanished_clip_fails_only_its_own_jobs_in_a_resumed_batch(self):
         self.mend()
         (self.folder / "other.mp4").symlink_to(self.clip)
         self.write_agenda(reps=1, text=TWO_CLIPS)
@@ -216,14 +216,14 @@ class Failing(Batches):
 
 
 class ManyHosts(Batches):
-    """Several hosts, each with a folder of results of its own; they are all here, reached by a shell in place of ssh."""
+    """Several hosts, each with its own folder of results. All of them are this machine: a shell replaces ssh."""
 
     def setUp(self):
         super().setUp()
         if not shutil.which("parallel"):
             self.skipTest("GNU parallel is not installed")
         self.reach = self.folder / "reach"
-        # parallel calls it as it calls ssh: OPTION... HOST -- COMMAND. Its helper there wants SHELL, which sshd sets.
+        # parallel calls it as it calls ssh: OPTION... HOST -- COMMAND. Its remote helper needs SHELL, which sshd sets.
         self.reach.write_text(
             '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\n'
             'HOST_NAME=$1 SHELL=/bin/sh; export HOST_NAME SHELL; shift\n[ "$1" != -- ] || shift\nexec sh -c "$*"\n'
@@ -242,7 +242,7 @@ class ManyHosts(Batches):
             input=commands, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=batches.LIMIT_S,
         )
 
-    def test_jobs_are_shared_out_resumed_and_united(self):
+    def test_jobs_are_distributed_and_resumed_over_hosts(self):
         commands = self.commands()
         self.assertEqual(len(commands.splitlines()), 4)
         (self.folder / "clip.mp4").rename(self.folder / "elsewhere")
@@ -255,13 +255,13 @@ class ManyHosts(Batches):
         self.assertEqual(sorted(job for job, status in statuses if status == "done"), FOUR)
         self.assertLessEqual({status for _job, status in statuses}, {"done", "failed"})
 
-    def test_every_host_plays_the_whole_agenda_by_the_line_of_the_guide(self):
-        """Dealt out, the runs of two settings would be on different machines and could not be paired."""
+    def test_command_of_the_guide_runs_the_whole_agenda_on_every_host(self):
+        """If the jobs were divided among the hosts, the runs of two settings could not be paired within a machine."""
         guide = (ROOT / "docs/laboratory.md").read_text()
         line = next(line for line in guide.splitlines() if line.startswith("    bench/dlex-bench plan --jobs"))
         _plan, told = line.split(" | ")
         (self.folder / "hosts").write_text("one\ntwo\n")
-        for _ in range(2):  # the same line goes on, and repeats nothing
+        for _ in range(2):  # the second call of the same command repeats nothing
             ran = subprocess.run(
                 [*shlex.split(told), f"--ssh={self.reach}"],
                 input=self.commands(), cwd=self.folder, env=self.environment, capture_output=True, text=True,
@@ -278,7 +278,7 @@ class ManyHosts(Batches):
         self.assertEqual(len(set(runs["none"])), 4)
         self.assertEqual(sorted(runs["none"]), sorted(runs["slack"]))
 
-    def test_hosts_that_are_one_machine_take_turns_on_its_cpu(self):
+    def test_hosts_on_one_machine_take_turns_on_its_cpu(self):
         self.assertEqual(self.parallel(self.commands()).returncode, 0)
         results = [result for host in ("one", "two") for result in self.results(f"out-{host}").values()]
         self.assertEqual(len(results), 4)
@@ -290,7 +290,7 @@ class ManyHosts(Batches):
 
 
 class Merging(Batches):
-    """Two folders with a repetition each, run once and copied for every test."""
+    """Tests on two folders with one repetition each. The batches run once, and each test gets a copy."""
 
     def setUp(self):
         super().setUp()
@@ -316,22 +316,22 @@ class Merging(Batches):
         told = {"status": "failed", "reason": reason, "started": started}
         path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
 
-    def test_results_are_united_with_their_records_and_the_batch_goes_on(self):
+    def test_results_are_merged_with_their_records_and_the_batch_can_continue(self):
         said = self.run_command("merge", "a", "b", "-o", "c")
-        self.assertIn("c holds 4 results of 2 folders; 4 of them were not there before", said)
+        self.assertIn("c holds 4 results of 2 folders; 4 of them are new", said)
         self.assertEqual(self.results("c"), self.results("a") | self.results("b"))
         self.assertTrue((self.folder / "c/all-none-r1/own/frames.csv").is_file())
-        self.assertIn("all of them over", self.run_batch(out="c"))
-        self.assertIn("0 of them were not there before", self.run_command("merge", "a", "b", "-o", "c"))
+        self.assertIn("all of them finished", self.run_batch(out="c"))
+        self.assertIn("0 of them are new", self.run_command("merge", "a", "b", "-o", "c"))
         self.assertRegex(self.run_command("merge", "b", "-o", "d"), r"d holds \d results of 1 folder;")
 
-    def test_job_that_was_done_twice_is_a_conflict(self):
+    def test_job_done_twice_is_a_conflict(self):
         self.run_batch("--only=all-none-r1", out="b")
         told = self.run_command("merge", "a", "b", "-o", "c", status=1)
         self.assertIn("all-none-r1 was done twice on one machine, in a and in b", told)
         self.assertFalse((self.folder / "c").exists())
 
-    def test_job_that_failed_and_was_repeated_elsewhere_is_no_conflict(self):
+    def test_job_that_failed_once_and_was_done_elsewhere_is_merged(self):
         shutil.copytree(self.folder / "a/all-none-r1", self.folder / "b/all-none-r1")
         path = self.folder / "b/all-none-r1/result.json"
         path.write_text(json.dumps({**json.loads(path.read_text()), "status": "failed", "reason": "it broke"}))
@@ -339,7 +339,7 @@ class Merging(Batches):
             self.run_command("merge", *sources, "-o", out)
             self.assertEqual(self.statuses(out), dict.fromkeys(FOUR, "done"))
 
-    def test_machines_are_mixed_on_request_only_and_then_kept_apart(self):
+    def test_machines_are_mixed_only_on_request_and_named_separately(self):
         self.run_batch("--only=all-none-r1", out="b")
         self.be_of_another_machine("b")
         told = self.run_command("merge", "a", "b", "-o", "c", status=1)
@@ -352,8 +352,8 @@ class Merging(Batches):
             f"all-none-r2@{ANOTHER}": ANOTHER, f"all-slack-r2@{ANOTHER}": ANOTHER,
         })
 
-    def test_run_is_there_once_by_whatever_ways_it_comes(self):
-        """The second machine goes on meanwhile; what was united before may be a source as well."""
+    def test_each_run_is_kept_once_even_if_several_sources_have_it(self):
+        """The second machine continues between two merges. A merged folder may be a source of the next merge."""
         self.be_whole("a")
         shutil.rmtree(self.folder / "b")
         shutil.copytree(self.folder / "a", self.folder / "b")
@@ -371,19 +371,19 @@ class Merging(Batches):
         for sources, out in (("ab", "u"), ("ua", "v"), ("auvb", "u"), ("uv", "w")):
             self.run_command("merge", *sources, "-o", out, "--mixed")
             self.assertEqual(sorted(self.results(out)), both, f"{sources} into {out}")
-        self.assertIn("wants --mixed", self.run_batch(out="u", status=1))
-        self.assertIn("all of them over", self.run_batch("--mixed", out="u"))
+        self.assertIn("needs --mixed", self.run_batch(out="u", status=1))
+        self.assertIn("all of them finished", self.run_batch("--mixed", out="u"))
         self.assertEqual(sorted(self.results("u")), both)
 
-    def test_source_may_be_where_all_goes_unless_its_names_would_change(self):
-        self.assertIn("a holds 4 results of 2 folders; 2 of them were not there", self.run_command("merge", "a", "b", "-o", "a"))
+    def test_merge_may_write_into_a_source_unless_its_names_would_change(self):
+        self.assertIn("a holds 4 results of 2 folders; 2 of them are new", self.run_command("merge", "a", "b", "-o", "a"))
         self.assertEqual(self.statuses("a"), dict.fromkeys(FOUR, "done"))
         self.be_of_another_machine("b")
         told = self.run_command("merge", "a", "b", "-o", "a", "--mixed", status=1)
-        self.assertIn("a was begun without --mixed, for one machine; choose another folder by -o", told)
+        self.assertIn("a was started without --mixed, for one machine; choose another folder with -o", told)
         self.assertEqual(sorted(self.results("a")), FOUR)
 
-    def test_failure_gives_way_to_a_later_one_and_to_a_result(self):
+    def test_later_failure_and_any_result_replace_a_failure(self):
         shutil.copytree(self.folder / "a/all-none-r1", self.folder / "b/all-none-r1")
         self.fail_job("a/all-none-r1", "at first", "2026-01-01T00:00:00.000Z")
         self.fail_job("b/all-none-r1", "again", "2026-01-02T00:00:00.000Z")
@@ -392,24 +392,24 @@ class Merging(Batches):
             self.assertEqual(self.results(out)["all-none-r1"]["reason"], "again")
         shutil.rmtree(self.folder / "b")
         shutil.copytree(Merging.made / "a", self.folder / "b")
-        self.assertIn("; 1 of them was not there", self.run_command("merge", "b", "-o", "c"))
+        self.assertIn("; 1 of them is new", self.run_command("merge", "b", "-o", "c"))
         self.assertEqual(self.statuses("c"), dict.fromkeys(FOUR, "done"))
-        self.assertIn("; 0 of them were not there", self.run_command("merge", "a", "-o", "c"))
+        self.assertIn("; 0 of them are new", self.run_command("merge", "a", "-o", "c"))
         self.assertEqual(self.statuses("c"), dict.fromkeys(FOUR, "done"))
 
-    def test_other_agenda_is_a_conflict(self):
+    def test_different_agenda_is_a_conflict(self):
         self.run_batch("--only=all-none-r1", "--length=0.3", out="d")
         self.assertIn("clip.length_s of all-none-r1 is 0.3", self.run_command("merge", "a", "d", "-o", "c", status=1))
 
     def test_folder_without_a_batch_is_refused(self):
         self.assertIn("holds no batch", self.run_command("merge", "a", "nowhere", "-o", "c", status=1))
 
-    def test_other_budget_is_a_conflict(self):
+    def test_different_budget_is_a_conflict(self):
         machine = self.results("a")["all-none-r1"]["machine"]
         for out, budget_ms in (("a", 8.1), ("b", 8.3)):
             calibration = {"machine": machine, "budget_ms": budget_ms}
             (self.folder / out / f"calibration-{machine}.json").write_text(json.dumps(calibration))
-        self.assertIn("calibrated apart, to 8.1 and 8.3 ms", self.run_command("merge", "a", "b", "-o", "c", status=1))
+        self.assertIn("calibrated separately, to 8.1 and 8.3 ms", self.run_command("merge", "a", "b", "-o", "c", status=1))
 
     def test_every_machine_keeps_its_budget(self):
         self.be_of_another_machine("b")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What must cost a batch at most the job that ran: kill -9 at any moment, Ctrl-C, a full disk, a clip that vanishes, a
-second batch on one machine, a fault of the laboratory itself.
+"""Tests faults that may cost a batch at most the running job.
+
+They are kill -9 at any moment, Ctrl-C, a full disk, a clip that vanishes, a second batch on the same machine, and an
+error in the laboratory itself.
 
     test_bench_batch_faults.py PLAYER QOE MEDIA_MAKE
 
-Not covered: a power failure, of which only the order of writing is tested here (nothing is renamed before it is on disk).
+Not covered: a power failure. Only the order of writing is tested: no file is renamed before it is on the disk.
 """
 
 import contextlib
@@ -30,7 +32,7 @@ sections: [{{id: cbs, params: {{sched: "deadline:calibrated/40"}}}}]
 workloads:
   - {{id: slack, name: dlex-play}}
 """
-# Under every policy that changes the machine and can be had here: a root domain, a control group.
+# All policies that change settings of the machine: `deadline` makes a root domain, `quota` makes a control group.
 POLICIES = """
 config: {{iterations: {reps}, observe: inside, defaults: {{clip: {{file: clip.mp4, length_s: {length_s}}}}}}}
 sections:
@@ -43,7 +45,7 @@ workloads:
 
 
 def machine_settings():
-    """All of ours, and those of the machine that a root domain changes."""
+    """Returns our journals and control groups, and the settings of the machine that a root domain changes."""
     from dlex_bench.machine.cgroups import PREFIX, hierarchy_of
     from dlex_bench.machine.journal import FOLDER
 
@@ -59,7 +61,7 @@ def machine_settings():
 
 class Killed(Batches):
     def settings_at_rest(self):
-        """While no other batch is at work."""
+        """Returns the settings while no other batch runs."""
         from dlex_bench.machine.lock import only_measurement
 
         with only_measurement(os.sched_getaffinity(0), print):
@@ -79,7 +81,7 @@ class Killed(Batches):
             process.communicate()
             inodes = self.inodes()
             self.assertEqual({job: inodes.get(job) for job in kept}, kept)  # nothing lost, nothing repeated
-            self.results()  # none torn
+            self.results()  # fails if one is not whole
             kept = inodes
         self.run_batch()
         statuses = self.statuses()
@@ -103,14 +105,14 @@ class Killed(Batches):
         players = wait_until(lambda: self.players() or process.poll() is not None)
         self.assertIsInstance(players, list, process.poll())
         for player in players:
-            os.kill(player, signal.SIGSTOP)  # it will not end by itself
+            os.kill(player, signal.SIGSTOP)  # now it cannot end by itself
             self.addCleanup(batches.kill, player)
         process.kill()
         process.communicate()
         self.assert_nothing_runs()
 
     def players(self):
-        """Not those that are asked for their version."""
+        """Returns the players that play the clip, without those that only print their version."""
         commands = {pid: batches.command_of(pid) for pid in batches.processes_with(self.mark)}
         return [
             pid for pid, words in commands.items()
@@ -119,14 +121,14 @@ class Killed(Batches):
 
 
 class Interrupted(Batches):
-    def test_signal_ends_the_batch_with_its_status_and_the_same_command_goes_on(self):
+    def test_signal_ends_the_batch_with_its_status_and_the_same_command_continues(self):
         self.write_agenda(length_s=2)
         for signum in (signal.SIGINT, signal.SIGTERM):
             process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
             before = self.inodes()
             wait_until(lambda before=before: self.inodes() != before or process.poll() is not None)
             said = self.interrupt(process, signum)
-            self.assertRegex(said, r"interrupted: \d of 4 jobs are over; the same command goes on")
+            self.assertRegex(said, r"interrupted: \d of 4 jobs are finished; the same command continues")
             self.assert_nothing_runs()
             kept = self.inodes()
             folders = {path.name for path in (self.folder / "out").glob("all-*")}
@@ -168,7 +170,7 @@ class Disk(Batches):
         self.assertEqual({job: self.inodes(out)[job] for job in kept}, kept)
 
 
-    def test_full_disk_is_told_before_anything_is_begun(self):
+    def test_full_disk_is_reported_before_anything_begins(self):
         out = self.disk / "out"
         out.mkdir()
         self.write_agenda(text=CALIBRATED)
@@ -180,7 +182,7 @@ class Disk(Batches):
         self.assertIn("is full; no result was lost", told)
         self.assertEqual({path.name for path in out.rglob("*") if path.is_file()} - {".lock", ".claim"}, set())
 
-    def test_disk_that_takes_no_more_files_is_full(self):
+    def test_disk_without_free_inodes_counts_as_full(self):
         from dlex_bench.disk_space import DiskFull, require_room, telling_full_disk
 
         subprocess.run(["mount", "-o", "remount,size=24m,nr_inodes=10", self.disk], check=True)
@@ -220,7 +222,7 @@ class Disk(Batches):
         self.assertEqual(execute.call_args_list[0].args[0].id, "calibration-try-2")
         self.assertEqual(read_calibration(out, "m")["budget_ms"], 10)
 
-    def test_try_that_failed_for_want_of_room_is_told_so(self):
+    def test_try_that_failed_for_lack_of_room_raises_disk_full(self):
         from dlex_bench.disk_space import DiskFull
         from dlex_bench.job.calibrate import calibrate
 
@@ -257,7 +259,7 @@ class Disk(Batches):
 
 
 class Others(Batches):
-    def test_clip_that_vanishes_in_the_middle_costs_the_jobs_that_wanted_it(self):
+    def test_clip_that_vanishes_in_the_middle_fails_only_jobs_that_need_it(self):
         self.write_agenda(length_s=1)
         process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
         wait_until(lambda: self.inodes() or process.poll() is not None)
@@ -285,7 +287,7 @@ class Others(Batches):
 
 
 class Faults(Batches):
-    """Of the laboratory itself, which cannot be had from outside."""
+    """Errors in the laboratory itself, which cannot be caused from outside."""
 
     def setUp(self):
         super().setUp()
@@ -305,14 +307,14 @@ class Faults(Batches):
         with mock.patch("dlex_bench.job.execute.execute", **behaviour):
             return run_one(self.store, self.job, self.context)
 
-    def test_fault_in_a_job_is_its_failure_and_leaves_its_trace(self):
+    def test_exception_in_a_job_fails_it_and_leaves_a_traceback(self):
         result = self.run_one(side_effect=ZeroDivisionError("by nothing"))
         self.assertEqual(result["status"], "failed")
         self.assertIn("ZeroDivisionError: by nothing", result["reason"])
         self.assertEqual(self.store.result(self.job.id), result)
         self.assertIn("Traceback", (self.store.folder(self.job.id) / "traceback.txt").read_text())
 
-    def test_job_that_failed_for_want_of_room_is_as_if_it_had_not_begun(self):
+    def test_job_that_failed_for_lack_of_room_leaves_no_folder(self):
         from dlex_bench.disk_space import ROOM_BYTES
         from dlex_bench.errors import LabError
 
@@ -322,7 +324,7 @@ class Faults(Batches):
             self.run_one(return_value=failed)
         self.assertFalse(self.store.folder(self.job.id).exists())
 
-    def test_disk_that_is_full_elsewhere_is_the_jobs_failure(self):
+    def test_full_disk_elsewhere_fails_only_the_job(self):
         def fill_another(_job, folder, _context):
             (folder / "frames.csv").write_text("a record")
             Path("/dev/full").write_text("no room for it")
@@ -333,7 +335,7 @@ class Faults(Batches):
         result = self.run_one(side_effect=OSError(errno.ENOSPC, "No space left on device", "/run/dlex.journal"))
         self.assertIn("none for /run/dlex.journal", result["reason"])
 
-    def test_full_disk_is_told_of_the_results_only_where_it_is_theirs(self):
+    def test_disk_full_is_raised_only_for_the_disk_of_the_results(self):
         from dlex_bench.disk_space import DiskFull, telling_full_disk
         from dlex_bench.errors import LabError
 
@@ -349,8 +351,8 @@ class Faults(Batches):
         with full, self.assertRaises(DiskFull), telling_full_disk(out):
             Path("/dev/full").write_text("no room for it")
 
-    def test_result_goes_before_its_records(self):
-        """Who is killed between the two leaves no job that is over and has lost its records."""
+    def test_result_is_removed_before_its_records(self):
+        """A process that is killed between the two steps must not leave a finished job without its records."""
         killed = mock.patch("shutil.rmtree", side_effect=KeyboardInterrupt)
         for remove in (lambda: self.store.begin(self.job), lambda: self.store.drop(self.job.id)):
             self.run_one(return_value={"status": "failed", "reason": "it broke"})
@@ -358,7 +360,7 @@ class Faults(Batches):
                 remove()
             self.assertIsNone(self.store.result(self.job.id))
 
-    def test_records_reach_the_disk_before_the_result_has_its_name(self):
+    def test_records_reach_the_disk_before_the_result_is_renamed(self):
         def play(_job, folder, _context):
             (folder / "frames.csv").write_text("a record")
             return {"status": "done", "reason": None}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The search for the budget, on made plays, and whose budget it is. Not covered: real plays (test_bench_job_stage.py plays
-the baseline once)."""
+"""Tests the search for the budget with simulated plays, and to which machine and clip the budget belongs.
+
+Not covered: real plays (test_bench_job_stage.py plays the baseline once).
+"""
 
 import random
 import tempfile
@@ -44,7 +46,7 @@ def search(dropped, tries=None):
 
 
 def steep(at):
-    """As many drops as wanted with `at` of the CPU; a tenth more or less of it changes them by a third."""
+    """Returns a clip's drops by share: the aimed number at a share of `at`; a tenth more or less changes it by a third."""
     return lambda share: min(1.0, AIM * (at / share) ** 4)
 
 
@@ -60,11 +62,11 @@ class Search(unittest.TestCase):
         tries = search(steep(0.2))
         self.assertEqual(sum(known.share == found(tries) for known in tries), PLAYS)
 
-    def test_search_goes_on_where_it_was_interrupted(self):
+    def test_search_continues_where_it_was_interrupted(self):
         whole = search(steep(0.13))
         self.assertEqual(search(steep(0.13), whole[:3]), whole)
 
-    def test_noise_does_not_keep_it_from_ending(self):
+    def test_search_ends_despite_noise(self):
         for seed in range(50):
             chance = random.Random(seed)
             tries = search(lambda share: steep(0.2)(share) * chance.uniform(0.3, 3))
@@ -76,12 +78,12 @@ class Search(unittest.TestCase):
         tries = [Try(FIRST, next(plays)) for _ in range(3)]
         self.assertGreater(next_share(tries), FIRST)
 
-    def test_tolerance_is_a_percent_of_the_pictures(self):
+    def test_tolerance_is_one_percent_of_the_pictures(self):
         tries = [Try(0.2, AIM + 0.9 * TOLERANCE)]
         self.assertTrue(good(tries, 0.2))
         self.assertFalse(good([Try(0.2, AIM + 1.1 * TOLERANCE)], 0.2))
 
-    def test_clip_that_is_too_heavy_gets_all_that_is_left(self):
+    def test_clip_that_is_too_heavy_gets_the_largest_budget(self):
         tries = search(lambda share: 0.5)
         self.assertEqual(found(tries), MOST)
         self.assertEqual(sum(known.share == MOST for known in tries), PLAYS)
@@ -89,13 +91,13 @@ class Search(unittest.TestCase):
         self.assertFalse(at_the_limit([Try(MOST, AIM)], MOST))
         self.assertFalse(at_the_limit([Try(0.3, 0.5)], 0.3))
 
-    def test_clip_that_is_too_light_is_told(self):
+    def test_clip_that_is_too_light_is_an_error(self):
         with self.assertRaisesRegex(LabError, "harder to decode"):
             search(lambda share: 0.0)
 
 
 class Beside(unittest.TestCase):
-    """A try counts only when rt-app's own work beside it was the stated one."""
+    """A try counts only if rt-app's work beside it had the stated length."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -104,7 +106,7 @@ class Beside(unittest.TestCase):
         self.say = mock.Mock()
 
     def calibrate(self, *held, stop_after=None):
-        """With plays of which these tell whether rt-app's work was held; all later ones were."""
+        """Calibrates with simulated plays. `held` says for the first plays whether rt-app's work was held; later it was."""
         told = iter(held)
 
         def play(job, _folder, _context):
@@ -122,7 +124,7 @@ class Beside(unittest.TestCase):
             calibrate(job, self.context, self.say)
         return budget.read_calibration(self.context.batch, "m")
 
-    def test_other_load_s_try_does_not_count_and_is_repeated(self):
+    def test_try_with_a_wrong_load_does_not_count_and_is_repeated(self):
         content = self.calibrate(True, False)
         self.assertEqual([known["share"] for known in content["tries"]], [FIRST] * (PLAYS + 1))
         self.assertEqual([known["counts"] for known in content["tries"]], [True, False, True, True])
@@ -134,26 +136,26 @@ class Beside(unittest.TestCase):
         self.assertIn("3.3 and 20 ms", said)
         self.assertIn("does not count", said)
 
-    def test_hosts_that_share_a_folder_try_in_folders_of_their_own(self):
+    def test_hosts_that_share_a_folder_use_separate_folders_for_tries(self):
         for machine in "ab":
             self.context = replace(self.context, machine=machine)
             self.calibrate()
         tries = {path.relative_to(self.context.batch / "calibration").parts for path in self.context.batch.rglob("try-*")}
         self.assertEqual({machine for machine, _name in tries}, {"a", "b"})
 
-    def test_it_is_repeated_once_only(self):
+    def test_try_with_a_wrong_load_is_repeated_only_once(self):
         content = self.calibrate(*[False] * 100)
         counts = [known["counts"] for known in content["tries"]]
         self.assertEqual(counts, [False, True] * (len(counts) // 2))
         self.assertEqual(content["spread"]["work_held"], False)
         self.assertIn("rt-app", self.say.call_args.args[0])
 
-    def test_work_that_nobody_knows_is_not_called_held(self):
+    def test_unknown_work_is_not_reported_as_held(self):
         content = self.calibrate(*[None] * 100)
         self.assertEqual(content["spread"]["work_held"], None)
         self.assertNotIn("did not take", " ".join(call.args[0] for call in self.say.call_args_list))
 
-    def test_repetition_is_known_after_an_interruption(self):
+    def test_repetition_is_remembered_after_an_interruption(self):
         with self.assertRaises(KeyboardInterrupt):
             self.calibrate(False, stop_after=1)
         content = self.calibrate(False)
@@ -181,23 +183,23 @@ class Whose(unittest.TestCase):
     def test_each_machine_of_a_folder_has_its_own_budget(self):
         self.write("a", 10.0)
         self.assertFalse(budget.calibrated_budget_is_known(self.batch, "b"))
-        with self.assertRaisesRegex(LabError, "calibration-b.json tells none"):
+        with self.assertRaisesRegex(LabError, "calibration-b.json has none"):
             budget.calibrated_budget_ms(self.batch, "b", 40)
         self.write("b", 7.0)
         self.assertEqual([budget.calibrated_budget_ms(self.batch, it, 40) for it in "ab"], [10.0, 7.0])
         budget.forget_calibration(self.batch, "b")
         self.assertEqual([budget.calibrated_budget_is_known(self.batch, it) for it in "ab"], [True, False])
 
-    def test_hosts_that_begin_at_once_do_not_take_each_other_s_place(self):
+    def test_hosts_that_begin_at_once_write_different_files(self):
         places = []
-        for machine in "ab":  # neither has seen the other's
+        for machine in "ab":  # each host has not yet seen the file of the other
             place = self.batch / machine
             place.mkdir()
             budget.write_calibration(place, machine, {"machine": machine, "budget_ms": 10.0, "period_ms": 40})
             places.append({path.name for path in place.iterdir()})
         self.assertFalse(places[0] & places[1])
 
-    def test_clip_is_that_of_the_first_job_of_the_plan_whichever_runs_here(self):
+    def test_calibration_uses_the_clip_of_the_plans_first_calibrated_job(self):
         film, other, light = (
             Job(name, 1, "s", name, "dlex-play", {}, sched, {}, {"recipe": name}, "both")
             for name, sched in (("film", "deadline:calibrated/40"), ("other", "other"), ("light", "deadline:calibrated/40"))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The demo from outside: what it refuses, that nothing outlives it, and that its outputs can be made from run records.
+"""Tests the demo as a command: what it refuses, that no process outlives it, and its outputs from invented run records.
 
     test_bench_demo.py PLAYER MEDIA_MAKE
 
-Not covered: a whole demo with real plays, which takes minutes and is worth nothing on a machine that runs tests.
+Not covered: a whole demo with real plays. It takes minutes, and its figures mean nothing on a machine that runs tests.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from outside import SKIPPED, Folder, children_of, python_with_packages
 
 
 class Command(Folder):
-    """Runs in a root of its own, with a cache of its own, so that a real demo is not disturbed."""
+    """Tests that run the command in their own project root, with their own cache, so that a real demo is not disturbed."""
 
     def setUp(self):
         super().setUp()
@@ -55,12 +55,12 @@ class Command(Folder):
         self.assertEqual(status, 1)
         self.assertEqual(told, "dlex demo: unrecognized arguments: --fast; see ./dlex demo --help\n")
 
-    def test_absent_film_is_refused(self):
+    def test_missing_film_is_refused(self):
         status, told = self.refusal("--clip=nowhere.mp4")
         self.assertEqual(status, 1)
         self.assertIn("dlex demo: there is no file nowhere.mp4;", told)
 
-    def test_film_that_cannot_be_played_is_told(self):
+    def test_unplayable_film_is_reported(self):
         status, told = self.refusal(f"--clip={self.clip}")
         self.assertEqual(status, 2)
         self.assertIn(f"dlex demo: {self.clip}: cannot open it", told)
@@ -70,28 +70,28 @@ class Command(Folder):
         self.assertEqual(status, 1)
         self.assertIn("/proc/demo cannot be written", told)
 
-    def test_option_that_the_player_refuses_is_told_in_its_words(self):
+    def test_option_that_the_player_refuses_is_reported_in_the_players_words(self):
         status, told = self.refusal(f"--clip={self.clip}", "--start=nan")
         self.assertEqual(status, 2)
         self.assertIn("--start", told)
 
-    def test_file_in_the_place_of_the_folder_is_refused(self):
+    def test_file_instead_of_a_folder_is_refused(self):
         status, told = self.refusal(f"--clip={self.clip}", "--out=/dev/null")
         self.assertEqual(status, 1)
         self.assertIn("/dev/null is not a directory", told)
 
-    def test_demo_that_fails_leaves_the_last_one_as_it_was(self):
+    def test_failed_demo_leaves_the_previous_results_unchanged(self):
         old = self.folder / "out/runs/calibration"
         old.mkdir(parents=True)
         self.refusal(f"--clip={self.clip}", "--out=out")
         self.assertTrue(old.is_dir())
         self.assertEqual([path.name for path in (self.folder / "out").iterdir()], ["runs"])
 
-    def test_demo_that_fails_leaves_no_folder_behind(self):
+    def test_failed_demo_leaves_no_folder_behind(self):
         self.refusal(f"--clip={self.clip}", "--out=out")
         self.assertFalse((self.folder / "out").exists())
 
-    def test_results_of_others_are_not_replaced(self):
+    def test_results_that_are_not_the_demos_are_not_replaced(self):
         (self.folder / "out/runs/mine").mkdir(parents=True)
         status, told = self.refusal(f"--clip={self.clip}", "--out=out")
         self.assertEqual(status, 1)
@@ -105,18 +105,18 @@ class Command(Folder):
         self.assertEqual(status, 1)
         self.assertIn("another demo is running", told)
 
-    def test_absent_rt_app_is_told(self):
+    def test_missing_rt_app_is_reported(self):
         status, told = self.refusal(f"--clip={self.clip}", PATH="/nowhere")
         self.assertEqual(status, 1)
         self.assertIn("rt-app is not installed", told)
 
-    def test_absent_build_is_told(self):
+    def test_missing_build_is_reported(self):
         (self.folder / "build/release/qoe/dlex-qoe").unlink()
         status, told = self.refusal(f"--clip={self.clip}")
         self.assertEqual(status, 1)
         self.assertIn("./dlex build", told)
 
-    def test_nothing_outlives_a_demo_that_is_ended_by_a_signal(self):
+    def test_no_process_outlives_a_demo_ended_by_a_signal(self):
         made = subprocess.run([MEDIA_MAKE, "progressive_cabac"], capture_output=True, text=True)
         if made.returncode != 0:
             self.skipTest("the clip progressive_cabac cannot be made here")
@@ -131,7 +131,7 @@ class Command(Folder):
         self.assertFalse((self.folder / "build/demo").exists())
 
     def wait_for_child(self, process, name):
-        """The children of the process, as soon as one of them is called so."""
+        """Returns the children of the process as soon as one of them has this name."""
         while process.poll() is None:
             children = children_of(process.pid)
             if name in children.values():
@@ -144,11 +144,11 @@ class Outputs(Folder):
     def setUp(self):
         super().setUp()
         from dlex_bench.record import Frame
-        from dlex_bench.demo.runs import POLICIES, Run
+        from dlex_bench.demo.runs import DROP_POLICIES, Run
 
         verdicts = ("shown", "shown", "aborted", "late", "skipped")
         self.runs = {}
-        for policy in POLICIES:
+        for policy in DROP_POLICIES:
             frames = []
             for number in range(100):
                 verdict = verdicts[number % 5]
@@ -159,7 +159,7 @@ class Outputs(Folder):
                            "skew_ms_mean": 80.0, "skew_ms_sd": 40.0, "rmse_q16_sum": 123456.7}
             self.runs[policy] = [run] * 3
 
-    def test_new_results_replace_the_old_ones_and_nothing_else(self):
+    def test_new_results_replace_only_the_old_results(self):
         from dlex_bench.demo.output import publish, workshop
 
         out = self.folder / "out"
@@ -179,7 +179,7 @@ class Outputs(Folder):
         self.assertEqual((out / "runs/calibration/qoe.json").read_text(), f'"{out.resolve()}/runs"')
         self.assertEqual((out / "summary.json").read_text(), "new")
 
-    def test_picture_is_drawn(self):
+    def test_plot_is_drawn(self):
         from dlex_bench.demo.plot import draw
 
         path = self.folder / "timeline.png"
@@ -188,11 +188,11 @@ class Outputs(Folder):
         self.assertEqual([entry.name for entry in self.folder.iterdir()], ["timeline.png"])
 
     def test_table_fits_the_terminal(self):
-        from dlex_bench.demo.runs import spread
+        from dlex_bench.demo.runs import ranges
         from dlex_bench.table import WIDE, medians_table
         from rich.console import Console
 
-        spreads = {policy.name: spread(found) for policy, found in self.runs.items()}
+        spreads = {policy.name: ranges(found) for policy, found in self.runs.items()}
         for measure, add in (("min", -60.5), ("max", 1876.5)):
             for entry in spreads.values():
                 entry[measure] = {key: value + add for key, value in entry[measure].items()}
@@ -204,13 +204,13 @@ class Outputs(Folder):
             self.assertFalse([line for line in lines if "…" in line or len(line) > width], captured.get())
             self.assertEqual(sum("123,457" in line for line in lines), 4)
 
-    def test_summary_has_one_entry_for_each_policy_with_medians_beside_its_name(self):
-        from dlex_bench.demo.runs import spread
+    def test_summary_has_one_entry_per_policy_with_its_medians(self):
+        from dlex_bench.demo.output import policy_entry
+        from dlex_bench.demo.runs import ranges
         from dlex_bench.files import write_json
-        from dlex_bench.demo.summary import policy_entry
 
         path = self.folder / "summary.json"
-        write_json(path, {"runs": [policy_entry(policy, found, spread(found)) for policy, found in self.runs.items()]})
+        write_json(path, {"runs": [policy_entry(policy, found, ranges(found)) for policy, found in self.runs.items()]})
         entries = json.loads(path.read_text())["runs"]
         self.assertEqual([(entry["drop"], entry["rule"]) for entry in entries],
                          [("none", None), ("heuristic", None), ("deadline", "paper"), ("deadline", "slack")])
@@ -219,32 +219,34 @@ class Outputs(Folder):
 
 
 class Busy(Folder):
-    """A whole demo on a machine where no share makes the player 15 % late; every play is made up."""
+    """Whole demos with simulated plays, on a machine where no share makes the player 15 % late."""
 
-    def played(self, scene, policy, directory, share, *_arguments, nice=19, limit_s=None, **_options):
-        from dlex_bench.demo.load import LoadReport
-        from dlex_bench.demo.runs import Run
+    def played(self, setup, policy, directory, share, *_arguments, nice=19, limit_s=None, **_options):
+        from dlex_bench.demo.runs import LoadReport, Run
         from dlex_bench.errors import TimedOut
         from dlex_bench.record import Frame
 
         self.plays.append((share, nice, limit_s))
         if self.crowded and share < 1 and nice == 19:
             raise TimedOut("dlex-play", limit_s)
-        late_s = scene.length_s * self.late[(len(self.plays) - 1) % len(self.late)]
+        late_s = setup.length_s * self.late[(len(self.plays) - 1) % len(self.late)]
         directory.mkdir(parents=True)
         skews_ns = [round(1e9 * late_s * number / 99) for number in range(100)]
         frames = [Frame(number * 40_000_000, "P", False, 3_000_000, "shown", skew_ns, skew_ns)
                   for number, skew_ns in enumerate(skews_ns)]
         return Run(policy, directory, frames, 1.0, LoadReport(elapsed_s=1.0))
 
-    def assessed(self, _scene, runs, _tick):
+    def assessed(self, _setup, runs, _tick):
         for run in runs:
             run.summary = {"shown": 100, "aborted": 0, "skipped": 0, "late": 0, "dropped_fraction": 0.0,
                            "skew_ms_mean": 80.0, "skew_ms_sd": 40.0, "rmse_q16_sum": 0.0}
 
     def demo(self, *late, crowded=False):
-        """The summary of a demo whose plays end so late in turn, as parts of the played time, and what it printed."""
-        from dlex_bench.demo import calibrate, demo
+        """Runs a demo. `late` says how late its plays end in turn, as fractions of the played time.
+
+        Returns the demo's summary and its output.
+        """
+        from dlex_bench.demo import calibration, demo
         from rich.console import Console
 
         self.plays, self.late, self.crowded = [], late, crowded
@@ -259,26 +261,26 @@ class Busy(Folder):
             stack.enter_context(mock.patch.dict(os.environ, DLEX_CACHE=str(self.folder / "cache")))
             put(demo, probe=mock.DEFAULT, require_program=mock.DEFAULT, assess=self.assessed, play_loaded=self.played)
             put(demo, Console=lambda: Console(file=said, width=200))
-            put(calibrate, play_loaded=self.played, measure_ns_per_loop=lambda *_: 20.0,
-                play=lambda scene, policy, folder, **_: self.played(scene, policy, folder, 1.0))
-            demo.demo(demo.Options(self.folder, out, quick=True, clip=clip, start_s=None))
+            put(calibration, play_loaded=self.played, measure_ns_per_loop=lambda *_: 20.0,
+                play_once=lambda setup, policy, folder, **_: self.played(setup, policy, folder, 1.0))
+            demo.demo(demo.DemoOptions(self.folder, out, quick=True, clip=clip, start_s=None))
 
         self.assertEqual((out / "timeline.png").read_bytes()[:4], b"\x89PNG")
         return json.loads((out / "summary.json").read_text()), said.getvalue()
 
-    def test_demo_goes_on_with_the_nearest_try_and_says_how_far_off_it_was(self):
+    def test_demo_continues_with_the_nearest_try_and_reports_its_distance(self):
         found, said = self.demo(0.9, 0.02, 0.8, 0.03)
         calibration = found["calibration"]
         nearest = min(calibration["tries"], key=lambda it: abs(it["end_late_fraction"] - 0.15))
         self.assertEqual(len(calibration["tries"]), 4)
         self.assertEqual(self.plays[5:], [(nearest["share"], 19, 35.0)] * 12)
         self.assertAlmostEqual(calibration["missed_by"], -0.12)
-        self.assertIn("ended 3% of the played time late, 15% was wanted", calibration["missed"])
+        self.assertIn("ended 3% of the played time late, the aim was 15%", calibration["missed"])
         self.assertEqual(found["findings"][0], calibration["missed"])
         self.assertEqual(said.count(calibration["missed"]), 2)
         self.assertRegex(said, r"deadline slack +100 ")
 
-    def test_player_that_others_crowd_out_gets_an_equal_nice_value_and_more_time(self):
+    def test_player_crowded_out_by_others_gets_an_equal_nice_value_and_more_time(self):
         found, said = self.demo(2.15, crowded=True)
         self.assertEqual((found["calibration"]["nice"], found["calibration"]["missed_by"]), (0, 2.0))
         self.assertEqual({play[1:] for play in self.plays[-12:]}, {(0, 105.0)})

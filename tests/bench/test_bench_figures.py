@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What dlex_bench computes from figures: the model, medians, sentences, records. Not covered: drawing (test_bench_demo)."""
+"""Tests what dlex_bench computes from figures: the model, medians, sentences, records. Not covered: plots (test_bench_demo)."""
 
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench.demo import calibrate
-from dlex_bench.demo.calibrate import SHARE_MAX, Calibration, Try, enough, next_share
+from dlex_bench.demo import calibration
+from dlex_bench.demo.calibration import SHARE_MAX, Calibration, ShareTry, enough, share_to_try
 from dlex_bench.errors import LabError, TimedOut
 from dlex_bench.demo.findings import rms_skew_ms, sentences
 from dlex_bench.demo.model import corrected_share, end_lateness_s, share_for
 from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
 from dlex_bench.order import interleaved
-from dlex_bench.demo.runs import HEURISTIC, NONE, PAPER, POLICIES, SLACK, Run, spread, typical
+from dlex_bench.demo.runs import DROP_POLICIES, HEURISTIC, NONE, PAPER, SLACK, Run, ranges, typical
 from dlex_bench.demo.runs import figures as figures_of
 from dlex_bench.job import figures as figures_of_job
 
@@ -31,7 +31,7 @@ class Model(unittest.TestCase):
         late_s = end_lateness_s([0.046] * 1000, 0.040, 1.0)
         self.assertAlmostEqual(late_s / 40, 0.15, places=2)
 
-    def test_time_that_cheap_pictures_leave_is_lost(self):
+    def test_unused_time_of_cheap_pictures_is_lost(self):
         busy_last = end_lateness_s([0.010] * 50 + [0.060] * 50, 0.040, 1.0)
         mixed = end_lateness_s([0.010, 0.060] * 50, 0.040, 1.0)
         self.assertGreater(busy_last, 0.9)
@@ -42,7 +42,7 @@ class Model(unittest.TestCase):
         share = share_for(costs_s, 0.040, 1.8)
         self.assertAlmostEqual(end_lateness_s(costs_s, 0.040, share), 1.8, places=6)
 
-    def test_correction_undoes_decoding_being_dearer_beside_others(self):
+    def test_correction_compensates_for_decoding_that_costs_more_beside_load(self):
         alone_s = [0.003, 0.009, 0.004, 0.005] * 75
         beside_s = [1.3 * cost_s for cost_s in alone_s]
         first = share_for(alone_s, 0.040, 1.8)
@@ -58,74 +58,74 @@ class Model(unittest.TestCase):
 
 
 class Tries(unittest.TestCase):
-    """Two planned tries and what becomes of them when the machine does other work meanwhile."""
+    """Two planned tries, and the tries that follow if the machine does other work at the same time."""
 
     def next(self, *tries):
-        return next_share(tries, [0.003, 0.009, 0.004, 0.005] * 75, 0.040, 12)
+        return share_to_try(tries, [0.003, 0.009, 0.004, 0.005] * 75, 0.040, 12)
 
-    def test_time_out_is_a_try_that_ended_far_too_late(self):
-        with mock.patch.object(calibrate, "play_loaded", side_effect=TimedOut("dlex-play", 36)):
-            found = calibrate._try(mock.Mock(length_s=12), Path(), 0.1, 0, 20, None)
-        self.assertEqual(found, Try(0.1, 2.0, None, timed_out=True, nice=0))
+    def test_time_out_counts_as_a_try_that_ended_far_too_late(self):
+        with mock.patch.object(calibration, "play_loaded", side_effect=TimedOut("dlex-play", 36)):
+            found = calibration._try(mock.Mock(length_s=12), Path(), 0.1, 0, 20, None)
+        self.assertEqual(found, ShareTry(0.1, 2.0, None, timed_out=True, nice=0))
 
     def test_equal_nice_value_and_then_a_larger_share_follow_a_time_out(self):
-        first = Try(0.10, 2.0, None, True)
+        first = ShareTry(0.10, 2.0, None, True)
         self.assertEqual(self.next(first), 0.10)
-        self.assertFalse(enough([Try(0.2, 0.9, 0.2), first], 0.10, 2))
-        self.assertGreater(self.next(first, Try(0.10, 2.0, None, True, nice=0)), 0.12)
+        self.assertFalse(enough([ShareTry(0.2, 0.9, 0.2), first], 0.10, 2))
+        self.assertGreater(self.next(first, ShareTry(0.10, 2.0, None, True, nice=0)), 0.12)
 
     def test_tries_at_another_nice_value_do_not_count(self):
-        crowded_out, last = Try(0.10, 2.0, None, True), Try(0.20, 0.0, 0.2, nice=0)
+        crowded_out, last = ShareTry(0.10, 2.0, None, True), ShareTry(0.20, 0.0, 0.2, nice=0)
         self.assertEqual(self.next(crowded_out, last), self.next(last))
 
     def test_contradicting_tries_are_followed_by_bisection(self):
-        self.assertAlmostEqual(self.next(Try(0.10, 0.97, 0.1), Try(0.40, 0.0, 0.4)), 0.2)
-        self.assertAlmostEqual(self.next(Try(0.10, 9, None, True), Try(0.40, 0.0, 0.4), Try(0.20, 0.9, 0.2)),
+        self.assertAlmostEqual(self.next(ShareTry(0.10, 0.97, 0.1), ShareTry(0.40, 0.0, 0.4)), 0.2)
+        self.assertAlmostEqual(self.next(ShareTry(0.10, 9, None, True), ShareTry(0.40, 0.0, 0.4), ShareTry(0.20, 0.9, 0.2)),
                                (0.2 * 0.4) ** 0.5)
 
-    def test_tries_that_make_no_sense_do_not_count_beside_one_that_does(self):
-        usable = Try(0.20, 0.25, 0.2)
-        self.assertEqual(self.next(Try(0.40, 0.0, 0.4), usable), self.next(usable))
+    def test_unusable_tries_do_not_count_beside_a_usable_one(self):
+        usable = ShareTry(0.20, 0.25, 0.2)
+        self.assertEqual(self.next(ShareTry(0.40, 0.0, 0.4), usable), self.next(usable))
 
-    def test_more_tries_are_made_only_while_the_last_is_unusable(self):
-        self.assertFalse(enough([Try(0.1, 0.9, 0.1), Try(0.2, 0.0, 0.2)], 0.14, 2))
-        self.assertTrue(enough([Try(0.1, 0.9, 0.1), Try(0.2, 0.2, 0.2)], 0.2, 2))
-        self.assertTrue(enough([Try(SHARE_MAX, 9, None, True, nice=0)] * 2, 1.0, 2))
+    def test_extra_tries_are_made_only_while_the_last_is_unusable(self):
+        self.assertFalse(enough([ShareTry(0.1, 0.9, 0.1), ShareTry(0.2, 0.0, 0.2)], 0.14, 2))
+        self.assertTrue(enough([ShareTry(0.1, 0.9, 0.1), ShareTry(0.2, 0.2, 0.2)], 0.2, 2))
+        self.assertTrue(enough([ShareTry(SHARE_MAX, 9, None, True, nice=0)] * 2, 1.0, 2))
 
-    def test_no_time_is_spent_on_more_tries_than_planned_once_one_has_ended(self):
-        ended, not_ended = Try(0.1, 0.9, 0.1), Try(0.1, 2.0, None, True)
+    def test_no_extra_try_is_made_when_time_is_up_and_one_try_has_ended(self):
+        ended, not_ended = ShareTry(0.1, 0.9, 0.1), ShareTry(0.1, 2.0, None, True)
         self.assertTrue(enough([not_ended, ended], 0.2, 2, late=True))
         self.assertFalse(enough([not_ended, not_ended], 0.2, 2, late=True))
         self.assertFalse(enough([ended], 0.2, 2, late=True))
 
     def test_clip_that_seems_a_little_too_hard_is_tried(self):
-        calibrate._require_load_possible(1.5 * SHARE_MAX, 0.6)
+        calibration._require_load_possible(1.5 * SHARE_MAX, 0.6)
         with self.assertRaisesRegex(LabError, "the clip needs 95% of this CPU, more than"):
-            calibrate._require_load_possible(2.1 * SHARE_MAX, 0.95)
+            calibration._require_load_possible(2.1 * SHARE_MAX, 0.95)
         with self.assertRaisesRegex(LabError, "too little to be disturbed"):
-            calibrate._require_load_possible(0.005, 0.004)
+            calibration._require_load_possible(0.005, 0.004)
 
     def concluded(self, *tries):
         result = Calibration(ns_per_loop=20, demand_alone=0.1, frame_s=0.04, tries=list(tries))
-        calibrate._conclude(result, 0.25)
+        calibration._conclude(result, 0.25)
         return result
 
-    def test_only_time_outs_are_told_with_their_cause(self):
+    def test_calibration_with_only_time_outs_names_the_cause(self):
         with self.assertRaisesRegex(LabError, r"busy with other work \(load average [0-9.]+\): even with 40 %"):
-            self.concluded(Try(0.4, 2.0, None, True))
+            self.concluded(ShareTry(0.4, 2.0, None, True))
 
-    def test_usable_last_try_gives_the_share_that_follows_from_it(self):
-        found = self.concluded(Try(0.1, 0.9, 0.1), Try(0.2, 0.2, 0.2))
+    def test_usable_last_try_gives_the_share_computed_from_it(self):
+        found = self.concluded(ShareTry(0.1, 0.9, 0.1), ShareTry(0.2, 0.2, 0.2))
         self.assertEqual((found.share, found.missed_by, found.missed), (0.25, None, None))
 
-    def test_nearest_try_is_taken_where_the_last_makes_no_sense(self):
-        far, nearest, none = Try(0.1, 0.9, 0.1), Try(0.3, 0.02, 0.3), Try(0.2, 2.0, None, True)
+    def test_nearest_try_is_used_when_the_last_is_unusable(self):
+        far, nearest, none = ShareTry(0.1, 0.9, 0.1), ShareTry(0.3, 0.02, 0.3), ShareTry(0.2, 2.0, None, True)
         for tries in ((far, nearest, none), (nearest, far)):
             found = self.concluded(*tries)
             self.assertEqual(found.share, 0.3)
             self.assertAlmostEqual(found.missed_by, -0.13)
             self.assertIn(f"nearest of {len(tries)} tries the player without drops ended 2%", found.missed)
-            self.assertIn("15% was wanted", found.missed)
+            self.assertIn("the aim was 15%", found.missed)
 
 
 def run_with(policy=NONE, **summary):
@@ -139,20 +139,20 @@ class Medians(unittest.TestCase):
         self.runs = [run_with(shown=shown, skew_ms_mean=mean, rmse_q16_mean=None) for shown, mean in
                      ((10, 5.0), (30, 1.0), (20, 90.0))]
 
-    def test_median_least_and_greatest_of_each_figure(self):
-        found = spread(self.runs)
+    def test_spread_has_median_minimum_and_maximum_of_each_figure(self):
+        found = ranges(self.runs)
         self.assertEqual([found[measure]["shown"] for measure in ("median", "min", "max")], [20, 10, 30])
 
     def test_figure_that_never_applies_stays_empty(self):
-        self.assertIsNone(spread(self.runs)["median"]["rmse_q16_mean"])
+        self.assertIsNone(ranges(self.runs)["median"]["rmse_q16_mean"])
 
     def test_typical_run_is_the_one_nearest_to_the_median_skew(self):
-        self.assertIs(typical(self.runs, spread(self.runs)["median"]), self.runs[0])
+        self.assertIs(typical(self.runs, ranges(self.runs)["median"]), self.runs[0])
 
-    def test_every_round_has_every_policy_and_begins_with_another(self):
-        order = interleaved(POLICIES, 3)
+    def test_every_round_has_every_policy_and_begins_with_a_different_one(self):
+        order = interleaved(DROP_POLICIES, 3)
         for number in (1, 2, 3):
-            self.assertEqual({policy for turn, policy in order if turn == number}, set(POLICIES))
+            self.assertEqual({policy for turn, policy in order if turn == number}, set(DROP_POLICIES))
         self.assertEqual([order[first][1] for first in (0, 4, 8)], [NONE, HEURISTIC, PAPER])
 
 
@@ -167,10 +167,10 @@ class Sentences(unittest.TestCase):
                    SLACK.name: slack}
         return sentences(medians, 12)
 
-    def test_none_is_told_as_a_part_of_the_played_time(self):
+    def test_lateness_of_none_is_reported_as_a_share_of_the_played_time(self):
         self.assertIn("1.8 s late, 15% of the 12 s", self.said(figures(0, 0, 0))[0])
 
-    def test_load_that_missed_its_aim_is_admitted(self):
+    def test_load_that_missed_its_aim_is_reported(self):
         medians = {"none": figures(0, 0, 0, end=300), "heuristic": figures(0, 0, 0)}
         self.assertIn("outside", sentences(medians, 12)[0])
 
@@ -178,27 +178,27 @@ class Sentences(unittest.TestCase):
         medians = {"none": figures(0, 0, 0, end=300), "heuristic": figures(0, 0, 0)}
         found = sentences(medians, 12, "It could not be set.")
         self.assertEqual(found[0], "It could not be set.")
-        self.assertIn("10 to 20 % aimed at, which the calibration did not reach.", found[1])
+        self.assertIn("the aim of 10 to 20 %, which the calibration did not reach.", found[1])
 
     def test_better_at_both_is_called_better(self):
         self.assertIn("better on both counts", self.said(figures(10, 20, 0.1))[1])
 
     def test_closer_for_more_drops_is_called_a_trade(self):
-        self.assertIn("a trade, not a win", self.said(figures(10, 20, 0.3))[1])
+        self.assertIn("a trade-off, not a win", self.said(figures(10, 20, 0.3))[1])
 
     def test_later_and_more_drops_is_called_a_loss(self):
         self.assertIn("loses on both counts", self.said(figures(100, 200, 0.3))[1])
 
-    def test_small_differences_are_none(self):
+    def test_small_differences_are_reported_as_no_difference(self):
         self.assertIn("makes no difference", self.said(figures(61, 61, 0.205))[1])
 
-    def test_aborted_pictures_that_had_been_begun_are_told_apart(self):
+    def test_aborted_pictures_that_had_begun_are_counted_separately(self):
         said = self.said({**figures(10, 20, 0.1), "aborted": 50, "aborted_begun": 7})
-        self.assertIn("Of the 50 pictures that slack aborted, 7 had been begun;", said[2])
+        self.assertIn("Of the 50 pictures that slack aborted, 7 had begun to decode;", said[2])
         self.assertIn("All of the 7 pictures", self.said({**figures(0, 0, 0), "aborted": 7, "aborted_begun": 7})[2])
-        self.assertNotIn("begun", " ".join(self.said(figures(10, 20, 0.1))))
+        self.assertNotIn("begun to decode", " ".join(self.said(figures(10, 20, 0.1))))
 
-    def test_scatter_counts_as_much_as_a_constant_lag(self):
+    def test_deviation_counts_as_much_as_a_constant_lag(self):
         self.assertEqual(rms_skew_ms(figures(3, 4, 0)), 5)
 
 
@@ -210,7 +210,7 @@ class Records(unittest.TestCase):
         (folder / "frames.csv").write_text(HEADER + "".join(row + "\n" for row in rows))
         return folder
 
-    def test_preroll_is_left_out_and_empty_fields_are_none(self):
+    def test_pre_roll_is_left_out_and_empty_fields_are_none(self):
         frames = read_frames(self.record(
             "0,0,I,0,9,1,2,3,,,none,,",
             "1,40000000,P,0,9,1,2,3,,,shown,7,1500000",
@@ -232,7 +232,7 @@ class Records(unittest.TestCase):
         run = Run(SLACK, Path(), frames, 0.0)
         self.assertEqual((run.aborted_begun, figures_of(run)["aborted_begun"]), (1, 1))
 
-    def test_figures_of_a_job_have_the_length_of_a_picture(self):
+    def test_figures_of_a_job_include_the_duration_of_a_picture(self):
         row = "{},{},P,0,9,1,2,3,,,shown,7,1500000".format
         summary = dict.fromkeys(("skew_ms_mean", "skew_ms_sd", *figures_of_job.ERRORS), 0.0)
         for rows, frame_ms in ((2, 20.0), (1, None)):

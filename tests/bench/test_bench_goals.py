@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The goals of the measurement against other players, and the line that counts them. Results here are made up."""
+"""Tests the goals of the comparison with other players, and the line that counts them. The results here are invented.
+
+Not covered: a real comparison.
+"""
 
 import io
 import unittest
@@ -28,7 +31,7 @@ class Goals(unittest.TestCase):
         return {it.name: it for it in goals.outcomes(settings, results_frame.sections(
             [run for runs in settings.values() for run in runs]))}
 
-    def test_misses_beside_our_player_miss_the_goal(self):
+    def test_misses_beside_our_player_fail_the_goal(self):
         ours = repeated("dlex_slack", [point()] * 5, missed=0)
         self.assertEqual(self.outcomes(ours)[MISSES].word, "met")
         guilty = repeated("dlex_slack", [point()] * 5, missed=1)
@@ -36,15 +39,15 @@ class Goals(unittest.TestCase):
         control = repeated("dlex_none", [{}] * 5, missed=0, section="control")
         self.assertEqual(self.outcomes(guilty, control)[MISSES].word, "missed")
 
-    def test_misses_that_are_there_without_a_player_as_well_are_not_its_fault(self):
+    def test_misses_that_the_control_has_too_are_not_the_players_fault(self):
         control = control_with_misses(3, 3, 2, 4, 3)
         self.assertEqual(self.outcomes(with_misses(3, 3, 3, 3, 3), control)[MISSES].word, "met")
-        # An interval that reaches further than 0.1 % of the periods does not acquit.
+        # If the interval reaches above 0.1 % of the periods, the goal is not certainly met.
         self.assertEqual(self.outcomes(with_misses(3, 2, 4, 3, 3), control)[MISSES].word, "not certain")
         heavy = [result("dlex_slack", number, missed=30 + number, **point()) for number in range(1, 6)]
         self.assertEqual(self.outcomes(heavy, control)[MISSES].word, "missed")
 
-    def test_crossed_sections_have_the_control_that_differs_in_nothing_else(self):
+    def test_crossed_section_is_compared_with_the_control_that_shares_its_other_conditions(self):
         for where in ("a-{}", "{}-a"):
             ours = repeated("dlex_slack", [point()] * 5, missed=30, section=where.format("cbs"))
             quiet = repeated("dlex_none", [{}] * 5, missed=0, section=where.format("control"))
@@ -56,13 +59,13 @@ class Goals(unittest.TestCase):
             self.assertEqual(self.outcomes(ours, others)[MISSES].word, "not measured")
             self.assertIsNone(goals.standing(settings_of(noisy), where.format("control")))
 
-    def test_misses_are_told_less_those_of_the_control_with_an_interval(self):
+    def test_misses_beyond_the_control_are_reported_with_an_interval(self):
         ours = with_misses(33, 32, 34, 33, 33)
         control = control_with_misses(3, 3, 2, 4, 3)
         found = self.outcomes(ours, control)[MISSES]
         self.assertRegex(found.sentence, r"more than there: dlex_slack \+3\.000% \(\+2\.\d+% to \+3\.\d+%\)")
 
-    def test_wide_interval_does_not_acquit_of_misses(self):
+    def test_wide_interval_leaves_misses_uncertain(self):
         ours = with_misses(0, 200, 0, 150, 10)
         control = control_with_misses(3, 3, 2, 4, 3)
         self.assertEqual(self.outcomes(ours, control)[MISSES].word, "not certain")
@@ -93,24 +96,24 @@ class Goals(unittest.TestCase):
         self.assertEqual(found.word, "met")
         self.assertIn("none in 3 runs", found.sentence)
         self.assertTrue(found.sentence.endswith(
-            "left out 3 of 10 runs, as rt-app's jobs were not as long as stated, which a player may cause through the "
-            "cache: dlex_slack r2 r3, control-dlex_none r5"))
+            "left out 3 of 10 runs, because rt-app's jobs did not have the stated length, which a player may cause through "
+            "the cache: dlex_slack r2 r3, control-dlex_none r5"))
         lost = self.outcomes(repeated("dlex_slack", [point()] * 5, missed=0, work_held=False), control)[MISSES]
         self.assertEqual(lost.word, "not measured")
         self.assertTrue(lost.sentence.endswith(": cbs as a whole, 5 runs, control-dlex_none r5"), lost.sentence)
 
-    def test_nothing_is_said_where_there_is_nobody_to_compare(self):
+    def test_section_without_players_to_compare_has_no_outcome(self):
         self.assertEqual(self.outcomes(repeated("mpv_vo", [point()] * 5, missed=1)), {})
         self.assertEqual(list(self.outcomes(repeated("dlex_slack", [point()] * 5, missed=0))), [MISSES])
         for name in ("dlex_none", "mpv_no"):
             runs = repeated(name, [{"cpu_ms_per_frame": 1, "drops_fraction": 0}] * 5, load="none", section="alone")
             self.assertEqual(self.outcomes(runs), {})
 
-    def test_tasks_without_reservations_have_no_such_goal(self):
+    def test_tasks_without_reservations_have_no_goal_about_misses(self):
         ours = repeated("dlex_slack", [point()] * 5, missed=1, sched="other")
         self.assertNotIn(MISSES, self.outcomes(ours))
 
-    def test_cpu_is_set_against_the_cheapest_peer_without_drops(self):
+    def test_cpu_time_is_compared_with_the_cheapest_peer_without_drops(self):
         groups = [
             repeated(name, [{"cpu_ms_per_frame": ms, "drops_fraction": fraction}] * 5, load="none", section="alone")
             for name, ms, fraction in (("dlex_none", 8, 0), ("mpv_no", 10, 0), ("ffplay_no", 12, 0), ("mpv_vo", 2, 0.5))
@@ -126,7 +129,7 @@ class Goals(unittest.TestCase):
         ]
         return self.outcomes(*groups)["CPU a picture at most that of the cheapest peer"]
 
-    def test_cpu_is_certain_only_where_the_whole_interval_says_so(self):
+    def test_cpu_goal_is_certain_only_when_the_whole_interval_agrees(self):
         self.assertEqual(self.cpu([9, 9.1, 9, 8.9, 9], [10, 10.1, 10, 9.9, 10]).word, "met")
         self.assertEqual(self.cpu([11, 11.1, 11, 10.9, 11], [10, 10.1, 10, 9.9, 10]).word, "missed")
         below = self.cpu([9.8, 8.8, 11.9, 9.7, 12], [10] * 5)
@@ -135,19 +138,19 @@ class Goals(unittest.TestCase):
         self.assertRegex(above.sentence, r": 1\.040 \(0\.99")
         self.assertEqual((below.word, above.word), ("not certain", "not certain"))
 
-    def test_cpu_of_few_runs_is_not_certain(self):
+    def test_cpu_goal_of_few_runs_is_not_certain(self):
         for ours in (9.99, 10.0, 10.01):
             found = self.cpu([ours], [10])
             self.assertEqual(found.word, "not certain")
             self.assertIn("too few runs for an interval", found.sentence)
 
-    def test_same_cpu_in_every_run_is_at_most_that_of_the_peer(self):
+    def test_equal_cpu_time_in_every_run_meets_the_cpu_goal(self):
         self.assertEqual(self.cpu([10] * 5, [10] * 5).word, "met")
 
     def front(self, *groups):
         return self.outcomes(*groups)["no worse than every peer in all four figures"]
 
-    def test_missed_front_names_the_nearest_and_where_it_is_worse(self):
+    def test_missed_front_names_the_nearest_policy_and_where_it_is_worse(self):
         peers = [repeated(f"mpv_{number}", [point(dropped=number)] * 5) for number in range(5)]
         found = self.front(repeated("dlex_slack", [point(sd=5)] * 5), *peers)
         self.assertEqual(found.word, "missed")
@@ -160,7 +163,7 @@ class Goals(unittest.TestCase):
         peers = [repeated(f"mpv_{number}", [point(dropped=number)] * 5) for number in range(3)]
         self.assertNotIn("more", self.front(repeated("dlex_slack", [point(sd=50)] * 5), *peers).sentence)
 
-    def test_met_front_says_when_it_is_no_merit_of_a_policy(self):
+    def test_met_front_reports_when_efficiency_is_the_reason(self):
         peer = repeated("mpv_vo", [point(sd=50)] * 5)
         self.assertIn("efficiency", self.front(repeated("dlex_none", [point()] * 5), peer).sentence)
         found = self.front(repeated("dlex_slack", [point()] * 5), peer)
@@ -177,41 +180,41 @@ class Goals(unittest.TestCase):
     def test_front_is_not_missed_by_few_runs_or_by_noise(self):
         few = self.front(repeated("dlex_slack", [point(sd=it) for it in (10, 40)]), repeated("mpv_vo", [point()] * 2))
         self.assertEqual(few.word, "not certain")
-        self.assertIn("(fewer than 4 repetitions common to all: too few for resamples): worse in s.d. of A-V", few.sentence)
+        self.assertIn("(fewer than 4 repetitions are common to all: too few for resamples): worse in s.d. of A-V", few.sentence)
         noisy = [point(sd=it) for it in (8, 9, 12, 13, 9)], [point(sd=it) for it in (9, 8, 8, 14, 8)]
         found = self.front(repeated("dlex_slack", noisy[0]), repeated("mpv_vo", noisy[1]))
         self.assertRegex(found.sentence, r"the nearest is dlex_slack \(in [1-8]\d% of the resamples\)")
         self.assertEqual(found.word, "not certain")
 
-    def test_front_is_not_missed_while_any_of_ours_may_reach_it(self):
-        # Each of them is seldom no worse than the peer, but nearly always one or another is.
+    def test_front_is_not_missed_while_any_of_our_policies_may_reach_it(self):
+        # Each single policy reaches the front in few resamples, but some policy reaches it in many of them.
         found = front.Goal("cbs", {"a": point(), "mpv_vo": point()}, "a", None, 0.08, 0.3, {"a": {"mpv_vo": ["dropped"]}},
                            [], [], [])
         told = goals._front_outcome("cbs", {}, found, [])
         self.assertEqual(told.word, "not certain")
-        self.assertIn("in 8% of the resamples, some policy of ours in 30%", told.sentence)
+        self.assertIn("in 8% of the resamples, at least one of our policies in 30%", told.sentence)
 
     def test_front_is_not_met_while_a_peer_is_unknown(self):
         known = [repeated("dlex_slack", [point()] * 5), repeated("mpv_vo", [point(sd=50)] * 5)]
         silent = repeated("ffplay_no", [{"dropped": 3}] * 5)
         found = self.front(*known, silent)
         self.assertEqual(found.word, "not measured")
-        self.assertIn("nothing can be said of ffplay_no", found.sentence)
+        self.assertIn("there are no figures of ffplay_no", found.sentence)
         lost = results_frame.rows([result("mpv_no", status="failed")])
         found = goals.outcomes(settings_of(*known), ["cbs"], lost)[0]
-        self.assertEqual((found.word, "of mpv_no" in found.sentence), ("not measured", True))
+        self.assertEqual((found.word, "figures of mpv_no" in found.sentence), ("not measured", True))
 
-    def test_few_runs_do_not_acquit_of_misses(self):
+    def test_few_runs_leave_the_misses_goal_unmeasured(self):
         heavy = repeated("dlex_slack", [point()] * 2, missed=300)
         control = repeated("dlex_none", [{}] * 2, missed=1, section="control")
         found = self.outcomes(heavy, control)[MISSES]
         self.assertEqual((found.word, "too few runs" in found.sentence), ("not measured", True))
 
-    def test_shares_of_missed_periods_are_told(self):
+    def test_shares_of_missed_periods_are_reported(self):
         found = self.outcomes(repeated("dlex_slack", [point()] * 2, missed=1),
                               repeated("mpv_vo", [point()] * 3, missed=0))[MISSES]
         self.assertEqual(found.sentence, "0.100% of the periods in 2 runs; beside other players none in 3 runs; "
-                                         "without a control they may be rt-app's own")
+                                         "without a control, rt-app itself may be the cause")
 
     def test_ratios_are_paired_with_every_reference(self):
         groups = [repeated(name, [point(dropped=it) for it in (n, n + 1, n, n + 2, n)])
@@ -224,7 +227,7 @@ class Goals(unittest.TestCase):
 
 
 class Standings(unittest.TestCase):
-    def test_last_line_counts_goals_that_were_measured(self):
+    def test_last_line_counts_measured_goals(self):
         words = (outcome.MET, outcome.MISSED, outcome.UNMEASURED)
         told = [outcome.Outcome("n", "s", word, "") for word in words]
         self.assertEqual(standings.goals_line(told), "1 of 2 goals hold, 1 not measured")
@@ -235,16 +238,16 @@ class Standings(unittest.TestCase):
         noise = statistics.compare([20, 25, 30, 18, 19], [20, 22, 24, 20, 22])
         self.assertEqual(standings.ratio_cell(noise)[0], "~")
 
-    def test_reference_without_any_is_told_by_the_difference(self):
+    def test_reference_of_zero_is_compared_by_the_difference(self):
         self.assertEqual(standings.ratio_cell(statistics.compare([250_000] * 4, [0] * 4)), "+250k")
 
-    def test_no_powers_of_ten_and_no_unit_of_the_unbounded(self):
+    def test_numbers_have_no_powers_of_ten_and_infinity_has_no_unit(self):
         self.assertEqual(standings._ratio_text(1234.5), "1,234")
         self.assertEqual(standings._ratio_text(999.7), "999.7")
         self.assertEqual(standings._difference_text(float("inf")), "+inf")
         self.assertEqual(standings._difference_text(float("-inf")), "-inf")
 
-    def test_ratio_without_an_upper_bound_is_told_so(self):
+    def test_ratio_without_an_upper_bound_ends_with_inf(self):
         unbounded = statistics.compare([12, 13, 12, 14, 12], [0, 1, 0, 2, 1])
         self.assertRegex(standings.ratio_cell(unbounded), r"\.\.inf$")
     def told_goals(self, *groups):
@@ -266,7 +269,7 @@ class Standings(unittest.TestCase):
         self.assertIn(f"\nmissed: cbs on m2, {MISSES}", told)
         self.assertIn(f"met: cbs on m1, {MISSES}", told)
 
-    def test_no_goals_no_line_that_counts_them(self):
+    def test_without_goals_no_line_counts_them(self):
         self.assertEqual(self.told_goals(repeated("mpv_vo", [point()] * 5)), "")
 
     def test_no_figure_is_cut_off_in_80_columns(self):
@@ -281,7 +284,7 @@ class Standings(unittest.TestCase):
             self.assertNotIn("…", console.file.getvalue())
         self.assertIn("..", console.file.getvalue())
 
-    def test_table_tells_every_policy_against_every_peer(self):
+    def test_table_compares_every_policy_with_every_peer(self):
         groups = [repeated("dlex_slack", [point(sd=50, dropped=20)] * 2), repeated("dlex_none", [point()] * 2),
                   repeated("mpv_vo", [point()] * 2), repeated("mpv_no", [point(1, 1, 1, 1)] * 2)]
         found = front.goal("cbs", results_frame.of_section(settings_of(*groups), "cbs"))
@@ -289,7 +292,7 @@ class Standings(unittest.TestCase):
         self.assertEqual([list(column.cells) for column in table.columns],
                          [["mpv_vo", "mpv_no"], ["s.d., drops", "all four"], ["-", "all four"]])
 
-    def test_ordinary_scheduling_constrains_nobody(self):
+    def test_ordinary_scheduling_is_named_with_the_cpu_only(self):
         run = results_frame.row(result("dlex_slack", sched="other", constrains=held.MAIN_THREAD))
         self.assertEqual(held.held(run), "other, the player's main thread on the measured CPU")
 
@@ -297,10 +300,10 @@ class Standings(unittest.TestCase):
         runs = [result("mpv_vo", sched="other", constrains=held.EVERY_THREAD),
                 result("dlex_slack", sched="other", constrains=held.MAIN_THREAD)]
         told = held.fairness(results_frame.rows(runs))
-        self.assertIn("every thread of mpv has to share the measured CPU, of dlex-play only the main one", told)
+        self.assertIn("all threads of mpv share the measured CPU, but only the main thread of dlex-play", told)
         self.assertIsNone(held.fairness(results_frame.rows(runs[:1])))
 
-    def test_work_that_the_policy_does_not_hold_is_told(self):
+    def test_cpu_time_outside_the_policy_is_reported(self):
         ours = result("dlex_slack", constrains=held.MAIN_THREAD, cpu_ms_per_frame=7.0, cpu_ms_per_frame_outside=0.5)
         peer = result("mplayer_framedrop", constrains=held.MAIN_THREAD, cpu_ms_per_frame=8.0, cpu_ms_per_frame_outside=0.125)
         ours["threads"] = [{"work": "decodes and presents"}, {"work": "demuxes and decodes sound"}, {"work": "sound"}]
@@ -311,21 +314,21 @@ class Standings(unittest.TestCase):
         quotas = [it | {"figures": it["figures"] | {"cpu_ms_per_frame_outside": 0.0}} for it in (ours, peer)]
         self.assertIsNone(held.fairness(results_frame.rows(quotas)))
 
-    def test_section_says_what_it_constrained_and_what_is_left_out(self):
+    def test_section_names_what_it_constrained_and_what_is_left_out(self):
         runs = repeated("dlex_slack", [point()] * 2) + [result("mpv_vo", 1, status="skipped")]
         runs[0]["policy"]["constrains"] = runs[1]["policy"]["constrains"] = "the player's main thread"
         found = results_frame.rows(runs)
         self.assertEqual(standings._held_by(found), ": deadline:8/40 for the player's main thread")
         self.assertEqual(standings._left_out(found), ["skipped: it broke (mpv_vo)"])
 
-    def test_players_that_were_constrained_otherwise_are_named(self):
+    def test_players_that_were_constrained_differently_are_named(self):
         runs = [result("dlex_slack"), result("mpv_vo")]
         for run, what in zip(runs, ("the main thread", "all threads"), strict=True):
             run["policy"]["constrains"] = what
         self.assertEqual(standings._held_by(results_frame.rows(runs)),
                          "; deadline:8/40 for the main thread: dlex-play; deadline:8/40 for all threads: mpv")
 
-    def test_ratio_table_has_a_row_for_each_reference_that_was_played(self):
+    def test_ratio_table_has_a_row_for_each_played_reference(self):
         groups = [repeated(name, [point()] * 5) for name in ("dlex_slack", "mplayer_framedrop")]
         table = standings.ratio_table("cbs", goals.ratios(settings_of(*groups), "cbs"))
         self.assertEqual(list(table.columns[0].cells), ["dlex_slack\n/ mplayer_framedrop"])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Single jobs, with the real player, rt-app and stress, seen by the player itself.
+"""Tests single jobs with the real player, rt-app and stress. The player's own record provides the figures.
 
     test_bench_job.py BUILD MEDIA_MAKE
 
-Not covered: how good the figures are; jobs on the stage and under policies that want privilege (test_bench_job_stage.py).
+Not covered: how good the figures are; jobs on the stage and under policies that need privileges (test_bench_job_stage.py).
 """
 
 import json
@@ -53,7 +53,7 @@ LENGTH_S, PICTURES = 1.0, 25
 
 
 class Place(Folder):
-    """A root with the built programs, and a batch's folder with one for a job."""
+    """A test case with a project root that has the built programs, and with a folder for a batch."""
 
     def setUp(self):
         super().setUp()
@@ -102,10 +102,10 @@ class Results(Place):
         self.assertGreater(outside_ms, 0)
         self.assertEqual(json.loads(json.dumps(result)), result)
 
-    def test_checksum_of_a_large_file_is_no_part_of_playing(self):
+    def test_checksum_of_a_large_file_does_not_count_as_playing(self):
         large = self.folder / "large.mp4"
         shutil.copy(CLIP, large)
-        box = 400 << 20  # of no content, which players pass over; nothing of it is on the disk
+        box = 400 << 20  # an empty box, which players skip; it takes no room on the disk
         with large.open("r+b") as file:
             file.seek(0, os.SEEK_END)
             file.write(box.to_bytes(4, "big") + b"free")
@@ -116,7 +116,7 @@ class Results(Place):
         self.assertLess(result["figures"]["player_cpu_s"], until_it_ended_s / 2)
         self.assertLess(result["figures"]["cpu_ms_per_frame_held"] * PICTURES / 1e3, result["threads"][0]["cpu_s"] / 2)
 
-    def test_figures_are_those_of_dlex_qoe(self):
+    def test_figures_equal_those_of_dlex_qoe(self):
         figures = self.execute(player_params={"drop": "deadline", "rule": "paper", "options": ["--deadline-base=0"]})["figures"]
         folder = self.batch / self.job.id
         summary = json.loads((folder / "qoe-own.json").read_text())["summary"]
@@ -130,7 +130,7 @@ class Results(Place):
         figures = self.execute(clip={"file": CLIP, "start_s": CLIP_S - 1})["figures"]
         self.assertEqual(figures["frames"], PICTURES)
 
-    def test_driver_is_put_back_on_its_cpus(self):
+    def test_driver_returns_to_its_cpus(self):
         before = os.sched_getaffinity(0)
         self.execute()
         self.assertEqual(os.sched_getaffinity(0), before)
@@ -147,7 +147,7 @@ class BesideRtApp(Place):
         loops = {"cpu": max(os.sched_getaffinity(0)), "ns_per_loop": 25.0, "tries": [25.0, 25.0]}
         self.loops.write_text(json.dumps(loops))
 
-    def test_only_jobs_within_the_players_time_count(self):
+    def test_only_rt_app_jobs_during_playing_count(self):
         result = self.execute(load=self.LOAD)
         self.assertEqual(result["status"], "done", result["reason"])
         tasks = result["rtapp"]
@@ -167,7 +167,7 @@ class BesideRtApp(Place):
         for length_s in (60, 1800, 7200):
             self.assertGreater(companions.rtapp_limit_s(length_s), LIMIT_FACTOR * length_s + LIMIT_EXTRA_S)
 
-    def test_loops_that_no_longer_hold_are_measured_again(self):
+    def test_outdated_loops_are_measured_again(self):
         setting = mock.Mock(context=self.context)
         held = {"rt-app-1": {"work_ms": 2.2}, "rt-app-2": {"work_ms": None}}
         self.assertTrue(verify(setting, held)["work_held"])
@@ -175,20 +175,20 @@ class BesideRtApp(Place):
         self.assertFalse(verify(setting, held | {"rt-app-2": {"work_ms": 20.6}})["work_held"])
         self.assertFalse(self.loops.exists())
 
-    def test_work_that_nobody_knows_is_not_called_held(self):
+    def test_unknown_work_is_not_reported_as_held(self):
         setting = mock.Mock(context=self.context)
         told = verify(setting, {"rt-app-1": {"work_ms": None}, "rt-app-2": {}})
         self.assertEqual(told, {"work_held": None, "work_part": None, "work_light": None})
         self.assertTrue(self.loops.exists())
 
-    def test_light_load_is_told(self):
+    def test_light_load_is_reported(self):
         setting = mock.Mock(context=self.context)
         for work_ms, light in ((2.46, False), (2.34, True), (None, False)):
             told = verify(setting, {"rt-app-1": {"work_ms": work_ms}, "rt-app-2": {"work_ms": 20.0}})
             self.assertEqual((told["work_held"], told["work_light"]), (True, light))
         self.assertEqual(told["work_part"], 1.0)
         line = result_line({"status": "done", "load": {"work_light": True, "work_part": 0.78}, "rtapp": {"a": {"missed": 0}}})
-        self.assertEqual(line, "rt-app missed 0, whose jobs took 78% of the paper's")
+        self.assertEqual(line, "rt-app missed 0, its jobs took 78% of the paper's")
 
     def test_report_counts_light_loads(self):
         runs = [made_up.result("w", number) | {"load": {"work_light": number == 2}} for number in (1, 2, 3)]
@@ -196,17 +196,17 @@ class BesideRtApp(Place):
         self.assertIn("in 1 of 3 runs", facts["light load"])
         self.assertNotIn("light load", dict(batch_facts(Batch(self.batch, rows(runs[:1])))))
 
-    def test_threads_of_unknown_work_are_told_where_results_are_read(self):
+    def test_threads_of_unknown_work_are_reported_with_the_results(self):
         known, unknown = ({"tid": 1, "name": name, "work": work, "cpu_s": 0.1}
                           for name, work in (("mpv", "decodes"), ("vo-next", "unknown")))
         runs = [made_up.result("mpv_vo", number) | {"threads": [known, *new]} for number, new in ((1, []), (2, [unknown]))]
         told = [result_line(run) for run in runs]
         self.assertEqual([("unknown" in line, "vo-next" in line) for line in told], [(False, False), (True, True)])
         facts = dict(batch_facts(Batch(self.batch, rows(runs))))
-        self.assertTrue(facts["unknown threads"].startswith("mpv vo-next: what these threads do is not known here"))
+        self.assertTrue(facts["unknown threads"].startswith("mpv vo-next: the laboratory does not know these threads"))
         self.assertNotIn("unknown threads", dict(batch_facts(Batch(self.batch, rows(runs[:1])))))
 
-    def test_other_machine_measures_its_own_loops(self):
+    def test_second_machine_measures_its_own_loops(self):
         other = replace(self.context, machine="other")
         setting = mock.Mock(context=other, cpu=max(os.sched_getaffinity(0)), directory=self.batch / self.job.id)
         with mock.patch("dlex_bench.job.loops.measure_ns_per_loop", return_value=12.5):
@@ -237,7 +237,7 @@ class BesideRtApp(Place):
         self.expect_nothing_left()
 
     def test_every_load_enters_the_domain(self):
-        """Where control groups are of version 2, the CPU is open to nobody else."""
+        """With control groups of version 2, only members of the domain may run on the CPU."""
         entered = self.folder / "entered"
         loads = [(None, {"kind": "stress", "cpu": 1, "vm": 0})] if shutil.which("stress") else []
         if shutil.which("rt-app"):
@@ -259,43 +259,43 @@ class Failures(Place):
         self.expect_nothing_left()
         return result["reason"]
 
-    def test_clip_that_vanished(self):
+    def test_vanished_clip_fails_the_job(self):
         self.assertIn("there is no clip /nowhere.mp4", self.failure(clip={"file": "/nowhere.mp4", "start_s": 0}))
 
-    def test_file_that_is_no_clip(self):
+    def test_file_that_is_not_a_clip_fails_the_job(self):
         path = self.folder / "no film.mp4"
         path.write_text("no film")
         self.assertIn("cannot be used as a clip", self.failure(clip={"file": str(path), "start_s": 0}))
 
-    def test_part_that_the_clip_does_not_have(self):
+    def test_part_beyond_the_end_of_the_clip_fails_the_job(self):
         self.assertIn("has no pictures from 9999 s on", self.failure(clip={"file": CLIP, "start_s": 9999}))
 
-    def test_cpu_that_is_not_there(self):
-        self.assertIn("CPU 4000 is not among those that may be used", self.failure(cpu=4000))
+    def test_missing_cpu_fails_the_job(self):
+        self.assertIn("CPU 4000 is not one of the allowed CPUs", self.failure(cpu=4000))
 
-    def test_policy_that_is_none(self):
-        self.assertIn("no scheduling policy", self.failure(sched="idle"))
+    def test_unknown_policy_fails_the_job(self):
+        self.assertIn("not a scheduling policy", self.failure(sched="idle"))
 
-    def test_player_that_refuses_an_option_is_told_in_its_words(self):
+    def test_option_that_the_player_refuses_is_reported_in_the_players_words(self):
         reason = self.failure(player_params={"drop": "none", "options": ["--length=nan"]})
         self.assertIn("dlex-play ended with status 1", reason)
         self.assertIn("--length", reason)
 
-    def test_budget_that_was_not_calibrated(self):
+    def test_missing_calibration_fails_the_job(self):
         if "deadline" not in settings.allowed_kinds():
-            self.skipTest("the policy deadline takes root, and control groups that can be written")
+            self.skipTest("the policy deadline needs root and writable control groups")
         self.assertIn("call `dlex-bench calibrate`", self.failure(sched="deadline:calibrated/40"))
 
-    def test_policies_that_are_not_allowed_are_skipped_with_what_grants_them(self):
+    def test_policies_that_are_not_allowed_are_skipped_with_advice(self):
         with mock.patch.object(settings, "allowed_kinds", lambda: {"other"}):
             result = self.execute(sched="fifo:5")
         self.assertEqual(result["status"], "skipped")
-        self.assertIn("fifo cannot be had here", result["reason"])
+        self.assertIn("no permission for fifo here", result["reason"])
         self.assertIn("limits.conf", result["reason"])
 
-    def test_signal_ends_the_job_and_all_that_it_started(self):
+    def test_signal_ends_the_job_and_all_its_processes(self):
         def strike():
-            # Only the main thread may take it, as in a command, which has no other.
+            # Only the main thread may receive the signal, as in a command, which has only that thread.
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
             while "dlex-play" not in children_of(os.getpid()).values():
                 time.sleep(0.01)

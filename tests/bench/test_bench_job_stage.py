@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Single jobs on the stage: real Xvfb, PulseAudio, observer and players; and under the policies that want privilege.
+"""Tests single jobs with real Xvfb, PulseAudio, observer and players, also under the policies that need privileges.
 
     test_bench_job_stage.py BUILD MEDIA_MAKE
 
@@ -43,7 +43,7 @@ def root_balances():
 class Place(Folder):
     def setUp(self):
         super().setUp()
-        # As a batch does for its jobs.
+        # A batch takes this lock for its jobs as well.
         self.enterContext(only_measurement({max(os.sched_getaffinity(0))}, print))
         root = self.folder / "root"
         (root / "build").mkdir(parents=True)
@@ -72,7 +72,7 @@ class Place(Folder):
 
 
 class Views(Place):
-    def test_own_player_is_seen_from_both_sides(self):
+    def test_own_player_is_observed_from_both_sides(self):
         result = self.done()
         self.assertEqual(result["view"], "outside")
         self.assertEqual(result["figures"], result["outside"])
@@ -81,7 +81,7 @@ class Views(Place):
         self.assertIsNotNone(result["outside"]["torn"])
         self.assertGreater(result["outside"]["shown"], 0)
 
-    def test_foreign_player_is_seen_from_outside(self):
+    def test_foreign_player_is_observed_from_outside(self):
         if not shutil.which("mplayer"):
             self.skipTest("mplayer is not installed")
         result = self.mplayer()
@@ -112,17 +112,17 @@ class Deaths(Place):
         self.assertEqual(result["status"], "failed")
         return result["reason"]
 
-    def test_screen_that_dies_is_named(self):
+    def test_dead_screen_is_named(self):
         self.assertIn("Xvfb was ended by signal 9", self.failure_when_dies("Xvfb"))
 
-    def test_sound_that_dies_is_named(self):
+    def test_dead_sound_server_is_named(self):
         self.assertIn("pulseaudio was ended by signal 9", self.failure_when_dies("pulseaudio"))
 
-    def test_observer_that_dies_is_named(self):
+    def test_dead_observer_is_named(self):
         self.assertIn("the observer ended with status -9", self.failure_when_dies("dlex-bench-obse"))
 
 
-@unittest.skipUnless("deadline" in ALLOWED, "SCHED_DEADLINE cannot be had here")
+@unittest.skipUnless("deadline" in ALLOWED, "SCHED_DEADLINE is not available here")
 class Reservations(Place):
     def setUp(self):
         super().setUp()
@@ -150,7 +150,7 @@ class Reservations(Place):
         self.assertEqual(result["policy"]["applied"], "deadline:15/40")
         self.assertEqual(result["load"], {"cpu": max(os.sched_getaffinity(0)), "kind": "stress"})
 
-    def test_reservation_that_is_not_admitted_is_told(self):
+    def test_refused_reservation_is_reported(self):
         result = self.execute(sched="deadline:39.9/40")
         self.assertEqual(result["status"], "failed")
         self.assertIn("deadline:39.9/40", result["reason"])
@@ -164,7 +164,7 @@ class Reservations(Place):
         self.assertIn("one reservation cannot hold", result["reason"])
 
 
-@unittest.skipUnless("fifo" in ALLOWED, "fixed priorities cannot be had here")
+@unittest.skipUnless("fifo" in ALLOWED, "fixed priorities are not available here")
 class Priorities(Place):
     def test_own_player_and_rt_app_get_their_priorities(self):
         result = self.done(sched="fifo:5", load=RTAPP if shutil.which("rt-app") else {"kind": "none"})
@@ -176,9 +176,9 @@ class Priorities(Place):
         self.assertEqual(self.mplayer(sched="rr:5")["policy"]["applied"], "rr:5")
 
 
-@unittest.skipUnless("quota" in ALLOWED, "quotas cannot be had here")
+@unittest.skipUnless("quota" in ALLOWED, "quotas are not available here")
 class Quotas(Place):
-    def test_whole_process_is_held(self):
+    def test_quota_holds_the_whole_process(self):
         result = self.done(sched="quota:15/40")
         self.assertEqual(result["policy"]["constrains"], "the whole process")
 

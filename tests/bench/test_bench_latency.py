@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The latency experiment from outside and its parts: what it plans, refuses, keeps and goes on with, and that no load
-outlives it.
+"""Tests the latency experiment, as a command and in its parts: what it plans, refuses, keeps and continues.
+
+No process of its load may outlive it.
 
     test_bench_latency.py CELL_PROGRAM
 
@@ -54,7 +55,7 @@ def wait_until(condition, limit_s=60):
 
 
 class Command(Folder):
-    """Runs in a root of its own, with a cache of its own, so that a real experiment is not disturbed."""
+    """Runs the command in its own project root, with its own cache, so that a real experiment is not disturbed."""
 
     def setUp(self):
         super().setUp()
@@ -103,14 +104,14 @@ class Experiment(Command):
             self.assertEqual((self.folder / "out" / name).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
         self.assertIn("WCET to handler", said)
 
-    def test_interrupted_experiment_is_gone_on_with(self):
+    def test_interrupted_experiment_continues(self):
         self.run_well(*TINY)
         whole = self.records()
         self.assertEqual(len(whole), 4)
         lost = "01-load0-other-wcet.csv"
         (self.folder / "out/records" / lost).unlink()
         kept = {name: inode for name, inode in whole.items() if name != lost}
-        self.assertIn("3 parts are done already", self.run_well(*TINY))
+        self.assertIn("3 parts are already done", self.run_well(*TINY))
         again = self.records()
         self.assertEqual(sorted(again), sorted(whole))
         self.assertEqual({name: again[name] for name in kept}, kept)
@@ -123,12 +124,12 @@ class Experiment(Command):
         self.assertIn("out holds an experiment with other options", told)
         self.assertEqual(self.records(), before)
 
-    def test_policy_that_is_refused_is_named_with_the_line_that_allows_it(self):
+    def test_refused_policy_is_named_with_the_command_that_allows_it(self):
         self.cell.unlink()
         self.cell.write_text(REFUSING)
         self.cell.chmod(0o755)
         said = self.run_well(*TINY, "--policies=fifo,other", "--kinds=deadline")
-        self.assertIn(f"skipped: policy fifo, since the kernel refuses policy fifo: Operation not permitted; to allow "
+        self.assertIn(f"skipped: policy fifo, because the kernel refuses policy fifo: Operation not permitted; to allow "
                       f"it: sudo setcap cap_sys_nice+ep {self.cell}", said)
         report = json.loads((self.folder / "out/latency.json").read_text())
         self.assertEqual(list(report["refused"]), ["fifo"])
@@ -140,7 +141,7 @@ class Experiment(Command):
         self.cell.chmod(0o755)
         self.assertEqual(self.refusal(*TINY, "--policies=fifo")[0], 2)
 
-    def test_cell_that_fails_leaves_no_record(self):
+    def test_failed_cell_leaves_no_record(self):
         self.cell.unlink()
         self.cell.write_text('#!/bin/sh\ncase "$*" in *--probe*) exit 0;; esac\necho duration_us\nexit 0\n')
         self.cell.chmod(0o755)
@@ -150,20 +151,20 @@ class Experiment(Command):
 
 
 class Refusals(Command):
-    def test_bad_options_get_one_sentence(self):
+    def test_bad_options_are_refused_in_one_sentence(self):
         for option in ("--nonsense", "--policies=rr", "--loads=3", "--kinds=", "--step=0.4", "--step=nan",
                        "--samples=0", "--longest=1e9"):
             with self.subTest(option):
                 self.assertEqual(self.refusal(option)[0], 1)
         self.assertEqual(self.refusal("--quick", "--samples=3")[0], 1)
 
-    def test_absent_build_is_told(self):
+    def test_missing_build_is_reported(self):
         self.cell.unlink()
         status, told = self.refusal(*TINY)
         self.assertEqual(status, 1)
         self.assertIn("./dlex build", told)
 
-    def test_absent_stress_is_told(self):
+    def test_missing_stress_is_reported(self):
         status, told = self.refusal("--out=out", "--loads=2", PATH="/nowhere")
         self.assertEqual(status, 1)
         self.assertIn("stress is not installed", told)
@@ -172,7 +173,7 @@ class Refusals(Command):
         (self.folder / "out/records").mkdir(parents=True)
         status, told = self.refusal(*TINY)
         self.assertEqual(status, 1)
-        self.assertIn("not this experiment's", told)
+        self.assertIn("holds records of something else", told)
 
     def test_folder_that_cannot_be_written_is_refused(self):
         for place, reason in (("/proc/latency", "cannot be written"), ("/dev/null", "is not a directory")):
@@ -191,7 +192,7 @@ class Refusals(Command):
 
 @unittest.skipUnless(shutil.which("stress"), "stress is not installed")
 class Endings(Command):
-    """With a load of real tasks, whose workers are no children of ours."""
+    """Tests with a load of real tasks, whose workers are not our direct children."""
 
     def start_loaded(self):
         process = self.start("--out=out", "--policies=other", "--loads=2")
@@ -206,7 +207,7 @@ class Endings(Command):
         self.assertEqual(len(workers), 3, process.poll())
         return process, descendants_of(process.pid)
 
-    def test_nothing_outlives_an_experiment_that_is_ended_by_a_signal(self):
+    def test_no_process_outlives_an_experiment_ended_by_a_signal(self):
         for signum in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(signum):
                 process, offspring = self.start_loaded()
@@ -215,7 +216,7 @@ class Endings(Command):
                 self.assertEqual(process.returncode, 4, said + told)
                 self.assertTrue(wait_until(lambda gone=offspring: not any(map(is_running, gone))))
 
-    def test_nothing_outlives_an_experiment_that_is_killed(self):
+    def test_no_process_outlives_a_killed_experiment(self):
         process, offspring = self.start_loaded()
         process.kill()
         process.communicate(timeout=120)
@@ -226,7 +227,7 @@ class Cell(unittest.TestCase):
     def run_cell(self, *options):
         return subprocess.run([CELL, *options], capture_output=True, text=True, timeout=120, check=False)
 
-    def test_cell_prints_a_row_for_each_duration_in_their_order(self):
+    def test_cell_prints_a_row_per_duration_in_the_given_order(self):
         for kind in ("deadline", "wcet"):
             ran = self.run_cell("--policy=other", f"--kind={kind}", "1500", "500", "1000")
             header, *rows = ran.stdout.splitlines()
@@ -238,7 +239,7 @@ class Cell(unittest.TestCase):
                 self.assertGreaterEqual(caught_ns, noticed_ns)
                 self.assertGreaterEqual(raw_ns, 0)
 
-    def test_bad_options_get_one_sentence(self):
+    def test_bad_options_are_refused_in_one_sentence(self):
         for options in (["--nonsense"], ["--kind=x"], ["--kind=wcet", "0"], ["--kind=wcet", "1x"],
                         ["--policy=rr", "--kind=wcet", "500"], []):
             ran = self.run_cell(*options)
@@ -249,40 +250,40 @@ class Plans(unittest.TestCase):
     def setUp(self):
         from dlex_bench.latency import plan as latency_plan
 
-        self.plan = latency_plan.Plan(500, 10)
+        self.plan = latency_plan.LatencyPlan(500, 10)
         self.module = latency_plan
 
-    def test_the_whole_experiment_is_that_of_the_paper(self):
+    def test_default_plan_is_the_experiment_of_the_paper(self):
         durations = self.plan.durations_us
         self.assertEqual((durations[0], durations[-1], len(durations)), (500, 100_000, 200))
         table = [(level.tasks, level.cpu, level.memory) for level in self.module.LOADS.values()]
         self.assertEqual(table, [(0, 0, 0), (2, 1, 1), (5, 4, 1), (10, 8, 2)])
 
-    def test_every_cell_comes_once_with_every_duration(self):
+    def test_every_cell_runs_once_with_every_duration(self):
         cells = [cell for of_round in self.plan.rounds(self.plan.policies) for of_load in of_round for cell in of_load]
         self.assertEqual(len(cells), 10 * 4 * 3 * 2)
         self.assertEqual(len({cell.name for cell in cells}), len(cells))
         for cell in cells:
             self.assertEqual(sorted(self.plan.order_us(cell)), self.plan.durations_us)
 
-    def test_each_round_begins_with_another_load(self):
+    def test_each_round_begins_with_a_different_load(self):
         begins = [of_round[0][0].load for of_round in self.plan.rounds(self.plan.policies)]
         self.assertEqual(begins[:5], [0, 2, 5, 10, 0])
 
-    def test_what_is_done_takes_no_more_time(self):
+    def test_finished_cells_do_not_count_in_the_remaining_time(self):
         whole_s = self.module.total_s(self.plan, ("other", "fifo"), 2)
         cells = [cell for of_round in self.plan.rounds(("fifo",)) for of_load in of_round for cell in of_load]
         left_s = self.module.total_s(self.plan, ("other", "fifo"), 2, frozenset(cell.name for cell in cells))
         self.assertLess(left_s, whole_s)
         self.assertEqual(self.module.total_s(self.plan, ("fifo",), 2, frozenset(cell.name for cell in cells)), 0)
 
-    def test_quick_plan_keeps_its_limit_with_few_cpus_and_many(self):
+    def test_quick_plan_keeps_its_limit_with_few_and_with_many_cpus(self):
         for cpus in (1, 2, 64):
             plan = self.module.quick_plan(cpus, self.module.POLICIES, tuple(self.module.LOADS), self.module.KINDS, 90)
             self.assertLessEqual(self.module.total_s(plan, plan.policies, cpus), 90)
             self.assertGreaterEqual(len(plan.durations_us), 4)
 
-    def test_memory_of_the_load_is_bounded_by_what_is_free(self):
+    def test_memory_of_the_load_is_limited_by_free_memory(self):
         from dlex_bench.rig.load import stress
 
         with mock.patch.object(stress, "find_stress", lambda: "stress"):
@@ -294,7 +295,7 @@ class Plans(unittest.TestCase):
 
 
 class Statistics(unittest.TestCase):
-    def test_mean_and_deviation_are_those_of_the_samples(self):
+    def test_mean_and_deviation_are_computed_from_the_samples(self):
         import numpy as np
         from dlex_bench.latency.report import by_duration, statistics_us
 

@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The packages of the laboratory know each other in one direction.
+"""Checks that the packages of the laboratory import each other in one direction, and that a public name has one meaning.
 
-Not covered: imports of the modules beside the packages among each other.
+Not covered: imports between the modules that are in no package; names of constants, methods and private helpers.
 """
 
 import ast
 import unittest
+from collections import defaultdict
 from pathlib import Path
 
 LABORATORY = Path(__file__).resolve().parents[2] / "bench/dlex_bench"
-# A package imports only those before it, and the modules beside the packages. Those import no package.
+# A package imports only packages that come earlier here, and modules that are in no package. These modules import no package.
 PACKAGES = ("machine", "agenda", "rig", "job", "batch", "analysis", "report", "latency", "agreement", "demo")
 COMMANDS = "__main__"
 
 
 def imported(path):
-    """The first names below dlex_bench that a module imports."""
+    """Yields, for each import of a module, the name directly below dlex_bench."""
     folders = path.relative_to(LABORATORY).parts[:-1]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -43,6 +44,18 @@ class Layers(unittest.TestCase):
                 if name in PACKAGES:
                     self.assertIn(name, allowed, f"{'/'.join(parts)} imports {name}")
         self.assertGreater(seen, 100)
+
+
+class Names(unittest.TestCase):
+    def test_public_class_or_function_is_defined_once(self):
+        found = defaultdict(list)
+        for path in LABORATORY.rglob("*.py"):
+            for node in ast.parse(path.read_text()).body:
+                if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                    found[node.name].append(str(path.relative_to(LABORATORY)))
+        del found["main"]  # of the programs
+        self.assertEqual({name: paths for name, paths in found.items() if len(paths) > 1}, {})
+        self.assertGreater(len(found), 300)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench-libdlex from outside, with a few rounds of everything.
+"""Tests dlex-bench-libdlex as a command, with few rounds and samples.
 
     test_bench_libdlex.py PROGRAM
 
-Not covered: the figures themselves, which are worth nothing on a machine that runs tests; only that those are there and
-that what must never happen did not.
+Not covered: the values of the figures, which mean nothing on a machine that runs tests. Only their presence is checked,
+and that events that must never happen did not happen.
 """
 
 import json
@@ -35,7 +35,7 @@ def run(*options):
 
 
 class Little(unittest.TestCase):
-    """One run for all."""
+    """Tests that share one run."""
 
     @classmethod
     def setUpClass(cls):
@@ -48,11 +48,11 @@ class Little(unittest.TestCase):
     def figure(self, what):
         return next(figure for figure in self.report["figures"] if figure["what"].startswith(what))
 
-    def test_run_ends_well_and_is_silent_on_stderr(self):
+    def test_run_succeeds_and_is_silent_on_stderr(self):
         self.assertEqual((self.ran.returncode, self.ran.stderr), (0, ""))
         self.assertEqual(self.files, ["libdlex.json"])
 
-    def test_every_goal_of_the_table_is_there(self):
+    def test_report_has_every_goal_of_the_table(self):
         found = [(figure["what"], figure["goal"]) for figure in self.report["figures"]]
         for what, goal in GOALS:
             self.assertTrue([1 for name, value in found if name == what and abs(value - goal) < 1e-6], what)
@@ -63,7 +63,7 @@ class Little(unittest.TestCase):
         self.assertEqual(last, f"{held} of {len(self.report['figures'])} goals hold")
         self.assertEqual((self.report["goals"], self.report["goals_held"]), (len(self.report["figures"]), held))
 
-    def test_goal_holds_when_the_upper_end_of_the_interval_reaches_it(self):
+    def test_goal_holds_when_the_upper_end_of_the_interval_is_within_it(self):
         for figure in self.report["figures"]:
             self.assertEqual(figure["holds"], figure["high"] <= figure["goal"], figure["what"])
             self.assertLessEqual(figure["low"], figure["value"])
@@ -90,15 +90,15 @@ class Refusals(unittest.TestCase):
         self.assertEqual(ran.stderr[:20], "dlex-bench-libdlex: ")
         return ran.returncode
 
-    def test_bad_options_get_one_sentence(self):
+    def test_bad_options_are_refused_in_one_sentence(self):
         for option in ("--nonsense", "nonsense", "--rounds=0", "--rounds=1001", "--aborts=many", "--samples", "--json"):
             with self.subTest(option):
                 self.assertEqual(self.refusal(option), 1)
 
-    def test_file_that_cannot_be_written_is_told_in_one_sentence(self):
+    def test_unwritable_file_is_reported_in_one_sentence(self):
         self.assertEqual(self.refusal(*LITTLE, "--json=/proc/nowhere.json"), 2)
 
-    def test_help_needs_nothing_else(self):
+    def test_help_works_alone(self):
         ran = run("--help")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
         self.assertIn("--quick", ran.stdout)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The load with the real rt-app. Not covered: how exactly the share is kept, which is the machine's affair as well."""
+"""Tests the load with the real rt-app. Not covered: how exactly the share is kept, which also depends on the machine."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 from dlex_bench.rig.load import filler
-from dlex_bench.demo.load import load
+from dlex_bench.demo.runs import load
 
 CPU = max(os.sched_getaffinity(0))
 
@@ -25,7 +25,7 @@ class Load(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
 
-    def test_load_reports_what_it_took_and_how_rt_app_fared(self):
+    def test_load_reports_its_cpu_time_and_rt_apps_figures(self):
         with load(CPU, 0.3, 20, self.folder) as report:
             time.sleep(0.5)
         self.assertGreater(report.rtapp, 0)
@@ -34,7 +34,7 @@ class Load(unittest.TestCase):
         self.assertEqual(set(report.tasks), {"rt-app-1", "rt-app-2"})
         self.assertGreater(report.tasks["rt-app-1"]["periods"], 0)
 
-    def test_nothing_is_left_running_after_a_failure(self):
+    def test_no_process_is_left_after_a_failure(self):
         with self.assertRaises(ZeroDivisionError), load(CPU, 0.3, 20, self.folder):
             raise ZeroDivisionError
         children = Path(f"/proc/self/task/{os.getpid()}/children")
@@ -42,7 +42,7 @@ class Load(unittest.TestCase):
 
 
 class Filler(unittest.TestCase):
-    def test_filler_tells_what_it_ate_when_it_is_ended(self):
+    def test_filler_reports_its_cpu_time_at_its_end(self):
         argv = [sys.executable, "-ISE", filler.__file__, "0.5", "1000", str(os.getpid())]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
             clock = (~process.pid << 3) | 2
@@ -54,14 +54,14 @@ class Filler(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         self.assertEqual(set(told), {"elapsed_s", "rtapp", "filler", "forgone"})
 
-    def test_what_is_due_is_the_rest_of_the_share(self):
+    def test_due_time_is_the_rest_of_the_share(self):
         eater = filler.Filler(0.25, 10_000_000, os.getpid())
         with mock.patch.object(eater, "elapsed_ns", return_value=20_000_000), \
                 mock.patch.object(eater, "eaten_by_others_ns", return_value=4_000_000), \
                 mock.patch.object(eater, "eaten_here_ns", return_value=5_000_000):
             self.assertEqual(eater.due_ns(), 6_000_000)
 
-    def test_large_backlog_is_forgone(self):
+    def test_large_backlog_is_dropped(self):
         eater = filler.Filler(0.0, 10_000_000, os.getpid())
         with mock.patch.object(eater, "elapsed_ns", return_value=1_000_000_000), \
                 mock.patch.object(eater, "eaten_by_others_ns", return_value=0), \

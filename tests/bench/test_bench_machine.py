@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Policies, CPUs of one's own and quotas, as the kernel tells them; and the machine afterwards, however a run ended.
+"""Tests policies, CPUs with their own domain and quotas as the kernel reports them, and that each run restores the machine.
 
-Not covered: containers whose control groups cannot be written. Whichever version of control groups is mounted is tried.
+The tests use the mounted version of control groups. Not covered: containers whose control groups cannot be written.
 """
 
 import contextlib
@@ -37,18 +37,18 @@ DEADLINE, QUOTA = Policy.parse("deadline:5/40"), Policy.parse("quota:15/40")
 
 
 def setUpModule():
-    """Batches, and tests of other builds, change the same settings."""
+    """Takes the lock of measurements, because batches and the tests of other builds change the same settings."""
     unittest.enterModuleContext(only_measurement({CPU}, print))
 
 
 def require(kind):
     if kind not in allowed_kinds():
-        raise unittest.SkipTest(f"the policy {kind} cannot be had here: it takes root, and control groups that can be written")
+        raise unittest.SkipTest(f"the policy {kind} is not available here: it needs root and writable control groups")
 
 
 @contextlib.contextmanager
 def own_cpu_soon():
-    """Another run on this machine may have one just now."""
+    """Gives the CPU its own domain. Waits while another run on this machine has one."""
     limit = time.monotonic() + LIMIT_S
     with contextlib.ExitStack() as stack:
         while True:
@@ -63,7 +63,7 @@ def own_cpu_soon():
 
 
 def snapshot():
-    """What can be told of the control groups: our own, and the files that we change."""
+    """Returns the state of the control groups: our own groups, and the files that we change."""
     told = {}
     for controller in ("cpuset", "cpu", "cpuacct"):
         hierarchy = cgroups.hierarchy_of(controller)
@@ -77,7 +77,7 @@ def snapshot():
 
 @contextlib.contextmanager
 def program(text, *, new_group=False):
-    """A Python program of ours, which says a line when it is ready."""
+    """Runs a Python program that prints a line when it is ready."""
     process = subprocess.Popen([sys.executable, "-uc", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=new_group)
     try:
@@ -105,7 +105,7 @@ except Interrupted:
 
 
 class Text(unittest.TestCase):
-    def test_policies_are_written_as_they_are_read(self):
+    def test_policies_are_written_in_the_form_in_which_they_are_read(self):
         for text in ("other", "fifo:5", "rr:99", "deadline:15/40", "deadline:3.15/8", "quota:15/40", "quota:calibrated/40"):
             self.assertEqual(str(Policy.parse(text)), text)
 
@@ -117,7 +117,7 @@ class Text(unittest.TestCase):
             self.assertIn(repr(text), str(caught.exception))
             self.assertIn(";" if ":" not in str(caught.exception) else "", str(caught.exception))
 
-    def test_calibrated_budget_takes_the_place_of_the_word(self):
+    def test_calibrated_budget_replaces_the_word(self):
         self.assertEqual(str(Policy.parse("deadline:calibrated/40").with_runtime(8.25)), "deadline:8.25/40")
 
 
@@ -147,14 +147,14 @@ class Library(unittest.TestCase):
 
 
 class Threads(unittest.TestCase):
-    def test_kernel_tells_the_policy_that_was_applied(self):
+    def test_kernel_reports_the_applied_policy(self):
         require("fifo")
         with child(["sleep", "60"], cpus={CPU}) as process:
             for text in ("fifo:5", "rr:7", "other"):
                 apply(Policy.parse(text), process.pid)
                 self.assertEqual(str(policy_of(process.pid)), text)
 
-    def test_thread_of_a_real_time_thread_is_an_ordinary_one(self):
+    def test_thread_started_by_a_real_time_thread_is_ordinary(self):
         require("fifo")
         told = []
 
@@ -170,16 +170,19 @@ class Threads(unittest.TestCase):
         first.join()
         self.assertEqual([str(policy) for policy in told], ["other", "fifo:1"])
 
-    def test_thread_that_ended_is_told_as_such(self):
+    def test_ended_thread_is_reported(self):
         process = subprocess.Popen(["true"])
         process.wait()
         with self.assertRaisesRegex(LabError, "ended before"):
             apply(Policy.parse("other"), process.pid)
 
     def as_nobody(self, most):
-        """The kinds that somebody has who may go up to this priority, and what became of a program put under fifo:5."""
+        """Asks as an ordinary user whose limit of real-time priorities is `most`.
+
+        Returns the kinds of policy that this user may use, and the policy or the error of a program put under fifo:5.
+        """
         if os.geteuid():
-            self.skipTest("it takes root to become somebody without privilege")
+            self.skipTest("only root can become a user without privileges")
         thread_policy.library()  # the build may be in a folder that nobody can read
         reading, writing = os.pipe()
         pid = os.fork()
@@ -205,17 +208,17 @@ class Threads(unittest.TestCase):
             answer = json.loads(told.read())
         os.waitpid(pid, 0)
         if not answer:
-            self.skipTest("the limit of priorities cannot be raised here")
+            self.skipTest("the limit of real-time priorities cannot be raised here")
         return answer
 
-    def test_without_privilege_there_is_only_other_and_the_sentence_says_what_grants_more(self):
+    def test_without_privilege_only_other_is_allowed_and_the_message_says_what_grants_more(self):
         kinds, sentence = self.as_nobody(0)
         self.assertEqual(kinds, ["other"])
         for word in ("fifo:5 was refused", "only the policy other", "limits.conf", "systemd"):
             self.assertIn(word, sentence)
-        self.assertNotIn("setcap", sentence)  # on a player's file it would help neither rt-app nor this process
+        self.assertNotIn("setcap", sentence)  # a capability on a player's file does not help rt-app or this process
 
-    def test_limit_that_the_sentence_names_grants_fixed_priorities_to_what_is_started_as_well(self):
+    def test_limit_in_the_message_also_grants_fixed_priorities_to_child_processes(self):
         kinds, applied = self.as_nobody(95)
         self.assertLessEqual({"fifo", "rr"}, set(kinds))
         self.assertNotIn("deadline", kinds)
@@ -227,7 +230,7 @@ class OwnCpu(unittest.TestCase):
         require("deadline")
         repair()
 
-    def test_deadline_is_admitted_there_and_nowhere_else(self):
+    def test_deadline_is_admitted_on_the_own_cpu_only(self):
         before = snapshot()
         with own_cpu_soon() as domain:
             with child([sys.executable, "-c", BUSY], cpus={CPU}, enter=domain.enter) as process:
@@ -244,17 +247,17 @@ class OwnCpu(unittest.TestCase):
     def test_sleeping_thread_is_admitted_when_it_wakes_on_the_cpu(self):
         others = os.sched_getaffinity(0) - {CPU}
         if not others:
-            self.skipTest("there is one CPU only")
+            self.skipTest("there is only one CPU")
         text = "import time\nfor i in range(10**6): print(i); time.sleep(0.1)"
         with own_cpu_soon() as domain, child([sys.executable, "-uc", text], cpus=others, stdout=subprocess.PIPE) as process:
             if domain.group:
-                self.skipTest("nobody comes into a partition by affinity")
+                self.skipTest("affinity does not move a thread into a partition")
             process.stdout.readline()
             os.sched_setaffinity(process.pid, {CPU})
             apply(DEADLINE, process.pid)
             self.assertEqual(policy_of(process.pid), DEADLINE)
 
-    def test_thread_may_leave_for_the_other_cpus(self):
+    def test_thread_may_move_to_the_other_cpus(self):
         text = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(1)\n" + BUSY
         with own_cpu_soon() as domain, child([sys.executable, "-uc", text], cpus={CPU}, enter=domain.enter,
                                              stdout=subprocess.PIPE) as process:
@@ -266,8 +269,8 @@ class OwnCpu(unittest.TestCase):
                 self.assertEqual(os.sched_getaffinity(other), domain.others)
 
     def test_machine_admits_reservations_afterwards(self):
-        """One that has just ended is given back at the end of its period, and then not out of the whole machine's account."""
-        for busy_s in (0.04, 0.045, 0.05):  # some of the budget is left: throttled, the thread would end with its period
+        """A reservation is released at the end of its period, and must not be subtracted from the whole machine's sum then."""
+        for busy_s in (0.04, 0.045, 0.05):  # less than the budget: a throttled thread would end only with its period
             with own_cpu_soon() as domain:
                 with child([sys.executable, "-c", BUSY], cpus={CPU}, enter=domain.enter) as process:
                     apply(Policy.parse("deadline:60/200"), process.pid)
@@ -276,41 +279,41 @@ class OwnCpu(unittest.TestCase):
             with child(["sleep", "60"], cpus=os.sched_getaffinity(0)) as process:
                 apply(Policy.parse("deadline:1/100"), process.pid)
 
-    def test_second_one_is_refused_with_a_reason(self):
+    def test_second_domain_is_refused_with_a_reason(self):
         with own_cpu_soon():
             with self.assertRaisesRegex(LabError, "another run has given a CPU"), own_cpu(CPU):
                 pass
 
-    def test_no_such_cpu_is_told(self):
+    def test_missing_cpu_is_reported(self):
         with self.assertRaisesRegex(LabError, "there is no CPU 4000; choose one of"), own_cpu(4000):
             pass
 
 
 class Managed(unittest.TestCase):
-    """Version 2 has a manager, mostly systemd, which takes controllers away that no unit of its own uses."""
+    """Version 2 usually has a manager, such as systemd, which disables controllers that none of its units uses."""
 
     def setUp(self):
         require("deadline")
         require("quota")
         if cgroups.hierarchy_of("cpuset").version == 1:
-            self.skipTest("version 1 has no controllers that could be taken away")
+            self.skipTest("version 1 has no controllers that a manager could disable")
         repair()
 
     def take_away(self, controller):
-        with contextlib.suppress(OSError):  # refused, and the manager goes on
+        with contextlib.suppress(OSError):  # the kernel refuses, and a manager would continue
             (cgroups.hierarchy_of(controller).root / "cgroup.subtree_control").write_text(f"-{controller}")
 
-    def test_partition_outlasts_its_manager(self):
+    def test_partition_survives_the_control_group_manager(self):
         with own_cpu_soon() as domain:
             self.take_away("cpuset")
             self.assertEqual((domain.group / "cpuset.cpus.partition").read_text(), "root\n")
 
-    def test_quota_outlasts_its_manager(self):
+    def test_quota_survives_the_control_group_manager(self):
         with quota_group(QUOTA) as group:
             self.take_away("cpu")
             self.assertEqual((group.folder / "cpu.max").read_text(), "15000 40000\n")
 
-    def test_quota_in_a_partition_outlasts_its_manager(self):
+    def test_quota_in_a_partition_survives_the_control_group_manager(self):
         before = snapshot()
         with own_cpu_soon() as domain, quota_group(QUOTA, domain) as group:
             self.take_away("cpu")
@@ -321,7 +324,7 @@ class Managed(unittest.TestCase):
 
 
 class Endings(unittest.TestCase):
-    """However a run ends, the machine is then as it was before."""
+    """After any end of a run, the machine is as it was before."""
 
     def setUp(self):
         require("deadline")
@@ -331,7 +334,7 @@ class Endings(unittest.TestCase):
 
     def held(self):
         with own_cpu_soon():
-            pass  # nobody else is at it: the holder will not be refused
+            pass  # no other run has a domain now, so the holder will not be refused
         return program(HOLDER, new_group=True)
 
     def end(self, signum):
@@ -341,15 +344,15 @@ class Endings(unittest.TestCase):
             holder.send_signal(signum)
             return holder.wait(LIMIT_S)
 
-    def test_interrupted(self):
+    def test_interrupted_run_restores_the_machine(self):
         self.assertEqual(self.end(signal.SIGINT), 4)
         self.assertEqual(snapshot(), self.before)
 
-    def test_asked_to_end(self):
+    def test_terminated_run_restores_the_machine(self):
         self.assertEqual(self.end(signal.SIGTERM), 4)
         self.assertEqual(snapshot(), self.before)
 
-    def test_killed_and_repaired(self):
+    def test_repair_restores_the_machine_after_a_kill(self):
         self.assertEqual(self.end(signal.SIGKILL), -signal.SIGKILL)
         self.assertNotEqual(snapshot(), self.before)
         told = subprocess.run([sys.executable, "-m", "dlex_bench", "repair"], capture_output=True, text=True, check=False)
@@ -358,7 +361,7 @@ class Endings(unittest.TestCase):
         self.assertEqual(snapshot(), self.before)
         self.assertEqual(repair(), [])
 
-    def test_killed_at_any_moment(self):
+    def test_repair_restores_the_machine_after_a_kill_at_any_moment(self):
         for delay_ms in range(0, 400, 20):
             with program(HOLDER, new_group=True) as holder:
                 time.sleep(delay_ms / 1e3)
@@ -367,7 +370,7 @@ class Endings(unittest.TestCase):
             repair()
             self.assertEqual(snapshot(), self.before, f"killed after {delay_ms} ms")
 
-    def test_next_run_repairs_by_itself(self):
+    def test_next_run_restores_the_machine_after_a_kill(self):
         self.end(signal.SIGKILL)
         with own_cpu_soon():
             pass
@@ -378,9 +381,9 @@ class Quotas(unittest.TestCase):
     def setUp(self):
         require("quota")
 
-    def test_process_with_children_takes_no_more_than_its_part(self):
+    def test_process_with_children_stays_within_its_quota(self):
         before = snapshot()
-        # The forked ones end with those who forked them: nobody else knows of them.
+        # The forked processes end with their parents, because nothing else would end them.
         busy = "parent = os.getppid()\nprint(1)\nwhile os.getppid() == parent: pass"
         text = f"import os\nfor _ in range(3): os.fork()\n{busy}"
         with quota_group(QUOTA) as group:
@@ -390,20 +393,20 @@ class Quotas(unittest.TestCase):
                 time.sleep(1)
                 used_s, took_s = self.used_s(group) - used_s, time.monotonic() - begun
                 throttled = group.throttled()
-            # Four that never sleep use it up in all periods but, maybe, those in which they started.
+            # Four processes that never sleep use up the quota in every period, except perhaps while they start.
             self.assertGreater(throttled.throttled_periods, 15)
             self.assertLessEqual(throttled.throttled_periods, throttled.periods)
-            # A period more at each end, and what the kernel hands out ahead in slices.
+            # Tolerance: one more period at each end, and the slices that the kernel grants in advance.
             self.assertLess(used_s, QUOTA.utilisation * took_s + 0.1)
             self.assertEqual(group.applied(), QUOTA)
         self.assertEqual(snapshot(), before)
 
     def used_s(self, group):
-        """Its members have one thread each."""
+        """Returns the CPU time of the group's members, which have one thread each."""
         pids = (group.folder / "cgroup.procs").read_text().split()
         return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids) / 1e9
 
-    def test_what_another_program_wrote_is_what_applies(self):
+    def test_applied_policy_is_what_the_kernel_has_even_if_another_program_set_it(self):
         with quota_group(QUOTA) as group:
             placing = Placing(QUOTA, None, CPU, frozenset(), group=group)
             self.assertEqual(placing.applied(os.getpid()), "quota:15/40")
@@ -414,10 +417,10 @@ class Quotas(unittest.TestCase):
 
 
 class Locks(unittest.TestCase):
-    NUMBER = 100_000  # of no CPU
+    NUMBER = 100_000  # no CPU has this number
 
     def setUp(self):
-        self.name = f"dlex-bench-test-{os.getpid()}"  # so that real measurements do not meet this test
+        self.name = f"dlex-bench-test-{os.getpid()}"  # a separate lock, so that this test does not disturb real measurements
         patch = mock.patch.object(lock, "NAME", self.name)
         patch.start()
         self.addCleanup(patch.stop)
@@ -427,7 +430,7 @@ class Locks(unittest.TestCase):
             pass
         return str(caught.exception)
 
-    def test_second_measurement_is_refused_on_whichever_cpu_and_told_by_whom(self):
+    def test_second_measurement_on_any_cpu_is_refused_and_names_the_holder(self):
         with only_measurement({self.NUMBER}):
             for cpu in (self.NUMBER, self.NUMBER + 1):
                 self.assertIn(f"CPU {self.NUMBER} is being measured by process {os.getpid()}", self.refusal(cpu))
@@ -436,13 +439,13 @@ class Locks(unittest.TestCase):
         with only_measurement({self.NUMBER}):
             pass
 
-    def test_it_is_told_however_often_somebody_has_asked(self):
+    def test_holder_is_named_after_any_number_of_requests(self):
         with only_measurement({self.NUMBER}):
-            for _ in range(300):  # more than a socket lets wait
+            for _ in range(300):  # more than the backlog of a socket
                 told = self.refusal(self.NUMBER)
         self.assertIn(f"process {os.getpid()}", told)
 
-    def test_who_waits_is_told_the_reason_once_and_comes_next(self):
+    def test_waiting_process_gets_the_reason_once_and_the_lock_next(self):
         said = []
         with contextlib.ExitStack() as first, mock.patch.object(lock, "WAITING_S", 0.01):
             first.enter_context(only_measurement({1}))
@@ -477,27 +480,27 @@ class Journals(unittest.TestCase):
         self.value = self.folder / "value"
         self.value.write_text("1\n")
 
-    def test_value_is_set_back_and_nothing_stays(self):
+    def test_value_is_restored_and_no_journal_stays(self):
         with journal.journal("test", "taken") as steps:
             steps.set_value(self.value, "0")
             self.assertEqual(self.value.read_text(), "0")
         self.assertEqual(self.value.read_text(), "1")
         self.assertEqual(list(journal.FOLDER.iterdir()), [])
 
-    def test_value_that_somebody_else_set_since_stays_theirs(self):
+    def test_value_changed_by_another_program_is_not_restored(self):
         with journal.journal("test", "taken") as steps:
             steps.set_value(self.value, "0")
             self.value.write_text("2")
         self.assertEqual(self.value.read_text(), "2")
 
-    def test_step_is_noted_before_it_is_taken(self):
+    def test_step_is_recorded_before_it_is_taken(self):
         with self.assertRaises(OSError), journal.journal("test", "taken") as steps:
             with mock.patch.object(Path, "write_text", side_effect=OSError), contextlib.ExitStack() as stack:
                 stack.callback(lambda: self.assertIn("value", steps.path.read_text()))
                 steps.set_value(self.value, "0")
         self.assertEqual(self.value.read_text(), "1\n")
 
-    def test_torn_line_was_no_step_yet(self):
+    def test_torn_line_does_not_count_as_a_step(self):
         journal.FOLDER.mkdir()
         self.value.write_text("0")
         note = json.dumps({"file": str(self.value), "before": "1", "value": "0"})
@@ -505,7 +508,7 @@ class Journals(unittest.TestCase):
         self.assertEqual(repair(), ["left"])
         self.assertEqual(self.value.read_text(), "1")
 
-    def test_journal_of_one_who_lives_is_left_alone(self):
+    def test_journal_of_a_running_process_is_left_alone(self):
         with journal.journal("test", "it is taken") as steps:
             steps.set_value(self.value, "0")
             self.assertEqual(repair(), [])

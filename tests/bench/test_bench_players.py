@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The players, each a real one on a real stage with a stamped clip: where its pictures stand, how it ends and fails.
+"""Tests the real players on a real stage with a stamped clip: the place of their pictures, how they end, how they fail.
 
     test_bench_players.py DLEX_PLAY MEDIA_MAKE
 
-Not covered: when each picture is seen and heard (the observer's tests), policies of scheduling (the machine's).
+Not covered: when each picture is seen and heard (the observer's tests); scheduling policies (test_bench_machine).
 """
 
 import contextlib
@@ -48,12 +48,12 @@ workloads:
 INSTALLED = {name: bool(shutil.which(name)) for name in ("mplayer", "mpv", "ffplay")} | {"dlex-play": True}
 DECODING = ("decodes", "decodes and presents", "demuxes, decodes and presents")
 ONE_OF_EACH = ("dlex_slack", "mplayer_framedrop", "mpv_vo", "ffplay_framedrop")
-# Whose threads are known by their names, of Debian 12 and 13. Jobs of others are played, with threads called unknown.
+# The versions whose thread names are known, from Debian 12 and 13. Other versions are played, with threads called unknown.
 VERSIONS = {"mplayer": ("1.5",), "mpv": ("0.35.", "0.40."), "ffplay": ("5.1.", "7.1.")}
 
 
 def version_of(player):
-    """The version of its Debian package, without the epoch; "" where it is of no package."""
+    """Returns the version of the player's Debian package, without the epoch; "" if it comes from no package."""
     from dlex_bench.machine.facts import program_facts
 
     fact = program_facts(Path("/nonexistent"))[player]
@@ -78,7 +78,7 @@ def adapter_of(job):
 
 
 class Screen:
-    """Reads the stamps off the frame buffer, where they stand when the picture is at 0,0 and unscaled."""
+    """Reads the stamps from the frame buffer. It finds them only if the picture is at 0,0 and unscaled."""
 
     def __init__(self, path):
         self.path = path
@@ -122,7 +122,7 @@ class OnStage(Folder):
         return playing(adapter_of(job), job, clip or CLIP, self.out, environment=self.stage.environment, cpus=CPUS)
 
     def play(self, job):
-        """To its end; returns the numbers that were on the screen."""
+        """Plays the job to its end. Returns the numbers of the pictures that were on the screen."""
         self.screen.seen.clear()
         with self.playing(job) as player:
             while player.process.poll() is None:
@@ -148,15 +148,15 @@ class Pictures(OnStage):
 
         self.each(check)
 
-    def test_start_is_where_it_was_asked_for(self):
-        # Some players seek to key frames only: 100 is one.
+    def test_playing_starts_at_the_requested_position(self):
+        # Some players seek only to key frames, and picture 100 is a key frame.
         def check(job):
             seen = self.play(changed(job, start_s=4.0, length_s=0.5))
             self.assertTrue(98 <= seen[0] <= seen[-1] <= 116, seen)
 
         self.each(check, ONE_OF_EACH)
 
-    def test_sound_comes_to_the_sink(self):
+    def test_sound_reaches_the_sink(self):
         def check(job):
             heard = ""
             with self.playing(job) as player:
@@ -170,7 +170,7 @@ class Pictures(OnStage):
     def says(self, *argv):
         return subprocess.run(argv, env=self.stage.environment, capture_output=True, text=True, timeout=120).stdout
 
-    def test_status_line_is_understood_where_there_is_one(self):
+    def test_status_line_is_parsed_if_the_player_has_one(self):
         def check(job):
             self.play(job)
             view = adapter_of(job).own_view(job, self.out)
@@ -187,7 +187,7 @@ class Pictures(OnStage):
 
 class Threads(OnStage):
     def seen(self, job):
-        """Every thread that there was while it played."""
+        """Plays the job. Returns the player's process id and every thread that it had."""
         with self.playing(job) as player:
             found = {}
 
@@ -199,7 +199,7 @@ class Threads(OnStage):
             return player.process.pid, found
 
     def test_work_of_every_thread_is_known(self):
-        # Long enough for dlex-play's feeder, which is a second ahead, to be there at a second look on a busy machine.
+        # dlex-play's feeder is a second ahead. The play is long enough to find it at a second look on a busy machine.
         expected = {
             "dlex-play": {"decodes and presents", "sound", "demuxes and decodes sound"},
             "mplayer": {"demuxes, decodes and presents", "sound"},
@@ -212,7 +212,7 @@ class Threads(OnStage):
             self.assertEqual(threads[pid].work, adapter_of(job).threads["main"])
             self.assertGreater(threads[pid].cpu_s, 0)
             if job.player in VERSIONS and not version_of(job.player).startswith(VERSIONS[job.player]):
-                self.skipTest(f"{job.player} {version_of(job.player)} may name its threads otherwise: "
+                self.skipTest(f"{job.player} {version_of(job.player)} may give its threads other names: "
                               f"{sorted((thread.name, thread.work) for thread in threads.values())}")
             works = {thread.work for thread in threads.values()}
             self.assertEqual(works & expected[job.player], expected[job.player])
@@ -220,7 +220,7 @@ class Threads(OnStage):
 
         self.each(check, ONE_OF_EACH)
 
-    def test_one_decode_thread_is_one(self):
+    def test_one_requested_decode_thread_is_one_thread(self):
         def check(job):
             works = [thread.work for thread in self.seen(job)[1].values()]
             self.assertEqual(len([work for work in works if work in DECODING]), 1, works)
@@ -229,7 +229,7 @@ class Threads(OnStage):
 
 
 class Faults(OnStage):
-    def test_clip_that_is_not_there_is_a_sentence(self):
+    def test_missing_clip_is_reported_in_one_sentence(self):
         def check(job):
             with self.playing(job, clip=Path("/nonexistent/film.mp4")) as player:
                 with self.assertRaisesRegex(Exception, rf"{job.player} (ended|did not play).*; try it by hand"):
@@ -237,24 +237,24 @@ class Faults(OnStage):
 
         self.each(check, ONE_OF_EACH)
 
-    def test_player_that_is_killed_is_a_sentence(self):
+    def test_killed_player_is_reported_in_one_sentence(self):
         job = jobs()["dlex_slack"]
         with self.playing(job) as player:
             player.process.kill()
             with self.assertRaisesRegex(Exception, "dlex-play was ended by signal 9"):
                 player.wait(1.0, self.stage.require_alive)
 
-    def test_player_that_hangs_is_ended_and_said_so(self):
+    def test_hanging_player_is_ended_and_reported(self):
         from dlex_bench.rig.players import playing
 
         job = jobs()["dlex_slack"]
         with mock.patch.object(playing, "LIMIT_EXTRA_S", 0.0), self.playing(job) as player:
             player.process.send_signal(signal.SIGSTOP)
-            with self.assertRaisesRegex(Exception, "dlex-play was given up after 1 s, for a clip of 0 s"):
+            with self.assertRaisesRegex(Exception, "dlex-play did not end within 1 s, for a clip of 0 s"):
                 player.wait(0.49, self.stage.require_alive)
         self.assertEqual(player.process.returncode, -signal.SIGKILL)
 
-    def test_device_that_dies_meanwhile_is_named_before_the_player(self):
+    def test_dead_device_is_named_before_the_player(self):
         job = jobs()["dlex_slack"]
         with self.playing(job) as player:
             self.stage.display.process.kill()
@@ -262,7 +262,7 @@ class Faults(OnStage):
             with self.assertRaisesRegex(Exception, "^Xvfb was ended by signal 9"):
                 player.wait(1.0, self.stage.require_alive)
 
-    def test_player_that_is_not_installed_names_its_package(self):
+    def test_error_for_a_missing_player_names_its_package(self):
         packages = {"mplayer": "mplayer", "mpv": "mpv", "ffplay": "ffmpeg"}
         with mock.patch.dict(os.environ, PATH="/nonexistent"):
             for workload, job in jobs().items():
@@ -271,10 +271,10 @@ class Faults(OnStage):
                     with self.subTest(workload), self.assertRaisesRegex(Exception, sentence):
                         adapter_of(job).argv(job, CLIP, self.folder)
 
-    def test_unknown_player_is_a_sentence(self):
+    def test_unknown_player_is_refused_in_one_sentence(self):
         from dlex_bench.rig.players.playing import adapter_for
 
-        with self.assertRaisesRegex(Exception, "'vlc' is no player known here"):
+        with self.assertRaisesRegex(Exception, "'vlc' is not a known player"):
             adapter_for("vlc", DLEX_PLAY)
 
 
@@ -288,7 +288,7 @@ class Policies(unittest.TestCase):
             for sched in ("other", "fifo:5", "rr:5", "quota:15/40"):
                 self.assertIsNone(adapter_of(job).applicable(replace(job, sched=sched)))
 
-    def test_own_player_gets_policy_and_cpu_by_option_but_a_quota_from_outside(self):
+    def test_own_player_gets_policy_and_cpu_as_options_but_a_quota_from_outside(self):
         job = replace(jobs()["dlex_none"], cpu=1)
         for sched, expected in (
             ("deadline:8.1/40", ["--sched=deadline:8.1/40", "--cpu=1"]),
@@ -298,7 +298,7 @@ class Policies(unittest.TestCase):
             argv = adapter_of(job).argv(replace(job, sched=sched), CLIP, Path("/out"))
             self.assertEqual([option for option in argv if option.startswith(("--sched", "--cpu"))], expected)
 
-    def test_nobody_watches_a_job_that_is_seen_from_inside_only(self):
+    def test_job_observed_only_from_inside_uses_null_devices(self):
         job = jobs()["dlex_none"]
         for observe, sinks in (("inside", {"--vo=null", "--ao=null"}), ("both", {"--vo=sdl", "--ao=pulse"})):
             argv = adapter_of(job).argv(replace(job, observe=observe), CLIP, Path("/out"))
@@ -312,7 +312,7 @@ class Policies(unittest.TestCase):
 
 
 class StatusLines(Folder):
-    """Lines as the players of Debian 12 print them."""
+    """Tests on status lines that the players of Debian 12 printed."""
 
     def view(self, workload, text):
         job = jobs()[workload]
@@ -332,17 +332,17 @@ class StatusLines(Folder):
         "A:  17.8 V:  17.9 A-V:  0.100 ct:  0.214 420/420 13%  3%  0.2% 16 0              \r\n\nExiting...\n"
     )
 
-    def test_mplayer(self):
+    def test_status_line_of_mplayer_is_parsed(self):
         self.check("mplayer_framedrop", self.MPLAYER, 40, 60, 16)
 
-    def test_mplayer_counts_what_it_would_drop_even_where_it_may_not(self):
+    def test_drops_that_mplayer_counts_without_framedrop_are_ignored(self):
         self.check("mplayer_none", self.MPLAYER, 40, 60, 0)
 
-    def test_mpv(self):
+    def test_status_line_of_mpv_is_parsed(self):
         text = "dlex  0 0\n\x1b[Kdlex -0.020000 1 0\n\r\n\x1b[Kdlex 0.100000 9 2\n\r\nExiting... (End of file)\n"
         self.check("mpv_both", text, 40, 60, 11)
 
-    def test_ffplay(self):
+    def test_status_line_of_ffplay_is_parsed(self):
         text = (
             "    nan A-V:    nan fd=   0 aq=    0KB vq=    0KB sq=    0B f=0/0   \r"
             "   7.85 A-V: -0.020 fd=   0 aq=    0KB vq=    0KB sq=    0B f=0/0   \r"
@@ -350,7 +350,7 @@ class StatusLines(Folder):
         )
         self.check("ffplay_framedrop", text, 40, 60, 3)
 
-    def test_nothing_said_is_no_view(self):
+    def test_log_without_a_status_line_gives_no_view(self):
         self.assertIsNone(self.view("mplayer_framedrop", "mplayer: no such file\n"))
 
 
@@ -359,11 +359,11 @@ if __name__ == "__main__":
     DLEX_PLAY = Path(sys.argv[1])
     for program in ("Xvfb", "pulseaudio", "pactl"):
         if not shutil.which(program):
-            print(f"skipped: there is no {program} program")
+            print(f"skipped: {program} is not installed")
             sys.exit(SKIPPED)
     made = subprocess.run([sys.argv[2], "stamped_small"], stdout=subprocess.PIPE, text=True)
     if made.returncode:
-        print("skipped: there is no clip")
+        print("skipped: the clip cannot be made here")
         sys.exit(SKIPPED)
     CLIP = Path(made.stdout.strip().splitlines()[-1])
     for name in [name for name, there in INSTALLED.items() if not there]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Children of dlex_bench end with the block that started them, whatever ends it."""
+"""Tests that children of dlex_bench end with the block that started them, no matter how the block ends.
+
+Not covered: children of the commands, which the tests of the commands look for.
+"""
 
 import os
 import signal
@@ -52,7 +55,7 @@ class Children(unittest.TestCase):
                 process.stdout.readline()
         self.assertEqual(process.returncode, -signal.SIGKILL)
 
-    def test_child_sits_where_it_is_put_and_yields_to_others(self):
+    def test_child_runs_on_its_cpu_with_its_nice_value(self):
         cpu = max(CPUS)
         with child(["sleep", "60"], cpus={cpu}, nice=19) as process:
             self.assertEqual(os.sched_getaffinity(process.pid), {cpu})
@@ -72,7 +75,7 @@ class Children(unittest.TestCase):
             parent.kill()
         self.assertTrue(wait_until(lambda: not is_running(grandchild)))
 
-    def test_last_look_is_at_what_has_ended_and_is_still_there(self):
+    def test_last_look_sees_the_ended_process_before_it_is_reaped(self):
         seen = []
         with child(["true"], cpus=os.sched_getaffinity(0)) as process:
             state = Path(f"/proc/{process.pid}/stat")
@@ -81,7 +84,7 @@ class Children(unittest.TestCase):
 
 
 class Threads(unittest.TestCase):
-    """What a player's threads took, where one ends between two looks and one works to the end."""
+    """CPU times of a player's threads, when one thread ends between two looks and one works to the end."""
 
     TEXT = """
 import threading, time
@@ -113,14 +116,14 @@ print(time.thread_time(), time.process_time(), flush=True)
             main_s, all_s = map(float, process.stdout.readline().split())
             player.wait(60, lambda: None)
         outside_s = children_cpu_s() - before_s - player.main_cpu_s
-        self.assertAlmostEqual(outside_s, all_s - main_s, delta=0.005)  # a thread's own end is in no clock that it reads
+        self.assertAlmostEqual(outside_s, all_s - main_s, delta=0.005)  # no thread can measure the cost of its own end
         self.assertGreaterEqual(player.main_cpu_s, main_s)
         self.assertEqual([thread.work for thread in player.threads], ["decodes", "demuxes"])
         self.assertTrue(0.1 <= player.threads[1].cpu_s < outside_s - 0.1, player.threads)
 
 
 class Names(unittest.TestCase):
-    """The names that the kernel had for the threads of real players, Debian 12's and Debian 13's, but the main one's."""
+    """Thread names that the kernel reported for the real players of Debian 12 and 13, without the main threads."""
 
     SEEN = {
         "mpv": {
@@ -173,7 +176,7 @@ class Names(unittest.TestCase):
 
 
 class Signals(unittest.TestCase):
-    def test_ending_signal_becomes_an_exception_and_the_handler_is_put_back(self):
+    def test_ending_signal_becomes_an_exception_and_the_handler_is_restored(self):
         before = signal.getsignal(signal.SIGTERM)
         with self.assertRaises(Interrupted) as caught, signals_as_exceptions():
             os.kill(os.getpid(), signal.SIGTERM)
@@ -181,7 +184,7 @@ class Signals(unittest.TestCase):
         self.assertEqual(caught.exception.signum, signal.SIGTERM)
         self.assertEqual(signal.getsignal(signal.SIGTERM), before)
 
-    def test_second_signal_does_not_disturb_the_tidying_up(self):
+    def test_second_signal_does_not_interrupt_the_cleanup(self):
         tidied = False
         with self.assertRaises(Interrupted), signals_as_exceptions():
             try:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`report` and `compare` from outside, on a batch that was really run (fixtures/batch): what they write, and what they
-refuse. How the page looks and behaves in a browser is test_bench_report_page's.
+"""Tests the commands `report` and `compare` on a batch that was really run (fixtures/batch): their outputs and errors.
+
+Not covered: how the page looks and behaves in a browser (test_bench_report_page).
 """
 
 import base64
@@ -24,14 +25,14 @@ RUN = "cbs-dlex_slack-r1"
 import made_up  # noqa: E402
 
 from dlex_bench.analysis import results_frame  # noqa: E402
-from dlex_bench.report import html, meaning, sections, tables, timeline  # noqa: E402
+from dlex_bench.report import export, meaning, report, sections, timeline  # noqa: E402
+from dlex_bench.report.export import json_text  # noqa: E402
 from dlex_bench.report.gather import Batch, gather  # noqa: E402
-from dlex_bench.report.json_text import json_text  # noqa: E402
 from dlex_bench.report.metrics import SKEW_SD  # noqa: E402
 
 
 def strict_json(text):
-    """As browsers and other languages read it: Python alone takes Infinity and NaN."""
+    """Parses JSON as strictly as browsers and other languages do. Only Python accepts Infinity and NaN."""
     def refuse(word):
         raise ValueError(f"{word} is no JSON")
 
@@ -39,7 +40,7 @@ def strict_json(text):
 
 
 def made_batch(folder, **settings):
-    """Five runs each; a figure's numbers."""
+    """Writes five runs per setting. `settings` maps a workload to the five values of each figure."""
     for workload, figures in settings.items():
         for number in range(1, 6):
             run = made_up.result(workload, number, **{key: some[number - 1] for key, some in figures.items()})
@@ -81,7 +82,7 @@ class Command(Folder):
         path.write_text(json.dumps(result))
 
     def repeat(self, batch, times, factor=1.0):
-        """The first repetition of cbs-dlex_slack as `times` runs that differ a little, with A-V `factor` as large."""
+        """Copies the first repetition of cbs-dlex_slack to `times` runs that differ a little. A-V is multiplied by `factor`."""
         for number in range(1, times + 1):
             name = f"cbs-dlex_slack-r{number}"
             content = json.loads((FIXTURE / RUN / "result.json").read_text())
@@ -92,7 +93,7 @@ class Command(Folder):
 
 
 class Report(Command):
-    def test_tables_have_a_row_for_every_job_also_for_those_that_failed(self):
+    def test_tables_have_a_row_for_every_job_including_failed_ones(self):
         told = self.done("report", "batch")
         self.assertIn("12 done, 6 failed", told)
         with (self.batch / "report.csv").open(newline="") as lines:
@@ -123,34 +124,34 @@ class Report(Command):
         self.assertEqual((found["ratio"]["value"], found["ratio"]["high"], found["ratio"]["unbounded"]), (12, None, True))
         self.assertNotIn("unbounded", found["difference"])
 
-    def test_what_has_no_place_for_a_word_is_said_by_what_holds_it(self):
+    def test_object_that_holds_an_infinite_number_is_marked_as_unbounded(self):
         text = json_text({"a": [1.0, (math.inf, 2)], "b": {"c": math.nan, "d": -math.inf}, "e": {"low": None}})
         self.assertEqual(text, '{"a":[1.0,[null,2]],"b":{"c":null,"d":null,"unbounded":true},"e":{"low":null},'
                                '"unbounded":true}')
 
-    def test_page_names_nothing_outside_itself(self):
+    def test_page_refers_to_nothing_outside_itself(self):
         self.done("report", "batch")
         page = (self.batch / "report.html").read_text()
         own = page[: page.index("<script>")]
         self.assertNotRegex(own, r'(src|href)="(?!#|data:)')
         self.assertIn("default-src 'none'", own)
 
-    def test_words_of_a_result_are_text_in_the_page(self):
+    def test_text_of_a_result_is_escaped_in_the_page(self):
         evil = "</script><script>alert(1)</script>"
         self.change(self.batch, "gone-dlex_none-r1", lambda result: result.update(reason=evil))
         self.change(self.batch, RUN, lambda result: result["job"].update(workload=evil))
         self.done("report", "batch")
         self.assertNotIn(evil, (self.batch / "report.html").read_text())
 
-    def test_torn_result_is_told_and_left_out(self):
+    def test_torn_result_is_reported_and_left_out(self):
         (self.batch / RUN / "result.json").write_text('{"version": 1, "job"')
         ran = self.run_command("report", "batch")
         self.assertEqual(ran.returncode, 0)
-        self.assertIn(f"batch/{RUN}/result.json is torn", ran.stdout)
+        self.assertIn(f"batch/{RUN}/result.json is incomplete", ran.stdout)
         self.assertIn("11 done, 6 failed, 1 not run yet", ran.stdout)
-        self.assertIn(f"batch/{RUN}/result.json is torn", (self.batch / "report.html").read_text())
+        self.assertIn(f"batch/{RUN}/result.json is incomplete", (self.batch / "report.html").read_text())
 
-    def test_machines_are_not_put_together(self):
+    def test_results_of_different_machines_are_not_combined(self):
         self.change(self.batch, RUN, lambda result: result.update(machine="another"))
         self.done("report", "batch")
         found = json.loads((self.batch / "report.json").read_text())["settings"]
@@ -160,7 +161,7 @@ class Report(Command):
         self.assertEqual(of_slack, {"cbs on another": 1, "cbs on 734262333128": 1})
 
     def mixed(self, batch, *machines):
-        """Each machine played everything, the first one's runs as they are, each other's with A-V ten times as large."""
+        """Gives each machine all runs. The A-V of each machine is ten times that of the one before."""
         for number, machine in enumerate(machines):
             for path in list(batch.glob("cbs-*r[0-9]")):
                 content = json.loads((path / "result.json").read_text())
@@ -172,18 +173,18 @@ class Report(Command):
         for path in [*batch.glob("other-*"), *batch.glob("gone-*")]:
             shutil.rmtree(path)
 
-    def test_machines_keep_the_paper_s_tables_and_their_plots_apart(self):
+    def test_papers_tables_and_plots_are_made_per_machine(self):
         self.mixed(self.batch, "m1", "m2")
         found = gather(self.batch)
-        told = meaning.meaning(found)
+        told = meaning.meaning_of(found)
         self.assertEqual({it.section for it in told.findings}, {"cbs on m1", "cbs on m2"})
         self.assertEqual(len(told.tables), 6)
         ratios = {it.section for it in told.ratios}
         self.assertEqual(ratios, {"cbs on m1", "cbs on m2"})
-        lines = html._data(found, sections.sections(found))["figures"]["dlex_slack"][0]["lines"]
+        lines = report._data(found, sections.section_summaries(found))["figures"]["dlex_slack"][0]["lines"]
         self.assertEqual([line["section"] for line in lines], ["cbs on m1", "cbs on m2"])
 
-    def test_goals_are_judged_by_each_machine_s_own_control(self):
+    def test_goals_are_judged_by_the_control_of_the_same_machine(self):
         groups = []
         for machine, missed in (("m1", 30), ("m2", 0)):
             options = {"machine": machine, "missed": missed}
@@ -191,12 +192,12 @@ class Report(Command):
                        made_up.repeated("mpv_vo", [made_up.point()] * 5, **options),
                        made_up.repeated("dlex_none", [{}] * 5, section="control", **options)]
         rows = results_frame.rows([one for group in groups for one in group])
-        told = meaning.meaning(Batch(self.folder, rows)).outcomes
+        told = meaning.meaning_of(Batch(self.folder, rows)).outcomes
         misses = {it.section: it.word for it in told if it.name.startswith("no rt-app miss")}
         self.assertEqual(misses, {"cbs on m1": "met", "cbs on m2": "met"})
         self.assertEqual(len(told), 4)
 
-    def test_labels_stand_behind_the_names_also_of_crossed_sections(self):
+    def test_labels_follow_the_names_even_of_crossed_sections(self):
         agenda = {
             "sections": [{"id": "a", "group": "x", "label": "one clip"}, {"id": "cbs", "group": "y", "label": "reserved"},
                          {"id": "b", "group": "x", "label": None}],
@@ -204,38 +205,38 @@ class Report(Command):
         }
         runs = [made_up.result(name, section=section) for section in ("a-cbs", "b-cbs") for name in ("mpv_vo", "mpv_no")]
         batch = Batch(self.folder, results_frame.rows(runs), agenda)
-        told = sections.sections(batch)
+        told = sections.section_summaries(batch)
         self.assertEqual([it.title for it in told], ["a-cbs: one clip; reserved", "b-cbs: reserved"])
         self.assertEqual([it.label for it in told[0].settings], ["mpv's default", ""])
-        page = html.page(batch, told, meaning.meaning(batch), timeline.Timelines({}, set()))
+        page = report.page(batch, told, meaning.meaning_of(batch), timeline.Timelines({}, set()))
         self.assertIn("<small>mpv&#39;s default</small>", page)
-        content = tables.json_content(batch, told, meaning.meaning(batch))
+        content = export.json_content(batch, told, meaning.meaning_of(batch))
         self.assertEqual([it["label"] for it in content["settings"]], ["mpv's default", ""] * 2)
 
-    def test_tables_and_findings_of_the_paper_have_its_own_budget_as_a_row(self):
+    def test_tables_and_findings_of_the_paper_have_a_row_for_its_own_budget(self):
         point = {"dropped": 6, "skew_ms_mean": 1.0, "rmse_q16_sum": 10.0}
         groups = [made_up.repeated("dlex_paper", [point] * 5, section=name) for name in ("cbs", "cbs15")]
         rows = results_frame.rows([one for group in groups for one in group])
-        told = meaning.meaning(Batch(self.folder, rows))
+        told = meaning.meaning_of(Batch(self.folder, rows))
         for table in told.tables:
             (cbs, *theirs), (cbs15, *same) = table.rows
             self.assertEqual((cbs, cbs15, theirs), ("cbs", "cbs15", same))
         self.assertEqual({it.section for it in told.findings}, {"cbs", "cbs15"})
 
-    def test_two_runs_are_told_one_by_one_and_five_by_their_interval(self):
+    def test_two_runs_are_listed_and_five_are_summarised_by_their_interval(self):
         two = results_frame.rows(made_up.repeated("mpv_vo", [{"skew_ms_sd": 3.14}, {"skew_ms_sd": 3.4}]))
-        self.assertEqual(sections.cell(SKEW_SD, two).spread, "2 runs: 3.1, 3.4")
-        one = sections.cell(SKEW_SD, two[:1])
+        self.assertEqual(sections.estimate(SKEW_SD, two).spread, "2 runs: 3.1, 3.4")
+        one = sections.estimate(SKEW_SD, two[:1])
         self.assertEqual((one.median, one.spread), ("3.1", ""))
         five = results_frame.rows(made_up.repeated("mpv_vo", [{"skew_ms_sd": it} for it in (1.0, 2.0, 3.0, 4.0, 5.0)]))
-        self.assertEqual(sections.cell(SKEW_SD, five).spread, "1.0 to 5.0")
+        self.assertEqual(sections.estimate(SKEW_SD, five).spread, "1.0 to 5.0")
 
-    def test_goals_need_ours_and_others(self):
+    def test_goals_need_our_player_and_another_one(self):
         for workload in ("dlex_slack", "mpv_vo"):
             rows = results_frame.rows(made_up.repeated(workload, [made_up.point()] * 5, missed=0))
-            self.assertEqual(meaning.meaning(Batch(self.folder, rows)).outcomes, [])
+            self.assertEqual(meaning.meaning_of(Batch(self.folder, rows)).outcomes, [])
 
-    def test_figures_in_which_a_policy_is_worse_are_in_the_page_and_for_programs(self):
+    def test_figures_in_which_a_policy_is_worse_are_in_the_page_and_in_json(self):
         for path in self.batch.glob("cbs-*"):
             self.change(self.batch, path.name, lambda result: result["job"].update(load={"kind": "rtapp"}))
         other = {"player": "mpv", "workload": "mpv_vo"}
@@ -255,20 +256,20 @@ class Report(Command):
         self.assertEqual(status, 2)
         self.assertIn("empty has no results; fill it with", told)
 
-    def test_batch_of_torn_results_alone_is_refused(self):
+    def test_batch_with_only_torn_results_is_refused(self):
         for path in self.batch.glob("*/result.json"):
             path.write_text("")
         status, told = self.refusal("report", "batch")
         self.assertEqual(status, 2)
         self.assertIn("and 17 more; run the batch again", told)
 
-    def test_place_that_cannot_be_written_is_refused(self):
+    def test_unwritable_path_is_refused(self):
         status, told = self.refusal("report", "batch", "-o", "/proc/report.html")
         self.assertEqual(status, 1)
         self.assertIn("/proc/report.html cannot be written", told)
         self.assertEqual(self.refusal("report", "batch", "-o", "page.json")[0], 1)
 
-    def test_full_disk_leaves_the_last_page_as_it_was(self):
+    def test_full_disk_leaves_the_previous_page_unchanged(self):
         self.done("report", "batch")
         before = (self.batch / "report.html").read_bytes()
         limited = ["sh", "-c", 'ulimit -f 4000; exec "$0" "$@"', sys.executable, "-m", "dlex_bench", "report", "batch"]
@@ -280,7 +281,7 @@ class Report(Command):
 
 
 class Timelines(Command):
-    def test_packed_record_is_that_of_frames_csv(self):
+    def test_packed_record_equals_frames_csv(self):
         packed = json.loads(zlib.decompress(base64.b64decode(timeline.pack(self.batch / RUN))))["own"]
         with (self.batch / RUN / "own/frames.csv").open(newline="") as lines:
             rows = [row for row in csv.DictReader(lines) if row["verdict"] != "none"]
@@ -296,7 +297,7 @@ class Timelines(Command):
                 first = int(rows[0]["pts_ns"]) if key == "pts" else int(row[base]) if base else 0
                 self.assertAlmostEqual(packed[key][number] * 1e4, int(row[ns]) - first, delta=5e3)
 
-    def test_record_from_outside_need_not_know_the_decoder(self):
+    def test_record_from_outside_may_lack_the_decoders_columns(self):
         seen = self.batch / RUN / "seen"
         seen.mkdir()
         (seen / "frames.csv").write_text(
@@ -330,7 +331,7 @@ class Compare(Command):
         self.assertLess(found["ratio"]["low"], 1)
         self.assertGreater(found["ratio"]["high"], 1)
 
-    def test_real_difference_is_told_with_its_ratio(self):
+    def test_real_difference_is_reported_with_its_ratio(self):
         other = self.copy("other")
         self.repeat(self.batch, 6)
         self.repeat(other, 6, factor=0.5)
@@ -351,7 +352,7 @@ class Compare(Command):
         self.assertAlmostEqual(ratio["value"], 3)
         self.assertEqual((ratio["high"], ratio["unbounded"]), (None, True))
 
-    def test_table_of_five_runs_fits_into_80_columns_and_is_counted(self):
+    def test_table_of_five_runs_fits_into_80_columns_and_verdicts_are_counted(self):
         noisy = {"drops_fraction": (0.1, 0.12, 0.09, 0.11, 0.1), "skew_ms_sd": (1843, 1901, 1755, 1810, 1888),
                  "cpu_ms_per_frame": (12, 12, 12, 12, 12)}
         self.made_batch("one", **noisy)
@@ -362,22 +363,22 @@ class Compare(Command):
         self.assertIn("cbs: medians, 5 runs each, and B/A with 95 % intervals", told)
         self.assertRegex(told, r"  A-V s.d., ms +1,843 +905 +0\.491 \(0\.4\d+\.\.0\.5\d+\) +less")
         flat = " ".join(told.split())
-        self.assertIn("6 figures: 2 less in B, 2 noise (these runs cannot tell A and B apart), 2 the same in every run.", flat)
+        self.assertIn("6 figures: 2 less in B, 2 noise (these runs cannot distinguish A and B), 2 the same in every run.", flat)
 
-    def test_two_runs_tell_nothing(self):
+    def test_two_runs_are_too_few_for_a_verdict(self):
         _content, figures = self.figures("batch", "batch")
         self.assertEqual({it["verdict"] for it in figures.values()}, {"too few runs"})
 
-    def test_other_machine_is_refused_unless_asked_for(self):
+    def test_different_machine_is_refused_unless_requested(self):
         other = self.copy("other")
         for path in other.glob("*/result.json"):
             self.change(other, path.parent.name, lambda result: result.update(machine="another"))
         status, told = self.refusal("compare", "batch", "other")
         self.assertEqual(status, 1)
-        self.assertIn("other is of another; --mixed compares nevertheless", told)
+        self.assertIn("other is from another; --mixed compares them nevertheless", told)
         self.assertIn("dlex_slack", self.done("compare", "batch", "other", "--mixed"))
 
-    def test_machines_of_mixed_batches_are_compared_each_by_itself(self):
+    def test_machines_of_mixed_batches_are_compared_separately(self):
         other = self.copy("other")
         for batch in (self.batch, other):
             Report.mixed(self, batch, "m1", "m2")
@@ -387,13 +388,13 @@ class Compare(Command):
             self.assertEqual((len(one["a"]["runs"]), len(one["b"]["runs"]), one["ratio"]["value"]), (2, 2, 1))
         self.assertAlmostEqual(found["m2"]["a"]["median"], 10 * found["m1"]["a"]["median"])
 
-    def test_machine_that_only_one_batch_has_is_told(self):
+    def test_machine_in_only_one_batch_is_reported(self):
         other = self.copy("other")
         Report.mixed(self, self.batch, "m1", "m2")
         Report.mixed(self, other, "m1")
         content, figures = self.figures("batch", "other", "--mixed")
         self.assertEqual({section for section, _workload, _figure in figures}, {"cbs on m1"})
-        self.assertIn("Only A has results of machine m2: they are left out.", content["notes"])
+        self.assertIn("Only A has results of machine m2: these results are left out.", content["notes"])
         self.mixed_other(other)
         _content, figures = self.figures("batch", "other", "--mixed")
         self.assertEqual({section for section, _workload, _figure in figures}, {"cbs, m1 to m3", "cbs, m2 to m3"})
@@ -402,7 +403,7 @@ class Compare(Command):
         for path in batch.glob("*/result.json"):
             self.change(batch, path.parent.name, lambda result: result.update(machine="m3"))
 
-    def test_other_experiment_of_the_same_name_is_told(self):
+    def test_different_experiment_with_the_same_name_is_reported(self):
         other = self.copy("other")
         self.change(other, RUN, lambda result: result["job"]["clip"].update(length_s=3.0))
         content, _figures = self.figures("batch", "other")
@@ -410,7 +411,7 @@ class Compare(Command):
             content["notes"], ["cbs-dlex_slack is not the same experiment: clip.length_s is 2.0 in A and 3.0 in B."]
         )
 
-    def test_nothing_in_common_is_refused(self):
+    def test_batches_with_nothing_in_common_are_refused(self):
         other = self.copy("other")
         for path in [*other.glob("cbs-*"), *other.glob("other-*")]:
             shutil.rmtree(path)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The report's page in headless Chromium, without a network: made from a batch that was really run (fixtures/batch).
+"""Tests the report's page in headless Chromium, without a network. The batch was really run (fixtures/batch).
 
-Not covered: other browsers, screen readers, and how pretty it is.
+Not covered: other browsers, screen readers, and the appearance.
 """
 
 import csv
@@ -28,7 +28,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 FIXTURE = Path(__file__).resolve().parent / "fixtures/batch"
 RUN = "cbs-dlex_slack-r1"
 SEEN_RUN = "cbs-dlex_none-r1"
-# A busy machine may need long to draw; nothing here waits for a time to pass.
+# A busy machine may need long to draw. The tests wait for conditions, never for a fixed time.
 PATIENCE_S = 120
 OPTIONS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
@@ -70,7 +70,7 @@ class Page(unittest.TestCase):
 
     @staticmethod
     def seen_only(run):
-        """Leaves of a run what an observer without sound would know."""
+        """Reduces a run's record to what an observer without sound would know."""
         with (run / "own/frames.csv").open(newline="") as lines:
             rows = [row for row in csv.DictReader(lines) if row["verdict"] == "shown"]
         shutil.rmtree(run / "own")
@@ -83,7 +83,7 @@ class Page(unittest.TestCase):
         self.look(1280, 900)
 
     def look(self, width, height, scheme="light", fragment=""):
-        """Opens the page anew, as a visitor with such a window and such a liking."""
+        """Opens the page again, in a window of this size and with this preferred colour scheme."""
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         self.chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         self.resize(width, height)
@@ -114,7 +114,7 @@ class Page(unittest.TestCase):
         self.wait_for_timeline(run)
 
     def draw_everything(self):
-        """Panels are drawn when they come near the screen: on a very high one, all."""
+        """Makes the window so high that all panels are drawn. A panel is drawn when it comes near the visible part."""
         self.resize(self.script("return innerWidth"), 12000)
         self.wait("[...document.querySelectorAll('#panels-grid .plot')].every((plot) => plot.data)")
 
@@ -131,9 +131,9 @@ class Page(unittest.TestCase):
             element,
         )
 
-    # -- quiet and alone ---------------------------------------------------------------------------------------------
+    # -- console and network ------------------------------------------------------------------------------------------
 
-    def test_nothing_is_said_on_the_console(self):
+    def test_browser_console_stays_empty(self):
         self.draw_everything()
         self.open_timeline()
         self.one("#timeline-after").click()
@@ -143,7 +143,7 @@ class Page(unittest.TestCase):
             Select(self.one(f"#{name}")).select_by_index(1)
         self.assertEqual([entry["message"] for entry in self.chromium.get_log("browser")], [])
 
-    def test_nothing_is_asked_of_a_network(self):
+    def test_page_makes_no_network_request(self):
         self.draw_everything()
         self.open_timeline()
         messages = [json.loads(entry["message"])["message"] for entry in self.chromium.get_log("performance")]
@@ -153,7 +153,7 @@ class Page(unittest.TestCase):
 
     # -- tables ------------------------------------------------------------------------------------------------------
 
-    def test_heading_sorts_its_column_one_way_and_the_other(self):
+    def test_heading_sorts_its_column_in_both_directions(self):
         heading = self.chromium.find_elements(By.CSS_SELECTOR, "#table-section-cbs thead th")[4]
         self.assertIn("A-V s.d.", heading.text)
         before = self.column("table-section-cbs", 0)
@@ -206,7 +206,7 @@ class Page(unittest.TestCase):
         bars = sum(len(it["y"]) for it in traces if it["name"].startswith("decode of"))
         self.assertEqual(bars, sum(row["decode_end_ns"] != "" for row in rows))
 
-    def test_keyboard_opens_steps_and_closes(self):
+    def test_keyboard_opens_steps_through_and_closes_timelines(self):
         button = self.one(f"tr[data-run='{RUN}'] button.open")
         button.send_keys(Keys.ENTER)
         self.wait_for_timeline()
@@ -223,14 +223,14 @@ class Page(unittest.TestCase):
         self.look(1280, 900, fragment=f"#run={RUN}")
         self.wait_for_timeline()
 
-    def test_record_from_outside_alone_has_a_timeline(self):
+    def test_record_only_from_outside_has_a_timeline(self):
         self.open_timeline(SEEN_RUN)
         names = [it["name"] for it in self.traces("timeline-plot")]
         self.assertIn("lag behind the first picture, seen from outside", names)
         self.assertFalse([name for name in names if name.startswith(("decode", "A-V"))])
-        self.assertIn("; 2 of the others before the first one shown", self.one("#timeline-facts").text)
+        self.assertIn("; 2 of the others came before the first shown picture", self.one("#timeline-facts").text)
 
-    def test_line_of_a_timeline_ends_where_nothing_was_seen(self):
+    def test_line_of_a_timeline_has_a_gap_where_nothing_was_seen(self):
         self.open_timeline(SEEN_RUN)
         y = self.script("""
             const columns = { pts: [0, 4000, 108000], shown: [0, 100, 200], skew: [null, null, null] };
@@ -251,11 +251,11 @@ class Page(unittest.TestCase):
         """, run)
         self.wait_for_timeline(run)
 
-    def test_run_that_failed_has_no_timeline_but_a_reason(self):
+    def test_failed_run_has_a_reason_and_no_timeline(self):
         self.assertFalse(self.chromium.find_elements(By.CSS_SELECTOR, "tr[data-run^='gone']"))
         self.assertIn("there is no clip", self.one("#table-not-done").text)
 
-    # -- looks -------------------------------------------------------------------------------------------------------
+    # -- appearance ---------------------------------------------------------------------------------------------------
 
     def brightness(self, kind):
         colour = self.script(f"return getComputedStyle(document.body).{kind}")
@@ -264,7 +264,7 @@ class Page(unittest.TestCase):
     def plot_ink(self):
         return self.script("return document.getElementById('front-plot').layout.font.color")
 
-    def test_dark_is_dark_and_plots_follow(self):
+    def test_dark_theme_is_dark_and_plots_use_it(self):
         self.assertGreater(self.brightness("backgroundColor"), self.brightness("color"))
         light = self.plot_ink()
         self.look(1280, 900, scheme="dark")

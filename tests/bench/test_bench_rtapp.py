@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""rt-app beside the player, the real one, and what its logs tell.
+"""Tests the real rt-app, and the figures that are computed from its logs.
 
-Not covered: how near to 3 and 20 ms its jobs come, which is the machine's affair and told with every result;
-SCHED_DEADLINE, which wants a root domain of its own (test_bench_job_privileged.py).
+Not covered: how near to 3 and 20 ms its jobs come, which depends on the machine and is reported with every result;
+SCHED_DEADLINE, which needs a root domain (test_bench_job_stage.py).
 """
 
 import os
@@ -64,21 +64,21 @@ class Logs(Folder):
         self.assertEqual(fare([late], (7_000, 9_000))["missed"], 1)
         self.assertEqual(fare([late], (9_000, 40_000)), {"periods": 0})
 
-    def test_half_a_last_line_is_left_out(self):
+    def test_incomplete_last_line_is_left_out(self):
         self.assertEqual(len(read_activations(self.log(LOG + "   0    300"))), 2)
 
-    def test_something_else_than_a_log_is_told(self):
-        with self.assertRaisesRegex(LabError, "no log of rt-app"):
+    def test_file_that_is_not_a_log_is_reported(self):
+        with self.assertRaisesRegex(LabError, "not a log of rt-app"):
             read_activations(self.log("a b c d e f g h i j k l\n" * 2))
         with self.assertRaisesRegex(LabError, "wrote no log"):
             read_activations(self.folder / "absent")
 
-    def test_work_is_what_was_used_between_moments_of_sleep(self):
+    def test_work_is_the_cpu_time_between_moments_of_sleep(self):
         jobs = [Activation(start, start + 4_000, 4_000, 8_000) for start in range(0, 80_000, 8_000)]
         samples = [Sample(2_000, 9e9), Sample(6_000, 3_000), Sample(10_000, 1e9), Sample(70_000, 27_000)]
         self.assertEqual(work_us(jobs, samples), 3_000)
 
-    def test_without_sleep_a_job_is_taken_to_progress_evenly(self):
+    def test_job_without_sleep_is_assumed_to_progress_evenly(self):
         jobs = [Activation(start, start + 8_000, 0, 8_000) for start in range(0, 80_000, 8_000)]
         self.assertEqual(jobs_done(jobs, 20_000), 2.5)
         self.assertEqual(work_us(jobs, [Sample(4_000, 1_000), Sample(20_000, 7_000)]), 3_000)
@@ -88,7 +88,7 @@ class Logs(Folder):
         counted = {at_us: jobs_done(jobs, at_us) for at_us in (0, 8_000, 9_000, 12_000, 14_000, 18_000, 76_000, 90_000)}
         self.assertEqual(counted, {0: 0, 8_000: 0, 9_000: 0.25, 12_000: 1, 14_000: 1, 18_000: 1.5, 76_000: 9, 90_000: 9})
 
-    def test_samples_do_not_go_through_all_jobs_each(self):
+    def test_samples_do_not_scan_all_jobs_each_time(self):
         class Counted(list):
             looked_at = 0
 
@@ -105,7 +105,7 @@ class Logs(Folder):
         work_us(jobs, [Sample(at_us, at_us / 8) for at_us in range(5_000, 1_000_000, 8_000)])
         self.assertLess(jobs.looked_at, len(jobs) ** 1.5)
 
-    def test_unseen_work_is_unknown(self):
+    def test_unobserved_work_is_unknown(self):
         self.assertIsNone(work_us([], []))
         self.assertIsNone(work_us([Activation(0, 1, 1, 2)], [Sample(0, 0)]))
 
@@ -114,7 +114,7 @@ class Config(unittest.TestCase):
     def tasks(self, *policy):
         return rtapp_config(3, 25.0, Path("/tmp"), TaskPolicy(*policy))["tasks"]
 
-    def test_it_ends_by_itself_after_as_long_as_asked(self):
+    def test_rt_app_ends_by_itself_after_the_requested_time(self):
         self.assertEqual(rtapp_config(3, 25.0, Path("/tmp"), limit_s=899.5)["global"]["duration"], 900)
 
     def test_deadline_tasks_have_the_papers_budgets(self):
@@ -127,12 +127,12 @@ class Config(unittest.TestCase):
             task = self.tasks(kind, 5)["rt-app-1"]
             self.assertEqual((task["policy"], task["priority"]), (f"SCHED_{kind.upper()}", 5))
 
-    def test_slower_loops_make_fewer_of_them(self):
+    def test_slower_loops_mean_fewer_loops(self):
         self.assertEqual(self.tasks()["rt-app-1"]["run"], 3_000 * TOLD_NS_PER_LOOP / 25)
 
 
 class RunningRtApp(Folder):
-    def test_tasks_run_and_tell_how_they_fared_in_a_window(self):
+    def test_tasks_run_and_report_their_figures_in_a_window(self):
         begun = time.monotonic()
         with rtapp(CPU, 25.0, self.folder) as running:
             limit = begun + 60
@@ -149,7 +149,7 @@ class RunningRtApp(Folder):
         samples = running.samples.get("rt-app-1", [])
         return len(samples) > 1 and samples[-1].cpu_us - samples[0].cpu_us > 100_000
 
-    def test_rt_app_that_dies_is_noticed_with_its_status(self):
+    def test_dead_rt_app_is_reported_with_its_status(self):
         with self.assertRaisesRegex(LabError, "rt-app ended by itself with status -9"):
             with rtapp(CPU, 25.0, self.folder) as running:
                 running.process.send_signal(signal.SIGKILL)
@@ -161,7 +161,7 @@ class RunningRtApp(Folder):
         self.assertGreater(measured, 0.5)
         self.assertLess(measured, 1000)
 
-    def test_absent_rt_app_is_told_in_a_sentence(self):
+    def test_missing_rt_app_is_reported_in_one_sentence(self):
         with mock.patch.dict(os.environ, PATH="/nowhere"), self.assertRaises(LabError) as caught:
             find_rtapp()
         self.assertEqual(caught.exception.code, EXIT_SETUP)
@@ -170,5 +170,5 @@ class RunningRtApp(Folder):
 
 if __name__ == "__main__":
     if not shutil.which("rt-app"):
-        RunningRtApp = None  # the logs can be read without it
+        RunningRtApp = None  # the other tests do not need rt-app
     unittest.main()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The stage: a real Xvfb and a real PulseAudio daemon, private, and gone afterwards.
+"""Tests the stage: a real Xvfb and a real PulseAudio daemon, which are private and leave nothing behind.
 
-Not covered: what players make of it (test_bench_players), what the observer sees.
+Not covered: players on the stage (test_bench_players), and the observer.
 """
 
 import os
@@ -47,7 +47,7 @@ def says(argv, environment):
 
 
 def x_reply(display_, authority):
-    """The first byte of the server's answer to a connection: 1 welcome, 0 refused."""
+    """Returns the first byte of the server's answer to a connection: 1 for accepted, 0 for refused."""
     number = display_.environment["DISPLAY"].removeprefix(":")
     name, data = (b"MIT-MAGIC-COOKIE-1", authority) if authority else (b"", b"")
     with socket.socket(socket.AF_UNIX) as client:
@@ -58,31 +58,31 @@ def x_reply(display_, authority):
 
 
 class Screen(unittest.TestCase):
-    def test_frame_buffer_is_as_large_as_asked(self):
+    def test_frame_buffer_has_the_requested_size(self):
         with display(SIZE, CPUS) as screen:
             header = struct.unpack(">25I", screen.screen_file.read_bytes()[:100])
             size, depth, width, height, bits = header[0], header[3], header[4], header[5], header[11]
             self.assertEqual((depth, width, height, bits), (24, *SIZE, 32))
             self.assertGreaterEqual(screen.screen_file.stat().st_size, size + 4 * width * height)
 
-    def test_only_who_has_the_cookie_is_let_in(self):
+    def test_only_clients_with_the_cookie_are_admitted(self):
         with display(SIZE, CPUS) as screen:
             cookie = Path(screen.environment["XAUTHORITY"]).read_bytes()[-16:]
             self.assertEqual(x_reply(screen, cookie), 1)
             self.assertEqual(x_reply(screen, bytes(16)), 0)
 
-    def test_two_screens_at_once_have_numbers_of_their_own(self):
+    def test_two_screens_at_once_have_different_numbers(self):
         with display(SIZE, CPUS) as one, display(SIZE, CPUS) as other:
             self.assertNotEqual(one.environment["DISPLAY"], other.environment["DISPLAY"])
             self.assertNotEqual(one.screen_file, other.screen_file)
 
-    def test_server_sits_on_the_cpus_it_is_given(self):
+    def test_server_runs_on_the_given_cpus(self):
         with display(SIZE, {max(CPUS)}) as screen:
             self.assertEqual(os.sched_getaffinity(screen.process.pid), {max(CPUS)})
 
 
 class SoundCard(unittest.TestCase):
-    def test_sink_and_monitor_are_there_and_nothing_of_the_system(self):
+    def test_sink_and_monitor_are_the_only_devices(self):
         with sound(CPUS) as card:
             listed = says(["pactl", "list", "short", "sources"], card.environment | {"PATH": os.environ["PATH"]})
             self.assertEqual([line.split("\t")[1] for line in listed.stdout.splitlines()], [card.monitor])
@@ -116,7 +116,7 @@ class Whole(unittest.TestCase):
         self.assertFalse(any(path.exists() for path in (*folders, x_socket)))
         self.assertFalse(any(is_running(device.process.pid) for device in devices))
 
-    def test_device_that_dies_is_named(self):
+    def test_dead_device_is_named(self):
         for victim, name in (("display", "Xvfb"), ("sound", "pulseaudio")):
             with stage(SIZE, CPUS) as place:
                 place.require_alive()
@@ -158,13 +158,13 @@ class Whole(unittest.TestCase):
             os.environ["PATH"] = "/nonexistent"
             with self.assertRaisesRegex(LabError, "Xvfb is not installed; install it with `apt install xvfb`"):
                 with stage(SIZE, CPUS):
-                    self.fail("there is a screen without Xvfb")
+                    self.fail("a screen started without Xvfb")
         finally:
             os.environ["PATH"] = before
 
 
 class Orphans(unittest.TestCase):
-    def test_orphan_gets_the_signal_that_was_asked_for(self):
+    def test_orphan_gets_the_requested_signal(self):
         script = (
             "import os, signal, time\n"
             "from dlex_bench.processes import child\n"
@@ -181,6 +181,6 @@ class Orphans(unittest.TestCase):
 if __name__ == "__main__":
     for program in ("Xvfb", "pulseaudio", "pactl", "xdotool"):
         if not shutil.which(program):
-            print(f"skipped: there is no {program} program")
+            print(f"skipped: {program} is not installed")
             sys.exit(SKIPPED)
     unittest.main()

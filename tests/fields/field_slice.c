@@ -27,7 +27,7 @@ uint32_t random_below(uint64_t *state, uint32_t limit)
     return (*state >> 32) % limit;
 }
 
-/* 9.2.2.1, for the small levels used here. */
+/* Writes a level (9.2.2.1). It must be small, as all levels here. */
 static void put_level(struct bit_writer *writer, int level, int suffix_length, int bias)
 {
     const int code = (level > 0 ? 2 * level - 2 : -2 * level - 1) - bias;
@@ -43,7 +43,7 @@ static void put_levels(struct bit_writer *writer, uint64_t *random, int total, i
         bits_put(writer, 1, random_below(random, 2));
     int suffix_length = total > 10 && ones < MOST_TRAILING_ONES;
     for (int i = ones; i < total; i++) {
-        /* After fewer than three trailing ones the next level cannot be another one. */
+        /* After fewer than three trailing ones the next level cannot be 1 or -1. */
         const bool above_one = i == ones && ones < MOST_TRAILING_ONES;
         const int size = above_one ? 2 : 1 + (random_below(random, 8) == 0);
         put_level(writer, random_below(random, 2) ? size : -size, suffix_length,
@@ -55,14 +55,14 @@ static void put_levels(struct bit_writer *writer, uint64_t *random, int total, i
     }
 }
 
-/* 9.2.3, for one zero among the coefficients: above them, before one of them, or below them. */
+/* Writes the place of the one zero coefficient (9.2.3): above the others, between them, or below them. */
 static void put_zero(struct bit_writer *writer, uint64_t *random, int total)
 {
     const bool below_the_last = random_below(random, 2);
     bits_put(writer, total == 15 ? 1 : 2, below_the_last); /* total_zeros, tables 9-7 and 9-8 */
     if (!below_the_last)
         return;
-    for (int i = total - 1; i > 0; i--) { /* the first coefficient takes what is left */
+    for (int i = total - 1; i > 0; i--) { /* the first coefficient gets the rest */
         const bool here = random_below(random, total) == 0;
         bits_put(writer, 1, !here); /* run_before */
         if (here)
@@ -70,7 +70,7 @@ static void put_zero(struct bit_writer *writer, uint64_t *random, int total)
     }
 }
 
-/* most is 16, or 15 without the DC. A block that is first in its slice has no neighbours. */
+/* Writes a block. most is 16, or 15 without the DC. The first block of a slice has no neighbours. */
 static void put_block(struct bit_writer *writer, uint64_t *random, int most, bool first)
 {
     const int ones = first ? 0 : random_below(random, MOST_TRAILING_ONES + 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The macroblocks of a CAVLC slice, made up at random: the syntax is valid and what it shows
- * means nothing. There is no encoder in it, for only the decoder's agreement with itself is tested.
+ * Random macroblocks of a CAVLC slice: the syntax is valid, but the picture has no meaning. There is no
+ * encoder, because the tests only compare the decoder with itself.
  *
- * Every 4x4 block has all the coefficients it can have, or one less. Then each block's neighbours
- * have eight or more of them and coeff_token is of fixed length (ITU-T H.264, table 9-5,
- * nC >= 8), so hardly any code tables are needed, and a field is long enough to be interrupted in
- * its middle. The one that is missing matters: where a block writes all its coefficients, leftovers
- * of an interrupted macroblock would never be seen.
+ * Every 4x4 block has all the coefficients that it can have, or one less. So the neighbours of each block
+ * have eight or more coefficients, and coeff_token has a fixed length (ITU-T H.264, table 9-5, nC >= 8).
+ * Therefore few code tables are needed, and a field is long enough to be interrupted in the middle. The
+ * missing coefficient is important: if every block wrote all its coefficients, the leftovers of an
+ * interrupted macroblock would always be overwritten and never be seen.
  */
 #ifndef FIELD_SLICE_H
 #define FIELD_SLICE_H
@@ -16,7 +16,7 @@
 
 #include "bit_writer.h"
 
-/* xorshift64; the state must not be 0. Returns a number below limit. */
+/* Returns a random number below limit, by xorshift64. The state must not be 0. */
 uint32_t random_below(uint64_t *state, uint32_t limit);
 
 /* Writes count macroblocks of an I slice (inter false) or a P slice with two reference fields. */

@@ -10,7 +10,7 @@ enum {
     FIELD_HEIGHT_MBS = 12, /* 640x384 */
     FRAME_NUM_BITS = 8,
     POC_LSB_BITS = 8,
-    QP = 18, /* low, that errors of samples do not drown in noise and clipping */
+    QP = 18, /* low, so that errors of samples are not hidden by noise and clipping */
     NAL_SLICE = 1,
     NAL_IDR = 5,
     NAL_SPS = 7,
@@ -22,7 +22,7 @@ enum {
 };
 
 struct field {
-    int index; /* in the stream; even ones are top fields */
+    int index; /* index in the stream; even numbers are top fields */
     int first_mb;
     int mb_count;
     int frame_num;
@@ -95,7 +95,7 @@ static void put_slice_header(struct bit_writer *writer, const struct field *fiel
         bits_put(writer, 1, 0); /* adaptive_ref_pic_marking_mode_flag */
     bits_put_se(writer, 0);     /* slice_qp_delta */
     bits_put_ue(writer, 0);     /* disable_deblocking_filter_idc */
-    bits_put_se(writer, 6);     /* slice_alpha_c0_offset_div2: strong, in spite of the low QP */
+    bits_put_se(writer, 6);     /* slice_alpha_c0_offset_div2: a strong filter despite the low QP */
     bits_put_se(writer, 6);     /* slice_beta_offset_div2 */
 }
 
@@ -104,7 +104,7 @@ static void put_field(struct bit_writer *writer, const struct field_stream_optio
 {
     const int slices = options->slices_per_field;
     for (int i = 0; i < slices; i++) {
-        /* Whole rows, so that only the first block of a slice has no neighbours. */
+        /* A slice has whole rows, so that only its first block has no neighbours. */
         field.first_mb = FIELD_HEIGHT_MBS * i / slices * WIDTH_MBS;
         field.mb_count = FIELD_HEIGHT_MBS * (i + 1) / slices * WIDTH_MBS - field.first_mb;
         bits_start_nal(writer, field.reference, field.idr ? NAL_IDR : NAL_SLICE);
@@ -122,7 +122,7 @@ static bool is_reference(enum field_pairs pairs, int pair, int parity)
            (pairs == PAIRS_REFERENCE_FIRST && parity == 0);
 }
 
-/* Appends what was written as a packet and empties the writer. */
+/* Appends the contents of the writer as a packet, and empties the writer. */
 static int flush_packet(struct coded_stream *stream, struct bit_writer *writer, int pair)
 {
     AVPacket *packet = av_packet_alloc();

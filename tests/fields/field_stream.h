@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An H.264 stream of field pictures, which the encoders at hand do not write: an IDR field
- * pair, then pairs of P fields, droppable and reference by turns.
+ * An H.264 stream of field pictures, which the available encoders cannot write: an IDR field pair, then
+ * pairs of P fields, alternately droppable and reference.
  */
 #ifndef FIELD_STREAM_H
 #define FIELD_STREAM_H
@@ -13,14 +13,14 @@
 
 enum field_pairs {
     PAIRS_ALIKE,          /* both fields of a pair are droppable, or both are references */
-    PAIRS_DROPPABLE_FIRST, /* in what would be droppable pairs, the second field is a reference */
-    PAIRS_REFERENCE_FIRST, /* or the first one is */
+    PAIRS_DROPPABLE_FIRST, /* in each droppable pair the second field is a reference */
+    PAIRS_REFERENCE_FIRST, /* in each droppable pair the first field is a reference */
 };
 
 struct field_stream_options {
     int pair_count;
     int slices_per_field;
-    bool pair_in_one_packet; /* else each field has a packet of its own */
+    bool pair_in_one_packet; /* otherwise each field has its own packet */
     enum field_pairs pairs;
     uint64_t seed;
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bit-exact after abort, for field pictures: the fields of a pair are decoded one after the
- * other into one picture, which is abandoned, or not, as a whole.
+ * Bit-exact after abort, for field pictures. The two fields of a pair are decoded one after the other into
+ * one picture, which is abandoned as a whole or not at all.
  *
  * Not covered: CABAC fields (MBAFF clips of test_bit_exact.c decode field macroblocks with CABAC)
  * and B fields.
  *
- * `test_fields --write FILE` writes a stream, for other decoders to be tried on it.
+ * `test_fields --write FILE` writes a stream to FILE, to test other decoders with it.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ enum {
     INTERRUPTIONS = 150,
 };
 
-/* All combinations of one or three slices, and a packet for each field or each pair. */
+/* All combinations: one or three slices; one packet for each field or for each pair. */
 enum { VARIANT_COUNT = 4 };
 
 static uint64_t base_seed;
@@ -48,7 +48,7 @@ static void write_and_decode(struct coded_stream *stream, struct decode_pass *un
     ck_assert_int_eq(pass_decode(undisturbed, stream), 0);
 }
 
-START_TEST(written_field_pairs_decode_without_complaint)
+START_TEST(written_field_pairs_decode_without_errors)
 {
     struct coded_stream stream;
     struct decode_pass pass = {.policy = GATE_NONE};
@@ -79,7 +79,7 @@ START_TEST(second_field_of_a_refused_picture_is_not_offered_again)
 }
 END_TEST
 
-START_TEST(pictures_of_fields_not_interrupted_are_exact)
+START_TEST(field_pictures_that_were_not_interrupted_are_exact)
 {
     struct coded_stream stream;
     struct decode_pass undisturbed = {.policy = GATE_NONE};
@@ -94,8 +94,8 @@ START_TEST(pictures_of_fields_not_interrupted_are_exact)
 END_TEST
 
 /*
- * FFmpeg rejects a second field that is a reference while the first one is not, or the other
- * way round. The gate must not turn that into an abandoned reference.
+ * FFmpeg rejects a pair in which only one of the two fields is a reference. The gate must not turn this
+ * into an abandoned reference.
  */
 START_TEST(pairs_of_mixed_kind_never_lose_a_reference)
 {
@@ -135,10 +135,10 @@ static TCase *fields_case(void)
 {
     TCase *tcase = tcase_create("fields");
     tcase_set_timeout(tcase, 0);
-    tcase_add_loop_test(tcase, written_field_pairs_decode_without_complaint, 0, VARIANT_COUNT);
+    tcase_add_loop_test(tcase, written_field_pairs_decode_without_errors, 0, VARIANT_COUNT);
     tcase_add_loop_test(tcase, second_field_of_a_refused_picture_is_not_offered_again, 0,
                         VARIANT_COUNT);
-    tcase_add_loop_test(tcase, pictures_of_fields_not_interrupted_are_exact, 0, VARIANT_COUNT);
+    tcase_add_loop_test(tcase, field_pictures_that_were_not_interrupted_are_exact, 0, VARIANT_COUNT);
     tcase_add_loop_test(tcase, pairs_of_mixed_kind_never_lose_a_reference, 0,
                         2 * VARIANT_COUNT);
     return tcase;

@@ -54,10 +54,10 @@ static int gate(AVCodecContext *avctx, const AVFrame *picture,
                 int (*run)(AVCodecContext *, void *), void *arg)
 {
     struct decode_pass *pass = avctx->opaque;
-    /* Only droppable pictures come here, and none again once it is abandoned. */
+    /* Only droppable pictures get here, and no picture gets here again after it was abandoned. */
     pass->stray_count += !(picture->flags & AV_FRAME_FLAG_DROPPABLE) ||
                          picture->flags & AV_FRAME_FLAG_ABANDONED;
-    /* Of four runs of a random pass one is left alone and, seldom, one is refused. */
+    /* In a random pass one run in four is not interrupted, and a few runs are refused. */
     if (pass->policy == GATE_RANDOM && draw(pass) % 4)
         return run_interrupted(pass, avctx, run, arg);
     if (pass->policy == GATE_REFUSE || (pass->policy == GATE_RANDOM && draw(pass) % 4 == 0)) {
@@ -101,7 +101,7 @@ static int add_fingerprint(void *opaque, const AVFrame *frame)
         .abandoned = frame->flags & AV_FRAME_FLAG_ABANDONED,
         .damaged = frame->decode_error_flags || frame->flags & AV_FRAME_FLAG_CORRUPT,
     };
-    /* What an abandoned picture holds is undefined, so nothing may depend on it. */
+    /* The contents of an abandoned picture are undefined, so nothing may depend on them. */
     if (!print->abandoned) {
         av_murmur3_init(hash);
         hash_samples(frame, hash);
@@ -122,9 +122,9 @@ static int decode_packet(struct decode_pass *pass, AVCodecContext *avctx, AVPack
 }
 
 /*
- * As a player does it: a deadline round the packet, which is protected but for the gate. The
- * packet is decoded also when the deadline passes before the protection begins, or a reference
- * would be lost.
+ * Decodes as a player does: the packet has a deadline, and is protected except in the gate. If the
+ * deadline passes before the protected section begins, the packet is decoded anyway; otherwise a
+ * reference would be lost.
  */
 static int decode_packet_in_block(struct decode_pass *pass, AVCodecContext *avctx,
                                   AVPacket *packet, AVFrame *frame)

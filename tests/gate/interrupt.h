@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a gate's run is given: a deadline of its own inside a protected section. */
+/* Calls a gate's run with its own deadline inside a protected section. */
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
@@ -8,8 +8,8 @@
 #include <libavcodec/avcodec.h>
 
 /*
- * Returns what run(avctx, arg) returns, or AVERROR(ECANCELED) when it was left because limit_ns
- * had passed.
+ * Returns what run(avctx, arg) returns, or AVERROR(ECANCELED) if run was aborted because limit_ns had
+ * passed.
  */
 int interrupt_after(int64_t limit_ns, int (*run)(AVCodecContext *, void *),
                     AVCodecContext *avctx, void *arg);

@@ -3,7 +3,7 @@
 
 #include <check.h>
 
-enum { MOST_PASSES = 400 }; /* a machine on which so many do not do is broken */
+enum { MOST_PASSES = 400 }; /* if so many are not enough, the machine is broken */
 
 size_t count_droppable(const struct decode_pass *pass)
 {
@@ -54,7 +54,7 @@ void expect_same_but_abandoned(const struct decode_pass *undisturbed,
 int64_t interrupt_often(const struct coded_stream *stream, expectation *expect,
                         const struct decode_pass *undisturbed, uint64_t seed, int64_t wanted)
 {
-    /* A deadline is drawn up to the mean run, so most of them fall inside one. */
+    /* Deadlines are random, up to the mean length of a run, so most of them pass inside a run. */
     struct decode_pass whole = {.policy = GATE_OPEN};
     ck_assert_int_eq(pass_decode(&whole, stream), 0);
     ck_assert_int_gt(whole.run_count, 0);

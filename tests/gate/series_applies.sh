@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The series applies, without fuzz, to each accepted release of FFmpeg that lies on this machine.
+# The series of patches applies, without fuzz, to each accepted release of FFmpeg that is on this machine.
 set -eu
 root=$1
 cache=${DLEX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dlex}

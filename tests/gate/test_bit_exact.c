@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * An abandoned picture must not be seen in any other: whatever is refused or interrupted at
- * the gate, every picture that is decoded to its end equals the one of an undisturbed decode.
+ * An abandoned picture must not affect any other. If pictures are refused or interrupted at the gate,
+ * every picture that is decoded to its end is still the same as in an undisturbed decode.
  *
- * Not covered: field pictures (test_fields.c), codec threads (the gate is shut), and what it
- * costs (bench/decode).
+ * Not covered: field pictures (test_fields.c), codec threads (with them the gate is closed),
+ * and the cost of the gate (bench/decode).
  *
- * The clips come from media/make. Interrupted decodes use real timers, so which pictures are
- * hit differs from run to run; only what must hold whichever they are is asserted.
+ * media/make makes the clips. Interrupted decodes use real timers, so the interrupted pictures differ from
+ * run to run. The tests check only what must be true for all of them.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -21,15 +21,15 @@
 #include "suite.h"
 
 enum {
-    INTERRUPTIONS_PER_CLIP = 400, /* six clips of our own: 2,400 */
-    MOST_PACKETS = 400, /* of a clip: enough of the film */
+    INTERRUPTIONS_PER_CLIP = 400, /* the six clips of media/make: 2,400 */
+    MOST_PACKETS = 400, /* decoded of a clip; this is enough of the film */
     DAMAGED_INTERRUPTIONS_PER_CLIP = 50,
     EXIT_SKIPPED = 77,
 };
 
 static const char *const clip_names[] = {
     "progressive_cabac", "cavlc", "mbaff", "multislice", "bpyramid", "non_pyramid",
-    "the film", /* not made: the real trailer in DLEX_MEDIA */
+    "the film", /* the real trailer in DLEX_MEDIA, which media/make does not make */
 };
 enum { CLIP_COUNT = sizeof(clip_names) / sizeof(*clip_names) };
 
@@ -75,7 +75,7 @@ START_TEST(refused_pictures_still_come_out_in_order_and_the_others_are_exact)
 }
 END_TEST
 
-START_TEST(pictures_not_interrupted_are_exact)
+START_TEST(pictures_that_were_not_interrupted_are_exact)
 {
     const struct clip *clip = clip_or_null(_i);
     if (!clip)
@@ -88,7 +88,7 @@ START_TEST(pictures_not_interrupted_are_exact)
 }
 END_TEST
 
-/* Each fourth packet gets three wrong bytes, behind its first headers. */
+/* Each fourth packet gets three wrong bytes, after its first headers. */
 static int damage(struct coded_stream *damaged, const struct coded_stream *stream, uint64_t random)
 {
     *damaged = (struct coded_stream){.parameters = avcodec_parameters_alloc()};
@@ -109,8 +109,8 @@ static int damage(struct coded_stream *damaged, const struct coded_stream *strea
 }
 
 /*
- * No more than order: FFmpeg itself leaves coefficients behind when it gives a damaged picture
- * up, so later ones differ when that one was abandoned before the damage.
+ * Only the order and the references are compared. When FFmpeg gives up a damaged picture, it leaves
+ * coefficients behind, so later pictures differ if that picture was abandoned before the damage.
  */
 START_TEST(damaged_streams_keep_their_order_and_references)
 {
@@ -131,12 +131,12 @@ END_TEST
 
 START_TEST(at_least_2000_decodes_were_interrupted)
 {
-    if (clip_or_null(CLIP_COUNT - 2)) /* the made ones are there all or none */
+    if (clip_or_null(CLIP_COUNT - 2)) /* either all clips of media/make exist or none */
         ck_assert_int_ge(interrupted_total, 2000);
 }
 END_TEST
 
-/* As clip_path(). */
+/* Returns the path of the clip, as clip_path() does. */
 static int find_clip(char *path, size_t size, int index)
 {
     if (index < CLIP_COUNT - 1)
@@ -146,13 +146,13 @@ static int find_clip(char *path, size_t size, int index)
     return !folder || access(path, R_OK);
 }
 
-/* Returns 1 when the clip was loaded, 0 when this machine cannot have it, -1 on failure. */
+/* Returns 1 if the clip was loaded, 0 if it cannot be made on this machine, -1 on failure. */
 static int load_clip(struct clip *clip, int index)
 {
     char path[4096];
     const int missing = find_clip(path, sizeof(path), index);
     if (missing > 0)
-        printf("without %s: this machine lacks it, or what it is made from\n", clip_names[index]);
+        printf("without %s: neither the clip nor its source is on this machine\n", clip_names[index]);
     if (missing)
         return missing > 0 ? 0 : -1;
     if (stream_load(&clip->stream, path, MOST_PACKETS) < 0 ||
@@ -180,7 +180,7 @@ static TCase *gate_case(void)
     tcase_add_loop_test(tcase,
                         refused_pictures_still_come_out_in_order_and_the_others_are_exact, 0,
                         CLIP_COUNT);
-    tcase_add_loop_test(tcase, pictures_not_interrupted_are_exact, 0, CLIP_COUNT);
+    tcase_add_loop_test(tcase, pictures_that_were_not_interrupted_are_exact, 0, CLIP_COUNT);
     tcase_add_loop_test(tcase, damaged_streams_keep_their_order_and_references, 0,
                         CLIP_COUNT);
     tcase_add_test(tcase, at_least_2000_decodes_were_interrupted);
@@ -202,7 +202,7 @@ int main(void)
         loaded_count += loaded;
     }
     if (!loaded_count) {
-        printf("skipped: no clip can be had\n");
+        printf("skipped: no clip can be made here\n");
         return EXIT_SKIPPED;
     }
     const int exit_code = suite_run_case("bit-exact after abort", gate_case(), CK_NOFORK);

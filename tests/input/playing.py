@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of dlex-play's command line share: clips, runs, records.
+"""Holds what the tests of dlex-play's command line share: clips, runs, records.
 
-A test file is run as: python3 test_X.py DLEX_PLAY MEDIA_MAKE
+Run a test file as: python3 test_X.py DLEX_PLAY MEDIA_MAKE
 """
 import csv
 import json
@@ -21,7 +21,7 @@ TIME_LIMIT_S = 120
 
 
 def clip(name: str) -> str:
-    """The path of a made clip; the test is skipped, with the reason, where it cannot be made."""
+    """Returns the path of a made clip. If the clip cannot be made, skips the test with the reason."""
     made = subprocess.run([MAKE, name], capture_output=True, text=True, check=False)
     if made.returncode:
         raise unittest.SkipTest(f"no clip {name}: {made.stderr.strip().splitlines()[-1:]}")
@@ -67,7 +67,7 @@ class Case(unittest.TestCase):
             self.assertLessEqual(len(run.stderr.strip().splitlines()), 2, run.stderr)
 
     def record(self, name="record") -> tuple:
-        """run.json and the rows of frames.csv."""
+        """Returns the contents of run.json and the rows of frames.csv."""
         run = json.loads((self.dir / name / "run.json").read_text())
         with open(self.dir / name / "frames.csv", newline="", encoding="ascii") as file:
             rows = list(csv.DictReader(file))
@@ -77,12 +77,12 @@ class Case(unittest.TestCase):
 
 
 class KeysCase(Case):
-    """Keys come over a real terminal; what the player says there is in self.output."""
+    """A test case that sends keys through a real terminal. self.output has what the player prints there."""
 
     KEY_STEP_S = 0.7
 
     def press(self, keys: list, *arguments) -> int:
-        """Plays and presses each key in turn; a key that is a function is called instead. Returns the exit code."""
+        """Plays and presses each key in turn. An entry that is a function is called instead. Returns the exit code."""
         self.output = ""
         controller, terminal = pty.openpty()
         process = subprocess.Popen([PLAY, "--ao=null", "--vo=null", *map(str, arguments)], env=environment(),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Bad files and bad options: one clear sentence, the documented exit code, nothing left behind.
+"""Tests bad files and bad options: each gets one clear sentence and the documented exit code, and leaves nothing behind.
 
 Not covered: a display or a sound server that dies (tests/sinks).
 """
@@ -12,25 +12,25 @@ from playing import NULL, UNTIMED, Case, clip, main, play
 
 
 class BadFiles(Case):
-    def test_missing_file(self):
+    def test_missing_file_is_an_error(self):
         self.expect(play(*NULL, self.dir / "none.mp4"), 2, "none.mp4", "No such file or directory")
 
-    def test_empty_file(self):
+    def test_empty_file_is_an_error(self):
         path = self.dir / "empty.mp4"
         path.touch()
         self.expect(play(*NULL, path), 2, "empty.mp4")
 
-    def test_text_file(self):
+    def test_text_file_is_an_error(self):
         path = self.dir / "text.mp4"
         path.write_text("This is no film.\n" * 100)
-        self.expect(play(*NULL, path), 2, "text.mp4", "no media file")
+        self.expect(play(*NULL, path), 2, "text.mp4", "as a media file")
 
-    def test_directory(self):
+    def test_directory_is_an_error(self):
         self.expect(play(*NULL, self.dir), 2, str(self.dir))
 
-    def test_unreadable_file(self):
+    def test_unreadable_file_is_an_error(self):
         if os.geteuid() == 0:
-            self.skipTest("root reads everything")
+            self.skipTest("root may read every file")
         path = self.dir / "secret.mp4"
         path.touch(mode=0)
         self.expect(play(*NULL, path), 2, "Permission denied")
@@ -68,31 +68,31 @@ class BadFiles(Case):
 
 
 class BadOptions(Case):
-    def test_no_file(self):
+    def test_command_line_without_a_file_is_refused(self):
         self.expect(play(), 1, "no FILE given")
 
-    def test_unknown_option(self):
+    def test_unknown_option_is_refused(self):
         self.expect(play("--frobnicate", "x.mp4"), 1, "--frobnicate")
 
-    def test_unknown_values(self):
+    def test_unknown_option_values_are_refused(self):
         for option in ("--drop=often", "--deadline-rule=seed", "--ao=alsa", "--vo=x11"):
             with self.subTest(option):
                 self.expect(play(option, "x.mp4"), 1, option, "choose")
 
-    def test_no_times(self):
+    def test_invalid_times_are_refused(self):
         for option in ("--start=soon", "--length=-3", "--length=0", "--deadline-base=37bogus"):
             with self.subTest(option):
                 self.expect(play(option, "x.mp4"), 1, option)
 
-    def test_no_paths(self):
+    def test_empty_paths_are_refused(self):
         for option in ("--record=", "--framemd5="):
             with self.subTest(option):
                 self.expect(play(option, "x.mp4"), 1, option)
 
-    def test_no_gain(self):
+    def test_invalid_gain_is_refused(self):
         self.expect(play("--deadline-gain=nan", "x.mp4"), 1, "--deadline-gain=nan")
 
-    def test_unwritable_record_directory(self):
+    def test_unwritable_record_directory_is_refused(self):
         (self.dir / "file").touch()
         run = play(*NULL, f"--record={self.dir}/file/record", clip("progressive_cabac"))
         self.expect(run, 1, "cannot write a record")
@@ -104,35 +104,35 @@ class BadOptions(Case):
         self.expect(play(*arguments), 1, "holds a record already")
         self.assertEqual((self.dir / "record" / "frames.csv").read_bytes(), before)
 
-    def test_full_disk(self):
+    def test_full_disk_is_an_error(self):
         if not os.path.exists("/dev/full"):
-            self.skipTest("no /dev/full")
+            self.skipTest("/dev/full does not exist")
         run = play(*UNTIMED, "--framemd5=/dev/full", clip("progressive_cabac"))
         self.expect(run, 1, "No space left on device")
 
-    def test_no_display(self):
+    def test_missing_display_is_an_error(self):
         self.expect(play("--ao=null", "--quiet", "--vo=sdl", clip("progressive_cabac")), 1, "no display", "--vo=null")
 
-    def test_no_sound_server(self):
+    def test_missing_sound_server_is_an_error(self):
         with_no_server = {"PULSE_SERVER": f"unix:{self.dir}/none"}
         run = play("--ao=pulse", "--vo=null", "--quiet", clip("progressive_cabac"), extra=with_no_server)
         self.expect(run, 1, "cannot play sound", "--ao=null")
 
-    def test_a_bad_file_is_one_line(self):
+    def test_bad_file_is_reported_in_one_line(self):
         path = self.dir / "cut.mp4"
         path.write_bytes(Path(clip("progressive_cabac")).read_bytes()[:2000])
         run = play("--ao=null", "--vo=null", path)
         self.expect(run, 2, "cut.mp4")
         self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
 
-    def test_no_sound_server_with_auto_is_one_line(self):
+    def test_missing_sound_server_with_auto_is_reported_in_one_line(self):
         run = play("--vo=null", "--length=0.2", f"--record={self.dir}/record", clip("progressive_cabac"))
         self.assertEqual(run.returncode, 0)
         if self.record()[0]["audio_sink"] == "pulse":
             self.skipTest("this machine has a sound server")
         self.assertEqual(len([line for line in run.stderr.splitlines() if "no sound" in line]), 1, run.stderr)
 
-    def test_help_and_version(self):
+    def test_help_and_version_are_printed(self):
         self.assertIn("Exit status", play("--help").stdout)
         self.assertRegex(play("--version").stdout, r"^dlex-play \d+\.\d+\.\d+")
 

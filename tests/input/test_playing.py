@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Playing whole clips: every picture as the ffmpeg program decodes it, records, seeks, signals.
+"""Tests playing whole clips: every picture as the ffmpeg program decodes it, records, seeks, signals.
 
-Not covered: that times are kept, which is for the benchmarks; windows and sound servers (tests/sinks).
+Not covered: how exactly times are kept (the benchmarks); windows and sound servers (tests/sinks).
 """
 import os
 import shutil
@@ -17,7 +17,7 @@ HEADER = ("index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,
 
 
 def checksums(text: str) -> list:
-    """(PTS, MD5) of each line of a framemd5 file."""
+    """Returns (PTS, MD5) of each line of a framemd5 file."""
     rows = [[field.strip() for field in line.split(",")] for line in text.splitlines() if not line.startswith("#")]
     return [(row[2], row[5]) for row in rows]
 
@@ -36,7 +36,7 @@ def count(rows: list, verdict: str) -> int:
 
 
 class Pictures(Case):
-    def test_shown_pictures_are_those_of_the_ffmpeg_program(self):
+    def test_shown_pictures_equal_those_of_the_ffmpeg_program(self):
         for name in ("progressive_cabac", "cavlc", "mbaff", "multislice", "bpyramid", "non_pyramid", "mpegts_h264"):
             with self.subTest(name):
                 path = clip(name)
@@ -44,7 +44,7 @@ class Pictures(Case):
                 self.expect(play(*UNTIMED, "--drop=none", f"--framemd5={out}", path), 0)
                 self.assertEqual(checksums(out.read_text()), ffmpeg_checksums(path))
 
-    def test_pictures_shown_beside_aborted_ones_are_unharmed(self):
+    def test_pictures_shown_beside_aborted_ones_are_intact(self):
         for name in ("progressive_cabac", "mbaff", "bpyramid"):
             with self.subTest(name):
                 path = clip(name)
@@ -65,11 +65,11 @@ class Pictures(Case):
         _, rows = self.record()
         self.assertEqual({row["droppable"] for row in rows if row["verdict"] == "aborted"}, {"1"})
         self.assertEqual({row["verdict"] for row in rows if row["droppable"] == "0"}, {"shown"})
-        self.assertTrue(all(row["fired_ns"] for row in rows))  # also where a reference was decoded to its end
+        self.assertTrue(all(row["fired_ns"] for row in rows))  # even for reference pictures, which are decoded to the end
 
     def test_a_codec_without_a_gate_says_so_and_plays(self):
         run = play("--vo=null", "--untimed", clip("mpeg4_small"))
-        self.expect(run, 0, "cannot be abandoned in the middle")
+        self.expect(run, 0, "cannot be aborted in the middle")
 
 
 class Records(Case):
@@ -86,7 +86,7 @@ class Records(Case):
         self.assertEqual(run["totals"]["shown"], count(rows, "shown"))
         self.assertEqual(len(run["media"]["sha256"]), 64)
 
-    def test_a_segment_of_the_clip(self):
+    def test_start_and_length_select_a_segment_of_the_clip(self):
         self.expect(play(*UNTIMED, "--start=1", "--length=2", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
         run, rows = self.record()
         played = [int(row["pts_ns"]) / 1e9 - run["media"]["start_s"] for row in rows if row["verdict"] == "shown"]
@@ -94,7 +94,7 @@ class Records(Case):
         self.assertAlmostEqual(played[-1], 3 - 0.04, delta=0.001)
         self.assertEqual(len(played), 50)
 
-    def test_several_files_have_a_directory_each(self):
+    def test_each_of_several_files_has_its_own_directory(self):
         path = clip("progressive_cabac")
         self.expect(play(*UNTIMED, "--length=0.4", f"--record={self.dir}/record", path, path), 0)
         for number in ("1", "2"):
@@ -111,19 +111,19 @@ class Records(Case):
         self.assertEqual(count(rows, "shown"), run["totals"]["shown"])
         self.assertEqual(sorted(p.name for p in (self.dir / "record").iterdir()), ["frames.csv", "run.json"])
 
-    def test_timed_playing_keeps_skew_and_order(self):
+    def test_timed_playing_shows_pictures_in_order_and_never_early(self):
         self.expect(play(*NULL, "--drop=none", "--length=1", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
         _, rows = self.record()
         shown = [row for row in rows if row["verdict"] == "shown"]
         self.assertEqual(len(shown), 25)
         for row in shown:
-            self.assertGreaterEqual(int(row["skew_ns"]), 0)  # never before it is due
+            self.assertGreaterEqual(int(row["skew_ns"]), 0)  # no picture is early
         times = [int(row["shown_ns"]) for row in shown]
         self.assertEqual(times, sorted(times))
 
 
 class Lag(Case):
-    """The program is stopped for a while as a busy machine would, and the sound goes on."""
+    """Tests in which the program is stopped for a while, as on a busy machine, while the sound continues."""
 
     def stopped_for_a_while(self, *arguments) -> tuple:
         process = start(*NULL, f"--record={self.dir}/record", *arguments, clip("progressive_cabac"))
@@ -135,7 +135,7 @@ class Lag(Case):
         self.assertEqual(process.returncode, 0)
         return self.record()
 
-    def test_doing_nothing_drops_nothing(self):
+    def test_drop_none_drops_nothing(self):
         run, rows = self.stopped_for_a_while("--drop=none")
         self.assertEqual(run["totals"]["dropped"], 0)
         self.assertGreater(max(int(row["skew_ns"]) for row in rows), 400_000_000)
@@ -155,7 +155,7 @@ class Lag(Case):
             if row["verdict"] == "aborted":
                 self.assertGreaterEqual(int(row["fired_ns"]), int(row["deadline_ns"]))
                 self.assertLessEqual(int(row["fired_ns"]), int(row["decode_end_ns"]))
-        self.assertLess(int(rows[-1]["skew_ns"]), 100_000_000)  # and it caught up
+        self.assertLess(int(rows[-1]["skew_ns"]), 100_000_000)  # the player has caught up
 
 
 class OtherClips(Case):
@@ -193,13 +193,13 @@ class Keys(KeysCase):
         self.assertIn("the record could not be written", self.output)
         self.assertEqual(list((self.dir / "record" / "2").iterdir()), [])  # the second file was not played
 
-    def test_a_seek_goes_on_counting_rows(self):
+    def test_row_numbers_continue_after_a_seek(self):
         code = self.press([b"\x1b[D", b"q"], f"--record={self.dir}/record", clip("progressive_cabac"))
         self.assertEqual(code, 0)
         _, rows = self.record()
         self.assertEqual([int(row["index"]) for row in rows], list(range(len(rows))))
         times = [int(row["pts_ns"]) for row in rows if row["verdict"] == "shown"]
-        self.assertLess(min(b - a for a, b in zip(times, times[1:])), 0)  # it went back once
+        self.assertLess(min(b - a for a, b in zip(times, times[1:])), 0)  # the seek went back
 
     def test_a_pause_holds_the_picture(self):
         self.press([b" ", b" ", b"q"], f"--record={self.dir}/record", clip("progressive_cabac"))
@@ -207,7 +207,7 @@ class Keys(KeysCase):
         times = [int(row["shown_ns"]) for row in rows if row["verdict"] == "shown"]
         self.assertGreater(max(b - a for a, b in zip(times, times[1:])), 300_000_000)
         skews = [int(row["skew_ns"]) for row in rows if row["verdict"] == "shown"]
-        self.assertLess(sorted(skews)[len(skews) // 2], 300_000_000)  # and the clock stood too
+        self.assertLess(sorted(skews)[len(skews) // 2], 300_000_000)  # the clock was paused too
 
 
 class Display(Case):
@@ -231,7 +231,7 @@ class Display(Case):
         server.kill()
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, err)
-        self.assertIn("the display is gone", err)
+        self.assertIn("the display was lost", err)
         run, rows = self.record()
         self.assertEqual(run["ended"], "display lost")
         self.assertGreater(count(rows, "shown"), 0)

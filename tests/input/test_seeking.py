@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Going to other places in a file, time stamps that jump, and how playing begins and ends there.
+"""Tests seeks, time stamps that jump, and how playing begins and ends there.
 
-Not covered: seeks with a sound server (tests/sinks); the place that a seek finds in formats with an index is FFmpeg's.
+Not covered: seeks with a sound server (tests/sinks); the position that FFmpeg finds in formats with an index.
 """
 import os
 import shutil
@@ -23,19 +23,19 @@ def ffmpeg(*arguments):
 
 
 def slides(path: Path, count: int, seconds: int) -> Path:
-    """A film of pictures that stay long, all of them key frames."""
+    """Makes a film of `count` pictures that stay for `seconds` each. All of them are key frames."""
     ffmpeg("-f", "lavfi", "-i", f"testsrc=s=64x48:r=1/{seconds}", "-frames:v", count, "-c:v", "mpeg4", "-g", "1",
            "-video_track_timescale", "1000", path)
     return path
 
 
 def seconds_shown(run: dict, rows: list) -> list:
-    """Presentation times of the shown pictures, from the file's first one on, in the order of the record."""
+    """Returns the presentation times of the shown pictures, relative to the file's start, in the order of the record."""
     return [int(row["pts_ns"]) / 1e9 - run["media"]["start_s"] for row in rows if row["verdict"] == "shown"]
 
 
 class Jumps(Case):
-    """Time stamps that jump in mid-stream, as where recordings were put together."""
+    """Tests on time stamps that jump in the middle of a stream, as in joined recordings."""
 
     def part(self, offset_s: int) -> bytes:
         path = self.dir / f"{offset_s}.ts"
@@ -59,17 +59,17 @@ class Jumps(Case):
         self.assertEqual({row["verdict"] for row in rows}, {"shown"})
         self.assertEqual(len(rows), 25 * len(offsets_s))
         times = [int(row["shown_ns"]) for row in rows]
-        self.assertEqual(times, sorted(times))  # the rows are in the order of presentation, not of time stamps
+        self.assertEqual(times, sorted(times))  # the rows are in presentation order, not in the order of time stamps
         for row in rows:
-            self.assertLess(abs(int(row["skew_ns"])), 60_000_000_000)  # against the new time base
+            self.assertLess(abs(int(row["skew_ns"])), 60_000_000_000)  # the skew refers to the new time base
 
-    def test_forward_by_an_hour(self):
+    def test_all_pictures_are_shown_after_a_jump_forward_by_an_hour(self):
         self.all_shown(0, 3600)
 
-    def test_backward_by_an_hour(self):
+    def test_all_pictures_are_shown_after_a_jump_backward_by_an_hour(self):
         self.all_shown(3600, 0)
 
-    def test_sound_that_ends_at_the_jump_leads_nobody_any_more(self):
+    def test_sound_that_ends_at_the_jump_no_longer_drives_the_clock(self):
         for first, second in ((0, 3600), (3600, 0)):
             with self.subTest(second):
                 path = self.dir / f"{second}-joined.ts"
@@ -86,14 +86,14 @@ class Jumps(Case):
         self.assertNotIn("late", {row["verdict"] for row in rows[25:]})
         self.assertGreater(sum(row["verdict"] == "shown" for row in rows[25:]), 20)
 
-    def test_long_pictures_are_no_jump(self):
+    def test_long_pictures_do_not_count_as_a_jump(self):
         path = slides(self.dir / "slides.mkv", 3, 15)
         self.expect(play(*NULL, "--length=1", f"--record={self.dir}/record", path), 0)
         self.assertEqual(seconds_shown(*self.record()), [0])
 
 
 class Starts(Case):
-    def test_start_between_key_frames_of_a_transport_stream(self):
+    def test_playing_starts_exactly_between_key_frames_of_a_transport_stream(self):
         path = self.dir / "long.ts"
         ffmpeg("-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=16", "-c:v", "libx264", "-preset", "ultrafast", "-g", "250",
                "-sc_threshold", "0", path)
@@ -113,7 +113,7 @@ class Starts(Case):
         self.assertEqual(seconds_shown(run, rows), [600])
         self.assertLess(int([row for row in rows if row["verdict"] == "shown"][0]["skew_ns"]), 60_000_000_000)
 
-    def test_start_after_the_end_says_so(self):
+    def test_start_after_the_end_is_an_error(self):
         for name in ("progressive_cabac", "audio_only"):
             with self.subTest(name):
                 self.expect(play(*NULL, "--start=500", clip(name)), 2, "nothing to play from 500")
@@ -126,7 +126,7 @@ class Starts(Case):
                 whole = path.read_bytes()
                 path.write_bytes(whole[:whole.index(b"mdat") + 4])
                 run = play(*NULL, f"--record={self.dir}/record", path)
-                self.expect(run, 2, path.name, "nothing in it")
+                self.expect(run, 2, path.name, "nothing that can be played")
                 self.assertFalse((self.dir / "record" / "run.json").exists())
 
     def test_pictures_without_a_decoder_are_not_called_missing(self):
@@ -134,7 +134,7 @@ class Starts(Case):
         path = self.dir / "strange.mp4"
         path.write_bytes(data.replace(b"avc1", b"zzz1"))
         run = play(*UNTIMED, path)
-        self.expect(run, 2, "no decoder", "only its sound is left")
+        self.expect(run, 2, "no decoder", "only its sound can be played")
         self.assertNotIn("has no pictures", run.stderr)
 
 
@@ -153,7 +153,7 @@ class Keys(KeysCase):
         self.addCleanup(writer.join, 10)
         return path
 
-    def test_a_pipe_plays_on_where_a_seek_is_asked_for(self):
+    def test_pipe_continues_playing_after_a_requested_seek(self):
         path = self.pipe(Path(clip("mpegts_h264")).read_bytes())
         self.assertEqual(self.press([RIGHT, LEFT, b"q"], f"--record={self.dir}/record", path), 0)
         self.assertIn("cannot seek in this file", self.output)
@@ -161,12 +161,12 @@ class Keys(KeysCase):
         self.assertEqual(times, sorted(times))
         self.assertGreater(times[-1], 1)
 
-    def test_the_start_in_a_pipe_is_read_up_to(self):
+    def test_start_position_in_a_pipe_is_reached_by_reading(self):
         path = self.pipe(Path(clip("mpegts_h264")).read_bytes())
         self.expect(play(*UNTIMED, "--start=3", f"--record={self.dir}/record", path), 0)
         self.assertAlmostEqual(seconds_shown(*self.record())[0], 3, delta=0.05)
 
-    def test_a_stream_without_time_stamps_plays_on_too(self):
+    def test_stream_without_time_stamps_continues_playing_after_a_requested_seek(self):
         path = self.dir / "bare.h264"
         ffmpeg("-i", clip("video_only"), "-t", "2", "-c", "copy", path)
         self.assertEqual(self.press([RIGHT], f"--record={self.dir}/record", path), 0)
@@ -178,7 +178,7 @@ class Keys(KeysCase):
         self.assertAlmostEqual(times[0], 1, delta=0.001)
         self.assertAlmostEqual(len(times), len(rows) - 25, delta=1)
 
-    def test_a_seek_in_a_pause_shows_its_picture_and_stays(self):
+    def test_seek_during_a_pause_shows_one_picture_and_stays_paused(self):
         path = slides(self.dir / "slides.mp4", 60, 1)
         self.press([b" ", RIGHT, b"q"], f"--record={self.dir}/record", path)
         times = seconds_shown(*self.record())
@@ -186,7 +186,7 @@ class Keys(KeysCase):
         self.assertGreaterEqual(times[-1], 10)
         self.assertEqual(len([t for t in times if t >= 10]), 1)
 
-    def test_fast_arrows_add_up(self):
+    def test_fast_arrow_keys_add_up(self):
         path = slides(self.dir / "slides.mp4", 60, 1)
         self.press([RIGHT + RIGHT + RIGHT, b"q"], f"--record={self.dir}/record", path)
         self.assertGreaterEqual(seconds_shown(*self.record())[-1], 30)
@@ -209,7 +209,7 @@ class Keys(KeysCase):
         self.assertEqual(self.press([b"q"], f"--start={start_s}", f"--record={self.dir}/record", pipe), 0)
         run, rows = self.record()
         self.assertEqual(run["ended"], "quit")
-        self.assertLess(int(rows[-1]["pts_ns"]) / 1e9, start_s - 5)  # it was still on its way
+        self.assertLess(int(rows[-1]["pts_ns"]) / 1e9, start_s - 5)  # the player had not yet reached the start
 
 
 if __name__ == "__main__":

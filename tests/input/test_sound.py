@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sound that changes, pauses or ends in the middle, a sound server that dies, and files that cannot be read on.
+"""Tests sound that changes, pauses or ends in the middle, a sound server that dies, and reads that stall.
 
-Not covered: what is heard, as the ideal device keeps no samples (tests/sinks follows them to a server).
+Not covered: what is heard, because the ideal device keeps no samples (tests/sinks follows them to a server).
 """
 import os
 import shutil
@@ -27,7 +27,7 @@ def ffmpeg(*arguments):
 
 
 def span_s(rows: list, column: str) -> float:
-    """From the first to the last picture that was shown."""
+    """Returns the time from the first to the last shown picture, in the given column."""
     times = [int(row[column]) for row in rows if row["verdict"] == "shown"]
     return (times[-1] - times[0]) / 1e9
 
@@ -43,7 +43,7 @@ class Sound(Case):
         return self.record()[1]
 
     def expect_no_leap(self, rows: list):
-        """A clock that leaps shows pictures sooner than one after the other; a busy machine only shows them later."""
+        """Checks that the clock did not leap: then some pictures would be early. A busy machine only makes them late."""
         self.assertGreater(span_s(rows, "shown_ns"), span_s(rows, "pts_ns") - 0.3)
 
     def test_channels_and_rate_change_in_the_middle(self):
@@ -56,13 +56,13 @@ class Sound(Case):
         self.assertGreater(span_s(rows, "pts_ns"), 3.8)
         self.expect_no_leap(rows)
 
-    def test_the_clock_runs_through_a_hole_in_the_sound(self):
+    def test_clock_runs_on_through_a_gap_in_the_sound(self):
         path = self.make("hole.ts", "-t", 4, "-bsf:a", "noise=amount=0:drop='between(pts*tb,2.2,4.2)'")
         rows = self.played(path)
         self.assertGreater(span_s(rows, "pts_ns"), 3.8)
         self.expect_no_leap(rows)
 
-    def test_sound_that_begins_late_is_waited_for(self):
+    def test_player_waits_for_sound_that_begins_late(self):
         path = self.dir / "late.mkv"
         ffmpeg(*PICTURES, "-itsoffset", 12, *SOUND, "-t", 14, *CODECS, path)
         process = start(*NULL, f"--record={self.dir}/record", path)
@@ -73,8 +73,8 @@ class Sound(Case):
         self.assertLess(span_s(rows, "pts_ns"), 8)
         self.expect_no_leap(rows)
 
-    def test_pictures_go_on_after_sound_that_ends_early(self):
-        """The sound ends while more pictures follow than the queue holds (512 MB): they come through a pipe."""
+    def test_pictures_continue_after_sound_that_ends_early(self):
+        """After the end of the sound, more pictures follow than the queue holds (512 MB). They come through a pipe."""
         available = [line for line in Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemAvailable")]
         if int(available[0].split()[1]) < 1500000:
             self.skipTest("less than 1.5 GB of memory is free")
@@ -90,14 +90,14 @@ class Sound(Case):
         self.assertEqual({row["verdict"] for row in rows}, {"shown"})
         self.expect_no_leap(rows)
 
-    def test_a_server_that_dies_ends_sound_alone(self):
+    def test_dead_sound_server_ends_a_file_with_sound_only(self):
         code = '"$@" & sleep 2; kill -9 $DLEX_TEST_PULSE_PID; wait $!'
         run = subprocess.run([SUPPORT / "with-pulse", "bash", "-c", code, "-", PLAY, "--quiet", "--ao=pulse",
                               f"--record={self.dir}/record", self.sound_alone()], env=environment(),
                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
         if run.returncode == 77:
             self.skipTest(run.stdout.strip())
-        self.expect(run, 1, "the sound is gone", "playing ends here")
+        self.expect(run, 1, "the sound was lost", "playing ends here")
         self.assertEqual(self.record()[0]["ended"], "sound lost")
 
     def sound_alone(self) -> Path:
@@ -107,7 +107,7 @@ class Sound(Case):
 
 
 class Reading(Case):
-    """From a pipe whose writer stalls."""
+    """Tests on reading from a pipe whose writer stalls."""
 
     def start_on_pipe(self, *arguments) -> tuple:
         pipe = self.dir / "pipe"
@@ -133,13 +133,13 @@ class Reading(Case):
     def test_a_signal_ends_waiting_for_a_writer(self):
         process, _ = self.start_on_pipe()
         time.sleep(0.7)
-        self.assertIn("broken off", self.end_by_signal(process))
+        self.assertIn("reading was interrupted", self.end_by_signal(process))
 
     def test_a_signal_ends_waiting_for_the_streams(self):
         process, pipe = self.start_on_pipe()
         os.write(self.open_writer(pipe), Path(clip("mpegts_h264")).read_bytes()[:4000])
         time.sleep(0.7)
-        self.assertIn("broken off", self.end_by_signal(process))
+        self.assertIn("reading was interrupted", self.end_by_signal(process))
 
     def test_a_signal_ends_playing_that_waits_for_the_writer(self):
         film = self.dir / "film.ts"
@@ -166,7 +166,7 @@ class Reading(Case):
 
 
 class Keys(KeysCase):
-    def test_a_seek_goes_through_the_silence_before_late_sound(self):
+    def test_seek_works_in_the_silence_before_late_sound(self):
         path = self.dir / "late.mkv"
         ffmpeg(*PICTURES, "-itsoffset", 13, *SOUND, "-t", 14, *CODECS, path)
         self.assertEqual(self.press([b"\x1b[C", b"q"], f"--record={self.dir}/record", path), 0)
@@ -181,7 +181,7 @@ class Keys(KeysCase):
         pipe = self.dir / "pipe"
         os.mkfifo(pipe)
         data = film.read_bytes()
-        writer = os.open(pipe, os.O_RDWR)  # this needs no reader yet; a second reader that does not read is harmless
+        writer = os.open(pipe, os.O_RDWR)  # with O_RDWR it does not wait for a reader; we never read, so the player gets all
         self.addCleanup(os.close, writer)
         threading.Thread(target=os.write, args=(writer, data[:len(data) * 3 // 4]), daemon=True).start()
         self.assertEqual(self.press([b"n", b"q"], f"--record={self.dir}/record", pipe), 0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""media/make as its users meet it. The cheapest clips only: what the recipes promise is checked by
-media/make itself whenever a clip is made, which the tests that play the clips see to. And what a stamped
-clip carries, decoded by the ffmpeg program.
+"""Tests media/make as a command, with the cheapest clips, and decodes the stamps of a stamped clip with the ffmpeg program.
+
+Not covered: the other recipes. media/make itself checks each clip that it makes, and other tests make the other clips.
 
 Run as: python3 test_media.py MEDIA_MAKE
 """
@@ -31,7 +31,7 @@ def sha256(path):
 
 
 def files_in(folder):
-    """The names of what is there, but for the mark by which the folder is recognised."""
+    """Returns the names of the entries, without the mark by which `clean --cache` recognises the folder."""
     return sorted(entry.name for entry in folder.iterdir() if entry.name != ".made-by-dlex")
 
 
@@ -76,34 +76,34 @@ class Making(Case):
     def test_clip_is_the_same_wherever_it_is_made(self):
         self.assertEqual(sha256(self.clip()), sha256(self.clip(cache="elsewhere")))
 
-    def test_check_makes_nothing_and_misses_the_trailer(self):
+    def test_check_makes_nothing_and_reports_the_missing_trailer(self):
         self.expect_refusal(self.make("--check", "trailer_1080p_stamped"), 3, "the trailer is not here")
         self.expect_refusal(self.make("--check", "trailer_1080p"), 3, "the trailer is not here")
         checked = self.make("--check", CHEAP)
         self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""))
         self.assertFalse((self.dir / "cache").exists())
 
-    def test_second_time_nothing_is_made(self):
+    def test_existing_clip_is_not_made_again(self):
         path = self.clip()
         before = path.stat()
         again = self.make(CHEAP)
         self.assertEqual((again.stdout.strip(), again.stderr), (str(path), ""))
         self.assertEqual(path.stat().st_mtime_ns, before.st_mtime_ns)
 
-    def test_damaged_clip_is_made_anew(self):
+    def test_damaged_clip_is_made_again(self):
         path = self.clip()
         good = sha256(path)
         path.write_bytes(path.read_bytes()[:1000])
         self.assertEqual(sha256(self.clip()), good)
 
-    def test_nothing_but_clip_checksum_and_lock_is_left(self):
+    def test_only_clip_checksum_and_lock_are_left(self):
         path = self.clip()
         self.assertEqual(
             files_in(path.parent),
             sorted([path.name, path.with_suffix(".sha256").name, f"{CHEAP}.lock"]),
         )
 
-    def test_interrupted_making_leaves_nothing_half_made(self):
+    def test_interruption_leaves_no_half_made_clip(self):
         self.clip()
         process = self.start("progressive_cabac", cache="fresh")
         self.assertIn("making", process.stderr.readline())
@@ -113,8 +113,8 @@ class Making(Case):
         left = files_in(self.dir / "fresh" / "clips")
         self.assertEqual(left, ["progressive_cabac.lock"])
 
-    def test_two_at_once_give_one_clip(self):
-        self.clip()  # skips where there is no ffmpeg program
+    def test_two_processes_at_once_make_one_clip(self):
+        self.clip()  # skips the test if the ffmpeg program is missing
         both = [self.start(CHEAP, cache="fresh") for _ in range(2)]
         answers = [process.communicate() for process in both]
         self.assertEqual([process.returncode for process in both], [0, 0], answers)
@@ -123,30 +123,30 @@ class Making(Case):
 
 
 class Refusing(Case):
-    def test_unknown_clip_and_bad_options(self):
+    def test_unknown_clip_and_bad_options_are_refused(self):
         self.expect_refusal(self.make("no_such_clip"), 1, "no_such_clip", "--list")
         self.expect_refusal(self.make("--nonsense"), 1, "--nonsense")
-        self.expect_refusal(self.make(), 1, "no clip is named")
+        self.expect_refusal(self.make(), 1, "no clip is given")
 
-    def test_without_the_film_its_page_and_checksum_are_named(self):
+    def test_missing_film_is_reported_with_its_page_and_checksum(self):
         self.clip()
         self.expect_refusal(
             self.make("trailer_1080p"), 3, "peach.blender.org", "e6bda0563cc2c44b", "DLEX_MEDIA"
         )
 
-    def test_another_film_under_its_name_is_refused(self):
+    def test_different_film_with_the_same_name_is_refused(self):
         self.clip()
         (self.dir / "bbb_trailer_720p.mp4").write_text("not the film")
         self.expect_refusal(
-            self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the trailer"
+            self.make("trailer_1080p", DLEX_MEDIA=str(self.dir)), 2, "is not the expected trailer"
         )
 
-    def test_cache_that_cannot_be_written(self):
+    def test_unwritable_cache_is_refused(self):
         self.clip()
         (self.dir / "file").write_text("")
         self.expect_refusal(self.make(CHEAP, cache="file"), 2, "DLEX_CACHE")
 
-    def test_without_the_ffmpeg_program(self):
+    def test_missing_ffmpeg_program_is_reported(self):
         self.expect_refusal(
             self.make(CHEAP, PATH=str(self.dir)), 3, "install Debian's package ffmpeg"
         )
@@ -163,7 +163,7 @@ class Listing(Case):
 
 
 class Stamped(unittest.TestCase):
-    """From the user's own cache: it takes a while to make."""
+    """Tests on a stamped clip in the user's own cache, because it takes a while to make."""
 
     FRAMES, SECONDS, RATE_HZ = 200, 8, 48000
 
@@ -180,7 +180,7 @@ class Stamped(unittest.TestCase):
         return subprocess.run(command, capture_output=True, check=True).stdout
 
     def numbers(self, y):
-        """By the line of pixels y of each picture."""
+        """Yields the number of each picture, read from its line of pixels `y`."""
         width = 32 * 16
         lines = self.decoded("-map", "0:v", "-vf", f"format=gray,crop={width}:1:0:{y}", "-f", "rawvideo")
         for start in range(0, len(lines), width):
@@ -196,7 +196,7 @@ class Stamped(unittest.TestCase):
             self.assertEqual(list(self.numbers(y)), list(range(self.FRAMES)), f"line {y}")
 
     def test_tones_begin_at_their_time(self):
-        # async: a time stamp that is off becomes silence, or sound is left out.
+        # With async, a wrong time stamp becomes silence or a gap, so the tones would be at the wrong place.
         options = ["-map", "0:a", "-af", "aresample=async=1:first_pts=0", "-ac", "1", "-f", "s16le"]
         samples = array.array("h", self.decoded(*options))
         for quarter in range(4 * self.SECONDS):
@@ -212,7 +212,7 @@ class Stamped(unittest.TestCase):
 
 class Counting(unittest.TestCase):
     def test_slices_of_a_stream_are_counted(self):
-        # One parameter set (CABAC), a reference I picture of two slices, a droppable B picture.
+        # The stream has one parameter set (CABAC), a reference I picture of two slices, and a droppable B picture.
         parameters = bytes([0x68, 0b11100000])
         first, second = bytes([0x65, 0b10001000]), bytes([0x65, 0b01000010])
         droppable = bytes([0x01, 0b10101000])
@@ -226,7 +226,7 @@ class Counting(unittest.TestCase):
 
 
 def main():
-    """As unittest.main, but a run that made no clip says so to Meson."""
+    """Runs the tests like unittest.main. A run that could not make a clip is reported to Meson as skipped."""
     result = unittest.main(argv=sys.argv[:1], verbosity=2, exit=False).result
     if not result.wasSuccessful():
         return 1

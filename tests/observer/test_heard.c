@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tones found in sound that is computed here, and the clock they make. Not here: a real server. */
+/* Tones found in computed sound, and the clock made from them. Not here: a real sound server. */
 #include "burst.h"
 #include "heard_clock.h"
 
@@ -25,7 +25,7 @@ static void keep(void *opaque, const struct burst *burst)
     found[found_count++] = *burst;
 }
 
-/* The sound of a stamped clip, from position_s on. */
+/* Computes the sound of a stamped clip, from position_s on. */
 static float sample(double position_s)
 {
     const double into = fmod(position_s, 0.25);
@@ -76,7 +76,7 @@ START_TEST(holes_count_as_time)
 }
 END_TEST
 
-START_TEST(cut_tones_are_counted_only)
+START_TEST(cut_tones_are_only_counted)
 {
     begin();
     feed(0, 0.12);
@@ -89,7 +89,7 @@ START_TEST(cut_tones_are_counted_only)
 }
 END_TEST
 
-START_TEST(other_sounds_are_no_tones)
+START_TEST(other_sounds_are_not_tones)
 {
     begin();
     srand(1);
@@ -104,14 +104,14 @@ START_TEST(other_sounds_are_no_tones)
 }
 END_TEST
 
-/* A recording that began at 1000 s, and a report each eighth of a second. */
+/* Makes the clock of a recording that began at 1000 s, with a report each eighth of a second. */
 static struct heard_report reports[ROOM];
 
 static struct heard_clock clock_of(const struct burst *burst, size_t count)
 {
     for (int i = 0; i < ROOM; i++)
         reports[i] = (struct heard_report){.time_ns = 1000000 * MS + i * 125 * MS, .frame = i * 0.125 * RATE};
-    reports[19].frame -= 500; /* two that are wrong */
+    reports[19].frame -= 500; /* two reports that are wrong */
     reports[20].frame += 500;
     struct heard_clock heard;
     ck_assert_int_eq(heard_clock_make(&heard, burst, count, reports, ROOM, RATE, 0, 0), 0);
@@ -123,11 +123,11 @@ static struct burst tone_at(double time_s, int tone)
     return (struct burst){.begin_frame = time_s * RATE, .tone = tone};
 }
 
-START_TEST(position_runs_with_the_tones)
+START_TEST(position_follows_the_tones)
 {
     const struct burst burst[] = {tone_at(2.1, 0), tone_at(2.35, 1), tone_at(2.6, 2), tone_at(2.85, 3)};
     struct heard_clock heard = clock_of(burst, 4);
-    const int64_t begin_ns = 1000000 * MS + 2000 * MS; /* of the sound */
+    const int64_t begin_ns = 1000000 * MS + 2000 * MS; /* when the sound begins */
     for (int64_t at_ms = -500; at_ms < 1500; at_ms += 10)
         ck_assert_int_le(llabs(heard_clock_position_ns(&heard, begin_ns + at_ms * MS) - at_ms * MS), 1000);
     ck_assert_int_eq(heard.breaks, 0);
@@ -145,7 +145,7 @@ START_TEST(pause_of_the_sound_is_a_break)
 }
 END_TEST
 
-START_TEST(tones_that_come_again_are_later_ones)
+START_TEST(repeated_tones_belong_to_later_quarters)
 {
     struct burst burst[90];
     for (int i = 0; i < 90; i++)
@@ -157,7 +157,7 @@ START_TEST(tones_that_come_again_are_later_ones)
 }
 END_TEST
 
-START_TEST(without_sound_nothing_is_known)
+START_TEST(without_sound_no_position_is_known)
 {
     struct heard_clock heard = clock_of(NULL, 0);
     ck_assert(heard_clock_position_ns(&heard, 1000000 * MS) == FIELD_EMPTY);
@@ -174,12 +174,12 @@ int main(void)
     const TTest *const tests[] = {
         every_tone_is_found_where_it_begins,
         holes_count_as_time,
-        cut_tones_are_counted_only,
-        other_sounds_are_no_tones,
-        position_runs_with_the_tones,
+        cut_tones_are_only_counted,
+        other_sounds_are_not_tones,
+        position_follows_the_tones,
         pause_of_the_sound_is_a_break,
-        tones_that_come_again_are_later_ones,
-        without_sound_nothing_is_known,
+        repeated_tones_belong_to_later_quarters,
+        without_sound_no_position_is_known,
         NULL,
     };
     return suite_run("heard", 60, tests);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench observe-check from the command line, once. Not here: how large the differences are."""
+"""Tests the command dlex-bench observe-check with one run. Not covered: how large the differences are."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ class Checking(Folder):
         command = [PYTHON, "-m", "dlex_bench", "observe-check", f"--out={self.folder}/out", *options]
         return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
-    def test_both_records_are_compared(self):
+    def test_observe_check_compares_both_records(self):
         run = self.check("--reps=1")
         if "is not installed" in run.stderr or "could not be made" in run.stderr:
             self.skipTest(run.stderr.strip())

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-bench-observe on a real Xvfb and a real PulseAudio daemon, beside our player and beside what can go wrong.
+"""Tests dlex-bench-observe on a real Xvfb and a real PulseAudio daemon, with our player, and the faults that it can meet.
 
-Not covered: other players (test_bench_players), how far times differ (`./dlex bench observe-check`: a busy machine
-delays everybody). Where this machine can stop a program at any moment, only what follows from the records is asserted.
+A busy machine can stop a program at any moment. So the tests assert only what follows from the records.
+Not covered: other players (test_bench_players); how far times differ (`./dlex bench observe-check`), because a busy
+machine delays all programs.
 
 Run as: python3 test_observer.py DLEX_BENCH_OBSERVE DLEX_PLAY DLEX_QOE MEDIA_MAKE [CLASS ...]
 """
@@ -59,7 +60,7 @@ class Case(unittest.TestCase):
         return [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value is not None]
 
     def start(self, preexec_fn=None, **changes):
-        """An observer that watches."""
+        """Starts an observer, and returns it when it watches."""
         observer = subprocess.Popen(
             [OBSERVE, *self.options(**changes)],
             env=self.stage.environment,
@@ -114,7 +115,7 @@ class Case(unittest.TestCase):
 
 
 class Playing(Case):
-    """One run, looked at from several sides: playing takes its time."""
+    """One run with many checks, because playing takes long."""
 
     def setUp(self):
         super().setUp()
@@ -122,7 +123,7 @@ class Playing(Case):
             self.play_observed()
             if self.certain():
                 return
-        self.skipTest("other programs kept the observer from looking for longer than any picture stood")
+        self.skipTest("other programs stopped the observer for longer than any picture was on the screen")
 
     def play_observed(self):
         for record in ("own", "seen"):
@@ -134,12 +135,12 @@ class Playing(Case):
     def certain(self):
         return certain_to_be_seen(self.dir / "own", longest_blink_ns(self.dir / "seen"))
 
-    def test_its_record_agrees_with_the_players(self):
+    def test_observers_record_agrees_with_the_players_record(self):
         own, seen = self.dir / "own", self.dir / "seen"
         differ = differences(own, seen)
         self.assertEqual(differ.only_outside, ())
         self.assertEqual(self.certain() & set(differ.only_inside), set())
-        # A picture is on the screen before presenting it has returned, but for the time between two looks.
+        # A picture is on the screen before the call that presents it returns. The observer sees it at its next look.
         self.assertLessEqual(max(differ.shown_ms) * 1e6, longest_blink_ns(seen))
         self.assert_same_sound(differ)
         self.assert_rows_are_sound()
@@ -152,7 +153,7 @@ class Playing(Case):
         self.assertEqual(seconds, sorted(set(seconds)))
         for second in seconds:
             self.assertAlmostEqual(second % 0.25, 0.1)
-        if not sound["breaks"]:  # where the sound stumbled, the player's clock is the less exact of the two
+        if not sound["breaks"]:  # after breaks in the sound, the player's clock is less exact than the observer
             self.assertLess(abs(statistics.median(differ.skew_ms)), 50)
 
     def assert_rows_are_sound(self):
@@ -179,81 +180,81 @@ class Playing(Case):
 
 
 class Refusing(Case):
-    def test_bad_options(self):
+    def test_bad_options_are_refused(self):
         self.refused(1, "needed", screen=None)
         self.refused(1, "--size=12", size="12")
         self.refused(1, "--rate=0", rate="0")
         self.refused(1, "--cpu=1e9", cpu="1e9")
 
-    def test_what_is_no_screen_or_no_clip(self):
+    def test_file_that_is_not_a_screen_or_not_a_clip_is_refused(self):
         self.refused(1, "No such file", "Xvfb", screen=self.dir / "none")
         (self.dir / "short").write_text("x")
         self.refused(1, "Xvfb", screen=self.dir / "short")
         (self.dir / "zeros").write_bytes(bytes(4096))
-        self.refused(1, "no XWD file", screen=self.dir / "zeros")
+        self.refused(1, "not an XWD file", screen=self.dir / "zeros")
         self.refused(1, "No such file", media=self.dir / "none")
         self.refused(1, "--frame-ns", frame_ns="20000000")
         self.refused(1, "smaller than the picture", size="1920x1080")
         self.refused(1, "no pictures", media=clip("audio_only"))
 
-    def test_a_header_that_does_not_fit_its_file(self):
+    def test_screen_header_that_does_not_fit_its_file_is_refused(self):
         whole = Path(self.stage.display.screen_file).read_bytes()
         (self.dir / "cut").write_bytes(whole[:5000])
         self.refused(1, "does not fit", screen=self.dir / "cut")
 
-    def test_a_source_that_is_not_there(self):
+    def test_missing_sound_source_is_refused(self):
         self.refused(1, "no_such_source", sound="no_such_source")
 
     def test_a_record_is_not_overwritten(self):
         (self.dir / "seen").mkdir()
         (self.dir / "seen/run.json").write_text("{}")
-        self.refused(1, "holds one already")
+        self.refused(1, "a record is already there")
 
-    def test_nothing_with_a_stamp_on_the_screen(self):
+    def test_screen_without_a_stamped_picture_is_an_error(self):
         self.end(self.start(), 2, "no stamped picture")
 
 
 class Dying(Case):
-    def test_x_server_ends(self):
+    def test_end_of_the_x_server_is_an_error(self):
         observer = self.start()
         self.stage.display.process.terminate()
         self.ended(observer, 2, "X server")
 
-    def test_screen_is_cut_while_it_is_read(self):
+    def test_screen_file_truncated_while_it_is_read_is_an_error(self):
         screen = self.dir / "screen"
         shutil.copyfile(self.stage.display.screen_file, screen)
         observer = self.start(screen=screen)
         os.truncate(screen, 0)
         self.ended(observer, 2, "X server")
 
-    def test_sound_server_is_killed(self):
+    def test_killed_sound_server_is_an_error(self):
         observer = self.start()
         self.stage.sound.process.kill()
-        self.ended(observer, 2, "PulseAudio went away")
+        self.ended(observer, 2, "the connection to PulseAudio was lost")
 
-    def test_it_is_interrupted_before_anything_was_shown(self):
+    def test_interruption_before_any_picture_is_an_error(self):
         observer = self.start()
         observer.send_signal(signal.SIGINT)
         self.ended(observer, 2, "no stamped picture")
 
 
 class Writing(Case):
-    def test_folder_that_vanished(self):
+    def test_vanished_folder_is_an_error(self):
         observer = self.start(sound=None)
         self.show_pictures()
         shutil.rmtree(self.dir / "seen")
         self.end(observer, 1, "cannot write the record")
 
-    def test_no_room_for_the_record(self):
+    def test_full_disk_leaves_no_record(self):
         def take_room():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails in place of it, as on a full disk
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # without the signal, writing fails, as on a full disk
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
         observer = self.start(take_room, sound=None)
         self.show_pictures()
         self.end(observer, 1, "cannot write the record", "nothing was left there")
 
-    def test_without_sound_nothing_is_known_of_it(self):
+    def test_without_sound_the_record_has_no_skew(self):
         observer = self.start(sound=None)
         self.show_pictures()
         self.end(observer)
@@ -266,7 +267,7 @@ class Writing(Case):
 
 
 def main():
-    """As unittest.main, but a run that skipped everything says so to Meson."""
+    """Runs the tests like unittest.main. A run that skipped every test is reported to Meson as skipped."""
     result = unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2, exit=False).result
     if not result.wasSuccessful():
         return 1

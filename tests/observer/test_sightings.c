@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stamps read from pixels that are painted here, and what changes of the screen mean. Not here: real screens. */
+/* Stamps read from painted pixels, and the meaning of changes of the screen. Not here: real screens. */
 #include "sightings.h"
 #include "stamp.h"
+#include "xwd_screen.h"
 
 #include "frame_record.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "suite.h"
 
@@ -40,7 +43,7 @@ START_TEST(each_number_is_read_back)
 }
 END_TEST
 
-START_TEST(what_is_no_stamp_has_no_number)
+START_TEST(pixels_that_are_not_a_stamp_have_no_number)
 {
     paint(5);
     paint_block(0, BLACK);
@@ -116,7 +119,7 @@ START_TEST(picture_that_stays_unfinished_is_torn_and_the_one_below_is_not)
 }
 END_TEST
 
-START_TEST(time_in_which_nobody_looked_tears_nothing)
+START_TEST(time_without_a_look_does_not_make_a_picture_torn)
 {
     static const struct screen_change change[] = {{100, 0, 0, 139}, {140, 1, 0, 141}, {175, 1, 1, 179}};
     struct sightings seen = look_at(change, 3, PICTURES);
@@ -177,7 +180,7 @@ START_TEST(picture_that_comes_back_keeps_its_first_time)
 }
 END_TEST
 
-START_TEST(numbers_beyond_the_clip_count_for_nothing)
+START_TEST(numbers_beyond_the_clip_are_ignored)
 {
     static const struct screen_change change[] = {
         {100, 0, 0, 139}, {140, PICTURES, PICTURES, 149}, {150, 1, 1, 160},
@@ -189,7 +192,7 @@ START_TEST(numbers_beyond_the_clip_count_for_nothing)
 }
 END_TEST
 
-START_TEST(numbers_that_begin_anew_go_on_in_a_long_clip)
+START_TEST(numbers_that_start_again_continue_the_count_in_a_long_clip)
 {
     enum { LONG = 3 * STAMP_NUMBERS };
     struct screen_change *const change = calloc(LONG, sizeof *change);
@@ -204,7 +207,8 @@ START_TEST(numbers_that_begin_anew_go_on_in_a_long_clip)
 }
 END_TEST
 
-/* At 25 pictures a second the numbers begin anew each 164 s, and beyond half of that the clip's begin is nearer. */
+/* At 25 pictures a second the numbers start again every 164 s. From the second half of that time on, the next start is
+ * nearer than the last one. */
 START_TEST(playing_may_begin_anywhere_in_a_long_clip)
 {
     static const int first[] = {STAMP_NUMBERS / 2 + 1, STAMP_NUMBERS - 1, 2 * STAMP_NUMBERS + 3000};
@@ -230,23 +234,41 @@ START_TEST(player_that_begins_early_has_not_gone_back)
 }
 END_TEST
 
+static int next_descriptor(void)
+{
+    const int fd = open("/dev/null", O_RDONLY);
+    close(fd);
+    return fd;
+}
+
+START_TEST(screen_file_that_is_refused_is_closed)
+{
+    char why[256];
+    struct xwd_screen screen;
+    const int next = next_descriptor();
+    ck_assert_int_lt(xwd_screen_open(&screen, "/dev/null", why, sizeof why), 0);
+    ck_assert_int_eq(next_descriptor(), next);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         each_number_is_read_back,
-        what_is_no_stamp_has_no_number,
+        pixels_that_are_not_a_stamp_have_no_number,
         picture_is_shown_when_it_stands_whole,
         picture_is_not_torn_while_it_is_drawn,
         picture_that_stays_unfinished_is_torn_and_the_one_below_is_not,
-        time_in_which_nobody_looked_tears_nothing,
+        time_without_a_look_does_not_make_a_picture_torn,
         picture_of_which_only_a_part_came_is_not_shown,
         first_picture_does_not_stand_before_it_was_seen_whole,
         pictures_that_are_not_to_be_played_are_not_torn,
         picture_that_comes_back_keeps_its_first_time,
-        numbers_beyond_the_clip_count_for_nothing,
-        numbers_that_begin_anew_go_on_in_a_long_clip,
+        numbers_beyond_the_clip_are_ignored,
+        numbers_that_start_again_continue_the_count_in_a_long_clip,
         playing_may_begin_anywhere_in_a_long_clip,
         player_that_begins_early_has_not_gone_back,
+        screen_file_that_is_refused_is_closed,
         NULL,
     };
     return suite_run("sightings", SUITE_TIMEOUT_DEFAULT, tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which packets and pictures belong to the part that is played, with time stamps made up. Not covered: what real containers
- * say of time (tests/input/test_seeking.py).
+ * Which packets and pictures belong to the part that is played, with invented time stamps. Not covered: time stamps of
+ * real containers (tests/input/test_seeking.py).
  */
 #include "pace.h"
 
@@ -29,7 +29,7 @@ static struct packet_place feed(struct feed_pace *pace, int64_t pts_ns, bool key
     return feed_pace_packet(pace, &packet);
 }
 
-START_TEST(packets_before_the_first_key_frame_of_a_pre_roll_are_passed_over)
+START_TEST(packets_before_the_first_key_frame_of_a_pre_roll_are_skipped)
 {
     struct feed_pace pace = feed_of(&from_2_to_4_s, false);
     ck_assert(feed(&pace, 1 * S, false).undecodable);
@@ -41,7 +41,7 @@ START_TEST(packets_before_the_first_key_frame_of_a_pre_roll_are_passed_over)
 }
 END_TEST
 
-START_TEST(from_the_top_nothing_is_pre_roll)
+START_TEST(playing_from_the_beginning_has_no_pre_roll)
 {
     struct feed_pace pace = feed_of(&whole, false);
     ck_assert(!feed(&pace, -1 * S, false).unwanted);
@@ -68,9 +68,9 @@ START_TEST(time_stamps_that_go_far_back_begin_a_segment)
 {
     struct feed_pace pace = feed_of(&from_2_to_4_s, false);
     feed(&pace, 3600 * S, true);
-    ck_assert_int_eq(feed(&pace, 3590 * S + 40 * MS, false).segment, 1); /* by 10 s only */
+    ck_assert_int_eq(feed(&pace, 3590 * S + 40 * MS, false).segment, 1); /* back by only 10 s */
     ck_assert_int_eq(feed(&pace, 0, false).segment, 2);
-    ck_assert(!feed(&pace, 40 * MS, false).unwanted); /* behind a jump nothing is known to lie before the part */
+    ck_assert(!feed(&pace, 40 * MS, false).unwanted); /* after a jump it is unknown what lies before the part */
 }
 END_TEST
 
@@ -78,7 +78,7 @@ START_TEST(time_stamps_that_go_far_ahead_begin_a_segment_where_the_format_may_ju
 {
     struct feed_pace stays = feed_of(&whole, false);
     feed(&stays, 0, true);
-    ck_assert_int_eq(feed(&stays, 60 * S, true).segment, 1); /* a picture just lasts */
+    ck_assert_int_eq(feed(&stays, 60 * S, true).segment, 1); /* one picture is shown for a long time */
     struct feed_pace jumps = feed_of(&whole, true);
     feed(&jumps, 0, true);
     ck_assert_int_eq(feed(&jumps, 60 * S, true).segment, 2);
@@ -92,10 +92,10 @@ static struct show_pace show_of(const struct part *part)
     return pace;
 }
 
-START_TEST(a_picture_without_a_time_stamp_follows_on)
+START_TEST(a_picture_without_a_time_stamp_follows_the_one_before)
 {
     struct show_pace pace = show_of(&whole);
-    ck_assert_int_eq(show_pace_picture(&pace, 1, NS_UNKNOWN, 0).pts_ns, 7 * S); /* where reading began */
+    ck_assert_int_eq(show_pace_picture(&pace, 1, NS_UNKNOWN, 0).pts_ns, 7 * S); /* the position where reading began */
     ck_assert_int_eq(show_pace_picture(&pace, 1, NS_UNKNOWN, 20 * MS).pts_ns, 7 * S + 40 * MS);
     ck_assert_int_eq(show_pace_picture(&pace, 1, NS_UNKNOWN, 0).pts_ns, 7 * S + 60 * MS);
 }
@@ -121,18 +121,18 @@ START_TEST(a_long_picture_that_began_before_the_part_is_due_at_its_start)
 }
 END_TEST
 
-START_TEST(a_jump_is_told_against_what_was_expected)
+START_TEST(a_jump_is_measured_from_the_expected_time)
 {
     struct show_pace pace = show_of(&from_2_to_4_s);
     show_pace_picture(&pace, 1, 3 * S, 0);
     const struct picture_place place = show_pace_picture(&pace, 2, 100 * MS, 0);
-    ck_assert(place.jumped && !place.unwanted); /* the part's start means nothing behind it */
+    ck_assert(place.jumped && !place.unwanted); /* after the jump the part's start has no meaning */
     ck_assert_int_eq(place.jump_ns, 100 * MS - (3 * S + 40 * MS));
     ck_assert(!show_pace_picture(&pace, 2, 140 * MS, 0).jumped);
 }
 END_TEST
 
-START_TEST(a_jump_before_the_first_picture_is_against_nothing)
+START_TEST(a_jump_before_the_first_picture_has_unknown_length)
 {
     struct show_pace pace = show_of(&whole);
     const struct picture_place place = show_pace_picture(&pace, 2, 100 * S, 0);
@@ -141,34 +141,34 @@ START_TEST(a_jump_before_the_first_picture_is_against_nothing)
 }
 END_TEST
 
-START_TEST(what_is_presented_next_may_have_been_held_back)
+START_TEST(the_next_picture_to_present_may_have_been_held_back)
 {
     struct show_pace pace = show_of(&whole);
     ck_assert_int_eq(show_pace_next_ns(&pace, 1, NS_UNKNOWN), NS_UNKNOWN);
     ck_assert_int_eq(show_pace_next_ns(&pace, 1, 120 * MS), 120 * MS);
     show_pace_picture(&pace, 1, 0, 0);
-    ck_assert_int_eq(show_pace_next_ns(&pace, 1, 120 * MS), 40 * MS); /* a reference that is decoded ahead */
+    ck_assert_int_eq(show_pace_next_ns(&pace, 1, 120 * MS), 40 * MS); /* a reference picture that is decoded early */
     ck_assert_int_eq(show_pace_next_ns(&pace, 1, 20 * MS), 20 * MS);
     ck_assert_int_eq(show_pace_next_ns(&pace, 1, NS_UNKNOWN), 40 * MS);
-    ck_assert_int_eq(show_pace_next_ns(&pace, 2, 3600 * S), 40 * MS); /* behind a jump */
+    ck_assert_int_eq(show_pace_next_ns(&pace, 2, 3600 * S), 40 * MS); /* after a jump */
 }
 END_TEST
 
 int main(void)
 {
     const TTest *const tests[] = {
-        packets_before_the_first_key_frame_of_a_pre_roll_are_passed_over,
-        from_the_top_nothing_is_pre_roll,
+        packets_before_the_first_key_frame_of_a_pre_roll_are_skipped,
+        playing_from_the_beginning_has_no_pre_roll,
         a_packet_without_a_time_stamp_is_wanted,
         a_seek_begins_a_segment,
         time_stamps_that_go_far_back_begin_a_segment,
         time_stamps_that_go_far_ahead_begin_a_segment_where_the_format_may_jump,
-        a_picture_without_a_time_stamp_follows_on,
+        a_picture_without_a_time_stamp_follows_the_one_before,
         pictures_outside_the_part_are_unwanted,
         a_long_picture_that_began_before_the_part_is_due_at_its_start,
-        a_jump_is_told_against_what_was_expected,
-        a_jump_before_the_first_picture_is_against_nothing,
-        what_is_presented_next_may_have_been_held_back,
+        a_jump_is_measured_from_the_expected_time,
+        a_jump_before_the_first_picture_has_unknown_length,
+        the_next_picture_to_present_may_have_been_held_back,
         NULL,
     };
     return suite_run("pace", SUITE_TIMEOUT_DEFAULT, tests);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-play --sched and --cpu, as the kernel tells them: main under the policy on its CPU, all others elsewhere.
+"""Tests dlex-play --sched and --cpu as the kernel reports them.
 
-Not covered: how well it plays then, which is measured and not tested.
+The main thread is under the policy on its CPU, and all other threads are on other CPUs. Not covered: how well the player
+plays then, which is measured and not tested.
 """
 
 import contextlib
@@ -36,14 +37,14 @@ LIMIT_S = 60
 
 def require(kind):
     if kind not in allowed_kinds():
-        raise unittest.SkipTest(f"the policy {kind} cannot be had here: it takes root, and control groups that can be written")
+        raise unittest.SkipTest(f"the policy {kind} is not available here: it needs root and writable control groups")
     if len(GIVEN) < 2:
-        raise unittest.SkipTest("there is one CPU only")
+        raise unittest.SkipTest("there is only one CPU")
 
 
 @contextlib.contextmanager
 def domain_for(sched):
-    """The CPU by itself where the policy takes that; while no batch has one."""
+    """Gives the CPU its own domain if the policy needs that. Waits while a batch has one."""
     with contextlib.ExitStack() as stack:
         domain = None
         if sched.startswith("deadline"):
@@ -53,7 +54,7 @@ def domain_for(sched):
 
 
 def placed(pid):
-    """The policy and CPUs of main and of the other threads, or None while there are no others."""
+    """Returns policy and CPUs of the main thread and of the other threads, or None while there are no other threads."""
     try:
         told = {tid: (str(policy_of(tid)), os.sched_getaffinity(tid)) for tid in threads_of(pid)}
     except OSError:
@@ -64,7 +65,7 @@ def placed(pid):
 
 class Placement(Case):
     def await_placed(self, pid, sched, least_others=1):
-        """Until main is where it should be, with so many others; then the others are, too."""
+        """Waits until the main thread is in its place beside enough other threads. Checks the places of the others too."""
         limit = time.monotonic() + LIMIT_S
         found = None
         while time.monotonic() < limit:
@@ -97,13 +98,13 @@ class Placement(Case):
                 self.assertEqual(told["threads"][0]["roles"], "decode, present")
                 self.assertFalse([it for it in told["threads"][1:] if it["roles"] not in ("", "feed")])
 
-    def test_checksum_is_computed_outside_of_the_policy(self):
+    def test_checksum_is_computed_outside_the_policy(self):
         require("fifo")
         large = self.dir / "large.mp4"
         large.write_bytes(Path(clip("cavlc")).read_bytes())
         with large.open("r+b") as file:
             file.seek(0, os.SEEK_END)
-            file.write((1 << 30).to_bytes(4, "big") + b"free")  # of no content, and nothing of it is on the disk
+            file.write((1 << 30).to_bytes(4, "big") + b"free")  # an empty box, which takes no room on the disk
             file.truncate(file.tell() - 8 + (1 << 30))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         process = subprocess.Popen([PLAY, *UNTIMED, "--sched=fifo:5", f"--cpu={CPU}", f"--record={self.dir / 'record'}", large],
@@ -123,7 +124,7 @@ class Placement(Case):
         self.assertLess(run["process_cpu_ns"], used_ns / 2)
         self.assertLessEqual(run["held_cpu_ns"], run["process_cpu_ns"])
 
-    def test_window_and_sound_have_threads_elsewhere(self):
+    def test_threads_of_window_and_sound_run_on_other_cpus(self):
         file = clip("progressive_cabac")
         for sched in ("fifo:5", "deadline:20/40"):
             with self.subTest(sched):
@@ -142,7 +143,7 @@ class Placement(Case):
         limit = time.monotonic() + LIMIT_S
         while time.monotonic() < limit:
             if process.poll() == 77:
-                self.skipTest("there is no X server or no PulseAudio here")
+                self.skipTest("no X server or no PulseAudio daemon can run here")
             for exe in glob.glob("/proc/[0-9]*/exe"):
                 with contextlib.suppress(OSError):
                     below = Path(exe).parent.joinpath("stat").read_text().rsplit(")", 1)[1].split()
@@ -157,7 +158,7 @@ class Placement(Case):
             pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
         return pid == ancestor
 
-    def test_threads_that_a_seek_starts_are_elsewhere_too(self):
+    def test_threads_started_by_a_seek_run_on_other_cpus(self):
         file = clip("trailer_1080p") if os.environ.get("DLEX_MEDIA") else clip("hard_1080p")
         for sched in ("fifo:5", "deadline:20/40"):
             with self.subTest(sched):
@@ -183,30 +184,30 @@ class Placement(Case):
                         process.terminate()
 
     def await_elsewhere(self, pid):
-        """What main starts begins on main's CPU and is moved at once."""
+        """Waits until all other threads are on other CPUs. A new thread begins on the main thread's CPU and is moved."""
         limit = time.monotonic() + LIMIT_S
         while time.monotonic() < limit:
             found = placed(pid)
             if found and all(policy == "other" and CPU not in cpus for policy, cpus in found[1]):
                 return
             time.sleep(0.01)
-        self.fail(f"threads stay beside main: {found}")
+        self.fail(f"threads stay on the main thread's CPU: {found}")
 
 
 class Refusals(Case):
-    def test_nonsense_is_told(self):
+    def test_invalid_policies_and_cpus_are_refused(self):
         for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=", "--cpu=x", "--cpu=-1",
                        "--cpu=", "--cpu=4096"):
             self.expect(play(option, "x"), 1, option)
 
-    def test_cpu_that_is_not_there_is_told(self):
-        self.expect(play("--cpu=1000", "x"), 1, "--cpu=1000 cannot be had", "choose one of")
+    def test_missing_cpu_is_reported(self):
+        self.expect(play("--cpu=1000", "x"), 1, "--cpu=1000 cannot be used", "choose one of")
 
-    def test_deadline_on_a_cpu_that_is_shared_is_told(self):
+    def test_deadline_on_a_shared_cpu_is_refused(self):
         require("deadline")
-        self.expect(play(*NULL, "--sched=deadline:5/40", f"--cpu={CPU}", clip("cavlc")), 1, "no scheduling domain of its own")
+        self.expect(play(*NULL, "--sched=deadline:5/40", f"--cpu={CPU}", clip("cavlc")), 1, "not a scheduling domain of its own")
 
-    def test_reservation_that_does_not_fit_is_told_and_leaves_no_record(self):
+    def test_reservation_that_does_not_fit_is_refused_and_leaves_no_record(self):
         require("deadline")
         with domain_for("deadline") as enter:
             run = play(*NULL, "--sched=deadline:40/40", f"--cpu={CPU}", f"--record={self.dir / 'record'}", clip("cavlc"),
@@ -214,9 +215,9 @@ class Refusals(Case):
         self.expect(run, 1, "not admitted", "ask for less")
         self.assertEqual(list((self.dir / "record").iterdir()), [])
 
-    def test_without_privilege_the_sentence_says_what_grants_it(self):
+    def test_error_without_privilege_says_what_grants_it(self):
         if os.geteuid():
-            self.skipTest("it takes root to become somebody without privilege")
+            self.skipTest("only root can become a user without privileges")
         copy = self.dir / "clip"
         copy.write_bytes(Path(clip("cavlc")).read_bytes())
         self.dir.chmod(0o755)
@@ -227,7 +228,7 @@ class Refusals(Case):
             os.setuid(NOBODY)
 
         if subprocess.run([PLAY, "--version"], preexec_fn=lose_privilege, capture_output=True, check=False).returncode:
-            self.skipTest("the player lies where others may not go")
+            self.skipTest("other users cannot reach the player's folder")
         self.expect(play(*NULL, "--sched=fifo:5", copy, preexec_fn=lose_privilege), 1, "setcap", "limits.conf", "systemd")
         self.expect(play(*NULL, "--sched=deadline:5/40", copy, preexec_fn=lose_privilege), 1, "setcap", "systemd")
         self.expect(play(*NULL, "--sched=other", f"--cpu={CPU}", "--length=0.2", copy, preexec_fn=lose_privilege), 0)

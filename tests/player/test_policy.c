@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The decisions of every drop policy, with times made up. Not covered: what the decoder does with them (tests/gate). */
+/* The decisions of every drop policy, with invented times. Not covered: what the decoder does with them (tests/gate). */
 #include "policy_decode.h"
 #include "policy_present.h"
 
@@ -14,7 +14,7 @@ enum { FIRST_PICTURES = 8 };
 static const int64_t frame_ns = 40 * MS;
 static const int64_t now_ns = 1000000 * MS;
 
-/* Both sides of the player's policy, as they are used together. */
+/* Both parts of the player's policy, as the player uses them together. */
 struct policy {
     struct decode_policy decode;
     struct present_policy present;
@@ -82,9 +82,9 @@ START_TEST(heuristic_allows_one_frame_more_for_each_consecutive_request)
 {
     struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
     ck_assert(decide(&policy, 150 * MS).give_up);
-    ck_assert(decide(&policy, 150 * MS).give_up);  /* 140 ms are allowed after one */
-    ck_assert(!decide(&policy, 150 * MS).give_up); /* 180 ms after two */
-    ck_assert(decide(&policy, 150 * MS).give_up);  /* and it begins again */
+    ck_assert(decide(&policy, 150 * MS).give_up);  /* after one request 140 ms are allowed */
+    ck_assert(!decide(&policy, 150 * MS).give_up); /* after two requests 180 ms */
+    ck_assert(decide(&policy, 150 * MS).give_up);  /* and then the limit is 100 ms again */
 }
 END_TEST
 
@@ -93,7 +93,7 @@ START_TEST(heuristic_forgets_its_requests_at_a_seek)
     struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
     ck_assert(decide(&policy, 130 * MS).give_up);
     decode_policy_restart(&policy.decode);
-    ck_assert(decide(&policy, 130 * MS).give_up); /* with one request before it 140 ms would be allowed */
+    ck_assert(decide(&policy, 130 * MS).give_up); /* after one request 140 ms would be allowed */
 }
 END_TEST
 
@@ -125,14 +125,14 @@ START_TEST(heuristic_does_not_present_what_it_gave_up)
 }
 END_TEST
 
-START_TEST(paper_is_37_ms_at_25_fps_in_synchrony)
+START_TEST(paper_deadline_is_37_ms_at_25_fps_in_synchrony)
 {
     struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
     ck_assert_int_eq(decide(&policy, 0).deadline_ns, now_ns + 37 * MS);
 }
 END_TEST
 
-START_TEST(paper_is_one_percent_of_the_lag_shorter)
+START_TEST(paper_deadline_is_shorter_by_one_percent_of_the_lag)
 {
     struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
     ck_assert_int_eq(decide(&policy, 100 * MS).deadline_ns, now_ns + 36 * MS);
@@ -191,20 +191,20 @@ START_TEST(slack_does_not_present_a_hopelessly_late_reference)
     struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
     pass_first_pictures(&policy);
     decide(&policy, 0);
-    ck_assert(presents(&policy, 150 * MS, true)); /* 50 ms of tolerance and 100 ms */
+    ck_assert(presents(&policy, 150 * MS, true)); /* the limit is 50 ms of tolerance and 100 ms */
     ck_assert(!presents(&policy, 150 * MS + 1, true));
 }
 END_TEST
 
-START_TEST(slack_puts_up_with_more_lag_for_each_picture_missed)
+START_TEST(slack_tolerates_more_lag_for_each_missed_picture)
 {
     struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
     pass_first_pictures(&policy);
     decide(&policy, 0);
     ck_assert(!presents(&policy, 250 * MS, true));
-    present_policy_miss(&policy.present); /* two missed: 150 ms and 2 * 60 ms */
+    present_policy_miss(&policy.present); /* after two missed pictures: 150 ms and 2 * 60 ms */
     ck_assert(presents(&policy, 250 * MS, true));
-    ck_assert(!presents(&policy, 250 * MS, true)); /* and it begins again */
+    ck_assert(!presents(&policy, 250 * MS, true)); /* and then the limit is 150 ms again */
 }
 END_TEST
 
@@ -217,7 +217,7 @@ START_TEST(slack_presents_every_droppable_picture_that_came_out_whole)
 }
 END_TEST
 
-START_TEST(slack_forgets_the_pictures_missed_at_a_seek)
+START_TEST(slack_forgets_missed_pictures_at_a_seek)
 {
     struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
     pass_first_pictures(&policy);
@@ -225,11 +225,11 @@ START_TEST(slack_forgets_the_pictures_missed_at_a_seek)
     ck_assert(!presents(&policy, 250 * MS, true));
     present_policy_miss(&policy.present);
     present_policy_restart(&policy.present);
-    ck_assert(!presents(&policy, 250 * MS, true)); /* after two missed ones it would be shown */
+    ck_assert(!presents(&policy, 250 * MS, true)); /* after two missed pictures it would be shown */
 }
 END_TEST
 
-START_TEST(a_second_without_a_picture_is_the_most)
+START_TEST(slack_presents_a_picture_after_at_most_a_second_without_one)
 {
     struct policy policy = policy_of(DROP_DEADLINE, RULE_SLACK);
     pass_first_pictures(&policy);
@@ -253,8 +253,8 @@ int main(void)
         slack_keeps_the_first_pictures_after_a_seek,
         heuristic_does_nothing_without_sound,
         heuristic_does_not_present_what_it_gave_up,
-        paper_is_37_ms_at_25_fps_in_synchrony,
-        paper_is_one_percent_of_the_lag_shorter,
+        paper_deadline_is_37_ms_at_25_fps_in_synchrony,
+        paper_deadline_is_shorter_by_one_percent_of_the_lag,
         paper_takes_base_and_gain_from_the_settings,
         paper_scales_with_the_frame_duration,
         paper_presents_late_pictures,
@@ -262,9 +262,9 @@ int main(void)
         slack_ends_a_tolerance_after_the_picture_is_due,
         slack_does_not_present_a_hopelessly_late_reference,
         slack_presents_every_droppable_picture_that_came_out_whole,
-        slack_puts_up_with_more_lag_for_each_picture_missed,
-        slack_forgets_the_pictures_missed_at_a_seek,
-        a_second_without_a_picture_is_the_most,
+        slack_tolerates_more_lag_for_each_missed_picture,
+        slack_forgets_missed_pictures_at_a_seek,
+        slack_presents_a_picture_after_at_most_a_second_without_one,
         NULL,
     };
     return suite_run("policy", SUITE_TIMEOUT_DEFAULT, tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of a run: text and back, memory, presentation order, files that appear whole. Not covered: run.json (tests/input). */
+/* Rows of a run: writing and reading, memory, presentation order, files that appear whole. Not covered: run.json
+ * (tests/input). */
 #include "frame_log.h"
 #include "frame_record.h"
 #include "whole_file.h"
@@ -29,7 +30,7 @@ static char *text_of(const struct frame_record *record)
     return text;
 }
 
-START_TEST(header_is_the_documented_one)
+START_TEST(header_is_as_documented)
 {
     char *const text = text_of(NULL);
     ck_assert_str_eq(text, header);
@@ -38,7 +39,7 @@ START_TEST(header_is_the_documented_one)
 }
 END_TEST
 
-START_TEST(record_survives_text)
+START_TEST(record_is_the_same_after_writing_and_reading)
 {
     struct frame_record record = frame_record_empty();
     record.index = 7;
@@ -83,7 +84,7 @@ static struct frame_row *add(struct frame_log *log, int segment, int64_t pts_ns,
     return row;
 }
 
-START_TEST(rows_come_in_presentation_order_segment_by_segment)
+START_TEST(rows_are_in_presentation_order_segment_by_segment)
 {
     struct frame_log *log = NULL;
     ck_assert_int_eq(frame_log_create(&log, true), 0);
@@ -186,7 +187,7 @@ START_TEST(a_frame_lost_at_a_seek_keeps_its_row)
 }
 END_TEST
 
-START_TEST(reserved_memory_lasts_for_a_long_film)
+START_TEST(reserved_memory_is_enough_for_a_long_film)
 {
     struct frame_log *log = NULL;
     ck_assert_int_eq(frame_log_create(&log, true), 0);
@@ -235,7 +236,7 @@ START_TEST(a_picture_that_never_came_out_has_no_verdict)
 }
 END_TEST
 
-START_TEST(a_log_that_is_not_kept_runs_in_a_circle)
+START_TEST(a_log_that_is_not_kept_is_a_ring)
 {
     struct frame_log *log = NULL;
     ck_assert_int_eq(frame_log_create(&log, false), 0);
@@ -272,7 +273,7 @@ START_TEST(a_file_appears_whole_or_not_at_all)
     ck_assert_int_eq(facts.st_size, 4);
     unlink(path);
     *strrchr(path, '/') = '\0';
-    ck_assert_int_eq(rmdir(path), 0); /* and nothing else was left there */
+    ck_assert_int_eq(rmdir(path), 0); /* the folder contains nothing else */
 }
 END_TEST
 
@@ -302,7 +303,7 @@ START_TEST(a_link_stays_a_link)
 }
 END_TEST
 
-START_TEST(a_full_disk_is_told)
+START_TEST(a_full_disk_is_reported)
 {
     if (access("/dev/full", W_OK))
         return;
@@ -317,22 +318,22 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        header_is_the_documented_one,
-        record_survives_text,
+        header_is_as_documented,
+        record_is_the_same_after_writing_and_reading,
         damaged_lines_are_refused,
-        rows_come_in_presentation_order_segment_by_segment,
+        rows_are_in_presentation_order_segment_by_segment,
         rows_that_were_never_decoded_are_left_out,
         a_picture_without_a_packet_has_its_row,
         totals_count_each_verdict,
         two_fields_in_two_packets_are_one_row,
         a_frame_lost_at_a_seek_keeps_its_row,
-        reserved_memory_lasts_for_a_long_film,
+        reserved_memory_is_enough_for_a_long_film,
         a_feeder_far_ahead_reserves_for_every_packet,
         a_picture_that_never_came_out_has_no_verdict,
-        a_log_that_is_not_kept_runs_in_a_circle,
+        a_log_that_is_not_kept_is_a_ring,
         a_file_appears_whole_or_not_at_all,
         a_link_stays_a_link,
-        a_full_disk_is_told,
+        a_full_disk_is_reported,
         NULL,
     };
     return suite_run("rows", SUITE_TIMEOUT_DEFAULT, tests);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The media clock and the status line, with times made up. Not covered: real devices (tests/sinks). */
+/* The media clock and the status line, with invented times. Not covered: real devices (tests/sinks). */
 #include "status.h"
 #include "sync.h"
 
@@ -18,7 +18,7 @@ static struct sync running_from(int64_t pts_ns, int64_t now_ns)
     return sync;
 }
 
-START_TEST(clock_stands_until_it_is_started)
+START_TEST(clock_does_not_run_until_it_is_started)
 {
     struct sync sync;
     sync_init(&sync, 3 * S, false);
@@ -33,7 +33,7 @@ START_TEST(clock_runs_with_monotonic_time)
 }
 END_TEST
 
-START_TEST(what_is_heard_sets_the_clock)
+START_TEST(heard_sound_sets_the_clock)
 {
     struct sync sync = running_from(0, 100 * S);
     sync_observe(&sync, 900 * MS, 101 * S);
@@ -41,7 +41,7 @@ START_TEST(what_is_heard_sets_the_clock)
 }
 END_TEST
 
-START_TEST(a_pause_holds_the_clock)
+START_TEST(a_pause_stops_the_clock)
 {
     struct sync sync = running_from(0, 100 * S);
     sync_stop(&sync, 101 * S);
@@ -94,7 +94,7 @@ START_TEST(status_line_is_as_documented)
 }
 END_TEST
 
-START_TEST(status_line_of_sound_alone_tells_no_skew)
+START_TEST(status_line_of_sound_alone_shows_no_skew)
 {
     const struct status status = {.has_audio = true, .position_ns = 3661 * S, .skew_ns = FIELD_EMPTY};
     char line[200];
@@ -102,7 +102,7 @@ START_TEST(status_line_of_sound_alone_tells_no_skew)
 }
 END_TEST
 
-START_TEST(status_line_is_cut_to_its_room)
+START_TEST(status_line_is_cut_to_the_size_of_its_buffer)
 {
     const struct status status = {.has_video = true, .duration_ns = 32 * S, .skew_ns = 3 * MS};
     char line[20];
@@ -114,16 +114,16 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        clock_stands_until_it_is_started,
+        clock_does_not_run_until_it_is_started,
         clock_runs_with_monotonic_time,
-        what_is_heard_sets_the_clock,
-        a_pause_holds_the_clock,
+        heard_sound_sets_the_clock,
+        a_pause_stops_the_clock,
         starting_twice_changes_nothing,
         skew_is_positive_when_the_video_is_late,
         untimed_never_waits,
         status_line_is_as_documented,
-        status_line_of_sound_alone_tells_no_skew,
-        status_line_is_cut_to_its_room,
+        status_line_of_sound_alone_shows_no_skew,
+        status_line_is_cut_to_the_size_of_its_buffer,
         NULL,
     };
     return suite_run("sync", SUITE_TIMEOUT_DEFAULT, tests);

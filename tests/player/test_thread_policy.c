@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Scheduling policies as text, and what any thread may be put under. Not covered: the privileged kinds (test_placement.py). */
+/* Scheduling policies as text, and those that every thread may have. Not covered: the privileged kinds
+ * (test_placement.py). */
 #include "thread_policy.h"
 
 #include <check.h>
@@ -45,30 +46,30 @@ START_TEST(nonsense_is_refused)
 }
 END_TEST
 
-START_TEST(kernel_tells_what_was_set)
+START_TEST(kernel_reports_the_policy_that_was_set)
 {
     static const struct thread_policy other = {.kind = THREAD_OTHER};
-    struct thread_policy told = {.kind = THREAD_RR};
+    struct thread_policy actual = {.kind = THREAD_RR};
     ck_assert_int_eq(thread_policy_set(0, &other), 0);
-    ck_assert_int_eq(thread_policy_get(0, &told), 0);
-    ck_assert_int_eq(told.kind, THREAD_OTHER);
+    ck_assert_int_eq(thread_policy_get(0, &actual), 0);
+    ck_assert_int_eq(actual.kind, THREAD_OTHER);
 }
 END_TEST
 
-START_TEST(thread_that_does_not_exist_is_told)
+START_TEST(thread_that_does_not_exist_is_an_error)
 {
     static const struct thread_policy fifo = {.kind = THREAD_FIFO, .priority = 1};
-    struct thread_policy told;
+    struct thread_policy actual;
     ck_assert_int_eq(thread_policy_set(0x3ffffff0, &fifo), -ESRCH);
-    ck_assert_int_eq(thread_policy_get(0x3ffffff0, &told), -ESRCH);
+    ck_assert_int_eq(thread_policy_get(0x3ffffff0, &actual), -ESRCH);
 }
 END_TEST
 
 int main(void)
 {
     const TTest *const tests[] = {
-        policy_is_written_as_it_is_read, reservation_is_in_nanoseconds, nonsense_is_refused, kernel_tells_what_was_set,
-        thread_that_does_not_exist_is_told, NULL,
+        policy_is_written_as_it_is_read, reservation_is_in_nanoseconds, nonsense_is_refused,
+        kernel_reports_the_policy_that_was_set, thread_that_does_not_exist_is_an_error, NULL,
     };
     return suite_run("thread_policy", SUITE_TIMEOUT_DEFAULT, tests);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * picture_pairs MEDIA DIR [A_NS B_NS]...: writes the ideal pictures at each pair of time stamps to
- * DIR/N-a.ppm and DIR/N-b.ppm, and prints dlex-qoe's 16-bit RMSE of the pair. For test_qoe.py,
- * which asks ImageMagick about the same files.
+ * DIR/N-a.ppm and DIR/N-b.ppm, and prints dlex-qoe's 16-bit RMSE of the pair. test_qoe.py
+ * uses it, and compares the same files with ImageMagick.
  */
 #include "ideal.h"
 #include "rgb_converter.h"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""dlex-qoe as its users meet it: on records that are written here, with the real ImageMagick and
-the real ffmpeg program as judges, and on one of the real player. Not here: what a record of the
-player should hold (tests/input).
+"""Tests the command dlex-qoe on records that the tests write, and on one record of the real player.
+
+The real ImageMagick and the real ffmpeg program provide the expected values. Not covered: what a
+record of the player should contain (tests/input).
 
 Run as: python3 test_qoe.py DLEX_QOE PICTURE_PAIRS DLEX_PLAY MEDIA_MAKE [CLASS ...]
 """
@@ -57,7 +58,7 @@ def qoe(*arguments):
 
 
 def rows_of(playback):
-    """playback: pairs of picture number and verdict, in the order of playing."""
+    """Yields the rows of `playback`: pairs of picture number and verdict, in the order of playing."""
     for index, (number, verdict) in enumerate(playback):
         shown = f"{index * FRAME_NS},{1_000_000 * (index % 5)}" if verdict == "shown" else ","
         yield f"{index},{number * FRAME_NS},B,1,1000,0,1000,900,,,{verdict},{shown}"
@@ -104,7 +105,7 @@ class Case(unittest.TestCase):
 
 
 def decoded(media, numbers):
-    """Those pictures in RGB24 by Debian's ffmpeg, {number: bytes}."""
+    """Returns these pictures in RGB24 as Debian's ffmpeg decodes them, {number: bytes}."""
     wanted = sorted(set(numbers))
     choice = "+".join(f"eq(n\\,{number})" for number in wanted)
     scale = "scale=in_color_matrix=bt601:flags=bilinear+accurate_rnd+bitexact"
@@ -137,7 +138,7 @@ def rmse_q16(a, b):
 
 class Comparing(Case):
     def expect_pairs(self, media, playback, pairs):
-        """pairs: what is to be compared, as (dropped picture, picture on the screen or BLACK)."""
+        """Checks that dlex-qoe compares `pairs`: (dropped picture, picture on the screen or BLACK)."""
         pictures = decoded(media, {number for pair in pairs for number in pair} - {BLACK})
         pictures[BLACK] = bytes(3 * WIDTH * HEIGHT)
         found = self.drops(self.record(media, playback))
@@ -164,12 +165,12 @@ class Comparing(Case):
             [(60, BLACK), (61, BLACK), (63, 62), (64, 62)],
         )
 
-    def test_of_a_run_that_shows_nothing_all_is_compared_with_black(self):
+    def test_run_that_shows_nothing_is_compared_with_black(self):
         self.expect_pairs(
             clip("progressive_cabac"), [(60, "unseen"), (61, "unseen")], [(60, BLACK), (61, BLACK)]
         )
 
-    def test_pictures_before_the_part_that_was_played_do_not_count(self):
+    def test_pictures_before_the_played_part_do_not_count(self):
         self.expect_pairs(
             clip("progressive_cabac"),
             [(58, "none"), (59, "none"), (60, "late"), (61, "shown"), (62, "none")],
@@ -200,13 +201,13 @@ class Comparing(Case):
             [(31, 30), (150, 30), (152, 151), (12, 151), (14, 13)],
         )
 
-    def test_entropy_coders_slices_and_pyramids(self):
+    def test_drops_are_compared_for_every_entropy_coder_slice_count_and_pyramid(self):
         for name in ("cavlc", "multislice", "non_pyramid"):
             with self.subTest(name):
                 shutil.rmtree(self.dir / "record", ignore_errors=True)
                 self.expect_pairs(clip(name), [(60, "shown"), (61, "aborted")], [(61, 60)])
 
-    def test_time_stamps_of_a_transport_stream_do_not_begin_at_zero(self):
+    def test_time_stamps_that_do_not_begin_at_zero_are_handled(self):
         media = clip("mpegts_h264")
         probe = subprocess.run(
             [
@@ -241,9 +242,9 @@ class Comparing(Case):
 
 
 class Imagemagick(Case):
-    def test_twenty_pairs_are_what_imagemagick_says(self):
+    def test_twenty_pairs_have_the_rmse_that_imagemagick_computes(self):
         if not shutil.which("compare"):
-            self.skipTest("ImageMagick's compare is not here; install Debian's package imagemagick")
+            self.skipTest("ImageMagick's compare is not installed; install Debian's package imagemagick")
         media = clip("progressive_cabac")
         numbers = [
             (i * 37 % 199, (i * 53 + 11) % 199 if i % 2 else i * 37 % 199 + 1) for i in range(20)
@@ -258,7 +259,7 @@ class Imagemagick(Case):
         ).stdout.split()
         self.assertEqual(len(ours), 20)
         for i, value in enumerate(ours):
-            # compare exits with 1 when the pictures differ, and prints "Q16 (normalised)".
+            # `compare` exits with 1 if the pictures differ, and prints "Q16 (normalised)".
             judge = subprocess.run(
                 [
                     "compare",
@@ -280,7 +281,7 @@ class Imagemagick(Case):
 
 
 class Playing(Case):
-    def test_a_run_of_the_player_is_reported_as_the_player_counted_it(self):
+    def test_report_of_a_real_run_equals_the_players_own_counts(self):
         options = (
             "--untimed",
             "--vo=null",
@@ -348,7 +349,7 @@ class Reporting(Case):
             [summary[key] for key in SUMMARY_KEYS if key.startswith("rmse")], [0, 0, 0, 0]
         )
 
-    def test_of_no_picture_at_all_no_skew_is_told(self):
+    def test_run_without_pictures_has_no_skew(self):
         summary = self.summary(self.record(clip("progressive_cabac"), []))
         self.assertEqual(
             (summary["frames"], summary["dropped_fraction"], summary["skew_ms_mean"]), (0, 0, None)
@@ -367,7 +368,7 @@ class Reporting(Case):
             sorted(path.name for path in self.dir.iterdir()), ["q.csv", "q.json", "record"]
         )
 
-    def test_media_that_moved_is_named(self):
+    def test_moved_media_is_named(self):
         media = clip("progressive_cabac")
         folder = self.record(media, self.PLAYBACK, path=str(self.dir / "gone.mp4"))
         self.expect_refusal(qoe(folder), 2, "gone.mp4", "--media=FILE")
@@ -385,21 +386,21 @@ class Unstamped(Case):
         self.assertEqual(self.drops(played, f"--unstamped={film}"), plain)
         self.assertNotEqual(self.drops(played), plain)
 
-    def test_another_film_is_refused_where_that_can_be_seen(self):
+    def test_different_film_is_refused_if_size_or_length_differ(self):
         played = self.record(clip("stamped_small"), self.PLAYBACK, **self.FACTS)
-        self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size and length")
+        self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size or length")
         self.expect_refusal(qoe(played, f"--unstamped={self.dir}/none"), 2, "none")
         self.expect_refusal(qoe(played, "--unstamped=a", "--media=b"), 1, "--unstamped", "leave out")
 
 
 class Refusing(Case):
-    def test_bad_options(self):
+    def test_bad_options_are_refused(self):
         self.expect_refusal(qoe(), 1, "no DIR given")
         self.expect_refusal(qoe("--nonsense", "x"), 1, "nonsense")
-        self.expect_refusal(qoe("a", "b"), 1, "b is one DIR too many")
+        self.expect_refusal(qoe("a", "b"), 1, "b is one argument too many")
         self.expect_refusal(qoe("--json=-", "--csv=-", "a"), 1, "standard output")
 
-    def test_output_that_cannot_be_written(self):
+    def test_unwritable_output_is_refused(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown")])
         self.expect_refusal(
             qoe(folder, f"--json={self.dir}/no/such/q.json"), 1, "q.json", "No such file"
@@ -409,23 +410,23 @@ class Refusing(Case):
         self.assertEqual(run.returncode, 1, run.stderr)
         self.assertIn("No space left", run.stderr)
 
-    def test_no_record(self):
+    def test_missing_record_is_refused(self):
         self.expect_refusal(qoe(self.dir / "nothing"), 2, "No such file")
         self.expect_refusal(qoe(self.dir), 2, "no run.json")
         (self.dir / "file").write_text("")
-        self.expect_refusal(qoe(self.dir / "file"), 2, "is no directory")
+        self.expect_refusal(qoe(self.dir / "file"), 2, "is not a directory")
 
-    def test_records_of_several_files(self):
+    def test_records_of_several_files_are_refused(self):
         for name in ("many/1", "many/2"):
             self.record(clip("progressive_cabac"), [(0, "shown")], name)
         self.expect_refusal(qoe(self.dir / "many"), 2, "records of 2 files", "many/1 to")
 
-    def test_a_run_without_pictures(self):
+    def test_run_of_a_clip_without_pictures_is_refused(self):
         self.expect_refusal(
             qoe(self.record(clip("audio_only"), [], video=None)), 2, "without pictures"
         )
 
-    def test_damaged_records(self):
+    def test_damaged_records_are_refused(self):
         good = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "aborted")])
         rows = (good / "frames.csv").read_text()
         facts = (good / "run.json").read_text()
@@ -448,25 +449,25 @@ class Refusing(Case):
             (good / "run.json").write_text(text)
             self.expect_refusal(qoe(good), 2, "run.json")
 
-    def test_other_media(self):
+    def test_different_media_is_refused(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "aborted")])
         self.expect_refusal(
             qoe(folder, f"--media={clip('cavlc')}"), 2, "is not the file that was played"
         )
         self.expect_refusal(qoe(folder, f"--media={self.dir}"), 2, str(self.dir))
 
-    def test_pictures_that_the_media_does_not_have(self):
+    def test_picture_that_the_media_does_not_have_is_an_error(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown"), (5000, "aborted")])
         self.expect_refusal(qoe(folder), 2, "no picture at 200.000 s")
 
-    def test_media_that_is_no_media(self):
+    def test_file_that_is_not_media_is_refused(self):
         text = self.dir / "text.mp4"
         text.write_text("not a film\n" * 100)
         self.expect_refusal(qoe(self.record(text, [(0, "shown")])), 2, "text.mp4")
 
 
 def main():
-    """As unittest.main, but a run that skipped everything says so to Meson."""
+    """Runs the tests like unittest.main. A run that skipped every test is reported to Meson as skipped."""
     result = unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2, exit=False).result
     if not result.wasSuccessful():
         return 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A run in numbers, from rows that are written here. Not here: comparing pictures, and reports. */
+/* The figures of a run, from invented rows. Not here: comparing pictures, and reports. */
 #include "quality.h"
 
 #include <check.h>
@@ -26,7 +26,8 @@ static enum verdict verdict_of(char letter)
     }
 }
 
-/* S shown, a aborted, s skipped, l late, u unseen, - none. The n-th drop has an RMSE of n. */
+/* Computes the figures of these verdicts: S shown, a aborted, s skipped, l late, u unseen, - none. The n-th dropped
+ * picture has an RMSE of n. */
 static void assess(const char *letters)
 {
     const int64_t count = (int64_t)strlen(letters);
@@ -46,7 +47,7 @@ static void assess(const char *letters)
     ck_assert_int_eq(quality_of(&quality, rows, count, drops, drop_count), 0);
 }
 
-START_TEST(what_was_not_seen_from_outside_is_dropped)
+START_TEST(pictures_not_seen_from_outside_are_dropped)
 {
     assess("SuSuuS");
     ck_assert_int_eq(quality.frames, 6);
@@ -57,7 +58,7 @@ START_TEST(what_was_not_seen_from_outside_is_dropped)
 }
 END_TEST
 
-START_TEST(dropped_is_aborted_and_skipped_and_late)
+START_TEST(aborted_skipped_and_late_pictures_are_dropped)
 {
     assess("SaSasSlllS");
     ck_assert_int_eq(quality.frames, 10);
@@ -79,7 +80,7 @@ START_TEST(rows_that_never_came_out_do_not_count)
 }
 END_TEST
 
-START_TEST(drops_before_the_first_picture_cost_as_much_as_any)
+START_TEST(drops_before_the_first_picture_count_like_all_others)
 {
     assess("aaSa");
     ck_assert_int_eq(quality.dropped, 3);
@@ -101,7 +102,7 @@ END_TEST
 
 START_TEST(skew_is_that_of_shown_pictures)
 {
-    assess("SaaSSl"); /* at 0, 3 and 4 ms */
+    assess("SaaSSl"); /* the shown pictures have skews of 0, 3 and 4 ms */
     ck_assert_int_eq(quality.skew_ms.count, 3);
     ck_assert_double_eq_tol(quality.skew_ms.mean, 7.0 / 3, 1e-12);
     ck_assert_double_eq_tol(quality.skew_ms.sd, sqrt(13.0 / 3), 1e-12);
@@ -109,7 +110,7 @@ START_TEST(skew_is_that_of_shown_pictures)
 }
 END_TEST
 
-START_TEST(nothing_at_all_is_no_number)
+START_TEST(figures_of_no_pictures_are_not_a_number)
 {
     assess("---");
     ck_assert_int_eq(quality.frames, 0);
@@ -122,12 +123,12 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        dropped_is_aborted_and_skipped_and_late, what_was_not_seen_from_outside_is_dropped,
+        aborted_skipped_and_late_pictures_are_dropped, pictures_not_seen_from_outside_are_dropped,
         rows_that_never_came_out_do_not_count,
-        drops_before_the_first_picture_cost_as_much_as_any,
+        drops_before_the_first_picture_count_like_all_others,
         rmse_is_summed_over_the_dropped_pictures,
         skew_is_that_of_shown_pictures,
-        nothing_at_all_is_no_number,
+        figures_of_no_pictures_are_not_a_number,
         NULL,
     };
     return suite_run("quality", SUITE_TIMEOUT_DEFAULT, tests);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a picture leaves open is taken as the player takes it. Not here: the arithmetic (test_qoe.py asks ffmpeg). */
+/* If a picture does not state its colours, the converter assumes the same as the player. Not here: the arithmetic
+ * (test_qoe.py compares it with ffmpeg). */
 #include "rgb_converter.h"
 #include "video_layout.h"
 
@@ -26,7 +27,7 @@ static AVFrame *uniform(enum AVPixelFormat format, int height, int luma)
     return frame;
 }
 
-/* The first byte of the picture in RGB. */
+/* Returns the first byte of the picture in RGB. */
 static int convert(struct rgb_converter *converter, AVFrame *frame)
 {
     struct rgb_picture picture = {0};
@@ -37,7 +38,7 @@ static int convert(struct rgb_converter *converter, AVFrame *frame)
     return red;
 }
 
-START_TEST(untagged_pictures_have_the_matrix_that_the_player_shows_them_by)
+START_TEST(untagged_pictures_get_the_matrix_that_the_player_uses)
 {
     static const int heights[] = {480, 576, 600, 720, 1080};
     for (int i = 0; i < (int)(sizeof heights / sizeof *heights); i++) {
@@ -51,7 +52,7 @@ START_TEST(untagged_pictures_have_the_matrix_that_the_player_shows_them_by)
 }
 END_TEST
 
-START_TEST(range_may_be_told_by_the_format_alone)
+START_TEST(range_may_be_given_by_the_format_alone)
 {
     static const struct {
         enum AVPixelFormat format;
@@ -70,8 +71,8 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        untagged_pictures_have_the_matrix_that_the_player_shows_them_by,
-        range_may_be_told_by_the_format_alone,
+        untagged_pictures_get_the_matrix_that_the_player_uses,
+        range_may_be_given_by_the_format_alone,
         NULL,
     };
     return suite_run("rgb_converter", SUITE_TIMEOUT_DEFAULT, tests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The error of two pictures. Not here: whether it is ImageMagick's number (test_qoe.py asks the
- * real one), and how decoded pictures become RGB.
+ * The error between two pictures. Not here: the comparison with ImageMagick's result (test_qoe.py), and the
+ * conversion of decoded pictures to RGB.
  */
 #include "rmse.h"
 
@@ -52,7 +52,7 @@ START_TEST(any_size_is_summed_exactly)
 }
 END_TEST
 
-START_TEST(what_lies_between_rows_is_no_part_of_the_picture)
+START_TEST(bytes_between_rows_are_not_part_of_the_picture)
 {
     expect_plain_ssd(37, 11, 17);
 }
@@ -86,7 +86,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         any_size_is_summed_exactly,
-        what_lies_between_rows_is_no_part_of_the_picture,
+        bytes_between_rows_are_not_part_of_the_picture,
         black_against_white_is_the_greatest_error_and_does_not_overflow,
         one_channel_off_by_three_in_one_of_four_pixels,
         NULL,

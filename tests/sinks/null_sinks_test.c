@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The ideal sound card and the ideal screen, on the real clock.
- * Not covered: how exactly the card keeps time; that is arithmetic, and playout_test.c has it.
+ * Not covered: how exactly the card keeps time; playout_test.c tests this arithmetic.
  */
 #include <check.h>
 #include <errno.h>
@@ -108,7 +108,7 @@ START_TEST(a_flush_makes_room_and_forgets_the_time)
 }
 END_TEST
 
-START_TEST(the_ideal_screen_counts_what_it_is_shown)
+START_TEST(the_ideal_screen_counts_the_pictures_shown)
 {
     struct video_sink *sink;
     ck_assert_int_eq(video_sink_create(&sink, "null", "title", why, sizeof why), 0);
@@ -135,7 +135,7 @@ int main(void)
         a_paused_card_is_silent_until_it_goes_on,
         a_writer_waits_at_a_full_buffer_and_an_interrupt_frees_it,
         a_flush_makes_room_and_forgets_the_time,
-        the_ideal_screen_counts_what_it_is_shown,
+        the_ideal_screen_counts_the_pictures_shown,
         NULL,
     };
     return suite_run("null sinks", 30, tests);

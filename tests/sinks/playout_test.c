@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The model of a playing device, with a made-up time.
- * Not covered: that a real device behaves like it; see pulse_test.c.
+ * The model of a playing device, with invented times.
+ * Not covered: whether a real device behaves like the model; see pulse_test.c.
  */
 #include "playout.h"
 
@@ -65,7 +65,7 @@ START_TEST(the_position_stops_at_the_last_sample)
 }
 END_TEST
 
-START_TEST(sound_after_an_underrun_starts_where_it_was_started)
+START_TEST(sound_after_an_underrun_is_heard_from_its_restart_on)
 {
     playout_append(&playout, 100, 0);
     playout_run(&playout, 0, start_ns);
@@ -75,7 +75,7 @@ START_TEST(sound_after_an_underrun_starts_where_it_was_started)
 }
 END_TEST
 
-START_TEST(a_held_device_stands_and_goes_on_from_there)
+START_TEST(a_held_device_stops_and_continues_from_there)
 {
     playout_append(&playout, 100, 0);
     playout_run(&playout, 0, start_ns);
@@ -86,7 +86,7 @@ START_TEST(a_held_device_stands_and_goes_on_from_there)
 }
 END_TEST
 
-START_TEST(rounded_time_stamps_follow_on)
+START_TEST(rounded_time_stamps_leave_no_gap)
 {
     playout_append(&playout, 100, 0);
     playout_append(&playout, 100, MS(104));
@@ -110,7 +110,7 @@ START_TEST(a_gap_in_time_stamps_moves_the_clock_when_it_is_heard)
 }
 END_TEST
 
-START_TEST(overlapping_time_stamps_hold_the_clock_but_never_turn_it_back)
+START_TEST(overlapping_time_stamps_stop_the_clock_but_never_move_it_back)
 {
     playout_append(&playout, 100, S(1));
     playout_append(&playout, 200, S(1) + MS(50));
@@ -121,7 +121,7 @@ START_TEST(overlapping_time_stamps_hold_the_clock_but_never_turn_it_back)
 }
 END_TEST
 
-START_TEST(time_stamps_that_start_anew_are_followed)
+START_TEST(time_stamps_that_start_again_are_followed)
 {
     playout_append(&playout, 100, S(100));
     playout_append(&playout, 100, 0);
@@ -131,7 +131,7 @@ START_TEST(time_stamps_that_start_anew_are_followed)
 }
 END_TEST
 
-START_TEST(a_correction_never_turns_the_clock_back)
+START_TEST(a_correction_never_moves_the_clock_back)
 {
     playout_append(&playout, 1000, 0);
     playout_run(&playout, 0, start_ns);
@@ -173,13 +173,13 @@ int main(void)
     tcase_add_test(cases, nothing_is_heard_before_the_first_sample_has_left);
     tcase_add_test(cases, a_device_with_latency_is_heard_later);
     tcase_add_test(cases, the_position_stops_at_the_last_sample);
-    tcase_add_test(cases, sound_after_an_underrun_starts_where_it_was_started);
-    tcase_add_test(cases, a_held_device_stands_and_goes_on_from_there);
-    tcase_add_test(cases, rounded_time_stamps_follow_on);
+    tcase_add_test(cases, sound_after_an_underrun_is_heard_from_its_restart_on);
+    tcase_add_test(cases, a_held_device_stops_and_continues_from_there);
+    tcase_add_test(cases, rounded_time_stamps_leave_no_gap);
     tcase_add_test(cases, a_gap_in_time_stamps_moves_the_clock_when_it_is_heard);
-    tcase_add_test(cases, overlapping_time_stamps_hold_the_clock_but_never_turn_it_back);
-    tcase_add_test(cases, time_stamps_that_start_anew_are_followed);
-    tcase_add_test(cases, a_correction_never_turns_the_clock_back);
+    tcase_add_test(cases, overlapping_time_stamps_stop_the_clock_but_never_move_it_back);
+    tcase_add_test(cases, time_stamps_that_start_again_are_followed);
+    tcase_add_test(cases, a_correction_never_moves_the_clock_back);
     tcase_add_test(cases, more_gaps_than_segments_lose_no_sound);
     tcase_add_test(cases, a_month_at_the_highest_rate_does_not_overflow);
     return suite_run_case("playout", cases, CK_FORK_GETENV);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A PulseAudio daemon that hangs or dies in the middle; run by tests/support/with-pulse, whose
- * daemon it stops and kills.
- * Not covered: a daemon that goes away before the first sound.
+ * A PulseAudio daemon that hangs or dies while sound plays. tests/support/with-pulse runs this program and starts the
+ * daemon, which the tests stop and kill.
+ * Not covered: a daemon that is lost before the first sound.
  */
 #include <check.h>
 #include <errno.h>
@@ -30,8 +30,8 @@ static void signal_daemon(int signal)
 }
 
 /*
- * A second of sound is on its way, and the feeder waits to write more, when the daemon gets the
- * signal.
+ * Sends the signal to the daemon while a second of sound is on its way and the feeder waits to write more. Expects this
+ * error.
  */
 static void expect_loss_after(int signal, const char *cause)
 {
@@ -58,27 +58,27 @@ static void expect_loss_after(int signal, const char *cause)
     audio_sink_destroy(&sink);
 }
 
-START_TEST(a_daemon_that_hangs_ends_the_wait_and_is_named)
+START_TEST(a_daemon_that_hangs_ends_the_wait_and_is_reported)
 {
-    expect_loss_after(SIGSTOP, "PulseAudio went away: it does not answer any more");
+    expect_loss_after(SIGSTOP, "the connection to PulseAudio was lost: it does not answer any more");
     struct audio_sink *sink;
     ck_assert_int_eq(audio_sink_create(&sink, "pulse", &mono, why, sizeof why), -ENODEV);
     ck_assert_str_eq(why, "PulseAudio cannot be reached: it does not answer");
 }
 END_TEST
 
-START_TEST(a_daemon_that_dies_ends_the_wait_and_is_named)
+START_TEST(a_daemon_that_dies_ends_the_wait_and_is_reported)
 {
     signal_daemon(SIGCONT);
-    expect_loss_after(SIGKILL, "PulseAudio went away: Connection terminated");
+    expect_loss_after(SIGKILL, "the connection to PulseAudio was lost: Connection terminated");
 }
 END_TEST
 
 int main(void)
 {
     const TTest *const tests[] = {
-        a_daemon_that_hangs_ends_the_wait_and_is_named,
-        a_daemon_that_dies_ends_the_wait_and_is_named,
+        a_daemon_that_hangs_ends_the_wait_and_is_reported,
+        a_daemon_that_dies_ends_the_wait_and_is_reported,
         NULL,
     };
     return suite_run("pulse lost", 60, tests);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sound by a real PulseAudio daemon with a null sink; run by tests/support/with-pulse.
- * Not covered: real sound cards; how exactly the clock follows (nothing here asserts on elapsed
- * time).
+ * Sound played by a real PulseAudio daemon with a null sink. tests/support/with-pulse runs this program.
+ * Not covered: real sound cards; how exactly the clock follows the sound (no test here checks elapsed time).
  */
 #include <check.h>
 #include <dirent.h>
@@ -51,7 +50,7 @@ START_TEST(sound_after_an_underrun_is_heard)
 }
 END_TEST
 
-START_TEST(the_clock_stands_while_paused)
+START_TEST(the_clock_stops_while_paused)
 {
     struct audio_sink *sink = open_sink("pulse");
     int64_t pts_ns;
@@ -113,7 +112,7 @@ START_TEST(a_seek_while_paused_stays_silent_until_it_goes_on)
 }
 END_TEST
 
-/* "SigBlk:" of a thread as a bit mask, signal n in bit n - 1. */
+/* Returns "SigBlk:" of a thread as a bit mask: signal n is bit n - 1. */
 static uint64_t blocked_signals(const char *thread)
 {
     char path[64], line[256];
@@ -152,7 +151,7 @@ START_TEST(signals_are_left_to_the_main_thread)
 }
 END_TEST
 
-START_TEST(an_absent_server_is_a_reason_not_a_wait)
+START_TEST(an_absent_server_is_an_error_without_a_wait)
 {
     setenv("PULSE_SERVER", "unix:/nonexistent/socket", 1);
     struct audio_sink *sink = (void *)why;
@@ -168,11 +167,11 @@ int main(void)
         sound_is_heard_to_its_last_sample,
         a_sound_of_five_milliseconds_is_heard,
         sound_after_an_underrun_is_heard,
-        the_clock_stands_while_paused,
+        the_clock_stops_while_paused,
         a_seek_frees_the_writer_and_forgets_the_time,
         a_seek_while_paused_stays_silent_until_it_goes_on,
         signals_are_left_to_the_main_thread,
-        an_absent_server_is_a_reason_not_a_wait,
+        an_absent_server_is_an_error_without_a_wait,
         NULL,
     };
     return suite_run("pulse", 60, tests);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the tests of sound outputs share: silence to play, and waiting until it is heard. What fails
- * here fails the test that called. */
+/* What the tests of sound outputs share: silence to play, and functions that wait until it is heard. A failed check here
+ * fails the calling test. */
 #ifndef SOUND_TESTING_H
 #define SOUND_TESTING_H
 
@@ -14,21 +14,20 @@
 enum { RATE = 48000 };
 
 extern const struct audio_format stereo;
-extern const float silence[RATE * 2]; /* a second of it */
+extern const float silence[RATE * 2]; /* a second of silence */
 
-void nap(void); /* a millisecond */
+void nap(void); /* sleeps for a millisecond */
 
-/* A sink of this kind for stereo. The caller destroys it. */
+/* Returns a stereo sink of this kind. The caller destroys it. */
 struct audio_sink *open_sink(const char *kind);
 
-/* Returns the PTS heard, as soon as there is one. */
+/* Waits until a PTS is heard, and returns it. */
 int64_t wait_until_heard(struct audio_sink *sink);
 
-/* Waits for the end of what was written, while time must not run backwards. Returns the last PTS
- * heard. */
+/* Waits until everything written was heard. Checks that time does not run backwards. Returns the last PTS heard. */
 int64_t play_to_end(struct audio_sink *sink);
 
-/* Body of a thread: a feeder of the sink. Returns NULL, or the error that ended the writing. */
+/* The function of a thread that writes to the sink. Returns NULL, or the error that ended the writing. */
 void *write_ten_seconds(void *sink);
 
 #endif

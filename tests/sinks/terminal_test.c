@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Keys from a terminal: what the bytes mean, and the behaviour on a real pseudo terminal.
- * Not covered: terminals that send other bytes than the usual ones for arrows.
+ * Keys from a terminal: the meaning of the bytes, and the behaviour on a real pseudo terminal.
+ * Not covered: terminals that send unusual bytes for the arrow keys.
  */
 #include "terminal.h"
 
@@ -24,7 +24,7 @@ static void nap(void)
     nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-START_TEST(bytes_mean_keys)
+START_TEST(bytes_are_translated_to_keys)
 {
     static const struct {
         const char *bytes;
@@ -59,7 +59,7 @@ START_TEST(bytes_mean_keys)
 }
 END_TEST
 
-START_TEST(stdin_that_is_no_terminal_is_left_alone)
+START_TEST(stdin_that_is_not_a_terminal_is_not_changed)
 {
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);
@@ -75,12 +75,12 @@ START_TEST(stdin_that_is_no_terminal_is_left_alone)
 END_TEST
 
 /*
- * Runs on a terminal of its own, as leader of its session, with the other end in `keyboard`. Exit
- * code 0: as expected.
+ * Runs in a child with its own terminal, as the leader of its session; `keyboard` is the other end of the terminal.
+ * Returns the exit code; 0 means that all was as expected.
  */
 typedef int scenario(int keyboard);
 
-/* Returns the exit code, 99 without a terminal, 98 when the scenario was stopped. */
+/* Runs the scenario. Returns its exit code, 99 if there is no terminal, or 98 if the scenario was stopped. */
 static int run_on_terminal(scenario *play)
 {
     const int keyboard = posix_openpt(O_RDWR | O_NOCTTY);
@@ -140,13 +140,13 @@ static int keys_without_enter(int keyboard)
     return line_modes() == (ICANON | ECHO | ISIG) ? 0 : 5;
 }
 
-START_TEST(keys_come_one_by_one_and_the_terminal_is_given_back)
+START_TEST(keys_arrive_one_by_one_and_the_terminal_is_restored)
 {
     ck_assert_int_eq(run_on_terminal(keys_without_enter), 0);
 }
 END_TEST
 
-/* What a shell does around Ctrl-Z and fg. */
+/* Does what a shell does at Ctrl-Z and fg. */
 static int lose_and_regain_modes(int keyboard)
 {
     terminal_start();
@@ -160,7 +160,7 @@ static int lose_and_regain_modes(int keyboard)
     return type(keyboard, "q") && next_input_is(INPUT_QUIT) ? 0 : 2;
 }
 
-START_TEST(modes_are_regained_after_a_stop)
+START_TEST(terminal_modes_are_set_again_after_a_stop)
 {
     ck_assert_int_eq(run_on_terminal(lose_and_regain_modes), 0);
 }
@@ -204,7 +204,7 @@ static int die_by_signal(int keyboard)
     return 2;
 }
 
-START_TEST(a_signal_handler_can_give_the_terminal_back)
+START_TEST(a_signal_handler_can_restore_the_terminal)
 {
     ck_assert_int_eq(run_on_terminal(die_by_signal), 0);
 }
@@ -213,12 +213,12 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        bytes_mean_keys,
-        stdin_that_is_no_terminal_is_left_alone,
-        keys_come_one_by_one_and_the_terminal_is_given_back,
-        modes_are_regained_after_a_stop,
+        bytes_are_translated_to_keys,
+        stdin_that_is_not_a_terminal_is_not_changed,
+        keys_arrive_one_by_one_and_the_terminal_is_restored,
+        terminal_modes_are_set_again_after_a_stop,
         a_player_in_the_background_is_not_stopped_and_changes_nothing,
-        a_signal_handler_can_give_the_terminal_back,
+        a_signal_handler_can_restore_the_terminal,
         NULL,
     };
     return suite_run("terminal", 30, tests);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A real window on a private X server; run by tests/support/with-xvfb. What is on the screen is
- * read from the server.
- * Not covered: Wayland, the close button (there is no window manager here). Run twice: with SDL's
- * software renderer, in whose place we draw, and with the one for graphics cards, which Mesa has a
- * stand-in for; where it has not, that run is like the first.
+ * A real window on a private X server. tests/support/with-xvfb runs this program. The tests read the screen's pixels from
+ * the server.
+ * Not covered: Wayland; the close button (there is no window manager here). The program runs twice: with SDL's software
+ * renderer, which our own drawing replaces, and with the renderer for graphics cards, which Mesa can emulate. Where Mesa
+ * cannot, the second run is like the first.
  */
 #include <check.h>
 #include <dirent.h>
@@ -58,7 +58,8 @@ static AVFrame *new_picture(enum AVPixelFormat format, int width, int height)
     return picture;
 }
 
-/* A quarter of the picture in one colour; quarters are numbered as one reads. 8-bit 4:2:0. */
+/* Fills a quarter of the picture with one colour. The quarters are numbered from left to right, then from top to bottom.
+ * The picture is 8-bit 4:2:0. */
 static void fill_quarter(AVFrame *picture, int quarter, const struct colour *colour)
 {
     const int values[3] = {colour->y, colour->cb, colour->cr};
@@ -90,8 +91,8 @@ static int distance(uint32_t a, uint32_t b)
 }
 
 /*
- * X draws when it gets to it: looks until the colour is there; the test's time limit ends a vain
- * wait.
+ * X may draw later, so this function waits until the colour is there. If the colour never comes, the test's time limit
+ * ends the wait.
  */
 static void expect_colour(struct video_sink *sink, int x, int y, uint32_t rgb)
 {
@@ -103,7 +104,7 @@ static void expect_colour(struct video_sink *sink, int x, int y, uint32_t rgb)
     }
 }
 
-/* The middles of the quarters of a picture shown in the middle of the screen at this size. */
+/* Checks the centres of the quarters of a picture that is shown with this size in the middle of the screen. */
 static void expect_four_colours(struct video_sink *sink, int width, int height,
                                 const struct colour colours[4])
 {
@@ -137,7 +138,7 @@ START_TEST(the_picture_is_on_the_screen_in_its_colours)
     } cases[] = {
         {AVCOL_SPC_BT709, AVCOL_RANGE_MPEG, bt709},
         {AVCOL_SPC_SMPTE170M, AVCOL_RANGE_MPEG, bt601},
-        {AVCOL_SPC_UNSPECIFIED, AVCOL_RANGE_MPEG, bt601}, /* 360 lines: standard definition */
+        {AVCOL_SPC_UNSPECIFIED, AVCOL_RANGE_MPEG, bt601}, /* 360 lines count as standard definition */
         {AVCOL_SPC_BT470BG, AVCOL_RANGE_JPEG, jpeg},
     };
     struct video_sink *sink = open_window();
@@ -156,8 +157,8 @@ START_TEST(the_picture_is_on_the_screen_in_its_colours)
 }
 END_TEST
 
-/* 10 bits and 4:2:2 go through swscale, the rest of the way is the same. */
-START_TEST(a_deep_picture_is_shown_in_its_colours)
+/* swscale converts 10 bits and 4:2:2; after that the path is the same. */
+START_TEST(a_picture_of_10_bits_is_shown_in_its_colours)
 {
     struct video_sink *sink = open_window();
     AVFrame *picture = new_picture(AV_PIX_FMT_YUV422P10, WIDTH, HEIGHT);
@@ -179,7 +180,7 @@ START_TEST(a_deep_picture_is_shown_in_its_colours)
 }
 END_TEST
 
-/* 320x360 samples twice as wide as high. */
+/* The picture has 320x360 samples, which are twice as wide as high. */
 START_TEST(the_sample_aspect_ratio_is_honoured)
 {
     struct video_sink *sink = open_window();
@@ -192,7 +193,7 @@ START_TEST(the_sample_aspect_ratio_is_honoured)
 }
 END_TEST
 
-START_TEST(a_picture_larger_than_the_screen_is_made_to_fit)
+START_TEST(a_picture_larger_than_the_screen_is_scaled_to_fit)
 {
     struct video_sink *sink = open_window();
     AVFrame *picture = four_colours(1920, 1080, bt709);
@@ -226,7 +227,8 @@ START_TEST(a_resized_window_keeps_the_aspect_and_is_redrawn)
 }
 END_TEST
 
-/* One colour from edge to edge, and black beside it; nothing of the window is above or below. */
+/* Expects one colour up to all edges of the picture, and black on both sides. The window ends at the picture's upper and
+ * lower edge. */
 static void expect_framed(struct video_sink *sink, int left, int top, int width, int height,
                           uint32_t rgb)
 {
@@ -241,7 +243,7 @@ static void expect_framed(struct video_sink *sink, int left, int top, int width,
     expect_colour(sink, right, bottom, rgb);
 }
 
-/* The converter writes whole vectors: 4 pixels more than these lines have. */
+/* The converter writes whole vectors, which is 4 pixels more than these lines have. */
 START_TEST(a_picture_of_any_width_ends_where_its_bars_begin)
 {
     static const struct colour green = {112, 72, 58, 0x00bf00};
@@ -259,8 +261,8 @@ START_TEST(a_picture_of_any_width_ends_where_its_bars_begin)
 }
 END_TEST
 
-/* As in a pause: the caller has freed the picture. */
-START_TEST(the_last_picture_is_there_again_when_the_window_is)
+/* As in a pause, the caller has freed the picture before the window is drawn again. */
+START_TEST(the_last_picture_is_redrawn_when_the_window_returns)
 {
     struct video_sink *sink = open_window();
     AVFrame *picture = four_colours(WIDTH, HEIGHT, bt601);
@@ -325,7 +327,7 @@ static int thread_count(void)
     return count;
 }
 
-/* Threads of its own would run outside the reservation of an experiment. */
+/* Threads of the renderer would run outside the reservation of an experiment. */
 START_TEST(the_software_renderer_works_in_the_calling_thread)
 {
     const int before = thread_count();
@@ -338,7 +340,7 @@ START_TEST(the_software_renderer_works_in_the_calling_thread)
 }
 END_TEST
 
-START_TEST(a_format_nobody_can_show_is_refused_and_the_next_is_shown)
+START_TEST(a_format_that_cannot_be_shown_is_refused_and_the_next_is_shown)
 {
     struct video_sink *sink = open_window();
     AVFrame *strange = av_frame_alloc();
@@ -356,7 +358,7 @@ START_TEST(a_format_nobody_can_show_is_refused_and_the_next_is_shown)
 }
 END_TEST
 
-START_TEST(no_display_is_a_reason)
+START_TEST(a_missing_display_is_an_error_with_a_reason)
 {
     struct video_sink *sink = (void *)why;
     unsetenv("DISPLAY");
@@ -376,18 +378,18 @@ int main(void)
     tcase_set_timeout(cases, 60);
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_add_test(cases, the_picture_is_on_the_screen_in_its_colours);
-    tcase_add_test(cases, a_deep_picture_is_shown_in_its_colours);
+    tcase_add_test(cases, a_picture_of_10_bits_is_shown_in_its_colours);
     tcase_add_test(cases, the_sample_aspect_ratio_is_honoured);
-    tcase_add_test(cases, a_picture_larger_than_the_screen_is_made_to_fit);
+    tcase_add_test(cases, a_picture_larger_than_the_screen_is_scaled_to_fit);
     tcase_add_test(cases, a_resized_window_keeps_the_aspect_and_is_redrawn);
     tcase_add_test(cases, a_picture_of_any_width_ends_where_its_bars_begin);
-    tcase_add_test(cases, the_last_picture_is_there_again_when_the_window_is);
+    tcase_add_test(cases, the_last_picture_is_redrawn_when_the_window_returns);
     tcase_add_test(cases, keys_are_understood);
     tcase_add_test(cases, the_interrupt_key_still_ends_the_player);
     const char *const driver = getenv("SDL_RENDER_DRIVER");
     if (driver && strcmp(driver, "software") == 0)
         tcase_add_test(cases, the_software_renderer_works_in_the_calling_thread);
-    tcase_add_test(cases, a_format_nobody_can_show_is_refused_and_the_next_is_shown);
-    tcase_add_test(cases, no_display_is_a_reason);
+    tcase_add_test(cases, a_format_that_cannot_be_shown_is_refused_and_the_next_is_shown);
+    tcase_add_test(cases, a_missing_display_is_an_error_with_a_reason);
     return suite_run_case("window", cases, CK_FORK_GETENV);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The pixels of the X server that with-xvfb started, seen from outside of any program that draws on
- * it.
+ * The pixels of the X server that with-xvfb started. They are read from the server's file, not through a
+ * program that draws on it.
  */
 #ifndef SUPPORT_SCREEN_H
 #define SUPPORT_SCREEN_H
@@ -21,7 +21,7 @@ struct screen {
 int screen_open(struct screen *screen);
 void screen_close(struct screen *screen);
 
-/* 0xRRGGBB. */
+/* Returns the pixel as 0xRRGGBB. */
 uint32_t screen_pixel(const struct screen *screen, int x, int y);
 
 #endif

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..clips import film_is_here, why_not_makeable
+from ..errors import nearest
 from ..machine.policy import CALIBRATED
 from ..processes import child, choose_cpus
 from .jobs import combinations, layers_of, observe_of, plays, sched_of, setting_name
 from .model import Agenda, Clip, Conditions, MadeClip
-from .nearest import nearest
 from .recipes import Recipe, difference_of, is_stamped, read_recipes
 
 Place = tuple[int | str, ...]
@@ -26,13 +26,13 @@ FRAME = {0: True, 1: False, BLOCKS - 2: False, BLOCKS - 1: True}  # white or bla
 DARK_BELOW, BRIGHT_FROM = 96, 160
 LOOKING_S = 20.0
 # Why a clip's pictures need numbers, and what else can be done.
-JOBS = "it is seen from outside; choose a clip with numbers, such as stamped_small, or observe: inside"
+JOBS = "it is observed from outside; choose a clip with numbers, such as stamped_small, or observe: inside"
 CALIBRATION = "the calibrated budget is found; choose a clip with numbers, such as stamped_small, or a budget in ms"
 
 
 @dataclass(frozen=True)
-class Places:
-    """The folders in which clips are searched for."""
+class ClipFolders:
+    """Holds the folders in which clips are searched for."""
 
     base: Path  # files: the agenda's folder
     root: Path  # recipes: the project's folder
@@ -49,23 +49,23 @@ class _Use:
         return next((who for setting, who in self.seen_by.items() if setting not in begun), None)
 
 
-def check_clips(agenda: Agenda, places: Places, refuse: Refuse, begun: Collection[str] | None = None) -> None:
+def check_clips(agenda: Agenda, folders: ClipFolders, refuse: Refuse, begun: Collection[str] | None = None) -> None:
     """Raises what `refuse` makes of the place and the reason of the first error, in clips that some job plays.
 
     `begun` are the settings that were checked when their batch began: if something happens to a clip later, only its
     own jobs are affected. None: there is no batch yet, and a clip that is missing or cannot be made is an error."""
     uses = _uses(agenda)
     for place, use in uses.items():
-        _check_recipes(place, use.clip, places.root, refuse)
+        _check_recipes(place, use.clip, folders.root, refuse)
         if begun is None:
-            _check_presence(place, use.clip, places.base, refuse)
+            _check_presence(place, use.clip, folders.base, refuse)
     cpus = _other_cpus(agenda.config.cpu)
     for place, use in uses.items():
         if who := use.viewer(begun or ()):
-            _check_view(place, use.clip, places, cpus, who, refuse)
+            _check_view(place, use.clip, folders, cpus, who, refuse)
     for place, use in uses.items():
         if begun is None:
-            _check_sources(place, use.clip, places.root, refuse)
+            _check_sources(place, use.clip, folders.root, refuse)
 
 
 def _conditions(agenda: Agenda) -> Iterator[tuple[Place, Conditions]]:
@@ -109,16 +109,16 @@ def _check_presence(place: Place, clip: Clip, base: Path, refuse: Refuse) -> Non
         return
     path = base / clip.file
     if not path.is_file():
-        what = "is no file" if path.exists() else "is not there"
-        raise refuse((*place, "file"), f"is {clip.file}, which {what}; name a film, from the agenda's folder")
+        what = "is not a file" if path.exists() else "does not exist"
+        raise refuse((*place, "file"), f"is {clip.file}, which {what}; name a film, relative to the agenda's folder")
 
 
 def _check_recipes(place: Place, clip: Clip, root: Path, refuse: Refuse) -> None:
     for where, name in _recipe_names(place, clip):
         known = read_recipes(root)
         if name not in known:
-            advice = nearest(name, list(known)) or "; `media/make --list` names those that there are"
-            raise refuse(where, f"is {name}, which media/ has no recipe of{advice}")
+            advice = nearest(name, list(known)) or "; `media/make --list` lists all recipes"
+            raise refuse(where, f"is {name}, but media/ has no such recipe{advice}")
 
 
 def _check_sources(place: Place, clip: Clip, root: Path, refuse: Refuse) -> None:
@@ -144,13 +144,13 @@ def _made(place: Place, clip: Clip) -> Iterator[tuple[Place, Clip | MadeClip]]:
         yield (*place, "without_film"), clip.without_film
 
 
-def _check_view(place: Place, clip: Clip, places: Places, cpus: Collection[int], who: str, refuse: Refuse) -> None:
-    without = f"whose pictures have no numbers, by which {who}"
+def _check_view(place: Place, clip: Clip, folders: ClipFolders, cpus: Collection[int], who: str, refuse: Refuse) -> None:
+    without = f"whose pictures have no numbers; by these numbers {who}"
     if clip.file is not None:
-        if _has_stamp(places.base / clip.file, cpus) is False:
+        if _has_stamp(folders.base / clip.file, cpus) is False:
             raise refuse((*place, "file"), f"is {clip.file}, {without}")
         return
-    recipes = read_recipes(places.root)
+    recipes = read_recipes(folders.root)
     for where, made in _made(place, clip):
         if not is_stamped(recipes[str(made.recipe)]):
             raise refuse((*where, "recipe"), f"is {made.recipe}, {without}")
@@ -160,9 +160,9 @@ def _check_view(place: Place, clip: Clip, places: Places, cpus: Collection[int],
 
 def _no_pair(recipes: dict[str, Recipe], name: str, unstamped: str) -> str | None:
     if is_stamped(recipes[unstamped]):
-        return "whose pictures have numbers as well; name the same film without"
+        return "whose pictures have numbers as well; name the same film without numbers"
     if what := difference_of(recipes[name], recipes[unstamped]):
-        return f"of another {what} than {name}; name the same film without numbers"
+        return f"which has another {what} than {name}; name the same film without numbers"
     return None
 
 
@@ -178,5 +178,5 @@ def _has_stamp(path: Path, cpus: Collection[int]) -> bool | None:
         return None
     if len(pixels) < BLOCK * BLOCKS:
         return None
-    blocks = {place: pixels[BLOCK * place + BLOCK // 2] for place in FRAME}
-    return all(blocks[place] >= BRIGHT_FROM if white else blocks[place] < DARK_BELOW for place, white in FRAME.items())
+    blocks = {number: pixels[BLOCK * number + BLOCK // 2] for number in FRAME}
+    return all(blocks[number] >= BRIGHT_FROM if white else blocks[number] < DARK_BELOW for number, white in FRAME.items())

@@ -75,7 +75,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class _Setting:
+class _RepeatedJob:
     """A job without its repetition, and the number of repetitions."""
 
     job: Job
@@ -85,12 +85,12 @@ class _Setting:
 def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> list[Job]:
     """Returns the jobs in the order in which they run. Clip files are relative to `base`, the agenda's folder."""
     settings = [
-        _setting(agenda, combination, workload, extent, base)
+        _repeated_job(agenda, combination, workload, extent, base)
         for combination in combinations(agenda.sections)
         for workload in plays(agenda, combination)
     ]
     if not settings:
-        raise LabError("the agenda's sections exclude every workload; look at their `only`", EXIT_SETUP)
+        raise LabError("the agenda's sections exclude every workload; check their `only`", EXIT_SETUP)
     rounds = max(setting.repetitions for setting in settings)
     return [
         replace(setting.job, id=f"{setting.job.id}-r{number}", repetition=number)
@@ -106,20 +106,20 @@ def select(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:
     chosen = [
         job
         for job in jobs
-        if any(fnmatch.fnmatchcase(name, pattern) for name in (job.id, setting_of(job)) for pattern in patterns)
+        if any(fnmatch.fnmatchcase(name, pattern) for name in (job.id, setting_name_of(job)) for pattern in patterns)
     ]
     if not chosen:
-        raise LabError(f"no job is named by {' or '.join(patterns)}; `plan` lists their names", EXIT_SETUP)
+        raise LabError(f"no job matches {' or '.join(patterns)}; `plan` lists the jobs", EXIT_SETUP)
     return chosen
 
 
-def setting_of(job: Job) -> str:
+def setting_name_of(job: Job) -> str:
     """Returns the name that all repetitions of a job have in common."""
     return f"{job.section}-{job.workload}"
 
 
 def setting_name(combination: Sequence[Section], workload: WorkloadBase) -> str:
-    """Returns the same name as setting_of, before there are jobs."""
+    """Returns the same name as setting_name_of, before there are jobs."""
     return f"{_section_of(combination)}-{workload.id}"
 
 
@@ -170,9 +170,9 @@ def _section_of(combination: Sequence[Section]) -> str:
     return BETWEEN.join(section.id for section in combination) or ALL
 
 
-def _setting(
+def _repeated_job(
     agenda: Agenda, combination: Sequence[Section], workload: WorkloadBase, extent: Extent, base: Path
-) -> _Setting:
+) -> _RepeatedJob:
     layers = layers_of(agenda, combination)
     section = _section_of(combination)
     player: str = workload.name  # type: ignore[attr-defined]
@@ -191,7 +191,7 @@ def _setting(
         observe=_observe(observe_of(agenda, layers, workload), player, name),
         cpu=agenda.config.cpu,
     )
-    return _Setting(job, extent.wanted_reps or _iterations(agenda, combination, workload))
+    return _RepeatedJob(job, extent.wanted_reps or _iterations(agenda, combination, workload))
 
 
 def _iterations(agenda: Agenda, combination: Sequence[Section], workload: WorkloadBase) -> int:
@@ -223,5 +223,5 @@ def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -
 
 def _observe(wanted: str, player: str, name: str) -> str:
     if wanted == "inside" and player != OURS:
-        raise LabError(f"{name}: only dlex-play has a record of its own; {player} wants observe: outside", EXIT_SETUP)
+        raise LabError(f"{name}: only dlex-play writes its own record; use observe: outside for {player}", EXIT_SETUP)
     return wanted

@@ -24,7 +24,7 @@ RTAPP_POLICY = re.compile(r"same|deadline|other|(?:fifo|rr):[1-9]\d?")
 
 def _policy(text: Any) -> Any:
     if not isinstance(text, str):
-        raise ValueError(f"a policy is one of {FORMS}")
+        raise ValueError(f"the policies are {FORMS}")
     try:
         return str(Policy.parse(text))
     except LabError as cause:
@@ -33,7 +33,7 @@ def _policy(text: Any) -> Any:
 
 def _rtapp_policy(text: Any) -> Any:
     if not isinstance(text, str) or not RTAPP_POLICY.fullmatch(text):
-        raise ValueError("rt-app's policy is same (as the player's), deadline, other, fifo:5 or rr:5")
+        raise ValueError("rt-app's policy must be same (as the player's), deadline, other, fifo:5 or rr:5")
     return text
 
 
@@ -66,11 +66,11 @@ class Clip(Entry):
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         if (self.recipe is None) == (self.file is None):
-            raise ValueError("a clip has either a recipe or a file")
+            raise ValueError("a clip needs either a recipe or a file")
         if self.file is not None and (self.unstamped or self.without_film):
-            raise ValueError("what is unstamped or without_film belongs to a recipe, not to a file")
+            raise ValueError("unstamped and without_film belong to a recipe, not to a file")
         if self.length_s == 0:
-            raise ValueError("a clip's length_s is above 0")
+            raise ValueError("a clip's length_s must be above 0")
         return self
 
 
@@ -91,7 +91,7 @@ class StressLoad(Entry):
     @model_validator(mode="after")
     def _some(self) -> Self:
         if self.cpu + self.vm == 0:
-            raise ValueError("stress wants at least one task, of cpu or vm")
+            raise ValueError("stress needs at least one task, of cpu or vm")
         return self
 
 
@@ -107,14 +107,14 @@ class Conditions(Entry):
     observe: Observe | None = None
 
 
-Options = tuple[str, ...]  # options of the player, as its user would give them
+PlayerOptions = tuple[str, ...]  # options of the player, as its user would give them
 Threads = Literal[1, "auto"]
 
 
 class DlexPlayParams(Entry):
     drop: Literal["none", "heuristic", "deadline"] = "deadline"
     rule: Literal["paper", "slack"] | None = None
-    options: Options = ()
+    options: PlayerOptions = ()
 
     @model_validator(mode="after")
     def _rule_of_deadline(self) -> Self:
@@ -126,19 +126,19 @@ class DlexPlayParams(Entry):
 class MplayerParams(Entry):
     framedrop: Literal["none", "soft", "hard"] = "none"
     threads: Threads = 1
-    options: Options = ()
+    options: PlayerOptions = ()
 
 
 class MpvParams(Entry):
     framedrop: Annotated[Literal["no", "vo", "decoder+vo"], BeforeValidator(_word)] = "vo"
     threads: Threads = 1
-    options: Options = ()
+    options: PlayerOptions = ()
 
 
 class FfplayParams(Entry):
     framedrop: Annotated[bool, Field(strict=True)] = True
     threads: Threads = 1
-    options: Options = ()
+    options: PlayerOptions = ()
 
 
 class WorkloadBase(Entry):

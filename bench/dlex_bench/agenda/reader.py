@@ -10,11 +10,10 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ..errors import EXIT_SETUP, LabError
+from ..errors import EXIT_SETUP, LabError, nearest
 from ..paths import PROJECT
-from .clip_checks import Places, check_clips
+from .clip_checks import ClipFolders, check_clips
 from .model import Agenda, Entry
-from .nearest import nearest
 
 # The names of a union's members. They are part of pydantic's error paths but are not keys of the file.
 TAGS = frozenset({"none", "rtapp", "stress", "dlex-play", "mplayer", "mpv", "ffplay"})
@@ -37,7 +36,7 @@ def read_agenda(path: Path, root: Path = PROJECT, begun: Collection[str] | None 
     def refuse(place: Sequence[int | str], reason: str) -> LabError:
         return _refusal(str(path), _line_of(tree, place), f"{_spelled(place)} {reason}")
 
-    check_clips(agenda, Places(path.parent, root), refuse, begun)
+    check_clips(agenda, ClipFolders(path.parent, root), refuse, begun)
     return agenda
 
 
@@ -50,9 +49,9 @@ def _parse(text: str, name: str) -> tuple[Agenda, yaml.Node]:
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         if tree is None:
-            raise _refusal(name, 1, "there is nothing in it; bench/agendas/smoke.yaml is an example")
+            raise _refusal(name, 1, "the file is empty; bench/agendas/smoke.yaml is an example")
         for line, key in _repeated_keys(tree):
-            raise _refusal(name, line, f"the key {key} comes twice; leave one of them")
+            raise _refusal(name, line, f"the key {key} appears twice; remove one of them")
         content = yaml.safe_load(text)
     except yaml.MarkedYAMLError as cause:
         line = cause.problem_mark.line + 1 if cause.problem_mark else 1
@@ -106,15 +105,15 @@ def _spelled(place: Sequence[int | str]) -> str:
 def _reason(error: Any) -> str:
     kind, given = error["type"], error["input"]
     if kind == "extra_forbidden":
-        return f"is no key that an agenda has there{nearest(str(error['loc'][-1]), _known_keys())}"
+        return f"is not a key of an agenda at this place{nearest(str(error['loc'][-1]), _known_keys())}"
     if kind == "missing":
         return "is missing"
     if kind == "string_pattern_mismatch":
-        return f"is {given!r}, which is no id: letters, digits, _ and . make one"
+        return f"is {given!r}, which is not an id; use letters, digits, _ and ."
     if kind in ("model_type", "model_attributes_type", "dict_type"):
-        return "is no mapping; write `key: value` pairs"
+        return "is not a mapping; write `key: value` pairs"
     if kind == "too_short":
-        return "has nothing in it; name at least one player"
+        return "is empty; name at least one player"
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _wrong_tag(kind, error["ctx"])
     message = str(error["msg"]).removeprefix("Value error, ")
@@ -129,7 +128,7 @@ def _wrong_tag(kind: str, context: Any) -> str:
         return f"has no {key}"
     known = [word.strip("' ") for word in context["expected_tags"].split(",")]
     tag = str(context["tag"])
-    return f"has the {key} {tag!r}{nearest(tag, known) or '; there are ' + ', '.join(known)}"
+    return f"has the {key} {tag!r}{nearest(tag, known) or '; choose one of ' + ', '.join(known)}"
 
 
 def _known_keys() -> list[str]:
@@ -191,5 +190,5 @@ def _check_ids(name: str, tree: yaml.Node, agenda: Agenda) -> None:
         seen: set[str] = set()
         for number, entry in enumerate(entries):
             if entry.id in seen:
-                raise _refusal(name, _line_of(tree, [what, number, "id"]), f"two of the {what} have the id {entry.id}; give each its own")
+                raise _refusal(name, _line_of(tree, [what, number, "id"]), f"two {what} have the id {entry.id}; change one of them")
             seen.add(entry.id)

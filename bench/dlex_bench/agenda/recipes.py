@@ -21,7 +21,7 @@ def read_recipes(root: Path) -> dict[str, Recipe]:
     try:
         return tomllib.loads(path.read_text())
     except (OSError, ValueError) as cause:
-        raise LabError(f"{path} cannot be read ({cause}); call it from the project's folder", EXIT_SETUP) from cause
+        raise LabError(f"{path} cannot be read ({cause}); run the command in the project's folder", EXIT_SETUP) from cause
 
 
 def is_stamped(recipe: Recipe) -> bool:

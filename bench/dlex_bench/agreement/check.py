@@ -22,24 +22,24 @@ from ..table import titled_table
 from .differences import Differences, certain_to_be_seen, differences, longest_blink_ns
 
 SUMMARY = "agreement.json"
-Row = Mapping[str, Any]
+RunEntry = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Options:
+class CheckOptions:
     root: Path
     out: Path
     recipe: str
     reps: int
 
 
-def check(options: Options) -> None:
+def check_agreement(options: CheckOptions) -> None:
     if options.reps < 1:
-        raise LabError(f"--reps={options.reps} would compare nothing; give 1 or more", EXIT_SETUP)
+        raise LabError(f"--reps={options.reps} would compare nothing; use 1 or more", EXIT_SETUP)
     try:
         options.out.mkdir(parents=True)
     except OSError as cause:
-        raise LabError(f"{options.out} cannot be made ({cause.strerror}); name another folder by --out", EXIT_SETUP) from cause
+        raise LabError(f"{options.out} cannot be made ({cause.strerror}); name another folder with --out", EXIT_SETUP) from cause
     context = Context(options.root, options.out)
     rows = []
     for repetition in range(1, options.reps + 1):
@@ -55,16 +55,16 @@ def _job(recipe: str, repetition: int) -> Job:
     return Job(f"agreement-r{repetition}", repetition, "alone", "dlex_none", "dlex-play", params, "other", load, clip, "both")
 
 
-def _observed(job: Job, directory: Path, context: Context) -> Row:
+def _observed(job: Job, directory: Path, context: Context) -> RunEntry:
     directory.mkdir()
     result = execute(job, directory, context)
     if result["status"] != "done":
         raise LabError(str(result["reason"]))
     own, seen = directory / OWN, directory / SEEN
-    return _row(differences(own, seen), own, seen)
+    return _entry(differences(own, seen), own, seen)
 
 
-def _row(differ: Differences, own: Path, seen: Path) -> Row:
+def _entry(differ: Differences, own: Path, seen: Path) -> RunEntry:
     observer = read_run(seen)["observer"]
     certain = certain_to_be_seen(own, longest_blink_ns(seen))
     return {
@@ -88,7 +88,7 @@ def _quantiles(values: Sequence[float]) -> dict[str, float] | None:
     return {"p1": cuts[0], "median": cuts[49], "p99": cuts[98]}
 
 
-def _tell(rows: Sequence[Row], options: Options) -> None:
+def _tell(rows: Sequence[RunEntry], options: CheckOptions) -> None:
     table = titled_table("Outside less inside, ms: median (1st to 99th percentile)")
     for heading in ("run", "shown in both", "only inside", "missed", "only outside", "shown_ns", "A-V", "observer's CPU"):
         table.add_column(heading, justify="right")
@@ -97,10 +97,10 @@ def _tell(rows: Sequence[Row], options: Options) -> None:
         table.add_row(str(number), *counts, _range(row["shown_ms"]), _range(row["skew_ms"]), f"{row['cpu_fraction']:.1%}")
     console = Console()
     console.print(table)
-    console.print("missed: pictures that stood longer than the longest time between two looks, and were not seen. It must be 0.")
+    console.print("missed: pictures that stood longer than the longest time between two looks but were not seen. It must be 0.")
     console.print(f"All figures: {options.out / SUMMARY}", soft_wrap=True)
     if any(row["missed"] or row["only_outside"] for row in rows):
-        raise LabError("observer and player do not name the same pictures; the records in --out show which")
+        raise LabError("observer and player report different shown pictures; the records in --out show which")
 
 
 def _range(quantiles: Mapping[str, float] | None) -> str:

@@ -13,11 +13,10 @@ from statistics import median
 
 from ..agenda.jobs import OURS, rtapp_sched
 from ..paper import DROPPED, RMSE_Q16_SUM, reduction
-from .control import control_of, is_control
 from .front import AXES, AXIS_NAMES, Goal, goal
 from .misses import misses_outcome
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
-from .results_frame import Row, Settings, of_section, paired_values, values
+from .results_frame import Row, Settings, control_of, is_control, of_section, paired_values, values
 from .statistics import ENOUGH, Comparison, Interval, compare
 
 # Our policies are compared with these: the paper's baseline, and this player without its deadlines. The latter ensures
@@ -97,17 +96,17 @@ def _front_outcome(
 ) -> Outcome:
     name = "no worse than every peer in all four figures"
     if found is None:
-        return Outcome(name, section, UNMEASURED, "one of our policies and one peer are needed")
+        return Outcome(name, section, UNMEASURED, "at least one of our policies and one peer are needed")
     certain = _share(found)
     beaten = f"our policies dominate {len(found.dominated_peers)} of {len(found.peers)} peer settings"
     if found.winner:
-        merit = " (the player's efficiency, as it leaves nothing out)" if found.winner == NOTHING_DROPPED else ""
+        merit = " (because of the player's efficiency: it drops nothing)" if found.winner == NOTHING_DROPPED else ""
         told = f"{found.winner} is{merit}, {certain}; {beaten}"
         if missing := _peers_without_figures(section, runs, found, failed):
-            return Outcome(name, section, UNMEASURED, f"{told}, but nothing can be said of {', '.join(missing)}")
+            return Outcome(name, section, UNMEASURED, f"{told}, but there are no figures of {', '.join(missing)}")
         return Outcome(name, section, MET if (found.holds_in or 0) >= CERTAIN else UNCERTAIN, told)
     if found.best is None:
-        return Outcome(name, section, UNMEASURED, "no policy of ours was measured")
+        return Outcome(name, section, UNMEASURED, "none of our policies was measured")
     worse = found.worse_in[found.best]
     named = {peer: ", ".join(AXIS_NAMES[axis] for axis in axes) for peer, axes in list(worse.items())[:3]}
     where = "; ".join(f"{axes} than {peer}" for peer, axes in named.items())
@@ -125,9 +124,9 @@ def _front_outcome(
 def _share(found: Goal) -> str:
     """Words the share of the best policy, and the share of all our policies together where that differs."""
     if found.holds_in is None or found.some_holds_in is None:
-        return f"fewer than {ENOUGH} repetitions common to all: too few for resamples"
+        return f"fewer than {ENOUGH} repetitions are common to all: too few for resamples"
     best, some = f"{found.holds_in:.0%}", f"{found.some_holds_in:.0%}"
-    return f"in {best} of the resamples" + (f", some policy of ours in {some}" if some != best else "")
+    return f"in {best} of the resamples" + (f", at least one of our policies in {some}" if some != best else "")
 
 
 def _peers_without_figures(
@@ -154,7 +153,7 @@ def _efficiency_outcome(section: str, runs: Mapping[str, Sequence[Row]]) -> Outc
     a, b = paired_values(runs[NOTHING_DROPPED], runs[cheapest], "cpu_ms_per_frame")
     found = compare(a, b, paired=True) if a else compare(ours, peers[cheapest])
     if found.ratio is None:
-        return Outcome(name, section, UNMEASURED, f"{cheapest} has no CPU time")
+        return Outcome(name, section, UNMEASURED, f"the CPU time of {cheapest} is unknown")
     ratio = found.ratio
     extent = f"{ratio.low:.3f} to {ratio.high:.3f}" if ratio.known else "too few runs for an interval"
     text = f"{median(ours):.2f} ms against {median(peers[cheapest]):.2f} ms ({cheapest}): {ratio.value:.3f} ({extent})"

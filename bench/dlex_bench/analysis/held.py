@@ -45,8 +45,8 @@ def _threads_held(runs: Sequence[Row]) -> str | None:
     if not every or not main:
         return None
     return (
-        f"Not alike for all: every thread of {every} has to share the measured CPU, of {main} only the main one. "
-        "A quota holds each player as a whole, so that its section is the fair one."
+        f"The conditions differ: all threads of {every} share the measured CPU, but only the main thread of {main}. "
+        "A quota holds every player as a whole, so the section with the quota is the fair comparison."
     )
 
 
@@ -59,7 +59,7 @@ def _work_outside(runs: Sequence[Row]) -> str | None:
     if len(told) < 2 or not any(run.value(OUTSIDE) for run in runs):
         return None
     each = "; ".join(f"{player} {text}" for player, text in told.items())
-    return f"CPU time of a picture that the policy does not hold, in other threads on other CPUs: {each}."
+    return f"CPU time per picture that the policy does not hold, in other threads on other CPUs: {each}."
 
 
 def _by_player(runs: Sequence[Row]) -> dict[str, list[Row]]:

@@ -40,7 +40,7 @@ def misses_outcome(
     unprovoked = miss_shares(control)
     left_out = _left_out(section, [run for found in runs.values() for run in found], control)
     if not ours:
-        return Outcome(NAME, section, UNMEASURED, f"no log of rt-app beside a policy of ours can be used{left_out}")
+        return Outcome(NAME, section, UNMEASURED, f"no log of rt-app beside our policies is usable{left_out}")
     against = {workload: compare(it, unprovoked, middle=np.mean) for workload, it in ours.items()} if unprovoked else {}
     words = {_word(it, unprovoked, against.get(workload)) for workload, it in ours.items()}
     unusable = _unusable(section, runs, ours, failed)
@@ -48,10 +48,10 @@ def misses_outcome(
     word = next(it for it in (MISSED, UNMEASURED, UNCERTAIN, MET) if it in words)
     told = [_told([it for of_one in ours.values() for it in of_one]), f"beside other players {_told(others)}"]
     if unprovoked:
-        told.append(f"beside a film that costs next to nothing {_told(unprovoked)}")
-        told.append(f"more than there: {_differences(against)}; at most {MARGIN:.1%} acquits")
+        told.append(f"beside a film that costs almost nothing {_told(unprovoked)}")
+        told.append(f"more than there: {_differences(against)}; up to {MARGIN:.1%} meets the goal")
     elif word == UNMEASURED:
-        told.append("without a control they may be rt-app's own")
+        told.append("without a control, rt-app itself may be the cause")
     if unusable:
         told.append(f"no usable run of {', '.join(unusable)}")
     return Outcome(NAME, section, word, "; ".join(told) + left_out)
@@ -132,5 +132,5 @@ def _left_out(section: str, *groups: Sequence[Row]) -> str:
             told.append(f"{logged[0].section} as a whole, {len(logged)} run{'s' if len(logged) > 1 else ''}")
         else:
             told += [f"{name} {' '.join(repetitions)}" for name, repetitions in found.items()]
-    why = "as rt-app's jobs were not as long as stated, which a player may cause through the cache"
+    why = "because rt-app's jobs did not have the stated length, which a player may cause through the cache"
     return f"; left out {lost} of {tried} runs, {why}: {', '.join(told)}" if told else ""

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..agenda.jobs import section_ids
+
 Result = Mapping[str, Any]
 
 
@@ -102,6 +104,26 @@ def sections(some: Iterable[Row]) -> list[str]:
 
 def of_section(settings: Settings, section: str) -> dict[str, list[Row]]:
     return {workload: runs for (where, workload), runs in settings.items() if where == section}
+
+
+# The id of a control section, whose film costs almost nothing: rt-app's misses there are not the fault of a player. It
+# may also be one of several crossed section ids.
+CONTROL = "control"
+
+
+def is_control(section: str) -> bool:
+    return CONTROL in section_ids(section)
+
+
+def control_of(settings: Settings, section: str) -> list[Row]:
+    """Returns the runs of the section's control.
+
+    Where groups are crossed, that is the control in which everything else is the same: `a-control` for `a-cbs`, and not
+    `b-control`.
+    """
+    here = section_ids(section) | {CONTROL}
+    found = [runs for (name, _), runs in settings.items() if is_control(name) and section_ids(name) <= here]
+    return [run for runs in found for run in runs]
 
 
 def values(runs: Iterable[Row], key: str) -> list[float]:

@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..paper import DROPPED, FRAMES, PLAYED_AS, RMSE_Q16_SUM, STANDS_FOR, reduction
-from .control import control_of
-from .results_frame import Row, Settings, of_section, paired_values, values
-from .seed_mechanism import Played, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
+from .results_frame import Row, Settings, control_of, of_section, paired_values, values
+from .seed_mechanism import SectionRuns, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
 from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
@@ -74,7 +73,7 @@ def findings(settings: Settings) -> list[Finding]:
         for section in claim.sections:
             runs = of_section(settings, section)
             verdict = claim.judge(runs)
-            played = Played(runs, control_of(settings, section))
+            played = SectionRuns(runs, control_of(settings, section))
             why = mechanism(played, claim.why) if verdict.word == FAILS else None
             told.append(Finding(claim.id, section, claim.said, verdict, why))
     return told
@@ -86,16 +85,16 @@ def _claims() -> list[_Claim]:
     base_demand, dlex_demand = (demand(BASE),), (demand(DLEX),)
     short, long = "rtapp-1", "rtapp-2"
     claims = [
-        _Claim("late", starved, "mplayer's video is late by some 85 ms on average (here: by more than 40, a picture there)",
+        _Claim("late", starved, "mplayer's video is late by about 85 ms on average (here: by more than 40 ms)",
                _above(BASE, "skew_ms_mean", PICTURE_MS, "ms"), base_demand),
-        _Claim("unsteady", starved, "mplayer's A-V varies by ± 200 ms within a run (here: by more than 100)",
+        _Claim("unsteady", starved, "mplayer's A-V varies by ± 200 ms within a run (here: by more than 100 ms)",
                _above(BASE, "skew_ms_sd", UNSTEADY_MS, "ms"), base_demand),
         # Not for the calibrated budget: that budget is the one with which this claim holds.
         _Claim("drops", ("other", "cbs15"), "mplayer drops 44 or 45 of 812 pictures (here: more than half that share)",
                _above(BASE, "drops_fraction", MANY_DROPS, ""), base_demand),
         _Claim("near_perfect", served, "mplayer plays nearly perfectly: A-V of 1 ms, 2 to 3 drops (here: within 10 ms)",
                _below(BASE, "skew_ms_abs_mean", NEAR_MS, "ms"), base_demand),
-        _Claim("few_drops", served, "mplayer reaches no more than 10 dropped pictures of 812",
+        _Claim("few_drops", served, "mplayer drops at most 10 of 812 pictures",
                _below(BASE, "drops_fraction", FEW_DROPS, ""), base_demand),
         _Claim("rtapp_suffers", ("other",), "rt-app's short task misses deadlines in every run",
                _every(BASE, f"{short}.slack_us.min", "least slack of the short task, us", lambda us: us < 0), base_demand),
@@ -104,7 +103,7 @@ def _claims() -> list[_Claim]:
                (waiting(BASE),)),
         _Claim("isolated", reserved, "the short task misses no deadline in any run with mplayer",
                _every(BASE, f"{short}.missed", "missed periods", lambda missed: missed == 0), (isolation(BASE, short),)),
-        _Claim("isolated_dlex", reserved, "nor with mplayer-dlex",
+        _Claim("isolated_dlex", reserved, "the short task misses no deadline in any run with mplayer-dlex",
                _every(DLEX, f"{short}.missed", "missed periods", lambda missed: missed == 0), (isolation(DLEX, short),)),
         _Claim("slow_task", reserved, "rt-app's long task never misses",
                _every(BASE, f"{long}.missed", "missed periods", lambda missed: missed == 0), (isolation(BASE, long),)),
@@ -121,14 +120,14 @@ def _claims() -> list[_Claim]:
         claims += [
             _Claim("fewer_drops", (section,), f"mplayer-dlex drops fewer pictures ({drops:.3f} of mplayer's)",
                    _less("dropped", 1.0), lost),
-            _Claim("fewer_drops_as_much", (section,), f"and as few as {drops:.3f} of mplayer's",
+            _Claim("fewer_drops_as_much", (section,), f"mplayer-dlex drops at most {drops:.3f} of mplayer's pictures",
                    _less("dropped", drops), lost),
             _Claim("smaller_rmse", (section,), f"mplayer-dlex changes the pictures less (RMSE -{1 - rmse:.1%})",
                    _less("rmse_q16_sum", 1.0), changed),
-            _Claim("smaller_rmse_as_much", (section,), f"and by as much: RMSE {rmse:.3f} of mplayer's",
+            _Claim("smaller_rmse_as_much", (section,), f"mplayer-dlex's RMSE is at most {rmse:.3f} of mplayer's",
                    _less("rmse_q16_sum", rmse), changed),
         ]
-    claims.append(_Claim("few_drops_dlex", served, "mplayer-dlex stays below 5 dropped pictures of 812",
+    claims.append(_Claim("few_drops_dlex", served, "mplayer-dlex drops fewer than 5 of 812 pictures",
                          _below(DLEX, "drops_fraction", 5 / FRAMES, ""), (losses(DLEX), *dlex_demand)))
     return claims
 
@@ -149,12 +148,12 @@ def _bounded(workload: str, key: str, low: float, high: float, unit: str) -> Jud
         found = median_interval(values(runs.get(workload, []), key))
         if found is None:
             return Verdict(OPEN, f"{workload} has no such figure here")
-        return Verdict(_place(found, low, high), f"{workload}: {told(found, unit)}")
+        return Verdict(_verdict_of(found, low, high), f"{workload}: {told(found, unit)}")
 
     return judge
 
 
-def _place(found: Interval, low: float, high: float) -> str:
+def _verdict_of(found: Interval, low: float, high: float) -> str:
     if found.low is None or found.high is None:
         return OPEN
     if found.low >= low and found.high <= high:
@@ -172,11 +171,11 @@ def _every(workload: str, key: str, what: str, holds: Callable[[float], bool]) -
         known = [run for run in runs.get(workload, []) if run.value(key) is not None]
         found = values((run for run in known if run.load_held), key)
         lost = len(known) - len(found)
-        left_out = f"; left out {lost} of {len(known)} runs, as rt-app's jobs were not as long as stated" if lost else ""
+        left_out = f"; left out {lost} of {len(known)} runs, because rt-app's jobs did not have the stated length" if lost else ""
         if not found:
             return Verdict(OPEN, f"{workload} has no such figure here{left_out}")
         kept = sum(map(holds, found))
-        evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {figure(min(found))} to {figure(max(found))}"
+        evidence = f"{workload}: in {kept} of {len(found)} runs; {what}: {four_digits(min(found))} to {four_digits(max(found))}"
         evidence += left_out
         if kept < len(found):
             return Verdict(FAILS, evidence)
@@ -209,24 +208,24 @@ def _place_ratio(found: Comparison, ratio: float) -> str:
     # A claim neither holds nor fails if the difference is only noise.
     if ratio == 1.0 and found.noise:
         return OPEN
-    return _place(found.ratio, -math.inf, ratio)
+    return _verdict_of(found.ratio, -math.inf, ratio)
 
 
 def _told_comparison(ours: str, found: Comparison) -> str:
     if found.ratio is None:
-        return f"{ours} less {BASE}: {told(found.difference, '')}"
+        return f"{ours} minus {BASE}: {told(found.difference, '')}"
     return f"{ours} / {BASE}: {told(found.ratio, '')}"
 
 
 def told(found: Interval, unit: str) -> str:
     """Words a value with its interval and the number of runs behind it."""
     suffix = f" {unit}" if unit else ""
-    value = f"{figure(found.value)}{suffix}"
+    value = f"{four_digits(found.value)}{suffix}"
     if found.low is None or found.high is None:
         return f"{value} ({found.n} runs: too few for an interval)"
-    return f"{value} ({figure(found.low)} to {figure(found.high)}, {found.n} runs)"
+    return f"{value} ({four_digits(found.low)} to {four_digits(found.high)}, {found.n} runs)"
 
 
-def figure(value: float) -> str:
+def four_digits(value: float) -> str:
     """Formats a value with four digits, without powers of ten."""
     return f"{value:,.0f}" if 1000 <= abs(value) < math.inf else f"{value:.4g}"

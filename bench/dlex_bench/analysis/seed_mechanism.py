@@ -24,11 +24,11 @@ SPARE_MS = (SHORT.period_us - SHORT.work_us) / 1e3
 # disappear.
 NEAR_BUDGET = 0.9
 
-WORDS = {"less": ": fewer", "more": ": the player provokes the rest", "noise": ": these runs cannot tell the two apart"}
+WORDS = {"less": ": fewer", "more": ": the player causes the rest", "noise": ": these runs cannot distinguish the two"}
 
 
 @dataclass(frozen=True)
-class Played:
+class SectionRuns:
     """Holds the runs of a section by workload, and the runs of its control."""
 
     runs: Mapping[str, Sequence[Row]]
@@ -39,22 +39,22 @@ class Played:
 
 
 # Returns one or more sentences, or None if nothing is known.
-Tell = Callable[[Played], str | None]
+Tell = Callable[[SectionRuns], str | None]
 
 
-def mechanism(played: Played, tells: Sequence[Tell]) -> str | None:
+def mechanism(played: SectionRuns, tells: Sequence[Tell]) -> str | None:
     return " ".join(text for tell in tells if (text := tell(played))) or None
 
 
 def demand(workload: str) -> Tell:
     """Compares the CPU time that the player used with what rt-app wants and what the policy gives."""
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         runs = played.of(workload)
         spent = _spent(runs)
         if spent is None:
             return None
-        text = f"On the measured CPU the player used {spent:.1f} ms a picture"
+        text = f"On the measured CPU the player used {spent:.1f} ms per picture"
         picture_ms = _median(runs, "frame_ms")
         if picture_ms is None:
             return f"{text}."
@@ -73,7 +73,7 @@ def _spent(runs: Sequence[Row]) -> float | None:
 def _beside(run: Row, share: float) -> str:
     reserved = _reserved_share(run)
     if reserved is not None:
-        spare = "it was not short of time on average, so that only bursts of costly pictures can make it late"
+        spare = "it had enough time on average, so only bursts of expensive pictures can make it late"
         tight = "it had no time to spare" if share > 0.9 * reserved else spare
         whom = (run.result.get("policy") or {}).get("constrains") or "the player"
         return f", and {reserved:.1%} were reserved for {whom}: {tight}"
@@ -81,8 +81,8 @@ def _beside(run: Row, share: float) -> str:
         return ""
     total = share + UTILISATION
     # This is true of a player that was late as well as of one that was not.
-    bursts = "all of it fits into one CPU on average, so that only bursts can make anybody late"
-    fits = bursts if total < 1 else "more than one CPU has, so that somebody has to be late"
+    bursts = "this fits into one CPU on average, so only bursts can make a task late"
+    fits = bursts if total < 1 else "more than one CPU has, so some task must be late"
     return f"; with rt-app's {UTILISATION:.1%} that is {total:.0%}: {fits}"
 
 
@@ -92,7 +92,7 @@ def waiting(workload: str) -> Tell:
     It waits until the tasks before it sleep, that is for the rest of the work that they have begun.
     """
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         runs = played.of(workload)
         spent, picture_ms = _spent(runs), _median(runs, "frame_ms")
         if spent is None or picture_ms is None or _kind(runs[0]) not in ("fifo", "rr"):
@@ -104,7 +104,7 @@ def waiting(workload: str) -> Tell:
         late_ms = _median(runs, "skew_ms_mean")
         late = "" if late_ms is None else f" (it was late by {late_ms:.0f} ms on average)"
         return (
-            f"Under {_kind(runs[0])} rt-app's short task has {SPARE_MS:.0f} ms to spare, and waits until those of its "
+            f"Under {_kind(runs[0])} rt-app's short task has {SPARE_MS:.0f} ms to spare, and waits until the tasks of its "
             f"priority sleep: the player after {spent:.1f} ms of every {picture_ms:.0f}, the long task after "
             f"{work_ms:.0f} of every {period_ms:.0f}. That makes {waits_ms:.1f} ms on average while the player sleeps "
             f"after each picture; a late one does not{late}."
@@ -116,7 +116,7 @@ def waiting(workload: str) -> Tell:
 def isolation(workload: str, task: str) -> Tell:
     """Explains misses under a reservation by the task's own work, or by what the same player does to others as well."""
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         runs = [run for run in played.of(workload) if run.load_held]
         if not runs or _rtapp_kind(runs[0]) != "deadline":
             return None
@@ -132,10 +132,10 @@ def _work(runs: Sequence[Row], task: str) -> str | None:
         return None
     least, most = f"{min(works):.2f}", f"{max(works):.2f}"
     extent = most if least == most else f"{least} to {most}"
-    text = f"The task's jobs took {extent} ms each, on the average of a run, of a budget of {budget_ms:g}"
+    text = f"The task's jobs took {extent} ms each (means of the runs), of a budget of {budget_ms:g}"
     if max(works) <= NEAR_BUDGET * budget_ms:
-        return f"{text}: enough."
-    return f"{text}: a longer one is late, and those behind it with it, as so small a budget hardly works off a backlog."
+        return f"{text}: the budget is large enough."
+    return f"{text}: a longer job is late, and so are the jobs after it, because such a small budget hardly reduces a backlog."
 
 
 def _control(runs: Sequence[Row], control: Sequence[Row], task: str) -> str | None:
@@ -146,7 +146,7 @@ def _control(runs: Sequence[Row], control: Sequence[Row], task: str) -> str | No
     word = WORDS.get(compare(here, there, middle=np.mean).verdict, "")
     return (
         f"It missed {np.mean(here):.1%} of its periods in {_runs(here)}, and {np.mean(there):.1%} in {_runs(there)} of the "
-        f"control, beside a film that costs next to nothing{word}."
+        f"control, beside a film that costs almost nothing{word}."
     )
 
 
@@ -156,7 +156,7 @@ def gain(workload: str) -> Tell:
     The deadline is 0.925 of a picture after the decode began, minus 0.01 of the lag.
     """
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         runs = played.of(workload)
         lag_ms, picture_ms = _median(runs, "skew_ms_mean"), _median(runs, "frame_ms")
         if lag_ms is None or picture_ms is None or not _is_paper_rule(runs[0]):
@@ -164,9 +164,9 @@ def gain(workload: str) -> Tell:
         base_ms = BASE_OF_FRAME * picture_ms
         takes_ms = GAIN * lag_ms
         does = f"takes {takes_ms:.1f} ms off" if takes_ms >= 0 else f"adds {-takes_ms:.1f} ms to"
-        ends = "" if takes_ms > base_ms / 10 else ": what is decoded in that time is shown, however late"
+        ends = "" if takes_ms > base_ms / 10 else ": a picture that is decoded in that time is shown, no matter how late it is"
         return (
-            f"The rule gives each picture {base_ms:.1f} ms from the begin of its decode; the mean A-V of {lag_ms:.0f} ms "
+            f"The rule gives each picture {base_ms:.1f} ms from the start of its decode; the mean A-V of {lag_ms:.0f} ms "
             f"{does} them{ends}."
         )
 
@@ -182,15 +182,15 @@ def _is_paper_rule(run: Row) -> bool:
 def losses(workload: str) -> Tell:
     """Reports what our player did with the pictures that it did not show."""
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         inside = [run.result.get("inside") or {} for run in played.of(workload)]
         known = [it for it in inside if it.get("aborted") is not None]
         if not known:
             return None
         aborted, skipped, late = (median(it.get(key) or 0 for it in known) for key in ("aborted", "skipped", "late"))
-        text = f"It aborted {aborted:.0f} pictures, skipped {skipped:.0f} and came too late with {late:.0f}"
+        text = f"The player aborted {aborted:.0f} pictures, skipped {skipped:.0f}, and {late:.0f} were too late"
         wasted = [it["aborted_cpu_s"] for it in known if it.get("aborted_cpu_s") is not None]
-        return f"{text}; decoding what it aborted cost {1e3 * median(wasted):.0f} ms of CPU." if wasted else f"{text}."
+        return f"{text}; decoding the aborted pictures cost {1e3 * median(wasted):.0f} ms of CPU." if wasted else f"{text}."
 
     return tell
 
@@ -201,12 +201,12 @@ def errors(ours: str, base: str) -> Tell:
     The sum grows with their number, and with how much each differs from the picture that was there instead.
     """
 
-    def tell(played: Played) -> str | None:
+    def tell(played: SectionRuns) -> str | None:
         each = [(name, _each(played.of(name))) for name in (ours, base)]
         if any(known is None for _name, known in each):
             return None
         told = [f"{known[0]:.0f} of {name}, each by {known[1]:,.0f}" for name, known in each if known]
-        return f"Dropped pictures differ from what stood there: {'; '.join(told)}."
+        return f"Dropped pictures differ from the picture on the screen instead: {'; '.join(told)}."
 
     return tell
 

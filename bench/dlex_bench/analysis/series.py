@@ -45,13 +45,13 @@ class Panel:
     lines: list[Line]
 
 
-def figure(settings: Settings, workload: str) -> list[Panel]:
+def panels(settings: Settings, workload: str) -> list[Panel]:
     """Returns the panels (a) to (j) of one workload, one line per section. Panels without any figure are left out."""
     runs = {section: found for (section, of), found in settings.items() if of == workload}
-    panels = [Panel(letter, title, _lines(runs, None, key)) for letter, (title, key) in PANELS.items()]
+    found = [Panel(letter, title, _lines(runs, None, key)) for letter, (title, key) in PANELS.items()]
     letter, title, x, y = SCATTER
-    panels.append(Panel(letter, title, _lines(runs, x, y)))
-    return sorted((panel for panel in panels if panel.lines), key=lambda panel: panel.letter)
+    found.append(Panel(letter, title, _lines(runs, x, y)))
+    return sorted((panel for panel in found if panel.lines), key=lambda panel: panel.letter)
 
 
 def _lines(runs: Mapping[str, Sequence[Row]], x: str | None, y: str) -> list[Line]:

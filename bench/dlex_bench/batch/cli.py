@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 DEFAULT_OUT = Path("build/batch")
 LAUNCHER = Path("bench/dlex-bench")
-MIXED = "DIR is of several machines; each does all the jobs, as JOB@MACHINE"
+MIXED = "DIR holds results of several machines; each machine runs all jobs, named JOB@MACHINE"
 
 
 def _times(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of repetitions")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of repetitions")
     return int(text)
 
 
@@ -31,29 +31,29 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is no length in seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a length in seconds")
     return value
 
 
 def add_agenda_options(parser: Parser) -> None:
     """Adds the agenda and the options that choose its jobs: the same for every command that takes an agenda."""
     parser.add_argument("agenda", type=Path, metavar="AGENDA", help="a file such as bench/agendas/smoke.yaml")
-    parser.add_argument("-o", "--out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"results ({DEFAULT_OUT})")
-    parser.add_argument("--reps", type=_times, metavar="N", help="repetitions, in place of the agenda's")
-    parser.add_argument("--length", type=_seconds, metavar="SECONDS", help="play that much of each clip")
+    parser.add_argument("-o", "--out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"results folder ({DEFAULT_OUT})")
+    parser.add_argument("--reps", type=_times, metavar="N", help="number of repetitions instead of the agenda's")
+    parser.add_argument("--length", type=_seconds, metavar="SECONDS", help="play only this much of each clip")
     parser.add_argument("--quick", action="store_true", help="10 s of each clip, 2 repetitions")
 
 
 def plan_parser() -> Parser:
     parser = Parser(
         prog="dlex bench plan",
-        description="Lists the jobs of an agenda and how long they will take; what is over in DIR is told.",
+        description="Lists the jobs of an agenda, which of them are finished in DIR, and how long the others will take.",
     )
     add_agenda_options(parser)
     _add_only(parser)
-    parser.add_argument("--jobs", action="store_true", help="print a command for each, for GNU parallel")
+    parser.add_argument("--jobs", action="store_true", help="print a command for each job, for GNU parallel")
     parser.add_argument("--mixed", action="store_true", help=MIXED)
-    parser.add_argument("--launcher", metavar="COMMAND", help=f"with --jobs: how ({LAUNCHER})")
+    parser.add_argument("--launcher", metavar="COMMAND", help=f"with --jobs: how the commands begin ({LAUNCHER})")
     return parser
 
 
@@ -77,8 +77,8 @@ def run_plan(arguments: argparse.Namespace) -> None:
 def run_parser() -> Parser:
     parser = Parser(
         prog="dlex bench run",
-        description="Runs the jobs of an agenda one at a time. May be interrupted by anything: the same command goes on, and "
-        "at most the job that ran is lost.",
+        description="Runs the jobs of an agenda one at a time. After any interruption, the same command continues the batch. At "
+        "most the running job is lost.",
     )
     add_agenda_options(parser)
     _add_only(parser)
@@ -99,10 +99,11 @@ def run_run(arguments: argparse.Namespace) -> None:
 def run_job_parser() -> Parser:
     parser = Parser(
         prog="dlex bench run-job",
-        description="Runs one job of an agenda, as `plan --jobs` prints them; one that is done or was skipped is not repeated.",
+        description="Runs one job of an agenda. `plan --jobs` prints these commands. A job that is done or was skipped is not "
+        "repeated.",
     )
     add_agenda_options(parser)
-    parser.add_argument("job", metavar="JOB", help="its id; `plan` lists them")
+    parser.add_argument("job", metavar="JOB", help="the id of the job; `plan` lists the ids")
     _add_wait(parser)
     parser.add_argument("--mixed", action="store_true", help=MIXED)
     return parser
@@ -119,12 +120,12 @@ def run_run_job(arguments: argparse.Namespace) -> None:
 def calibrate_parser() -> Parser:
     parser = Parser(
         prog="dlex bench calibrate",
-        description="Finds the budget that stands for the paper's on this machine: the one at which mplayer -framedrop drops "
-        "what it dropped there, beside both rt-app tasks. `run` does this by itself when an agenda asks for a calibrated "
-        "budget and DIR has none of this machine. May be interrupted: the same command goes on.",
+        description="Finds this machine's equivalent of the paper's budget. With it, mplayer -framedrop drops the same share of "
+        "pictures as in the paper, beside both rt-app tasks. `run` does this by itself when an agenda uses a calibrated budget "
+        "and DIR has none for this machine. After an interruption, the same command continues.",
     )
     add_agenda_options(parser)
-    parser.add_argument("--again", action="store_true", help="forget what was found and tried before")
+    parser.add_argument("--again", action="store_true", help="discard earlier tries and their result")
     _add_wait(parser)
     parser.add_argument("--mixed", action="store_true", help=MIXED)
     return parser
@@ -139,10 +140,10 @@ def run_calibrate(arguments: argparse.Namespace) -> None:
 
 
 def merge_parser() -> Parser:
-    parser = Parser(prog="dlex bench merge", description="Unites folders of results, whose jobs must be of one agenda.")
+    parser = Parser(prog="dlex bench merge", description="Merges folders of results. Their jobs must come from one agenda.")
     parser.add_argument("sources", type=Path, nargs="+", metavar="DIR", help="folders of results")
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="where all of them go")
-    parser.add_argument("--mixed", action="store_true", help="of several machines; each result is named JOB@MACHINE")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="the folder for all results")
+    parser.add_argument("--mixed", action="store_true", help="allow results of several machines; each is named JOB@MACHINE")
     return parser
 
 
@@ -155,11 +156,11 @@ def run_merge(arguments: argparse.Namespace) -> None:
 
 
 def _add_only(parser: Parser) -> None:
-    parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="jobs so named; may be repeated")
+    parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="only jobs that match; may be repeated")
 
 
 def _add_wait(parser: Parser) -> None:
-    parser.add_argument("--wait", action="store_true", help="while another measures on this machine")
+    parser.add_argument("--wait", action="store_true", help="wait while another command measures on this machine")
 
 
 def _extent(arguments: argparse.Namespace) -> Extent:

@@ -67,7 +67,7 @@ def clip_length_s(root: Path, recipe: str | None, file: str | None) -> float:
 def _expected_seconds(root: Path, recipe: str) -> Any:
     recipes = read_recipes(root)
     if recipe not in recipes:
-        raise LabError(f"there is no clip {recipe!r}; `media/make --list` names those that there are", EXIT_SETUP)
+        raise LabError(f"there is no clip {recipe!r}; `media/make --list` lists all clips", EXIT_SETUP)
     return recipes[recipe].get("expect", {}).get("seconds")
 
 

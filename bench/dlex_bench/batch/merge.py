@@ -70,7 +70,7 @@ def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> 
         copied = sum(_copy(entry, job_id, target) for job_id, entry in chosen.items())
     results = f"{len(chosen)} result{'s' if len(chosen) > 1 else ''}"
     folders = f"{len(stores)} folder{'s' if len(stores) > 1 else ''}"
-    tell(console, f"{out} holds {results} of {folders}; {copied} of them {'was' if copied == 1 else 'were'} not there before")
+    tell(console, f"{out} holds {results} of {folders}; {copied} of them {'is' if copied == 1 else 'are'} new")
 
 
 def _found(stores: Iterable[Store]) -> list[Found]:
@@ -88,8 +88,8 @@ def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) ->
         facts = {machine: kept for store in stores for machine, kept in store.machines().items()}
         named = [f"{out} of {_spelled(facts.get(machine, {}))} ({machine})" for machine, out in origin.items()]
         raise LabError(
-            f"the results come from different machines: {', '.join(named)}; merge those of one, or all by --mixed, which keeps "
-            "them apart in reports",
+            f"the results come from different machines: {', '.join(named)}; merge only the results of one, or use --mixed, which "
+            "reports them separately",
             EXIT_SETUP,
         )
 
@@ -110,8 +110,8 @@ def _planned(stores: Sequence[Store]) -> list[Job]:
             if changed := difference(known.to_json(), job.to_json()):
                 key, before, after = changed
                 raise LabError(
-                    f"{store.out} is of another agenda: {key} of {job.id} is {after} there and {before} before; merge only "
-                    "results of one agenda and the same options",
+                    f"{store.out} comes from another agenda: {key} of {job.id} is {after} there, but {before} in others; "
+                    "merge only results of one agenda and the same options",
                     EXIT_SETUP,
                 )
     return [*planned.values()]
@@ -156,8 +156,8 @@ def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
         path, known = kept.setdefault(machine, (store.out, calibration))
         if known.get("budget_ms") != calibration.get("budget_ms"):
             raise LabError(
-                f"{path} and {store.out} were calibrated apart, to {known.get('budget_ms')} and "
-                f"{calibration.get('budget_ms')} ms: their jobs had different budgets; use one calibration for both",
+                f"{path} and {store.out} were calibrated separately, to {known.get('budget_ms')} and "
+                f"{calibration.get('budget_ms')} ms, so their jobs had different budgets; use one calibration for both",
                 EXIT_SETUP,
             )
     for machine, (_path, calibration) in kept.items():
@@ -188,6 +188,6 @@ def _copy(entry: Found, job_id: str, target: Store) -> bool:
     except OSError as cause:
         shutil.rmtree(partial, ignore_errors=True)
         raise LabError(
-            f"{target.folder(job_id)} cannot be written ({cause.strerror}); see to it and give the same command again"
+            f"{target.folder(job_id)} cannot be written ({cause.strerror}); correct this and repeat the command"
         ) from cause
     return True

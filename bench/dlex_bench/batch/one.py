@@ -43,7 +43,7 @@ def run_one(store: Store, job: Job, context: Context) -> Result:
         store.drop(job.id)
         if no_space_left(cause):  # only the store writes here
             raise DiskFull(store.out) from cause
-        raise LabError(f"{cause.filename or store.out} cannot be written ({cause.strerror}); see to it and repeat") from cause
+        raise LabError(f"{cause.filename or store.out} cannot be written ({cause.strerror}); correct this and repeat") from cause
     except BaseException:
         store.drop(job.id)
         raise
@@ -73,13 +73,13 @@ def failure(reason: str) -> Result:
 
 def _fault(cause: Exception, folder: Path) -> Result:
     (folder / TRACEBACK).write_text("".join(traceback.format_exception(cause)))
-    return failure(f"a fault in the laboratory itself ({type(cause).__name__}: {cause}); see {TRACEBACK} in the job's folder")
+    return failure(f"an error in the laboratory itself ({type(cause).__name__}: {cause}); see {TRACEBACK} in the job's folder")
 
 
 def result_line(result: Result) -> str:
     """Returns a result as one line, with its most informative figures."""
     if result["status"] in (FAILED, SKIPPED):
-        return f"{result['status']}: {result.get('reason') or 'no reason is known'}"
+        return f"{result['status']}: {result.get('reason') or 'unknown reason'}"
     figures = result.get("figures") or {}
     parts = [
         _dropped(figures),
@@ -109,7 +109,7 @@ def _rtapp(tasks: dict[str, Any]) -> str:
 
 
 def _light(load: dict[str, Any]) -> str:
-    return f"whose jobs took {load['work_part']:.0%} of the paper's" if load.get("work_light") else ""
+    return f"its jobs took {load['work_part']:.0%} of the paper's" if load.get("work_light") else ""
 
 
 def _unknown(names: Sequence[str]) -> str:

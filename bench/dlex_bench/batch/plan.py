@@ -37,7 +37,7 @@ class Plan:
         for job in self.jobs:
             if name in (job.id, planned_id(job.id)):
                 return job
-        raise LabError(f"{self.path} has no job {name}; `plan` lists those that it has", EXIT_SETUP)
+        raise LabError(f"{self.path} has no job {name}; `plan` lists its jobs", EXIT_SETUP)
 
 
 def read_plan(path: Path, extent: Extent, begun: Collection[str] | None = None) -> Plan:
@@ -70,10 +70,10 @@ def _state(result: Result | None, seconds: float) -> str:
 
 def total_sentence(count: int, to_do: list[Job], expectation: Expectation) -> str:
     if not to_do:
-        return f"{count} jobs, all of them over"
+        return f"{count} jobs, all of them finished"
     seconds = expectation.jobs_s(to_do)
-    over = f", {count - len(to_do)} of them over" if len(to_do) < count else ""
-    return f"{count} jobs{over}; about {long_time(seconds)}, until {end_time(seconds)} if begun now"
+    over = f", {count - len(to_do)} of them finished" if len(to_do) < count else ""
+    return f"{count} jobs{over}; about {long_time(seconds)}, until {end_time(seconds)} if started now"
 
 
 def long_time(seconds: float) -> str:

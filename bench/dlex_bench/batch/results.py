@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..agenda.jobs import Job, setting_of
+from ..agenda.jobs import Job, setting_name_of
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..job.context import loops_file
@@ -72,18 +72,18 @@ class Store:
             raise _refusal(f"{path} cannot be read ({cause.strerror})") from cause
         except (ValueError, KeyError, TypeError):
             pass
-        raise _refusal(f"{path} is not of this program's version")
+        raise _refusal(f"{path} comes from another version of this program")
 
     def jobs(self) -> list[Job]:
         batch = self.batch()
         try:
             return [Job.from_json(entry) for entry in batch["jobs"]] if batch else []
         except (KeyError, TypeError) as cause:
-            raise _refusal(f"{self.out / BATCH} has a job that is none") from cause
+            raise _refusal(f"{self.out / BATCH} has an invalid job") from cause
 
     def settings(self) -> frozenset[str] | None:
         """Returns the settings of the jobs, or None before a batch has begun here."""
-        return None if self.batch() is None else frozenset(map(setting_of, self.jobs()))
+        return None if self.batch() is None else frozenset(map(setting_name_of, self.jobs()))
 
     def machines(self) -> dict[str, dict[str, Any]]:
         """Returns the facts of the machines that the results come from, by machine id."""
@@ -154,13 +154,13 @@ class Store:
         if not known or not wanted or (AT in known[0]) == (AT in wanted[0]):
             return
         if AT in known[0]:
-            raise _refusal(f"{self.out} keeps results by their machines and wants --mixed")
-        raise _refusal(f"{self.out} was begun without --mixed, for one machine")
+            raise _refusal(f"{self.out} holds results of several machines and needs --mixed")
+        raise _refusal(f"{self.out} was started without --mixed, for one machine")
 
     def _refuse_foreign(self) -> None:
         foreign = [entry.name for entry in self.out.iterdir() if not entry.name.startswith(BEFOREHAND)]
         if foreign:
-            raise _refusal(f"{self.out} holds {sorted(foreign)[0]}, which is not of a batch")
+            raise _refusal(f"{self.out} holds {sorted(foreign)[0]}, which does not belong to a batch")
 
     def keep_machine(self, machine: str, facts: Mapping[str, Any]) -> None:
         with self._locked(".claim", shared=False, wait=True):
@@ -224,7 +224,7 @@ def open_results(out: Path) -> Store:
     """Returns the store of an existing batch, for reading only. Raises LabError if `out` holds no batch."""
     store = Store(out)
     if store.batch() is None:
-        raise LabError(f"{out} holds no batch; name the folder that `run -o` was given", EXIT_SETUP)
+        raise LabError(f"{out} holds no batch; name the folder that was given to `run -o`", EXIT_SETUP)
     return store
 
 
@@ -233,7 +233,7 @@ def now() -> str:
 
 
 def _refusal(reason: str) -> LabError:
-    return LabError(f"{reason}; choose another folder by -o", EXIT_SETUP)
+    return LabError(f"{reason}; choose another folder with -o", EXIT_SETUP)
 
 
 def _refuse_change(out: Path, old: Job | None, new: Job) -> None:
@@ -242,7 +242,7 @@ def _refuse_change(out: Path, old: Job | None, new: Job) -> None:
     changed = difference(old.to_json(), json.loads(json.dumps(new.to_json())))
     if changed:
         key, before, after = changed
-        raise _refusal(f"{out} was begun with another agenda or other options: {key} of {new.id} was {before} and now is {after}")
+        raise _refusal(f"{out} was started with another agenda or other options: {key} of {new.id} was {before} and is now {after}")
 
 
 def difference(old: Any, new: Any, key: str = "") -> tuple[str, str, str] | None:

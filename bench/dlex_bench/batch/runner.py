@@ -99,7 +99,7 @@ def calibrate_batch(options: Options, again: bool, wait: bool, console: Console)
         if again:
             forget_calibration(store.out, context.machine)
         budget_ms = calibrate(pattern, context, say)
-    tell(console, f"calibrated budget: {budget_ms:g} ms; it is kept in {store.out}")
+    tell(console, f"calibrated budget: {budget_ms:g} ms; it is stored in {store.out}")
 
 
 def _named(plan: Plan, options: Options) -> Plan:
@@ -115,7 +115,7 @@ def _calibrate_for(jobs: Sequence[Job], plan: Plan, context: Context, say: Calla
     pattern = calibrated_job(plan.jobs)
     if pattern is None or calibrated_job(jobs) is None or calibrated_budget_is_known(context.batch, context.machine):
         return
-    say("calibrating the budget, as the jobs want it:")
+    say("calibrating the budget, because some jobs need it:")
     try:
         calibrate(pattern, context, say)
     except DiskFull:
@@ -128,7 +128,7 @@ def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], Non
     """Restores what a killed run had changed on the machine, and claims the folder for this batch."""
     mended = repair()
     if mended:
-        say(f"set back what a run that was killed had changed: {', '.join(mended)}")
+        say(f"restored what a killed run had changed: {', '.join(mended)}")
     here = commit(options.root)
     store.claim(plan.agenda.model_dump(mode="json"), plan.jobs, here)
     return Context(options.root, store.out, machine=_settle_machine(store, options, say), commit=here)
@@ -146,13 +146,13 @@ def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) 
     if others and not options.mixed:
         raise LabError(
             f"{store.out} has results of another machine or kernel ({known[others[0]].get('cpu')}, Linux "
-            f"{known[others[0]].get('kernel')}); choose another folder by -o, and unite them by `merge --mixed`",
+            f"{known[others[0]].get('kernel')}); choose another folder with -o; `merge --mixed` can combine them",
             EXIT_SETUP,
         )
     old = known.get(machine, {})
     changed = programs_changed(old.get("programs", {}), options.root)
     if changed:
-        say(f"not as when {store.out} was begun: {', '.join(changed)}; results from now on may differ for that")
+        say(f"changed since {store.out} was started: {', '.join(changed)}; this may change the results from now on")
     if changed or not old:
         store.keep_machine(machine, {**old, **facts, "programs": program_facts(options.root)})
     return machine
@@ -200,7 +200,7 @@ class _Batch:
                     self._run(number, context, teller)
             except Interrupted:
                 over = len(self.plan.wanted) - len(self.to_do) + len(self.reasons)
-                teller.say(f"interrupted: {over} of {len(self.plan.wanted)} jobs are over; the same command goes on")
+                teller.say(f"interrupted: {over} of {len(self.plan.wanted)} jobs are finished; the same command continues")
                 raise
 
     def _run(self, number: int, context: Context, teller: Teller) -> None:
@@ -218,8 +218,8 @@ class _Batch:
         last = self.reasons[-ALIKE:]
         if len(last) == ALIKE and last[0] and len(set(last)) == 1 and self.reasons[-ALIKE - 1 : -ALIKE] != [last[0]]:
             teller.say(
-                f"the last {ALIKE} jobs failed alike, which looks like the set-up: mend it and give the same command with "
-                "--retry-failed; the batch goes on meanwhile"
+                f"the last {ALIKE} jobs failed for the same reason, which is probably in the set-up: correct it and repeat the "
+                "command with --retry-failed; the batch continues meanwhile"
             )
 
     def conclude(self) -> None:
@@ -227,11 +227,11 @@ class _Batch:
         statuses = [self.results[job.id]["status"] for job in self.plan.wanted]
         counts = {status: statuses.count(status) for status in dict.fromkeys(statuses)}
         told = ", ".join(f"{count} {status}" for status, count in counts.items())
-        advice = "; --retry-failed repeats those that are not done" if set(statuses) != {DONE} else ""
+        advice = "; --retry-failed repeats the others" if set(statuses) != {DONE} else ""
         tell(self.console, f"{len(statuses)} jobs: {told}{advice}; results are in {self.store.out}")
         light = sum(bool((self.results[job.id].get("load") or {}).get("work_light")) for job in self.plan.wanted)
         if light:
-            tell(self.console, f"{light} of them beside rt-app jobs of less than {LIGHT:.0%} of the paper's: their load was light")
+            tell(self.console, f"{light} of them had a light load: rt-app's jobs took less than {LIGHT:.0%} of the paper's")
         if DONE not in statuses:
             reason: Any = self.results[self.plan.wanted[0].id].get("reason")
-            raise LabError(f"no job could be measured; of {self.plan.wanted[0].id}: {reason}")
+            raise LabError(f"no job could be measured; {self.plan.wanted[0].id}: {reason}")

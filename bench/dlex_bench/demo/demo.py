@@ -14,30 +14,29 @@ from typing import Any
 from rich.console import Console
 
 from .. import paper
-from ..cache import only_one
 from ..clips import film_is_here, make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..machine.facts import commit, machine_facts
+from ..machine.lock import only_one
 from ..order import interleaved
 from ..paths import require_program
 from ..processes import choose_cpus
 from ..progress import Teller, spoken_time, tell, tell_table
 from ..rig.load.rtapp import find_rtapp
 from ..table import medians_table
-from .calibrate import Calibration, calibrate
-from .findings import sentences
-from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, publish, workshop
+from .calibration import Calibration, calibrate_load
+from .findings import Figures, sentences
+from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, policy_entry, publish, workshop
 from .plot import draw
-from .runs import POLICIES, Figures, Policy, Run, Scene, assess, play_loaded, probe, run_limit_s, spread, typical
-from .summary import policy_entry
+from .runs import DROP_POLICIES, DropPolicy, Run, Setup, assess, play_loaded, probe, ranges, run_limit_s, typical
 
 # Seconds that a run takes beyond those played: start-up at a small share of a CPU, and ending late.
 OVERHEAD_S = 1.2
 
 
 @dataclass(frozen=True)
-class Extent:
+class DemoSize:
     """How much the demo measures."""
 
     length_s: float
@@ -58,20 +57,23 @@ class Extent:
 
     @property
     def calibration_limit_s(self) -> float:
-        """Returns the latest start of a try beyond those planned; it makes the demo a tenth longer than announced."""
+        """Returns the latest start of a try beyond those planned, in s from the start of the calibration.
+
+        A try that starts then makes the demo a tenth longer than announced.
+        """
         return self.calibration_s - self.try_s + 0.1 * self.plan_s
 
     @property
     def assess_s(self) -> float:
-        return 0.15 * self.length_s * len(POLICIES) * self.repetitions
+        return 0.15 * self.length_s * len(DROP_POLICIES) * self.repetitions
 
     @property
     def plan_s(self) -> float:
-        return self.calibration_s + len(POLICIES) * self.repetitions * self.run_s + self.assess_s + 2
+        return self.calibration_s + len(DROP_POLICIES) * self.repetitions * self.run_s + self.assess_s + 2
 
 
-FULL = Extent(length_s=11, repetitions=3, max_tries=3)
-QUICK = Extent(length_s=5, repetitions=3, max_tries=2)
+FULL = DemoSize(length_s=11, repetitions=3, max_tries=3)
+QUICK = DemoSize(length_s=5, repetitions=3, max_tries=2)
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ MADE_CLIP = Film(
 
 
 @dataclass(frozen=True)
-class Options:
+class DemoOptions:
     root: Path
     out: Path
     quick: bool
@@ -103,89 +105,89 @@ class Options:
     start_s: float | None
 
 
-def demo(options: Options) -> None:
+def demo(options: DemoOptions) -> None:
     console = Console()
-    extent = QUICK if options.quick else FULL
+    size = QUICK if options.quick else FULL
     find_rtapp()
     with only_one("demo"), workshop(options.out) as folder:
-        scene = _scene(options, extent, console)
-        probe(scene, folder / "probe")
-        os.sched_setaffinity(0, scene.driver_cpus)
-        _announce(console, scene, extent)
-        with Teller(console, extent.plan_s) as teller:
-            calibration = _calibrate(scene, folder, extent, teller)
-            runs = _play_all(scene, folder, extent, calibration, teller)
-            teller.step("comparing with the ideal pictures", extent.assess_s)
-            assess(scene, [run for of_policy in runs.values() for run in of_policy], teller.tick)
-        results = Results(scene, extent, calibration, runs)
+        setup = _setup(options, size, console)
+        probe(setup, folder / "probe")
+        os.sched_setaffinity(0, setup.driver_cpus)
+        _announce(console, setup, size)
+        with Teller(console, size.plan_s) as teller:
+            calibration = _calibrate(setup, folder, size, teller)
+            runs = _play_all(setup, folder, size, calibration, teller)
+            teller.step("comparing with the ideal pictures", size.assess_s)
+            assess(setup, [run for of_policy in runs.values() for run in of_policy], teller.tick)
+        results = Results(setup, size, calibration, runs)
         out = options.out.resolve()
         results.write(folder, out)
         publish(folder, out)
         results.tell(console, out)
 
 
-def _scene(options: Options, extent: Extent, console: Console) -> Scene:
+def _setup(options: DemoOptions, size: DemoSize, console: Console) -> Setup:
     clip, start_s = _clip(options, console)
     cpu, driver_cpus = choose_cpus()
-    return Scene(
+    return Setup(
         player=require_program(options.root / "build/release/player/dlex-play"),
         qoe=require_program(options.root / "build/release/qoe/dlex-qoe"),
         clip=clip,
         start_s=start_s if options.start_s is None else options.start_s,
-        length_s=extent.length_s,
+        length_s=size.length_s,
         cpu=cpu,
         driver_cpus=driver_cpus,
     )
 
 
-def _clip(options: Options, console: Console) -> tuple[Path, float]:
+def _clip(options: DemoOptions, console: Console) -> tuple[Path, float]:
     if options.clip:
         if not options.clip.is_file():
-            raise LabError(f"there is no file {options.clip}; name a film by --clip=FILE", EXIT_SETUP)
+            raise LabError(f"there is no file {options.clip}; name a film with --clip=FILE", EXIT_SETUP)
         return options.clip.resolve(), 0.0
     film = TRAILER if film_is_here() else MADE_CLIP
     tell(console, f"clip: {film.about}")
     return make_clip(options.root, film.name), film.start_s
 
 
-def _announce(console: Console, scene: Scene, extent: Extent) -> None:
+def _announce(console: Console, setup: Setup, size: DemoSize) -> None:
     tasks = " and ".join(f"{task.work_us / 1e3:g} of {task.period_us / 1e3:g} ms" for task in paper.TASKS)
-    policies = ", ".join(policy.name for policy in POLICIES)
+    policies = ", ".join(policy.name for policy in DROP_POLICIES)
     tell(
         console,
-        f"{scene.length_s:g} s of it {extent.repetitions} times each with {policies}: CPU {scene.cpu}, player at nice "
-        f"19 beside rt-app ({tasks}) and a third task; null sinks (an ideal screen and sound card, nothing to see or "
-        f"hear), no privileges. This takes about {spoken_time(extent.plan_s)}.",
+        f"{setup.length_s:g} s of it {size.repetitions} times each with {policies}: CPU {setup.cpu}, player at nice "
+        f"19 beside rt-app ({tasks}) and a third task; null sinks (an ideal screen and sound card without output), "
+        f"no privileges. This takes about {spoken_time(size.plan_s)}.",
     )
-    if scene.cpu in scene.driver_cpus:
-        tell(console, "There is only one CPU: this program shares it with what it measures.")
+    if setup.cpu in setup.driver_cpus:
+        tell(console, "There is only one CPU, so this program shares it with the measured player.")
 
 
-def _calibrate(scene: Scene, folder: Path, extent: Extent, teller: Teller) -> Calibration:
-    teller.step("calibrating the load", extent.calibration_s)
-    limit_s = extent.calibration_limit_s
-    place = folder / RUNS / CALIBRATION
-    found = calibrate(scene, place, extent.max_tries, limit_s, say=teller.say, tick=teller.tick)
+def _calibrate(setup: Setup, folder: Path, size: DemoSize, teller: Teller) -> Calibration:
+    teller.step("calibrating the load", size.calibration_s)
+    limit_s = size.calibration_limit_s
+    directory = folder / RUNS / CALIBRATION
+    found = calibrate_load(setup, directory, size.max_tries, limit_s, say=teller.say, tick=teller.tick)
     # `none` ends this much later, and the rule `paper` nearly as much.
-    later_s = 2 * extent.repetitions * extent.length_s * max(0.0, found.missed_by or 0.0)
-    teller.expect(extent.plan_s - extent.calibration_s + later_s)
+    later_s = 2 * size.repetitions * size.length_s * max(0.0, found.missed_by or 0.0)
+    teller.expect(size.plan_s - size.calibration_s + later_s)
     return found
 
 
 def _play_all(
-    scene: Scene, folder: Path, extent: Extent, calibration: Calibration, teller: Teller
-) -> dict[Policy, list[Run]]:
-    runs: dict[Policy, list[Run]] = {policy: [] for policy in POLICIES}
+    setup: Setup, folder: Path, size: DemoSize, calibration: Calibration, teller: Teller
+) -> dict[DropPolicy, list[Run]]:
+    runs: dict[DropPolicy, list[Run]] = {policy: [] for policy in DROP_POLICIES}
     # On a busy machine a play can take much longer than the try that was nearest to the aim.
-    limit_s = run_limit_s(scene.length_s) * (1 + max(0.0, calibration.missed_by or 0.0))
-    order = interleaved(POLICIES, extent.repetitions)
+    limit_s = run_limit_s(setup.length_s) * (1 + max(0.0, calibration.missed_by or 0.0))
+    order = interleaved(DROP_POLICIES, size.repetitions)
     for number, (repetition, policy) in enumerate(order, 1):
-        teller.step(f"[{number:2}/{len(order)}] {policy.name}, repetition {repetition}", extent.run_s)
-        place = folder / RUNS / f"{repetition}-{policy.name.replace(' ', '-')}"
+        teller.step(f"[{number:2}/{len(order)}] {policy.name}, repetition {repetition}", size.run_s)
+        directory = folder / RUNS / f"{repetition}-{policy.name.replace(' ', '-')}"
         run = play_loaded(
-            scene,
+            setup,
             policy,
-            place,
+            directory,
             calibration.share,
             calibration.ns_per_loop,
             tick=teller.tick,
@@ -198,19 +200,19 @@ def _play_all(
 
 @dataclass(frozen=True)
 class Results:
-    scene: Scene
-    extent: Extent
+    setup: Setup
+    size: DemoSize
     calibration: Calibration
-    runs: dict[Policy, list[Run]]
+    runs: dict[DropPolicy, list[Run]]
 
     @cached_property
     def spreads(self) -> dict[str, dict[str, Figures]]:
-        return {policy.name: spread(of_policy) for policy, of_policy in self.runs.items()}
+        return {policy.name: ranges(of_policy) for policy, of_policy in self.runs.items()}
 
     @cached_property
     def findings(self) -> list[str]:
         medians = {name: found["median"] for name, found in self.spreads.items()}
-        return sentences(medians, self.scene.length_s, self.calibration.missed)
+        return sentences(medians, self.setup.length_s, self.calibration.missed)
 
     def write(self, folder: Path, out: Path) -> None:
         """Writes the results into `folder`, with the records' paths as they will be in `out`."""
@@ -221,30 +223,30 @@ class Results:
         draw(shown, self.calibration.frame_s, self._title(shown), folder / TIMELINE)
 
     def _summary(self) -> dict[str, Any]:
-        scene = self.scene
+        setup = self.setup
         return {
             "runs": [policy_entry(policy, found, self.spreads[policy.name]) for policy, found in self.runs.items()],
             "findings": self.findings,
-            "clip": {"path": str(scene.clip), "start_s": scene.start_s, "length_s": scene.length_s},
+            "clip": {"path": str(setup.clip), "start_s": setup.start_s, "length_s": setup.length_s},
             "sinks": {"video": "null", "audio": "null"},
-            "cpu": scene.cpu,
+            "cpu": setup.cpu,
             "calibration": self.calibration.as_json(),
             "machine": machine_facts(),
             "commit": commit(),
         }
 
     def _title(self, shown: Sequence[Run]) -> str:
-        clip = self.scene.clip.stem.split("-")[0]
+        clip = self.setup.clip.stem.split("-")[0]
         drawn = [found.index(run) + 1 for found, run in zip(self.runs.values(), shown, strict=True)]
-        share = f"with {self.calibration.share:.1%} of a CPU left to the player"
+        share = f"with {self.calibration.share:.1%} of a CPU left for the player"
         if self.calibration.missed:
-            share = "on a CPU whose load could not be set"
+            share = "on a CPU whose load did not reach its aim"
         return (
-            f"{clip}: every picture, {share}; {drawn_repetitions(drawn, self.extent.repetitions)}"
+            f"{clip}: every picture, {share}; {drawn_repetitions(drawn, self.size.repetitions)}"
         )
 
     def tell(self, console: Console, out: Path) -> None:
-        tell_table(console, medians_table(self.spreads, self.extent.repetitions, console.width))
+        tell_table(console, medians_table(self.spreads, self.size.repetitions, console.width))
         for sentence in self.findings:
             tell(console, f"- {sentence}")
         tell(console, f"\nfigures: {out / SUMMARY}\npicture: {out / TIMELINE}", wrap=False)

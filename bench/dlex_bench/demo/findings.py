@@ -12,10 +12,11 @@ from collections.abc import Mapping
 
 from .model import GOOD
 
+# Figures of a run, or their medians, by the keys of summary.json.
 Figures = Mapping[str, float | None]
 
-# Smaller differences do not count: 5 ms of skew is an eighth of a picture, and drops of less than 1 % of the pictures
-# come and go from run to run.
+# Differences of at most this much do not count: 5 ms of skew is an eighth of a picture of 40 ms, and from run to run 1 %
+# of the pictures more or less is dropped.
 SAME_SKEW_MS = 5.0
 SAME_DROPPED = 0.01
 
@@ -45,12 +46,12 @@ def _nothing(none: Figures, length_s: float, calibrated: bool) -> str:
     late_s = _value(none, "skew_end_ms") / 1e3
     late = late_s / length_s
     text = (
-        f"Doing nothing lets the pictures fall behind: the last one came {late_s:.1f} s late, "
+        f"Without drops the pictures fall behind: the last one was {late_s:.1f} s late, "
         f"{late:.0%} of the {length_s:g} s played."
     )
     if not GOOD[0] <= late <= GOOD[1]:
         why = ": the machine was not as busy as at the calibration" if calibrated else ", which the calibration did not reach"
-        text += f" That is outside the 10 to 20 % aimed at{why}."
+        text += f" This is outside the aim of 10 to 20 %{why}."
     return text
 
 
@@ -62,16 +63,16 @@ def _against_heuristic(name: str, it: Figures, heuristic: Figures) -> str:
         f"r.m.s. A-V {rms_skew_ms(it):.0f} against {rms_skew_ms(heuristic):.0f} ms, "
         f"{dropped:.1%} against {dropped_by_heuristic:.1%} of the pictures dropped"
     )
-    return f"Rule `{name.split()[-1]}`, beside the heuristic, {_judgement(skew, drops)} ({facts})."
+    return f"Rule `{name.split()[-1]}`, compared with the heuristic, {_judgement(skew, drops)} ({facts})."
 
 
 def _begun(name: str, it: Figures) -> str:
     """Reports how many aborted pictures had been begun. Aborting pays only for these; a skip would do for the rest."""
     aborted, begun = _value(it, "aborted"), _value(it, "aborted_begun")
     if begun >= aborted:
-        return f"All of the {aborted:.0f} pictures that {name.split()[-1]} aborted had been begun."
+        return f"All of the {aborted:.0f} pictures that {name.split()[-1]} aborted had begun to decode."
     return (
-        f"Of the {aborted:.0f} pictures that {name.split()[-1]} aborted, {begun:.0f} had been begun; the others "
+        f"Of the {aborted:.0f} pictures that {name.split()[-1]} aborted, {begun:.0f} had begun to decode; the others "
         "were too late before their first macroblock and cost nothing."
     )
 
@@ -85,11 +86,11 @@ def _judgement(skew: int, drops: int) -> str:
     words = {
         (-1, -1): "is closer to the sound and drops less: better on both counts",
         (-1, 0): "is closer to the sound at the same number of drops",
-        (-1, 1): "is closer to the sound and pays for it with more drops: a trade, not a win",
+        (-1, 1): "is closer to the sound but drops more: a trade-off, not a win",
         (0, -1): "drops less and stays as close to the sound",
         (0, 0): "makes no difference here",
-        (0, 1): "drops more and gains nothing by it: it loses here",
-        (1, -1): "drops less and pays for it by being further from the sound: a trade, not a win",
+        (0, 1): "drops more without being closer to the sound: it loses here",
+        (1, -1): "drops less but is further from the sound: a trade-off, not a win",
         (1, 0): "is further from the sound at the same number of drops: it loses here",
         (1, 1): "is further from the sound and drops more: it loses on both counts",
     }
@@ -104,7 +105,7 @@ def _what_is_lost(medians: Mapping[str, Figures]) -> str:
     losses = {name: _value(it, "rmse_q16_sum") for name, it in medians.items() if name != "none"}
     least, most = (min(losses, key=lambda name: losses[name]), max(losses, key=lambda name: losses[name]))
     return (
-        f"Of those that drop, {least} changed the pictures least (RMSE sum {losses[least]:,.0f}), {most} most "
-        f"({losses[most]:,.0f}); a dropped picture counts by its difference to the one that stayed on the "
-        "screen; how late a picture was shown does not count in it."
+        f"Of the policies that drop, {least} changed the pictures least (RMSE sum {losses[least]:,.0f}), {most} most "
+        f"({losses[most]:,.0f}). A dropped picture counts by its difference from the picture that stayed on the "
+        "screen. How late a picture was shown does not count."
     )

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Manages the folder of the results: an older demo's results stay there until all new ones can replace them."""
+"""Manages the folder of the results: an older demo's results stay there until all new ones can replace them.
+
+summary.json has everything the demo found, with what is needed to judge it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,15 @@ import contextlib
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from ..errors import EXIT_SETUP, LabError
 from ..processes import ENDING_SIGNALS
+from ..table import Ranges
+from .runs import DropPolicy, Run, figures
 
 RUNS, SUMMARY, TIMELINE = "runs", "summary.json", "timeline.png"
 RESULTS = (RUNS, SUMMARY, TIMELINE)
@@ -54,6 +61,27 @@ def _replaceable(out: Path) -> bool:
     if not (out / SUMMARY).is_file():
         return not (out / SUMMARY).exists() and not (out / TIMELINE).exists()
     return f'"{CALIBRATION}"' in (out / SUMMARY).read_text(errors="replace")
+
+
+def policy_entry(policy: DropPolicy, runs: Sequence[Run], ranges: Ranges) -> dict[str, Any]:
+    """Returns a policy's entry: the medians are beside the policy's name, and the rest is their evidence."""
+    return {
+        "drop": policy.drop,
+        "rule": policy.rule,
+        **ranges["median"],
+        "min": ranges["min"],
+        "max": ranges["max"],
+        "repetitions": [_repetition(run) for run in runs],
+    }
+
+
+def _repetition(run: Run) -> dict[str, Any]:
+    return {
+        "record": str(run.directory),
+        **figures(run),
+        "player_cpu_s": run.player_cpu_s,
+        "load": {**asdict(run.load), "left": run.load.left} if run.load else None,
+    }
 
 
 def publish(folder: Path, out: Path) -> None:

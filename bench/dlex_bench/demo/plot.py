@@ -92,7 +92,7 @@ def _draw_skew(axes: Axes, runs: Sequence[Run], frame_s: float) -> None:
     axes.set_yticks([], minor=True)
     top = max(frame.skew_ns or 0 for run in runs for frame in run.frames) / 1e6
     axes.set_ylim(-10, max(200.0, 1.3 * top))
-    axes.set_ylabel(f"A-V, ms (late is up; band: one\npicture; linear to {LINEAR_MS} ms,\nlogarithmic above)")
+    axes.set_ylabel(f"A-V, ms (> 0: late; band: one\npicture; linear to {LINEAR_MS} ms,\nlogarithmic above)")
     axes.set_xlabel("seconds played")
     axes.grid(axis="y", color="#d9dde0", linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)

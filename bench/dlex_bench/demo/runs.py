@@ -1,30 +1,37 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Plays the clip once under one policy, and summarises a set of such runs."""
+"""Plays the clip once under one policy, alone or beside the load, and summarises a set of such runs.
+
+The load is the seed's two rt-app tasks (seed 000, section 8) and a filler, all on one CPU. The player runs at nice 19
+and so receives what this load leaves. At an equal nice value, fair scheduling would protect the player: if it asks for
+a tenth of a CPU it gets that, however many others want the rest.
+"""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from ..errors import LabError
 from ..processes import child, last_words, wait_for
 from ..qoe import comparing, limit_s, read_summary
 from ..record import Frame, cpu_of_playing, end_skew_ms, read_frames
-from .load import LoadReport, load
+from ..rig.load.filling import filler, what_it_ate
+from ..rig.load.rtapp import rtapp
+from .findings import Figures
 
 # Beside the load, at nice 19, the player receives what the load leaves. If other programs compute on the CPU, it gets a
 # hundredth of what they get and cannot end in time. At an equal nice value it gets as much as each of them.
 NICE, NICE_BESIDE_OTHERS = 19, 0
 
 Tick = Callable[[], None]
-Figures = Mapping[str, float | None]
 
 
 @dataclass(frozen=True)
-class Policy:
+class DropPolicy:
     drop: str
     rule: str | None = None
 
@@ -37,16 +44,16 @@ class Policy:
         return [f"--drop={self.drop}"] + ([f"--deadline-rule={self.rule}"] if self.rule else [])
 
 
-NONE = Policy("none")
-HEURISTIC = Policy("heuristic")
-PAPER = Policy("deadline", "paper")
-SLACK = Policy("deadline", "slack")
-POLICIES = (NONE, HEURISTIC, PAPER, SLACK)
+NONE = DropPolicy("none")
+HEURISTIC = DropPolicy("heuristic")
+PAPER = DropPolicy("deadline", "paper")
+SLACK = DropPolicy("deadline", "slack")
+DROP_POLICIES = (NONE, HEURISTIC, PAPER, SLACK)
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What stays the same from run to run."""
+class Setup:
+    """Holds what stays the same from run to run: the programs, the part of the clip, and the CPUs."""
 
     player: Path
     qoe: Path
@@ -62,8 +69,23 @@ class Scene:
 
 
 @dataclass
+class LoadReport:
+    """What the load took while it ran, as fractions of the CPU, and the results of rt-app's tasks."""
+
+    elapsed_s: float = 0.0
+    rtapp: float = 0.0
+    filler: float = 0.0
+    forgone: float = 0.0
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def left(self) -> float:
+        return 1 - self.rtapp - self.filler
+
+
+@dataclass
 class Run:
-    policy: Policy
+    policy: DropPolicy
     directory: Path
     frames: list[Frame]
     player_cpu_s: float | None
@@ -84,9 +106,9 @@ def run_limit_s(length_s: float) -> float:
     return 3 * length_s + 20
 
 
-def play(
-    scene: Scene,
-    policy: Policy,
+def play_once(
+    setup: Setup,
+    policy: DropPolicy,
     directory: Path,
     *,
     tick: Tick,
@@ -100,26 +122,38 @@ def play(
     """
     directory.mkdir(parents=True, exist_ok=True)
     record = directory / "record"
-    extent = [f"--start={scene.start_s:.3f}", f"--length={scene.length_s:.3f}"]
+    extent = [f"--start={setup.start_s:.3f}", f"--length={setup.length_s:.3f}"]
     sinks = ["--vo=null", "--ao=null", "--quiet", f"--record={record}"]
-    argv: list[str | Path] = [scene.player, *sinks, *policy.arguments, *options, *extent, scene.clip]
+    argv: list[str | Path] = [setup.player, *sinks, *policy.arguments, *options, *extent, setup.clip]
     log = directory / "player.log"
-    with log.open("wb") as log_file, child(argv, cpus={scene.cpu}, nice=nice, stderr=log_file) as player:
-        wait_for(player, limit_s or run_limit_s(scene.length_s), tick, f"dlex-play under {policy.name}")
+    with log.open("wb") as log_file, child(argv, cpus={setup.cpu}, nice=nice, stderr=log_file) as player:
+        wait_for(player, limit_s or run_limit_s(setup.length_s), tick, f"dlex-play under {policy.name}")
     if player.returncode != 0:
         raise LabError(last_words(log) or f"dlex-play ended with status {player.returncode}; try it by hand")
     cpu = cpu_of_playing(record)
     return Run(policy, record, read_frames(record), cpu.process_s if cpu else None)
 
 
-def probe(scene: Scene, directory: Path) -> None:
+def probe(setup: Setup, directory: Path) -> None:
     """Fails with the player's own message if it cannot play the clip or there is nothing to play."""
-    play(replace(scene, length_s=0.2), NONE, directory, tick=lambda: None, options=["--untimed"])
+    play_once(replace(setup, length_s=0.2), NONE, directory, tick=lambda: None, options=["--untimed"])
+
+
+@contextmanager
+def load(cpu: int, share: float, ns_per_loop: float, log_dir: Path) -> Iterator[LoadReport]:
+    """Leaves `share` of `cpu` to others while the block runs; the report is filled in when the block ends."""
+    report = LoadReport()
+    with rtapp(cpu, ns_per_loop, log_dir) as running:
+        with filler(cpu, share, running.process.pid) as third:
+            yield report
+            for key, part in what_it_ate(third).items():
+                setattr(report, key, part)
+    report.tasks = running.fares()
 
 
 def play_loaded(
-    scene: Scene,
-    policy: Policy,
+    setup: Setup,
+    policy: DropPolicy,
     directory: Path,
     share: float,
     ns_per_loop: float,
@@ -129,22 +163,22 @@ def play_loaded(
     limit_s: float | None = None,
 ) -> Run:
     """Runs the player beside the load, which leaves it `share` of the CPU."""
-    with load(scene.cpu, share, ns_per_loop, directory / "load") as report:
-        run = play(scene, policy, directory, tick=tick, nice=nice, limit_s=limit_s)
+    with load(setup.cpu, share, ns_per_loop, directory / "load") as report:
+        run = play_once(setup, policy, directory, tick=tick, nice=nice, limit_s=limit_s)
     run.load = report
     return run
 
 
-def assess(scene: Scene, runs: Sequence[Run], tick: Tick) -> None:
+def assess(setup: Setup, runs: Sequence[Run], tick: Tick) -> None:
     """Lets dlex-qoe compare each run with the ideal pictures, as many at once as there are CPUs."""
-    at_once = len(scene.all_cpus)
+    at_once = len(setup.all_cpus)
     for first in range(0, len(runs), at_once):
         batch = runs[first : first + at_once]
         with ExitStack() as stack:
-            starts = [comparing(scene.qoe, run.directory, _qoe_json(run), scene.all_cpus) for run in batch]
+            starts = [comparing(setup.qoe, run.directory, _qoe_json(run), setup.all_cpus) for run in batch]
             started = [stack.enter_context(start) for start in starts]
             for run, process in zip(batch, started, strict=True):
-                wait_for(process, limit_s(scene.length_s), tick, "dlex-qoe")
+                wait_for(process, limit_s(setup.length_s), tick, "dlex-qoe")
                 run.summary = read_summary(_qoe_json(run), process.returncode)
 
 
@@ -157,7 +191,7 @@ def figures(run: Run) -> Figures:
     return {**run.summary, "skew_end_ms": run.end_skew_ms, "aborted_begun": run.aborted_begun}
 
 
-def spread(runs: Sequence[Run]) -> dict[str, Figures]:
+def ranges(runs: Sequence[Run]) -> dict[str, Figures]:
     """Returns median, minimum and maximum of each figure over the repetitions."""
     rows = [figures(run) for run in runs]
     columns = {key: [value for row in rows if (value := row[key]) is not None] for key in rows[0]}

@@ -88,7 +88,7 @@ def _beyond(share: float, factor: float, means: dict[float, float]) -> float:
     if factor > 1:
         return share  # this machine comes no nearer to the aim
     raise LabError(
-        f"even with {share:.0%} of the CPU the baseline drops only {means[share]:.1%} of its pictures ({AIM:.1%} are wanted); "
+        f"even with {share:.0%} of the CPU the baseline drops only {means[share]:.1%} of its pictures (aim: {AIM:.1%}); "
         "choose a clip that is harder to decode"
     )
 

@@ -13,15 +13,15 @@ from ..files import write_json
 
 def read_calibration(batch: Path, machine: str) -> dict[str, Any] | None:
     """Returns the calibration of this machine; None before there is one."""
-    return _read(_place(batch, machine))
+    return _read(_file_of(batch, machine))
 
 
 def write_calibration(batch: Path, machine: str, content: dict[str, Any]) -> None:
-    write_json(_place(batch, machine), content)
+    write_json(_file_of(batch, machine), content)
 
 
 def forget_calibration(batch: Path, machine: str) -> None:
-    _place(batch, machine).unlink(missing_ok=True)
+    _file_of(batch, machine).unlink(missing_ok=True)
 
 
 def calibration_files(batch: Path) -> list[Path]:
@@ -38,13 +38,13 @@ def calibrated_budget_ms(batch: Path, machine: str, period_ms: float) -> float:
     found = read_calibration(batch, machine)
     if not found or found.get("budget_ms") is None:
         raise LabError(
-            f"the job's budget is the calibrated one, and {_place(batch, machine)} tells none; call `dlex-bench calibrate`",
+            f"the job needs the calibrated budget, but {_file_of(batch, machine)} has none; call `dlex-bench calibrate`",
             EXIT_SETUP,
         )
     return float(found["budget_ms"]) * period_ms / float(found["period_ms"])
 
 
-def _place(batch: Path, machine: str) -> Path:
+def _file_of(batch: Path, machine: str) -> Path:
     """Returns the path of the machine's calibration.
 
     Each machine has its own file: a budget that fits one machine does not fit another, and hosts that share a folder

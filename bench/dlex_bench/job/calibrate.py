@@ -70,7 +70,7 @@ def _go_on(content: dict[str, Any], pattern: Job, context: Context, say: Say) ->
         write_calibration(context.batch, context.machine, content)
     if not known["counts"]:
         works = " and ".join(f"{work_ms:.3g}" for work_ms in known["rtapp_work_ms"].values() if work_ms is not None)
-        say(f"    rt-app's jobs beside it took {works} ms, not 3 and 20: it does not count, and is repeated once")
+        say(f"    rt-app's jobs beside it took {works} ms, not 3 and 20: this try does not count and is repeated once")
 
 
 def _counting(content: dict[str, Any]) -> list[dict[str, Any]]:
@@ -110,7 +110,7 @@ def _begun(pattern: Job, context: Context, period_ms: float) -> dict[str, Any]:
         return {"version": 1, **key, "aim": AIM, "tolerance": TOLERANCE, "budget_ms": None, "spread": None, "tries": []}
     if differing := [name for name in ("clip", "cpu") if known.get(name) != key[name]]:
         raise LabError(
-            f"{context.batch} was calibrated for another {' and '.join(differing)}; calibrate anew (--again), or choose "
+            f"{context.batch} was calibrated for another {' and '.join(differing)}; calibrate again (--again), or choose "
             "another folder"
         )
     return known
@@ -137,7 +137,7 @@ def _try(pattern: Job, context: Context, share: float, directory: Path, number: 
     figures = result["figures"]
     say(
         f"  try {number}: with {policy.runtime_ms:g} ms of {period_ms:g}, {BASELINE} drops {figures['dropped']} of "
-        f"{figures['frames']} pictures ({figures['drops_fraction']:.1%}; wanted: {AIM:.1%})"
+        f"{figures['frames']} pictures ({figures['drops_fraction']:.1%}; aim: {AIM:.1%})"
     )
     told = {key: figures[key] for key in ("frames", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_sd")}
     works_ms = {name: task.get("work_ms") for name, task in (result["rtapp"] or {}).items()}
@@ -158,7 +158,7 @@ def _conclude(content: dict[str, Any], tries: Sequence[Try], say: Say) -> None:
     }
     say(f"  budget: {content['budget_ms']:g} ms of {content['period_ms']:g}{_doubt(tries, share, plays)}")
     if content["spread"]["work_held"] is False:
-        say("  rt-app's jobs did not take 3 and 20 ms, in repeated tries either: calibrate --again when nothing else runs")
+        say("  rt-app's jobs did not take 3 and 20 ms, even in repeated tries: calibrate --again when nothing else runs")
 
 
 def _held(works: Sequence[bool | None]) -> bool | None:
@@ -172,7 +172,7 @@ def _doubt(tries: Sequence[Try], share: float, plays: Sequence[float]) -> str:
         return ""
     if at_the_limit(tries, share):
         return (
-            f"; that is all that rt-app leaves, and the baseline drops {statistics.fmean(plays):.1%} with it, not {AIM:.1%}: "
+            f"; this is all that rt-app leaves, and with it the baseline drops {statistics.fmean(plays):.1%}, not {AIM:.1%}: "
             "calibrate --again if the machine was busy, or choose a clip that is easier to decode"
         )
-    return "; that is not within a percent of what was wanted: the plays differ too much"
+    return "; this is more than one percent from the aim, because the plays differ too much"

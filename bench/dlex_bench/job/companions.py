@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rig.load.rtapp import RTAPP_LIMIT_S, RtApp, TaskPolicy, rtapp
-from ..rig.load.stress import check, stress
+from ..rig.load.stress import require_running, stress
 from ..rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 from .loops import Loops
 from .setting import Setting
@@ -46,7 +46,7 @@ def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] |
             yield Companion(running.sample, running, about)
     else:
         with stress(load.get("cpu", 0), load.get("vm", 0), {setting.cpu}, SETTLE_S, enter) as process:
-            yield Companion(lambda: check(process), about={"kind": load["kind"]})
+            yield Companion(lambda: require_running(process), about={"kind": load["kind"]})
 
 
 def rtapp_limit_s(length_s: float) -> float:

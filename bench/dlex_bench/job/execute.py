@@ -54,7 +54,7 @@ def execute(job: Job, directory: Path, context: Context) -> dict[str, Any]:
     except OSError as cause:
         if no_space_left(cause):  # the callers report which disk is full
             raise
-        reason = f"{cause.filename or directory}: {cause.strerror or cause}; see to it, then retry the job"
+        reason = f"{cause.filename or directory}: {cause.strerror or cause}; correct this, then retry the job"
         result |= {"status": "failed", "reason": reason}
     result["wall_s"] = round(time.monotonic() - begun, 3)
     return result
@@ -131,10 +131,10 @@ def _scene(setting: Setting) -> Iterator[Scene]:
         domain = stack.enter_context(own_cpu(setting.cpu, setting.policy.period_ms)) if setting.wants_domain else None
         environment: Mapping[str, str] = os.environ
         if setting.on_stage:
-            place = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus))
+            devices = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus))
             # The devices are checked first: when one dies, that explains why the observer or the player died.
-            environment = place.environment
-            watches += [place.require_alive, stack.enter_context(observing(setting, place))]
+            environment = devices.environment
+            watches += [devices.require_alive, stack.enter_context(observing(setting, devices))]
         load = stack.enter_context(companion(setting, loops, domain.enter if domain else None))
         watches.append(load.watch)
         yield Scene(environment, domain, load, watch)

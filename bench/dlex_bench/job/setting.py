@@ -117,4 +117,4 @@ def _require_allowed(job: Job, policy: Policy) -> None:
     if job.load.get("kind") == "rtapp":
         wanted.add(rtapp_sched(job.sched, job.load).partition(":")[0])
     if missing := sorted(wanted - allowed_kinds()):
-        raise JobUnsupported(f"{' and '.join(missing)} cannot be had here: {privilege_sentence()}")
+        raise JobUnsupported(f"no permission for {' and '.join(missing)} here: {privilege_sentence()}")

@@ -39,7 +39,7 @@ def draw_all(curves: Curves, folder: Path) -> list[str]:
         _draw_pairs(
             curves, "s.d. of the deadline's latency, us", _over_duration("sd_us"), folder / DEVIATIONS
         )
-        _draw_pairs(curves, "part of the deadline violations", _distribution, folder / DEADLINES)
+        _draw_pairs(curves, "share of the deadline violations", _distribution, folder / DEADLINES)
         made += [MEANS, DEVIATIONS, DEADLINES]
     if any(kind == "wcet" for _policy, _load, kind in curves):
         _draw_wcets(curves, folder / WCETS)
@@ -76,7 +76,7 @@ def _draw_wcets(curves: Curves, path: Path) -> None:
         raw_ns = np.concatenate([curve["raw_ns"] for curve in of_load.values()])
         _step(axes, raw_ns / 1e3, "raw CPU-time timer", RAW)
         axes.set_title(f"{load} load tasks", fontsize=9)
-        _finish(axes, column == 0, "part of the WCET violations", "latency in CPU time, us")
+        _finish(axes, column == 0, "share of the WCET violations", "latency in CPU time, us")
     _legend(figure, row[0])
     _save(figure, path)
 

@@ -6,21 +6,21 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from ..cache import only_one
 from ..errors import LabError, TimedOut
+from ..machine.lock import only_one
 from ..paths import require_program
 from ..processes import child
 from ..progress import Teller, spoken_time, tell, tell_table
-from ..rig.load.stress import check, find_stress
-from .load import background_load
-from .plan import SETTLE_S, Cell, Plan, quick_plan, total_s
-from .records import Store, is_record
+from ..rig.load.stress import find_stress, require_running, stress
+from .plan import LOADS, SETTLE_S, Cell, LatencyPlan, quick_plan, total_s
+from .records import CellStore, is_record
 from .report import LATENCY, Curves, latency_table, read_curves, write_latency_json
 
 CELL_PROGRAM = "build/release/bench/latency/dlex-bench-cell"
@@ -32,7 +32,7 @@ QUICK_S = 65
 
 
 @dataclass(frozen=True)
-class Options:
+class LatencyOptions:
     root: Path
     out: Path
     quick: bool
@@ -44,30 +44,30 @@ class Options:
     most_us: int
 
 
-def latency(options: Options) -> None:
+def latency(options: LatencyOptions) -> None:
     console = Console()
     program = require_program(options.root / CELL_PROGRAM)
     if any(options.loads):
         find_stress()
     plan = _plan(options)
-    store = Store(options.out)
+    store = CellStore(options.out)
     with only_one("experiment"), store.opened(plan):
         refused = refusals(program, plan.policies)
         admitted = [policy for policy in plan.policies if policy not in refused]
         for sentence in refused.values():
             tell(console, sentence)
         if not admitted:
-            raise LabError("this account may run none of these policies; add other to --policies=")
+            raise LabError("this account may use none of these policies; add other to --policies=")
         Experiment(console, program, store, plan, admitted).run()
         curves = read_curves(store, plan)
         write_latency_json(options.out / LATENCY, plan, curves, refused)
         _tell_results(console, options.out, plan, curves, refused)
 
 
-def _plan(options: Options) -> Plan:
+def _plan(options: LatencyOptions) -> LatencyPlan:
     if options.quick:
         return quick_plan(_cpu_count(), options.policies, options.loads, options.kinds, QUICK_S)
-    return Plan(
+    return LatencyPlan(
         options.step_us, options.samples, options.policies, options.loads, options.kinds, options.most_us
     )
 
@@ -97,7 +97,7 @@ def refusals(program: Path, policies: Sequence[str]) -> dict[str, str]:
         help_line = (
             f"; to allow it: sudo setcap cap_sys_nice+ep {program}" if "not permitted" in words else ""
         )
-        refused[policy] = f"skipped: policy {policy}, since {words}{help_line}"
+        refused[policy] = f"skipped: policy {policy}, because {words}{help_line}"
     return refused
 
 
@@ -105,7 +105,7 @@ class Experiment:
     """Runs the cells that are not done yet."""
 
     def __init__(
-        self, console: Console, program: Path, store: Store, plan: Plan, policies: Sequence[str]
+        self, console: Console, program: Path, store: CellStore, plan: LatencyPlan, policies: Sequence[str]
     ) -> None:
         self.console = console
         self.program = program
@@ -129,14 +129,14 @@ class Experiment:
         durations = self.plan.durations_us
         kinds = " and ".join("WCETs" if kind == "wcet" else "deadlines" for kind in self.plan.kinds)
         loads = ", ".join(map(str, self.plan.loads))
-        resumed = f" {len(done)} parts are done already." if done else ""
+        resumed = f" {len(done)} parts are already done." if done else ""
         end = time.strftime("%H:%M", time.localtime(time.time() + plan_s))
         tell(
             self.console,
             f"{kinds} of {len(durations)} durations from {durations[0] / 1e3:g} to {durations[-1] / 1e3:g} ms, "
             f"{self.plan.samples} samples each, under {', '.join(self.policies)}, beside {loads} tasks of stress (at "
             f"the ordinary policy; nothing is pinned to a CPU).{resumed} This takes about {spoken_time(plan_s)}, until "
-            f"{end}; ended before, it can be gone on with by the same command.",
+            f"{end}. If it is interrupted, the same command continues it.",
         )
 
     def _run_cells(self, cells: Sequence[Cell], teller: Teller) -> None:
@@ -145,7 +145,7 @@ class Experiment:
         with background_load(cells[0].load, self.cpus) as load:
             for cell in cells:
                 text = self._measure(cell, teller)
-                check(load)
+                require_running(load)
                 self.store.keep(cell, text)
 
     def _measure(self, cell: Cell, teller: Teller) -> str:
@@ -156,8 +156,14 @@ class Experiment:
             said, told = _communicate(process, limit_s, teller)
         if process.returncode != 0 or not is_record(said, len(order)):
             words = told.strip().removeprefix("dlex-bench-cell: ") or f"status {process.returncode}"
-            raise LabError(f"{cell.about}: {words}; try again to go on from here")
+            raise LabError(f"{cell.about}: {words}; repeat the command to continue from here")
         return said
+
+
+def background_load(tasks: int, cpus: Collection[int]) -> AbstractContextManager[subprocess.Popen[bytes] | None]:
+    """Runs the load of a row of the seed's Table 1 while the block runs."""
+    level = LOADS[tasks]
+    return stress(level.cpu, level.memory, cpus, SETTLE_S)
 
 
 def _communicate(process: subprocess.Popen[bytes], limit_s: float, teller: Teller) -> tuple[str, str]:
@@ -172,7 +178,7 @@ def _communicate(process: subprocess.Popen[bytes], limit_s: float, teller: Telle
             teller.tick()
 
 
-def _tell_results(console: Console, out: Path, plan: Plan, curves: Curves, refused: dict[str, str]) -> None:
+def _tell_results(console: Console, out: Path, plan: LatencyPlan, curves: Curves, refused: dict[str, str]) -> None:
     # Imported late, because matplotlib takes a while to import and nothing before this may wait for it.
     from .figures import draw_all
 

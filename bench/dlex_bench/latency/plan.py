@@ -6,9 +6,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-T = TypeVar("T")
+from ..order import rotated
 
 POLICIES = ("other", "fifo", "deadline")
 KINDS = ("deadline", "wcet")
@@ -56,7 +55,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LatencyPlan:
     """The requested experiment. A later run with the same plan can continue it."""
 
     step_us: int
@@ -89,10 +88,10 @@ class Plan:
             [
                 [
                     Cell(number, load, policy, kind)
-                    for policy in _turned(policies, number)
+                    for policy in rotated(policies, number)
                     for kind in self.kinds
                 ]
-                for load in _turned(self.loads, number)
+                for load in rotated(self.loads, number)
             ]
             for number in range(self.samples)
         ]
@@ -111,23 +110,18 @@ class Plan:
         return START_S + work_s + 2 * len(durations_us) * rivals * TURN_MS / 1e3
 
 
-def _turned(items: Sequence[T], number: int) -> list[T]:
-    turn = number % len(items)
-    return [*items[turn:], *items[:turn]]
-
-
 def quick_plan(
     cpus: int, policies: Sequence[str], loads: Sequence[int], kinds: Sequence[str], limit_s: float
-) -> Plan:
+) -> LatencyPlan:
     """Returns the finest plan that ends within the limit: two samples of durations 5, 7.5, ... ms apart."""
     for step_us in range(5_000, MOST_US // 2, 2_500):
-        plan = Plan(step_us, 2, tuple(policies), tuple(loads), tuple(kinds))
+        plan = LatencyPlan(step_us, 2, tuple(policies), tuple(loads), tuple(kinds))
         if total_s(plan, plan.policies, cpus) <= limit_s:
             return plan
     return plan
 
 
-def total_s(plan: Plan, policies: Sequence[str], cpus: int, done: frozenset[str] = frozenset()) -> float:
+def total_s(plan: LatencyPlan, policies: Sequence[str], cpus: int, done: frozenset[str] = frozenset()) -> float:
     """Returns the time for the cells that are left when the cells of `done` are done."""
     seconds = 0.0
     for of_round in plan.rounds(policies):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..machine.facts import machine_facts
-from .plan import Cell, Plan
+from .plan import Cell, LatencyPlan
 
 Samples = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ HEADER = "duration_us,caught_ns,noticed_ns,raw_ns"
 COLUMNS = HEADER.split(",")
 
 
-class Store:
+class CellStore:
     """Stores each cell as soon as it is done. Refuses a folder of another plan or of another machine."""
 
     def __init__(self, out: Path) -> None:
@@ -35,7 +35,7 @@ class Store:
         self.records = out / RECORDS
 
     @contextlib.contextmanager
-    def opened(self, plan: Plan) -> Iterator[None]:
+    def opened(self, plan: LatencyPlan) -> Iterator[None]:
         """Opens the folder for this process alone while the block runs."""
         try:
             self._prepare()
@@ -54,10 +54,10 @@ class Store:
         if self.out.exists() and not self.out.is_dir():
             raise _refusal(f"{self.out} is not a directory")
         if self.records.exists() and not (self.out / PLAN).exists():
-            raise _refusal(f"{self.out} holds records that are not this experiment's")
+            raise _refusal(f"{self.out} holds records of something else")
         self.records.mkdir(parents=True, exist_ok=True)
 
-    def _claim(self, plan: Plan) -> None:
+    def _claim(self, plan: LatencyPlan) -> None:
         wanted: dict[str, Any] = {"plan": json.loads(json.dumps(asdict(plan))), "machine": _machine()}
         path = self.out / PLAN
         if not path.exists():
@@ -68,7 +68,7 @@ class Store:
         except ValueError:
             found = None
         if found != wanted:
-            raise _refusal(f"{self.out} holds an experiment with other options or of another machine")
+            raise _refusal(f"{self.out} holds an experiment with other options or from another machine")
 
     def done(self) -> frozenset[str]:
         return frozenset(path.stem for path in self.records.glob("*.csv"))
@@ -94,7 +94,7 @@ def is_record(text: str, count: int) -> bool:
 
 
 def _refusal(reason: str) -> LabError:
-    return LabError(f"{reason}; choose another by --out=", EXIT_SETUP)
+    return LabError(f"{reason}; choose another folder with --out=", EXIT_SETUP)
 
 
 def _machine() -> dict[str, Any]:

@@ -15,8 +15,8 @@ from rich.table import Table
 from ..files import write_json
 from ..machine.facts import commit, machine_facts
 from ..table import titled_table
-from .plan import Plan
-from .records import Samples, Store
+from .plan import LatencyPlan
+from .records import CellStore, Samples
 
 LATENCY = "latency.json"
 STATISTICS = ("mean", "sd", "p50", "p99", "max")
@@ -24,7 +24,7 @@ STATISTICS = ("mean", "sd", "p50", "p99", "max")
 Curves = dict[tuple[str, int, str], dict[str, Samples]]
 
 
-def read_curves(store: Store, plan: Plan) -> Curves:
+def read_curves(store: CellStore, plan: LatencyPlan) -> Curves:
     """Returns the curves that have samples, by policy, load and kind."""
     keys = [(policy, load, kind) for kind in plan.kinds for policy in plan.policies for load in plan.loads]
     found = {(policy, load, kind): store.read(load, policy, kind) for policy, load, kind in keys}
@@ -70,7 +70,7 @@ def _short(value_us: float) -> str:
     return f"{value_us:.1f}" if value_us < 100 else f"{value_us:,.0f}"
 
 
-def write_latency_json(path: Path, plan: Plan, curves: Curves, refused: Mapping[str, str]) -> None:
+def write_latency_json(path: Path, plan: LatencyPlan, curves: Curves, refused: Mapping[str, str]) -> None:
     write_json(
         path,
         {

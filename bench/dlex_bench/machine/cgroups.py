@@ -47,11 +47,11 @@ def may_change(controller: str) -> bool:
     return hierarchy is not None and os.access(hierarchy.root, os.W_OK)
 
 
-def require(controller: str, purpose: str) -> Hierarchy:
+def require_controller(controller: str, purpose: str) -> Hierarchy:
     hierarchy = hierarchy_of(controller)
     if hierarchy is None:
         raise LabError(
-            f"{purpose} needs the cgroup controller {controller}, and none is mounted; mount it, or use the policies "
+            f"{purpose} needs the cgroup controller {controller}, which is not mounted; mount it, or use the policies "
             "other, fifo and rr",
             EXIT_SETUP,
         )

@@ -18,12 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
-from .cgroups import PREFIX, Hierarchy, keep_controller, online_cpus, parse_cpus, require, spell_cpus
+from .cgroups import PREFIX, Hierarchy, keep_controller, online_cpus, parse_cpus, require_controller, spell_cpus
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy
 from .thread_policy import set_policy
 
-# 0.1 ms of 100 ms: so little that the kernel can refuse it only because of the domain.
+# 0.1 ms of 100 ms. The kernel can refuse so little for two reasons. EPERM: the CPU is not a domain of its own (or the
+# privilege is missing). EBUSY: with it the reservations would exceed what the CPU admits, because those of others fill the
+# CPU, or because the domain's sum is below 0 (see LINGERING_PERIODS). Both may pass: _refusal asks again for ADMISSION_S,
+# and _admitting makes the domain again.
 PROBE = Policy("deadline", runtime_ms=0.1, period_ms=100)
 ADMISSION_S = 1.0
 ATTEMPTS = 4
@@ -83,8 +86,8 @@ def own_cpu(cpu: int, period_ms: float = 0) -> Iterator[Domain]:
     if not others:
         yield Domain(cpu, others)  # the whole machine is the domain
         return
-    hierarchy = require("cpuset", "the policy deadline")
-    taken = "another run has given a CPU a domain of its own; wait until it has ended"
+    hierarchy = require_controller("cpuset", "the policy deadline")
+    taken = "another run has given a CPU its own domain; wait until that run has ended"
     with journal("domain", taken) as steps:
         settle_s = LINGERING_PERIODS * max(period_ms, LONGEST_PERIOD_MS) / 1000
         yield _admitting(hierarchy, steps, settle_s, cpu, others)
@@ -104,7 +107,7 @@ def _admitting(hierarchy: Hierarchy, steps: Journal, settle_s: float, cpu: int, 
                 steps.settle(settle_s)
         except OSError as cause:
             raise LabError(
-                f"CPU {cpu} cannot be given a domain of its own ({cause.filename}: {cause.strerror}); use the policies other, "
+                f"CPU {cpu} cannot get its own domain ({cause.filename}: {cause.strerror}); use the policies other, "
                 "fifo and rr",
                 EXIT_SETUP,
             ) from cause
@@ -112,7 +115,7 @@ def _admitting(hierarchy: Hierarchy, steps: Journal, settle_s: float, cpu: int, 
         if not code:
             return domain
     raise LabError(
-        f"CPU {cpu} did not become a domain of its own ({os.strerror(code)}): this is a container, or another program "
+        f"CPU {cpu} did not get its own domain ({os.strerror(code)}): this is a container, or another program "
         "divides the CPUs; use the policies other, fifo and rr",
         EXIT_SETUP,
     )

@@ -91,7 +91,7 @@ class Journal:
                 _undo(step)
             except OSError as cause:
                 raise LabError(
-                    f"{cause.filename} could not be set back ({cause.strerror}); run `dlex-bench repair` as root",
+                    f"{cause.filename} could not be restored ({cause.strerror}); run `dlex-bench repair` as root",
                     EXIT_SETUP,
                 ) from cause
 
@@ -255,5 +255,5 @@ def _orphaned(path: Path) -> int | None:
         descriptor = _locked(path, os.O_RDONLY)
     if descriptor is not None:
         os.close(descriptor)
-        raise LabError(f"a run that was killed left {path}; run `dlex-bench repair` as root", EXIT_SETUP)
+        raise LabError(f"a killed run left {path}; run `dlex-bench repair` as root", EXIT_SETUP)
     return None

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Allows one measurement at a time on a machine, for all users and all cache folders.
+"""Keeps measurements apart: one batch at a time on a machine, one demo and one latency experiment per cache folder.
 
 There is not one lock for each CPU. The programs that a batch does not measure run on all the other CPUs, and the loops
 of rt-app are measured while all the other CPUs are busy. Also, only one CPU can have a scheduling domain by itself.
 
-The lock is a name in the kernel's abstract socket space. Every user reaches it, no file stays behind, and it disappears
-with its process. A second name next to it states who measures what. Reading it needs no connection, so no connection is
-left waiting at the holder.
+The lock of the machine is a name in the kernel's abstract socket space. Every user reaches it, no file stays behind,
+and it disappears with its process. A second name next to it states who measures what. Reading it needs no connection,
+so no connection is left waiting at the holder.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import socket
 import time
@@ -19,6 +20,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
+from ..paths import cache_folder
 from .cgroups import spell_cpus
 
 NAME = "dlex-bench-measures"
@@ -36,11 +38,31 @@ def only_measurement(cpus: Collection[int], waiting: Say | None = None) -> Itera
     with contextlib.ExitStack() as stack:
         while not _held(stack, NAME):
             if not waiting:
-                raise LabError(f"{_reason()}; wait until that has ended (--wait)", EXIT_SETUP)
-            waiting(f"waiting until that has ended: {_reason()}")
+                raise LabError(f"{_reason()}; wait until that has ended, or use --wait", EXIT_SETUP)
+            waiting(f"waiting: {_reason()}")
             waiting = _silent
             time.sleep(WAITING_S)
         _held(stack, f"{NAME} {spell_cpus(cpus)} {os.getpid()} {_pid_space()}")
+        yield
+
+
+@contextlib.contextmanager
+def only_one(what: str) -> Iterator[None]:
+    """Holds the lock of `what` while the block runs. Raises LabError if another process holds it.
+
+    Two at once would measure each other.
+    """
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / f"{what}.lock").open("w")
+    except OSError as cause:
+        raise LabError(f"{folder} cannot be written ({cause.strerror}); set DLEX_CACHE to another folder", EXIT_SETUP) from cause
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as cause:
+            raise LabError(f"another {what} is running; wait until it has ended", EXIT_SETUP) from cause
         yield
 
 
@@ -64,8 +86,8 @@ def _reason() -> str:
     known = [words for words in _names() if words[0] == NAME and len(words) == 4]
     cpus, pid, space = known[0][1:] if known else ("", "", "")
     what = f"CPU {cpus}" if cpus.isdecimal() else f"the CPUs {cpus}" if cpus else "this machine"
-    who = f"process {pid}" if space == _pid_space() else "a process elsewhere" if known else "another process"
-    return f"{what} {'are' if ',' in cpus else 'is'} being measured by {who}, and there is one measurement at a time on a machine"
+    who = f"process {pid}" if space == _pid_space() else "a process in another PID namespace" if known else "another process"
+    return f"{what} {'are' if ',' in cpus else 'is'} being measured by {who}; a machine allows one measurement at a time"
 
 
 def _names() -> Iterator[list[str]]:

@@ -50,9 +50,9 @@ class Policy:
         elif kind in ("deadline", "quota") and colon:
             policy = cls._budget(text, kind, rest)
         elif kind in ("fifo", "rr") and rest.isdecimal():
-            raise LabError(f"{text!r} has no such priority; write one from 1 to 99, as {kind}:5", EXIT_SETUP)
+            raise LabError(f"{text!r} has an invalid priority; write one from 1 to 99, for example {kind}:5", EXIT_SETUP)
         else:
-            raise LabError(f"{text!r} is no scheduling policy; write {FORMS}", EXIT_SETUP)
+            raise LabError(f"{text!r} is not a scheduling policy; write {FORMS}", EXIT_SETUP)
         return policy
 
     @classmethod
@@ -60,7 +60,7 @@ class Policy:
         number = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
         parts = re.fullmatch(rf"({number}|{CALIBRATED})/({number})", rest)
         if not parts:
-            raise LabError(f"{text!r} is no {kind}; write {kind}:15/40, runtime and period in ms", EXIT_SETUP)
+            raise LabError(f"{text!r} is not a {kind}; write {kind}:15/40, runtime and period in ms", EXIT_SETUP)
         calibrated = parts[1] == CALIBRATED
         period_ms = float(parts[2])
         policy = cls(kind, runtime_ms=0 if calibrated else float(parts[1]), period_ms=period_ms, calibrated=calibrated)
@@ -72,7 +72,7 @@ class Policy:
         if not period_min_ms <= period_ms <= period_max_ms:
             raise LabError(f"{text!r}: the period must be {period_min_ms:g} to {period_max_ms:g} ms", EXIT_SETUP)
         if not calibrated and not least_ms <= policy.runtime_ms <= period_ms:
-            raise LabError(f"{text!r}: the runtime must be {least_ms:g} ms up to the period", EXIT_SETUP)
+            raise LabError(f"{text!r}: the runtime must be from {least_ms:g} ms to the period", EXIT_SETUP)
         return policy
 
     def with_runtime(self, runtime_ms: float) -> Policy:
@@ -104,7 +104,7 @@ def apply(policy: Policy, tid: int) -> None:
     a thread whose affinity is a CPU that has a root domain of its own (see domain.py).
     """
     if policy.kind not in KINDS_OF_THREADS or policy.calibrated:
-        raise ValueError(f"{policy} is nothing that a thread could be put under")
+        raise ValueError(f"{policy} is not a policy for a thread")
     limit = time.monotonic() + MOVING_S
     while True:
         try:
@@ -127,13 +127,13 @@ def _runs_where_it_may(tid: int) -> bool:
 
 def _refusal(policy: Policy, tid: int, cause: OSError) -> str:
     if cause.errno == errno.ESRCH:
-        return f"thread {tid} ended before it could be put under {policy}; see what its program says"
+        return f"thread {tid} ended before it could be put under {policy}; see the output of its program"
     if cause.errno == errno.EBUSY:
-        return f"the kernel does not admit {policy}: with what else is reserved the CPU would be full; ask for less"
+        return f"the kernel does not admit {policy}: together with other reservations it exceeds the CPU; reserve less"
     if cause.errno != errno.EPERM:
         return f"the kernel refuses {policy} ({cause.strerror}); choose another policy"
     if policy.kind == "deadline" and _tries(Policy("fifo", priority=1)):
-        return f"the kernel refuses {policy}: the thread's CPU has no scheduling domain of its own, or not the thread's alone"
+        return f"the kernel refuses {policy}: the thread's CPU has no scheduling domain of its own, or the thread may leave it"
     return f"{policy} was refused; {privilege_sentence()}"
 
 
@@ -189,7 +189,7 @@ def privilege_sentence() -> str:
     for this program, which puts others under a policy.
     """
     return (
-        "without privilege there is only the policy other: run as root, which deadline and quota need here; or, for fifo and "
-        "rr, put `@audio - rtprio 95` into /etc/security/limits.conf, or `LimitRTPRIO=95` into the systemd unit that this "
-        "runs in"
+        "without privileges only the policy other is allowed: run as root, which deadline and quota need; or, for fifo and rr, "
+        "put `@audio - rtprio 95` into /etc/security/limits.conf, or `LimitRTPRIO=95` into the systemd unit in which this "
+        "program runs"
     )

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
-from .cgroups import PREFIX, Hierarchy, keep_controller, require
+from .cgroups import PREFIX, Hierarchy, keep_controller, require_controller
 from .domain import Domain
 from .journal import Journal, journal, uninterrupted
 from .policy import Policy
@@ -69,10 +69,10 @@ def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]
     If the CPU is a partition (`domain`), the group lies inside it, because only its members may run there.
     """
     if policy.kind != "quota" or policy.calibrated:
-        raise ValueError(f"{policy} is no quota")
-    hierarchy = require("cpu", "the policy quota")
+        raise ValueError(f"{policy} is not a quota")
+    hierarchy = require_controller("cpu", "the policy quota")
     name = f"quota-{os.getpid()}-{time.monotonic_ns()}"
-    with journal(name, f"the journal {name} is taken; try again") as steps:
+    with journal(name, f"the journal {name} is in use; try again") as steps:
         try:
             with uninterrupted():
                 make = _make_v2 if hierarchy.version == 2 else _make_v1

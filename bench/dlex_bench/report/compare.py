@@ -20,23 +20,23 @@ from ..batch.results import difference
 from ..errors import EXIT_SETUP, LabError
 from ..progress import tell, tell_table
 from ..table import titled_table
+from .export import json_text
 from .gather import Batch, gather
-from .json_text import json_text
 from .metrics import COMPARED, Metric, number
 
 VERDICTS = {
     "less": "less in B",
     "more": "more in B",
-    "noise": "noise (these runs cannot tell A and B apart)",
+    "noise": "noise (these runs cannot distinguish A and B)",
     "same": "the same in every run",
-    "too few runs": "of too few runs to tell",
+    "too few runs": "with too few runs for a verdict",
 }
 # Two jobs of one name are the same experiment if these fields are equal.
 SAME = ("player", "player_params", "sched", "load", "clip", "observe")
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparedFigure:
     """The comparison of B with A in one figure of one setting."""
 
     section: str
@@ -48,7 +48,7 @@ class Line:
     found: Comparison
 
     @property
-    def place(self) -> str:
+    def named_section(self) -> str:
         return f"{self.section}{self.where}"
 
     @property
@@ -58,21 +58,21 @@ class Line:
         return "same" if unchanging else self.found.verdict
 
 
-def compare(a_folder: Path, b_folder: Path, *, as_json: bool, mixed: bool) -> None:
+def compare_batches(a_folder: Path, b_folder: Path, *, as_json: bool, mixed: bool) -> None:
     a, b = gather(a_folder), gather(b_folder)
     if not mixed:
         _refuse_other_machine(a, b)
     lines = list(compared(a, b))
     if not lines:
-        raise LabError(f"{a_folder} and {b_folder} have no setting in common that both have played; see their agendas")
-    notes = list(differences(a, b))
+        raise LabError(f"{a_folder} and {b_folder} have no setting in common that both have played; compare their agendas")
+    notes = list(other_differences(a, b))
     if as_json:
         content = {"a": str(a_folder), "b": str(b_folder), "notes": notes, "figures": [_entry(it) for it in lines]}
         print(json_text(content, indent=2))
         return
     console = Console()
-    for section in dict.fromkeys(it.place for it in lines):
-        tell_table(console, _table(section, [it for it in lines if it.place == section]))
+    for section in dict.fromkeys(it.named_section for it in lines):
+        tell_table(console, _table(section, [it for it in lines if it.named_section == section]))
     tell(console, _counted(lines))
     for note in notes:
         tell(console, note)
@@ -82,18 +82,18 @@ def _refuse_other_machine(a: Batch, b: Batch) -> None:
     of_a, of_b = ({one.machine for one in batch.rows} for batch in (a, b))
     if of_a == of_b and len(of_a) == 1:
         return
-    told = " and ".join(f"{batch.folder} is of {', '.join(sorted(of))}" for batch, of in ((a, of_a), (b, of_b)))
-    raise LabError(f"the machines are not one and the same: {told}; --mixed compares nevertheless", EXIT_SETUP)
+    told = " and ".join(f"{batch.folder} is from {', '.join(sorted(of))}" for batch, of in ((a, of_a), (b, of_b)))
+    raise LabError(f"the results come from different machines: {told}; --mixed compares them nevertheless", EXIT_SETUP)
 
 
-def compared(a: Batch, b: Batch) -> Iterator[Line]:
+def compared(a: Batch, b: Batch) -> Iterator[ComparedFigure]:
     for where, rows_a, rows_b in machine_pairs(a, b):
         of_a, of_b = by_setting(rows_a), by_setting(rows_b)
         for setting in of_a:
             for metric in COMPARED if setting in of_b else ():
                 before, after = values(of_a[setting], metric.key), values(of_b[setting], metric.key)
                 if before and after:
-                    yield Line(*setting, where, metric, before, after, statistics.compare(after, before))
+                    yield ComparedFigure(*setting, where, metric, before, after, statistics.compare(after, before))
 
 
 def machine_pairs(a: Batch, b: Batch) -> Iterator[tuple[str, list[Row], list[Row]]]:
@@ -113,16 +113,16 @@ def _by_machine(batch: Batch) -> dict[str, list[Row]]:
     return {rows[0].machine or "an unknown machine": rows for rows in batch.apart.values()}
 
 
-def differences(a: Batch, b: Batch) -> Iterator[str]:
+def other_differences(a: Batch, b: Batch) -> Iterator[str]:
     """Yields a sentence for each other difference between the batches, because it may explain the figures."""
     commits = [", ".join(dict.fromkeys(str(one.result.get("commit")) for one in batch.rows)) for batch in (a, b)]
     if commits[0] != commits[1]:
-        yield f"A is of commit {commits[0]}, B of {commits[1]}."
+        yield f"A was measured with commit {commits[0]}, B with {commits[1]}."
     machines = [_by_machine(batch) for batch in (a, b)]
     if set(machines[0]) & set(machines[1]):
         for name, one, other in (("A", *machines), ("B", *reversed(machines))):
             if alone := [machine for machine in one if machine not in other]:
-                yield f"Only {name} has results of machine {', '.join(alone)}: they are left out."
+                yield f"Only {name} has results of machine {', '.join(alone)}: these results are left out."
     for where, rows_a, rows_b in machine_pairs(a, b):
         of_a, of_b = by_setting(rows_a), by_setting(rows_b)
         for setting in (it for it in of_a if it in of_b):
@@ -143,7 +143,7 @@ def _experiment(runs: Sequence[Row]) -> dict[str, Any]:
     return {**{key: job.get(key) for key in SAME}, "applied policy": applied}
 
 
-def _table(section: str, lines: Sequence[Line]) -> Table:
+def _table(section: str, lines: Sequence[ComparedFigure]) -> Table:
     runs = {(len(it.a), len(it.b)) for it in lines}
     each = f", {_runs(*next(iter(runs)))} runs each" if len(runs) == 1 else ""
     known = any(it.found.difference.known for it in lines)
@@ -167,16 +167,16 @@ def _runs(a: int, b: int) -> str:
     return str(a) if a == b else f"{a}, {b}"
 
 
-def _counted(lines: Sequence[Line]) -> str:
+def _counted(lines: Sequence[ComparedFigure]) -> str:
     """Returns a summary of the tables, for readers who stop there."""
     words = Counter(it.verdict for it in lines)
     told = [f"{words[word]} {what}" for word, what in VERDICTS.items() if words[word]]
-    chance = " An interval misses the true value once in 20 times: a few of so many seem to differ by chance."
+    chance = " An interval misses the true value in 1 of 20 cases, so some of these figures seem to differ by chance."
     judged = sum(words[word] for word in ("less", "more", "noise"))
     return f"{len(lines)} figures: {', '.join(told)}.{chance if judged >= 20 else ''} A-V > 0: the video is late."
 
 
-def _ratio(it: Line) -> str:
+def _ratio(it: ComparedFigure) -> str:
     """Returns the ratio, or the difference if there is no ratio (a figure is negative, or A's median is 0)."""
     if it.found.ratio is None:
         return _extent(it.found.difference, lambda value: ("+" if value >= 0 else "") + it.metric.text(value))
@@ -189,9 +189,9 @@ def _extent(found: Interval, text: Callable[[float], str]) -> str:
     return f"{text(found.value)} ({text(found.low)}..{text(found.high)})"
 
 
-def _entry(it: Line) -> dict[str, Any]:
+def _entry(it: ComparedFigure) -> dict[str, Any]:
     return {
-        "section": it.place,
+        "section": it.named_section,
         "workload": it.workload,
         "figure": it.metric.key,
         "a": {"median": median(it.a), "runs": it.a},

@@ -14,10 +14,10 @@ from ..job.loops import LIGHT
 from ..rig.players.threads import unknown_threads
 from .gather import Batch
 
-Facts = list[tuple[str, str]]
+NamedFacts = list[tuple[str, str]]
 
 
-def batch_facts(batch: Batch) -> Facts:
+def batch_facts(batch: Batch) -> NamedFacts:
     started = sorted(one.result["started"] for one in batch.rows if one.result.get("started"))
     wall_s = sum(one.result.get("wall_s") or 0 for one in batch.rows)
     commits = dict.fromkeys(one.result["commit"] for one in batch.rows if one.result.get("commit"))
@@ -56,7 +56,7 @@ def _unknown_threads(done: Sequence[Row]) -> str:
         if found := unknown_threads(one.result):
             names.setdefault(one.player, {}).update(dict.fromkeys(found))
     each = "; ".join(f"{player} {', '.join(of_player)}" for player, of_player in names.items())
-    return f"{each}: what these threads do is not known here; they were placed as all of the player's others" if each else ""
+    return f"{each}: the laboratory does not know these threads; they were placed like the player's other threads" if each else ""
 
 
 def _calibration(found: Mapping[str, Any]) -> str:
@@ -68,21 +68,21 @@ def _calibration(found: Mapping[str, Any]) -> str:
         return text
     spread = found.get("spread") or {}
     if spread.get("within_tolerance", True):
-        return f"{text}, at which {baseline} drops what the paper's cbs row drops"
+        return f"{text}; with it, {baseline} drops as much as in the paper's cbs row"
     fraction = spread["drops_fraction_mean"]
-    return f"{text}, at which {baseline} drops {fraction:.1%} of the pictures: the paper's cbs row, {AIM:.1%}, was not met"
+    return f"{text}; with it, {baseline} drops {fraction:.1%} of the pictures, not {AIM:.1%} as in the paper's cbs row"
 
 
-def machine_facts(batch: Batch) -> dict[str, Facts]:
+def facts_by_machine(batch: Batch) -> dict[str, NamedFacts]:
     """Returns the facts of each machine; nested facts get dotted names."""
     return {name: _flat("", facts) for name, facts in batch.machines.items()}
 
 
-def _flat(prefix: str, found: Mapping[str, Any]) -> Facts:
-    facts: Facts = []
+def _flat(prefix: str, found: Mapping[str, Any]) -> NamedFacts:
+    facts: NamedFacts = []
     for key, value in found.items():
         if isinstance(value, Mapping) and "version" in value:  # a program's path and age say less
-            facts.append((prefix + key, str(value["version"] or "of unknown version")))
+            facts.append((prefix + key, str(value["version"] or "unknown version")))
         elif isinstance(value, Mapping):
             facts += _flat(f"{prefix}{key}.", value)
         elif value is not None and value != "":

@@ -58,17 +58,17 @@ class Batch:
 
 def gather(folder: Path) -> Batch:
     if not folder.is_dir():
-        raise LabError(f"there is no folder {folder}; name the one that `run -o` was given", EXIT_SETUP)
+        raise LabError(f"there is no folder {folder}; name the folder that was given to `run -o`", EXIT_SETUP)
     try:
         return _gathered(Store(folder))
     except OSError as cause:
-        raise LabError(f"{folder} cannot be read ({cause.strerror}); see who owns it", EXIT_SETUP) from cause
+        raise LabError(f"{folder} cannot be read ({cause.strerror}); check its permissions", EXIT_SETUP) from cause
 
 
 def _gathered(store: Store) -> Batch:
     results = store.results()
     torn = [
-        f"{path} is torn, or of another version"
+        f"{path} is incomplete or from another version"
         for path in sorted(store.out.glob(f"*/{RESULT}"))
         if path.parent.name not in results
     ]
@@ -107,6 +107,6 @@ def _calibration(path: Path, torn: list[str]) -> Mapping[str, Any] | None:
     except FileNotFoundError:
         return None
     except ValueError:
-        torn.append(f"{path} is torn")
+        torn.append(f"{path} is incomplete")
         return None
     return content if isinstance(content, dict) else None

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 from .. import paper
 from ..agenda.jobs import OURS
-from ..analysis.control import is_control
 from ..analysis.front import Goal
 from ..analysis.goals import Outcome, Ratio, outcomes, ratios, standing
-from ..analysis.results_frame import Row, Settings, by_setting, sections, values
+from ..analysis.results_frame import Row, Settings, by_setting, is_control, sections, values
 from ..analysis.seed_findings import Finding, findings
 from ..analysis.statistics import Comparison, Spread, spread
 from ..batch.results import FAILED
@@ -57,7 +56,7 @@ class Meaning:
         return found
 
 
-def meaning(batch: Batch) -> Meaning:
+def meaning_of(batch: Batch) -> Meaning:
     told = [_of_machine(where, rows) for where, rows in batch.apart.items()]
     return Meaning(
         [it for one in told for it in one.outcomes],

@@ -38,22 +38,22 @@ def number(value: float, digits: int) -> str:
     return f"{value:,.{shown}f}".replace("-", "−")
 
 
-DROPS = Metric("drops_fraction", "dropped", "%", "pictures never on the screen, also before the first one shown", 100.0, 1)
-DROPS_COUNT = Metric("dropped", "dropped", "pictures", "the same, counted")
+DROPS = Metric("drops_fraction", "dropped", "%", "pictures never on the screen, even before the first one", 100.0, 1)
+DROPS_COUNT = Metric("dropped", "dropped", "pictures", "number of dropped pictures")
 SKEW_MEAN = Metric("skew_ms_mean", "A-V mean", "ms", "over the pictures shown; > 0: the video is late", 1.0, 1)
 SKEW_SD = Metric("skew_ms_sd", "A-V s.d.", "ms", "within a run, over the pictures shown", 1.0, 1)
-SKEW_ABS = Metric("skew_ms_abs_mean", "|A-V mean|", "ms", "how far from the sound, in either direction", 1.0, 1)
+SKEW_ABS = Metric("skew_ms_abs_mean", "|A-V mean|", "ms", "distance from the sound, in either direction", 1.0, 1)
 RMSE = Metric("rmse_q16_sum", "RMSE sum", "k", "over the dropped pictures, thousands of Q16 units", 1e-3, 1)
-CPU = Metric("cpu_ms_per_frame", "CPU", "ms a frame", "CPU time of the player's process for each picture", 1.0, 2)
+CPU = Metric("cpu_ms_per_frame", "CPU", "ms a frame", "CPU time of the player's process per picture", 1.0, 2)
 CPU_HELD = Metric(
-    "cpu_ms_per_frame_held", "CPU held", "ms a frame", "of it, in threads that the policy holds on the measured CPU", 1.0, 2
+    "cpu_ms_per_frame_held", "CPU held", "ms a frame", "the part in threads that the policy holds on the measured CPU", 1.0, 2
 )
 CPU_OUTSIDE = Metric(
-    "cpu_ms_per_frame_outside", "CPU outside", "ms a frame", "of it, in the player's other threads on other CPUs", 1.0, 2
+    "cpu_ms_per_frame_outside", "CPU outside", "ms a frame", "the part in the player's other threads on other CPUs", 1.0, 2
 )
-TORN = Metric("torn", "torn", "pictures", "never whole, or only after more than half their time; some of them count as dropped")
-MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "deadlines of the 3/8 ms task missed", 100.0, 1)
-MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "of the 20/200 ms task", 100.0, 1)
+TORN = Metric("torn", "torn", "pictures", "never whole, or only after more than half of their time; some also count as dropped")
+MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "missed deadlines of the 3/8 ms task", 100.0, 1)
+MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "missed deadlines of the 20/200 ms task", 100.0, 1)
 
 TABLE = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, CPU, CPU_HELD, CPU_OUTSIDE, TORN, MISSES_1, MISSES_2)
 RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)

@@ -10,15 +10,14 @@ from typing import Any
 
 from ..agenda.jobs import section_ids
 from ..analysis.held import fairness, held
-from ..analysis.results_frame import Row, by_setting, values
-from ..analysis.results_frame import sections as section_names
+from ..analysis.results_frame import Row, by_setting, sections, values
 from ..analysis.statistics import Interval, median_interval
 from .gather import Batch
 from .metrics import FRONT, TABLE, Metric
 
 
 @dataclass(frozen=True)
-class Cell:
+class Estimate:
     """The median of a figure with its uncertainty: the interval, or the single runs if they are too few for one."""
 
     metric: Metric
@@ -43,18 +42,18 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingSummary:
     name: str
     label: str
     player: str
     done: int
     planned: int
-    cells: list[Cell]
+    cells: list[Estimate]
     point: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Section:
+class SectionSummary:
     """A section of the batch; `where` names the machine if there are several."""
 
     section: str
@@ -63,7 +62,7 @@ class Section:
     facts: list[tuple[str, str]]
     note: str | None
     metrics: list[Metric]
-    settings: list[Setting]
+    settings: list[SettingSummary]
 
     @property
     def name(self) -> str:
@@ -78,12 +77,12 @@ class Section:
         return f"section-{re.sub(r'[^A-Za-z0-9_-]+', '-', self.name)}"
 
 
-def sections(batch: Batch) -> list[Section]:
+def section_summaries(batch: Batch) -> list[SectionSummary]:
     of_sections, of_workloads = (_labels(batch.agenda, key) for key in ("sections", "workloads"))
     return [
         _section(name, where, _joined(name, of_sections), of_workloads, [one for one in rows if one.section == name])
         for where, rows in batch.apart.items()
-        for name in section_names(rows)
+        for name in sections(rows)
     ]
 
 
@@ -97,25 +96,25 @@ def _joined(section: str, labels: Mapping[str, str]) -> str:
     return "; ".join(label for name, label in labels.items() if name in ids)
 
 
-def _section(name: str, where: str, label: str, of_workloads: Mapping[str, str], rows: Sequence[Row]) -> Section:
+def _section(name: str, where: str, label: str, of_workloads: Mapping[str, str], rows: Sequence[Row]) -> SectionSummary:
     planned = by_setting(rows, done=False)
     metrics = [metric for metric in TABLE if values((one for one in rows if one.done), metric.key)]
     settings = [
         _setting(workload, of_workloads.get(workload, ""), runs, metrics)
         for (_section, workload), runs in planned.items()
     ]
-    return Section(name, where, label, section_facts(rows), fairness(rows), metrics, settings)
+    return SectionSummary(name, where, label, section_facts(rows), fairness(rows), metrics, settings)
 
 
-def _setting(workload: str, label: str, runs: Sequence[Row], metrics: Sequence[Metric]) -> Setting:
+def _setting(workload: str, label: str, runs: Sequence[Row], metrics: Sequence[Metric]) -> SettingSummary:
     done = [one for one in runs if one.done]
-    cells = [cell(metric, done) for metric in metrics]
-    return Setting(workload, label, runs[0].player, len(done), len(runs), cells, _point(done))
+    cells = [estimate(metric, done) for metric in metrics]
+    return SettingSummary(workload, label, runs[0].player, len(done), len(runs), cells, _point(done))
 
 
-def cell(metric: Metric, runs: Iterable[Row]) -> Cell:
+def estimate(metric: Metric, runs: Iterable[Row]) -> Estimate:
     found = values(runs, metric.key)
-    return Cell(metric, median_interval(found), found)
+    return Estimate(metric, median_interval(found), found)
 
 
 def _point(runs: Sequence[Row]) -> dict[str, Any]:
@@ -173,7 +172,7 @@ def _clip(one: Row) -> str:
     return name + (f", from {start:g} s" if start else "") + (f", {length:g} s" if length else "")
 
 
-SOURCES = {"monitor": "the sound's own clicks", "status": "what the player says", "own": "the player's own record"}
+SOURCES = {"monitor": "the tones in the sound", "status": "the player's status line", "own": "the player's own record"}
 
 
 def _view(one: Row) -> str:

@@ -26,12 +26,12 @@ from ..analysis.results_frame import (
     sections,
     values,
 )
-from ..analysis.seed_findings import figure
+from ..analysis.seed_findings import four_digits
 from ..analysis.statistics import Comparison, spread
 from ..batch.results import FAILED, open_results
 from ..errors import LabError
 from ..progress import tell, tell_table
-from ..table import Column, Spread, medians_table, short, titled_table
+from ..table import Column, Ranges, medians_table, short, titled_table
 
 COLUMNS: tuple[Column, ...] = (
     ("shown", "shown", "{:.0f}"),
@@ -53,7 +53,7 @@ TOLD_ELSEWHERE = (*LESS_TELLING, "cpu_ms_per_frame_outside")
 def show_standings(console: Console, out: Path) -> list[Row]:
     found = rows(open_results(out).results().values())
     if not any(row.done for row in found):
-        raise LabError(f"no job in {out} was done; see their reasons by `plan`")
+        raise LabError(f"no job in {out} was done; `plan` shows the reasons")
     for where, of_one in machines_apart(found).items():
         settings = by_setting(of_one)
         for section in sections(of_one):
@@ -95,7 +95,7 @@ def _show_section(console: Console, settings: Settings, section: str, where: str
         tell(console, sentence)
 
 
-def _medians(console: Console, spreads: Mapping[str, Spread], runs: int, columns: Sequence[Column]) -> Table:
+def _medians(console: Console, spreads: Mapping[str, Ranges], runs: int, columns: Sequence[Column]) -> Table:
     """Returns the fullest table that fits the console, so that no figure is cut off.
 
     The choices are: with minimum and maximum, without them, and with the most informative columns only.
@@ -127,7 +127,7 @@ def _left_out(found: Sequence[Row]) -> list[str]:
     return [f"{reason} ({', '.join(dict.fromkeys(workloads))})" for reason, workloads in told.items()]
 
 
-def _spread(runs: Sequence[Row]) -> Spread:
+def _spread(runs: Sequence[Row]) -> Ranges:
     columns = {key: spread(values(runs, key)) for _heading, key, _form in COLUMNS}
     return {
         "median": {key: it.median if it else None for key, it in columns.items()},
@@ -141,7 +141,7 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
     paper = seed_ratios()
     known = any(it.found.difference.known for it in found)
     told = "95 % intervals below; ~: noise" if known else "too few runs for intervals"
-    table = titled_table(f"{section}: ratios of medians, less is better; {told}; + or -: a difference")
+    table = titled_table(f"{section}: ratios of medians, below 1 is better; {told}; + or -: a difference")
     table.add_column("policy / reference", no_wrap=True)
     for key, name in AXIS_NAMES.items():
         heading = f"{name}\npaper {paper[key]:.3f}" if key in paper else name
@@ -157,7 +157,7 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
 
 def worse_table(section: str, found: Goal) -> Table:
     """Makes the table of the figures in which our policies are worse than each peer."""
-    table = titled_table(f"{section}: where a policy of ours is worse than the player, by medians")
+    table = titled_table(f"{section}: figures in which our policies are worse than each player, by medians")
     table.add_column("player", no_wrap=True)
     for ours in found.worse_in:
         table.add_column(ours)
@@ -179,7 +179,7 @@ def ratio_cell(found: Comparison) -> str:
 def _ratio_text(value: float) -> str:
     """Formats a ratio to three digits. From 0.01 to 1, thousandths are fine enough."""
     if value >= 999.5:
-        return figure(value)
+        return four_digits(value)
     return short(round(value, 3) if 0.01 <= value < 1 else value, "{:.3g}")
 
 

@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..paths import require_installed
 from ..processes import child
-from .device import Device, require, wait_until_ready
+from .device import Device, wait_until_ready
 from .folder import private_folder
 
 FAMILY_WILD = 0xFFFF
@@ -30,7 +31,7 @@ class Display(Device):
 @contextlib.contextmanager
 def display(size: tuple[int, int], cpus: Collection[int]) -> Iterator[Display]:
     """Runs a screen of `size` pixels while the block runs. Its server runs on `cpus`."""
-    program = require("Xvfb", "xvfb")
+    program = require_installed("Xvfb", "xvfb")
     with private_folder() as folder, (folder / "log").open("wb") as log_file:
         authority = folder / "authority"
         authority.write_bytes(_authority(secrets.token_bytes(16)))

@@ -16,9 +16,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..paths import require_installed
 from ..processes import child
-from .device import Device, require, wait_until_ready
-from .environment import base_environment
+from .device import Device, base_environment, wait_until_ready
 from .folder import private_folder
 
 SINK = "dlex"
@@ -47,7 +47,7 @@ class Sound(Device):
 @contextlib.contextmanager
 def sound(cpus: Collection[int]) -> Iterator[Sound]:
     """Runs a null sink of 48 kHz, stereo, while the block runs. Its daemon runs on `cpus`."""
-    program = require("pulseaudio", "pulseaudio")
+    program = require_installed("pulseaudio", "pulseaudio")
     with private_folder() as folder, (folder / "log").open("wb") as log_file:
         for name, text in (("daemon.conf", DAEMON_CONF), ("client.conf", CLIENT_CONF)):
             (folder / name).write_text(text)

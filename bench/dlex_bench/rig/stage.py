@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ..errors import LabError
-from .environment import base_environment
+from .device import base_environment
 from .folder import private_folder
 from .screen import Display, display
 from .sound import Sound, sound

@@ -76,22 +76,6 @@ DLEX_API void dlex_benchmark_reset(void);
 /* ------------------------------------------------------------------------------------------- */
 /* What follows belongs to the macros. Names that end in an underscore are not an interface.    */
 
-/* What was measured of the bodies of a call site (src/sites.h). Kept apart from the site, so that these
- * 22 KiB are zero pages and not a part of the program's file. */
-struct dlex_samples_ {
-    uint64_t words[5 + 2 * 1381];
-};
-
-struct dlex_measure_ {
-    const char *file;
-    const char *function;
-    int line;
-    int how; /* kind of constraint, and flags, as stated */
-    struct dlex_samples_ *samples;
-    struct dlex_measure_ *next; /* once linked, for ever */
-    int linked;
-};
-
 #define DLEX_MEASURE_(how)                                                                      \
     static struct dlex_samples_ dlex_samples_;                                                  \
     static struct dlex_measure_ dlex_measure_ = { __FILE__, __func__, __LINE__, (how),          \

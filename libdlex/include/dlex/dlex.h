@@ -12,6 +12,7 @@
  *   dlex/benchmark.h   measuring code segments instead of enforcing their constraints
  *   dlex/latency.h     how late the violations of the process were taken
  *   dlex/signal.h      the library's signal, signal handlers of the application, the signal mask
+ *   dlex/version.h     the version of the headers and of the library
  *   dlex/scoped.h      resources that an aborted block gives back: memory, files, mutexes
  *
  * Needs gcc or clang, Linux, and POSIX.1-2008 declarations (-std=gnu11, or _POSIX_C_SOURCE 200809L).
@@ -25,6 +26,7 @@
 #include <dlex/latency.h>
 #include <dlex/signal.h>
 #include <dlex/scoped.h>
+#include <dlex/version.h>
 #include <dlex/within.h>
 
 #endif

@@ -66,24 +66,13 @@
 #ifndef DLEX_EXCEPTION_H
 #define DLEX_EXCEPTION_H
 
-#ifndef __GNUC__
-#error "dlex needs the cleanup attribute: compile with gcc or clang"
-#endif
-
-#include <setjmp.h>
-#include <signal.h>
 #include <stdint.h>
 
-/* Tests what is declared, not what is requested: a header before this one may have settled it. */
-#if defined __GLIBC__ && !defined sigsetjmp
-#error "dlex needs POSIX.1-2008: compile with -std=gnu11, or with -D_POSIX_C_SOURCE=200809L"
-#endif
+#include <dlex/block.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define DLEX_API __attribute__((visibility("default")))
 
 /* A type of exception. Its identity is its address; it must exist for ever and never change. */
 struct dlex_type {
@@ -197,63 +186,6 @@ DLEX_API dlex_terminate_fn *dlex_set_terminate(dlex_terminate_fn *handler);
     if (sigsetjmp(dlex_back_, 0) != 0) { }                                                      \
     dlex_depart_(__builtin_frame_address(0), &dlex_back_)
 
-/* A place in the source where blocks are opened. */
-struct dlex_site_ {
-    const char *where;               /* file:line */
-    int finally;                     /* whether its block has a finally part, see DLEX_PROBE_ */
-    struct dlex_measure_ *measure;   /* NULL: not in benchmark mode */
-};
-
-/* Where a block lives. Kept outside its record, because the record may be gone. */
-struct dlex_place_ {
-    struct dlex_block_ *block;
-    uintptr_t frame;
-    uintptr_t low;
-    int outer_depth;
-    uint64_t resource_mark;
-};
-
-struct dlex_block_ {
-    sigjmp_buf env;
-    struct dlex_block_ *outer;
-    const struct dlex_block_ *enclosing; /* in the source; NULL: none; the block itself: unknown */
-    struct dlex_block_ *floor;         /* blocks outside it are protected in the body */
-    struct dlex_block_ *owner;         /* the block whose violation passes here; NULL: a plain exception */
-    const struct dlex_type *exception; /* NULL: none */
-    const char *origin;                /* file:line that threw */
-    struct dlex_site_ *site;
-    sigjmp_buf *back;                  /* where dlex_return waits; NULL: no dlex_return waits */
-    struct dlex_place_ inner;          /* the place of the block opened in the body, if that is still open */
-    uintptr_t seal;                    /* shows whether the record was overwritten */
-    uint64_t resource_mark;            /* number of the newest resource when it was opened */
-    uintptr_t frame;                   /* stack frame of the function that opened it */
-    uintptr_t low;                     /* lowest stack address that is certainly its own */
-    int64_t limit_ns;                  /* its own limit, in the clock of its kind; INT64_MAX: none */
-    int64_t deadline_ns;               /* earliest of this block and all around it */
-    int64_t cpu_limit_ns;              /* likewise, in CPU time of the thread */
-    int64_t check_ns;                  /* before this time nothing asynchronous expires in them */
-    int64_t given_ns;                  /* benchmark mode: the limit that it would have had from now on */
-    int64_t started_ns, started_cpu_ns; /* benchmark mode */
-    int outer_depth;                   /* protected sections open outside this block */
-    int outer_level;                   /* blocks open outside this block */
-    int cooperative;                   /* depth of sections at which a checkpoint may throw */
-    int how;                           /* kind of constraint, and flags */
-    int phase;
-    int handled;
-    int mask_known;                    /* mask holds the signal mask to restore */
-    uint32_t fp_control[2];
-    sigset_t mask;
-};
-
-/*
- * NEW: not begun. PROBE: the first block of a site runs empty once, before it begins, so that the site
- * knows whether a finally part follows: when a body is left early it is too late to find out.
- */
-enum { DLEX_NEW_, DLEX_PROBE_, DLEX_OPEN_, DLEX_HELD_, DLEX_DONE_ };
-enum { DLEX_UNKNOWN_, DLEX_NO_FINALLY_, DLEX_FINALLY_ };
-
-#define DLEX_TEXT2_(x) #x
-#define DLEX_TEXT_(x)  DLEX_TEXT2_(x)
 #define DLEX_HERE_     __FILE__ ":" DLEX_TEXT_(__LINE__)
 
 /*
@@ -348,8 +280,10 @@ static inline uintptr_t dlex_address_(const void *frame)
 
 static inline int dlex_probe_(struct dlex_block_ *block)
 {
-    if (__atomic_load_n(&block->site->finally, __ATOMIC_RELAXED) == DLEX_UNKNOWN_)
+    if (__atomic_load_n(&block->site->finally, __ATOMIC_RELAXED) == DLEX_UNKNOWN_) {
+        dlex_check_layout_(dlex_layout_(), DLEX_VERSION, block->site->where);
         block->phase = DLEX_PROBE_;
+    }
     return block->phase == DLEX_PROBE_;
 }
 

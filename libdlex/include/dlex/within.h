@@ -237,23 +237,9 @@ DLEX_API void dlex_idle(void);
 /* ------------------------------------------------------------------------------------------- */
 /* What follows belongs to the macros. Names that end in an underscore are not an interface.    */
 
-struct dlex_guard_ {
-    volatile int depth;   /* protected sections open */
-    volatile int pending; /* an expiry waits for the end of a section */
-    volatile int held;    /* mutexes that the thread holds, as far as libdlex-guard sees them */
-    struct dlex_block_ *top; /* innermost open block; NULL: none is open */
-    int64_t deadline_ns;     /* that of top, copied for the fastest access; INT64_MAX: none */
-    int64_t cpu_limit_ns;
-};
-
 /* initial-exec: the handler must reach it without an allocation by the dynamic loader. */
 extern DLEX_API __thread struct dlex_guard_ dlex_guard_
     __attribute__((tls_model("initial-exec")));
-
-enum {
-    DLEX_NO_LIMIT_, DLEX_ABS_, DLEX_REL_, DLEX_WCET_, DLEX_KINDS_ = 3,
-    DLEX_COOPERATIVE_ = 4, DLEX_SHIELDED_ = 8, DLEX_MEASURED_ = 16,
-};
 
 /*
  * A computed int may have overflowed, which cannot be seen afterwards. In C a null pointer constant

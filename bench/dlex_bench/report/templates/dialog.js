@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A click on a run, Enter on its name, or a link that names it opens its timeline in a dialog.
+// A click on a run, Enter on its name, or a link with its name opens its timeline in a dialog.
 
 const openTimeline = (() => {
     const dialog = document.getElementById("timeline");
     const plot = document.getElementById("timeline-plot");
     const part = (name) => document.getElementById(`timeline-${name}`);
-    const ZOOM = "Drag to zoom, double-click to go back.";
-    const BARS = "A bar is a decode from its start; a dash its deadline, on the zero line where it was over before the "
+    const ZOOM = "Drag to zoom, double-click to reset.";
+    const BARS = "A bar is a decode, from its start. A dash is its deadline; a dash on the zero line passed before the "
         + "decode began.";
     let opener = null;
 
@@ -18,11 +18,11 @@ const openTimeline = (() => {
         part("facts").textContent = "";
         if (!dialog.open) dialog.showModal();
         if (typeof DecompressionStream === "undefined") {
-            part("about").textContent = "This browser cannot unpack the record: use one of 2023 or later.";
+            part("about").textContent = "This browser cannot unpack the record: use a browser from 2023 or later.";
             return;
         }
         const views = await record.unpack(run);
-        if (part("title").textContent !== run) return;  // another was asked for meanwhile
+        if (part("title").textContent !== run) return;  // another run was requested meanwhile
         part("facts").textContent = `${record.summary(views.own ?? views.seen)}. A-V > 0: the video is late.`;
         part("about").textContent = record.knows(views.own, "deadline") ? `${BARS} ${ZOOM}` : ZOOM;
         draw(plot, () => timelineFigure(views));
@@ -30,7 +30,7 @@ const openTimeline = (() => {
         history.replaceState(null, "", `#run=${encodeURIComponent(run)}`);
     }
 
-    // To the run before or after, of those that the filter leaves.
+    // Goes to the previous or next run among those that the filter shows.
     function step(by) {
         const runs = rows().filter((row) => !row.hidden).map((row) => row.dataset.run);
         const place = runs.indexOf(part("title").textContent) + by;

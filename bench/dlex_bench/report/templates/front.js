@@ -32,7 +32,7 @@
         ];
     }
 
-    // From a little below zero, so that a point on an axis is whole.
+    // The range begins a little below zero, so that a point on an axis is fully visible.
     function range(settings, key) {
         const all = settings.flatMap((it) => [...it.point[key].runs, it.point[key].median, it.point[key].high]);
         const most = Math.max(0, ...all.filter((value) => value !== null)) || 1;
@@ -49,13 +49,13 @@
         };
         more.legend = { orientation: "h", y: -0.18, yanchor: "top", font: { size: 12 } };
         if (!settings.length) {
-            const text = "no finished run of this section knows both figures";
+            const text = "no finished run of this section has both figures";
             more.annotations = [{ text, showarrow: false, x: .5, y: .5, xref: "paper", yref: "paper" }];
         }
         return [settings.flatMap((it) => traces(it, x, y)), layout(more)];
     }
 
-    // Where nothing was dropped there is no trade-off to see.
+    // A section in which nothing was dropped shows no trade-off.
     const drops = (it) => it.point.drops_fraction.median > 0;
     const telling = DATA.sections.findIndex((section) => section.settings.some(drops));
     select.section.value = Math.max(0, telling);

@@ -8,7 +8,7 @@
     const sections = [...new Set(all.flatMap((panel) => panel.lines.map((line) => line.section)))];
     const letters = [...new Set(all.map((panel) => panel.letter))].sort();
     const panelOf = (setting, letter) => DATA.figures[setting].find((panel) => panel.letter === letter);
-    // (d) has no repetitions across but dropped pictures.
+    // The horizontal axis of (d) shows dropped pictures, not repetitions.
     const isScatter = (letter) => letter === "d";
 
     function range(values) {
@@ -20,7 +20,7 @@
     }
 
     const ends = (repetitions) => [Math.min(...repetitions, 1) - .5, Math.max(...repetitions, 1) + .5];
-    // There is no repetition 1.5: at most some ten marks, each a whole number.
+    // Repetitions are whole numbers, so the axis has at most about ten ticks, each a whole number.
     const wholeSteps = (repetitions) => Math.ceil(Math.max(...repetitions, 1) / 10);
 
     function make(letter, side) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What all plots share: the page's colours, drawing again when those change, how settings and sections are told apart.
+// What all plots share: the page's colours, redrawing when these change, and the marks of settings and sections.
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-// A player has a colour, each of its settings a symbol; each symbol also exists as a character, for tables.
+// Each player has a colour, and each of its settings a symbol. Each symbol also exists as a character, for tables.
 const SYMBOLS = [
     ["circle", "●"], ["square", "■"], ["diamond", "◆"], ["triangle-up", "▲"], ["triangle-down", "▼"], ["star", "★"],
     ["circle-open", "○"], ["square-open", "□"], ["diamond-open", "◇"], ["triangle-up-open", "△"],
@@ -71,10 +71,10 @@ const CONFIG = {
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "toImage"],
 };
 
-// Plots by element; `make` returns [traces, layout] and is asked again when the colours change.
+// The plots by element. `make` returns [traces, layout] and is called again when the colours change.
 const drawn = new Map();
 
-// Small ones do without plotly's buttons, which would lie on them.
+// Small plots have no plotly buttons, because these would cover the plot.
 function react(element, make) {
     Plotly.react(element, ...make(), { ...CONFIG, displayModeBar: element.clientHeight > 250 });
 }

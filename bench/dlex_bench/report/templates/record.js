@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The records of runs as timeline.py packs them: times in units of 10 us, as differences from the picture's own place
-// in the clip (start, shown) or from the beginning of its decode (end, deadline).
+// Reads the records of runs as timeline.py packs them. Times are in units of 10 us. They are differences from the
+// picture's own place in the clip (start, shown) or from the beginning of its decode (end, deadline).
 
 const record = (() => {
     const UNIT_MS = .01;
@@ -16,7 +16,7 @@ const record = (() => {
     const seconds = (units) => units * UNIT_MS / 1e3;
     const signed = (value) => (value > 0 ? "+" : "") + value.toFixed(1).replace("-", "−");
 
-    // { own, seen }: the player's own record and the one made from the screen, or one of them.
+    // Returns { own, seen }: the player's own record and the record made from the screen, or only one of them.
     async function unpack(run) {
         const text = document.querySelector(`script.record[data-run="${CSS.escape(run)}"]`).textContent;
         const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -55,10 +55,10 @@ const record = (() => {
     const knows = (view, key) => Boolean(view?.[key].some((value) => value !== null));
     const known = (view, key) => [...view.pts.keys()].filter((i) => view[key][i] !== null);
 
-    // What a player lost while it was still starting is no matter of its policy.
+    // The pictures that a player lost while it was starting say nothing about its policy.
     function start(view) {
         const first = view.verdict.indexOf("s");
-        return first > 0 ? `; ${first} of the others before the first one shown` : "";
+        return first > 0 ? `; ${first} of the others came before the first shown picture` : "";
     }
 
     function summary(view) {

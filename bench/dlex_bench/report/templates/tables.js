@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tables that sort by a click on a heading: numbers by data-value, words as words; what is not known stays last.
+// Sorts a table by a click on a heading: numbers by data-value, words as words. Unknown values stay last.
 
 function sortTable(table, column, ascending) {
     const body = table.tBodies[0];

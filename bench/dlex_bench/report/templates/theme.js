@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Light or dark: as the system says, until the button is used; the choice is kept where the browser allows it.
+// Light or dark: as the system says, until the button is used. The choice is stored if the browser allows it.
 
 const theme = (() => {
     const button = document.getElementById("theme");
@@ -20,7 +20,7 @@ const theme = (() => {
     button.hidden = false;
     button.addEventListener("click", () => {
         chosen = isDark() ? "light" : "dark";
-        try { localStorage.setItem("dlex-theme", chosen); } catch { /* then for this visit only */ }
+        try { localStorage.setItem("dlex-theme", chosen); } catch { /* the choice is valid for this visit only */ }
         show();
     });
     system.addEventListener("change", show);

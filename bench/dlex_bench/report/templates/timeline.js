@@ -23,13 +23,13 @@ const timelineFigure = (() => {
         });
     }
 
-    // Where nobody knows A-V: how much later than the first picture it came.
+    // If A-V is unknown, the trace shows how much later than the first picture each picture came.
     function skewTrace(view, texts, name, ink, symbol) {
         const key = knows(view, "skew") ? "skew" : "shown";
         const indices = known(view, key).filter((i) => view.verdict[i] === "s");
         const [x, y, text] = [[], [], []];
         indices.forEach((i, place) => {
-            // No line where for a second nobody could see anything.
+            // The line has a gap where nothing was seen for more than a second.
             const gap = place > 0 && seconds(view.pts[i] - view.pts[indices[place - 1]]) > 1;
             if (gap) [x, y, text].forEach((it) => it.push(null));
             x.push(seconds(view.pts[i]));
@@ -57,7 +57,7 @@ const timelineFigure = (() => {
                 mode: undefined,
                 textposition: "none",
                 yaxis: "y2",
-                name: `decode of a picture ${name}`,
+                name: `decode of a picture: ${name}`,
                 showlegend: indices.length > 0,
                 width: barWidth(view),
                 marker: { color: colour(ink), line: { width: 0 }, pattern: { ...HATCHED, shape: pattern } },
@@ -65,7 +65,7 @@ const timelineFigure = (() => {
         });
     }
 
-    // One that was over before the decode began is drawn at its start.
+    // A deadline that passed before the decode began is drawn at the start of the decode.
     function deadlineTrace(view, texts) {
         const indices = known(view, "deadline");
         const line = { color: colour("ink"), width: 1.4 };
@@ -82,7 +82,7 @@ const timelineFigure = (() => {
         return last > 0 ? .8 * seconds(view.pts[last] - view.pts[0]) / last : .03;
     }
 
-    // All decodes; deadlines as far as they do not make those flat.
+    // The range shows all decodes, and deadlines up to three times the longest decode.
     function decodeRange(view) {
         const longest = Math.max(1, ...known(view, "end").map((i) => ms(view.end[i])));
         const latest = Math.max(0, ...known(view, "deadline").map((i) => ms(view.deadline[i])));

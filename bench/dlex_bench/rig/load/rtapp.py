@@ -10,7 +10,6 @@ import contextlib
 import json
 import math
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,8 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...errors import EXIT_SETUP, LabError
+from ...errors import LabError
 from ...paper import TASKS, PeriodicTask
+from ...paths import require_installed
 from ...processes import child, end, last_words
 from .filling import filler
 from .rtapp_log import Sample, fare, read_activations, work_us
@@ -58,10 +58,7 @@ OTHER = TaskPolicy()
 
 
 def find_rtapp() -> str:
-    path = shutil.which("rt-app")
-    if not path:
-        raise LabError("rt-app is not installed; install it with `apt install rt-app`", EXIT_SETUP)
-    return path
+    return require_installed("rt-app", "rt-app")
 
 
 def rtapp_config(
@@ -182,7 +179,7 @@ def measure_ns_per_loop(cpu: int, folder: Path, seconds: float = CALIBRATION_S) 
     fares = running.fares()
     works_us = {task: 1e3 * work_ms for task in TASKS if (work_ms := fares[task.name]["work_ms"])}
     if not works_us:
-        raise LabError("rt-app did not end a single job; try `rt-app` by hand")
+        raise LabError("rt-app did not finish a single job; try `rt-app` by hand")
     # Both tasks together, so that each counts by the time for which it was seen.
     taken = sum(work / task.period_us for task, work in works_us.items())
     return TOLD_NS_PER_LOOP * taken / sum(task.utilisation for task in works_us)

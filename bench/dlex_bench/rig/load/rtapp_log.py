@@ -55,7 +55,7 @@ def read_activations(path: Path) -> list[Activation]:
     try:
         return [Activation(*(int(row[column]) for column in (START, END, SLACK, PERIOD))) for row in lines]
     except (ValueError, IndexError) as cause:
-        raise LabError(f"{path} is no log of rt-app 1.0; install Debian's rt-app") from cause
+        raise LabError(f"{path} is not a log of rt-app 1.0; install Debian's rt-app") from cause
 
 
 def fare(activations: Sequence[Activation], window_us: tuple[float, float] | None = None) -> dict[str, Any]:
@@ -84,10 +84,10 @@ def fare(activations: Sequence[Activation], window_us: tuple[float, float] | Non
 
 def percentile(ordered: Sequence[float], part: float) -> float:
     """Returns the percentile for `part` (0.5: the median), interpolated as in dlex-qoe."""
-    place = part * (len(ordered) - 1)
-    below = math.floor(place)
+    position = part * (len(ordered) - 1)
+    below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
 
 
 def work_us(activations: Sequence[Activation], samples: Sequence[Sample]) -> float | None:

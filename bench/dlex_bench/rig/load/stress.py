@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from ...errors import EXIT_SETUP, LabError
+from ...errors import LabError
+from ...paths import require_installed
 from ...processes import child
 
 # Each memory task of stress writes and frees this much repeatedly: stress's own default, or less if memory is scarce.
@@ -19,10 +19,7 @@ MEMORY_SHARE = 8
 
 
 def find_stress() -> str:
-    path = shutil.which("stress")
-    if not path:
-        raise LabError("stress is not installed; install it with `apt install stress`", EXIT_SETUP)
-    return path
+    return require_installed("stress", "stress")
 
 
 def available_bytes() -> int:
@@ -59,10 +56,10 @@ def stress(
         return
     with child(stress_command(cpu, memory, available_bytes()), cpus=cpus, enter=enter) as process:
         time.sleep(settle_s)
-        check(process)
+        require_running(process)
         yield process
 
 
-def check(process: subprocess.Popen[bytes] | None) -> None:
+def require_running(process: subprocess.Popen[bytes] | None) -> None:
     if process and process.poll() is not None:
         raise LabError("stress ended by itself; try `stress --cpu 1 --vm 1 --timeout 1` by hand")

@@ -21,7 +21,7 @@ NOBODY_WATCHES = "inside"
 
 
 @dataclass(frozen=True)
-class DlexPlay:
+class DlexPlayAdapter:
     program: Path
     name: ClassVar[str] = "dlex-play"
     package: ClassVar[str] = "dlex"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ...machine.policy import Policy
+from ...paths import require_installed
 from ...record import CpuTime
 from .player import (
     SDL_ENVIRONMENT,
@@ -17,10 +18,9 @@ from .player import (
     log_of,
     never_played,
     one_reservation_is_too_few,
-    require_player,
     unhappy_end,
 )
-from .status_line import OwnView, last_words, read_status
+from .status_line import OwnView, last_message, read_status
 
 if TYPE_CHECKING:
     from ...agenda.jobs import Job
@@ -31,7 +31,7 @@ ANY_STATUS = re.compile(r" fd= *\d+ +aq=")
 BARE = ["-hide_banner", "-autoexit", "-sn", "-noborder", "-left", "0", "-top", "0"]
 
 
-class Ffplay:
+class FfplayAdapter:
     name: ClassVar[str] = "ffplay"
     package: ClassVar[str] = "ffmpeg"
     threads: ClassVar[Mapping[str, str]] = {
@@ -48,7 +48,7 @@ class Ffplay:
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
-        argv = [require_player("ffplay", self.package), *BARE]
+        argv = [require_installed("ffplay", self.package), *BARE]
         argv.append("-framedrop" if params.get("framedrop", True) else "-noframedrop")
         if params.get("threads") != "auto":
             argv += ["-threads", "1", "-filter_threads", "1"]
@@ -65,7 +65,7 @@ class Ffplay:
 
     def complaint(self, status: int, out: Path) -> str | None:
         """Returns what is wrong with how ffplay ended, or None. Its status is 0 even for a file that does not exist."""
-        words = last_words(log_of(out), ANY_STATUS)
+        words = last_message(log_of(out), ANY_STATUS)
         if status == 0 and read_status(log_of(out), STATUS) is None:
             return never_played(self.name, words)
         return unhappy_end(self.name, status, words)

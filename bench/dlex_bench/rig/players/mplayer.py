@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from ...paths import require_installed
 from ...record import CpuTime
-from .player import extent, extra_options, log_of, never_played, require_player, unhappy_end
-from .status_line import OwnView, last_words, read_status
+from .player import extent, extra_options, log_of, never_played, unhappy_end
+from .status_line import OwnView, last_message, read_status
 
 if TYPE_CHECKING:
     from ...agenda.jobs import Job
@@ -26,7 +27,7 @@ BARE = ["-nosub", "-noautosub", "-osdlevel", "0", "-noborder", "-geometry", "0:0
 BEGIN, END = "Starting playback...", "Exiting... (End of file)"
 
 
-class Mplayer:
+class MplayerAdapter:
     name: ClassVar[str] = "mplayer"
     package: ClassVar[str] = "mplayer"
     threads: ClassVar[Mapping[str, str]] = {
@@ -38,7 +39,7 @@ class Mplayer:
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
-        argv = [require_player("mplayer", self.package), *UNATTENDED, "-vo", "x11", "-ao", "pulse", *BARE]
+        argv = [require_installed("mplayer", self.package), *UNATTENDED, "-vo", "x11", "-ao", "pulse", *BARE]
         argv += FRAMEDROP[params.get("framedrop", "none")]
         # Without this option, mplayer decodes in one thread, too.
         if params.get("threads") != "auto":
@@ -62,8 +63,8 @@ class Mplayer:
         log = log_of(out)
         said = log.read_text(errors="replace")
         if status == 0 and not (BEGIN in said and END in said):
-            return never_played(self.name, last_words(log, STATUS))
-        return unhappy_end(self.name, status, last_words(log, STATUS))
+            return never_played(self.name, last_message(log, STATUS))
+        return unhappy_end(self.name, status, last_message(log, STATUS))
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
         """Returns what the status line said, without drops where mplayer may not drop.

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ...machine.policy import Policy
+from ...paths import require_installed
 from ...record import CpuTime
-from .player import extent, extra_options, log_of, one_reservation_is_too_few, require_player, unhappy_end
-from .status_line import OwnView, last_words, read_status
+from .player import extent, extra_options, log_of, one_reservation_is_too_few, unhappy_end
+from .status_line import OwnView, last_message, read_status
 
 if TYPE_CHECKING:
     from ...agenda.jobs import Job
@@ -26,7 +27,7 @@ BARE = ["--load-scripts=no", "--no-sub", "--osd-level=0", "--no-border", "--geom
 CONVERSION = ["--profile=sw-fast", "--sws-allow-zimg=no"]
 
 
-class Mpv:
+class MpvAdapter:
     name: ClassVar[str] = "mpv"
     package: ClassVar[str] = "mpv"
     threads: ClassVar[Mapping[str, str]] = {
@@ -51,7 +52,7 @@ class Mpv:
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
-        argv = [require_player("mpv", self.package), *UNATTENDED, *BARE, *CONVERSION, "--vo=x11", "--ao=pulse"]
+        argv = [require_installed("mpv", self.package), *UNATTENDED, *BARE, *CONVERSION, "--vo=x11", "--ao=pulse"]
         argv += [f"--framedrop={params.get('framedrop', 'vo')}", f"--term-status-msg={MESSAGE}"]
         if params.get("threads") != "auto":
             argv += ["--vd-lavc-threads=1", "--zimg-threads=1"]
@@ -67,7 +68,7 @@ class Mpv:
         return one_reservation_is_too_few(self.name) if Policy.parse(job.sched).kind == "deadline" else None
 
     def complaint(self, status: int, out: Path) -> str | None:
-        return unhappy_end(self.name, status, last_words(log_of(out), STATUS))
+        return unhappy_end(self.name, status, last_message(log_of(out), STATUS))
 
     def own_view(self, job: Job, out: Path) -> OwnView | None:
         return read_status(log_of(out), STATUS)

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ...errors import EXIT_SETUP, LabError
 from ...record import CpuTime
 from .status_line import OwnView
 
@@ -71,13 +69,6 @@ class Adapter(Protocol):
         """
 
 
-def require_player(program: str, package: str) -> str:
-    path = shutil.which(program)
-    if not path:
-        raise LabError(f"{program} is not installed; install it with `apt install {package}`", EXIT_SETUP)
-    return path
-
-
 def extra_options(job: Job) -> list[str]:
     """Returns the agenda's own options for the player. They come last, so that they override the others."""
     return [str(option) for option in job.player_params.get("options", ())]
@@ -108,6 +99,6 @@ def never_played(name: str, last_words: str) -> str:
 
 def one_reservation_is_too_few(name: str) -> str:
     return (
-        f"{name} decodes and presents in threads of their own, which one reservation cannot hold; the policy quota "
-        "constrains it as a whole"
+        f"{name} decodes and presents in different threads, which one reservation cannot hold; use the policy quota, which "
+        "constrains the whole process"
     )

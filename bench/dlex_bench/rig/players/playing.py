@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from ...errors import EXIT_SETUP, LabError, TimedOut
 from ...processes import child, has_ended, wait_for
-from .dlex_play import DlexPlay
-from .ffplay import Ffplay
-from .mplayer import Mplayer
-from .mpv import Mpv
+from .dlex_play import DlexPlayAdapter
+from .ffplay import FfplayAdapter
+from .mplayer import MplayerAdapter
+from .mpv import MpvAdapter
 from .player import Adapter, log_of
 from .threads import Thread, player_threads, with_later
 
@@ -30,11 +30,11 @@ PLAYERS = ("dlex-play", "mplayer", "mpv", "ffplay")
 
 def adapter_for(player: str, dlex_play: Path) -> Adapter:
     """Returns the adapter for `player`. `dlex_play` is the path of dlex-play in the build."""
-    adapters: list[Adapter] = [DlexPlay(dlex_play), Mplayer(), Mpv(), Ffplay()]
+    adapters: list[Adapter] = [DlexPlayAdapter(dlex_play), MplayerAdapter(), MpvAdapter(), FfplayAdapter()]
     for adapter in adapters:
         if adapter.name == player:
             return adapter
-    raise LabError(f"{player!r} is no player known here; choose one of {', '.join(PLAYERS)}", EXIT_SETUP)
+    raise LabError(f"{player!r} is not a known player; choose one of {', '.join(PLAYERS)}", EXIT_SETUP)
 
 
 @dataclass
@@ -76,8 +76,8 @@ class Playing:
             wait_for(self.process, limit_s, look_and_tick, self.adapter.name, self.look)
         except TimedOut as cause:
             raise LabError(
-                f"{self.adapter.name} was given up after {limit_s:.0f} s, for a clip of {length_s:.0f} s; see what "
-                f"{log_of(self.out).name} says, and run the job again"
+                f"{self.adapter.name} did not end within {limit_s:.0f} s, for a clip of {length_s:.0f} s; see "
+                f"{log_of(self.out).name}, and run the job again"
             ) from cause
         tick()  # may know better why the player ended: a device has died
         if sentence := self.adapter.complaint(self.process.returncode, self.out):

@@ -54,7 +54,7 @@ def _status_lines(log: Path, pattern: re.Pattern[str]) -> Iterator[re.Match[str]
             yield found
 
 
-def last_words(log: Path, status: re.Pattern[str]) -> str:
+def last_message(log: Path, status: re.Pattern[str]) -> str:
     """Returns the last line that is not a status line."""
     try:
         lines = re.split(r"[\r\n]+", log.read_text(errors="replace"))
