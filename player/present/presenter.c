@@ -53,7 +53,7 @@ void presenter_note_job(struct presenter *presenter, const struct packet_facts *
     const int place = (int)(outcome->number % PRESENTER_JOBS);
     presenter->jobs[place].number = outcome->number;
     presenter->jobs[place].row = row;
-    presenter->is_starting = packet->is_starting;
+    presenter->last_job_is_starting = packet->is_starting;
     row->segment = packet->segment;
     row->unwanted = packet->unwanted;
     row->give_up = packet->given_up;
@@ -164,7 +164,7 @@ static bool is_late(struct presenter *presenter, const AVFrame *frame, const str
         .frame_duration_ns = presenter->pace.part.frame_duration_ns,
         .given_up = row->give_up,
         .had_to_be_decoded = !presenter->can_abandon || !(frame->flags & AV_FRAME_FLAG_DROPPABLE),
-        .is_starting = presenter->is_starting,
+        .is_starting = presenter->last_job_is_starting,
     };
     return !present_policy_shows(&presenter->policy, &view);
 }

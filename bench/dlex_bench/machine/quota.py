@@ -64,7 +64,7 @@ class Group:
 
 @contextlib.contextmanager
 def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]:
-    """Yields a group under `policy` (a quota) while the block runs. Its members at the end go on without a quota.
+    """Yields a group under `policy` (a quota) while the block runs. Members that are still alive afterwards are moved to the group above, without this quota.
 
     If the CPU is a partition (`domain`), the group lies inside it, because only its members may run there.
     """
