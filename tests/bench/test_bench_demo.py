@@ -143,8 +143,8 @@ class Command(Folder):
 class Outputs(Folder):
     def setUp(self):
         super().setUp()
-        from dlex_bench.record import Frame
         from dlex_bench.demo.runs import POLICIES, Run
+        from dlex_bench.record import Frame
 
         verdicts = ("shown", "shown", "aborted", "late", "skipped")
         self.runs = {}
@@ -188,9 +188,10 @@ class Outputs(Folder):
         self.assertEqual([entry.name for entry in self.folder.iterdir()], ["timeline.png"])
 
     def test_table_fits_the_terminal(self):
+        from rich.console import Console
+
         from dlex_bench.demo.runs import spread
         from dlex_bench.table import WIDE, medians_table
-        from rich.console import Console
 
         spreads = {policy.name: spread(found) for policy, found in self.runs.items()}
         for measure, add in (("min", -60.5), ("max", 1876.5)):
@@ -206,8 +207,8 @@ class Outputs(Folder):
 
     def test_summary_has_one_entry_for_each_policy_with_medians_beside_its_name(self):
         from dlex_bench.demo.runs import spread
-        from dlex_bench.files import write_json
         from dlex_bench.demo.summary import policy_entry
+        from dlex_bench.files import write_json
 
         path = self.folder / "summary.json"
         write_json(path, {"runs": [policy_entry(policy, found, spread(found)) for policy, found in self.runs.items()]})
@@ -244,8 +245,9 @@ class Busy(Folder):
 
     def demo(self, *late, crowded=False):
         """The summary of a demo whose plays end so late in turn, as parts of the played time, and what it printed."""
-        from dlex_bench.demo import calibrate, demo
         from rich.console import Console
+
+        from dlex_bench.demo import calibrate, demo
 
         self.plays, self.late, self.crowded = [], late, crowded
         clip, out, said = self.folder / "clip.mp4", self.folder / "out", io.StringIO()
@@ -287,7 +289,7 @@ class Busy(Folder):
 
 
 if __name__ == "__main__":
-    found = python_with_packages()
+    found = python_with_packages("import matplotlib, pydantic, rich")
     if found != sys.executable:
         os.execv(found, [found, *sys.argv])
     if not shutil.which("rt-app"):

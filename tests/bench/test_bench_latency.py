@@ -296,6 +296,7 @@ class Plans(unittest.TestCase):
 class Statistics(unittest.TestCase):
     def test_mean_and_deviation_are_those_of_the_samples(self):
         import numpy as np
+
         from dlex_bench.latency.report import by_duration, statistics_us
 
         found = statistics_us(np.array([1000.0, 3000.0, 5000.0]))

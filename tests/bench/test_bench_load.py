@@ -13,8 +13,12 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench.rig.load import filler
+from outside import with_packages
+
+with_packages("pydantic")
+
 from dlex_bench.demo.load import load
+from dlex_bench.rig.load import filler
 
 CPU = max(os.sched_getaffinity(0))
 

@@ -68,7 +68,7 @@ def jobs():
 
 
 def changed(job, **clip):
-    return replace(job, clip={**job.clip, **clip})
+    return replace(job, clip={**job.clip.to_json(), **clip})
 
 
 def adapter_of(job):
@@ -175,7 +175,7 @@ class Pictures(OnStage):
             self.play(job)
             view = adapter_of(job).own_view(job, self.out)
             self.assertGreaterEqual(view.lines, 2)
-            self.assertEqual(view.to_json()["av_source"], "status")
+            self.assertEqual(view.av_source, "status")
 
         self.each(check, ("mplayer_framedrop", "mpv_vo", "ffplay_framedrop"))
 
@@ -307,7 +307,7 @@ class Policies(unittest.TestCase):
     def test_options_of_the_agenda_come_last(self):
         for job in jobs().values():
             if INSTALLED[job.player]:
-                extended = replace(job, player_params={**job.player_params, "options": ("--one", "two")})
+                extended = replace(job, player_params={**job.player_params.to_json(), "options": ("--one", "two")})
                 self.assertEqual(adapter_of(job).argv(extended, CLIP, Path("/out"))[-3:-1], ["--one", "two"])
 
 

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ..agenda.jobs import OURS, rtapp_sched
+from ..agenda.job import rtapp_sched
+from ..agenda.jobs import OURS
 from ..paper import DROPPED, RMSE_Q16_SUM, reduction
 from .control import control_of, is_control
 from .front import AXES, AXIS_NAMES, Goal, goal
@@ -174,8 +175,8 @@ def _all_shown(runs: Sequence[Row]) -> bool:
     return bool(dropped) and median(dropped) < 0.01
 
 
-def _load_kind(run: Row) -> str | None:
-    return (run.result["job"].get("load") or {}).get("kind")
+def _load_kind(run: Row) -> str:
+    return run.result.job.load.kind
 
 
 def _reserved(run: Row) -> bool:
@@ -183,5 +184,4 @@ def _reserved(run: Row) -> bool:
 
     They have them by their own policy, or because the player has a reservation or a quota.
     """
-    job = run.result["job"]
-    return rtapp_sched(str(job.get("sched", "")), job.get("load") or {}).startswith("deadline")
+    return rtapp_sched(run.result.job.sched, run.result.job.load).startswith("deadline")

@@ -18,21 +18,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..agenda.jobs import Job, setting_of
+from ..agenda.job import Job
+from ..agenda.jobs import setting_of
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..job.context import loops_file
+from ..job.loops import Loops, read_loops
+from ..job.result import STATUSES, VERSION, JobResult
+from ..schema import is_of_version
+from .batch_file import VERSION as BATCH_VERSION
+from .batch_file import BatchFile, StoredAgenda
 
-VERSION = 1
 BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
-DONE, FAILED, SKIPPED = STATUSES = ("done", "failed", "skipped")
 # Calibration leaves files in a folder before its first batch. Their names begin like this.
 BEFOREHAND = ("calibration", "rt-app", MACHINES, ".")
 
 # Stands between the id of a job and the id of the machine that ran it, in a folder of several machines.
 AT = "@"
-
-Result = dict[str, Any]
 
 
 class Store:
@@ -46,40 +48,49 @@ class Store:
     def folder(self, job_id: str) -> Path:
         return self.out / job_id
 
-    def result(self, job_id: str) -> Result | None:
-        """Returns the job's result. Returns None if the job is not over, or if its file is not a valid result."""
+    def result(self, job_id: str) -> JobResult | None:
+        """Returns the job's result. Returns None if the job is not over, or if its file is torn."""
         return read_result(self.folder(job_id))
 
-    def results(self) -> dict[str, Result]:
-        """Returns the results by job id, in the order of the batch. Jobs whose order is not known come last."""
-        found = {
-            path.parent.name: result
-            for path in sorted(self.out.glob(f"*/{RESULT}"))
-            if (result := read_result(path.parent))
-        }
+    def results(self, unreadable: list[str] | None = None) -> dict[str, JobResult]:
+        """Returns the results by job id, in the order of the batch. Jobs whose order is not known come last.
+
+        Raises LabError for a result that does not fit its schema. With `unreadable`, it appends the sentence to that
+        list instead, and one for each torn file, and goes on.
+        """
+        found: dict[str, JobResult] = {}
+        for path in sorted(self.out.glob(f"*/{RESULT}")):
+            try:
+                result = read_result(path.parent)
+            except LabError as cause:
+                if unreadable is None:
+                    raise
+                unreadable.append(str(cause))
+                continue
+            if result:
+                found[path.parent.name] = result
+            elif unreadable is not None:
+                unreadable.append(f"{path} is torn, or of another version")
         order = [job.id for job in self.jobs() if job.id in found]
         return {job_id: found.pop(job_id) for job_id in order} | found
 
-    def batch(self) -> dict[str, Any] | None:
+    def batch(self) -> BatchFile | None:
         path = self.out / BATCH
         try:
-            content = json.loads(path.read_text())
-            if content["version"] == VERSION and isinstance(content["jobs"], list):
-                return dict(content)
+            text = path.read_text()
         except FileNotFoundError:
             return None
         except OSError as cause:
             raise _refusal(f"{path} cannot be read ({cause.strerror})") from cause
-        except (ValueError, KeyError, TypeError):
-            pass
-        raise _refusal(f"{path} is not of this program's version")
+        except ValueError:
+            text = ""
+        if not is_of_version(text, BATCH_VERSION):
+            raise _refusal(f"{path} is not of this program's version")
+        return BatchFile.parse(text, path, "choose another folder by -o", EXIT_SETUP)
 
     def jobs(self) -> list[Job]:
         batch = self.batch()
-        try:
-            return [Job.from_json(entry) for entry in batch["jobs"]] if batch else []
-        except (KeyError, TypeError) as cause:
-            raise _refusal(f"{self.out / BATCH} has a job that is none") from cause
+        return batch.jobs if batch else []
 
     def settings(self) -> frozenset[str] | None:
         """Returns the settings of the jobs, or None before a batch has begun here."""
@@ -93,12 +104,8 @@ class Store:
                 found[path.stem] = json.loads(path.read_text())
         return found
 
-    def rtapp_calibration(self, machine: str) -> dict[str, Any] | None:
-        try:
-            content = json.loads(loops_file(self.out, machine).read_text())
-        except (OSError, ValueError):
-            return None
-        return content if isinstance(content, dict) else None
+    def rtapp_calibration(self, machine: str) -> Loops | None:
+        return read_loops(loops_file(self.out, machine))
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
@@ -123,7 +130,7 @@ class Store:
                 raise LabError(f"another batch is writing to {self.out}; wait until it has ended", EXIT_SETUP) from cause
             yield
 
-    def claim(self, agenda: Mapping[str, Any], jobs: Sequence[Job], commit: str | None) -> None:
+    def claim(self, agenda: StoredAgenda, jobs: Sequence[Job], commit: str | None) -> None:
         """Records these jobs as the jobs of the folder. Jobs of an earlier agenda stay.
 
         Raises LabError if a job has changed.
@@ -132,12 +139,13 @@ class Store:
             batch = self.batch()
             if batch is None:
                 self._refuse_foreign()
-                batch = {"version": VERSION, "created": now(), "commit": commit, "jobs": []}
+                batch = BatchFile(version=BATCH_VERSION, created=now(), commit=commit, jobs=[])
             self.refuse_changed(jobs)
-            known = {job.id for job in self.jobs()}
-            added = [job.to_json() for job in jobs if job.id not in known]
-            if added or not batch["jobs"]:
-                write_json(self.out / BATCH, {**batch, "agenda": agenda, "jobs": batch["jobs"] + added})
+            known = {job.id for job in batch.jobs}
+            added = [job for job in jobs if job.id not in known]
+            if added or not batch.jobs:
+                batch = batch.model_copy(update={"agenda": agenda, "jobs": [*batch.jobs, *added]})
+                write_json(self.out / BATCH, batch.to_json())
 
     def refuse_changed(self, jobs: Sequence[Job]) -> None:
         """Raises LabError if a known job has changed.
@@ -160,7 +168,7 @@ class Store:
     def _refuse_foreign(self) -> None:
         foreign = [entry.name for entry in self.out.iterdir() if not entry.name.startswith(BEFOREHAND)]
         if foreign:
-            raise _refusal(f"{self.out} holds {sorted(foreign)[0]}, which is not of a batch")
+            raise _refusal(f"{self.out} holds {min(foreign)}, which is not of a batch")
 
     def keep_machine(self, machine: str, facts: Mapping[str, Any]) -> None:
         with self._locked(".claim", shared=False, wait=True):
@@ -176,13 +184,13 @@ class Store:
         folder.mkdir()
         return folder
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: JobResult) -> None:
         """Writes the result. The raw records reach the disk before result.json, which says that they are there."""
-        folder = self.folder(result["job"]["id"])
+        folder = self.folder(result.job.id)
         for path in folder.rglob("*"):
             if path.is_file() and not path.is_symlink():
                 _reach_disk(path)
-        write_json(folder / RESULT, result)
+        write_json(folder / RESULT, result.to_json())
         _reach_disk(self.out)
 
     def drop(self, job_id: str) -> None:
@@ -201,13 +209,19 @@ class Store:
         _reach_disk(folder)
 
 
-def read_result(folder: Path) -> Result | None:
+def read_result(folder: Path) -> JobResult | None:
+    """Returns the result in a job's folder. Returns None if there is none, or if its file is torn or of another version.
+
+    Raises LabError, which names the file and the field, if the file is whole but a field has another shape.
+    """
+    path = folder / RESULT
     try:
-        result = json.loads((folder / RESULT).read_text())
-        whole = result["version"] == VERSION and result["status"] in STATUSES and result["job"]["id"] == folder.name
+        text = path.read_text()
+        content = json.loads(text)
+        whole = content["version"] == VERSION and content["status"] in STATUSES and content["job"]["id"] == folder.name
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return result if whole else None
+    return JobResult.parse(text, path, "remove the job's folder to run it again", EXIT_SETUP) if whole else None
 
 
 def on_machine(job: Job, machine: str) -> Job:
@@ -239,7 +253,7 @@ def _refusal(reason: str) -> LabError:
 def _refuse_change(out: Path, old: Job | None, new: Job) -> None:
     if old is None:
         return
-    changed = difference(old.to_json(), json.loads(json.dumps(new.to_json())))
+    changed = difference(old.to_json(), new.to_json())
     if changed:
         key, before, after = changed
         raise _refusal(f"{out} was begun with another agenda or other options: {key} of {new.id} was {before} and now is {after}")

@@ -11,10 +11,10 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..rig.load.filling import filler, what_it_ate
 from ..rig.load.rtapp import rtapp
+from ..rig.load.rtapp_log import TaskStats
 
 
 @dataclass
@@ -25,7 +25,7 @@ class LoadReport:
     rtapp: float = 0.0
     filler: float = 0.0
     forgone: float = 0.0
-    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tasks: dict[str, TaskStats] = field(default_factory=dict)
 
     @property
     def left(self) -> float:
@@ -41,4 +41,4 @@ def load(cpu: int, share: float, ns_per_loop: float, log_dir: Path) -> Iterator[
             yield report
             for key, part in what_it_ate(third).items():
                 setattr(report, key, part)
-    report.tasks = running.fares()
+    report.tasks = running.task_stats()

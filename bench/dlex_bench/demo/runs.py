@@ -145,7 +145,7 @@ def assess(scene: Scene, runs: Sequence[Run], tick: Tick) -> None:
             started = [stack.enter_context(start) for start in starts]
             for run, process in zip(batch, started, strict=True):
                 wait_for(process, limit_s(scene.length_s), tick, "dlex-qoe")
-                run.summary = read_summary(_qoe_json(run), process.returncode)
+                run.summary = read_summary(_qoe_json(run), process.returncode).to_json()
 
 
 def _qoe_json(run: Run) -> Path:

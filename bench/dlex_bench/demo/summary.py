@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
+from .load import LoadReport
 from .runs import Policy, Run, figures
 
 Spread = Mapping[str, Mapping[str, float | None]]
@@ -29,5 +29,10 @@ def _repetition(run: Run) -> dict[str, Any]:
         "record": str(run.directory),
         **figures(run),
         "player_cpu_s": run.player_cpu_s,
-        "load": {**asdict(run.load), "left": run.load.left} if run.load else None,
+        "load": _load(run.load) if run.load else None,
     }
+
+
+def _load(report: LoadReport) -> dict[str, Any]:
+    tasks = {name: stats.to_json() for name, stats in report.tasks.items()}
+    return {**vars(report), "tasks": tasks, "left": report.left}

@@ -36,7 +36,7 @@ NAMES = {metric.key: metric.label for metric in (*FRONT, DROPS_COUNT)}
 def page(
     batch: Batch, sections: Sequence[Section], meaning: Meaning, timelines: Timelines
 ) -> str:
-    config = batch.agenda.get("config") or {}
+    config = batch.agenda.config
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -50,8 +50,8 @@ def page(
         sections=sections,
         meaning=meaning,
         timelines=timelines,
-        title=config.get("name") or batch.folder.resolve().name,
-        about=config.get("about") or ABOUT,
+        title=config.name or batch.folder.resolve().name,
+        about=config.about or ABOUT,
         facts=batch_facts(batch),
         machines=machine_facts(batch),
         agenda=agenda_text(batch),
