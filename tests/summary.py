@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """summary.py [--broken NAME ...] BUILD_DIR ...: adds up the test logs that Meson left in build directories.
 
-Prints what failed and its last words, what was skipped and why, and `N passed, N failed, N skipped`. A build directory that did not build
-(--broken), or that ran no test at all, counts as one failure: silence is no success.
+Prints what failed and its last words, what was skipped and why, and `N passed, N failed, N skipped`. A build directory that
+did not build (--broken), or that ran no test at all, counts as one failure: silence is no success.
 """
 import argparse
 import json

@@ -191,5 +191,6 @@ def _check_ids(name: str, tree: yaml.Node, agenda: Agenda) -> None:
         seen: set[str] = set()
         for number, entry in enumerate(entries):
             if entry.id in seen:
-                raise _refusal(name, _line_of(tree, [what, number, "id"]), f"two of the {what} have the id {entry.id}; give each its own")
+                reason = f"two of the {what} have the id {entry.id}; give each its own"
+                raise _refusal(name, _line_of(tree, [what, number, "id"]), reason)
             seen.add(entry.id)
