@@ -77,7 +77,7 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
     The goal is not reached against a peer of which nothing is known. There is no outcome about our players in a section
     that has none of them, and no outcome about peers in a section that has no peers.
     """
-    told = []
+    found = []
     for section in (it for it in sections if not is_control(it)):
         runs = of_section(settings, section)
         tried = [*(of_one[0] for of_one in runs.values()), *(it for it in failed if it.section == section)]
@@ -85,12 +85,12 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
         both = ours and any(it.player != OURS for it in tried)
         kind = _load_kind(tried[0]) if ours else None
         if kind == "rtapp" and both:
-            told.append(_front_outcome(section, runs, standing(settings, section), failed))
+            found.append(_front_outcome(section, runs, standing(settings, section), failed))
         if kind == "rtapp" and _reserved(tried[0]):
-            told.append(misses_outcome(section, runs, control_of(settings, section), failed))
+            found.append(misses_outcome(section, runs, control_of(settings, section), failed))
         if kind == "none" and both:
-            told.append(_efficiency_outcome(section, runs))
-    return told
+            found.append(_efficiency_outcome(section, runs))
+    return found
 
 
 def _front_outcome(
@@ -103,10 +103,10 @@ def _front_outcome(
     beaten = f"our policies dominate {len(found.dominated_peers)} of {len(found.peers)} peer settings"
     if found.winner:
         merit = " (the player's efficiency, as it leaves nothing out)" if found.winner == NOTHING_DROPPED else ""
-        told = f"{found.winner} is{merit}, {certain}; {beaten}"
+        sentence = f"{found.winner} is{merit}, {certain}; {beaten}"
         if missing := _peers_without_figures(section, runs, found, failed):
-            return Outcome(name, section, UNMEASURED, f"{told}, but nothing can be said of {', '.join(missing)}")
-        return Outcome(name, section, MET if (found.holds_in or 0) >= CERTAIN else UNCERTAIN, told)
+            return Outcome(name, section, UNMEASURED, f"{sentence}, but nothing can be said of {', '.join(missing)}")
+        return Outcome(name, section, MET if (found.holds_in or 0) >= CERTAIN else UNCERTAIN, sentence)
     if found.best is None:
         return Outcome(name, section, UNMEASURED, "no policy of ours was measured")
     worse = found.worse_in[found.best]

@@ -207,8 +207,8 @@ def errors(ours: str, base: str) -> Tell:
         each = [(name, _each(played.of(name))) for name in (ours, base)]
         if any(known is None for _name, known in each):
             return None
-        told = [f"{known[0]:.0f} of {name}, each by {known[1]:,.0f}" for name, known in each if known]
-        return f"Dropped pictures differ from what stood there: {'; '.join(told)}."
+        parts = [f"{known[0]:.0f} of {name}, each by {known[1]:,.0f}" for name, known in each if known]
+        return f"Dropped pictures differ from what stood there: {'; '.join(parts)}."
 
     return tell
 

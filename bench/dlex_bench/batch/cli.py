@@ -47,7 +47,7 @@ def add_agenda_options(parser: Parser) -> None:
 def plan_parser() -> Parser:
     parser = Parser(
         prog="dlex bench plan",
-        description="Lists the jobs of an agenda and how long they will take; what is over in DIR is told.",
+        description="Lists the jobs of an agenda, how long they will take, and which of them are over in DIR.",
     )
     add_agenda_options(parser)
     _add_only(parser)
