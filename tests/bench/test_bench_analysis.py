@@ -6,6 +6,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from outside import with_packages
+
+with_packages("numpy, scipy, pydantic, yaml, rich")
+
 import numpy as np
 
 from dlex_bench import paper

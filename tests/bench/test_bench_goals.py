@@ -4,6 +4,10 @@
 import io
 import unittest
 
+from outside import with_packages
+
+with_packages("numpy, scipy, pydantic, yaml, rich")
+
 from rich.console import Console
 
 from dlex_bench.analysis import front, goals, held, outcome, results_frame, statistics

@@ -36,7 +36,7 @@ class Load(unittest.TestCase):
         self.assertGreater(report.filler, 0)
         self.assertGreater(report.left, 0)
         self.assertEqual(set(report.tasks), {"rt-app-1", "rt-app-2"})
-        self.assertGreater(report.tasks["rt-app-1"]["periods"], 0)
+        self.assertGreater(report.tasks["rt-app-1"].periods, 0)
 
     def test_nothing_is_left_running_after_a_failure(self):
         with self.assertRaises(ZeroDivisionError), load(CPU, 0.3, 20, self.folder):
