@@ -309,7 +309,7 @@ class Statistics(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    found = python_with_packages()
+    found = python_with_packages("import matplotlib, pydantic, rich")
     if found != sys.executable:
         os.execv(found, [found, *sys.argv])
     CELL = os.path.abspath(sys.argv.pop(1))

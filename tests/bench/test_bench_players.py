@@ -57,7 +57,7 @@ def version_of(player):
     from dlex_bench.machine.facts import program_facts
 
     fact = program_facts(Path("/nonexistent"))[player]
-    return ((fact and fact["version"]) or "").split(":")[-1]
+    return ((fact and fact.version) or "").split(":")[-1]
 
 
 def jobs():
@@ -128,7 +128,7 @@ class OnStage(Folder):
             while player.process.poll() is None:
                 self.screen.look()
                 time.sleep(0.002)
-            player.wait(job.clip["length_s"], self.stage.require_alive)
+            player.wait(job.clip.length_s, self.stage.require_alive)
         return list(self.screen.seen)
 
     def each(self, check, workloads=None):
@@ -194,7 +194,7 @@ class Threads(OnStage):
             def look():
                 found.update({thread.tid: thread for thread in player.threads})
 
-            player.wait(job.clip["length_s"], look)
+            player.wait(job.clip.length_s, look)
             look()
             return player.process.pid, found
 

@@ -168,13 +168,29 @@ class Batches(Place):
         self.change(f"{JOB}/result.json", lambda result: result.update(news=1))
         for name in ("quota-mpv_vo-r1", "cbs-mpv_vo-r1", "stress-dlex_bad-r1"):
             shutil.rmtree(self.out / name)  # of another batch
-        (self.out / "machines").mkdir()
         merge([self.out], self.folder / "united", True, Console(file=io.StringIO()))
         name = f"{JOB}@{MACHINE}"
         content = json.loads((self.folder / "united" / name / "result.json").read_text())
         self.assertEqual((content["news"], content["job"]["id"]), (1, name))
         calibration = f"calibration-{MACHINE}.json"
         self.assertEqual((self.folder / "united" / calibration).read_text(), (NEW / calibration).read_text())
+
+
+class Machines(Place):
+    def test_file_is_written_again_as_it_was(self):
+        for folder in (NEW, OLD):
+            ((machine, facts),) = Store(folder).machines().items()
+            self.assertEqual(list(unknown_keys(facts)), [])
+            self.assertEqual(text_of(facts), (folder / f"machines/{machine}.json").read_text())
+        self.assertEqual(facts.programs["mpv"].version, "0.35.1-4")
+
+    def test_wrong_field_is_named_and_a_torn_file_left_out(self):
+        name = f"machines/{MACHINE}.json"
+        self.change(name, lambda facts: facts["programs"]["mpv"].update(made_ns="yesterday"))
+        told = self.refusal(Store(self.out).machines)
+        self.assertTrue(told.startswith(f"{self.out / name} cannot be read: programs.mpv.made_ns: "), told)
+        (self.out / name).write_text("{")
+        self.assertEqual(Store(self.out).machines(), {})
 
 
 class Calibrations(Place):

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Defines batch.json: the jobs of a batch, and the agenda that they come from."""
+"""Defines batch.json (the jobs of a batch, and the agenda that they come from) and machines/MACHINE.json."""
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from ..agenda.job import Job
+from ..job.loops import Loops
+from ..machine.facts import MachineFacts, Program
 from ..schema import Stored
 
 VERSION = 1
@@ -42,3 +46,10 @@ class BatchFile(Stored):
     commit: str | None = None  # of the project; null: not known
     jobs: list[Job]
     agenda: StoredAgenda | None = None
+
+
+class MachineFile(MachineFacts):
+    """A machine that results come from."""
+
+    programs: dict[str, Program | None] = Field(default_factory=dict)  # null: not installed
+    rtapp: Loops | None = None  # absent: no job was beside rt-app

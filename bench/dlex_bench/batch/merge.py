@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -21,7 +20,7 @@ from ..files import write_json
 from ..job.budget import Calibration, calibration_files, parse_calibration, write_calibration
 from ..job.result import DONE, JobResult
 from ..progress import tell
-from .batch_file import StoredAgenda
+from .batch_file import MachineFile, StoredAgenda
 from .results import RESULT, Store, difference, on_machine, open_results, planned_id
 
 PARTIAL = ".merging"
@@ -87,7 +86,7 @@ def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) ->
     origin = {entry.machine: entry.store.out for entry in reversed(found)}
     if len(origin) > 1:
         facts = {machine: kept for store in stores for machine, kept in store.machines().items()}
-        named = [f"{out} of {_spelled(facts.get(machine, {}))} ({machine})" for machine, out in origin.items()]
+        named = [f"{out} of {_spelled(facts.get(machine))} ({machine})" for machine, out in origin.items()]
         raise LabError(
             f"the results come from different machines: {', '.join(named)}; merge those of one, or all by --mixed, which keeps "
             "them apart in reports",
@@ -95,8 +94,9 @@ def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) ->
         )
 
 
-def _spelled(facts: dict[str, Any]) -> str:
-    return f"{facts.get('cpu') or 'an unknown CPU'}, Linux {facts.get('kernel') or 'unknown'}"
+def _spelled(facts: MachineFile | None) -> str:
+    cpu, kernel = (facts.cpu, facts.kernel) if facts else (None, None)
+    return f"{cpu or 'an unknown CPU'}, Linux {kernel or 'unknown'}"
 
 
 def _planned(stores: Sequence[Store]) -> list[Job]:

@@ -12,7 +12,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +27,7 @@ from ..job.loops import Loops, read_loops
 from ..job.result import STATUSES, VERSION, JobResult
 from ..schema import is_of_version
 from .batch_file import VERSION as BATCH_VERSION
-from .batch_file import BatchFile, StoredAgenda
+from .batch_file import BatchFile, MachineFile, StoredAgenda
 
 BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
 # Calibration leaves files in a folder before its first batch. Their names begin like this.
@@ -96,12 +96,14 @@ class Store:
         """Returns the settings of the jobs, or None before a batch has begun here."""
         return None if self.batch() is None else frozenset(map(setting_of, self.jobs()))
 
-    def machines(self) -> dict[str, dict[str, Any]]:
-        """Returns the facts of the machines that the results come from, by machine id."""
+    def machines(self) -> dict[str, MachineFile]:
+        """Returns the facts of the machines that the results come from, by machine id. Leaves out torn files."""
         found = {}
         for path in sorted((self.out / MACHINES).glob("*.json")):
             with contextlib.suppress(OSError, ValueError):
-                found[path.stem] = json.loads(path.read_text())
+                text = path.read_text()
+                json.loads(text)
+                found[path.stem] = MachineFile.parse(text, path, "remove it, and the next run writes it anew", EXIT_SETUP)
         return found
 
     def rtapp_calibration(self, machine: str) -> Loops | None:
@@ -170,10 +172,10 @@ class Store:
         if foreign:
             raise _refusal(f"{self.out} holds {min(foreign)}, which is not of a batch")
 
-    def keep_machine(self, machine: str, facts: Mapping[str, Any]) -> None:
+    def keep_machine(self, machine: str, facts: MachineFile) -> None:
         with self._locked(".claim", shared=False, wait=True):
             (self.out / MACHINES).mkdir(exist_ok=True)
-            write_json(self.out / MACHINES / f"{machine}.json", facts)
+            write_json(self.out / MACHINES / f"{machine}.json", facts.to_json())
 
     def begin(self, job: Job) -> Path:
         """Returns an empty folder for the job. Removes what an interrupted run left there."""

@@ -24,7 +24,7 @@ from ..machine.journal import repair
 from ..machine.lock import only_measurement
 from ..processes import choose_cpus
 from ..progress import Teller, tell
-from .batch_file import StoredAgenda
+from .batch_file import MachineFile, StoredAgenda
 from .expected import Expectation
 from .one import result_line, run_one
 from .plan import Plan, read_plan, total_sentence
@@ -147,16 +147,18 @@ def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) 
     others = sorted(set(known) - {machine})
     if others and not options.mixed:
         raise LabError(
-            f"{store.out} has results of another machine or kernel ({known[others[0]].get('cpu')}, Linux "
-            f"{known[others[0]].get('kernel')}); choose another folder by -o, and unite them by `merge --mixed`",
+            f"{store.out} has results of another machine or kernel ({known[others[0]].cpu}, Linux "
+            f"{known[others[0]].kernel}); choose another folder by -o, and unite them by `merge --mixed`",
             EXIT_SETUP,
         )
-    old = known.get(machine, {})
-    changed = programs_changed(old.get("programs", {}), options.root)
+    old = known.get(machine)
+    changed = programs_changed(old.programs if old else {}, options.root)
     if changed:
         say(f"not as when {store.out} was begun: {', '.join(changed)}; results from now on may differ for that")
     if changed or not old:
-        store.keep_machine(machine, {**old, **facts, "programs": program_facts(options.root)})
+        # `rtapp` stays, and keys that only another version knows.
+        now = {**(old.to_json() if old else {}), **facts.to_json(), "programs": program_facts(options.root)}
+        store.keep_machine(machine, MachineFile.model_validate(now))
     return machine
 
 
@@ -164,8 +166,8 @@ def keep_rtapp_calibration(store: Store, context: Context) -> None:
     """Stores the calibration of rt-app with the machine's other facts, which travel with its results."""
     facts = store.machines().get(context.machine)
     calibration = store.rtapp_calibration(context.machine)
-    if facts is not None and calibration is not None and facts.get("rtapp") != calibration.to_json():
-        store.keep_machine(context.machine, {**facts, "rtapp": calibration.to_json()})
+    if facts is not None and calibration is not None and facts.rtapp != calibration:
+        store.keep_machine(context.machine, facts.model_copy(update={"rtapp": calibration}))
 
 
 def measured_cpu(job: Job) -> int:

@@ -229,7 +229,7 @@ class Results:
             "sinks": {"video": "null", "audio": "null"},
             "cpu": scene.cpu,
             "calibration": self.calibration.as_json(),
-            "machine": machine_facts(),
+            "machine": machine_facts().to_json(),
             "commit": commit(),
         }
 

@@ -46,7 +46,7 @@ class Figures(Stored):
     skew_ms_abs_mean: float | None = None
     skew_ms_sd: float | None = None
     skew_ms_end: float | None = None  # of the last shown picture
-    rmse_q16_sum: float | None = None  # error of the dropped pictures, in 1/65536 of the full scale
+    rmse_q16_sum: float | None = None  # error of the dropped pictures, in ImageMagick's 16-bit units
     rmse_q16_median: float | None = None
     rmse_q16_p90: float | None = None
     torn: int | None = None  # pictures that were never whole on the screen; null: seen from inside

@@ -74,7 +74,7 @@ def _calibration(found: Calibration) -> str:
 
 def machine_facts(batch: Batch) -> dict[str, Facts]:
     """Returns the facts of each machine; nested facts get dotted names."""
-    return {name: _flat("", facts) for name, facts in batch.machines.items()}
+    return {name: _flat("", facts.to_json()) for name, facts in batch.machines.items()}
 
 
 def _flat(prefix: str, found: Mapping[str, Any]) -> Facts:

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..analysis.results_frame import Row, machines_apart, row
-from ..batch.batch_file import StoredAgenda
+from ..batch.batch_file import MachineFile, StoredAgenda
 from ..batch.results import Store
 from ..errors import EXIT_SETUP, LabError
 from ..job.budget import Calibration, calibration_files, parse_calibration
@@ -30,7 +29,7 @@ class Batch:
     agenda: StoredAgenda = field(default_factory=StoredAgenda)
     created: str | None = None
     commit: str | None = None
-    machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    machines: Mapping[str, MachineFile] = field(default_factory=dict)
     calibrations: list[Calibration] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)

@@ -55,7 +55,7 @@ def json_content(batch: Batch, sections: list[Section], meaning: Meaning) -> dic
         "agenda": batch.agenda.to_json(),
         "created": batch.created,
         "commit": batch.commit,
-        "machines": batch.machines,
+        "machines": {name: facts.to_json() for name, facts in batch.machines.items()},
         "calibration": calibrations[0] if calibrations else None,
         "calibrations": calibrations,
         "settings": [_setting(section, it) for section in sections for it in section.settings],
