@@ -11,7 +11,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
@@ -29,9 +29,6 @@ class Throttled:
 
     throttled_periods: int
     periods: int
-
-    def to_json(self) -> dict[str, int]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
