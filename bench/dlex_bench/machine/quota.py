@@ -63,7 +63,8 @@ class Group:
 def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]:
     """Yields a group under `policy` (a quota) while the block runs.
 
-    Members that are still alive afterwards are moved to the group above, without this quota. If the CPU is a partition (`domain`), the group lies inside it, because only its members may run there.
+    Members that are still alive afterwards are moved to the group above, without this quota. If the CPU is a partition
+    (`domain`), the group lies inside it, because only its members may run there.
     """
     if policy.kind != "quota" or policy.calibrated:
         raise ValueError(f"{policy} is not a quota")
