@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Python code pleases ruff, and the types of the laboratory please mypy. pyproject.toml has their settings.
+"""Checks the Python code with ruff, and the types of the laboratory with mypy. pyproject.toml has their settings.
 
     python_checks.py lint|types CACHE_FOLDER
 

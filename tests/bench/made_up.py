@@ -33,7 +33,7 @@ def result(workload, repetition=1, section="cbs", status="done", load="rtapp", s
 
 
 def changed(one, **keys):
-    """The same result with other values of these keys."""
+    """Returns the same result with other values of these keys."""
     return JobResult.model_validate({**one.to_json(), **keys})
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is stored as JSON is read as it was written, of this version and of older ones; a damaged file is named with its field.
+"""Tests that stored JSON of this and older versions can be read and written again, and that errors name the file and the field.
 
-Not covered: how results are made (test_bench_job), and what is made of them (test_bench_report).
+Not covered: the making of results (test_bench_job) and their evaluation (test_bench_report).
 """
 
 import io
@@ -38,7 +38,7 @@ def text_of(content):
 
 
 def unknown_keys(content, place=""):
-    """The keys of a file that no schema names."""
+    """Yields the keys of a file that no schema names."""
     if isinstance(content, Stored):
         yield from (f"{place}.{key}" for key in content.model_extra or {})
         for key in type(content).model_fields:
@@ -70,7 +70,7 @@ class Place(Folder):
 
 
 class Results(Place):
-    def test_file_is_written_again_as_it_was(self):
+    def test_file_is_unchanged_after_reading_and_writing(self):
         found = sorted([*NEW.glob("*/result.json"), *OLD.glob("*/result.json")])
         self.assertEqual(len(found), 5 + 18)
         for path in found:
@@ -91,13 +91,13 @@ class Results(Place):
         self.assertEqual(read_result(NEW / BOTH_SIDES).inside.aborted, 0)
         self.assertGreater(read_result(NEW / "quota-mpv_vo-r1").policy.throttled.periods, 0)
 
-    def test_what_an_older_version_did_not_know_is_none_and_stays_absent(self):
+    def test_field_that_an_older_version_lacks_is_none_and_stays_absent(self):
         result = read_result(OLD / "cbs-dlex_slack-r1")
         self.assertEqual((result.threads, result.player_report, result.policy.throttled), (None, None, None))
         self.assertEqual((result.figures.frame_ms, result.figures.dropped), (None, 24))
         self.assertFalse({"threads", "own_word"} & set(result.to_json()))
 
-    def test_wrong_field_is_named_with_its_file(self):
+    def test_error_names_the_file_and_the_wrong_field(self):
         def text_for_a_number(result):
             result["figures"]["dropped"] = "many"
 
@@ -116,14 +116,14 @@ class Results(Place):
                 self.assertTrue(told.startswith(f"{self.out / JOB}/result.json cannot be read: {field}: "), told)
                 self.assertEqual(self.refusal(Store(self.out).results), told)
 
-    def test_torn_file_is_of_a_job_that_is_not_over(self):
+    def test_incomplete_result_means_that_the_job_is_not_over(self):
         path = self.out / JOB / "result.json"
         whole = path.read_text()
         for text in ("", whole[: len(whole) // 2], "[]", whole.replace('"version": 1', '"version": 2', 1)):
             path.write_text(text)
             self.assertIsNone(read_result(self.out / JOB))
 
-    def test_unreadable_files_are_listed_where_that_is_asked(self):
+    def test_unreadable_files_are_listed_on_request(self):
         self.change(f"{JOB}/result.json", lambda result: result.update(wall_s="long"))
         (self.out / BOTH_SIDES / "result.json").write_text("{")
         told = []
@@ -147,14 +147,14 @@ class Results(Place):
 
 
 class Batches(Place):
-    def test_file_is_written_again_as_it_was(self):
+    def test_file_is_unchanged_after_reading_and_writing(self):
         for folder in (NEW, OLD):
             batch = Store(folder).batch()
             self.assertEqual(text_of(batch), (folder / "batch.json").read_text())
         self.assertEqual([job.id for job in batch.jobs][:1], ["other-dlex_none-r1"])
         self.assertEqual(batch.agenda.sections[1].label, "9 of 40 ms")
 
-    def test_wrong_field_is_named_with_its_file(self):
+    def test_error_names_the_file_and_the_wrong_field(self):
         self.change("batch.json", lambda batch: batch["jobs"][2].pop("sched"))
         told = self.refusal(Store(self.out).jobs)
         self.assertTrue(told.startswith(f"{self.out}/batch.json cannot be read: jobs.2.sched: "), told)
@@ -164,10 +164,10 @@ class Batches(Place):
             (self.out / "batch.json").write_text(text)
             self.assertIn("batch.json comes from another version of this program", self.refusal(Store(self.out).batch))
 
-    def test_merging_keeps_what_it_does_not_know(self):
+    def test_merging_keeps_unknown_keys(self):
         self.change(f"{JOB}/result.json", lambda result: result.update(news=1))
         for name in ("quota-mpv_vo-r1", "cbs-mpv_vo-r1", "stress-dlex_bad-r1"):
-            shutil.rmtree(self.out / name)  # of another batch
+            shutil.rmtree(self.out / name)  # from another batch
         merge([self.out], self.folder / "united", True, Console(file=io.StringIO()))
         name = f"{JOB}@{MACHINE}"
         content = json.loads((self.folder / "united" / name / "result.json").read_text())
@@ -177,14 +177,14 @@ class Batches(Place):
 
 
 class Machines(Place):
-    def test_file_is_written_again_as_it_was(self):
+    def test_file_is_unchanged_after_reading_and_writing(self):
         for folder in (NEW, OLD):
             ((machine, facts),) = Store(folder).machines().items()
             self.assertEqual(list(unknown_keys(facts)), [])
             self.assertEqual(text_of(facts), (folder / f"machines/{machine}.json").read_text())
         self.assertEqual(facts.programs["mpv"].version, "0.35.1-4")
 
-    def test_wrong_field_is_named_and_a_torn_file_left_out(self):
+    def test_error_names_the_wrong_field_and_an_incomplete_file_is_left_out(self):
         name = f"machines/{MACHINE}.json"
         self.change(name, lambda facts: facts["programs"]["mpv"].update(made_ns="yesterday"))
         told = self.refusal(Store(self.out).machines)
@@ -196,13 +196,13 @@ class Machines(Place):
 class Calibrations(Place):
     name = f"calibration-{MACHINE}.json"
 
-    def test_file_is_written_again_as_it_was(self):
+    def test_file_is_unchanged_after_reading_and_writing(self):
         calibration = parse_calibration(NEW / self.name)
         self.assertEqual(text_of(calibration), (NEW / self.name).read_text())
         self.assertEqual(list(unknown_keys(calibration)), [])
         self.assertEqual((calibration.budget_ms, calibration.tries[0].counts, calibration.spread.plays), (2.82, False, 3))
 
-    def test_first_version_is_read_and_written_as_it_was(self):
+    def test_first_version_is_unchanged_after_reading_and_writing(self):
         def of_the_first_version(content):
             del content["spread"]["work_held"]
             for known in content["tries"]:
@@ -219,7 +219,7 @@ class Calibrations(Place):
         (self.out / self.name).write_text(json.dumps({"machine": MACHINE, "budget_ms": 8, "period_ms": 40}))
         self.assertEqual(calibrated_budget_ms(self.out, MACHINE, 80), 16)
 
-    def test_damaged_file_is_named_with_its_field(self):
+    def test_error_names_the_damaged_file_and_the_field(self):
         texts = {"budget_ms: ": '{"machine": "m", "budget_ms": "8 ms"}', "machine: ": '{"budget_ms": 8}', "Invalid JSON": "{"}
         for field, text in texts.items():
             (self.out / self.name).write_text(text)
@@ -239,12 +239,12 @@ class Records(Folder):
         self.write("run.json", {"process_cpu_ns": 2_000_000_000, "held_cpu_ns": 1_000_000_000})
         self.assertEqual(cpu_of_playing(self.folder).main_s, 1)
 
-    def test_damaged_record_is_named_with_its_field(self):
+    def test_error_names_the_damaged_record_and_the_field(self):
         self.write("run.json", {"observer": {"screen": {"pictures_torn": "few"}}})
         with self.assertRaisesRegex(LabError, "run.json cannot be read: observer.screen.pictures_torn: "):
             read_run(self.folder)
 
-    def test_summary_without_a_figure_is_named_with_it(self):
+    def test_error_names_the_figure_that_a_summary_lacks(self):
         summary = {"skew_ms_mean": None, "skew_ms_sd": None, "rmse_q16_sum": 0.0, "rmse_q16_median": 0.0, "rmse_q16_p90": 0.0}
         self.write("qoe.json", {"summary": {**summary, "late": 3}})
         self.assertEqual(read_summary(self.folder / "qoe.json", 0).to_json()["late"], 3)

@@ -49,14 +49,14 @@ class Store:
         return self.out / job_id
 
     def result(self, job_id: str) -> JobResult | None:
-        """Returns the job's result. Returns None if the job is not over, or if its file is torn."""
+        """Returns the job's result. Returns None if the job is not over, or if its file is incomplete."""
         return read_result(self.folder(job_id))
 
     def results(self, unreadable: list[str] | None = None) -> dict[str, JobResult]:
         """Returns the results by job id, in the order of the batch. Jobs whose order is not known come last.
 
-        Raises LabError for a result that does not fit its schema. With `unreadable`, it appends the sentence to that
-        list instead, and one for each torn file, and goes on.
+        Raises LabError for a result that does not fit its schema. If `unreadable` is given, the error is appended
+        to that list instead, and so is a sentence for each incomplete file.
         """
         found: dict[str, JobResult] = {}
         for path in sorted(self.out.glob(f"*/{RESULT}")):
@@ -97,13 +97,13 @@ class Store:
         return None if self.batch() is None else frozenset(map(setting_name_of, self.jobs()))
 
     def machines(self) -> dict[str, MachineFile]:
-        """Returns the facts of the machines that the results come from, by machine id. Leaves out torn files."""
+        """Returns the facts of the machines that the results come from, by machine id. Leaves out incomplete files."""
         found = {}
         for path in sorted((self.out / MACHINES).glob("*.json")):
             with contextlib.suppress(OSError, ValueError):
                 text = path.read_text()
                 json.loads(text)
-                found[path.stem] = MachineFile.parse(text, path, "remove it, and the next run writes it anew", EXIT_SETUP)
+                found[path.stem] = MachineFile.parse(text, path, "remove it, and the next run writes it again", EXIT_SETUP)
         return found
 
     def rtapp_calibration(self, machine: str) -> Loops | None:
@@ -212,7 +212,7 @@ class Store:
 
 
 def read_result(folder: Path) -> JobResult | None:
-    """Returns the result in a job's folder. Returns None if there is none, or if its file is torn or of another version.
+    """Returns the result in a job's folder. Returns None if there is none, or if its file is incomplete or from another version.
 
     Raises LabError, which names the file and the field, if the file is whole but a field has another shape.
     """

@@ -156,7 +156,7 @@ def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) 
     if changed:
         say(f"changed since {store.out} was started: {', '.join(changed)}; this may change the results from now on")
     if changed or not old:
-        # `rtapp` stays, and keys that only another version knows.
+        # Keeps `rtapp`, and the keys that only another version knows.
         now = {**(old.to_json() if old else {}), **facts.to_json(), "programs": program_facts(options.root)}
         store.keep_machine(machine, MachineFile.model_validate(now))
     return machine

@@ -52,8 +52,8 @@ class Calibration(Stored):
     period_ms: float = 40.0
     aim: float | None = None  # the part of the pictures that the baseline should drop
     tolerance: float | None = None
-    budget_ms: float | None = None  # null: the search goes on
-    spread: CalibrationSpread | None = None  # null: the search goes on
+    budget_ms: float | None = None  # null: the search is not finished
+    spread: CalibrationSpread | None = None  # null: the search is not finished
     tries: tuple[CalibrationTry, ...] = ()
 
 
@@ -64,7 +64,7 @@ def read_calibration(batch: Path, machine: str) -> Calibration | None:
 
 
 def parse_calibration(path: Path) -> Calibration:
-    """Raises LabError, which names the file and the field, if the file is no calibration."""
+    """Raises LabError, which names the file and the field, if the file is not a calibration."""
     advice = "remove it and calibrate again"
     try:
         return Calibration.parse(path.read_text(), path, advice, EXIT_SETUP)

@@ -59,7 +59,7 @@ def execute(job: Job, directory: Path, context: Context) -> JobResult:
 
 
 def _blank(job: Job, context: Context, status: Literal["failed", "skipped"], reason: str) -> JobResult:
-    """Returns the result of a job that was not played to its end. Its fields are those of one that was."""
+    """Returns the result of a job that was not played to its end. It has the same fields as a finished one."""
     return JobResult(
         version=VERSION,
         job=job,
