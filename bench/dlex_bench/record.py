@@ -112,10 +112,10 @@ def read_run(run_dir: Path) -> RunFacts:
 
 @dataclass(frozen=True)
 class CpuTime:
-    """CPU time that a player used, in s: all its threads, and the main one (None: unknown)."""
+    """CPU time that a player used, in s: all its threads, and those that decode or present (None: unknown)."""
 
     process_s: float
-    main_s: float | None
+    held_s: float | None
 
 
 def cpu_of_playing(run_dir: Path) -> CpuTime | None:

@@ -237,7 +237,7 @@ class Records(Folder):
         self.write("run.json", {"format": 1, "options": {"drop": "none"}})
         self.assertIsNone(cpu_of_playing(self.folder))
         self.write("run.json", {"process_cpu_ns": 2_000_000_000, "held_cpu_ns": 1_000_000_000})
-        self.assertEqual(cpu_of_playing(self.folder).main_s, 1)
+        self.assertEqual(cpu_of_playing(self.folder).held_s, 1)
 
     def test_error_names_the_damaged_record_and_the_field(self):
         self.write("run.json", {"observer": {"screen": {"pictures_torn": "few"}}})

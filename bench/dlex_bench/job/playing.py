@@ -52,7 +52,7 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
         applied, player = _play(setting, placing, env, watch)
         whole = CpuTime(children_cpu_s() - before_s, player.main_cpu_s)
         cpu = setting.adapter.cpu_of_playing(setting.directory) or whole
-        outside_s, throttled = placing.outside_s(cpu.process_s, cpu.main_s), placing.throttled()
+        outside_s, throttled = placing.outside_s(cpu.process_s, cpu.held_s), placing.throttled()
     report = setting.adapter.own_view(setting.job, setting.directory)
     return Played(cpu.process_s, outside_s, applied, placing.constrains, throttled, report, player.threads)
 
