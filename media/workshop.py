@@ -93,10 +93,10 @@ def written_whole(path):
 def run(command):
     try:
         done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
-    except FileNotFoundError:
+    except FileNotFoundError as error:
         raise CannotMake(
             f"the program {command[0]} is missing; install Debian's package ffmpeg", EXIT_NOT_HERE
-        )
+        ) from error
     if done.returncode:
         reason = done.stderr.decode(errors="replace").strip().splitlines()
         raise CannotMake(f"{command[0]} failed: {reason[-1] if reason else done.returncode}")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dlex-play: plays its files one after the other. Only this file knows all modules. The program ends by its return from
+ * dlex-play: plays its files one after the other. The program ends by its return from
  * main, or in options.c through argp, which exits after --help, --version and a wrong option. Xlib may also call exit().
  */
 #include "framemd5.h"

@@ -49,7 +49,7 @@ static const struct argp_option option_table[] = {
      "auto: the least of 2 s, 256 MiB and an eighth of the available memory; 0: each picture just in time (default)", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
-    {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the main thread, which decodes and presents: other, fifo:PRIORITY, "
+    {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the threads that decode and present: other, fifo:PRIORITY, "
      "rr:PRIORITY or deadline:RUNTIME/PERIOD (ms)", 3},
     {"cpu", KEY_CPU, "N", 0, "the main thread runs on this CPU, the others on the other CPUs", 3},
     {"start", KEY_START, "TIME", 0, "begin at TIME", 4},

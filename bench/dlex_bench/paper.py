@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 FRAMES = 812
 # The deadline of a picture is base - gain x A-V after the start of its decode. The base is 37 ms of 40
-# (player/decide/policy.c).
+# (player/decide/policy_decode.c).
 BASE_OF_FRAME, GAIN = 0.925, 0.01
 
 

@@ -4,14 +4,27 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from .errors import LabError
 from .processes import child, last_words
+from .schema import Stored
+
+
+class QoeSummary(Stored):
+    """dlex-qoe's summary of a run. Null: no picture has such a figure. It has more figures, which keep their names."""
+
+    skew_ms_mean: float | None  # of the shown pictures; > 0: the video is late
+    skew_ms_sd: float | None
+    rmse_q16_sum: float | None  # of the dropped pictures
+    rmse_q16_median: float | None
+    rmse_q16_p90: float | None
+
+
+class _Report(Stored):
+    summary: QoeSummary
 
 
 @contextlib.contextmanager
@@ -24,12 +37,11 @@ def comparing(
         yield process
 
 
-def read_summary(out: Path, status: int) -> dict[str, Any]:
+def read_summary(out: Path, status: int) -> QoeSummary:
     if status != 0:
         words = last_words(out.with_suffix(".log")) or "no message"
         raise LabError(f"dlex-qoe ended with status {status} ({words}); try it by hand")
-    summary: dict[str, Any] = json.loads(out.read_text())["summary"]
-    return summary
+    return _Report.parse(out.read_text(), out, "is dlex-qoe of this build?").summary
 
 
 def limit_s(length_s: float) -> float:

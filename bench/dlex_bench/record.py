@@ -5,17 +5,47 @@ from __future__ import annotations
 
 import csv
 import itertools
-import json
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from .errors import LabError
+from .schema import Stored
 
 # unseen: the verdict of an observer of the screen, who does not know the reason.
 DROPPED = ("aborted", "skipped", "late", "unseen")
 PLAYED = ("shown", *DROPPED)
+
+
+class ScreenFacts(Stored):
+    pictures_torn: int | None = None  # pictures that were never whole on the screen, or only late
+    look_late_us_p99: float | None = None  # how late the observer looked
+    look_late_us_worst: float | None = None
+
+
+class SoundFacts(Stored):
+    breaks: int | None = None
+
+
+class ObserverFacts(Stored):
+    """What an observer recorded about its own work."""
+
+    screen: ScreenFacts = ScreenFacts()
+    sound: SoundFacts = SoundFacts()
+    cpu_fraction: float | None = None  # of one CPU
+
+
+class RunOptions(Stored):
+    rate_hz: float | None = None  # an observer's: how often it looks
+
+
+class RunFacts(Stored):
+    """What run.json says of a run, as far as the laboratory needs it."""
+
+    process_cpu_ns: int | None = None  # CPU time until playing ended; absent: of an older player, or of an observer
+    held_cpu_ns: int | None = None
+    options: RunOptions = RunOptions()
+    observer: ObserverFacts | None = None
 
 
 @dataclass(frozen=True)
@@ -71,21 +101,21 @@ def _frame(row: dict[str, str]) -> Frame:
     )
 
 
-def read_run(run_dir: Path) -> dict[str, Any]:
+def read_run(run_dir: Path) -> RunFacts:
     path = run_dir / "run.json"
+    advice = "is dlex-play of this build?"
     try:
-        facts: dict[str, Any] = json.loads(path.read_text())
+        return RunFacts.parse(path.read_text(), path, advice)
     except (OSError, ValueError) as cause:
-        raise LabError(f"{path} cannot be read ({cause}); is dlex-play of this build?") from cause
-    return facts
+        raise LabError(f"{path} cannot be read ({cause}); {advice}") from cause
 
 
 @dataclass(frozen=True)
 class CpuTime:
-    """CPU time that a player used, in s: all its threads, and the main one (None: unknown)."""
+    """CPU time that a player used, in s: all its threads, and those that decode or present (None: unknown)."""
 
     process_s: float
-    main_s: float | None
+    held_s: float | None
 
 
 def cpu_of_playing(run_dir: Path) -> CpuTime | None:
@@ -93,9 +123,9 @@ def cpu_of_playing(run_dir: Path) -> CpuTime | None:
 
     The work after that, above all reading the whole file for its checksum, is not part of playing."""
     run = read_run(run_dir)
-    if run.get("process_cpu_ns") is None:
+    if run.process_cpu_ns is None:
         return None
-    return CpuTime(run["process_cpu_ns"] / 1e9, run["held_cpu_ns"] / 1e9)
+    return CpuTime(run.process_cpu_ns / 1e9, None if run.held_cpu_ns is None else run.held_cpu_ns / 1e9)
 
 
 def end_skew_ms(frames: list[Frame]) -> float:

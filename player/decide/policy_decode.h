@@ -22,13 +22,13 @@ struct decode_policy {
 /* What is known when a picture is about to be decoded. */
 struct decode_view {
     int64_t now_ns;            /* CLOCK_MONOTONIC */
-    int64_t skew_ns;           /* skew, as if presented now, of the picture to be presented when this decode ends */
+    int64_t skew_ns;           /* A-V of the picture that this decode will let out, if that picture were shown now */
     int64_t frame_duration_ns; /* > 0 */
     bool sound_plays;          /* the skew is against sound, and the sound still plays */
 };
 
 struct decode_order {
-    bool give_up;        /* if the picture is droppable, refuse it in advance; otherwise decode but do not present it */
+    bool give_up;        /* refuse a droppable picture at the gate; decode another one, but do not present it */
     int64_t deadline_ns; /* absolute; NO_DEADLINE: none is in force */
 };
 

@@ -13,7 +13,7 @@ enum {
 };
 
 /*
- * Each missed picture raises the tolerated lag by this many frames. In the replay this gave the heuristic's skew with
+ * Each missed picture raises the tolerated lag by this many frames. In the replay (see policy.c) this gave the heuristic's skew with
  * fewer drops.
  */
 static const double hopeless_growth_frames = 1.5;

@@ -16,7 +16,7 @@ struct sync {
     int64_t base_pts_ns; /* this PTS was due … */
     int64_t base_ns;     /* … at this time */
     bool running;
-    bool untimed; /* the player does not wait: every picture is due one frame after its decode begins */
+    bool untimed; /* the player does not wait: the skew and the wait of every picture are 0 */
 };
 
 /* Makes a clock that is stopped at pts_ns. */

@@ -58,7 +58,7 @@ void presenter_note_job(struct presenter *presenter, const struct job_note *note
     const int place = (int)(outcome->number % PRESENTER_JOBS);
     presenter->jobs[place].number = outcome->number;
     presenter->jobs[place].row = row;
-    presenter->is_starting = packet->is_starting;
+    presenter->last_job_is_starting = packet->is_starting;
     row->segment = packet->segment;
     row->unwanted = packet->unwanted;
     row->give_up = packet->given_up;
@@ -174,7 +174,7 @@ static bool is_late(struct presenter *presenter, const struct decoded_picture *p
         .given_up = row->give_up,
         /* A droppable picture that waited in the queue may be late like any other. */
         .had_to_be_decoded = presenter->pictures || !presenter->can_abandon || !picture->droppable,
-        .is_starting = presenter->is_starting,
+        .is_starting = presenter->last_job_is_starting,
     };
     return !present_policy_shows(&presenter->policy, &view);
 }

@@ -2,7 +2,7 @@
 /*
  * What happens to a picture that comes out of the decoder: its verdict, its wait, the screen, its row in the log.
  *
- * Main thread. No other module writes into the log: what the decoder knows about a picture comes here as plain data.
+ * Main thread. While a file plays, no other module writes into the frame log: what the decoder knows about a picture comes here as plain data.
  */
 #ifndef PLAYER_PRESENTER_H
 #define PLAYER_PRESENTER_H
@@ -36,7 +36,7 @@ struct presenter {
     int64_t next_ns; /* PTS of the picture that is to be presented next; NS_UNKNOWN: none came yet */
     struct present_policy policy;
     struct presented presented;
-    bool is_starting;      /* see present_policy.h: the value at the last job */
+    bool last_job_is_starting; /* see present_policy.h */
     int64_t decode_errors; /* packets that the decoder refused */
     bool show_failed;      /* the screen's failure was logged */
     struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "terminal.h"
 
+#include <dlex/dlex.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -10,8 +11,6 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include "dlex/dlex.h"
 
 /* The bytes of an arrow key come within a millisecond on a console, and within about ten over a network. */
 static const int64_t lone_escape_ns = 50000000;

@@ -88,7 +88,7 @@ struct frame_row *frame_log_append(struct frame_log *log)
 /*
  * Returns whether a row is the second packet of a picture. A picture of two fields may come in two packets, and only
  * the row of the first packet is marked as out. The second packet is recognised afterwards: it never came out, its
- * neighbour is interlaced, and later packets of its segment did come out.
+ * neighbour is interlaced, and later packets of its segment did come out, or none follow.
  */
 static bool is_second_field(const struct frame_log *log, int64_t position, int64_t count)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The ideal sound card: the playout model on the real clock, with a buffer of one second. */
+#include <dlex/dlex.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "audio_driver.h"
-#include "dlex/dlex.h"
 #include "ns.h"
 
 struct audio_null {

@@ -12,12 +12,12 @@
  * Locks: the mainloop's lock (pulse_server.h) guards the pa_ objects and the fields of struct
  * audio_pulse; sink->lock (audio_driver.h) is taken under it.
  */
+#include <dlex/dlex.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "audio_driver.h"
-#include "dlex/dlex.h"
 #include "pulse_server.h"
 
 /*

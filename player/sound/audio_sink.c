@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "audio_sink.h"
 
+#include <dlex/dlex.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "audio_driver.h"
-#include "dlex/dlex.h"
 
 static const struct audio_driver *find_driver(const char *kind)
 {

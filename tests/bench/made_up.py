@@ -5,7 +5,8 @@ from outside import with_packages
 
 with_packages("numpy, scipy, pydantic, yaml, rich")
 
-from dlex_bench.analysis import results_frame  # noqa: E402
+from dlex_bench.analysis import results_frame
+from dlex_bench.job.result import JobResult
 
 
 def result(workload, repetition=1, section="cbs", status="done", load="rtapp", sched="deadline:8/40", machine="m",
@@ -21,13 +22,19 @@ def result(workload, repetition=1, section="cbs", status="done", load="rtapp", s
         "id": f"{section}-{workload}-r{repetition}", "repetition": repetition, "section": section, "workload": workload,
         "player": "dlex-play" if workload.startswith("dlex") else workload.split("_")[0], "sched": sched,
         "player_params": {"rule": rules.get(workload)}, "load": {"kind": load, "sched": "same"}, "clip": {},
+        "observe": "outside",
     }
-    return {
-        "job": job, "status": status, "reason": None if status == "done" else "it broke", "machine": machine,
+    return JobResult.model_validate({
+        "version": 1, "job": job, "status": status, "reason": None if status == "done" else "it broke", "machine": machine,
         "view": "outside", "policy": {"applied": sched, "constrains": constrains}, "load": {"work_held": work_held},
         "figures": {"frame_ms": 40.0, **figures}, "inside": None,
         "rtapp": None if missed is None else {"rt-app-1": task, "rt-app-2": task},
-    }
+    })
+
+
+def changed(one, **keys):
+    """Returns the same result with other values of these keys."""
+    return JobResult.model_validate({**one.to_json(), **keys})
 
 
 def point(sd=10.0, mean=10.0, rmse=100.0, dropped=10.0):

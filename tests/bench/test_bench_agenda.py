@@ -264,7 +264,7 @@ class Jobs(unittest.TestCase):
             "  - {id: alone, group: load}\n  - {id: beside, group: load, params: {load: {kind: rtapp}}}\n"
         )
         jobs = jobs_of(CLIP + PLAYERS + sections, reps=1)
-        found = {(job.section, job.workload, job.sched, job.load["kind"]) for job in jobs}
+        found = {(job.section, job.workload, job.sched, job.load.kind) for job in jobs}
         self.assertEqual(len(jobs), 8)
         self.assertIn(("fifo-beside", "b", "fifo:5", "rtapp"), found)
         self.assertIn(("other-alone", "a", "other", "none"), found)
@@ -282,9 +282,9 @@ class Jobs(unittest.TestCase):
 
     def test_options_change_repetitions_and_length_of_all_jobs(self):
         jobs = jobs_of(CLIP + PLAYERS, quick=True)
-        self.assertEqual((len(jobs), {job.clip["length_s"] for job in jobs}), (4, {10}))
+        self.assertEqual((len(jobs), {job.clip.length_s for job in jobs}), (4, {10}))
         jobs = jobs_of(CLIP + PLAYERS, quick=True, reps=3, length_s=5)
-        self.assertEqual((len(jobs), {job.clip["length_s"] for job in jobs}), (6, {5}))
+        self.assertEqual((len(jobs), {job.clip.length_s for job in jobs}), (6, {5}))
 
     def test_more_repetitions_keep_the_existing_jobs(self):
         few, many = jobs_of(CLIP + PLAYERS, reps=2), jobs_of(CLIP + PLAYERS, reps=5)
@@ -296,13 +296,13 @@ class Jobs(unittest.TestCase):
 
     def test_word_no_that_yaml_reads_as_false_stays_a_word(self):
         jobs = jobs_of(CLIP + "workloads:\n  - {id: m, name: mpv, params: {framedrop: no}}\n")
-        self.assertEqual(jobs[0].player_params["framedrop"], "no")
+        self.assertEqual(jobs[0].player_params.framedrop, "no")
 
     def test_calibrated_budget_stays_a_word_in_the_job(self):
         self.assertEqual(jobs_of(CLIP + SECTION + "      sched: deadline:calibrated/40\n")[0].sched, "deadline:calibrated/40")
 
     def test_job_is_the_same_after_a_round_trip_through_json(self):
-        from dlex_bench.agenda.jobs import Job
+        from dlex_bench.agenda.job import Job
 
         for job in jobs_of(CLIP + PLAYERS):
             self.assertEqual(Job.from_json(json.loads(json.dumps(job.to_json()))), job)
@@ -320,21 +320,21 @@ class Jobs(unittest.TestCase):
 
 class RtappSched(unittest.TestCase):
     def test_same_means_the_players_policy_and_beside_a_quota_a_reservation(self):
-        from dlex_bench.agenda.jobs import rtapp_sched
+        from dlex_bench.agenda.job import JobLoad, rtapp_sched
 
-        same = {"kind": "rtapp", "sched": "same"}
-        told = {sched: rtapp_sched(sched, same) for sched in ("other", "fifo:5", "deadline:15/40", "deadline:calibrated/40", "quota:15/40")}
-        self.assertEqual(told, {"other": "other", "fifo:5": "fifo:5", "deadline:15/40": "deadline", "deadline:calibrated/40": "deadline",
-                                "quota:15/40": "deadline"})
-        self.assertEqual(rtapp_sched("deadline:15/40", {"sched": "other"}), "other")
-        self.assertEqual(rtapp_sched("rr:5", {}), "rr:5")
+        same = JobLoad(kind="rtapp", sched="same")
+        wanted = {"other": "other", "fifo:5": "fifo:5", "deadline:15/40": "deadline", "deadline:calibrated/40": "deadline",
+                  "quota:15/40": "deadline"}
+        self.assertEqual({sched: rtapp_sched(sched, same) for sched in wanted}, wanted)
+        self.assertEqual(rtapp_sched("deadline:15/40", JobLoad(sched="other")), "other")
+        self.assertEqual(rtapp_sched("rr:5", JobLoad()), "rr:5")
 
 
 class Ours(unittest.TestCase):
     def test_control_of_the_paper_agenda_differs_only_in_its_clip(self):
+        from dlex_bench import paper
         from dlex_bench.agenda.jobs import expand
         from dlex_bench.agenda.reader import read_agenda
-        from dlex_bench import paper
         from dlex_bench.analysis import results_frame
         from dlex_bench.job.calibrate import calibrated_job
 

@@ -9,13 +9,16 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from made_up import point, repeated, result, settings_of
+from outside import with_packages
+
+with_packages("numpy, scipy, pydantic, yaml, rich")
 
 import numpy as np
 
-from dlex_bench.agenda import jobs, reader
 from dlex_bench import paper
+from dlex_bench.agenda import jobs, reader
 from dlex_bench.analysis import front, goals, results_frame, seed_findings, series, statistics
+from made_up import changed, point, repeated, result, settings_of
 
 AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
 
@@ -171,15 +174,14 @@ class Front(unittest.TestCase):
 
     def test_drift_common_to_all_settings_adds_no_uncertainty(self):
         drift = (0.7, 0.85, 1.0, 1.15, 1.3)
-        ours = repeated("dlex_slack", [point(*(95 * it for _axis in front.AXES)) for it in drift])
-        peer = repeated("mplayer_framedrop", [point(*(100 * it for _axis in front.AXES)) for it in drift])
+        ours = repeated("dlex_slack", [point(*(round(1900 * it) for _axis in front.AXES)) for it in drift])
+        peer = repeated("mplayer_framedrop", [point(*(round(2000 * it) for _axis in front.AXES)) for it in drift])
         found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer), "cbs"))
         self.assertEqual((found.winner, found.holds_in), ("dlex_slack", 1.0))
 
     def test_share_uses_only_repetitions_common_to_all_settings(self):
-        ours = [result("dlex_slack", number, **point(sd=5)) for number in (1, 2, 3, 4, 5)]
+        ours = [result("dlex_slack", number, **point(sd=5000 if number == 1 else 5)) for number in (1, 2, 3, 4, 5)]
         peer = [result("mpv_vo", number, **point()) for number in (2, 3, 4, 5, 6)]
-        ours[0]["figures"]["skew_ms_sd"] = 5000
         found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer), "cbs"))
         self.assertEqual(found.holds_in, 1.0)
         found = front.goal("cbs", results_frame.of_section(settings_of(ours, peer[1:]), "cbs"))
@@ -361,9 +363,8 @@ class Findings(unittest.TestCase):
 
     def test_mechanism_reports_cpu_time_of_aborted_pictures(self):
         base = [{"dropped": it} for it in (10, 11, 12, 10, 11)]
-        ours = repeated("dlex_paper", [{"dropped": 30}] * 5)
-        for one in ours:
-            one["inside"] = {"aborted": 20, "skipped": 8, "late": 2, "aborted_cpu_s": 0.25}
+        inside = {"aborted": 20, "skipped": 8, "late": 2, "aborted_cpu_s": 0.25}
+        ours = [changed(one, inside=inside) for one in repeated("dlex_paper", [{"dropped": 30}] * 5)]
         told = seed_findings.findings(settings_of(repeated("mplayer_framedrop", base), ours))
         found = next(it for it in told if it.id == "fewer_drops" and it.section == "cbs")
         self.assertIn("aborted 20 pictures, skipped 8, and 2 were too late", found.mechanism)
@@ -417,18 +418,18 @@ class Agendas(unittest.TestCase):
         for section in ("cbs", "quota", "other"):
             for workload in goals.REFERENCES:
                 self.assertIn((section, workload), found)
-        self.assertEqual({job.load["kind"] for (section, _), job in found.items() if section == "alone"}, {"none"})
+        self.assertEqual({job.load.kind for (section, _), job in found.items() if section == "alone"}, {"none"})
         self.assertEqual([key for key in found if key[0] == results_frame.CONTROL], [(results_frame.CONTROL, "dlex_none")])
 
     def test_peers_agenda_puts_no_player_with_several_decoding_threads_under_a_reservation(self):
         for (section, _workload), job in self.settings("peers").items():
             if section == "cbs":
-                self.assertNotEqual(job.player_params.get("threads"), "auto")
+                self.assertNotEqual(job.player_params.threads, "auto")
 
     def test_agenda_uses_a_made_clip_when_the_film_is_missing(self):
         for here, recipe in ((True, "trailer_1080p_stamped"), (False, "hard_1080p_stamped")):
             with mock.patch.object(jobs, "film_is_here", return_value=here):
-                self.assertEqual(self.settings("paper")["cbs", "dlex_none"].clip["recipe"], recipe)
+                self.assertEqual(self.settings("paper")["cbs", "dlex_none"].clip.recipe, recipe)
 
 
 class Series(unittest.TestCase):

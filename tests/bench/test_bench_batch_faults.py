@@ -44,6 +44,12 @@ workloads:
 """
 
 
+def result_of(job, **content):
+    from dlex_bench.job.result import JobResult
+
+    return JobResult.model_validate({"version": 1, "job": job.to_json(), **content})
+
+
 def machine_settings():
     """Returns our journals and control groups, and the settings of the machine that a root domain changes."""
     from dlex_bench.machine.cgroups import PREFIX, hierarchy_of
@@ -126,7 +132,7 @@ class Interrupted(Batches):
         for signum in (signal.SIGINT, signal.SIGTERM):
             process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
             before = self.inodes()
-            wait_until(lambda before=before: self.inodes() != before or process.poll() is not None)
+            wait_until(lambda before=before, process=process: self.inodes() != before or process.poll() is not None)
             said = self.interrupt(process, signum)
             self.assertRegex(said, r"interrupted: \d of 4 jobs are finished; the same command continues")
             self.assert_nothing_runs()
@@ -194,33 +200,33 @@ class Disk(Batches):
             require_room(self.disk)
 
     def test_full_disk_while_calibrating_keeps_the_tries_so_far(self):
-        from dlex_bench.disk_space import DiskFull
         from dlex_bench.batch.runner import _calibrate_for
+        from dlex_bench.disk_space import DiskFull
         from dlex_bench.job.budget import read_calibration
 
         out = self.disk / "out"
         out.mkdir()
         plan, context = self.calibrated_plan(), self.context(out)
 
-        def try_that_fills_the_disk(_job, folder, _context):
+        def try_that_fills_the_disk(job, folder, _context):
             if folder.name == "try-2":
                 self.fill()
             (folder / "frames.csv").touch()
-            return self.played()
+            return self.played(job)
 
         with mock.patch("dlex_bench.job.calibrate.execute", side_effect=try_that_fills_the_disk):
             for _ in range(2):
                 with self.assertRaisesRegex(DiskFull, "is full; no result was lost") as caught:
                     _calibrate_for(plan.jobs, plan, context, mock.Mock())
                 self.assertEqual(caught.exception.code, 2)
-                self.assertEqual(len(read_calibration(out, "m")["tries"]), 1)
+                self.assertEqual(len(read_calibration(out, "m").tries), 1)
                 self.assertEqual(sorted(path.name for path in out.iterdir()), ["calibration", "calibration-m.json"])
                 self.assertEqual([path.name for path in (out / "calibration/m").iterdir()], ["try-1"])
         (self.disk / "filling").unlink()
-        with mock.patch("dlex_bench.job.calibrate.execute", return_value=self.played()) as execute:
+        with mock.patch("dlex_bench.job.calibrate.execute", return_value=self.played(plan.jobs[0])) as execute:
             _calibrate_for(plan.jobs, plan, context, mock.Mock())
         self.assertEqual(execute.call_args_list[0].args[0].id, "calibration-try-2")
-        self.assertEqual(read_calibration(out, "m")["budget_ms"], 10)
+        self.assertEqual(read_calibration(out, "m").budget_ms, 10)
 
     def test_try_that_failed_for_lack_of_room_raises_disk_full(self):
         from dlex_bench.disk_space import DiskFull
@@ -230,9 +236,9 @@ class Disk(Batches):
         out.mkdir()
         plan, context = self.calibrated_plan(), self.context(out)
 
-        def fail(_job, _folder, _context):
+        def fail(job, _folder, _context):
             self.fill()
-            return {"status": "failed", "reason": "the observer could not write its record"}
+            return result_of(job, status="failed", reason="the observer could not write its record")
 
         with mock.patch("dlex_bench.job.calibrate.execute", side_effect=fail), self.assertRaises(DiskFull):
             calibrate(plan.jobs[0], context, mock.Mock())
@@ -251,11 +257,12 @@ class Disk(Batches):
         return Context(self.folder, out, machine="m")
 
     @staticmethod
-    def played():
+    def played(job):
         from dlex_bench.job.bisection import AIM
 
+
         figures = {"frames": 812, "dropped": 45, "drops_fraction": AIM, "skew_ms_mean": 84.5, "skew_ms_sd": 1.5}
-        return {"status": "done", "figures": figures, "rtapp": {}, "load": {"work_held": True}}
+        return result_of(job, status="done", figures=figures, rtapp={}, load={"work_held": True})
 
 
 class Others(Batches):
@@ -309,8 +316,8 @@ class Faults(Batches):
 
     def test_exception_in_a_job_fails_it_and_leaves_a_traceback(self):
         result = self.run_one(side_effect=ZeroDivisionError("by nothing"))
-        self.assertEqual(result["status"], "failed")
-        self.assertIn("ZeroDivisionError: by nothing", result["reason"])
+        self.assertEqual(result.status, "failed")
+        self.assertIn("ZeroDivisionError: by nothing", result.reason)
         self.assertEqual(self.store.result(self.job.id), result)
         self.assertIn("Traceback", (self.store.folder(self.job.id) / "traceback.txt").read_text())
 
@@ -319,7 +326,7 @@ class Faults(Batches):
         from dlex_bench.errors import LabError
 
         free = [mock.Mock(free=ROOM_BYTES), mock.Mock(free=ROOM_BYTES - 1)]
-        failed = {"status": "failed", "reason": "the player could not write its record"}
+        failed = result_of(self.job, status="failed", reason="the player could not write its record")
         with mock.patch("shutil.disk_usage", side_effect=free), self.assertRaisesRegex(LabError, "is full"):
             self.run_one(return_value=failed)
         self.assertFalse(self.store.folder(self.job.id).exists())
@@ -330,10 +337,10 @@ class Faults(Batches):
             Path("/dev/full").write_text("no room for it")
 
         result = self.run_one(side_effect=fill_another)
-        self.assertEqual((result["status"], self.store.result(self.job.id)), ("failed", result))
-        self.assertIn("there is room on the disk of", result["reason"])
+        self.assertEqual((result.status, self.store.result(self.job.id)), ("failed", result))
+        self.assertIn("there is room on the disk of", result.reason)
         result = self.run_one(side_effect=OSError(errno.ENOSPC, "No space left on device", "/run/dlex.journal"))
-        self.assertIn("none for /run/dlex.journal", result["reason"])
+        self.assertIn("none for /run/dlex.journal", result.reason)
 
     def test_disk_full_is_raised_only_for_the_disk_of_the_results(self):
         from dlex_bench.disk_space import DiskFull, telling_full_disk
@@ -355,15 +362,15 @@ class Faults(Batches):
         """A process that is killed between the two steps must not leave a finished job without its records."""
         killed = mock.patch("shutil.rmtree", side_effect=KeyboardInterrupt)
         for remove in (lambda: self.store.begin(self.job), lambda: self.store.drop(self.job.id)):
-            self.run_one(return_value={"status": "failed", "reason": "it broke"})
+            self.run_one(return_value=result_of(self.job, status="failed", reason="it broke"))
             with killed, self.assertRaises(KeyboardInterrupt):
                 remove()
             self.assertIsNone(self.store.result(self.job.id))
 
     def test_records_reach_the_disk_before_the_result_is_renamed(self):
-        def play(_job, folder, _context):
+        def play(job, folder, _context):
             (folder / "frames.csv").write_text("a record")
-            return {"status": "done", "reason": None}
+            return result_of(job, status="done", reason=None)
 
         order = []
         fsync, replace = os.fsync, Path.replace

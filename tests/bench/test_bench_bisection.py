@@ -16,12 +16,10 @@ from outside import with_packages
 
 with_packages("pydantic, rich, yaml")
 
-from dlex_bench.agenda.jobs import Job
+from dlex_bench.agenda.job import Job
 from dlex_bench.batch import runner
 from dlex_bench.errors import LabError
 from dlex_bench.job import budget
-from dlex_bench.job.calibrate import calibrate
-from dlex_bench.job.context import Context
 from dlex_bench.job.bisection import (
     AIM,
     FIRST,
@@ -36,6 +34,10 @@ from dlex_bench.job.bisection import (
     good,
     next_share,
 )
+from dlex_bench.job.budget import Calibration
+from dlex_bench.job.calibrate import calibrate
+from dlex_bench.job.context import Context
+from dlex_bench.job.result import JobResult
 
 
 def search(dropped, tries=None):
@@ -69,7 +71,7 @@ class Search(unittest.TestCase):
     def test_search_ends_despite_noise(self):
         for seed in range(50):
             chance = random.Random(seed)
-            tries = search(lambda share: steep(0.2)(share) * chance.uniform(0.3, 3))
+            tries = search(lambda share, chance=chance: steep(0.2)(share) * chance.uniform(0.3, 3))
             self.assertLessEqual(len(tries), MOST_TRIES)
             self.assertTrue(LEAST <= found(tries) <= MOST)
 
@@ -116,13 +118,15 @@ class Beside(unittest.TestCase):
             good_load = known is not False
             figures = {"frames": 100, "dropped": 5, "drops_fraction": AIM if good_load else 0.5,
                        "skew_ms_mean": 1.0, "skew_ms_sd": 1.0}
-            works = {"rt-app-1": {"work_ms": 3.0 if good_load else 3.3}, "rt-app-2": {"work_ms": 20.0}}
-            return {"status": "done", "figures": figures, "rtapp": works, "load": {"work_held": known}}
+            works = {"rt-app-1": {"periods": 9, "work_ms": 3.0 if good_load else 3.3}, "rt-app-2": {"periods": 9, "work_ms": 20.0}}
+            known = {"version": 1, "job": job.to_json(), "load": {"work_held": known}}
+            return JobResult.model_validate({**known, "status": "done", "figures": figures, "rtapp": works})
 
         job = Job("film", 1, "s", "w", "dlex-play", {}, "deadline:calibrated/40", {}, {"recipe": "film"}, "both")
         with mock.patch("dlex_bench.job.calibrate.execute", side_effect=play):
             calibrate(job, self.context, self.say)
-        return budget.read_calibration(self.context.batch, "m")
+        found = budget.read_calibration(self.context.batch, "m")
+        return found.to_json() if found else None
 
     def test_try_with_a_wrong_load_does_not_count_and_is_repeated(self):
         content = self.calibrate(True, False)
@@ -164,10 +168,10 @@ class Beside(unittest.TestCase):
     def test_tries_of_an_earlier_version_count(self):
         with self.assertRaises(KeyboardInterrupt):
             self.calibrate(stop_after=1)
-        content = budget.read_calibration(self.context.batch, "m")
+        content = budget.read_calibration(self.context.batch, "m").to_json()
         for key in ("counts", "work_held"):
             content["tries"][0].pop(key, None)
-        budget.write_calibration(self.context.batch, "m", content)
+        budget.write_calibration(self.context.batch, "m", Calibration.model_validate(content))
         self.assertEqual(len(self.calibrate()["tries"]), PLAYS)
 
 
@@ -178,7 +182,7 @@ class Whose(unittest.TestCase):
         self.batch = Path(self.folder.name)
 
     def write(self, machine, budget_ms):
-        budget.write_calibration(self.batch, machine, {"machine": machine, "budget_ms": budget_ms, "period_ms": 40})
+        budget.write_calibration(self.batch, machine, Calibration(machine=machine, budget_ms=budget_ms, period_ms=40))
 
     def test_each_machine_of_a_folder_has_its_own_budget(self):
         self.write("a", 10.0)
@@ -195,7 +199,7 @@ class Whose(unittest.TestCase):
         for machine in "ab":  # each host has not yet seen the file of the other
             place = self.batch / machine
             place.mkdir()
-            budget.write_calibration(place, machine, {"machine": machine, "budget_ms": 10.0, "period_ms": 40})
+            budget.write_calibration(place, machine, Calibration(machine=machine, budget_ms=10.0, period_ms=40))
             places.append({path.name for path in place.iterdir()})
         self.assertFalse(places[0] & places[1])
 

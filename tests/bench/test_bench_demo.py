@@ -143,8 +143,8 @@ class Command(Folder):
 class Outputs(Folder):
     def setUp(self):
         super().setUp()
-        from dlex_bench.record import Frame
         from dlex_bench.demo.runs import DROP_POLICIES, Run
+        from dlex_bench.record import Frame
 
         verdicts = ("shown", "shown", "aborted", "late", "skipped")
         self.runs = {}
@@ -188,9 +188,10 @@ class Outputs(Folder):
         self.assertEqual([entry.name for entry in self.folder.iterdir()], ["timeline.png"])
 
     def test_table_fits_the_terminal(self):
+        from rich.console import Console
+
         from dlex_bench.demo.runs import ranges
         from dlex_bench.table import WIDE, medians_table
-        from rich.console import Console
 
         spreads = {policy.name: ranges(found) for policy, found in self.runs.items()}
         for measure, add in (("min", -60.5), ("max", 1876.5)):
@@ -222,7 +223,7 @@ class Busy(Folder):
     """Whole demos with simulated plays, on a machine where no share makes the player 15 % late."""
 
     def played(self, setup, policy, directory, share, *_arguments, nice=19, limit_s=None, **_options):
-        from dlex_bench.demo.runs import LoadReport, Run
+        from dlex_bench.demo.runs import LoadUsage, Run
         from dlex_bench.errors import TimedOut
         from dlex_bench.record import Frame
 
@@ -234,7 +235,7 @@ class Busy(Folder):
         skews_ns = [round(1e9 * late_s * number / 99) for number in range(100)]
         frames = [Frame(number * 40_000_000, "P", False, 3_000_000, "shown", skew_ns, skew_ns)
                   for number, skew_ns in enumerate(skews_ns)]
-        return Run(policy, directory, frames, 1.0, LoadReport(elapsed_s=1.0))
+        return Run(policy, directory, frames, 1.0, LoadUsage(elapsed_s=1.0))
 
     def assessed(self, _setup, runs, _tick):
         for run in runs:
@@ -246,8 +247,9 @@ class Busy(Folder):
 
         Returns the demo's summary and its output.
         """
-        from dlex_bench.demo import calibration, demo
         from rich.console import Console
+
+        from dlex_bench.demo import calibration, demo
 
         self.plays, self.late, self.crowded = [], late, crowded
         clip, out, said = self.folder / "clip.mp4", self.folder / "out", io.StringIO()
@@ -289,7 +291,7 @@ class Busy(Folder):
 
 
 if __name__ == "__main__":
-    found = python_with_packages()
+    found = python_with_packages("import matplotlib, pydantic, rich")
     if found != sys.executable:
         os.execv(found, [found, *sys.argv])
     if not shutil.which("rt-app"):

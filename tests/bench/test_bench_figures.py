@@ -6,16 +6,21 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from outside import with_packages
+
+with_packages("pydantic")
+
 from dlex_bench.demo import calibration
-from dlex_bench.demo.calibration import SHARE_MAX, Calibration, ShareTry, enough, share_to_try
-from dlex_bench.errors import LabError, TimedOut
+from dlex_bench.demo.calibration import SHARE_MAX, LoadCalibration, ShareTry, enough, share_to_try
 from dlex_bench.demo.findings import rms_skew_ms, sentences
 from dlex_bench.demo.model import corrected_share, end_lateness_s, share_for
-from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
-from dlex_bench.order import interleaved
 from dlex_bench.demo.runs import DROP_POLICIES, HEURISTIC, NONE, PAPER, SLACK, Run, ranges, typical
 from dlex_bench.demo.runs import figures as figures_of
+from dlex_bench.errors import LabError, TimedOut
 from dlex_bench.job import figures as figures_of_job
+from dlex_bench.order import interleaved
+from dlex_bench.qoe import QoeSummary
+from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
 
 HEADER = (
     "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,deadline_ns,fired_ns,"
@@ -106,7 +111,7 @@ class Tries(unittest.TestCase):
             calibration._require_load_possible(0.005, 0.004)
 
     def concluded(self, *tries):
-        result = Calibration(ns_per_loop=20, demand_alone=0.1, frame_s=0.04, tries=list(tries))
+        result = LoadCalibration(ns_per_loop=20, demand_alone=0.1, frame_s=0.04, tries=list(tries))
         calibration._conclude(result, 0.25)
         return result
 
@@ -234,11 +239,11 @@ class Records(unittest.TestCase):
 
     def test_figures_of_a_job_include_the_duration_of_a_picture(self):
         row = "{},{},P,0,9,1,2,3,,,shown,7,1500000".format
-        summary = dict.fromkeys(("skew_ms_mean", "skew_ms_sd", *figures_of_job.ERRORS), 0.0)
+        summary = QoeSummary(**dict.fromkeys(QoeSummary.model_fields, 0.0))
         for rows, frame_ms in ((2, 20.0), (1, None)):
             folder = self.record(*(row(number, number * 20_000_000) for number in range(rows)))
             (folder / "run.json").write_text("{}")
-            self.assertEqual(figures_of_job.figures_of(folder, summary, None, "own")["frame_ms"], frame_ms)
+            self.assertEqual(figures_of_job.figures_of(folder, summary, None, "own").frame_ms, frame_ms)
 
     def test_record_without_a_shown_picture_is_refused(self):
         with self.assertRaisesRegex(LabError, "no picture was shown"):

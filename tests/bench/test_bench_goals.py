@@ -7,12 +7,15 @@ Not covered: a real comparison.
 import io
 import unittest
 
-from made_up import point, repeated, result, settings_of
+from outside import with_packages
+
+with_packages("numpy, scipy, pydantic, yaml, rich")
 
 from rich.console import Console
 
 from dlex_bench.analysis import front, goals, held, outcome, results_frame, statistics
 from dlex_bench.report import standings
+from made_up import changed, point, repeated, result, settings_of
 
 MISSES = "no rt-app miss under deadline that the player causes"
 
@@ -264,7 +267,7 @@ class Standings(unittest.TestCase):
         told = self.told_goals(*groups)
         for machine in ("m1", "m2"):
             self.assertIn(f"met: cbs on {machine}, {MISSES}", told)
-        guilty = [{**one, "rtapp": one["rtapp"] and {"rt-app-1": {"periods": 1000, "missed": 90}}} for one in groups[3]]
+        guilty = [changed(one, rtapp=one.rtapp and {"rt-app-1": {"periods": 1000, "missed": 90}}) for one in groups[3]]
         told = self.told_goals(*groups[:3], guilty, *groups[4:])
         self.assertIn(f"\nmissed: cbs on m2, {MISSES}", told)
         self.assertIn(f"met: cbs on m1, {MISSES}", told)
@@ -275,7 +278,7 @@ class Standings(unittest.TestCase):
     def test_no_figure_is_cut_off_in_80_columns(self):
         figures = {"shown": 1, "torn": 1, "skew_ms_mean": 1643.2, "skew_ms_sd": 1224.5, "rmse_q16_sum": 1_507_285,
                    "dropped": 208, "cpu_ms_per_frame": 12.05, "cpu_ms_per_frame_outside": 0.51}
-        runs = [{key: value * (1 + number / 20) for key, value in figures.items()} for number in range(5)]
+        runs = [{key: type(value)(value * (1 + number / 20)) for key, value in figures.items()} for number in range(5)]
         settings = settings_of(*(repeated(name, runs, missed=200) for name in ("dlex_slack", "mplayer_hardframedrop")))
         spreads = {name: standings._spread(found) for (_section, name), found in settings.items()}
         for width in (80, 90, 100, 120, 130):
@@ -306,25 +309,27 @@ class Standings(unittest.TestCase):
     def test_cpu_time_outside_the_policy_is_reported(self):
         ours = result("dlex_slack", constrains=held.MAIN_THREAD, cpu_ms_per_frame=7.0, cpu_ms_per_frame_outside=0.5)
         peer = result("mplayer_framedrop", constrains=held.MAIN_THREAD, cpu_ms_per_frame=8.0, cpu_ms_per_frame_outside=0.125)
-        ours["threads"] = [{"work": "decodes and presents"}, {"work": "demuxes and decodes sound"}, {"work": "sound"}]
-        peer["threads"] = [{"work": "demuxes, decodes and presents"}, {"work": "sound"}]
+        ours = changed(ours, threads=self.threads("decodes and presents", "demuxes and decodes sound", "sound"))
+        peer = changed(peer, threads=self.threads("demuxes, decodes and presents", "sound"))
         told = held.fairness(results_frame.rows([ours, peer]))
         self.assertIn("dlex-play 0.50 of 7.00 ms (demuxes and decodes sound, sound); mplayer 0.12 of 8.00 ms (sound).", told)
         self.assertIsNone(held.fairness(results_frame.rows([ours])))
-        quotas = [it | {"figures": it["figures"] | {"cpu_ms_per_frame_outside": 0.0}} for it in (ours, peer)]
+        quotas = [changed(it, figures=it.figures.to_json() | {"cpu_ms_per_frame_outside": 0.0}) for it in (ours, peer)]
         self.assertIsNone(held.fairness(results_frame.rows(quotas)))
 
+    @staticmethod
+    def threads(*works):
+        return [{"tid": tid, "name": "it", "work": work, "cpu_s": 0.1} for tid, work in enumerate(works)]
+
     def test_section_names_what_it_constrained_and_what_is_left_out(self):
-        runs = repeated("dlex_slack", [point()] * 2) + [result("mpv_vo", 1, status="skipped")]
-        runs[0]["policy"]["constrains"] = runs[1]["policy"]["constrains"] = "the player's main thread"
+        runs = repeated("dlex_slack", [point()] * 2, constrains="the player's main thread")
+        runs.append(result("mpv_vo", 1, status="skipped"))
         found = results_frame.rows(runs)
         self.assertEqual(standings._held_by(found), ": deadline:8/40 for the player's main thread")
         self.assertEqual(standings._left_out(found), ["skipped: it broke (mpv_vo)"])
 
     def test_players_that_were_constrained_differently_are_named(self):
-        runs = [result("dlex_slack"), result("mpv_vo")]
-        for run, what in zip(runs, ("the main thread", "all threads"), strict=True):
-            run["policy"]["constrains"] = what
+        runs = [result("dlex_slack", constrains="the main thread"), result("mpv_vo", constrains="all threads")]
         self.assertEqual(standings._held_by(results_frame.rows(runs)),
                          "; deadline:8/40 for the main thread: dlex-play; deadline:8/40 for all threads: mpv")
 

@@ -25,22 +25,23 @@ from outside import SKIPPED, Folder, children_of, with_packages
 with_packages("pydantic, yaml, rich")
 
 import made_up
-
-from dlex_bench.agenda.jobs import Job
+from dlex_bench.agenda.job import Job
+from dlex_bench.analysis.results_frame import rows
+from dlex_bench.batch.one import result_line
 from dlex_bench.errors import Interrupted
-from dlex_bench.rig.load.rtapp import RTAPP_LIMIT_S
 from dlex_bench.job import companions
 from dlex_bench.job import execute as execution
 from dlex_bench.job import setting as settings
-from dlex_bench.analysis.results_frame import rows
-from dlex_bench.batch.one import result_line
 from dlex_bench.job.context import Context, loops_file
 from dlex_bench.job.execute import execute
-from dlex_bench.job.loops import Loops, loops_of, verify
-from dlex_bench.rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
+from dlex_bench.job.loops import Loops, loops_of, verified
+from dlex_bench.job.result import LoadReport
+from dlex_bench.processes import signals_as_exceptions
 from dlex_bench.report.facts import batch_facts
 from dlex_bench.report.gather import Batch
-from dlex_bench.processes import signals_as_exceptions
+from dlex_bench.rig.load.rtapp import RTAPP_LIMIT_S
+from dlex_bench.rig.load.rtapp_log import TaskStats
+from dlex_bench.rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 
 KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "wall_s", "policy", "view", "figures", "inside",
         "outside", "rtapp", "load", "own_word", "threads"}
@@ -71,7 +72,7 @@ class Place(Folder):
         directory = self.batch / job.id
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
-        return execute(job, directory, self.context)
+        return execute(job, directory, self.context).to_json()
 
     def expect_nothing_left(self):
         self.assertEqual(children_of(os.getpid()), {})
@@ -167,31 +168,36 @@ class BesideRtApp(Place):
         for length_s in (60, 1800, 7200):
             self.assertGreater(companions.rtapp_limit_s(length_s), LIMIT_FACTOR * length_s + LIMIT_EXTRA_S)
 
+    @staticmethod
+    def verified(setting, *works_ms):
+        stats = {f"rt-app-{number}": TaskStats(periods=1, work_ms=work_ms) for number, work_ms in enumerate(works_ms, 1)}
+        return verified(setting, LoadReport(kind="rtapp"), stats)
+
     def test_outdated_loops_are_measured_again(self):
         setting = mock.Mock(context=self.context)
-        held = {"rt-app-1": {"work_ms": 2.2}, "rt-app-2": {"work_ms": None}}
-        self.assertTrue(verify(setting, held)["work_held"])
+        self.assertTrue(self.verified(setting, 2.2, None).work_held)
         self.assertTrue(self.loops.exists())
-        self.assertFalse(verify(setting, held | {"rt-app-2": {"work_ms": 20.6}})["work_held"])
+        self.assertFalse(self.verified(setting, 2.2, 20.6).work_held)
         self.assertFalse(self.loops.exists())
 
     def test_unknown_work_is_not_reported_as_held(self):
         setting = mock.Mock(context=self.context)
-        told = verify(setting, {"rt-app-1": {"work_ms": None}, "rt-app-2": {}})
-        self.assertEqual(told, {"work_held": None, "work_part": None, "work_light": None})
+        told = self.verified(setting, None, None).to_json()
+        self.assertEqual(told, {"kind": "rtapp", "work_held": None, "work_part": None, "work_light": None})
         self.assertTrue(self.loops.exists())
 
     def test_light_load_is_reported(self):
         setting = mock.Mock(context=self.context)
         for work_ms, light in ((2.46, False), (2.34, True), (None, False)):
-            told = verify(setting, {"rt-app-1": {"work_ms": work_ms}, "rt-app-2": {"work_ms": 20.0}})
-            self.assertEqual((told["work_held"], told["work_light"]), (True, light))
-        self.assertEqual(told["work_part"], 1.0)
-        line = result_line({"status": "done", "load": {"work_light": True, "work_part": 0.78}, "rtapp": {"a": {"missed": 0}}})
+            told = self.verified(setting, work_ms, 20.0)
+            self.assertEqual((told.work_held, told.work_light), (True, light))
+        self.assertEqual(told.work_part, 1.0)
+        changes = {"load": {"work_light": True, "work_part": 0.78}, "rtapp": {"a": {"periods": 9, "missed": 0}}}
+        line = result_line(made_up.changed(made_up.result("w"), **changes))
         self.assertEqual(line, "rt-app missed 0, its jobs took 78% of the paper's")
 
     def test_report_counts_light_loads(self):
-        runs = [made_up.result("w", number) | {"load": {"work_light": number == 2}} for number in (1, 2, 3)]
+        runs = [made_up.changed(made_up.result("w", number), load={"work_light": number == 2}) for number in (1, 2, 3)]
         facts = dict(batch_facts(Batch(self.batch, rows(runs))))
         self.assertIn("in 1 of 3 runs", facts["light load"])
         self.assertNotIn("light load", dict(batch_facts(Batch(self.batch, rows(runs[:1])))))
@@ -199,7 +205,8 @@ class BesideRtApp(Place):
     def test_threads_of_unknown_work_are_reported_with_the_results(self):
         known, unknown = ({"tid": 1, "name": name, "work": work, "cpu_s": 0.1}
                           for name, work in (("mpv", "decodes"), ("vo-next", "unknown")))
-        runs = [made_up.result("mpv_vo", number) | {"threads": [known, *new]} for number, new in ((1, []), (2, [unknown]))]
+        runs = [made_up.changed(made_up.result("mpv_vo", number), threads=threads)
+                for number, threads in ((1, [known]), (2, [known, unknown]))]
         told = [result_line(run) for run in runs]
         self.assertEqual([("unknown" in line, "vo-next" in line) for line in told], [(False, False), (True, True)])
         facts = dict(batch_facts(Batch(self.batch, rows(runs))))
@@ -241,7 +248,7 @@ class BesideRtApp(Place):
         entered = self.folder / "entered"
         loads = [(None, {"kind": "stress", "cpu": 1, "vm": 0})] if shutil.which("stress") else []
         if shutil.which("rt-app"):
-            loads.append((Loops(CPU, 20.0, []), self.LOAD))
+            loads.append((Loops(cpu=CPU, ns_per_loop=20.0, tries=[]), self.LOAD))
         for loops, load in loads:
             job = replace(self.job, load=load)
             setting = SimpleNamespace(job=job, cpu=CPU, directory=self.folder, load_sched="other", length_s=LENGTH_S)

@@ -21,7 +21,7 @@ from outside import SKIPPED, Folder, children_of, with_packages
 
 with_packages("pydantic, yaml, rich")
 
-from dlex_bench.agenda.jobs import Job
+from dlex_bench.agenda.job import Job
 from dlex_bench.job.context import Context
 from dlex_bench.job.execute import execute
 from dlex_bench.machine.cgroups import hierarchy_of
@@ -60,7 +60,7 @@ class Place(Folder):
         self.directory.mkdir(parents=True)
         result = execute(replace(self.job, **changes), self.directory, self.context)
         self.assertEqual(children_of(os.getpid()), {})
-        return result
+        return result.to_json()
 
     def done(self, **changes):
         result = self.execute(**changes)
@@ -107,7 +107,7 @@ class Deaths(Place):
 
         killer = threading.Thread(target=kill)
         killer.start()
-        result = self.execute(clip=self.job.clip | {"length_s": None})
+        result = self.execute(clip=self.job.clip.to_json() | {"length_s": None})
         killer.join()
         self.assertEqual(result["status"], "failed")
         return result["reason"]

@@ -297,6 +297,7 @@ class Plans(unittest.TestCase):
 class Statistics(unittest.TestCase):
     def test_mean_and_deviation_are_computed_from_the_samples(self):
         import numpy as np
+
         from dlex_bench.latency.report import by_duration, statistics_us
 
         found = statistics_us(np.array([1000.0, 3000.0, 5000.0]))
@@ -309,7 +310,7 @@ class Statistics(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    found = python_with_packages()
+    found = python_with_packages("import matplotlib, pydantic, rich")
     if found != sys.executable:
         os.execv(found, [found, *sys.argv])
     CELL = os.path.abspath(sys.argv.pop(1))

@@ -24,7 +24,7 @@ def imported(path):
             if node.module:
                 yield (base + node.module.split("."))[0]
             else:
-                yield from ((base + [alias.name])[0] for alias in node.names)
+                yield from ([*base, alias.name][0] for alias in node.names)
 
 
 class Layers(unittest.TestCase):

@@ -13,8 +13,12 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from dlex_bench.rig.load import filler
+from outside import with_packages
+
+with_packages("pydantic")
+
 from dlex_bench.demo.runs import load
+from dlex_bench.rig.load import filler
 
 CPU = max(os.sched_getaffinity(0))
 
@@ -32,7 +36,7 @@ class Load(unittest.TestCase):
         self.assertGreater(report.filler, 0)
         self.assertGreater(report.left, 0)
         self.assertEqual(set(report.tasks), {"rt-app-1", "rt-app-2"})
-        self.assertGreater(report.tasks["rt-app-1"]["periods"], 0)
+        self.assertGreater(report.tasks["rt-app-1"].periods, 0)
 
     def test_no_process_is_left_after_a_failure(self):
         with self.assertRaises(ZeroDivisionError), load(CPU, 0.3, 20, self.folder):

@@ -15,10 +15,10 @@ from outside import with_packages
 
 with_packages("numpy, scipy, pydantic, yaml, rich")
 
-import yaml  # noqa: E402
+import yaml
 
-from dlex_bench import __main__ as program  # noqa: E402
-from dlex_bench.agenda import jobs, model, reader  # noqa: E402
+from dlex_bench import __main__ as program
+from dlex_bench.agenda import jobs, model, reader
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/man/dlex-bench.1"

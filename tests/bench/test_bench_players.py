@@ -57,7 +57,7 @@ def version_of(player):
     from dlex_bench.machine.facts import program_facts
 
     fact = program_facts(Path("/nonexistent"))[player]
-    return ((fact and fact["version"]) or "").split(":")[-1]
+    return ((fact and fact.version) or "").split(":")[-1]
 
 
 def jobs():
@@ -68,7 +68,7 @@ def jobs():
 
 
 def changed(job, **clip):
-    return replace(job, clip={**job.clip, **clip})
+    return replace(job, clip={**job.clip.to_json(), **clip})
 
 
 def adapter_of(job):
@@ -128,7 +128,7 @@ class OnStage(Folder):
             while player.process.poll() is None:
                 self.screen.look()
                 time.sleep(0.002)
-            player.wait(job.clip["length_s"], self.stage.require_alive)
+            player.wait(job.clip.length_s, self.stage.require_alive)
         return list(self.screen.seen)
 
     def each(self, check, workloads=None):
@@ -175,7 +175,7 @@ class Pictures(OnStage):
             self.play(job)
             view = adapter_of(job).own_view(job, self.out)
             self.assertGreaterEqual(view.lines, 2)
-            self.assertEqual(view.to_json()["av_source"], "status")
+            self.assertEqual(view.av_source, "status")
 
         self.each(check, ("mplayer_framedrop", "mpv_vo", "ffplay_framedrop"))
 
@@ -194,7 +194,7 @@ class Threads(OnStage):
             def look():
                 found.update({thread.tid: thread for thread in player.threads})
 
-            player.wait(job.clip["length_s"], look)
+            player.wait(job.clip.length_s, look)
             look()
             return player.process.pid, found
 
@@ -307,7 +307,7 @@ class Policies(unittest.TestCase):
     def test_options_of_the_agenda_come_last(self):
         for job in jobs().values():
             if INSTALLED[job.player]:
-                extended = replace(job, player_params={**job.player_params, "options": ("--one", "two")})
+                extended = replace(job, player_params={**job.player_params.to_json(), "options": ("--one", "two")})
                 self.assertEqual(adapter_of(job).argv(extended, CLIP, Path("/out"))[-3:-1], ["--one", "two"])
 
 

@@ -14,11 +14,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
+from outside import with_packages
+
+with_packages("pydantic")
+
 from dlex_bench import processes
 from dlex_bench.errors import Interrupted
+from dlex_bench.processes import child, children_cpu_s, signals_as_exceptions, wait_for
 from dlex_bench.rig.players.playing import Playing, adapter_for
 from dlex_bench.rig.players.threads import UNKNOWN, _work, unknown_threads
-from dlex_bench.processes import child, children_cpu_s, signals_as_exceptions, wait_for
 
 CPUS = os.sched_getaffinity(0)
 
@@ -172,7 +176,7 @@ class Names(unittest.TestCase):
                 time.sleep(0.01)
             player.wait(60, lambda: None)
         self.assertEqual([(thread.name, thread.work) for thread in player.threads[1:]], [("vo-next", UNKNOWN)])
-        self.assertEqual(unknown_threads({"threads": [thread.to_json() for thread in player.threads]}), ["vo-next"])
+        self.assertEqual(unknown_threads(player.threads), ["vo-next"])
 
 
 class Signals(unittest.TestCase):

@@ -22,13 +22,13 @@ with_packages("rich, scipy, jinja2, plotly, yaml, pydantic")
 FIXTURE = Path(__file__).resolve().parent / "fixtures/batch"
 RUN = "cbs-dlex_slack-r1"
 
-import made_up  # noqa: E402
-
-from dlex_bench.analysis import results_frame  # noqa: E402
-from dlex_bench.report import export, meaning, report, sections, timeline  # noqa: E402
-from dlex_bench.report.export import json_text  # noqa: E402
-from dlex_bench.report.gather import Batch, gather  # noqa: E402
-from dlex_bench.report.metrics import SKEW_SD  # noqa: E402
+import made_up
+from dlex_bench.analysis import results_frame
+from dlex_bench.batch.batch_file import StoredAgenda
+from dlex_bench.report import export, meaning, report, sections, timeline
+from dlex_bench.report.export import json_text
+from dlex_bench.report.gather import Batch, gather
+from dlex_bench.report.metrics import SKEW_SD
 
 
 def strict_json(text):
@@ -44,9 +44,9 @@ def made_batch(folder, **settings):
     for workload, figures in settings.items():
         for number in range(1, 6):
             run = made_up.result(workload, number, **{key: some[number - 1] for key, some in figures.items()})
-            path = folder / run["job"]["id"]
+            path = folder / run.job.id
             path.mkdir(parents=True)
-            (path / "result.json").write_text(json.dumps({**run, "version": 1}))
+            (path / "result.json").write_text(json.dumps(run.to_json()))
 
 
 class Command(Folder):
@@ -204,7 +204,7 @@ class Report(Command):
             "workloads": [{"id": "mpv_vo", "label": "mpv's default"}, {"id": "mpv_no"}],
         }
         runs = [made_up.result(name, section=section) for section in ("a-cbs", "b-cbs") for name in ("mpv_vo", "mpv_no")]
-        batch = Batch(self.folder, results_frame.rows(runs), agenda)
+        batch = Batch(self.folder, results_frame.rows(runs), StoredAgenda.model_validate(agenda))
         told = sections.section_summaries(batch)
         self.assertEqual([it.title for it in told], ["a-cbs: one clip; reserved", "b-cbs: reserved"])
         self.assertEqual([it.label for it in told[0].settings], ["mpv's default", ""])

@@ -19,11 +19,11 @@ from outside import SKIPPED, with_packages
 
 with_packages("rich, scipy, jinja2, plotly, yaml, pydantic, selenium")
 
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 FIXTURE = Path(__file__).resolve().parent / "fixtures/batch"
 RUN = "cbs-dlex_slack-r1"
@@ -199,7 +199,7 @@ class Page(unittest.TestCase):
         skews = next(it["y"] for it in traces if it["yaxis"] == "y")
         recorded = [int(row["skew_ns"]) / 1e6 for row in rows if row["verdict"] == "shown"]
         self.assertEqual(len(skews), len(recorded))
-        for drawn, ms in zip(skews, recorded):
+        for drawn, ms in zip(skews, recorded, strict=True):
             self.assertAlmostEqual(drawn, ms, delta=0.006)
         deadlines = next(it["y"] for it in traces if it["name"] == "deadline")
         self.assertEqual(len(deadlines), sum(row["deadline_ns"] != "" for row in rows))

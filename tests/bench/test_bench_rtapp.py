@@ -14,6 +14,12 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from outside import with_packages
+
+with_packages("pydantic")
+
+from dlex_bench.errors import EXIT_SETUP, LabError
+from dlex_bench.paper import TASKS
 from dlex_bench.rig.load.rtapp import (
     TOLD_NS_PER_LOOP,
     TaskPolicy,
@@ -22,9 +28,7 @@ from dlex_bench.rig.load.rtapp import (
     rtapp,
     rtapp_config,
 )
-from dlex_bench.rig.load.rtapp_log import Activation, Sample, fare, jobs_done, read_activations, work_us
-from dlex_bench.errors import EXIT_SETUP, LabError
-from dlex_bench.paper import TASKS
+from dlex_bench.rig.load.rtapp_log import Activation, Sample, jobs_done, read_activations, task_stats, work_us
 
 CPU = max(os.sched_getaffinity(0))
 LOG = (
@@ -49,20 +53,20 @@ class Logs(Folder):
         return path
 
     def test_missed_deadlines_are_those_with_negative_slack(self):
-        told = fare(read_activations(self.log(LOG)))
-        self.assertEqual((told["periods"], told["missed"], told["missed_fraction"]), (2, 1, 0.5))
-        self.assertEqual((told["slack_us"]["min"], told["slack_us"]["mean"]), (-1801, 2787))
+        told = task_stats(read_activations(self.log(LOG)))
+        self.assertEqual((told.periods, told.missed, told.missed_fraction), (2, 1, 0.5))
+        self.assertEqual((told.slack_us.min, told.slack_us.mean), (-1801, 2787))
 
     def test_percentiles_lie_between_the_ends(self):
         jobs = [Activation(0, 0, slack, 8000) for slack in range(101)]
-        told = fare(jobs)["slack_us"]
-        self.assertEqual((told["p5"], told["p25"], told["median"]), (5, 25, 50))
+        told = task_stats(jobs).slack_us
+        self.assertEqual((told.p5, told.p25, told.median), (5, 25, 50))
 
     def test_job_released_in_the_window_counts_although_it_ended_after_it(self):
         late = Activation(start_us=9_000, end_us=30_000, slack_us=-14_000, period_us=8_000)
         self.assertEqual(late.release_us, 8_000)
-        self.assertEqual(fare([late], (7_000, 9_000))["missed"], 1)
-        self.assertEqual(fare([late], (9_000, 40_000)), {"periods": 0})
+        self.assertEqual(task_stats([late], (7_000, 9_000)).missed, 1)
+        self.assertEqual(task_stats([late], (9_000, 40_000)).to_json(), {"periods": 0, "work_ms": None})
 
     def test_incomplete_last_line_is_left_out(self):
         self.assertEqual(len(read_activations(self.log(LOG + "   0    300"))), 2)
@@ -139,11 +143,11 @@ class RunningRtApp(Folder):
             while time.monotonic() < limit and not self.two_samples_apart(running):
                 running.sample()
                 time.sleep(0.05)
-        told = running.fares((begun * 1e6, time.monotonic() * 1e6))
+        told = running.task_stats((begun * 1e6, time.monotonic() * 1e6))
         self.assertEqual(set(told), {"rt-app-1", "rt-app-2"})
-        self.assertGreater(told["rt-app-1"]["periods"], 0)
-        self.assertGreater(told["rt-app-1"]["work_ms"], 0)
-        self.assertEqual(running.fares((0, 1))["rt-app-1"]["periods"], 0)
+        self.assertGreater(told["rt-app-1"].periods, 0)
+        self.assertGreater(told["rt-app-1"].work_ms, 0)
+        self.assertEqual(running.task_stats((0, 1))["rt-app-1"].periods, 0)
 
     def two_samples_apart(self, running):
         samples = running.samples.get("rt-app-1", [])

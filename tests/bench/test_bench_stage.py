@@ -17,8 +17,8 @@ from pathlib import Path
 
 from dlex_bench.errors import LabError
 from dlex_bench.rig.device import Device
-from dlex_bench.rig.screen import display
 from dlex_bench.rig.folder import PREFIX, private_folder
+from dlex_bench.rig.screen import display
 from dlex_bench.rig.sound import SINK, sound
 from dlex_bench.rig.stage import stage
 from outside import children_of

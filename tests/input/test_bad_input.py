@@ -5,7 +5,6 @@ Not covered: a display or a sound server that dies (tests/sinks).
 """
 import os
 import random
-import unittest
 from pathlib import Path
 
 from playing import NULL, UNTIMED, Case, clip, main, play

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 import unittest
+from itertools import pairwise
 
 from playing import NULL, PLAY, UNTIMED, Case, KeysCase, clip, environment, main, play, start
 
@@ -199,13 +200,13 @@ class Keys(KeysCase):
         _, rows = self.record()
         self.assertEqual([int(row["index"]) for row in rows], list(range(len(rows))))
         times = [int(row["pts_ns"]) for row in rows if row["verdict"] == "shown"]
-        self.assertLess(min(b - a for a, b in zip(times, times[1:])), 0)  # the seek went back
+        self.assertLess(min(b - a for a, b in pairwise(times)), 0)  # the seek went back
 
     def test_a_pause_holds_the_picture(self):
         self.press([b" ", b" ", b"q"], f"--record={self.dir}/record", clip("progressive_cabac"))
         _, rows = self.record()
         times = [int(row["shown_ns"]) for row in rows if row["verdict"] == "shown"]
-        self.assertGreater(max(b - a for a, b in zip(times, times[1:])), 300_000_000)
+        self.assertGreater(max(b - a for a, b in pairwise(times)), 300_000_000)
         skews = [int(row["skew_ns"]) for row in rows if row["verdict"] == "shown"]
         self.assertLess(sorted(skews)[len(skews) // 2], 300_000_000)  # the clock was paused too
 

@@ -3,11 +3,13 @@
 
 Not covered: seeks with a sound server (tests/sinks); the position that FFmpeg finds in formats with an index.
 """
+import contextlib
 import os
 import shutil
 import subprocess
 import threading
 import unittest
+from itertools import pairwise
 from pathlib import Path
 
 from playing import NULL, UNTIMED, Case, KeysCase, clip, main, play
@@ -111,7 +113,7 @@ class Starts(Case):
         self.expect(play(*NULL, "--start=700", "--length=0.5", f"--record={self.dir}/record", path), 0)
         run, rows = self.record()
         self.assertEqual(seconds_shown(run, rows), [600])
-        self.assertLess(int([row for row in rows if row["verdict"] == "shown"][0]["skew_ns"]), 60_000_000_000)
+        self.assertLess(int(next(row for row in rows if row["verdict"] == "shown")["skew_ns"]), 60_000_000_000)
 
     def test_start_after_the_end_is_an_error(self):
         for name in ("progressive_cabac", "audio_only"):
@@ -144,10 +146,9 @@ class Keys(KeysCase):
         os.mkfifo(path)
 
         def write():
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 path.write_bytes(data)
-            except BrokenPipeError:
-                pass
+
         writer = threading.Thread(target=write, daemon=True)
         writer.start()
         self.addCleanup(writer.join, 10)
@@ -194,10 +195,11 @@ class Keys(KeysCase):
     def test_the_first_pictures_after_a_seek_have_no_deadline(self):
         self.press([b"", b"\x1b[D", b"", b"q"], "--deadline-rule=slack", f"--record={self.dir}/record", clip("progressive_cabac"))
         rows = self.record()[1]
-        seeks = [b for a, b in zip(rows, rows[1:]) if int(b["pts_ns"]) < int(a["pts_ns"])]
+        seeks = [b for a, b in pairwise(rows) if int(b["pts_ns"]) < int(a["pts_ns"])]
         self.assertEqual(len(seeks), 1)
         for begin in (0, int(seeks[0]["index"])):
-            decoded = sorted((row for row in rows[begin:] if int(row["index"]) < begin + 20), key=lambda row: int(row["decode_start_ns"]))
+            near = (row for row in rows[begin:] if int(row["index"]) < begin + 20)
+            decoded = sorted(near, key=lambda row: int(row["decode_start_ns"]))
             self.assertEqual({row["deadline_ns"] for row in decoded[:FIRST_PICTURES_KEPT]}, {""})
             self.assertNotIn("", {row["deadline_ns"] for row in decoded[FIRST_PICTURES_KEPT:FIRST_PICTURES_KEPT + 4]})
 

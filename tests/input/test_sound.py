@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 import unittest
+from itertools import pairwise
 from pathlib import Path
 
 from playing import NULL, PLAY, Case, KeysCase, clip, environment, main, play, start
@@ -171,7 +172,7 @@ class Keys(KeysCase):
         ffmpeg(*PICTURES, "-itsoffset", 13, *SOUND, "-t", 14, *CODECS, path)
         self.assertEqual(self.press([b"\x1b[C", b"q"], f"--record={self.dir}/record", path), 0)
         times = [int(row["pts_ns"]) / 1e9 for row in self.record()[1] if row["verdict"] == "shown"]
-        steps = [b - a for a, b in zip(times, times[1:])]
+        steps = [b - a for a, b in pairwise(times)]
         self.assertGreater(max(steps), 8)
         self.assertEqual(len([step for step in steps if step > 0.3]), 1)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from outside import SKIPPED, Folder, python_with_packages  # noqa: E402
+from outside import SKIPPED, Folder, python_with_packages
 
 PYTHON = python_with_packages("import numpy, pydantic, rich, yaml")
 

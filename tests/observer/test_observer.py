@@ -21,6 +21,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+
+from outside import with_packages
+
+with_packages("pydantic")
+
 from dlex_bench.agreement.differences import certain_to_be_seen, differences, longest_blink_ns
 from dlex_bench.errors import LabError
 from dlex_bench.rig.stage import stage

@@ -20,12 +20,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "input"), str(HERE.parents[1] / "bench")]
 
-from playing import NULL, PLAY, UNTIMED, Case, clip, environment, main, play  # noqa: E402
-
-from dlex_bench.machine.cgroups import online_cpus  # noqa: E402
-from dlex_bench.machine.domain import own_cpu, threads_of  # noqa: E402
-from dlex_bench.machine.lock import only_measurement  # noqa: E402
-from dlex_bench.machine.policy import allowed_kinds, policy_of  # noqa: E402
+from dlex_bench.machine.cgroups import online_cpus
+from dlex_bench.machine.domain import own_cpu, threads_of
+from dlex_bench.machine.lock import only_measurement
+from dlex_bench.machine.policy import allowed_kinds, policy_of
+from playing import NULL, PLAY, UNTIMED, Case, clip, environment, main, play
 
 SUPPORT = HERE.parent / "support"
 GIVEN = os.sched_getaffinity(0)
@@ -196,8 +195,8 @@ class Placement(Case):
 
 class Refusals(Case):
     def test_invalid_policies_and_cpus_are_refused(self):
-        for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=", "--cpu=x", "--cpu=-1",
-                       "--cpu=", "--cpu=4096"):
+        for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=", "--cpu=x",
+                       "--cpu=-1", "--cpu=", "--cpu=4096"):
             self.expect(play(option, "x"), 1, option)
 
     def test_missing_cpu_is_reported(self):

@@ -6,54 +6,21 @@ from __future__ import annotations
 import fnmatch
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..clips import film_is_here
 from ..errors import EXIT_SETUP, LabError
 from ..order import interleaved
-from .model import Agenda, Conditions, NoLoad, Section, WorkloadBase
+from .job import Job, JobClip, JobLoad, PlayerParams
+from .model import Agenda, Clip, Conditions, NoLoad, Section, Workload, WorkloadBase
 
 OURS = "dlex-play"
 ALL = "all"  # the section's name in an agenda without sections
 BETWEEN = "-"  # joins the ids of crossed sections; no id contains it
 QUICK_REPS, QUICK_LENGTH_S = 2, 10.0
-
-
-@dataclass(frozen=True)
-class Job:
-    id: str
-    repetition: int
-    section: str
-    workload: str
-    player: str
-    player_params: dict[str, Any]
-    sched: str
-    load: dict[str, Any]
-    clip: dict[str, Any]
-    observe: str
-    cpu: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Job:
-        """Returns the job in `content`. Raises KeyError or TypeError if that is not a job."""
-        return cls(**{entry.name: content[entry.name] for entry in fields(cls)})
-
-
-def rtapp_sched(sched: str, load: Mapping[str, Any]) -> str:
-    """Returns the policy of rt-app's tasks beside a player under `sched`: the load's own, or with `same` the player's.
-
-    Beside a quota, which a thread cannot have, the tasks have their reservations. Reservations are returned without
-    numbers, as `deadline`."""
-    told = str(load.get("sched") or "same")
-    if told != "same":
-        return told
-    return "deadline" if sched.partition(":")[0] in ("deadline", "quota") else sched
 
 
 @dataclass(frozen=True)
@@ -135,7 +102,7 @@ def combinations(sections: Sequence[Section]) -> Iterator[tuple[Section, ...]]:
     return itertools.product(*groups.values())
 
 
-def plays(agenda: Agenda, combination: Sequence[Section]) -> list[Any]:
+def plays(agenda: Agenda, combination: Sequence[Section]) -> list[Workload]:
     """Returns the workloads that are played under this combination of sections."""
     return [workload for workload in agenda.workloads if _wanted(combination, workload.id)]
 
@@ -150,13 +117,13 @@ def sched_of(layers: Sequence[Conditions]) -> str:
     return sched
 
 
-def observe_of(agenda: Agenda, layers: Sequence[Conditions], workload: WorkloadBase) -> str:
+def observe_of(agenda: Agenda, layers: Sequence[Conditions], workload: Workload) -> str:
     """Returns how a workload is observed.
 
     Only our own player has a view from inside. For another player, `both` means the view from outside.
     """
     wanted: str = _last(layers, "observe") or agenda.config.observe
-    return wanted if workload.name == OURS or wanted == "inside" else "outside"  # type: ignore[attr-defined]
+    return wanted if workload.name == OURS or wanted == "inside" else "outside"
 
 
 def _wanted(combination: Sequence[Section], workload: str) -> bool:
@@ -171,33 +138,32 @@ def _section_of(combination: Sequence[Section]) -> str:
 
 
 def _repeated_job(
-    agenda: Agenda, combination: Sequence[Section], workload: WorkloadBase, extent: Extent, base: Path
+    agenda: Agenda, combination: Sequence[Section], workload: Workload, extent: Extent, base: Path
 ) -> _RepeatedJob:
     layers = layers_of(agenda, combination)
     section = _section_of(combination)
-    player: str = workload.name  # type: ignore[attr-defined]
-    params = workload.params.model_dump(mode="json")  # type: ignore[attr-defined]
     name = setting_name(combination, workload)
+    load = _last(layers, "load") or NoLoad(kind="none")
     job = Job(
         id=name,
         repetition=0,
         section=section,
         workload=workload.id,
-        player=player,
-        player_params=params,
+        player=workload.name,
+        player_params=PlayerParams(**workload.params.model_dump()),
         sched=sched_of(layers),
-        load=(_last(layers, "load") or NoLoad(kind="none")).model_dump(mode="json"),
+        load=JobLoad(**load.model_dump()),
         clip=_clip(layers, extent, base, name),
-        observe=_observe(observe_of(agenda, layers, workload), player, name),
+        observe=_observe(observe_of(agenda, layers, workload), workload.name, name),
         cpu=agenda.config.cpu,
     )
     return _RepeatedJob(job, extent.wanted_reps or _iterations(agenda, combination, workload))
 
 
-def _iterations(agenda: Agenda, combination: Sequence[Section], workload: WorkloadBase) -> int:
+def _iterations(agenda: Agenda, combination: Sequence[Section], workload: Workload) -> int:
     """Returns the workload's own iterations, else those of the last section that has some, else the agenda's."""
-    told = [section.iterations for section in combination if section.iterations]
-    return workload.iterations or (told[-1] if told else agenda.config.iterations)
+    own = [section.iterations for section in combination if section.iterations]
+    return workload.iterations or (own[-1] if own else agenda.config.iterations)
 
 
 def _last(layers: Sequence[Conditions], key: str) -> Any:
@@ -205,20 +171,19 @@ def _last(layers: Sequence[Conditions], key: str) -> Any:
 
     It replaces an earlier layer's value as a whole: half of a clip is not a clip.
     """
-    told = [value for layer in layers if (value := getattr(layer, key)) is not None]
-    return told[-1] if told else None
+    values = [value for layer in layers if (value := getattr(layer, key)) is not None]
+    return values[-1] if values else None
 
 
-def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -> dict[str, Any]:
-    clip = _last(layers, "clip")
+def _clip(layers: Sequence[Conditions], extent: Extent, base: Path, name: str) -> JobClip:
+    clip: Clip | None = _last(layers, "clip")
     if clip is None:
         raise LabError(f"{name} has no clip; give one in config.defaults or in a section's params", EXIT_SETUP)
     length_s = extent.wanted_length_s or clip.length_s
-    told = {"start_s": clip.start_s, "length_s": length_s}
     if clip.file is not None:
-        return {"file": os.path.abspath(base / clip.file), **told}
+        return JobClip(file=os.path.abspath(base / clip.file), start_s=clip.start_s, length_s=length_s)
     made = clip.without_film if clip.without_film and not film_is_here() else clip
-    return {"recipe": made.recipe, "unstamped": made.unstamped, **told}
+    return JobClip(recipe=made.recipe, unstamped=made.unstamped, start_s=clip.start_s, length_s=length_s)
 
 
 def _observe(wanted: str, player: str, name: str) -> str:

@@ -190,5 +190,6 @@ def _check_ids(name: str, tree: yaml.Node, agenda: Agenda) -> None:
         seen: set[str] = set()
         for number, entry in enumerate(entries):
             if entry.id in seen:
-                raise _refusal(name, _line_of(tree, [what, number, "id"]), f"two {what} have the id {entry.id}; change one of them")
+                reason = f"two {what} have the id {entry.id}; change one of them"
+                raise _refusal(name, _line_of(tree, [what, number, "id"]), reason)
             seen.add(entry.id)

@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from ..agenda.jobs import Job
+from ..agenda.job import Job, JobClip, JobLoad, PlayerParams
 from ..errors import EXIT_SETUP, LabError
 from ..job.context import Context
 from ..job.execute import OWN, execute
@@ -22,7 +22,7 @@ from ..table import titled_table
 from .differences import Differences, certain_to_be_seen, differences, longest_blink_ns
 
 SUMMARY = "agreement.json"
-RunEntry = Mapping[str, Any]
+RunEntry = Mapping[str, Any]  # of the table, and of agreement.json
 
 
 @dataclass(frozen=True)
@@ -50,22 +50,24 @@ def check_agreement(options: CheckOptions) -> None:
 
 
 def _job(recipe: str, repetition: int) -> Job:
-    clip = {"recipe": recipe, "unstamped": None, "start_s": 0, "length_s": None}
-    load, params = {"kind": "none"}, {"drop": "none"}
+    clip = JobClip(recipe=recipe)
+    load, params = JobLoad(kind="none"), PlayerParams(drop="none")
     return Job(f"agreement-r{repetition}", repetition, "alone", "dlex_none", "dlex-play", params, "other", load, clip, "both")
 
 
 def _observed(job: Job, directory: Path, context: Context) -> RunEntry:
     directory.mkdir()
     result = execute(job, directory, context)
-    if result["status"] != "done":
-        raise LabError(str(result["reason"]))
+    if result.status != "done":
+        raise LabError(str(result.reason))
     own, seen = directory / OWN, directory / SEEN
     return _entry(differences(own, seen), own, seen)
 
 
 def _entry(differ: Differences, own: Path, seen: Path) -> RunEntry:
-    observer = read_run(seen)["observer"]
+    observer = read_run(seen).observer
+    if observer is None:
+        raise LabError(f"{seen} is not of an observer; is dlex-bench-observe of this build?")
     certain = certain_to_be_seen(own, longest_blink_ns(seen))
     return {
         "both": differ.both,
@@ -74,10 +76,10 @@ def _entry(differ: Differences, own: Path, seen: Path) -> RunEntry:
         "only_outside": len(differ.only_outside),
         "shown_ms": _quantiles(differ.shown_ms),
         "skew_ms": _quantiles(differ.skew_ms),
-        "breaks": observer["sound"]["breaks"],
-        "look_late_us_p99": observer["screen"]["look_late_us_p99"],
-        "look_late_us_worst": observer["screen"]["look_late_us_worst"],
-        "cpu_fraction": observer["cpu_fraction"],
+        "breaks": observer.sound.breaks,
+        "look_late_us_p99": observer.screen.look_late_us_p99,
+        "look_late_us_worst": observer.screen.look_late_us_worst,
+        "cpu_fraction": observer.cpu_fraction,
     }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import LabError
 from ..record import Frame, read_frames, read_run
 
 NS_PER_MS = 1e6
@@ -51,7 +52,10 @@ def longest_blink_ns(seen: Path) -> int:
     The observer cannot have missed a picture that stood for longer.
     """
     run = read_run(seen)
-    return round(1e3 * run["observer"]["screen"]["look_late_us_worst"] + 1e9 / run["options"]["rate_hz"])
+    late_us = run.observer.screen.look_late_us_worst if run.observer else None
+    if late_us is None or run.options.rate_hz is None:
+        raise LabError(f"{seen} does not say how often the observer looked; is dlex-bench-observe of this build?")
+    return round(1e3 * late_us + 1e9 / run.options.rate_hz)
 
 
 def certain_to_be_seen(own: Path, blink_ns: int) -> set[int]:

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ..agenda.jobs import OURS, rtapp_sched
+from ..agenda.job import rtapp_sched
+from ..agenda.jobs import OURS
 from ..paper import DROPPED, RMSE_Q16_SUM, reduction
 from .front import AXES, AXIS_NAMES, Goal, goal
 from .misses import misses_outcome
@@ -75,7 +76,7 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
     The goal is not reached against a peer of which nothing is known. There is no outcome about our players in a section
     that has none of them, and no outcome about peers in a section that has no peers.
     """
-    told = []
+    found = []
     for section in (it for it in sections if not is_control(it)):
         runs = of_section(settings, section)
         tried = [*(of_one[0] for of_one in runs.values()), *(it for it in failed if it.section == section)]
@@ -83,12 +84,12 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
         both = ours and any(it.player != OURS for it in tried)
         kind = _load_kind(tried[0]) if ours else None
         if kind == "rtapp" and both:
-            told.append(_front_outcome(section, runs, standing(settings, section), failed))
+            found.append(_front_outcome(section, runs, standing(settings, section), failed))
         if kind == "rtapp" and _reserved(tried[0]):
-            told.append(misses_outcome(section, runs, control_of(settings, section), failed))
+            found.append(misses_outcome(section, runs, control_of(settings, section), failed))
         if kind == "none" and both:
-            told.append(_efficiency_outcome(section, runs))
-    return told
+            found.append(_efficiency_outcome(section, runs))
+    return found
 
 
 def _front_outcome(
@@ -101,10 +102,10 @@ def _front_outcome(
     beaten = f"our policies dominate {len(found.dominated_peers)} of {len(found.peers)} peer settings"
     if found.winner:
         merit = " (because of the player's efficiency: it drops nothing)" if found.winner == NOTHING_DROPPED else ""
-        told = f"{found.winner} is{merit}, {certain}; {beaten}"
+        sentence = f"{found.winner} is{merit}, {certain}; {beaten}"
         if missing := _peers_without_figures(section, runs, found, failed):
-            return Outcome(name, section, UNMEASURED, f"{told}, but there are no figures of {', '.join(missing)}")
-        return Outcome(name, section, MET if (found.holds_in or 0) >= CERTAIN else UNCERTAIN, told)
+            return Outcome(name, section, UNMEASURED, f"{sentence}, but there are no figures of {', '.join(missing)}")
+        return Outcome(name, section, MET if (found.holds_in or 0) >= CERTAIN else UNCERTAIN, sentence)
     if found.best is None:
         return Outcome(name, section, UNMEASURED, "none of our policies was measured")
     worse = found.worse_in[found.best]
@@ -173,8 +174,8 @@ def _all_shown(runs: Sequence[Row]) -> bool:
     return bool(dropped) and median(dropped) < 0.01
 
 
-def _load_kind(run: Row) -> str | None:
-    return (run.result["job"].get("load") or {}).get("kind")
+def _load_kind(run: Row) -> str:
+    return run.result.job.load.kind
 
 
 def _reserved(run: Row) -> bool:
@@ -182,5 +183,4 @@ def _reserved(run: Row) -> bool:
 
     They have them by their own policy, or because the player has a reservation or a quota.
     """
-    job = run.result["job"]
-    return rtapp_sched(str(job.get("sched", "")), job.get("load") or {}).startswith("deadline")
+    return rtapp_sched(run.result.job.sched, run.result.job.load).startswith("deadline")

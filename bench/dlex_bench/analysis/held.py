@@ -21,9 +21,9 @@ def held(run: Row) -> str:
 
     The ordinary policy neither grants nor limits CPU time: there only the CPU is named.
     """
-    policy = run.result.get("policy") or {}
-    applied = str(policy.get("applied") or policy.get("asked") or run.result["job"].get("sched") or "")
-    whom = policy.get("constrains")
+    policy = run.result.policy
+    applied = (policy and (policy.applied or policy.asked)) or run.result.job.sched
+    whom = run.result.constrains
     if not whom:
         return applied
     return f"{applied}, {whom} on the measured CPU" if applied == "other" else f"{applied} for {whom}"
@@ -38,8 +38,8 @@ def _threads_held(runs: Sequence[Row]) -> str | None:
     """Returns a warning if some players have all their threads on the measured CPU and some only one, or else None."""
     players: dict[str, dict[str, None]] = {EVERY_THREAD: {}, MAIN_THREAD: {}}
     for run in runs:
-        whom = (run.result.get("policy") or {}).get("constrains")
-        if run.done and whom in players:
+        whom = run.result.constrains
+        if run.done and whom and whom in players:
             players[whom][run.player] = None
     every, main = (", ".join(players[whom]) for whom in (EVERY_THREAD, MAIN_THREAD))
     if not every or not main:
@@ -55,10 +55,10 @@ def _work_outside(runs: Sequence[Row]) -> str | None:
 
     Another player may have to do the same work in its budget. The numbers are medians over all runs of a player.
     """
-    told = {player: text for player, found in _by_player(runs).items() if (text := _outside(found))}
-    if len(told) < 2 or not any(run.value(OUTSIDE) for run in runs):
+    parts = {player: text for player, found in _by_player(runs).items() if (text := _outside(found))}
+    if len(parts) < 2 or not any(run.value(OUTSIDE) for run in runs):
         return None
-    each = "; ".join(f"{player} {text}" for player, text in told.items())
+    each = "; ".join(f"{player} {text}" for player, text in parts.items())
     return f"CPU time per picture that the policy does not hold, in other threads on other CPUs: {each}."
 
 
@@ -82,4 +82,4 @@ def _outside(runs: Sequence[Row]) -> str | None:
 
 def _works_outside(run: Row) -> list[str]:
     """Returns the work of every thread except the main thread, which is the first."""
-    return [thread["work"] for thread in (run.result.get("threads") or [])[1:]]
+    return [thread.work for thread in (run.result.threads or [])[1:]]

@@ -46,15 +46,15 @@ def misses_outcome(
     unusable = _unusable(section, runs, ours, failed)
     words |= {UNMEASURED} if unusable else set()
     word = next(it for it in (MISSED, UNMEASURED, UNCERTAIN, MET) if it in words)
-    told = [_told([it for of_one in ours.values() for it in of_one]), f"beside other players {_told(others)}"]
+    parts = [_shares_text([it for of_one in ours.values() for it in of_one]), f"beside other players {_shares_text(others)}"]
     if unprovoked:
-        told.append(f"beside a film that costs almost nothing {_told(unprovoked)}")
-        told.append(f"more than there: {_differences(against)}; up to {MARGIN:.1%} meets the goal")
+        parts.append(f"beside a film that costs almost nothing {_shares_text(unprovoked)}")
+        parts.append(f"more than there: {_differences(against)}; up to {MARGIN:.1%} meets the goal")
     elif word == UNMEASURED:
-        told.append("without a control, rt-app itself may be the cause")
+        parts.append("without a control, rt-app itself may be the cause")
     if unusable:
-        told.append(f"no usable run of {', '.join(unusable)}")
-    return Outcome(NAME, section, word, "; ".join(told) + left_out)
+        parts.append(f"no usable run of {', '.join(unusable)}")
+    return Outcome(NAME, section, word, "; ".join(parts) + left_out)
 
 
 def miss_shares(runs: Iterable[Row]) -> list[float]:
@@ -96,7 +96,7 @@ def _unusable(
     return list(dict.fromkeys(it.workload for it in tried if it.player == OURS and it.workload not in known))
 
 
-def _told(shares: Shares) -> str:
+def _shares_text(shares: Shares) -> str:
     if not shares:
         return "not measured"
     share = f"{np.mean(shares):.3%} of the periods" if any(shares) else "none"
@@ -104,13 +104,13 @@ def _told(shares: Shares) -> str:
 
 
 def _differences(against: Mapping[str, Comparison]) -> str:
-    told = []
+    parts = []
     for workload, it in against.items():
         found = it.difference
         known = found.low is not None and found.high is not None
         extent = f"{found.low:+.3%} to {found.high:+.3%}" if known else "too few runs for an interval"
-        told.append(f"{workload} {found.value:+.3%} ({extent})")
-    return ", ".join(told)
+        parts.append(f"{workload} {found.value:+.3%} ({extent})")
+    return ", ".join(parts)
 
 
 def _left_out(section: str, *groups: Sequence[Row]) -> str:
@@ -118,7 +118,7 @@ def _left_out(section: str, *groups: Sequence[Row]) -> str:
 
     A whole section is named as such, and a run of another section with the name of that section.
     """
-    told = []
+    parts = []
     lost = tried = 0
     for runs in groups:
         logged = [run for run in runs if run.value(f"{TASKS[0]}.missed") is not None]
@@ -129,8 +129,8 @@ def _left_out(section: str, *groups: Sequence[Row]) -> str:
             name = run.workload if run.section == section else f"{run.section}-{run.workload}"
             found.setdefault(name, []).append(f"r{run.repetition}")
         if logged and not any(run.load_held for run in logged):
-            told.append(f"{logged[0].section} as a whole, {len(logged)} run{'s' if len(logged) > 1 else ''}")
+            parts.append(f"{logged[0].section} as a whole, {len(logged)} run{'s' if len(logged) > 1 else ''}")
         else:
-            told += [f"{name} {' '.join(repetitions)}" for name, repetitions in found.items()]
+            parts += [f"{name} {' '.join(repetitions)}" for name, repetitions in found.items()]
     why = "because rt-app's jobs did not have the stated length, which a player may cause through the cache"
-    return f"; left out {lost} of {tried} runs, {why}: {', '.join(told)}" if told else ""
+    return f"; left out {lost} of {tried} runs, {why}: {', '.join(parts)}" if parts else ""

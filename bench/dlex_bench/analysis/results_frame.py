@@ -6,13 +6,12 @@ The functions are pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..agenda.jobs import section_ids
-
-Result = Mapping[str, Any]
+from ..job.result import DONE, Figures, JobResult
+from ..schema import Stored
 
 
 @dataclass(frozen=True)
@@ -28,17 +27,17 @@ class Row:
     reason: str | None
     machine: str
     view: str
-    figures: Mapping[str, Any]
-    result: Result
+    figures: Figures
+    result: JobResult
 
     @property
     def done(self) -> bool:
-        return self.status == "done"
+        return self.status == DONE
 
     @property
     def load_held(self) -> bool:
         """Returns whether the load did as much work as planned. True if this was not checked."""
-        return (self.result.get("load") or {}).get("work_held") is not False
+        return not self.result.load or self.result.load.work_held is not False
 
     @property
     def setting(self) -> tuple[str, str]:
@@ -48,28 +47,28 @@ class Row:
         """Returns a figure by its name. A name such as `rtapp-1.slack_us.min` leads to a figure of rt-app's task 1."""
         task, _, path = key.partition(".")
         if path:
-            return _descend((self.result.get("rtapp") or {}).get(task.replace("rtapp", "rt-app")), path)
-        return _number(self.figures.get(key))
+            return _descend((self.result.rtapp or {}).get(task.replace("rtapp", "rt-app")), path)
+        return _descend(self.figures, key)
 
 
-def row(result: Result) -> Row:
-    job = result["job"]
+def row(result: JobResult) -> Row:
+    job = result.job
     return Row(
-        id=job["id"],
-        section=job["section"],
-        workload=job["workload"],
-        player=job["player"],
-        repetition=int(job["repetition"]),
-        status=result["status"],
-        reason=result.get("reason"),
-        machine=result.get("machine") or "",
-        view=result.get("view") or "",
-        figures=result.get("figures") or {},
+        id=job.id,
+        section=job.section,
+        workload=job.workload,
+        player=job.player,
+        repetition=job.repetition,
+        status=result.status,
+        reason=result.reason,
+        machine=result.machine or "",
+        view=result.view or "",
+        figures=result.figures or Figures(),
         result=result,
     )
 
 
-def rows(results: Iterable[Result]) -> list[Row]:
+def rows(results: Iterable[JobResult]) -> list[Row]:
     return [row(result) for result in results]
 
 
@@ -82,7 +81,8 @@ def machines_apart(some: Iterable[Row]) -> dict[str, list[Row]]:
     for one in some:
         found.setdefault(one.machine, []).append(one)
     if len(found) < 2:
-        return {"": rows for rows in found.values()}
+        only = next(iter(found.values()), None)
+        return {"": only} if only else {}
     return {f" on {machine or 'an unknown machine'}": rows for machine, rows in found.items()}
 
 
@@ -142,11 +142,7 @@ def paired_values(a: Sequence[Row], b: Sequence[Row], key: str) -> tuple[list[fl
     return [one for one, _ in both], [other for _, other in both]
 
 
-def _descend(found: Any, path: str) -> float | None:
+def _descend(found: object, path: str) -> float | None:
     for name in path.split("."):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return _number(found)
-
-
-def _number(found: Any) -> float | None:
+        found = getattr(found, name, None) if isinstance(found, Stored) else None
     return float(found) if isinstance(found, int | float) else None

@@ -68,15 +68,15 @@ class _Claim:
 
 def findings(settings: Settings) -> list[Finding]:
     """Returns one finding per claim and section in which it was made, whether or not the section was played here."""
-    told = []
+    judged = []
     for claim in _claims():
         for section in claim.sections:
             runs = of_section(settings, section)
             verdict = claim.judge(runs)
             played = SectionRuns(runs, control_of(settings, section))
             why = mechanism(played, claim.why) if verdict.word == FAILS else None
-            told.append(Finding(claim.id, section, claim.said, verdict, why))
-    return told
+            judged.append(Finding(claim.id, section, claim.said, verdict, why))
+    return judged
 
 
 def _claims() -> list[_Claim]:
@@ -148,7 +148,7 @@ def _bounded(workload: str, key: str, low: float, high: float, unit: str) -> Jud
         found = median_interval(values(runs.get(workload, []), key))
         if found is None:
             return Verdict(OPEN, f"{workload} has no such figure here")
-        return Verdict(_verdict_of(found, low, high), f"{workload}: {told(found, unit)}")
+        return Verdict(_verdict_of(found, low, high), f"{workload}: {interval_text(found, unit)}")
 
     return judge
 
@@ -192,9 +192,9 @@ def _less(key: str, ratio: float) -> Judge:
         if not ours:
             return Verdict(OPEN, f"{DLEX} and {BASE} have no such figure in common here")
         found = compare(ours, base, paired=True)
-        evidence = [_told_comparison(DLEX, found)]
+        evidence = [_comparison_text(DLEX, found)]
         today, base = paired_values(runs.get(TODAY, []), runs.get(BASE, []), key)
-        evidence += [_told_comparison(TODAY, compare(today, base, paired=True))] if today else []
+        evidence += [_comparison_text(TODAY, compare(today, base, paired=True))] if today else []
         return Verdict(_place_ratio(found, ratio), "; ".join(evidence))
 
     return judge
@@ -211,13 +211,13 @@ def _place_ratio(found: Comparison, ratio: float) -> str:
     return _verdict_of(found.ratio, -math.inf, ratio)
 
 
-def _told_comparison(ours: str, found: Comparison) -> str:
+def _comparison_text(ours: str, found: Comparison) -> str:
     if found.ratio is None:
-        return f"{ours} minus {BASE}: {told(found.difference, '')}"
-    return f"{ours} / {BASE}: {told(found.ratio, '')}"
+        return f"{ours} minus {BASE}: {interval_text(found.difference, '')}"
+    return f"{ours} / {BASE}: {interval_text(found.ratio, '')}"
 
 
-def told(found: Interval, unit: str) -> str:
+def interval_text(found: Interval, unit: str) -> str:
     """Words a value with its interval and the number of runs behind it."""
     suffix = f" {unit}" if unit else ""
     value = f"{four_digits(found.value)}{suffix}"

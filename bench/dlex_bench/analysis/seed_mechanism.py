@@ -13,7 +13,7 @@ from statistics import median
 
 import numpy as np
 
-from ..agenda.jobs import rtapp_sched
+from ..agenda.job import rtapp_sched
 from ..paper import BASE_OF_FRAME, GAIN, TASKS, UTILISATION
 from .results_frame import Row, values
 from .statistics import compare
@@ -75,9 +75,9 @@ def _beside(run: Row, share: float) -> str:
     if reserved is not None:
         spare = "it had enough time on average, so only bursts of expensive pictures can make it late"
         tight = "it had no time to spare" if share > 0.9 * reserved else spare
-        whom = (run.result.get("policy") or {}).get("constrains") or "the player"
+        whom = run.result.constrains or "the player"
         return f", and {reserved:.1%} were reserved for {whom}: {tight}"
-    if (run.result["job"].get("load") or {}).get("kind") != "rtapp":
+    if run.result.job.load.kind != "rtapp":
         return ""
     total = share + UTILISATION
     # This is true of a player that was late as well as of one that was not.
@@ -175,21 +175,23 @@ def gain(workload: str) -> Tell:
 
 def _is_paper_rule(run: Row) -> bool:
     """Returns whether the run used the paper's rule with the paper's own constants."""
-    params = run.result["job"].get("player_params") or {}
-    return params.get("rule") == "paper" and not any("deadline" in str(it) for it in params.get("options") or ())
+    params = run.result.job.player_params
+    return params.rule == "paper" and not any("deadline" in it for it in params.options)
 
 
 def losses(workload: str) -> Tell:
     """Reports what our player did with the pictures that it did not show."""
 
     def tell(played: SectionRuns) -> str | None:
-        inside = [run.result.get("inside") or {} for run in played.of(workload)]
-        known = [it for it in inside if it.get("aborted") is not None]
+        inside = [run.result.inside for run in played.of(workload) if run.result.inside]
+        known = [it for it in inside if it.aborted is not None]
         if not known:
             return None
-        aborted, skipped, late = (median(it.get(key) or 0 for it in known) for key in ("aborted", "skipped", "late"))
+        aborted = median(it.aborted or 0 for it in known)
+        skipped = median(it.skipped or 0 for it in known)
+        late = median(it.late or 0 for it in known)
         text = f"The player aborted {aborted:.0f} pictures, skipped {skipped:.0f}, and {late:.0f} were too late"
-        wasted = [it["aborted_cpu_s"] for it in known if it.get("aborted_cpu_s") is not None]
+        wasted = [it.aborted_cpu_s for it in known if it.aborted_cpu_s is not None]
         return f"{text}; decoding the aborted pictures cost {1e3 * median(wasted):.0f} ms of CPU." if wasted else f"{text}."
 
     return tell
@@ -205,8 +207,8 @@ def errors(ours: str, base: str) -> Tell:
         each = [(name, _each(played.of(name))) for name in (ours, base)]
         if any(known is None for _name, known in each):
             return None
-        told = [f"{known[0]:.0f} of {name}, each by {known[1]:,.0f}" for name, known in each if known]
-        return f"Dropped pictures differ from the picture on the screen instead: {'; '.join(told)}."
+        parts = [f"{known[0]:.0f} of {name}, each by {known[1]:,.0f}" for name, known in each if known]
+        return f"Dropped pictures differ from the picture on the screen instead: {'; '.join(parts)}."
 
     return tell
 
@@ -227,16 +229,16 @@ def _runs(found: Sequence[float]) -> str:
 
 
 def _kind(run: Row) -> str:
-    return str(run.result["job"].get("sched", "")).partition(":")[0]
+    return run.result.job.sched.partition(":")[0]
 
 
 def _rtapp_kind(run: Row) -> str:
-    job = run.result["job"]
-    return rtapp_sched(str(job.get("sched", "")), job.get("load") or {}).partition(":")[0]
+    return rtapp_sched(run.result.job.sched, run.result.job.load).partition(":")[0]
 
 
 def _reserved_share(run: Row) -> float | None:
-    kind, _, numbers = ((run.result.get("policy") or {}).get("applied") or "").partition(":")
+    policy = run.result.policy
+    kind, _, numbers = (policy.applied or "" if policy else "").partition(":")
     if kind not in ("deadline", "quota") or "/" not in numbers:
         return None
     runtime, period = numbers.split("/")

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..agenda.jobs import Job
+from ..agenda.job import Job
 from ..agenda.recipes import read_recipes
 from ..errors import EXIT_SETUP, LabError
-from .results import DONE, Result
+from ..job.result import DONE, JobResult
 
 # Used until a job of the same kind has finished: the time for starting, settling and dlex-qoe. "inside" is without
 # screen and sound, the others are with them.
@@ -23,21 +23,21 @@ PROBING_S = 10.0
 
 
 class Expectation:
-    def __init__(self, root: Path, results: Iterable[Result]) -> None:
+    def __init__(self, root: Path, results: Iterable[JobResult]) -> None:
         self.root = root
         self.overheads_s: dict[tuple[str, str], list[float]] = {}
         for result in results:
             self.learn(result)
 
-    def learn(self, result: Result) -> None:
-        if result["status"] == DONE:
-            job = Job.from_json(result["job"])
-            self.overheads_s.setdefault(_kind(job), []).append(result["wall_s"] - self.played_s(job))
+    def learn(self, result: JobResult) -> None:
+        if result.status == DONE and result.wall_s is not None:
+            job = result.job
+            self.overheads_s.setdefault(_kind(job), []).append(result.wall_s - self.played_s(job))
 
     def played_s(self, job: Job) -> float:
-        whole_s = clip_length_s(self.root, job.clip.get("recipe"), job.clip.get("file"))
-        left_s = max(0.0, whole_s - float(job.clip["start_s"]))
-        return min(left_s, float(job.clip["length_s"] or left_s))
+        whole_s = clip_length_s(self.root, job.clip.recipe, job.clip.file)
+        left_s = max(0.0, whole_s - job.clip.start_s)
+        return min(left_s, job.clip.length_s or left_s)
 
     def job_s(self, job: Job) -> float:
         learnt = self.overheads_s.get(_kind(job))
@@ -75,7 +75,6 @@ def _probed_length_s(file: str) -> float:
     """Returns the length of a file, or UNKNOWN_LENGTH_S. A missing file is not an error here: its job handles it."""
     argv = ["ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", file]
     try:
-        told = subprocess.run(argv, capture_output=True, text=True, timeout=PROBING_S, check=True).stdout
-        return float(told)
+        return float(subprocess.run(argv, capture_output=True, text=True, timeout=PROBING_S, check=True).stdout)
     except (OSError, ValueError, subprocess.SubprocessError):
         return UNKNOWN_LENGTH_S

@@ -7,22 +7,21 @@ on one machine. Results of a second machine are an error as well, unless --mixed
 
 from __future__ import annotations
 
-import contextlib
-import json
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from ..agenda.jobs import Job
+from ..agenda.job import Job
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
-from ..job.budget import calibration_files, write_calibration
+from ..job.budget import Calibration, calibration_files, parse_calibration, write_calibration
+from ..job.result import DONE, JobResult
 from ..progress import tell
-from .results import DONE, RESULT, Result, Store, difference, on_machine, open_results, planned_id
+from .batch_file import MachineFile, StoredAgenda
+from .results import RESULT, Store, difference, on_machine, open_results, planned_id
 
 PARTIAL = ".merging"
 
@@ -30,22 +29,22 @@ PARTIAL = ".merging"
 @dataclass(frozen=True)
 class Found:
     store: Store
-    result: Result
+    result: JobResult
 
     @property
     def machine(self) -> str:
-        return str(self.result["machine"])
+        return self.result.machine or ""
 
     @property
     def job(self) -> Job:
-        return Job.from_json(self.result["job"])
+        return self.result.job
 
     @property
     def is_done(self) -> bool:
-        return bool(self.result["status"] == DONE)
+        return self.result.status == DONE
 
-    def under(self, job_id: str) -> Result:
-        return {**self.result, "job": {**self.result["job"], "id": job_id}}
+    def under(self, job_id: str) -> JobResult:
+        return self.result.model_copy(update={"job": replace(self.job, id=job_id)})
 
 
 def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> None:
@@ -63,8 +62,9 @@ def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> 
     machines = dict.fromkeys(entry.machine for entry in united)
     jobs = [_named(job, machine, mixed) for job in planned for machine in machines]
     with target.opened():
-        batch = stores[0].batch() or {}
-        target.claim(batch.get("agenda", {}), jobs, batch.get("commit"))
+        batch = stores[0].batch()
+        agenda = batch.agenda if batch and batch.agenda else StoredAgenda()
+        target.claim(agenda, jobs, batch.commit if batch else None)
         _keep_machines(stores, target)
         _keep_calibrations(stores, target)
         copied = sum(_copy(entry, job_id, target) for job_id, entry in chosen.items())
@@ -86,7 +86,7 @@ def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) ->
     origin = {entry.machine: entry.store.out for entry in reversed(found)}
     if len(origin) > 1:
         facts = {machine: kept for store in stores for machine, kept in store.machines().items()}
-        named = [f"{out} of {_spelled(facts.get(machine, {}))} ({machine})" for machine, out in origin.items()]
+        named = [f"{out} of {_spelled(facts.get(machine))} ({machine})" for machine, out in origin.items()]
         raise LabError(
             f"the results come from different machines: {', '.join(named)}; merge only the results of one, or use --mixed, which "
             "reports them separately",
@@ -94,8 +94,9 @@ def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) ->
         )
 
 
-def _spelled(facts: dict[str, Any]) -> str:
-    return f"{facts.get('cpu') or 'an unknown CPU'}, Linux {facts.get('kernel') or 'unknown'}"
+def _spelled(facts: MachineFile | None) -> str:
+    cpu, kernel = (facts.cpu, facts.kernel) if facts else (None, None)
+    return f"{cpu or 'an unknown CPU'}, Linux {kernel or 'unknown'}"
 
 
 def _planned(stores: Sequence[Store]) -> list[Job]:
@@ -139,7 +140,7 @@ def _better(known: Found, other: Found, name: str) -> Found:
         raise LabError(
             f"{name} was done twice on one machine, in {known.store.out} and in {other.store.out}; remove one of them", EXIT_SETUP
         )
-    return max(known, other, key=lambda entry: str(entry.result.get("started")))
+    return max(known, other, key=lambda entry: entry.result.started or "")
 
 
 def _keep_machines(stores: Sequence[Store], target: Store) -> None:
@@ -150,27 +151,23 @@ def _keep_machines(stores: Sequence[Store], target: Store) -> None:
 
 def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
     """Keeps the calibration of each machine. A machine must have one budget, or its results could not be combined."""
-    kept: dict[str, tuple[Path, Any]] = {}
-    for store, calibration in ((store, found) for store in [target, *stores] for found in _read_calibrations(store.out)):
-        machine = str(calibration.get("machine"))
-        path, known = kept.setdefault(machine, (store.out, calibration))
-        if known.get("budget_ms") != calibration.get("budget_ms"):
+    kept: dict[str, tuple[Path, Calibration]] = {}
+    read = [(store.out, found) for store in [target, *stores] for found in _read_calibrations(store.out)]
+    for out, calibration in read:
+        path, known = kept.setdefault(calibration.machine, (out, calibration))
+        if known.budget_ms != calibration.budget_ms:
             raise LabError(
-                f"{path} and {store.out} were calibrated separately, to {known.get('budget_ms')} and "
-                f"{calibration.get('budget_ms')} ms, so their jobs had different budgets; use one calibration for both",
+                f"{path} and {out} were calibrated separately, to {known.budget_ms} and "
+                f"{calibration.budget_ms} ms, so their jobs had different budgets; use one calibration for both",
                 EXIT_SETUP,
             )
     for machine, (_path, calibration) in kept.items():
         write_calibration(target.out, machine, calibration)
 
 
-def _read_calibrations(out: Path) -> Iterator[dict[str, Any]]:
+def _read_calibrations(out: Path) -> Iterator[Calibration]:
     """Yields the calibrations of all machines."""
-    for path in calibration_files(out):
-        with contextlib.suppress(OSError, ValueError):
-            content = json.loads(path.read_text())
-            if isinstance(content, dict):
-                yield content
+    yield from map(parse_calibration, calibration_files(out))
 
 
 def _copy(entry: Found, job_id: str, target: Store) -> bool:
@@ -182,7 +179,7 @@ def _copy(entry: Found, job_id: str, target: Store) -> bool:
     try:
         shutil.copytree(entry.store.folder(entry.job.id), partial, symlinks=True)
         if job_id != entry.job.id:
-            write_json(partial / RESULT, entry.under(job_id))
+            write_json(partial / RESULT, entry.under(job_id).to_json())
         target.drop(job_id)
         partial.rename(target.folder(job_id))
     except OSError as cause:

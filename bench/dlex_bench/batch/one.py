@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from ..agenda.jobs import Job
+from ..agenda.job import Job
 from ..disk_space import DiskFull, full_elsewhere, is_full_disk, no_space_left, require_room
 from ..errors import LabError
 from ..job.context import Context
+from ..job.result import DONE, FAILED, SKIPPED, Figures, JobResult, LoadReport, not_done
+from ..rig.load.rtapp_log import TaskStats
 from ..rig.players.threads import unknown_threads
-from .results import DONE, FAILED, SKIPPED, VERSION, Result, Store, now
+from .results import Store, now
 
 TRACEBACK = "traceback.txt"
 
 
-def run_one(store: Store, job: Job, context: Context) -> Result:
+def run_one(store: Store, job: Job, context: Context) -> JobResult:
     """Runs the job and returns its result, which is on disk by then.
 
     Raises DiskFull if the disk is full, because that concerns the whole batch. The job then counts as not begun.
@@ -33,11 +34,10 @@ def run_one(store: Store, job: Job, context: Context) -> Result:
     try:
         folder = store.begin(job)
         result = _attempt(job, folder, context)
-        if result["status"] == FAILED:
+        if result.status == FAILED:
             require_room(store.out)  # a lack of room may be why it failed
-        known = {"version": VERSION, "job": job.to_json(), "machine": context.machine, "commit": context.commit}
-        known |= {"started": started, "wall_s": round(time.monotonic() - begun, 3)}
-        result = {**known, **result, **known}  # `known` comes first, and its values win
+        known = {"machine": context.machine, "commit": context.commit, "started": started}
+        result = result.model_copy(update={**known, "wall_s": round(time.monotonic() - begun, 3)})
         store.finish(result)
     except OSError as cause:
         store.drop(job.id)
@@ -50,66 +50,63 @@ def run_one(store: Store, job: Job, context: Context) -> Result:
     return result
 
 
-def _attempt(job: Job, folder: Path, context: Context) -> Result:
+def _attempt(job: Job, folder: Path, context: Context) -> JobResult:
     from ..job.execute import execute
 
     try:
         return execute(job, folder, context)
     except LabError as cause:
-        return failure(str(cause))
+        return not_done(job, FAILED, str(cause))
     except OSError as cause:
         if is_full_disk(cause, context.batch):
             raise DiskFull(context.batch) from cause
         if no_space_left(cause):
-            return failure(full_elsewhere(cause, context.batch))
-        return _fault(cause, folder)
+            return not_done(job, FAILED, full_elsewhere(cause, context.batch))
+        return _fault(cause, job, folder)
     except Exception as cause:  # an error of the laboratory in one job must not stop the others
-        return _fault(cause, folder)
+        return _fault(cause, job, folder)
 
 
-def failure(reason: str) -> Result:
-    return {"status": FAILED, "reason": reason}
-
-
-def _fault(cause: Exception, folder: Path) -> Result:
+def _fault(cause: Exception, job: Job, folder: Path) -> JobResult:
     (folder / TRACEBACK).write_text("".join(traceback.format_exception(cause)))
-    return failure(f"an error in the laboratory itself ({type(cause).__name__}: {cause}); see {TRACEBACK} in the job's folder")
+    reason = f"an error in the laboratory itself ({type(cause).__name__}: {cause}); see {TRACEBACK} in the job's folder"
+    return not_done(job, FAILED, reason)
 
 
-def result_line(result: Result) -> str:
+def result_line(result: JobResult) -> str:
     """Returns a result as one line, with its most informative figures."""
-    if result["status"] in (FAILED, SKIPPED):
-        return f"{result['status']}: {result.get('reason') or 'unknown reason'}"
-    figures = result.get("figures") or {}
+    if result.status in (FAILED, SKIPPED):
+        return f"{result.status}: {result.reason or 'unknown reason'}"
+    figures = result.figures or Figures()
     parts = [
         _dropped(figures),
-        _number(figures, "skew_ms_mean", "A-V {:.1f} ms"),
-        _number(figures, "skew_ms_sd", "s.d. {:.1f} ms"),
-        _number(figures, "rmse_q16_sum", "RMSE sum {:,.0f}"),
-        _rtapp(result.get("rtapp") or {}),
-        _light(result.get("load") or {}),
-        _unknown(unknown_threads(result)),
+        _number(figures.skew_ms_mean, "A-V {:.1f} ms"),
+        _number(figures.skew_ms_sd, "s.d. {:.1f} ms"),
+        _number(figures.rmse_q16_sum, "RMSE sum {:,.0f}"),
+        _rtapp(result.rtapp or {}),
+        _light(result.load),
+        _unknown(unknown_threads(result.threads or [])),
     ]
     return ", ".join(part for part in parts if part) or DONE
 
 
-def _dropped(figures: dict[str, Any]) -> str:
-    dropped, frames = figures.get("dropped"), figures.get("frames")
-    return f"{dropped} of {frames} dropped" if dropped is not None and frames else ""
+def _dropped(figures: Figures) -> str:
+    return f"{figures.dropped} of {figures.frames} dropped" if figures.dropped is not None and figures.frames else ""
 
 
-def _number(figures: dict[str, Any], key: str, form: str) -> str:
-    value = figures.get(key)
+def _number(value: float | None, form: str) -> str:
     return form.format(value) if value is not None else ""
 
 
-def _rtapp(tasks: dict[str, Any]) -> str:
-    missed = [task.get("missed") for task in tasks.values()]
-    return f"rt-app missed {' and '.join(str(count) for count in missed)}" if missed else ""
+def _rtapp(tasks: Mapping[str, TaskStats]) -> str:
+    missed = [str(task.missed) for task in tasks.values()]
+    return f"rt-app missed {' and '.join(missed)}" if missed else ""
 
 
-def _light(load: dict[str, Any]) -> str:
-    return f"its jobs took {load['work_part']:.0%} of the paper's" if load.get("work_light") else ""
+def _light(load: LoadReport | None) -> str:
+    if load is None or not load.work_light or load.work_part is None:
+        return ""
+    return f"its jobs took {load.work_part:.0%} of the paper's"
 
 
 def _unknown(names: Sequence[str]) -> str:

@@ -11,13 +11,15 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..agenda.jobs import Extent, Job, expand, select
+from ..agenda.job import Job
+from ..agenda.jobs import Extent, expand, select
 from ..agenda.model import Agenda
 from ..agenda.reader import read_agenda
 from ..errors import EXIT_SETUP, LabError
+from ..job.result import FAILED, JobResult
 from ..progress import spoken_time, tell
 from .expected import Expectation
-from .results import FAILED, Result, Store, on_machine, planned_id
+from .results import Store, on_machine, planned_id
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,11 @@ def show_plan(console: Console, root: Path, plan: Plan, store: Store) -> None:
     tell(console, total_sentence(len(plan.wanted), to_do, expectation))
 
 
-def _state(result: Result | None, seconds: float) -> str:
+def _state(result: JobResult | None, seconds: float) -> str:
     if result is None:
         return f"{seconds:.0f} s"
-    reason = f": {result['reason']}" if result["status"] == FAILED else ""
-    return f"{result['status']}{reason}"
+    reason = f": {result.reason}" if result.status == FAILED else ""
+    return f"{result.status}{reason}"
 
 
 def total_sentence(count: int, to_do: list[Job], expectation: Expectation) -> str:

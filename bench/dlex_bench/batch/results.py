@@ -12,27 +12,29 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..agenda.jobs import Job, setting_name_of
+from ..agenda.job import Job
+from ..agenda.jobs import setting_name_of
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..job.context import loops_file
+from ..job.loops import Loops, read_loops
+from ..job.result import STATUSES, VERSION, JobResult
+from ..schema import is_of_version
+from .batch_file import VERSION as BATCH_VERSION
+from .batch_file import BatchFile, MachineFile, StoredAgenda
 
-VERSION = 1
 BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
-DONE, FAILED, SKIPPED = STATUSES = ("done", "failed", "skipped")
 # Calibration leaves files in a folder before its first batch. Their names begin like this.
 BEFOREHAND = ("calibration", "rt-app", MACHINES, ".")
 
 # Stands between the id of a job and the id of the machine that ran it, in a folder of several machines.
 AT = "@"
-
-Result = dict[str, Any]
 
 
 class Store:
@@ -46,59 +48,66 @@ class Store:
     def folder(self, job_id: str) -> Path:
         return self.out / job_id
 
-    def result(self, job_id: str) -> Result | None:
-        """Returns the job's result. Returns None if the job is not over, or if its file is not a valid result."""
+    def result(self, job_id: str) -> JobResult | None:
+        """Returns the job's result. Returns None if the job is not over, or if its file is incomplete."""
         return read_result(self.folder(job_id))
 
-    def results(self) -> dict[str, Result]:
-        """Returns the results by job id, in the order of the batch. Jobs whose order is not known come last."""
-        found = {
-            path.parent.name: result
-            for path in sorted(self.out.glob(f"*/{RESULT}"))
-            if (result := read_result(path.parent))
-        }
+    def results(self, unreadable: list[str] | None = None) -> dict[str, JobResult]:
+        """Returns the results by job id, in the order of the batch. Jobs whose order is not known come last.
+
+        Raises LabError for a result that does not fit its schema. If `unreadable` is given, the error is appended
+        to that list instead, and so is a sentence for each incomplete file.
+        """
+        found: dict[str, JobResult] = {}
+        for path in sorted(self.out.glob(f"*/{RESULT}")):
+            try:
+                result = read_result(path.parent)
+            except LabError as cause:
+                if unreadable is None:
+                    raise
+                unreadable.append(str(cause))
+                continue
+            if result:
+                found[path.parent.name] = result
+            elif unreadable is not None:
+                unreadable.append(f"{path} is incomplete or from another version")
         order = [job.id for job in self.jobs() if job.id in found]
         return {job_id: found.pop(job_id) for job_id in order} | found
 
-    def batch(self) -> dict[str, Any] | None:
+    def batch(self) -> BatchFile | None:
         path = self.out / BATCH
         try:
-            content = json.loads(path.read_text())
-            if content["version"] == VERSION and isinstance(content["jobs"], list):
-                return dict(content)
+            text = path.read_text()
         except FileNotFoundError:
             return None
         except OSError as cause:
             raise _refusal(f"{path} cannot be read ({cause.strerror})") from cause
-        except (ValueError, KeyError, TypeError):
-            pass
-        raise _refusal(f"{path} comes from another version of this program")
+        except ValueError:
+            text = ""
+        if not is_of_version(text, BATCH_VERSION):
+            raise _refusal(f"{path} comes from another version of this program")
+        return BatchFile.parse(text, path, "choose another folder with -o", EXIT_SETUP)
 
     def jobs(self) -> list[Job]:
         batch = self.batch()
-        try:
-            return [Job.from_json(entry) for entry in batch["jobs"]] if batch else []
-        except (KeyError, TypeError) as cause:
-            raise _refusal(f"{self.out / BATCH} has an invalid job") from cause
+        return batch.jobs if batch else []
 
     def settings(self) -> frozenset[str] | None:
         """Returns the settings of the jobs, or None before a batch has begun here."""
         return None if self.batch() is None else frozenset(map(setting_name_of, self.jobs()))
 
-    def machines(self) -> dict[str, dict[str, Any]]:
-        """Returns the facts of the machines that the results come from, by machine id."""
+    def machines(self) -> dict[str, MachineFile]:
+        """Returns the facts of the machines that the results come from, by machine id. Leaves out incomplete files."""
         found = {}
         for path in sorted((self.out / MACHINES).glob("*.json")):
             with contextlib.suppress(OSError, ValueError):
-                found[path.stem] = json.loads(path.read_text())
+                text = path.read_text()
+                json.loads(text)
+                found[path.stem] = MachineFile.parse(text, path, "remove it, and the next run writes it again", EXIT_SETUP)
         return found
 
-    def rtapp_calibration(self, machine: str) -> dict[str, Any] | None:
-        try:
-            content = json.loads(loops_file(self.out, machine).read_text())
-        except (OSError, ValueError):
-            return None
-        return content if isinstance(content, dict) else None
+    def rtapp_calibration(self, machine: str) -> Loops | None:
+        return read_loops(loops_file(self.out, machine))
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
@@ -123,7 +132,7 @@ class Store:
                 raise LabError(f"another batch is writing to {self.out}; wait until it has ended", EXIT_SETUP) from cause
             yield
 
-    def claim(self, agenda: Mapping[str, Any], jobs: Sequence[Job], commit: str | None) -> None:
+    def claim(self, agenda: StoredAgenda, jobs: Sequence[Job], commit: str | None) -> None:
         """Records these jobs as the jobs of the folder. Jobs of an earlier agenda stay.
 
         Raises LabError if a job has changed.
@@ -132,12 +141,13 @@ class Store:
             batch = self.batch()
             if batch is None:
                 self._refuse_foreign()
-                batch = {"version": VERSION, "created": now(), "commit": commit, "jobs": []}
+                batch = BatchFile(version=BATCH_VERSION, created=now(), commit=commit, jobs=[])
             self.refuse_changed(jobs)
-            known = {job.id for job in self.jobs()}
-            added = [job.to_json() for job in jobs if job.id not in known]
-            if added or not batch["jobs"]:
-                write_json(self.out / BATCH, {**batch, "agenda": agenda, "jobs": batch["jobs"] + added})
+            known = {job.id for job in batch.jobs}
+            added = [job for job in jobs if job.id not in known]
+            if added or not batch.jobs:
+                batch = batch.model_copy(update={"agenda": agenda, "jobs": [*batch.jobs, *added]})
+                write_json(self.out / BATCH, batch.to_json())
 
     def refuse_changed(self, jobs: Sequence[Job]) -> None:
         """Raises LabError if a known job has changed.
@@ -160,12 +170,12 @@ class Store:
     def _refuse_foreign(self) -> None:
         foreign = [entry.name for entry in self.out.iterdir() if not entry.name.startswith(BEFOREHAND)]
         if foreign:
-            raise _refusal(f"{self.out} holds {sorted(foreign)[0]}, which does not belong to a batch")
+            raise _refusal(f"{self.out} holds {min(foreign)}, which does not belong to a batch")
 
-    def keep_machine(self, machine: str, facts: Mapping[str, Any]) -> None:
+    def keep_machine(self, machine: str, facts: MachineFile) -> None:
         with self._locked(".claim", shared=False, wait=True):
             (self.out / MACHINES).mkdir(exist_ok=True)
-            write_json(self.out / MACHINES / f"{machine}.json", facts)
+            write_json(self.out / MACHINES / f"{machine}.json", facts.to_json())
 
     def begin(self, job: Job) -> Path:
         """Returns an empty folder for the job. Removes what an interrupted run left there."""
@@ -176,13 +186,13 @@ class Store:
         folder.mkdir()
         return folder
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: JobResult) -> None:
         """Writes the result. The raw records reach the disk before result.json, which says that they are there."""
-        folder = self.folder(result["job"]["id"])
+        folder = self.folder(result.job.id)
         for path in folder.rglob("*"):
             if path.is_file() and not path.is_symlink():
                 _reach_disk(path)
-        write_json(folder / RESULT, result)
+        write_json(folder / RESULT, result.to_json())
         _reach_disk(self.out)
 
     def drop(self, job_id: str) -> None:
@@ -201,13 +211,19 @@ class Store:
         _reach_disk(folder)
 
 
-def read_result(folder: Path) -> Result | None:
+def read_result(folder: Path) -> JobResult | None:
+    """Returns the result in a job's folder. Returns None if there is none, or if its file is incomplete or from another version.
+
+    Raises LabError, which names the file and the field, if the file is whole but a field has another shape.
+    """
+    path = folder / RESULT
     try:
-        result = json.loads((folder / RESULT).read_text())
-        whole = result["version"] == VERSION and result["status"] in STATUSES and result["job"]["id"] == folder.name
+        text = path.read_text()
+        content = json.loads(text)
+        whole = content["version"] == VERSION and content["status"] in STATUSES and content["job"]["id"] == folder.name
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return result if whole else None
+    return JobResult.parse(text, path, "remove the job's folder to run it again", EXIT_SETUP) if whole else None
 
 
 def on_machine(job: Job, machine: str) -> Job:
@@ -239,7 +255,7 @@ def _refusal(reason: str) -> LabError:
 def _refuse_change(out: Path, old: Job | None, new: Job) -> None:
     if old is None:
         return
-    changed = difference(old.to_json(), json.loads(json.dumps(new.to_json())))
+    changed = difference(old.to_json(), new.to_json())
     if changed:
         key, before, after = changed
         raise _refusal(f"{out} was started with another agenda or other options: {key} of {new.id} was {before} and is now {after}")

@@ -7,26 +7,28 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from ..agenda.jobs import Extent, Job
+from ..agenda.job import Job
+from ..agenda.jobs import Extent
 from ..disk_space import DiskFull, telling_full_disk
 from ..errors import EXIT_SETUP, Interrupted, LabError
 from ..job.budget import calibrated_budget_is_known, forget_calibration
 from ..job.calibrate import calibrate, calibrated_job
 from ..job.context import Context
 from ..job.loops import LIGHT
+from ..job.result import DONE, FAILED, JobResult
 from ..machine.facts import commit, machine_facts, machine_id, program_facts, programs_changed
 from ..machine.journal import repair
 from ..machine.lock import only_measurement
 from ..processes import choose_cpus
 from ..progress import Teller, tell
+from .batch_file import MachineFile, StoredAgenda
 from .expected import Expectation
 from .one import result_line, run_one
 from .plan import Plan, read_plan, total_sentence
-from .results import DONE, FAILED, Result, Store
+from .results import Store
 
 # This many failures in a row for the same reason most likely come from the set-up.
 ALIKE = 3
@@ -73,13 +75,13 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
     with store.opened(shared=True), _measuring([job], wait, say), telling_full_disk(store.out):
         store.refuse_changed([job])
         result = store.result(job.id)
-        if not result or result["status"] == FAILED:
+        if not result or result.status == FAILED:
             context = prepare(store, plan, options, say)
             _calibrate_for([job], plan, context, say)
             result = run_one(store, job, context)
             keep_rtapp_calibration(store, context)
     tell(console, f"{job.id}: {result_line(result)}")
-    if result["status"] == FAILED:
+    if result.status == FAILED:
         raise LabError(f"{job.id} {result_line(result)}")
 
 
@@ -130,7 +132,7 @@ def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], Non
     if mended:
         say(f"restored what a killed run had changed: {', '.join(mended)}")
     here = commit(options.root)
-    store.claim(plan.agenda.model_dump(mode="json"), plan.jobs, here)
+    store.claim(StoredAgenda.model_validate(plan.agenda.model_dump(mode="json")), plan.jobs, here)
     return Context(options.root, store.out, machine=_settle_machine(store, options, say), commit=here)
 
 
@@ -145,16 +147,18 @@ def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) 
     others = sorted(set(known) - {machine})
     if others and not options.mixed:
         raise LabError(
-            f"{store.out} has results of another machine or kernel ({known[others[0]].get('cpu')}, Linux "
-            f"{known[others[0]].get('kernel')}); choose another folder with -o; `merge --mixed` can combine them",
+            f"{store.out} has results of another machine or kernel ({known[others[0]].cpu}, Linux "
+            f"{known[others[0]].kernel}); choose another folder with -o; `merge --mixed` can combine them",
             EXIT_SETUP,
         )
-    old = known.get(machine, {})
-    changed = programs_changed(old.get("programs", {}), options.root)
+    old = known.get(machine)
+    changed = programs_changed(old.programs if old else {}, options.root)
     if changed:
         say(f"changed since {store.out} was started: {', '.join(changed)}; this may change the results from now on")
     if changed or not old:
-        store.keep_machine(machine, {**old, **facts, "programs": program_facts(options.root)})
+        # Keeps `rtapp`, and the keys that only another version knows.
+        now = {**(old.to_json() if old else {}), **facts.to_json(), "programs": program_facts(options.root)}
+        store.keep_machine(machine, MachineFile.model_validate(now))
     return machine
 
 
@@ -162,8 +166,8 @@ def keep_rtapp_calibration(store: Store, context: Context) -> None:
     """Stores the calibration of rt-app with the machine's other facts, which travel with its results."""
     facts = store.machines().get(context.machine)
     calibration = store.rtapp_calibration(context.machine)
-    if facts is not None and calibration is not None and facts.get("rtapp") != calibration:
-        store.keep_machine(context.machine, {**facts, "rtapp": calibration})
+    if facts is not None and calibration is not None and facts.rtapp != calibration:
+        store.keep_machine(context.machine, facts.model_copy(update={"rtapp": calibration}))
 
 
 def measured_cpu(job: Job) -> int:
@@ -189,7 +193,7 @@ class _Batch:
 
     def _is_wanted(self, job: Job, retry_failed: bool) -> bool:
         result = self.results.get(job.id)
-        return result is None or (retry_failed and result["status"] != DONE)
+        return result is None or (retry_failed and result.status != DONE)
 
     def run(self, context: Context) -> None:
         tell(self.console, total_sentence(len(self.plan.wanted), self.to_do, self.expectation))
@@ -213,8 +217,8 @@ class _Batch:
         teller.say(f"  {number + 1}/{len(self.to_do)} {job.id}: {result_line(result)}{teller.left_text() if left else ''}")
         self._look_for_pattern(result, teller)
 
-    def _look_for_pattern(self, result: Result, teller: Teller) -> None:
-        self.reasons.append(result["reason"] if result["status"] == FAILED else "")
+    def _look_for_pattern(self, result: JobResult, teller: Teller) -> None:
+        self.reasons.append((result.reason or "") if result.status == FAILED else "")
         last = self.reasons[-ALIKE:]
         if len(last) == ALIKE and last[0] and len(set(last)) == 1 and self.reasons[-ALIKE - 1 : -ALIKE] != [last[0]]:
             teller.say(
@@ -224,14 +228,14 @@ class _Batch:
 
     def conclude(self) -> None:
         """Reports how all wanted jobs ended, now or in an earlier run. Raises LabError if none of them is done."""
-        statuses = [self.results[job.id]["status"] for job in self.plan.wanted]
+        statuses = [self.results[job.id].status for job in self.plan.wanted]
         counts = {status: statuses.count(status) for status in dict.fromkeys(statuses)}
-        told = ", ".join(f"{count} {status}" for status, count in counts.items())
+        outcome = ", ".join(f"{count} {status}" for status, count in counts.items())
         advice = "; --retry-failed repeats the others" if set(statuses) != {DONE} else ""
-        tell(self.console, f"{len(statuses)} jobs: {told}{advice}; results are in {self.store.out}")
-        light = sum(bool((self.results[job.id].get("load") or {}).get("work_light")) for job in self.plan.wanted)
+        tell(self.console, f"{len(statuses)} jobs: {outcome}{advice}; results are in {self.store.out}")
+        light = sum(self.results[job.id].load_is_light for job in self.plan.wanted)
         if light:
             tell(self.console, f"{light} of them had a light load: rt-app's jobs took less than {LIGHT:.0%} of the paper's")
         if DONE not in statuses:
-            reason: Any = self.results[self.plan.wanted[0].id].get("reason")
-            raise LabError(f"no job could be measured; {self.plan.wanted[0].id}: {reason}")
+            first = self.results[self.plan.wanted[0].id]
+            raise LabError(f"no job could be measured; {first.job.id}: {first.reason}")

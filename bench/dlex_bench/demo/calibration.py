@@ -71,7 +71,7 @@ class ShareTry:
 
 
 @dataclass
-class Calibration:
+class LoadCalibration:
     ns_per_loop: float
     demand_alone: float
     frame_s: float
@@ -89,7 +89,7 @@ class Calibration:
 
 def calibrate_load(
     setup: Setup, folder: Path, max_tries: int, limit_s: float, *, say: Callable[[str], None], tick: Tick
-) -> Calibration:
+) -> LoadCalibration:
     """Finds the share for `setup` by up to `max_tries` plays, and EXTRA_TRIES more while the last one is unusable.
 
     These extra tries begin within `limit_s` from the call. The limit does not hold while no try has ended in time.
@@ -97,7 +97,7 @@ def calibrate_load(
     begun = time.monotonic()
     alone = play_once(setup, NONE, folder / "alone", tick=tick, options=["--untimed"])
     costs_s = [frame.decode_cpu_ns / 1e9 for frame in alone.frames]
-    result = Calibration(
+    result = LoadCalibration(
         ns_per_loop=measure_ns_per_loop(setup.cpu, folder / "rt-app"),
         demand_alone=sum(costs_s) / setup.length_s,
         frame_s=frame_duration_s(alone.frames),
@@ -175,7 +175,7 @@ def enough(tries: Sequence[ShareTry], share: float, max_tries: int, *, late: boo
     return last.usable or min(max(share, SHARE_MIN), SHARE_MAX) == last.share
 
 
-def _conclude(result: Calibration, share: float) -> None:
+def _conclude(result: LoadCalibration, share: float) -> None:
     """Sets share and nice value: `share` and the last try's nice value or, if that try is unusable, the nearest try's.
 
     Raises LabError if no try ended in time, because there is nothing to go on with.

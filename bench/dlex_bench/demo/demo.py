@@ -25,7 +25,7 @@ from ..processes import choose_cpus
 from ..progress import Teller, spoken_time, tell, tell_table
 from ..rig.load.rtapp import find_rtapp
 from ..table import medians_table
-from .calibration import Calibration, calibrate_load
+from .calibration import LoadCalibration, calibrate_load
 from .findings import Figures, sentences
 from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, policy_entry, publish, workshop
 from .plot import draw
@@ -163,7 +163,7 @@ def _announce(console: Console, setup: Setup, size: DemoSize) -> None:
         tell(console, "There is only one CPU, so this program shares it with the measured player.")
 
 
-def _calibrate(setup: Setup, folder: Path, size: DemoSize, teller: Teller) -> Calibration:
+def _calibrate(setup: Setup, folder: Path, size: DemoSize, teller: Teller) -> LoadCalibration:
     teller.step("calibrating the load", size.calibration_s)
     limit_s = size.calibration_limit_s
     directory = folder / RUNS / CALIBRATION
@@ -175,7 +175,7 @@ def _calibrate(setup: Setup, folder: Path, size: DemoSize, teller: Teller) -> Ca
 
 
 def _play_all(
-    setup: Setup, folder: Path, size: DemoSize, calibration: Calibration, teller: Teller
+    setup: Setup, folder: Path, size: DemoSize, calibration: LoadCalibration, teller: Teller
 ) -> dict[DropPolicy, list[Run]]:
     runs: dict[DropPolicy, list[Run]] = {policy: [] for policy in DROP_POLICIES}
     # On a busy machine a play can take much longer than the try that was nearest to the aim.
@@ -202,7 +202,7 @@ def _play_all(
 class Results:
     setup: Setup
     size: DemoSize
-    calibration: Calibration
+    calibration: LoadCalibration
     runs: dict[DropPolicy, list[Run]]
 
     @cached_property
@@ -231,7 +231,7 @@ class Results:
             "sinks": {"video": "null", "audio": "null"},
             "cpu": setup.cpu,
             "calibration": self.calibration.as_json(),
-            "machine": machine_facts(),
+            "machine": machine_facts().to_json(),
             "commit": commit(),
         }
 

@@ -11,14 +11,13 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ..errors import EXIT_SETUP, LabError
 from ..processes import ENDING_SIGNALS
 from ..table import Ranges
-from .runs import DropPolicy, Run, figures
+from .runs import DropPolicy, LoadUsage, Run, figures
 
 RUNS, SUMMARY, TIMELINE = "runs", "summary.json", "timeline.png"
 RESULTS = (RUNS, SUMMARY, TIMELINE)
@@ -80,8 +79,13 @@ def _repetition(run: Run) -> dict[str, Any]:
         "record": str(run.directory),
         **figures(run),
         "player_cpu_s": run.player_cpu_s,
-        "load": {**asdict(run.load), "left": run.load.left} if run.load else None,
+        "load": _load_entry(run.load) if run.load else None,
     }
+
+
+def _load_entry(usage: LoadUsage) -> dict[str, Any]:
+    tasks = {name: stats.to_json() for name, stats in usage.tasks.items()}
+    return {**vars(usage), "tasks": tasks, "left": usage.left}
 
 
 def publish(folder: Path, out: Path) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from ..errors import LabError
 from ..processes import child, last_words, wait_for
@@ -21,6 +20,7 @@ from ..qoe import comparing, limit_s, read_summary
 from ..record import Frame, cpu_of_playing, end_skew_ms, read_frames
 from ..rig.load.filling import filler, what_it_ate
 from ..rig.load.rtapp import rtapp
+from ..rig.load.rtapp_log import TaskStats
 from .findings import Figures
 
 # Beside the load, at nice 19, the player receives what the load leaves. If other programs compute on the CPU, it gets a
@@ -69,14 +69,14 @@ class Setup:
 
 
 @dataclass
-class LoadReport:
+class LoadUsage:
     """What the load took while it ran, as fractions of the CPU, and the results of rt-app's tasks."""
 
     elapsed_s: float = 0.0
     rtapp: float = 0.0
     filler: float = 0.0
     forgone: float = 0.0
-    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    tasks: dict[str, TaskStats] = field(default_factory=dict)
 
     @property
     def left(self) -> float:
@@ -89,7 +89,7 @@ class Run:
     directory: Path
     frames: list[Frame]
     player_cpu_s: float | None
-    load: LoadReport | None = None
+    load: LoadUsage | None = None
     summary: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -140,15 +140,15 @@ def probe(setup: Setup, directory: Path) -> None:
 
 
 @contextmanager
-def load(cpu: int, share: float, ns_per_loop: float, log_dir: Path) -> Iterator[LoadReport]:
-    """Leaves `share` of `cpu` to others while the block runs; the report is filled in when the block ends."""
-    report = LoadReport()
+def load(cpu: int, share: float, ns_per_loop: float, log_dir: Path) -> Iterator[LoadUsage]:
+    """Leaves `share` of `cpu` to others while the block runs; the result is filled in when the block ends."""
+    usage = LoadUsage()
     with rtapp(cpu, ns_per_loop, log_dir) as running:
         with filler(cpu, share, running.process.pid) as third:
-            yield report
+            yield usage
             for key, part in what_it_ate(third).items():
-                setattr(report, key, part)
-    report.tasks = running.fares()
+                setattr(usage, key, part)
+    usage.tasks = running.task_stats()
 
 
 def play_loaded(
@@ -179,7 +179,7 @@ def assess(setup: Setup, runs: Sequence[Run], tick: Tick) -> None:
             started = [stack.enter_context(start) for start in starts]
             for run, process in zip(batch, started, strict=True):
                 wait_for(process, limit_s(setup.length_s), tick, "dlex-qoe")
-                run.summary = read_summary(_qoe_json(run), process.returncode)
+                run.summary = read_summary(_qoe_json(run), process.returncode).to_json()
 
 
 def _qoe_json(run: Run) -> Path:

@@ -3,21 +3,77 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
+from pydantic import Field
+
+from ..agenda.job import JobClip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
+from ..schema import Stored
+
+VERSION = 1
 
 
-def read_calibration(batch: Path, machine: str) -> dict[str, Any] | None:
+class CalibrationTry(Stored):
+    """One play of the baseline with a budget."""
+
+    share: float  # the budget as a part of the period
+    budget_ms: float | None = None
+    frames: int | None = None  # pictures of the part that was played
+    dropped: int | None = None
+    drops_fraction: float
+    skew_ms_mean: float | None = None  # A-V > 0: the video is late; null: nobody knows the sound's time
+    skew_ms_sd: float | None = None
+    # CPU time of a job of rt-app's tasks, by their names; null: not known
+    rtapp_work_ms: dict[str, float | None] = Field(default_factory=dict)
+    work_held: bool | None = None  # whether rt-app's jobs took what they should; null: not known
+    counts: bool = True  # False: the load was not held, and the try is repeated
+
+
+class CalibrationSpread(Stored):
+    """The plays with the budget that was chosen."""
+
+    plays: int | None = None
+    drops_fraction_mean: float | None = None
+    drops_fraction_sd: float | None = None  # null: of a single play
+    within_tolerance: bool = True
+    work_held: bool | None = None  # whether rt-app's jobs took what they should in all plays; null: not known
+
+
+class Calibration(Stored):
+    """What calibration-MACHINE.json holds: the search for the budget, finished or not."""
+
+    version: int = VERSION
+    machine: str
+    clip: JobClip | None = None
+    cpu: int | None = None  # as the agenda has it; null: the laboratory chose
+    baseline: str | None = None  # the player that was played
+    period_ms: float = 40.0
+    aim: float | None = None  # the part of the pictures that the baseline should drop
+    tolerance: float | None = None
+    budget_ms: float | None = None  # null: the search is not finished
+    spread: CalibrationSpread | None = None  # null: the search is not finished
+    tries: tuple[CalibrationTry, ...] = ()
+
+
+def read_calibration(batch: Path, machine: str) -> Calibration | None:
     """Returns the calibration of this machine; None before there is one."""
-    return _read(_file_of(batch, machine))
+    path = _file_of(batch, machine)
+    return parse_calibration(path) if path.exists() else None
 
 
-def write_calibration(batch: Path, machine: str, content: dict[str, Any]) -> None:
-    write_json(_file_of(batch, machine), content)
+def parse_calibration(path: Path) -> Calibration:
+    """Raises LabError, which names the file and the field, if the file is not a calibration."""
+    advice = "remove it and calibrate again"
+    try:
+        return Calibration.parse(path.read_text(), path, advice, EXIT_SETUP)
+    except (OSError, ValueError) as cause:
+        raise LabError(f"{path} cannot be read ({cause}); {advice}", EXIT_SETUP) from cause
+
+
+def write_calibration(batch: Path, machine: str, content: Calibration) -> None:
+    write_json(_file_of(batch, machine), content.to_json())
 
 
 def forget_calibration(batch: Path, machine: str) -> None:
@@ -30,18 +86,19 @@ def calibration_files(batch: Path) -> list[Path]:
 
 
 def calibrated_budget_is_known(batch: Path, machine: str) -> bool:
-    return (read_calibration(batch, machine) or {}).get("budget_ms") is not None
+    found = read_calibration(batch, machine)
+    return found is not None and found.budget_ms is not None
 
 
 def calibrated_budget_ms(batch: Path, machine: str, period_ms: float) -> float:
     """Returns the calibrated budget for a period of `period_ms`. Another period gets the same part of the CPU."""
     found = read_calibration(batch, machine)
-    if not found or found.get("budget_ms") is None:
+    if found is None or found.budget_ms is None:
         raise LabError(
             f"the job needs the calibrated budget, but {_file_of(batch, machine)} has none; call `dlex-bench calibrate`",
             EXIT_SETUP,
         )
-    return float(found["budget_ms"]) * period_ms / float(found["period_ms"])
+    return found.budget_ms * period_ms / found.period_ms
 
 
 def _file_of(batch: Path, machine: str) -> Path:
@@ -51,13 +108,3 @@ def _file_of(batch: Path, machine: str) -> Path:
     calibrate at the same time.
     """
     return batch / f"calibration-{machine}.json"
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text())
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as cause:
-        raise LabError(f"{path} cannot be read ({cause}); remove it and calibrate again", EXIT_SETUP) from cause
-    return content

@@ -14,20 +14,20 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ..agenda.jobs import Job
+from ..agenda.job import Job, JobLoad, PlayerParams
 from ..disk_space import DiskFull, require_room, telling_full_disk
 from ..errors import LabError
 from ..machine.policy import CALIBRATED, Policy
 from .bisection import AIM, TOLERANCE, Try, at_the_limit, found, good, next_share
-from .budget import read_calibration, write_calibration
+from .budget import VERSION, Calibration, CalibrationSpread, CalibrationTry, read_calibration, write_calibration
 from .context import Context
 from .execute import execute
+from .result import DONE
 
 FOLDER = "calibration"
 BASELINE = "mplayer -framedrop"
-PARAMS = {"framedrop": "soft", "threads": 1, "options": []}
+PARAMS = PlayerParams(framedrop="soft", threads=1, options=())
 # The time of one play beyond that of the clip: the start of the stage, the start of rt-app, and dlex-qoe.
 OVERHEAD_S = 12.0
 
@@ -47,42 +47,43 @@ def calibrate(pattern: Job, context: Context, say: Say) -> float:
     period_ms = Policy.parse(pattern.sched).period_ms
     content = _begun(pattern, context, period_ms)
     with telling_full_disk(context.batch):
-        while content["budget_ms"] is None:
-            _go_on(content, pattern, context, say)
-    return float(content["budget_ms"])
+        while content.budget_ms is None:
+            content = _go_on(content, pattern, context, say)
+    return content.budget_ms
 
 
-def _go_on(content: dict[str, Any], pattern: Job, context: Context, say: Say) -> None:
+def _go_on(content: Calibration, pattern: Job, context: Context, say: Say) -> Calibration:
     """Makes one try, or concludes the search, and writes the result to disk."""
-    tries = [Try(known["share"], known["drops_fraction"]) for known in _counting(content)]
+    tries = [Try(known.share, known.drops_fraction) for known in _counting(content)]
     share = next_share(tries)
     if share is None:
-        _conclude(content, tries, say)
+        content = _concluded(content, tries, say)
         write_calibration(context.batch, context.machine, content)
-        return
-    number = len(content["tries"]) + 1
+        return content
+    number = len(content.tries) + 1
     # The path contains the machine, because another host may be calibrating in the same folder.
     require_room(context.batch)
     with _folder(context.batch / FOLDER / context.machine / f"try-{number}") as directory:
         known = _try(pattern, context, share, directory, number, say)
-        known["counts"] = known["work_held"] is not False or _is_repetition(content)
-        content["tries"].append(known)
+        known = known.model_copy(update={"counts": known.work_held is not False or _is_repetition(content)})
+        content = content.model_copy(update={"tries": (*content.tries, known)})
         write_calibration(context.batch, context.machine, content)
-    if not known["counts"]:
-        works = " and ".join(f"{work_ms:.3g}" for work_ms in known["rtapp_work_ms"].values() if work_ms is not None)
+    if not known.counts:
+        works = " and ".join(f"{work_ms:.3g}" for work_ms in known.rtapp_work_ms.values() if work_ms is not None)
         say(f"    rt-app's jobs beside it took {works} ms, not 3 and 20: this try does not count and is repeated once")
+    return content
 
 
-def _counting(content: dict[str, Any]) -> list[dict[str, Any]]:
-    return [known for known in content["tries"] if known.get("counts", True)]
+def _counting(content: Calibration) -> list[CalibrationTry]:
+    return [known for known in content.tries if known.counts]
 
 
-def _is_repetition(content: dict[str, Any]) -> bool:
+def _is_repetition(content: Calibration) -> bool:
     """Returns whether the last try does not count, so that the current one repeats it.
 
     A repetition counts in any case: otherwise a machine that never holds the load would be tried for ever.
     """
-    return bool(content["tries"]) and not content["tries"][-1].get("counts", True)
+    return bool(content.tries) and not content.tries[-1].counts
 
 
 @contextlib.contextmanager
@@ -97,18 +98,24 @@ def _folder(directory: Path) -> Iterator[Path]:
         raise
 
 
-def _begun(pattern: Job, context: Context, period_ms: float) -> dict[str, Any]:
-    key = {
-        "machine": context.machine,
-        "clip": pattern.clip,
-        "cpu": pattern.cpu,
-        "baseline": BASELINE,
-        "period_ms": period_ms,
-    }
+def _begun(pattern: Job, context: Context, period_ms: float) -> Calibration:
     known = read_calibration(context.batch, context.machine)
     if known is None:
-        return {"version": 1, **key, "aim": AIM, "tolerance": TOLERANCE, "budget_ms": None, "spread": None, "tries": []}
-    if differing := [name for name in ("clip", "cpu") if known.get(name) != key[name]]:
+        return Calibration(
+            version=VERSION,
+            machine=context.machine,
+            clip=pattern.clip,
+            cpu=pattern.cpu,
+            baseline=BASELINE,
+            period_ms=period_ms,
+            aim=AIM,
+            tolerance=TOLERANCE,
+            budget_ms=None,
+            spread=None,
+            tries=(),
+        )
+    compared = {"clip": (known.clip, pattern.clip), "cpu": (known.cpu, pattern.cpu)}
+    if differing := [name for name, (before, now) in compared.items() if before != now]:
         raise LabError(
             f"{context.batch} was calibrated for another {' and '.join(differing)}; calibrate again (--again), or choose "
             "another folder"
@@ -116,7 +123,7 @@ def _begun(pattern: Job, context: Context, period_ms: float) -> dict[str, Any]:
     return known
 
 
-def _try(pattern: Job, context: Context, share: float, directory: Path, number: int, say: Say) -> dict[str, Any]:
+def _try(pattern: Job, context: Context, share: float, directory: Path, number: int, say: Say) -> CalibrationTry:
     period_ms = Policy.parse(pattern.sched).period_ms
     policy = Policy("deadline", runtime_ms=round(share * period_ms, 6), period_ms=period_ms)
     job = replace(
@@ -127,38 +134,46 @@ def _try(pattern: Job, context: Context, share: float, directory: Path, number: 
         player="mplayer",
         player_params=PARAMS,
         sched=str(policy),
-        load={"kind": "rtapp", "sched": "deadline"},
+        load=JobLoad(kind="rtapp", sched="deadline"),
         observe="outside",
     )
     result = execute(job, directory, context)
-    if result["status"] != "done":
+    figures = result.figures
+    if result.status != DONE or figures is None or figures.drops_fraction is None:
         require_room(context.batch)  # the job may have failed for lack of room
-        raise LabError(f"the budget cannot be calibrated: {result['reason']}")
-    figures = result["figures"]
+        raise LabError(f"the budget cannot be calibrated: {result.reason}")
     say(
-        f"  try {number}: with {policy.runtime_ms:g} ms of {period_ms:g}, {BASELINE} drops {figures['dropped']} of "
-        f"{figures['frames']} pictures ({figures['drops_fraction']:.1%}; aim: {AIM:.1%})"
+        f"  try {number}: with {policy.runtime_ms:g} ms of {period_ms:g}, {BASELINE} drops {figures.dropped} of "
+        f"{figures.frames} pictures ({figures.drops_fraction:.1%}; aim: {AIM:.1%})"
     )
-    told = {key: figures[key] for key in ("frames", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_sd")}
-    works_ms = {name: task.get("work_ms") for name, task in (result["rtapp"] or {}).items()}
-    load = {"rtapp_work_ms": works_ms, "work_held": result["load"].get("work_held")}
-    return {"share": share, "budget_ms": policy.runtime_ms, **told, **load}
+    return CalibrationTry(
+        share=share,
+        budget_ms=policy.runtime_ms,
+        frames=figures.frames,
+        dropped=figures.dropped,
+        drops_fraction=figures.drops_fraction,
+        skew_ms_mean=figures.skew_ms_mean,
+        skew_ms_sd=figures.skew_ms_sd,
+        rtapp_work_ms={name: task.work_ms for name, task in (result.rtapp or {}).items()},
+        work_held=result.load.work_held if result.load else None,
+    )
 
 
-def _conclude(content: dict[str, Any], tries: Sequence[Try], say: Say) -> None:
+def _concluded(content: Calibration, tries: Sequence[Try], say: Say) -> Calibration:
     share = found(tries)
     plays = [known.dropped for known in tries if known.share == share]
-    content["budget_ms"] = round(share * content["period_ms"], 6)
-    content["spread"] = {
-        "plays": len(plays),
-        "drops_fraction_mean": statistics.fmean(plays),
-        "drops_fraction_sd": statistics.stdev(plays) if len(plays) > 1 else None,
-        "within_tolerance": good(tries, share),
-        "work_held": _held([it.get("work_held") for it in _counting(content) if it["share"] == share]),
-    }
-    say(f"  budget: {content['budget_ms']:g} ms of {content['period_ms']:g}{_doubt(tries, share, plays)}")
-    if content["spread"]["work_held"] is False:
+    budget_ms = round(share * content.period_ms, 6)
+    spread = CalibrationSpread(
+        plays=len(plays),
+        drops_fraction_mean=statistics.fmean(plays),
+        drops_fraction_sd=statistics.stdev(plays) if len(plays) > 1 else None,
+        within_tolerance=good(tries, share),
+        work_held=_held([it.work_held for it in _counting(content) if it.share == share]),
+    )
+    say(f"  budget: {budget_ms:g} ms of {content.period_ms:g}{_doubt(tries, share, plays)}")
+    if spread.work_held is False:
         say("  rt-app's jobs did not take 3 and 20 ms, even in repeated tries: calibrate --again when nothing else runs")
+    return content.model_copy(update={"budget_ms": budget_ms, "spread": spread})
 
 
 def _held(works: Sequence[bool | None]) -> bool | None:

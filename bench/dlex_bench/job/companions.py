@@ -6,12 +6,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ..rig.load.rtapp import RTAPP_LIMIT_S, RtApp, TaskPolicy, rtapp
+from ..rig.load.rtapp_log import TaskStats
 from ..rig.load.stress import require_running, stress
 from ..rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 from .loops import Loops
+from .result import LoadReport
 from .setting import Setting
 
 SETTLE_S = 0.5
@@ -23,15 +24,16 @@ AROUND_S = 60.0
 class Companion:
     """The running load of a job.
 
-    `watch` is called while the player plays, and raises when the load has died. `fares` is called when all has ended.
+    `watch` is called while the player plays, and raises when the load has died. `task_stats` is called when all has
+    ended.
     """
 
     watch: Callable[[], None]
+    about: LoadReport
     rtapp: RtApp | None = None
-    about: dict[str, Any] | None = None
 
-    def fares(self, window_us: tuple[float, float] | None) -> dict[str, Any] | None:
-        return self.rtapp.fares(window_us) if self.rtapp else None
+    def task_stats(self, window_us: tuple[float, float] | None) -> dict[str, TaskStats] | None:
+        return self.rtapp.task_stats(window_us) if self.rtapp else None
 
 
 @contextlib.contextmanager
@@ -42,11 +44,11 @@ def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] |
         limit_s = rtapp_limit_s(setting.length_s)
         folder = setting.directory / "rt-app"
         with rtapp(setting.cpu, loops.ns_per_loop, folder, policy, enter, limit_s=limit_s) as running:
-            about = {"kind": "rtapp", "sched": setting.load_sched, "ns_per_loop": loops.ns_per_loop}
-            yield Companion(running.sample, running, about)
+            about = LoadReport(cpu=setting.cpu, kind="rtapp", sched=setting.load_sched, ns_per_loop=loops.ns_per_loop)
+            yield Companion(running.sample, about, running)
     else:
-        with stress(load.get("cpu", 0), load.get("vm", 0), {setting.cpu}, SETTLE_S, enter) as process:
-            yield Companion(lambda: require_running(process), about={"kind": load["kind"]})
+        with stress(load.cpu or 0, load.vm or 0, {setting.cpu}, SETTLE_S, enter) as process:
+            yield Companion(lambda: require_running(process), LoadReport(cpu=setting.cpu, kind=load.kind))
 
 
 def rtapp_limit_s(length_s: float) -> float:

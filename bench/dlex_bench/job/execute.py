@@ -14,72 +14,69 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from ..agenda.jobs import Job
+from ..agenda.job import Job
 from ..disk_space import no_space_left
 from ..errors import LabError
 from ..machine.domain import Domain, own_cpu
 from ..processes import choose_cpus, wait_for
-from ..qoe import comparing, limit_s, read_summary
+from ..qoe import QoeSummary, comparing, limit_s, read_summary
 from ..rig.stage import stage
 from .companions import Companion, companion
 from .context import Context
-from .figures import figures_of, shown_window_us, with_outside, with_own_word, with_reasons
-from .loops import loops_of, verify
+from .figures import figures_of, shown_window_us, with_outside, with_player_report, with_reasons
+from .loops import loops_of, verified
 from .observer import SEEN, observing
 from .playing import Played, play
+from .result import DONE, FAILED, SKIPPED, VERSION, AppliedPolicy, Figures, JobResult, LoadReport
 from .setting import JobUnsupported, Setting, aside, setting_of
 
-VERSION = 1
 QOE = "qoe/dlex-qoe"
 OWN = "own"
 
 
-def execute(job: Job, directory: Path, context: Context) -> dict[str, Any]:
+def execute(job: Job, directory: Path, context: Context) -> JobResult:
     """Returns the result of `job`: done, failed or skipped. Its raw records are in `directory`, which must exist.
 
     Raises only what concerns the whole batch: a signal, or a full disk.
     """
-    begun = time.monotonic()
-    result = _blank(job, context)
+    begun, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     try:
         cpu, driver_cpus = choose_cpus(job.cpu)
         with aside(driver_cpus):
-            result |= _perform(setting_of(job, directory, context, cpu, driver_cpus))
+            result = _perform(setting_of(job, directory, context, cpu, driver_cpus))
     except JobUnsupported as cause:
-        result |= {"status": "skipped", "reason": str(cause)}
+        result = _blank(job, context, SKIPPED, str(cause))
     except LabError as cause:
-        result |= {"status": "failed", "reason": str(cause)}
+        result = _blank(job, context, FAILED, str(cause))
     except OSError as cause:
         if no_space_left(cause):  # the callers report which disk is full
             raise
         reason = f"{cause.filename or directory}: {cause.strerror or cause}; correct this, then retry the job"
-        result |= {"status": "failed", "reason": reason}
-    result["wall_s"] = round(time.monotonic() - begun, 3)
-    return result
+        result = _blank(job, context, FAILED, reason)
+    return result.model_copy(update={"started": started, "wall_s": round(time.monotonic() - begun, 3)})
 
 
-def _blank(job: Job, context: Context) -> dict[str, Any]:
-    return {
-        "version": VERSION,
-        "job": job.to_json(),
-        "status": "done",
-        "reason": None,
-        "machine": context.machine,
-        "commit": context.commit,
-        "started": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "wall_s": None,
-        "policy": {"asked": job.sched, "applied": None, "constrains": None, "throttled": None},
-        "view": None,
-        "figures": None,
-        "inside": None,
-        "outside": None,
-        "rtapp": None,
-        "load": dict(job.load),
-        "own_word": None,
-        "threads": None,
-    }
+def _blank(job: Job, context: Context, status: Literal["failed", "skipped"], reason: str) -> JobResult:
+    """Returns the result of a job that was not played to its end. It has the same fields as a finished one."""
+    return JobResult(
+        version=VERSION,
+        job=job,
+        machine=context.machine,
+        commit=context.commit,
+        status=status,
+        reason=reason,
+        policy=AppliedPolicy(asked=job.sched, applied=None, constrains=None, throttled=None),
+        view=None,
+        figures=None,
+        inside=None,
+        outside=None,
+        rtapp=None,
+        load=LoadReport(**job.load.to_json()),
+        player_report=None,
+        threads=None,
+    )
 
 
 @dataclass(frozen=True)
@@ -92,28 +89,31 @@ class Scene:
     watch: Callable[[], None]
 
 
-def _perform(setting: Setting) -> dict[str, Any]:
+def _perform(setting: Setting) -> JobResult:
     with _scene(setting) as scene:
         played = play(setting, scene.environment, scene.domain, scene.watch)
         scene.watch()
-    views = _views(setting, played)
-    fares = scene.load.fares(_window(setting))
-    load = {"cpu": setting.cpu, **(scene.load.about or {})}
-    if fares:
-        load |= verify(setting, fares)
-    return {
-        "policy": {
-            "asked": setting.job.sched,
-            "applied": played.applied,
-            "constrains": played.constrains,
-            "throttled": played.throttled.to_json() if played.throttled else None,
-        },
-        **views,
-        "rtapp": fares,
-        "load": load,
-        "own_word": played.own_word.to_json() if played.own_word else None,
-        "threads": [thread.to_json() for thread in played.threads],
-    }
+    inside, outside = _views(setting, played)
+    stats = scene.load.task_stats(_window(setting))
+    return JobResult(
+        version=VERSION,
+        job=setting.job,
+        machine=setting.context.machine,
+        commit=setting.context.commit,
+        status=DONE,
+        reason=None,
+        policy=AppliedPolicy(
+            asked=setting.job.sched, applied=played.applied, constrains=played.constrains, throttled=played.throttled
+        ),
+        view="outside" if outside else "inside",
+        figures=outside or inside,
+        inside=inside,
+        outside=outside,
+        rtapp=stats,
+        load=verified(setting, scene.load.about, stats) if stats else scene.load.about,
+        player_report=played.player_report,
+        threads=played.threads,
+    )
 
 
 @contextmanager
@@ -145,7 +145,8 @@ def _window(setting: Setting) -> tuple[float, float]:
     return shown_window_us(seen if setting.on_stage else setting.directory / OWN)
 
 
-def _views(setting: Setting, played: Played) -> dict[str, Any]:
+def _views(setting: Setting, played: Played) -> tuple[Figures | None, Figures | None]:
+    """Returns the figures from inside and those from outside. None: there is no such view."""
     inside = outside = None
     own, seen = setting.directory / OWN, setting.directory / SEEN
     if own.exists():
@@ -154,13 +155,12 @@ def _views(setting: Setting, played: Played) -> dict[str, Any]:
     if setting.on_stage:
         figures = figures_of(seen, _summary(setting, seen), played.cpu_s, "monitor")
         outside = with_outside(figures, played.outside_cpu_s)
-        if played.own_word and outside["skew_ms_mean"] is None:
-            outside = with_own_word(outside, played.own_word)
-    view = "outside" if outside else "inside"
-    return {"view": view, "figures": outside or inside, "inside": inside, "outside": outside}
+        if played.player_report and outside.skew_ms_mean is None:
+            outside = with_player_report(outside, played.player_report)
+    return inside, outside
 
 
-def _summary(setting: Setting, record: Path) -> dict[str, Any]:
+def _summary(setting: Setting, record: Path) -> QoeSummary:
     out = setting.directory / f"qoe-{record.name}.json"
     everywhere = setting.driver_cpus | {setting.cpu}
     options = [f"--unstamped={setting.unstamped}"] if setting.unstamped else []

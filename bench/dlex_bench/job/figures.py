@@ -6,19 +6,18 @@ The statistics come from dlex-qoe, for every player; nothing is computed in a se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ..errors import LabError
+from ..qoe import QoeSummary
 from ..record import DROPPED, Frame, end_skew_ms, frame_duration_s, read_frames, read_run
 from ..rig.players.status_line import OwnView
+from .result import Figures
 
 REASONS = ("aborted", "skipped", "late")
-ERRORS = ("rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90")
 
 
-def figures_of(record: Path, summary: Mapping[str, Any], cpu_s: float | None, av_source: str) -> dict[str, Any]:
+def figures_of(record: Path, summary: QoeSummary, cpu_s: float | None, av_source: str) -> Figures:
     """Returns the figures of a run. A-V > 0 means that the video is late.
 
     The skew is that of the shown pictures, the RMSE that of the dropped ones. A torn picture was never whole on the
@@ -28,23 +27,26 @@ def figures_of(record: Path, summary: Mapping[str, Any], cpu_s: float | None, av
     shown = [frame for frame in frames if frame.verdict == "shown"]
     dropped = sum(frame.verdict in DROPPED for frame in frames)
     known = any(frame.skew_ns is not None for frame in shown)
-    mean_ms = summary["skew_ms_mean"] if known else None
-    return {
-        "frames": len(frames),
-        "frame_ms": _frame_ms(frames),
-        "shown": len(shown),
-        "dropped": dropped,
-        "drops_fraction": dropped / len(frames),
-        "skew_ms_mean": mean_ms,
-        "skew_ms_abs_mean": None if mean_ms is None else abs(mean_ms),
-        "skew_ms_sd": summary["skew_ms_sd"] if known else None,
-        "skew_ms_end": end_skew_ms(frames) if known else None,
-        **{key: summary[key] for key in ERRORS},
-        "torn": read_run(record).get("observer", {}).get("screen", {}).get("pictures_torn"),
-        "av_source": av_source if known else None,
-        "player_cpu_s": cpu_s,
-        "cpu_ms_per_frame": None if cpu_s is None else 1e3 * cpu_s / len(frames),
-    }
+    mean_ms = summary.skew_ms_mean if known else None
+    observer = read_run(record).observer
+    return Figures(
+        frames=len(frames),
+        frame_ms=_frame_ms(frames),
+        shown=len(shown),
+        dropped=dropped,
+        drops_fraction=dropped / len(frames),
+        skew_ms_mean=mean_ms,
+        skew_ms_abs_mean=None if mean_ms is None else abs(mean_ms),
+        skew_ms_sd=summary.skew_ms_sd if known else None,
+        skew_ms_end=end_skew_ms(frames) if known else None,
+        rmse_q16_sum=summary.rmse_q16_sum,
+        rmse_q16_median=summary.rmse_q16_median,
+        rmse_q16_p90=summary.rmse_q16_p90,
+        torn=observer.screen.pictures_torn if observer else None,
+        av_source=av_source if known else None,
+        player_cpu_s=cpu_s,
+        cpu_ms_per_frame=None if cpu_s is None else 1e3 * cpu_s / len(frames),
+    )
 
 
 def _frame_ms(frames: list[Frame]) -> float | None:
@@ -55,16 +57,16 @@ def _frame_ms(frames: list[Frame]) -> float | None:
         return None
 
 
-def with_outside(figures: dict[str, Any], outside_cpu_s: float | None) -> dict[str, Any]:
+def with_outside(figures: Figures, outside_cpu_s: float | None) -> Figures:
     """Returns the figures with the CPU time per picture of the threads that the policy held, and of the others."""
-    total_ms, outside_ms = figures["cpu_ms_per_frame"], None
-    if total_ms is not None and outside_cpu_s is not None:
-        outside_ms = 1e3 * outside_cpu_s / figures["frames"]
-    held_ms = None if outside_ms is None else total_ms - outside_ms
-    return figures | {"cpu_ms_per_frame_held": held_ms, "cpu_ms_per_frame_outside": outside_ms}
+    total_ms, outside_ms = figures.cpu_ms_per_frame, None
+    if total_ms is not None and outside_cpu_s is not None and figures.frames:
+        outside_ms = 1e3 * outside_cpu_s / figures.frames
+    held_ms = None if total_ms is None or outside_ms is None else total_ms - outside_ms
+    return figures.model_copy(update={"cpu_ms_per_frame_held": held_ms, "cpu_ms_per_frame_outside": outside_ms})
 
 
-def with_reasons(figures: dict[str, Any], record: Path) -> dict[str, Any]:
+def with_reasons(figures: Figures, record: Path) -> Figures:
     """Returns the figures with what the view from inside also knows.
 
     It adds the reasons for which pictures were dropped, and what decoding the aborted ones cost.
@@ -72,21 +74,24 @@ def with_reasons(figures: dict[str, Any], record: Path) -> dict[str, Any]:
     frames = read_frames(record)
     verdicts = [frame.verdict for frame in frames]
     aborted_cpu_s = sum(frame.decode_cpu_ns for frame in frames if frame.verdict == "aborted") / 1e9
-    return figures | {reason: verdicts.count(reason) for reason in REASONS} | {"aborted_cpu_s": aborted_cpu_s}
+    counts = {reason: verdicts.count(reason) for reason in REASONS}
+    return figures.model_copy(update={**counts, "aborted_cpu_s": aborted_cpu_s})
 
 
-def with_own_word(figures: dict[str, Any], own_word: OwnView) -> dict[str, Any]:
+def with_player_report(figures: Figures, report: OwnView) -> Figures:
     """Returns the figures with A-V from the player's own status line, for a play whose sound could not be heard.
 
     `av_source` says where A-V comes from.
     """
-    mean_ms = own_word.skew_ms_mean
-    return figures | {
-        "skew_ms_mean": mean_ms,
-        "skew_ms_abs_mean": None if mean_ms is None else abs(mean_ms),
-        "skew_ms_sd": own_word.skew_ms_sd,
-        "av_source": own_word.av_source,
-    }
+    mean_ms = report.skew_ms_mean
+    return figures.model_copy(
+        update={
+            "skew_ms_mean": mean_ms,
+            "skew_ms_abs_mean": None if mean_ms is None else abs(mean_ms),
+            "skew_ms_sd": report.skew_ms_sd,
+            "av_source": report.av_source,
+        }
+    )
 
 
 def shown_window_us(record: Path) -> tuple[float, float]:

@@ -9,15 +9,16 @@ are 5 % above them, and two CPUs of one core slow each other down by more than t
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ..files import write_json
 from ..paper import TASKS
 from ..rig.load.rtapp import measure_ns_per_loop
+from ..rig.load.rtapp_log import TaskStats
+from ..schema import Stored
 from .context import loops_file
+from .result import LoadReport
 from .setting import Setting
 
 # Limits for the mean of rt-app's jobs, as parts of the paper's 3 and 20 ms. More than MOST would leave nothing of the
@@ -28,8 +29,9 @@ LEAST, LIGHT, MOST = 0.5, 0.8, 1.02
 TRIES = 3
 
 
-@dataclass(frozen=True)
-class Loops:
+class Loops(Stored):
+    """What rt-app-MACHINE.json holds. machines/MACHINE.json has a copy of it."""
+
     cpu: int
     ns_per_loop: float
     tries: list[float]
@@ -41,19 +43,20 @@ def loops_of(setting: Setting) -> Loops:
     Measures it anew if there is none, or if a job has shown that it no longer holds.
     """
     path = loops_file(setting.context.batch, setting.context.machine)
-    known = _read(path)
+    known = read_loops(path)
     if known and known.cpu == setting.cpu:
         return known
     found = _measure(setting)
-    write_json(path, asdict(found))
+    write_json(path, found.to_json())
     return found
 
 
-def _read(path: Path) -> Loops | None:
+def read_loops(path: Path) -> Loops | None:
+    """Returns None if the file cannot be read: it is only a cache."""
     try:
-        return Loops(**json.loads(path.read_text()))
-    except (OSError, ValueError, TypeError):
-        return None  # it is only a cache
+        return Loops.model_validate_json(path.read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def _measure(setting: Setting) -> Loops:
@@ -61,20 +64,21 @@ def _measure(setting: Setting) -> Loops:
     while len(tries) < TRIES:
         tries.append(measure_ns_per_loop(setting.cpu, setting.directory / "rt-app"))
         setting.context.tick()
-    return Loops(setting.cpu, max(tries), tries)
+    return Loops(cpu=setting.cpu, ns_per_loop=max(tries), tries=tries)
 
 
-def verify(setting: Setting, fares: dict[str, Any]) -> dict[str, Any]:
-    """Returns what is known about the length of rt-app's jobs, as parts of the paper's 3 and 20 ms.
+def verified(setting: Setting, load: LoadReport, stats: Mapping[str, TaskStats]) -> LoadReport:
+    """Returns the report with what is known about the length of rt-app's jobs, as parts of the paper's 3 and 20 ms.
 
     `work_held`: whether each part is 0.5 to 1.02 (shorter is normal when the sibling hyperthread idles); if not, the next
     job measures the loops again. `work_part`: the smallest part. `work_light`: whether the smallest part is under 0.8,
     which a report has to mention. All three are null if no task has a figure.
     """
-    parts = [1e3 * work_ms / task.work_us for task in TASKS if (work_ms := fares[task.name].get("work_ms")) is not None]
+    parts = [1e3 * work_ms / task.work_us for task in TASKS if (work_ms := stats[task.name].work_ms) is not None]
     if not parts:
-        return {"work_held": None, "work_part": None, "work_light": None}
+        return load.model_copy(update={"work_held": None, "work_part": None, "work_light": None})
     held = all(LEAST <= part <= MOST for part in parts)
     if not held:
         loops_file(setting.context.batch, setting.context.machine).unlink(missing_ok=True)
-    return {"work_held": held, "work_part": round(min(parts), 3), "work_light": min(parts) < LIGHT}
+    part = min(parts)
+    return load.model_copy(update={"work_held": held, "work_part": round(part, 3), "work_light": part < LIGHT})

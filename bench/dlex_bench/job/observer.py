@@ -38,7 +38,7 @@ def observing(setting: Setting, stage: Stage) -> Iterator[Callable[[], None]]:
 
             def check() -> None:
                 if observer.poll() is not None:
-                    raise LabError(f"the observer {_told(observer, log_path)}; run the job again")
+                    raise LabError(f"the observer {_ending(observer, log_path)}; run the job again")
 
             _wait_until_ready(observer, check)
             yield check
@@ -82,8 +82,8 @@ def _let_it_write(observer: subprocess.Popen[bytes], log: Path) -> None:
     except subprocess.TimeoutExpired as cause:
         raise LabError(f"the observer did not write its record within {WRITING_LIMIT_S:.0f} s; try again") from cause
     if status:
-        raise LabError(f"the observer {_told(observer, log)}; run the job again")
+        raise LabError(f"the observer {_ending(observer, log)}; run the job again")
 
 
-def _told(observer: subprocess.Popen[bytes], log: Path) -> str:
+def _ending(observer: subprocess.Popen[bytes], log: Path) -> str:
     return f"ended with status {observer.returncode} ({last_words(log) or 'no message'})"

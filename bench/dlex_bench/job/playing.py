@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
-from ..agenda.jobs import Job
+from ..agenda.job import Job
 from ..machine.domain import Domain
 from ..machine.quota import Throttled, quota_group
 from ..processes import children_cpu_s
@@ -38,7 +38,7 @@ class Played:
     applied: str | None
     constrains: str
     throttled: Throttled | None
-    own_word: OwnView | None
+    player_report: OwnView | None
     threads: list[Thread]
 
 
@@ -52,9 +52,9 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
         applied, player = _play(setting, placing, env, watch)
         whole = CpuTime(children_cpu_s() - before_s, player.main_cpu_s)
         cpu = setting.adapter.cpu_of_playing(setting.directory) or whole
-        outside_s, throttled = placing.outside_s(cpu.process_s, cpu.main_s), placing.throttled()
-    own_word = setting.adapter.own_view(setting.job, setting.directory)
-    return Played(cpu.process_s, outside_s, applied, placing.constrains, throttled, own_word, player.threads)
+        outside_s, throttled = placing.outside_s(cpu.process_s, cpu.held_s), placing.throttled()
+    report = setting.adapter.own_view(setting.job, setting.directory)
+    return Played(cpu.process_s, outside_s, applied, placing.constrains, throttled, report, player.threads)
 
 
 @contextmanager

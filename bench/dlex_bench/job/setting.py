@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..agenda.jobs import Job, rtapp_sched
+from ..agenda.job import Job, rtapp_sched
 from ..clips import ClipFacts, clip_facts, make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..machine.policy import Policy, allowed_kinds, privilege_sentence
@@ -41,11 +41,11 @@ class Setting:
 
     @property
     def start_s(self) -> float:
-        return float(self.job.clip.get("start_s") or 0)
+        return self.job.clip.start_s
 
     @property
     def frames(self) -> int:
-        return self.facts.frames_in(self.start_s, self.job.clip.get("length_s"))
+        return self.facts.frames_in(self.start_s, self.job.clip.length_s)
 
     @property
     def length_s(self) -> float:
@@ -61,7 +61,7 @@ class Setting:
 
     @property
     def load_kind(self) -> str:
-        return str(self.job.load.get("kind", "none"))
+        return self.job.load.kind
 
     @property
     def load_sched(self) -> str:
@@ -103,18 +103,20 @@ def _clips_of(job: Job, context: Context) -> tuple[Path, Path | None]:
 
     Without an observer, stamps would only be in the way. With one, they must not count as differences between pictures.
     """
-    if file := job.clip.get("file"):
+    if file := job.clip.file:
         return Path(file), None
-    plain = job.clip.get("unstamped")
+    plain = job.clip.unstamped
     unstamped = make_clip(context.root, plain) if plain else None
     if unstamped and job.observe == INSIDE:
         return unstamped, None
-    return make_clip(context.root, job.clip["recipe"]), unstamped
+    if not job.clip.recipe:
+        raise LabError(f"{job.id} has no clip; its agenda has to name a recipe or a file", EXIT_SETUP)
+    return make_clip(context.root, job.clip.recipe), unstamped
 
 
 def _require_allowed(job: Job, policy: Policy) -> None:
     wanted = {policy.kind}
-    if job.load.get("kind") == "rtapp":
+    if job.load.kind == "rtapp":
         wanted.add(rtapp_sched(job.sched, job.load).partition(":")[0])
     if missing := sorted(wanted - allowed_kinds()):
         raise JobUnsupported(f"no permission for {' and '.join(missing)} here: {privilege_sentence()}")

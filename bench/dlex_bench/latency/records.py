@@ -100,4 +100,4 @@ def _refusal(reason: str) -> LabError:
 def _machine() -> dict[str, Any]:
     """Returns the facts by which this experiment recognises a machine."""
     facts = machine_facts()
-    return {key: facts[key] for key in ("cpu", "cpus", "kernel")} | {"name": platform.node()}
+    return {"cpu": facts.cpu, "cpus": facts.cpus, "kernel": facts.kernel, "name": platform.node()}

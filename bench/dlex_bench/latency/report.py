@@ -78,7 +78,7 @@ def write_latency_json(path: Path, plan: LatencyPlan, curves: Curves, refused: M
             "commit": commit(),
             "written": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
             "plan": asdict(plan),
-            "machine": machine_facts(),
+            "machine": machine_facts().to_json(),
             "refused": dict(refused),
             "curves": [_curve_json(*key, columns) for key, columns in curves.items()],
         },

@@ -12,10 +12,13 @@ import re
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from pydantic import Field
 
 from ..paths import PROJECT
+from ..schema import Stored
 from .cgroups import hierarchy_of
 
 # Linux's number of the clock that moves with the tick; Python has no name for it.
@@ -34,40 +37,68 @@ PROGRAMS = {
 }
 ASKING_S = 10.0
 
-Facts = dict[str, Any]
+
+class Program(Stored):
+    """A program's file, its version (null: unknown) and its mtime, which distinguishes builds of the same version."""
+
+    path: str | None = None
+    version: str | None = None
+    made_ns: int | None = None
 
 
-def machine_facts() -> Facts:
-    return {
-        "cpu": _cpu_model(),
-        "cpus": os.cpu_count(),
-        "kernel": platform.release(),
-        "kernel_version": platform.version(),
-        "architecture": platform.machine(),
-        "virtual": _answer("systemd-detect-virt"),
-        "autogroup": _first_line(Path("/proc/sys/kernel/sched_autogroup_enabled")),
-        "governor": _first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
-        "smt": _first_line(Path("/sys/devices/system/cpu/smt/active")),
-        "clock_source": _first_line(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
-        "tick_hz": tick_hz(),
-        "config_hz": _kernel_option("HZ"),
-        "preemption": _preemption(),
-        "rt_runtime_us": _first_line(Path("/proc/sys/kernel/sched_rt_runtime_us")),
-        "cgroups": {controller: _cgroup(controller) for controller in ("cpuset", "cpu", "cpuacct")},
-        "load_average": os.getloadavg(),
-        "python": platform.python_version(),
-    }
+class MachineFacts(Stored):
+    """Null: not known here. Texts are as the kernel has them."""
+
+    cpu: str | None = None  # the model
+    cpus: int | None = None
+    kernel: str | None = None
+    kernel_version: str | None = None
+    architecture: str | None = None
+    virtual: str | None = None  # which virtual machine or container; `none`: a real machine
+    autogroup: str | None = None  # 1: threads are scheduled in groups by their sessions
+    governor: str | None = None  # of CPU 0's clock
+    smt: str | None = None  # 1: hyperthreads are in use
+    clock_source: str | None = None
+    tick_hz: int | None = None
+    config_hz: str | None = None
+    preemption: str | None = None
+    rt_runtime_us: str | None = None  # of each second; -1: no limit
+    cgroups: dict[str, str | None] = Field(default_factory=dict)  # by controller
+    load_average: tuple[float, ...] = ()  # over 1, 5 and 15 minutes
+    python: str | None = None
 
 
-def machine_id(facts: Facts) -> str:
+def machine_facts() -> MachineFacts:
+    return MachineFacts(
+        cpu=_cpu_model(),
+        cpus=os.cpu_count(),
+        kernel=platform.release(),
+        kernel_version=platform.version(),
+        architecture=platform.machine(),
+        virtual=_answer("systemd-detect-virt"),
+        autogroup=_first_line(Path("/proc/sys/kernel/sched_autogroup_enabled")),
+        governor=_first_line(Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        smt=_first_line(Path("/sys/devices/system/cpu/smt/active")),
+        clock_source=_first_line(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+        tick_hz=tick_hz(),
+        config_hz=_kernel_option("HZ"),
+        preemption=_preemption(),
+        rt_runtime_us=_first_line(Path("/proc/sys/kernel/sched_rt_runtime_us")),
+        cgroups={controller: _cgroup(controller) for controller in ("cpuset", "cpu", "cpuacct")},
+        load_average=os.getloadavg(),
+        python=platform.python_version(),
+    )
+
+
+def machine_id(facts: MachineFacts) -> str:
     """Returns an id that stays the same as long as figures from this machine may be combined."""
     # Hashed, because machine-id(5) asks that the number itself does not leave the machine.
     name = _first_line(Path("/etc/machine-id")) or platform.node()
-    stable = "\n".join(str(part) for part in (facts["cpu"], facts["cpus"], facts["kernel"], name))
+    stable = "\n".join(str(part) for part in (facts.cpu, facts.cpus, facts.kernel, name))
     return hashlib.sha256(f"dlex-bench\n{stable}".encode()).hexdigest()[:12]
 
 
-def program_facts(root: Path) -> Facts:
+def program_facts(root: Path) -> dict[str, Program | None]:
     """Returns the players and devices by name; None: not installed."""
     packages = _package_versions()
     facts = {name: _program(shutil.which(name), packages.get(package)) for name, package in PROGRAMS.items()}
@@ -75,17 +106,14 @@ def program_facts(root: Path) -> Facts:
     return facts | {"dlex-play": _program(str(player), _answer(str(player), "--version"))}
 
 
-def _program(path: str | None, version: str | None) -> Facts | None:
-    """Returns the file's path, version and mtime, or None if it does not exist.
-
-    The mtime distinguishes builds of the same version.
-    """
+def _program(path: str | None, version: str | None) -> Program | None:
+    """Returns None if the file does not exist."""
     if path is None or not os.path.exists(path):
         return None
-    return {"path": path, "version": version, "made_ns": os.stat(path).st_mtime_ns}
+    return Program(path=path, version=version, made_ns=os.stat(path).st_mtime_ns)
 
 
-def programs_changed(before: Facts, root: Path) -> list[str]:
+def programs_changed(before: Mapping[str, Program | None], root: Path) -> list[str]:
     """Returns the names of the programs whose files are not the same as when `before` was taken.
 
     Does not ask the programs for their versions: that takes a second.
@@ -94,7 +122,7 @@ def programs_changed(before: Facts, root: Path) -> list[str]:
     for name, fact in before.items():
         path = str(root / "build/release/player/dlex-play") if name == "dlex-play" else shutil.which(name)
         here = _program(path, None)
-        if (fact and fact["made_ns"]) != (here and here["made_ns"]):
+        if (fact and fact.made_ns) != (here and here.made_ns):
             changed.append(name)
     return changed
 

@@ -132,7 +132,7 @@ def _ignoring_busy(path: Path, text: str) -> None:
 
 
 def _remove_group(group: Path) -> None:
-    """Removes a control group. Its processes have ended or are about to end; the rest are moved to the group above."""
+    """Removes a control group, and with it its quota or CPUs. Members that are still alive are moved to the group above."""
     limit = time.monotonic() + EMPTYING_S
     while True:
         try:

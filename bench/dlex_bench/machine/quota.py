@@ -11,7 +11,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
@@ -29,9 +29,6 @@ class Throttled:
 
     throttled_periods: int
     periods: int
-
-    def to_json(self) -> dict[str, int]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -64,9 +61,10 @@ class Group:
 
 @contextlib.contextmanager
 def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]:
-    """Yields a group under `policy` (a quota) while the block runs. Its members at the end go on without a quota.
+    """Yields a group under `policy` (a quota) while the block runs.
 
-    If the CPU is a partition (`domain`), the group lies inside it, because only its members may run there.
+    Members that are still alive afterwards are moved to the group above, without this quota. If the CPU is a partition
+    (`domain`), the group lies inside it, because only its members may run there.
     """
     if policy.kind != "quota" or policy.calibrated:
         raise ValueError(f"{policy} is not a quota")

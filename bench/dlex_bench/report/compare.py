@@ -115,7 +115,7 @@ def _by_machine(batch: Batch) -> dict[str, list[Row]]:
 
 def other_differences(a: Batch, b: Batch) -> Iterator[str]:
     """Yields a sentence for each other difference between the batches, because it may explain the figures."""
-    commits = [", ".join(dict.fromkeys(str(one.result.get("commit")) for one in batch.rows)) for batch in (a, b)]
+    commits = [", ".join(dict.fromkeys(str(one.result.commit) for one in batch.rows)) for batch in (a, b)]
     if commits[0] != commits[1]:
         yield f"A was measured with commit {commits[0]}, B with {commits[1]}."
     machines = [_by_machine(batch) for batch in (a, b)]
@@ -131,16 +131,16 @@ def other_differences(a: Batch, b: Batch) -> Iterator[str]:
                 key, before, after = changed
                 name = f"{'-'.join(setting)}{where}"
                 yield f"{name} is not the same experiment: {key} is {before} in A and {after} in B."
-        for name, one, other in (("A", of_a, of_b), ("B", of_b, of_a)):
-            alone = ["-".join(setting) for setting in one if setting not in other]
+        for name, here, there in (("A", of_a, of_b), ("B", of_b, of_a)):
+            alone = ["-".join(setting) for setting in here if setting not in there]
             if alone:
                 yield f"Only {name} has {', '.join(alone)}{where}."
 
 
 def _experiment(runs: Sequence[Row]) -> dict[str, Any]:
-    job = runs[0].result["job"]
-    applied = (runs[0].result.get("policy") or {}).get("applied")
-    return {**{key: job.get(key) for key in SAME}, "applied policy": applied}
+    result = runs[0].result
+    job = result.job.to_json()
+    return {**{key: job[key] for key in SAME}, "applied policy": result.policy.applied if result.policy else None}
 
 
 def _table(section: str, lines: Sequence[ComparedFigure]) -> Table:

@@ -28,19 +28,20 @@ RESULT = ("status", "reason", "machine", "commit", "started", "wall_s", "view")
 
 def job_row(one: Row) -> dict[str, Any]:
     """Returns a job as a flat row: figures have their own names, rt-app's are named like `rtapp-1.slack_us.min`."""
-    job = one.result["job"]
-    flat = {key: job.get(key) for key in JOB}
-    flat |= {key: one.result.get(key) for key in RESULT}
-    flat |= {f"policy.{key}": value for key, value in (one.result.get("policy") or {}).items()}
-    flat |= dict(one.figures)
-    for task, found in (one.result.get("rtapp") or {}).items():
-        flat |= _flat(f"{task.replace('rt-app', 'rtapp')}.", found)
+    result = one.result
+    flat = {key: getattr(result.job, key) for key in JOB}
+    flat |= {key: getattr(result, key) for key in RESULT}
+    if result.policy:
+        flat |= {f"policy.{key}": value for key, value in result.policy.to_json().items()}
+    flat |= one.figures.to_json()
+    for task, stats in (result.rtapp or {}).items():
+        flat |= _flat(f"{task.replace('rt-app', 'rtapp')}.", stats.to_json())
     return flat
 
 
-def _flat(prefix: str, found: Mapping[str, Any] | None) -> dict[str, Any]:
+def _flat(prefix: str, found: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
-    for key, value in (found or {}).items():
+    for key, value in found.items():
         flat |= _flat(f"{prefix}{key}.", value) if isinstance(value, Mapping) else {prefix + key: value}
     return flat
 
@@ -55,14 +56,15 @@ def csv_text(batch: Batch) -> str:
 
 
 def json_content(batch: Batch, sections: list[SectionSummary], meaning: Meaning) -> dict[str, Any]:
+    calibrations = [it.to_json() for it in batch.calibrations]
     return {
         "version": 1,
-        "agenda": batch.agenda,
+        "agenda": batch.agenda.to_json(),
         "created": batch.created,
         "commit": batch.commit,
-        "machines": batch.machines,
-        "calibration": batch.calibrations[0] if batch.calibrations else None,
-        "calibrations": batch.calibrations,
+        "machines": {name: facts.to_json() for name, facts in batch.machines.items()},
+        "calibration": calibrations[0] if calibrations else None,
+        "calibrations": calibrations,
         "settings": [_setting(section, it) for section in sections for it in section.settings],
         "goals": [asdict(it) for it in meaning.outcomes],
         "worse": [

@@ -10,6 +10,7 @@ import yaml
 
 from ..analysis.results_frame import Row
 from ..job.bisection import AIM
+from ..job.budget import Calibration
 from ..job.loops import LIGHT
 from ..rig.players.threads import unknown_threads
 from .gather import Batch
@@ -18,9 +19,9 @@ NamedFacts = list[tuple[str, str]]
 
 
 def batch_facts(batch: Batch) -> NamedFacts:
-    started = sorted(one.result["started"] for one in batch.rows if one.result.get("started"))
-    wall_s = sum(one.result.get("wall_s") or 0 for one in batch.rows)
-    commits = dict.fromkeys(one.result["commit"] for one in batch.rows if one.result.get("commit"))
+    started = sorted(one.result.started for one in batch.rows if one.result.started)
+    wall_s = sum(one.result.wall_s or 0 for one in batch.rows)
+    commits = dict.fromkeys(one.result.commit for one in batch.rows if one.result.commit)
     facts = [
         ("jobs", batch.counts),
         ("played", _period(started[0], started[-1]) if started else ""),
@@ -29,12 +30,12 @@ def batch_facts(batch: Batch) -> NamedFacts:
         ("machine" if not batch.mixed else "machines", ", ".join(dict.fromkeys(one.machine for one in batch.rows))),
     ]
     done = [one for one in batch.rows if one.done]
-    if light := sum(bool((one.result.get("load") or {}).get("work_light")) for one in done):
+    if light := sum(one.result.load_is_light for one in done):
         facts.append(("light load", f"in {light} of {len(done)} runs rt-app's jobs took less than {LIGHT:.0%} of 3 and 20 ms"))
     if unknown := _unknown_threads(done):
         facts.append(("unknown threads", unknown))
     for found in batch.calibrations:
-        where = f" on {found.get('machine')}" if batch.mixed else ""
+        where = f" on {found.machine}" if batch.mixed else ""
         facts.append((f"calibration{where}", _calibration(found)))
     return [(name, text) for name, text in facts if text]
 
@@ -53,29 +54,27 @@ def _unknown_threads(done: Sequence[Row]) -> str:
     """Names the threads of players that this laboratory does not know; a newer player may start them. "" if none."""
     names: dict[str, dict[str, None]] = {}
     for one in done:
-        if found := unknown_threads(one.result):
+        if found := unknown_threads(one.result.threads or []):
             names.setdefault(one.player, {}).update(dict.fromkeys(found))
     each = "; ".join(f"{player} {', '.join(of_player)}" for player, of_player in names.items())
     return f"{each}: the laboratory does not know these threads; they were placed like the player's other threads" if each else ""
 
 
-def _calibration(found: Mapping[str, Any]) -> str:
-    if found.get("budget_ms") is None:
+def _calibration(found: Calibration) -> str:
+    if found.budget_ms is None:
         return ""
-    text = f"{found['budget_ms']:g} ms every {found.get('period_ms', 40):g} ms"
-    baseline = found.get("baseline")
-    if not baseline:
+    text = f"{found.budget_ms:g} ms every {found.period_ms:g} ms"
+    if not found.baseline:
         return text
-    spread = found.get("spread") or {}
-    if spread.get("within_tolerance", True):
-        return f"{text}; with it, {baseline} drops as much as in the paper's cbs row"
-    fraction = spread["drops_fraction_mean"]
-    return f"{text}; with it, {baseline} drops {fraction:.1%} of the pictures, not {AIM:.1%} as in the paper's cbs row"
+    fraction = found.spread.drops_fraction_mean if found.spread and not found.spread.within_tolerance else None
+    if fraction is None:
+        return f"{text}; with it, {found.baseline} drops as much as in the paper's cbs row"
+    return f"{text}; with it, {found.baseline} drops {fraction:.1%} of the pictures, not {AIM:.1%} as in the paper's cbs row"
 
 
 def facts_by_machine(batch: Batch) -> dict[str, NamedFacts]:
     """Returns the facts of each machine; nested facts get dotted names."""
-    return {name: _flat("", facts) for name, facts in batch.machines.items()}
+    return {name: _flat("", facts.to_json()) for name, facts in batch.machines.items()}
 
 
 def _flat(prefix: str, found: Mapping[str, Any]) -> NamedFacts:
@@ -91,4 +90,5 @@ def _flat(prefix: str, found: Mapping[str, Any]) -> NamedFacts:
 
 
 def agenda_text(batch: Batch) -> str:
-    return yaml.safe_dump(dict(batch.agenda), sort_keys=False, allow_unicode=True) if batch.agenda else ""
+    agenda = batch.agenda.to_json()
+    return yaml.safe_dump(agenda, sort_keys=False, allow_unicode=True) if agenda else ""

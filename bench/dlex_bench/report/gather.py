@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..analysis.results_frame import Row, machines_apart, row
-from ..batch.results import DONE, FAILED, RESULT, SKIPPED, Store
+from ..batch.batch_file import MachineFile, StoredAgenda
+from ..batch.results import Store
 from ..errors import EXIT_SETUP, LabError
-from ..job.budget import calibration_files
+from ..job.budget import Calibration, calibration_files, parse_calibration
+from ..job.result import DONE, FAILED, SKIPPED
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Batch:
 
     folder: Path
     rows: list[Row]
-    agenda: Mapping[str, Any] = field(default_factory=dict)
+    agenda: StoredAgenda = field(default_factory=StoredAgenda)
     created: str | None = None
     commit: str | None = None
-    machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    calibrations: list[Mapping[str, Any]] = field(default_factory=list)
+    machines: Mapping[str, MachineFile] = field(default_factory=dict)
+    calibrations: list[Calibration] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
 
@@ -44,7 +44,7 @@ class Batch:
 
     @property
     def counts(self) -> str:
-        found = [(len(self.of_status(status)), status) for status in (DONE, FAILED, SKIPPED)]
+        found = [(len(self.of_status(status)), str(status)) for status in (DONE, FAILED, SKIPPED)]
         found.append((len(self.waiting), "not run yet"))
         return ", ".join(f"{count} {what}" for count, what in found if count)
 
@@ -66,22 +66,18 @@ def gather(folder: Path) -> Batch:
 
 
 def _gathered(store: Store) -> Batch:
-    results = store.results()
-    torn = [
-        f"{path} is incomplete or from another version"
-        for path in sorted(store.out.glob(f"*/{RESULT}"))
-        if path.parent.name not in results
-    ]
+    torn: list[str] = []
+    results = store.results(torn)
     if not results:
         raise LabError(_nothing(store.out, torn))
-    batch = store.batch() or {}
+    batch = store.batch()
     rows = [row(result) for result in results.values()]
     return Batch(
         folder=store.out,
         rows=rows,
-        agenda=batch.get("agenda") or {},
-        created=batch.get("created"),
-        commit=batch.get("commit"),
+        agenda=(batch and batch.agenda) or StoredAgenda(),
+        created=batch.created if batch else None,
+        commit=batch.commit if batch else None,
         machines=store.machines(),
         calibrations=_calibrations(store.out, torn),
         waiting=[job.id for job in store.jobs() if job.id not in results],
@@ -96,17 +92,12 @@ def _nothing(folder: Path, torn: list[str]) -> str:
     return f"{folder} has no results; fill it with `dlex bench run AGENDA -o {folder}`"
 
 
-def _calibrations(folder: Path, torn: list[str]) -> list[Mapping[str, Any]]:
+def _calibrations(folder: Path, torn: list[str]) -> list[Calibration]:
     """Reads the calibrations; a merged batch has one for each machine."""
-    return [found for path in calibration_files(folder) if (found := _calibration(path, torn))]
-
-
-def _calibration(path: Path, torn: list[str]) -> Mapping[str, Any] | None:
-    try:
-        content = json.loads(path.read_text())
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        torn.append(f"{path} is incomplete")
-        return None
-    return content if isinstance(content, dict) else None
+    found = []
+    for path in calibration_files(folder):
+        try:
+            found.append(parse_calibration(path))
+        except LabError as cause:
+            torn.append(str(cause))
+    return found

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from .. import paper
 from ..agenda.jobs import OURS
 from ..analysis.front import Goal
-from ..analysis.goals import Outcome, Ratio, outcomes, ratios, standing
+from ..analysis.goals import Ratio, outcomes, ratios, standing
+from ..analysis.outcome import Outcome
 from ..analysis.results_frame import Row, Settings, by_setting, is_control, sections, values
 from ..analysis.seed_findings import Finding, findings
 from ..analysis.statistics import Comparison, Spread, spread
-from ..batch.results import FAILED
+from ..job.result import FAILED
 from .gather import Batch
 from .metrics import number
 

@@ -64,7 +64,7 @@ def report(folder: Path, out: Path | None) -> None:
 def page(
     batch: Batch, sections: Sequence[SectionSummary], meaning: Meaning, timelines: Timelines
 ) -> str:
-    config = batch.agenda.get("config") or {}
+    config = batch.agenda.config
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -78,8 +78,8 @@ def page(
         sections=sections,
         meaning=meaning,
         timelines=timelines,
-        title=config.get("name") or batch.folder.resolve().name,
-        about=config.get("about") or ABOUT,
+        title=config.name or batch.folder.resolve().name,
+        about=config.about or ABOUT,
         facts=batch_facts(batch),
         machines=facts_by_machine(batch),
         agenda=agenda_text(batch),

@@ -12,6 +12,7 @@ from ..agenda.jobs import section_ids
 from ..analysis.held import fairness, held
 from ..analysis.results_frame import Row, by_setting, sections, values
 from ..analysis.statistics import Interval, median_interval
+from ..batch.batch_file import AgendaSection, AgendaWorkload
 from .gather import Batch
 from .metrics import FRONT, TABLE, Metric
 
@@ -78,7 +79,7 @@ class SectionSummary:
 
 
 def section_summaries(batch: Batch) -> list[SectionSummary]:
-    of_sections, of_workloads = (_labels(batch.agenda, key) for key in ("sections", "workloads"))
+    of_sections, of_workloads = _labels(batch.agenda.sections), _labels(batch.agenda.workloads)
     return [
         _section(name, where, _joined(name, of_sections), of_workloads, [one for one in rows if one.section == name])
         for where, rows in batch.apart.items()
@@ -86,8 +87,8 @@ def section_summaries(batch: Batch) -> list[SectionSummary]:
     ]
 
 
-def _labels(agenda: Mapping[str, Any], key: str) -> dict[str, str]:
-    return {it["id"]: it["label"] for it in agenda.get(key) or [] if it.get("id") and it.get("label")}
+def _labels(entries: Iterable[AgendaSection | AgendaWorkload]) -> dict[str, str]:
+    return {it.id: it.label for it in entries if it.id and it.label}
 
 
 def _joined(section: str, labels: Mapping[str, str]) -> str:
@@ -144,32 +145,30 @@ def section_facts(rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 def _each(rows: Sequence[Row], tell: Callable[[Row], str]) -> str:
     """Returns `text`, or `text (players); other text (other players)` if it is not the same for all."""
-    told: dict[str, dict[str, None]] = {}
+    parts: dict[str, dict[str, None]] = {}
     for one in rows:
         if text := tell(one):
-            told.setdefault(text, {})[one.player] = None
-    if len(told) < 2:
-        return "".join(told)
-    return "; ".join(f"{text} ({', '.join(players)})" for text, players in told.items())
+            parts.setdefault(text, {})[one.player] = None
+    if len(parts) < 2:
+        return "".join(parts)
+    return "; ".join(f"{text} ({', '.join(players)})" for text, players in parts.items())
 
 
 def _load(one: Row) -> str:
-    load = one.result["job"].get("load") or {}
-    kind = load.get("kind")
-    if kind == "rtapp":
-        sched = load.get("sched")
-        under = {"same": ", under the same policy", None: ""}.get(sched, f", under {sched}")
+    load = one.result.job.load
+    if load.kind == "rtapp":
+        under = {"same": ", under the same policy", None: ""}.get(load.sched, f", under {load.sched}")
         return f"two rt-app tasks, 3/8 and 20/200 ms{under}"
-    if kind == "stress":
-        return "stress, " + ", ".join(f"{key} {value}" for key, value in load.items() if key != "kind")
-    return "nothing else" if kind == "none" else ""
+    if load.kind == "stress":
+        return "stress, " + ", ".join(f"{key} {value}" for key, value in load.to_json().items() if key != "kind")
+    return "nothing else" if load.kind == "none" else ""
 
 
 def _clip(one: Row) -> str:
-    clip = one.result["job"].get("clip") or {}
-    name = str(clip.get("recipe") or clip.get("file") or "")
-    start, length = clip.get("start_s"), clip.get("length_s")
-    return name + (f", from {start:g} s" if start else "") + (f", {length:g} s" if length else "")
+    clip = one.result.job.clip
+    name = clip.recipe or clip.file or ""
+    start_s, length_s = clip.start_s, clip.length_s
+    return name + (f", from {start_s:g} s" if start_s else "") + (f", {length_s:g} s" if length_s else "")
 
 
 SOURCES = {"monitor": "the tones in the sound", "status": "the player's status line", "own": "the player's own record"}
@@ -179,5 +178,5 @@ def _view(one: Row) -> str:
     if not one.done:
         return ""
     seen = {"outside": "from the screen", "inside": "from the player's own record"}.get(one.view, one.view)
-    source = SOURCES.get(str(one.figures.get("av_source")))
+    source = SOURCES.get(one.figures.av_source or "")
     return f"{seen}; A-V from {source}" if source and one.view == "outside" else seen

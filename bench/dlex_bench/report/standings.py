@@ -28,8 +28,9 @@ from ..analysis.results_frame import (
 )
 from ..analysis.seed_findings import four_digits
 from ..analysis.statistics import Comparison, spread
-from ..batch.results import FAILED, open_results
+from ..batch.results import open_results
 from ..errors import LabError
+from ..job.result import FAILED
 from ..progress import tell, tell_table
 from ..table import Column, Ranges, medians_table, short, titled_table
 

@@ -24,7 +24,7 @@ from ...paper import TASKS, PeriodicTask
 from ...paths import require_installed
 from ...processes import child, end, last_words
 from .filling import filler
-from .rtapp_log import Sample, fare, read_activations, work_us
+from .rtapp_log import Sample, TaskStats, read_activations, task_stats, work_us
 
 SETTLE_S = 0.3
 # rt-app ends by itself after this time, in case everything else fails.
@@ -105,7 +105,7 @@ class RtApp:
             raise LabError(f"rt-app ended by itself with status {self.process.returncode} ({words}); try it by hand")
 
     def sample(self) -> None:
-        """Records the CPU time of each task until now. `fares` uses it to find how long the jobs really were."""
+        """Records the CPU time of each task until now. `task_stats` uses it to find how long the jobs really were."""
         self.check()
         for folder in Path(f"/proc/{self.process.pid}/task").iterdir():
             with contextlib.suppress(OSError):  # the task has ended meanwhile: the next check reports it
@@ -113,17 +113,17 @@ class RtApp:
                 cpu_ns = int((folder / "schedstat").read_text().split()[0])
                 self.samples.setdefault(name, []).append(Sample(time.monotonic_ns() / 1e3, cpu_ns / 1e3))
 
-    def fares(self, window_us: tuple[float, float] | None = None) -> dict[str, dict[str, Any]]:
-        """Returns how the jobs of each task fared, once rt-app has ended.
+    def task_stats(self, window_us: tuple[float, float] | None = None) -> dict[str, TaskStats]:
+        """Returns what became of the jobs of each task, once rt-app has ended.
 
         `work_ms` should be near the task's work; otherwise the load was a different one.
         """
-        told = {}
+        found = {}
         for task in TASKS:
             activations = read_activations(self._log(task))
             work = work_us(activations, self.samples.get(task.name, []))
-            told[task.name] = {**fare(activations, window_us), "work_ms": None if work is None else work / 1e3}
-        return told
+            found[task.name] = task_stats(activations, window_us, None if work is None else work / 1e3)
+        return found
 
     def _log(self, task: PeriodicTask) -> Path:
         found = sorted(self.folder.glob(f"log-{task.name}-*.log"))
@@ -141,7 +141,7 @@ def rtapp(
 ) -> Iterator[RtApp]:
     """Runs both tasks while the block runs. The block must take less than `limit_s`.
 
-    `fares` can be called after the block. `enter` is the same as for `child`.
+    `task_stats` can be called after the block. `enter` is the same as for `child`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("log-*.log"):
@@ -176,8 +176,8 @@ def measure_ns_per_loop(cpu: int, folder: Path, seconds: float = CALIBRATION_S) 
         while time.monotonic() - begun < seconds:
             running.sample()
             time.sleep(SAMPLE_S)
-    fares = running.fares()
-    works_us = {task: 1e3 * work_ms for task in TASKS if (work_ms := fares[task.name]["work_ms"])}
+    stats = running.task_stats()
+    works_us = {task: 1e3 * work_ms for task in TASKS if (work_ms := stats[task.name].work_ms)}
     if not works_us:
         raise LabError("rt-app did not finish a single job; try `rt-app` by hand")
     # Both tasks together, so that each counts by the time for which it was seen.

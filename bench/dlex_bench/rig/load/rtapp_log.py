@@ -12,9 +12,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...errors import LabError
+from ...schema import Stored
 
 START, END, SLACK, PERIOD, COLUMNS = 4, 5, 7, 9, 11
 
@@ -31,6 +31,26 @@ class Activation:
     @property
     def release_us(self) -> int:
         return self.end_us + self.slack_us - self.period_us
+
+
+class Slack(Stored):
+    """How much time the jobs of a task had left at their ends, in us; < 0: missed. The percentiles are interpolated."""
+
+    min: int | None = None
+    p5: float | None = None
+    p25: float | None = None
+    median: float | None = None
+    mean: float | None = None
+
+
+class TaskStats(Stored):
+    """What became of the jobs of one of rt-app's tasks. Without jobs, all but `periods` and `work_ms` is absent."""
+
+    periods: int
+    missed: int | None = None  # how many jobs ended after their deadline
+    missed_fraction: float | None = None
+    slack_us: Slack | None = None
+    work_ms: float | None = None  # CPU time of a job; None: unknown
 
 
 @dataclass(frozen=True)
@@ -58,28 +78,31 @@ def read_activations(path: Path) -> list[Activation]:
         raise LabError(f"{path} is not a log of rt-app 1.0; install Debian's rt-app") from cause
 
 
-def fare(activations: Sequence[Activation], window_us: tuple[float, float] | None = None) -> dict[str, Any]:
-    """Returns how the jobs released within the window fared; without a window, all jobs.
+def task_stats(
+    activations: Sequence[Activation], window_us: tuple[float, float] | None = None, work_ms: float | None = None
+) -> TaskStats:
+    """Returns what became of the jobs that were released within the window; without a window, of all jobs.
 
-    Jobs that a backlog pushed out of the window count, because they were released within it.
+    `work_ms` is passed on. Jobs that a backlog pushed out of the window count, because they were released within it.
     """
     first_us, last_us = window_us or (-math.inf, math.inf)
     slacks_us = sorted(job.slack_us for job in activations if first_us <= job.release_us <= last_us)
     if not slacks_us:
-        return {"periods": 0}
+        return TaskStats(periods=0, work_ms=work_ms)
     missed = sum(slack < 0 for slack in slacks_us)
-    return {
-        "periods": len(slacks_us),
-        "missed": missed,
-        "missed_fraction": missed / len(slacks_us),
-        "slack_us": {
-            "min": slacks_us[0],
-            "p5": percentile(slacks_us, 0.05),
-            "p25": percentile(slacks_us, 0.25),
-            "median": percentile(slacks_us, 0.5),
-            "mean": statistics.fmean(slacks_us),
-        },
-    }
+    return TaskStats(
+        periods=len(slacks_us),
+        missed=missed,
+        missed_fraction=missed / len(slacks_us),
+        slack_us=Slack(
+            min=slacks_us[0],
+            p5=percentile(slacks_us, 0.05),
+            p25=percentile(slacks_us, 0.25),
+            median=percentile(slacks_us, 0.5),
+            mean=statistics.fmean(slacks_us),
+        ),
+        work_ms=work_ms,
+    )
 
 
 def percentile(ordered: Sequence[float], part: float) -> float:

@@ -15,7 +15,7 @@ from .player import SDL_ENVIRONMENT, extent, extra_options, log_of, unhappy_end
 from .status_line import OwnView
 
 if TYPE_CHECKING:
-    from ...agenda.jobs import Job
+    from ...agenda.job import Job
 
 NOBODY_WATCHES = "inside"
 
@@ -35,9 +35,9 @@ class DlexPlayAdapter:
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
         sinks = ["--vo=null", "--ao=null"] if job.observe == NOBODY_WATCHES else ["--vo=sdl", "--ao=pulse"]
-        argv = [str(self.program), "--quiet", *sinks, f"--record={out / 'own'}", f"--drop={params['drop']}"]
-        if params.get("rule"):
-            argv.append(f"--deadline-rule={params['rule']}")
+        argv = [str(self.program), "--quiet", *sinks, f"--record={out / 'own'}", f"--drop={params.drop}"]
+        if params.rule:
+            argv.append(f"--deadline-rule={params.rule}")
         return [*argv, *_placement(job), *_extent(job), *extra_options(job), str(clip)]
 
     def environment(self, job: Job) -> dict[str, str]:

@@ -23,7 +23,7 @@ from .player import (
 from .status_line import OwnView, last_message, read_status
 
 if TYPE_CHECKING:
-    from ...agenda.jobs import Job
+    from ...agenda.job import Job
 
 #    7.85 A-V: -0.014 fd=   0 aq=    0KB vq=    0KB sq=    0B f=0/0
 STATUS = re.compile(r"A-V: *(?P<skew_s>-?\d+\.\d+) fd= *(?P<dropped>\d+)")
@@ -49,8 +49,8 @@ class FfplayAdapter:
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
         argv = [require_installed("ffplay", self.package), *BARE]
-        argv.append("-framedrop" if params.get("framedrop", True) else "-noframedrop")
-        if params.get("threads") != "auto":
+        argv.append("-framedrop" if params.framedrop is not False else "-noframedrop")
+        if params.threads != "auto":
             argv += ["-threads", "1", "-filter_threads", "1"]
         return [*argv, *_extent(job), *extra_options(job), str(clip)]
 

@@ -15,7 +15,7 @@ from .player import extent, extra_options, log_of, never_played, unhappy_end
 from .status_line import OwnView, last_message, read_status
 
 if TYPE_CHECKING:
-    from ...agenda.jobs import Job
+    from ...agenda.job import Job
 
 # A:   7.8 V:   7.8 A-V: -0.001 ct:  0.221   0/  0 13%  3%  0.2% 6 0
 # The last two numbers are the pictures to be dropped, and the quality of postprocessing, which is not requested.
@@ -40,9 +40,9 @@ class MplayerAdapter:
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
         argv = [require_installed("mplayer", self.package), *UNATTENDED, "-vo", "x11", "-ao", "pulse", *BARE]
-        argv += FRAMEDROP[params.get("framedrop", "none")]
+        argv += FRAMEDROP[str(params.framedrop or "none")]
         # Without this option, mplayer decodes in one thread, too.
-        if params.get("threads") != "auto":
+        if params.threads != "auto":
             argv += ["-lavdopts", "threads=1"]
         return [*argv, *_extent(job), *extra_options(job), str(clip)]
 
@@ -72,7 +72,7 @@ class MplayerAdapter:
         Even then it counts the pictures that it would drop.
         """
         view = read_status(log_of(out), STATUS)
-        may_drop = job.player_params.get("framedrop", "none") != "none"
+        may_drop = job.player_params.framedrop not in (None, "none")
         return view if view is None or may_drop else replace(view, dropped=0)
 
     def cpu_of_playing(self, out: Path) -> CpuTime | None:

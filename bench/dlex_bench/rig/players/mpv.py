@@ -15,7 +15,7 @@ from .player import extent, extra_options, log_of, one_reservation_is_too_few, u
 from .status_line import OwnView, last_message, read_status
 
 if TYPE_CHECKING:
-    from ...agenda.jobs import Job
+    from ...agenda.job import Job
 
 # The two counts are the pictures dropped by the output, and by the decoder.
 MESSAGE = "dlex ${=avsync} ${=frame-drop-count} ${=decoder-frame-drop-count}"
@@ -53,8 +53,8 @@ class MpvAdapter:
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
         argv = [require_installed("mpv", self.package), *UNATTENDED, *BARE, *CONVERSION, "--vo=x11", "--ao=pulse"]
-        argv += [f"--framedrop={params.get('framedrop', 'vo')}", f"--term-status-msg={MESSAGE}"]
-        if params.get("threads") != "auto":
+        argv += [f"--framedrop={params.framedrop or 'vo'}", f"--term-status-msg={MESSAGE}"]
+        if params.threads != "auto":
             argv += ["--vd-lavc-threads=1", "--zimg-threads=1"]
         return [*argv, *_extent(job), *extra_options(job), str(clip)]
 

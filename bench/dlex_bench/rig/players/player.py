@@ -11,7 +11,7 @@ from ...record import CpuTime
 from .status_line import OwnView
 
 if TYPE_CHECKING:
-    from ...agenda.jobs import Job
+    from ...agenda.job import Job
 
 # All programs that use SDL get these settings. The CPU converts and copies pictures in the calling thread. Pictures are
 # shown at once (by itself, SDL would let its software renderer wait for a beat of its own). PulseAudio plays the sound.
@@ -71,13 +71,12 @@ class Adapter(Protocol):
 
 def extra_options(job: Job) -> list[str]:
     """Returns the agenda's own options for the player. They come last, so that they override the others."""
-    return [str(option) for option in job.player_params.get("options", ())]
+    return list(job.player_params.options)
 
 
 def extent(job: Job) -> tuple[float, float | None]:
     """Returns the start and the length of the part to play, in s. Length None means: to the end."""
-    length_s = job.clip.get("length_s")
-    return float(job.clip.get("start_s") or 0.0), None if length_s is None else float(length_s)
+    return job.clip.start_s, job.clip.length_s
 
 
 def log_of(out: Path) -> Path:

@@ -20,7 +20,7 @@ from .player import Adapter, log_of
 from .threads import Thread, player_threads, with_later
 
 if TYPE_CHECKING:
-    from ...agenda.jobs import Job
+    from ...agenda.job import Job
 
 # Overload may make a player late, but it must not take twice as long. Half a minute is for a start on a busy machine.
 LIMIT_FACTOR = 2.0

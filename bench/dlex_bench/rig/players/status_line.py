@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -25,9 +25,6 @@ class OwnView:
     skew_ms_sd: float | None
     dropped: int | None
     av_source: str = "status"
-
-    def to_json(self) -> dict[str, float | int | str | None]:
-        return asdict(self)
 
 
 def read_status(log: Path, pattern: re.Pattern[str]) -> OwnView | None:

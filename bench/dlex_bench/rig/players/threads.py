@@ -12,10 +12,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from ...machine.domain import threads_of
 
@@ -30,9 +29,6 @@ class Thread:
     name: str
     work: str
     cpu_s: float
-
-    def to_json(self) -> dict[str, int | float | str]:
-        return asdict(self)
 
 
 def player_threads(pid: int, works: Mapping[str, str]) -> list[Thread]:
@@ -60,9 +56,9 @@ def with_later(known: Iterable[Thread], later: Iterable[Thread]) -> list[Thread]
     return list(threads.values())
 
 
-def unknown_threads(result: Mapping[str, Any]) -> list[str]:
-    """Returns the names of the threads in a job's result whose work is not known, each name once."""
-    return list(dict.fromkeys(it["name"] for it in result.get("threads") or [] if it.get("work") == UNKNOWN))
+def unknown_threads(threads: Iterable[Thread]) -> list[str]:
+    """Returns the names of the threads whose work is not known, each name once."""
+    return list(dict.fromkeys(it.name for it in threads if it.work == UNKNOWN))
 
 
 def _seen(task: Path) -> tuple[str, float]:

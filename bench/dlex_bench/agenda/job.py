@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Defines a job: one play of a workload under its conditions. batch.json and result.json hold it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter
+from pydantic.dataclasses import dataclass
+
+from ..schema import Stored
+
+
+class PlayerParams(Stored):
+    """The settings of a player, as its agenda has them. A player has only some of them; the others are absent."""
+
+    drop: str | None = None  # dlex-play: none, heuristic, deadline
+    rule: str | None = None  # dlex-play with drop: deadline; None: the player's own
+    framedrop: str | bool | None = None  # the other players, each in its own words
+    threads: int | str | None = None  # the other players: 1 or auto
+    options: tuple[str, ...] = ()  # further options, as the player's user would give them
+
+
+class JobLoad(Stored):
+    """The load that a job asks for."""
+
+    kind: str = "none"  # none, rtapp, stress
+    sched: str | None = None  # rtapp: the policy of its tasks; None or `same`: the player's
+    cpu: int | None = None  # stress: how many tasks compute
+    vm: int | None = None  # stress: how many tasks use memory
+
+
+class JobClip(Stored):
+    """The part of a clip that a job plays. A clip has either a recipe or a file."""
+
+    recipe: str | None = None
+    unstamped: str | None = None  # the recipe of the same film without stamps
+    file: str | None = None  # an absolute path
+    start_s: float = 0.0
+    length_s: float | None = None  # None: to the end
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="ignore"))
+class Job:
+    """One play. Repetitions of a play are jobs of their own."""
+
+    id: str
+    repetition: int
+    section: str
+    workload: str
+    player: str
+    player_params: PlayerParams
+    sched: str
+    load: JobLoad
+    clip: JobClip
+    observe: str  # inside, outside, both
+    cpu: int | None = None  # the measured CPU; None: the laboratory chooses
+
+    def to_json(self) -> dict[str, Any]:
+        content: dict[str, Any] = _JOB.dump_python(self, mode="json", exclude_unset=True)
+        return content
+
+    @classmethod
+    def from_json(cls, content: object) -> Job:
+        """Returns the job in `content`. Raises ValueError if that is not a job."""
+        return _JOB.validate_python(content)
+
+
+_JOB = TypeAdapter(Job)
+
+
+def rtapp_sched(sched: str, load: JobLoad) -> str:
+    """Returns the policy of rt-app's tasks beside a player under `sched`: the load's own, or with `same` the player's.
+
+    Beside a quota, which a thread cannot have, the tasks have their reservations. Reservations are returned without
+    numbers, as `deadline`."""
+    own = load.sched or "same"
+    if own != "same":
+        return own
+    return "deadline" if sched.partition(":")[0] in ("deadline", "quota") else sched

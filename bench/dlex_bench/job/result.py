@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Defines result.json: what became of a job, with the figures of its play.
+
+A field without a comment on null is null where nothing is known, such as in a job that failed. Fields may also be absent:
+results of older versions lack those that were added since.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ..agenda.job import Job
+from ..machine.quota import Throttled
+from ..rig.load.rtapp_log import TaskStats
+from ..rig.players.status_line import OwnView
+from ..rig.players.threads import Thread
+from ..schema import Stored
+
+VERSION = 1
+DONE: Literal["done"] = "done"
+FAILED: Literal["failed"] = "failed"
+SKIPPED: Literal["skipped"] = "skipped"
+STATUSES = (DONE, FAILED, SKIPPED)
+
+
+class AppliedPolicy(Stored):
+    """The scheduling policy of a play, as text such as `deadline:8/40`."""
+
+    asked: str | None = None  # by the agenda
+    applied: str | None = None  # as the kernel reported it
+    constrains: str | None = None  # whom, in words
+    throttled: Throttled | None = None  # null: the policy is not a quota
+
+
+class Figures(Stored):
+    """The figures of one view of a play. A-V > 0 means that the video is late."""
+
+    frames: int | None = None  # pictures of the part that was played
+    frame_ms: float | None = None  # how long a picture should be on the screen
+    shown: int | None = None
+    dropped: int | None = None
+    drops_fraction: float | None = None
+    skew_ms_mean: float | None = None  # A-V of the shown pictures; null: nobody knows the sound's time
+    skew_ms_abs_mean: float | None = None
+    skew_ms_sd: float | None = None
+    skew_ms_end: float | None = None  # of the last shown picture
+    rmse_q16_sum: float | None = None  # error of the dropped pictures, in ImageMagick's 16-bit units
+    rmse_q16_median: float | None = None
+    rmse_q16_p90: float | None = None
+    torn: int | None = None  # pictures that were never whole on the screen; null: seen from inside
+    av_source: str | None = None  # own, monitor, status: who knew the sound's time
+    player_cpu_s: float | None = None
+    cpu_ms_per_frame: float | None = None
+    cpu_ms_per_frame_held: float | None = None  # in the threads that the policy holds
+    cpu_ms_per_frame_outside: float | None = None  # in the player's other threads
+    # Known only to the view from inside, and absent from the others:
+    aborted: int | None = None
+    skipped: int | None = None
+    late: int | None = None
+    aborted_cpu_s: float | None = None  # CPU time of decoding the aborted pictures
+
+
+class LoadReport(Stored):
+    """The load beside the player. A job that was not played repeats here what it asks for (agenda.job.JobLoad)."""
+
+    cpu: int | None = None  # the measured CPU; of a job that was not played: stress's tasks that compute
+    kind: str | None = None
+    sched: str | None = None  # the policy of rt-app's tasks
+    ns_per_loop: float | None = None  # how long rt-app's loops take, as measured before
+    work_held: bool | None = None  # whether rt-app's jobs took 0.5 to 1.02 of what the paper's take; null: not known
+    work_part: float | None = None  # the smallest part that one task's jobs took of the paper's
+    work_light: bool | None = None  # whether `work_part` is under 0.8
+    vm: int | None = None  # of a job that was not played: stress's tasks that use memory
+
+
+class JobResult(Stored):
+    """What became of a job."""
+
+    version: int
+    job: Job
+    machine: str | None = None  # the id of machines/<id>.json
+    commit: str | None = None
+    started: str | None = None  # UTC, such as 2026-11-22T00:20:30.123Z
+    wall_s: float | None = None
+    status: Literal["done", "failed", "skipped"]
+    reason: str | None = None  # why it is not done; null: it is
+    policy: AppliedPolicy | None = None
+    view: str | None = None  # outside, inside: whose figures are `figures`
+    figures: Figures | None = None
+    inside: Figures | None = None
+    outside: Figures | None = None
+    rtapp: dict[str, TaskStats] | None = None  # by the names of the tasks; null: another load
+    load: LoadReport | None = None
+    player_report: OwnView | None = Field(default=None, validation_alias="own_word", serialization_alias="own_word")
+    threads: list[Thread] | None = None  # the player's, the main one first
+
+    @property
+    def constrains(self) -> str | None:
+        return self.policy.constrains if self.policy else None
+
+    @property
+    def load_is_light(self) -> bool:
+        """Returns whether rt-app's jobs took so much less than the paper's that a report has to mention it."""
+        return bool(self.load and self.load.work_light)
+
+
+def not_done(job: Job, status: Literal["failed", "skipped"], reason: str) -> JobResult:
+    """Returns the result of a job of which nothing but the reason is known."""
+    return JobResult(version=VERSION, job=job, status=status, reason=reason)
