@@ -380,6 +380,19 @@ static struct run_settings run_settings_of(const struct options *options)
     };
 }
 
+static struct queue_facts queue_facts_of(const struct session *session, char asked[QUEUE_WISH_TEXT_SIZE])
+{
+    struct queue_facts facts = {.asked = queue_wish_text(&session->setup->options->queue, asked)};
+    if (!session->pictures)
+        return facts;
+    const struct queue_use use = picture_queue_use(session->pictures);
+    facts.is_used = true;
+    facts.pictures_mean = use.pictures_mean;
+    facts.pictures_max = use.pictures_max;
+    facts.bytes_max = use.bytes_max;
+    return facts;
+}
+
 int session_write_record(struct session *session, const char *ended)
 {
     const struct playback_setup *const setup = session->setup;
@@ -387,6 +400,7 @@ int session_write_record(struct session *session, const char *ended)
     if (!setup->record_dir)
         return 0;
     char codec[WHY_SIZE];
+    char asked[QUEUE_WISH_TEXT_SIZE];
     const struct run_settings settings = run_settings_of(setup->options);
     const struct run_facts facts = {
         .settings = &settings,
@@ -403,6 +417,7 @@ int session_write_record(struct session *session, const char *ended)
         .process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
         .held_cpu_ns = thread_role_cpu_ns(PLACEMENT_ROLES),
         .placement = &session->placement,
+        .queue = queue_facts_of(session, asked),
     };
     placement_leave(&setup->options->placement);
     const int ret = run_record_write(setup->record_dir, &facts, session->log);

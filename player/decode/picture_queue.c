@@ -26,6 +26,7 @@ struct picture_queue {
     int64_t largest_bytes; /* of one picture so far */
     int64_t first_pts_ns;  /* of the picture that will come out next; NS_UNKNOWN: there is none */
     int64_t end_pts_ns;    /* of the last picture that went in */
+    struct queue_use use; /* pictures_mean is the sum until it is asked for */
     struct stage_clock clock;
     bool writing_stopped;
     bool ended;
@@ -171,10 +172,22 @@ int picture_queue_push_end(struct picture_queue *queue)
     return ret;
 }
 
+static void note_use(struct picture_queue *queue)
+{
+    struct queue_use *const use = &queue->use;
+    use->pictures_taken++;
+    use->pictures_mean += (double)queue->pictures;
+    if (queue->pictures > use->pictures_max)
+        use->pictures_max = queue->pictures;
+    if (queue->bytes > use->bytes_max)
+        use->bytes_max = queue->bytes;
+}
+
 static void count_out(struct picture_queue *queue, const struct decoded_picture *picture)
 {
     if (!picture->frame->buf[0])
         return; /* a marker */
+    note_use(queue);
     queue->pictures--;
     queue->bytes -= bytes_of(picture->frame);
     queue->first_pts_ns = queue->pictures ? picture->next_ns : NS_UNKNOWN;
@@ -207,6 +220,16 @@ struct queue_fill picture_queue_fill(struct picture_queue *queue)
     const struct queue_fill fill = {queue->pictures, queue->bytes, is_full(queue), queue->ended};
     pthread_mutex_unlock(&queue->lock);
     return fill;
+}
+
+struct queue_use picture_queue_use(struct picture_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    struct queue_use use = queue->use;
+    pthread_mutex_unlock(&queue->lock);
+    if (use.pictures_taken)
+        use.pictures_mean /= (double)use.pictures_taken;
+    return use;
 }
 
 void picture_queue_set_clock(struct picture_queue *queue, const struct stage_clock *clock)

@@ -45,6 +45,14 @@ struct queue_fill {
     bool ended; /* the writer has sent its last message */
 };
 
+/* How the queue was used since it was created. */
+struct queue_use {
+    int64_t pictures_taken;
+    double pictures_mean; /* in the queue when one was taken, with that one */
+    int64_t pictures_max;
+    int64_t bytes_max;
+};
+
 /* Returns 0 or -ENOMEM. picture_queue_destroy accepts an empty pointer and clears it. */
 int picture_queue_create(struct picture_queue **out, const struct queue_limit *limit);
 void picture_queue_destroy(struct picture_queue **queue);
@@ -65,6 +73,9 @@ struct picture_message picture_queue_pop(struct picture_queue *queue, int64_t wa
 
 /* Reader: returns how full the queue is. */
 struct queue_fill picture_queue_fill(struct picture_queue *queue);
+
+/* Reader: returns how the queue was used. Seeks and picture_queue_clear do not begin it anew. */
+struct queue_use picture_queue_use(struct picture_queue *queue);
 
 /* Reader: sets the clock for the writer's decisions. Writer: returns the clock that was set last. */
 void picture_queue_set_clock(struct picture_queue *queue, const struct stage_clock *clock);

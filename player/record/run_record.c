@@ -186,9 +186,20 @@ static json_t *scheduling_json(const struct run_facts *facts)
                      "threads", threads);
 }
 
+static json_t *queue_json(const struct queue_facts *queue)
+{
+    json_t *const json = json_pack("{s:s}", "asked", queue->asked);
+    if (json && queue->is_used)
+        json_object_update_new(json, json_pack("{s:f, s:I, s:I}",
+                                               "pictures_mean", queue->pictures_mean,
+                                               "pictures_max", (json_int_t)queue->pictures_max,
+                                               "bytes_max", (json_int_t)queue->bytes_max));
+    return json;
+}
+
 static json_t *run_json(const struct run_facts *facts, const struct totals *totals)
 {
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:o}",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o}",
                      "format", 1,
                      "version", PROGRAM_VERSION,
                      "commit", DLEX_COMMIT,
@@ -201,6 +212,7 @@ static json_t *run_json(const struct run_facts *facts, const struct totals *tota
                      "video_sink", text_or_null(facts->video_sink),
                      "clock", facts->clock,
                      "ended", facts->ended,
+                     "queue", queue_json(&facts->queue),
                      "started_ns", (json_int_t)facts->started_ns,
                      "ended_ns", (json_int_t)facts->ended_ns,
                      "process_cpu_ns", (json_int_t)facts->process_cpu_ns,

@@ -28,6 +28,15 @@ struct run_settings {
     const struct placement *placement;
 };
 
+/* How far the pictures were decoded ahead. */
+struct queue_facts {
+    const char *asked; /* as in --queue */
+    bool is_used;      /* false: the serial loop; the rest is 0 */
+    double pictures_mean; /* waiting when one was taken, with that one */
+    int64_t pictures_max;
+    int64_t bytes_max;
+};
+
 /* What run.json contains besides the frames. Strings belong to the caller. */
 struct run_facts {
     const struct run_settings *settings;
@@ -44,6 +53,7 @@ struct run_facts {
     int64_t process_cpu_ns; /* at ended_ns, since the program's start: CPU time of all its threads … */
     int64_t held_cpu_ns;    /* … and of those that decode or present */
     const struct placement_facts *placement;
+    struct queue_facts queue;
 };
 
 /*
