@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests decoding ahead (--queue) against the serial loop.
+
+Not covered: what is won by it, which the laboratory measures; seeks and sound, whose own tests also run with a queue.
+"""
+import signal
+import time
+
+from playing import NULL, UNTIMED, Case, clip, main, play, start
+
+CLIPS = ("cavlc", "progressive_cabac", "video_only")
+COMPARED = ("index", "pts_ns", "type", "droppable", "size_bytes", "verdict")
+
+
+class SameAsSerial(Case):
+    def played(self, queue: str, file: str):
+        run = play(*UNTIMED, "--drop=none", "--framemd5=-", f"--queue={queue}", f"--record={self.dir}/{queue}", file)
+        self.expect(run, 0)
+        record, rows = self.record(queue)
+        return run.stdout, [tuple(row[name] for name in COMPARED) for row in rows], record
+
+    def test_pictures_and_rows_are_those_of_the_serial_loop(self):
+        for name in CLIPS:
+            file = clip(name)
+            pictures, rows, _ = self.played("0", file)
+            self.assertGreater(len(rows), 10)
+            for queue in ("1", "50", "300ms", "1MiB", "auto"):
+                with self.subTest(clip=name, queue=queue):
+                    self.assertEqual(self.played(queue, file)[:2], (pictures, rows))
+            for folder in self.dir.iterdir():
+                for path in folder.iterdir():
+                    path.unlink()
+                folder.rmdir()
+
+
+class Threads(Case):
+    def test_record_names_the_threads_by_role_and_says_how_full_the_queue_was(self):
+        self.expect(play(*NULL, "--drop=none", "--queue=8", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
+        run, _ = self.record()
+        roles = [thread["roles"] for thread in run["scheduling"]["threads"]]
+        self.assertEqual(sorted(role for role in roles if role in ("decode", "present")), ["decode", "present"])
+        self.assertEqual(run["queue"]["asked"], "8")
+        self.assertGreater(run["queue"]["pictures_mean"], 1)
+        self.assertLessEqual(run["queue"]["pictures_max"], 8 + 1)  # one packet may release two pictures
+        self.assertGreater(run["queue"]["bytes_max"], 0)
+
+    def test_serial_loop_has_one_thread_for_both_and_no_queue(self):
+        self.expect(play(*NULL, "--queue=0", "--length=0.5", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
+        run, _ = self.record()
+        self.assertEqual(run["scheduling"]["threads"][0]["roles"], "decode, present")
+        self.assertEqual(run["queue"], {"asked": "0"})
+
+    def test_one_decode_thread_serves_several_files(self):
+        file = clip("progressive_cabac")
+        self.expect(play(*NULL, "--queue=8", "--length=0.5", f"--record={self.dir}/record", file, file, file), 0)
+        for number in ("1", "2", "3"):
+            run, rows = self.record(f"record/{number}")
+            self.assertEqual(run["totals"]["shown"], len([row for row in rows if row["verdict"] != "none"]))
+
+
+class Ends(Case):
+    def test_signal_in_the_middle_ends_the_player_with_its_record(self):
+        process = start(*NULL, "--queue=50", f"--record={self.dir}/record", clip("progressive_cabac"))
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 4)
+        self.assertEqual(self.record()[0]["ended"], "signal")
+
+    def test_amount_that_makes_no_sense_is_refused(self):
+        for amount in ("", "-1", "1.5", "5x", "0s", "many"):
+            with self.subTest(amount):
+                self.expect(play(f"--queue={amount}", "x"), 1, "--queue=")
+
+
+if __name__ == "__main__":
+    main()
