@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 AGENDA = """
 config: {{iterations: {reps}, observe: inside, defaults: {{clip: {{file: clip.mp4, length_s: {length_s}}}}}}}
 workloads:
-  - {{id: none, name: dlex-play, params: {{drop: none}}}}
-  - {{id: slack, name: dlex-play, params: {{drop: deadline, rule: slack}}}}
+  - {{id: none, name: dlex-play, params: {{drop: none, queue: 0}}}}
+  - {{id: slack, name: dlex-play, params: {{drop: deadline, rule: slack, queue: 0}}}}
 """
 FOUR = ["all-none-r1", "all-none-r2", "all-slack-r1", "all-slack-r2"]
 LIMIT_S = 500

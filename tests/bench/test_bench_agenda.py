@@ -102,6 +102,18 @@ class Mistakes(unittest.TestCase):
         self.assert_refused("workloads:\n  - {id: a, name: mpv, params: {threads: 2}}\n", 2, "1 or 'auto'")
         self.assert_refused("workloads:\n  - {id: a, name: dlex-play, params: {drop: none, rule: slack}}\n", 2, "drop: deadline")
 
+    def test_wrong_queue_is_refused(self):
+        for wrong in ("-1", "2h", "[]", "true", "ms"):
+            self.assert_refused(f"workloads:\n  - {{id: a, name: dlex-play, params: {{queue: {wrong}}}}}\n", 2, "a queue is 0")
+
+    def test_queue_reaches_the_player(self):
+        from dlex_bench.rig.players.dlex_play import DlexPlayAdapter
+
+        for queue in ("0", "auto", "50", "1.5s", "64MiB"):
+            job = jobs_of(CLIP + f"workloads:\n  - {{id: a, name: dlex-play, params: {{queue: {queue}}}}}\n")[0]
+            argv = DlexPlayAdapter(Path("p")).argv(job, Path("clip"), Path("out"))
+            self.assertIn(f"--queue={queue}", argv)
+
     def test_agenda_with_impossible_jobs_is_refused(self):
         self.assertIn("has no clip", self.refusal(PLAYERS))
         inside = "config: {observe: inside, defaults: {clip: {recipe: c}}}\n"

@@ -85,6 +85,17 @@ class Running(Batches):
         self.assertIn('player_params.drop of all-none-r1 was "none" and is now "heuristic"', self.run_batch(status=1))
         self.assertEqual(sorted(self.results()), ["all-none-r1", "all-slack-r1"])
 
+    def test_batch_from_before_queues_goes_on_with_jobs_that_decode_nothing_ahead(self):
+        self.run_batch("--only=*-r1")
+        path = self.folder / "out/batch.json"
+        batch = json.loads(path.read_text())
+        for job in batch["jobs"]:
+            del job["player_params"]["queue"]
+        path.write_text(json.dumps(batch))
+        self.run_batch("--only=*-r1")
+        self.write_agenda(text=batches.AGENDA.replace("queue: 0", "queue: 9"))
+        self.assertIn('player_params.queue of all-none-r1 was "0" and is now "9"', self.run_batch("--only=*-r1", status=1))
+
     def test_only_the_named_jobs_run(self):
         self.run_batch("--only=all-slack-r2", "--only=all-none-r1")
         self.assertEqual(sorted(self.results()), ["all-none-r1", "all-slack-r2"])

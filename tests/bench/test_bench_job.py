@@ -64,7 +64,7 @@ class Place(Folder):
         (root / "media").symlink_to(Path(MEDIA_MAKE).parent)
         self.batch = self.folder / "batch"
         self.context = Context(root, self.batch, machine="m", commit="c")
-        self.job = Job("here-quiet-r1", 1, "here", "quiet", "dlex-play", {"drop": "none"}, "other", {"kind": "none"},
+        self.job = Job("here-quiet-r1", 1, "here", "quiet", "dlex-play", {"drop": "none", "queue": "0"}, "other", {"kind": "none"},
                        {"file": CLIP, "start_s": 0.0, "length_s": LENGTH_S}, "inside")
 
     def execute(self, **changes):
@@ -118,7 +118,8 @@ class Results(Place):
         self.assertLess(result["figures"]["cpu_ms_per_frame_held"] * PICTURES / 1e3, result["threads"][0]["cpu_s"] / 2)
 
     def test_figures_equal_those_of_dlex_qoe(self):
-        figures = self.execute(player_params={"drop": "deadline", "rule": "paper", "options": ["--deadline-base=0"]})["figures"]
+        params = {"drop": "deadline", "rule": "paper", "queue": "0", "options": ["--deadline-base=0"]}
+        figures = self.execute(player_params=params)["figures"]
         folder = self.batch / self.job.id
         summary = json.loads((folder / "qoe-own.json").read_text())["summary"]
         self.assertGreater(figures["dropped"], 0)
@@ -284,7 +285,7 @@ class Failures(Place):
         self.assertIn("not a scheduling policy", self.failure(sched="idle"))
 
     def test_option_that_the_player_refuses_is_reported_in_the_players_words(self):
-        reason = self.failure(player_params={"drop": "none", "options": ["--length=nan"]})
+        reason = self.failure(player_params={"drop": "none", "queue": "0", "options": ["--length=nan"]})
         self.assertIn("dlex-play ended with status 1", reason)
         self.assertIn("--length", reason)
 

@@ -52,7 +52,7 @@ class Place(Folder):
         batch = self.folder / "batch"
         self.context = Context(root, batch, machine="m", commit="c")
         clip = {"recipe": "stamped_small", "unstamped": "progressive_cabac", "start_s": 0.0, "length_s": 2.0}
-        self.job = Job("job", 1, "s", "w", "dlex-play", {"drop": "none"}, "other", {"kind": "none"}, clip, "both")
+        self.job = Job("job", 1, "s", "w", "dlex-play", {"drop": "none", "queue": "0"}, "other", {"kind": "none"}, clip, "both")
         self.directory = batch / self.job.id
 
     def execute(self, **changes):

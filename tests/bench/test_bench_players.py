@@ -29,10 +29,10 @@ config:
   observe: both
   defaults: {clip: {recipe: stamped_small, length_s: 1.0}}
 workloads:
-  - {id: dlex_none, name: dlex-play, params: {drop: none}}
-  - {id: dlex_heuristic, name: dlex-play, params: {drop: heuristic}}
-  - {id: dlex_paper, name: dlex-play, params: {drop: deadline, rule: paper}}
-  - {id: dlex_slack, name: dlex-play, params: {drop: deadline, rule: slack}}
+  - {id: dlex_none, name: dlex-play, params: {drop: none, queue: 0}}
+  - {id: dlex_heuristic, name: dlex-play, params: {drop: heuristic, queue: 0}}
+  - {id: dlex_paper, name: dlex-play, params: {drop: deadline, rule: paper, queue: 0}}
+  - {id: dlex_slack, name: dlex-play, params: {drop: deadline, rule: slack, queue: 0}}
   - {id: mplayer_none, name: mplayer}
   - {id: mplayer_framedrop, name: mplayer, params: {framedrop: soft}}
   - {id: mplayer_hard, name: mplayer, params: {framedrop: hard}}

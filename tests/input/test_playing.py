@@ -124,10 +124,13 @@ class Records(Case):
 
 
 class Lag(Case):
-    """Tests in which the program is stopped for a while, as on a busy machine, while the sound continues."""
+    """Tests in which the program is stopped for a while, as on a busy machine, while the sound continues.
+
+    Nothing is decoded ahead.
+    """
 
     def stopped_for_a_while(self, *arguments) -> tuple:
-        process = start(*NULL, f"--record={self.dir}/record", *arguments, clip("progressive_cabac"))
+        process = start(*NULL, "--queue=0", f"--record={self.dir}/record", *arguments, clip("progressive_cabac"))
         time.sleep(1)
         process.send_signal(signal.SIGSTOP)
         time.sleep(0.7)

@@ -16,6 +16,7 @@ class PlayerParams(Stored):
 
     drop: str | None = None  # dlex-play: none, heuristic, deadline
     rule: str | None = None  # dlex-play with drop: deadline; None: the player's own
+    queue: str | None = None  # dlex-play: its --queue; None: the player's own; absent from older batches: 0
     framedrop: str | bool | None = None  # the other players, each in its own words
     threads: int | str | None = None  # the other players: 1 or auto
     options: tuple[str, ...] = ()  # further options, as the player's user would give them
@@ -58,6 +59,16 @@ class Job:
 
     def to_json(self) -> dict[str, Any]:
         content: dict[str, Any] = _JOB.dump_python(self, mode="json", exclude_unset=True)
+        return content
+
+    def conditions(self) -> dict[str, Any]:
+        """Returns what must be equal for two jobs to be the same play.
+
+        The dlex-play of batches without `queue` never decoded ahead.
+        """
+        content = self.to_json()
+        if self.player == "dlex-play":
+            content["player_params"].setdefault("queue", "0")
         return content
 
     @classmethod

@@ -19,6 +19,7 @@ Count = Annotated[int, Field(ge=0, strict=True)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+QUEUE = re.compile(r"auto|\d+|\d+(?:\.\d+)?(?:ms|s|KiB|MiB|GiB)")
 RTAPP_POLICY = re.compile(r"same|deadline|other|(?:fifo|rr):[1-9]\d?")
 
 
@@ -42,8 +43,17 @@ def _word(value: Any) -> Any:
     return "no" if value is False else value
 
 
+def _queue(value: Any) -> Any:
+    """Returns the depth of a queue as dlex-play's --queue has it. The player checks it in detail."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or not QUEUE.fullmatch(text):
+        raise ValueError("a queue is 0, auto, a number of pictures, a time (300ms, 2s) or a size (64MiB)")
+    return text
+
+
 PolicyText = Annotated[str, BeforeValidator(_policy)]
 RtappPolicyText = Annotated[str, BeforeValidator(_rtapp_policy)]
+QueueText = Annotated[str, BeforeValidator(_queue)]
 
 
 class Entry(BaseModel):
@@ -114,6 +124,7 @@ Threads = Literal[1, "auto"]
 class DlexPlayParams(Entry):
     drop: Literal["none", "heuristic", "deadline"] = "deadline"
     rule: Literal["paper", "slack"] | None = None
+    queue: QueueText | None = None  # how far it decodes ahead; None: as far as it does by itself
     options: PlayerOptions = ()
 
     @model_validator(mode="after")

@@ -51,7 +51,7 @@ def check_agreement(options: CheckOptions) -> None:
 
 def _job(recipe: str, repetition: int) -> Job:
     clip = JobClip(recipe=recipe)
-    load, params = JobLoad(kind="none"), PlayerParams(drop="none")
+    load, params = JobLoad(kind="none"), PlayerParams(drop="none", queue="0")
     return Job(f"agreement-r{repetition}", repetition, "alone", "dlex_none", "dlex-play", params, "other", load, clip, "both")
 
 

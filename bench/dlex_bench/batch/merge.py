@@ -108,7 +108,7 @@ def _planned(stores: Sequence[Store]) -> list[Job]:
     for store in stores:
         for job in (replace(job, id=planned_id(job.id)) for job in store.jobs()):
             known = planned.setdefault(job.id, job)
-            if changed := difference(known.to_json(), job.to_json()):
+            if changed := difference(known.conditions(), job.conditions()):
                 key, before, after = changed
                 raise LabError(
                     f"{store.out} comes from another agenda: {key} of {job.id} is {after} there, but {before} in others; "

@@ -255,7 +255,7 @@ def _refusal(reason: str) -> LabError:
 def _refuse_change(out: Path, old: Job | None, new: Job) -> None:
     if old is None:
         return
-    changed = difference(old.to_json(), new.to_json())
+    changed = difference(old.conditions(), new.conditions())
     if changed:
         key, before, after = changed
         raise _refusal(f"{out} was started with another agenda or other options: {key} of {new.id} was {before} and is now {after}")

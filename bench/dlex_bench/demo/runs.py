@@ -41,7 +41,7 @@ class DropPolicy:
 
     @property
     def arguments(self) -> list[str]:
-        return [f"--drop={self.drop}"] + ([f"--deadline-rule={self.rule}"] if self.rule else [])
+        return [f"--drop={self.drop}", "--queue=0"] + ([f"--deadline-rule={self.rule}"] if self.rule else [])
 
 
 NONE = DropPolicy("none")

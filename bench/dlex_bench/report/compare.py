@@ -139,7 +139,7 @@ def other_differences(a: Batch, b: Batch) -> Iterator[str]:
 
 def _experiment(runs: Sequence[Row]) -> dict[str, Any]:
     result = runs[0].result
-    job = result.job.to_json()
+    job = result.job.conditions()
     return {**{key: job[key] for key in SAME}, "applied policy": result.policy.applied if result.policy else None}
 
 

@@ -38,6 +38,8 @@ class DlexPlayAdapter:
         argv = [str(self.program), "--quiet", *sinks, f"--record={out / 'own'}", f"--drop={params.drop}"]
         if params.rule:
             argv.append(f"--deadline-rule={params.rule}")
+        if params.queue:
+            argv.append(f"--queue={params.queue}")
         return [*argv, *_placement(job), *_extent(job), *extra_options(job), str(clip)]
 
     def environment(self, job: Job) -> dict[str, str]:
