@@ -128,7 +128,7 @@ struct playback_result playback_run(const struct playback_setup *setup)
     if (setup->framemd5 && session->clip.video)
         framemd5_begin(setup->framemd5, session->clip.video);
     enum playback_end end = play_guarded(session);
-    feeder_stop(&session->feeder);
+    session_stop_reading(session);
     steering_finish(&session->steering);
     if (end == PLAYBACK_END)
         end = judge_end(session);

@@ -13,9 +13,10 @@
 enum {
     START_WITHOUT_PICTURE_NS = 500 * NS_PER_MS,
     WHY_SIZE = 256,
+    /* How far the file is read is limited by time, see read_ahead.h. These limits are for badly interleaved files. */
     QUEUE_LIMIT_BYTES = 64 << 20,
-    /* A badly interleaved file puts many pictures before the sound of the same time; the queue must hold them too. */
-    QUEUE_LIMIT_BESIDE_SOUND_BYTES = 512 << 20,
+    QUEUE_LIMIT_BESIDE_SOUND_BYTES = 512 << 20, /* the pictures before the sound of the same time */
+    SOUND_PACKET_NS = 20 * NS_PER_MS, /* where the file does not say it */
 };
 
 /*
@@ -24,6 +25,19 @@ enum {
  */
 static const int64_t SEEK_BACK_NS = 3 * NS_PER_S;
 static const int64_t SEEK_BACK_MAX_NS = 60 * NS_PER_S;
+
+static int open_packet_queue(const struct session *session, struct packet_queue **out, enum read_stream stream)
+{
+    const bool is_video = stream == READ_VIDEO;
+    const struct packet_queue_settings settings = {
+        .limit_bytes = is_video && session->clip.audio ? QUEUE_LIMIT_BESIDE_SOUND_BYTES : QUEUE_LIMIT_BYTES,
+        .ahead = session->ahead,
+        .stream = stream,
+        .time_base = (is_video ? session->clip.video : session->clip.audio)->time_base,
+        .packet_ns = is_video ? clip_frame_duration_ns(&session->clip) : SOUND_PACKET_NS,
+    };
+    return queue_create(out, &settings);
+}
 
 /*
  * A clip whose sound has no decoder still plays. If a requested device is missing, this fails, and the user must fix
@@ -41,9 +55,11 @@ static int open_audio(struct session *session)
         session->no_device = true;
         return ret;
     }
-    if (ret < 0)
+    if (ret < 0) {
         log_error("%s: its sound is not played: %s", session->setup->path, why);
-    return 0;
+        return 0;
+    }
+    return open_packet_queue(session, &session->sound_queue, READ_SOUND);
 }
 
 static void note_useless_heuristic(const struct session *session)
@@ -116,8 +132,7 @@ static int open_video(struct session *session)
     ret = open_queue(session);
     if (ret < 0)
         return ret;
-    const int64_t limit = session->clip.audio ? QUEUE_LIMIT_BESIDE_SOUND_BYTES : QUEUE_LIMIT_BYTES;
-    return queue_create(&session->queue, limit);
+    return open_packet_queue(session, &session->queue, READ_VIDEO);
 }
 
 static void discard_unplayed(struct session *session)
@@ -147,34 +162,33 @@ static void interrupt_video(void *opaque, bool on)
     const struct session *const session = opaque;
     if (on)
         queue_cancel(session->queue);
-    else
-        queue_reset(session->queue);
 }
 
 static int take_audio(void *opaque, AVPacket *packet)
 {
-    const struct session *const session = opaque;
-    return audio_track_feed(session->audio, packet);
+    struct session *const session = opaque;
+    return queue_push(session->sound_queue, packet);
 }
 
 static void end_audio(void *opaque)
 {
     const struct session *const session = opaque;
-    audio_track_feed(session->audio, NULL);
-    audio_track_end(session->audio);
+    queue_push_end(session->sound_queue);
 }
 
 static void interrupt_audio(void *opaque, bool on)
 {
     const struct session *const session = opaque;
-    audio_sink_interrupt(audio_track_sink(session->audio), on);
+    if (on)
+        queue_cancel(session->sound_queue);
 }
 
 /* Gives each part what it needs from the others. The parts are open. */
 static void wire(struct session *session)
 {
     const struct playback_setup *const setup = session->setup;
-    session->feeder = (struct feeder){.clip = &session->clip, .end_ns = INT64_MAX};
+    session->feeder = (struct feeder){.clip = &session->clip, .ahead = session->ahead, .end_ns = INT64_MAX};
+    session->sound_thread = (struct sound_thread){.track = session->audio, .packets = session->sound_queue};
     if (session->queue)
         session->feeder.video = (struct feeder_output){session, take_video, end_video, interrupt_video};
     if (session->audio)
@@ -182,6 +196,7 @@ static void wire(struct session *session)
     session->clock = (struct media_clock){
         .audio = session->audio,
         .queue = session->queue,
+        .sound_queue = session->sound_queue,
         .pictures = session->pictures,
     };
     session->steering = (struct steering){
@@ -215,6 +230,9 @@ int session_open(struct session *session, const struct playback_setup *setup)
         log_error("%s: %s", setup->path, why);
         return ret;
     }
+    ret = read_ahead_create(&session->ahead);
+    if (ret < 0)
+        goto fail;
     ret = open_video(session);
     if (ret < 0)
         goto fail;
@@ -318,9 +336,29 @@ static int go_to(struct session *session, int64_t *target_ns)
     return 0;
 }
 
-int session_start_at(struct session *session, int64_t position_ns)
+static int start_reading(struct session *session)
+{
+    if (session->audio) {
+        const int ret = sound_thread_start(&session->sound_thread);
+        if (ret < 0)
+            return ret;
+    }
+    return feeder_start(&session->feeder);
+}
+
+void session_stop_reading(struct session *session)
 {
     feeder_stop(&session->feeder);
+    sound_thread_stop(&session->sound_thread);
+    if (session->queue)
+        queue_reset(session->queue);
+    if (session->sound_queue)
+        queue_reset(session->sound_queue);
+}
+
+int session_start_at(struct session *session, int64_t position_ns)
+{
+    session_stop_reading(session);
     int64_t target_ns = clip_start_ns(&session->clip) + position_ns;
     const bool from_the_top = position_ns <= 0 && session->stage.feed.segment == 0;
     if (!from_the_top) {
@@ -337,7 +375,7 @@ int session_start_at(struct session *session, int64_t position_ns)
         .frame_duration_ns = clip_frame_duration_ns(&session->clip),
     };
     rewind_parts(session, &part, target_ns);
-    return feeder_start(&session->feeder);
+    return start_reading(session);
 }
 
 void session_starve(struct session *session)
@@ -430,10 +468,12 @@ int session_write_record(struct session *session, const char *ended)
 void session_close(struct session *session)
 {
     stop_decoding(session);
-    feeder_stop(&session->feeder);
+    session_stop_reading(session);
     audio_track_destroy(&session->audio);
     stage_finish(&session->stage);
     queue_destroy(&session->queue);
+    queue_destroy(&session->sound_queue);
+    read_ahead_destroy(&session->ahead);
     picture_queue_destroy(&session->pictures);
     av_frame_free(&session->picture.frame);
     frame_log_destroy(&session->log);

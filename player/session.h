@@ -18,6 +18,7 @@
 #include "placement.h"
 #include "playback_setup.h"
 #include "presenter.h"
+#include "sound_thread.h"
 #include "steering.h"
 
 struct session {
@@ -25,13 +26,16 @@ struct session {
     /* Source. */
     struct clip clip;
     struct feeder feeder;
-    struct packet_queue *queue; /* NULL: no video is played */
+    struct read_ahead *ahead;
+    struct packet_queue *queue;       /* NULL: no video is played */
+    struct packet_queue *sound_queue; /* NULL: no sound is played */
     /* Decoding. */
     struct decode_stage stage;
     struct picture_queue *pictures; /* NULL: nothing is decoded ahead, see serial_loop.h */
     struct decoded_picture picture; /* the one that is being presented in the serial loop */
     /* Presenting. */
     struct audio_track *audio; /* NULL: no sound is played */
+    struct sound_thread sound_thread;
     struct media_clock clock;
     struct steering steering;
     struct presenter presenter;
@@ -46,9 +50,11 @@ struct session {
 /* Opens the file and everything it needs. Returns 0, or a negative code after logging why (see no_device). */
 int session_open(struct session *session, const struct playback_setup *setup);
 
+/* Stops the threads that read the file and play its sound, if they run. */
+void session_stop_reading(struct session *session);
+
 /*
- * Goes to a place in the file (ns from its first time stamp) and starts the feeder there; the feeder is stopped
- * meanwhile. If the input cannot seek, the first call reads it up to the place. If a later seek fails, playing goes on
+ * Goes to a place in the file (ns from its first time stamp) and starts reading there; reading is stopped meanwhile. If the input cannot seek, the first call reads it up to the place. If a later seek fails, playing goes on
  * where it was, and this is logged. Returns 0, or a negative code: nothing can be played from here.
  */
 int session_start_at(struct session *session, int64_t position_ns);

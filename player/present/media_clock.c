@@ -84,7 +84,7 @@ void media_clock_observe_sound(struct media_clock *clock)
         publish(clock);
         return;
     }
-    const bool starved = clock->queue && queue_is_full(clock->queue);
+    const bool starved = clock->queue && queue_is_full(clock->queue) && queue_is_empty(clock->sound_queue);
     int64_t heard_ns;
     if (!audio_track_heard(clock->audio, starved, media_clock_now_ns(clock), &heard_ns))
         sync_observe(&clock->sync, heard_ns, dlex_now_ns());

@@ -21,6 +21,7 @@ struct media_clock {
     struct audio_track *audio;   /* NULL: no sound is played */
     struct picture_queue *pictures; /* NULL: nothing is decoded ahead. It passes the clock on to the decode thread */
     struct packet_queue *queue;  /* NULL: no video is played. While it is full, the feeder reads no sound either */
+    struct packet_queue *sound_queue; /* NULL: no sound is played */
     struct sync sync;
     bool started; /* since the beginning or the last seek */
     bool paused;

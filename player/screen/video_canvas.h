@@ -26,9 +26,11 @@ struct video_canvas_kind {
     void (*destroy)(struct video_canvas *canvas);
     /* Called before the first picture and whenever the layout changes. Forgets the last picture. */
     int (*configure)(struct video_canvas *canvas, const struct video_layout *layout);
-    /* Draws a picture of the configured layout as large as fits and hands it to the display. */
-    int (*show)(struct video_canvas *canvas, const AVFrame *picture);
-    /* Draws the last picture again, if there is one: the window was uncovered or resized. */
+    /* Draws a picture of the configured layout as large as fits, where it is not seen yet. */
+    int (*draw)(struct video_canvas *canvas, const AVFrame *picture);
+    /* Hands what was drawn to the display. */
+    int (*flip)(struct video_canvas *canvas);
+    /* Draws the last picture again, if there is one, and flips: the window was uncovered or resized. */
     int (*redraw)(struct video_canvas *canvas);
 };
 

@@ -21,7 +21,8 @@ struct video_driver {
     int (*create)(struct video_sink **out, const char *title, char *why, size_t why_size);
     void (*destroy)(struct video_sink *sink);
     void (*set_title)(struct video_sink *sink, const char *title);
-    int (*show)(struct video_sink *sink, const AVFrame *picture);
+    int (*draw)(struct video_sink *sink, const AVFrame *picture);
+    int (*flip)(struct video_sink *sink);
     enum input (*poll)(struct video_sink *sink);
 };
 

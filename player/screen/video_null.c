@@ -24,10 +24,16 @@ static void null_destroy(struct video_sink *sink)
     free(sink);
 }
 
-static int null_show(struct video_sink *sink, const AVFrame *picture)
+static int null_draw(struct video_sink *sink, const AVFrame *picture)
 {
     (void)sink;
     (void)picture;
+    return 0;
+}
+
+static int null_flip(struct video_sink *sink)
+{
+    (void)sink;
     return 0;
 }
 
@@ -35,5 +41,6 @@ const struct video_driver video_null = {
     .kind = "null",
     .create = null_create,
     .destroy = null_destroy,
-    .show = null_show,
+    .draw = null_draw,
+    .flip = null_flip,
 };

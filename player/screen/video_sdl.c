@@ -163,7 +163,7 @@ static void explain(struct video_sdl *sdl, int code, const AVFrame *picture)
                  picture->height, SDL_GetError());
 }
 
-static int sdl_show(struct video_sink *sink, const AVFrame *picture)
+static int sdl_draw(struct video_sink *sink, const AVFrame *picture)
 {
     struct video_sdl *const sdl = sdl_of(sink);
     const struct video_layout layout = video_layout_of(picture);
@@ -171,9 +171,18 @@ static int sdl_show(struct video_sink *sink, const AVFrame *picture)
     if (!sdl->configured || !video_layouts_equal(&layout, &sdl->layout))
         ret = configure(sdl, &layout);
     if (ret == 0)
-        ret = sdl->canvas->kind->show(sdl->canvas, picture);
+        ret = sdl->canvas->kind->draw(sdl->canvas, picture);
     if (ret < 0)
         explain(sdl, ret, picture);
+    return ret;
+}
+
+static int sdl_flip(struct video_sink *sink)
+{
+    struct video_sdl *const sdl = sdl_of(sink);
+    const int ret = sdl->canvas->kind->flip(sdl->canvas);
+    if (ret < 0)
+        snprintf(sdl->sink.error, sizeof sdl->sink.error, "the window cannot be updated: %s", SDL_GetError());
     return ret;
 }
 
@@ -235,6 +244,7 @@ const struct video_driver video_sdl = {
     .create = sdl_create,
     .destroy = sdl_destroy,
     .set_title = sdl_set_title,
-    .show = sdl_show,
+    .draw = sdl_draw,
+    .flip = sdl_flip,
     .poll = sdl_poll,
 };

@@ -42,12 +42,23 @@ void video_sink_set_title(struct video_sink *sink, const char *title)
         sink->driver->set_title(sink, title);
 }
 
-int video_sink_show(struct video_sink *sink, const AVFrame *picture)
+int video_sink_draw(struct video_sink *sink, const AVFrame *picture)
 {
-    const int ret = sink->driver->show(sink, picture);
+    return sink->driver->draw(sink, picture);
+}
+
+int video_sink_flip(struct video_sink *sink)
+{
+    const int ret = sink->driver->flip(sink);
     if (ret == 0)
         sink->shown++;
     return ret;
+}
+
+int video_sink_show(struct video_sink *sink, const AVFrame *picture)
+{
+    const int ret = video_sink_draw(sink, picture);
+    return ret < 0 ? ret : video_sink_flip(sink);
 }
 
 enum input video_sink_poll(struct video_sink *sink)

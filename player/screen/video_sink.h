@@ -42,11 +42,13 @@ void video_sink_destroy(struct video_sink **sink);
 void video_sink_set_title(struct video_sink *sink, const char *title);
 
 /*
- * Shows the picture and returns when it has been handed to the display (drawn and flushed, but not
- * yet scanned out). The caller keeps owning the picture. A window may keep a reference to its
- * buffers until the next picture, to draw it again in another size, so the caller must not write to
- * them. The sink configures itself at the first picture and whenever size, format, colours or
- * aspect change. If the user has resized the window, it keeps that size.
+ * Draws the picture where it is not seen yet. The caller keeps owning the picture. A window may keep
+ * a reference to its buffers until the next picture, to draw it again in another size, so the caller
+ * must not write to them. The sink configures itself at the first picture and whenever size, format,
+ * colours or aspect change. If the user has resized the window, it keeps that size.
+ *
+ * Drawing takes some milliseconds, so a player that knows the picture early draws it before it is
+ * due. If the window must be drawn anew in between, the picture is seen early.
  *
  * 8-bit 4:2:0 goes to a graphics card unchanged. Everything else, and everything that the CPU
  * draws, goes through swscale.
@@ -55,6 +57,15 @@ void video_sink_set_title(struct video_sink *sink, const char *title);
  *   -ENOTSUP     there is no way to show this pixel format; video_sink_error says so
  *   -ENOMEM
  */
+int video_sink_draw(struct video_sink *sink, const AVFrame *picture);
+
+/*
+ * Shows the picture that was drawn last, and returns when it has been handed to the display (flushed,
+ * but not yet scanned out). Returns 0 or -EIO.
+ */
+int video_sink_flip(struct video_sink *sink);
+
+/* Draws the picture and shows it at once. */
 int video_sink_show(struct video_sink *sink, const AVFrame *picture);
 
 /*
@@ -64,7 +75,7 @@ int video_sink_show(struct video_sink *sink, const AVFrame *picture);
  */
 enum input video_sink_poll(struct video_sink *sink);
 
-/* Returns how many pictures video_sink_show has shown successfully. */
+/* Returns how many pictures were shown successfully. */
 int64_t video_sink_shown(const struct video_sink *sink);
 
 /*

@@ -27,6 +27,7 @@ struct surface_canvas {
     int width;
     int height;
     SDL_Rect room; /* the picture's place in the surface */
+    SDL_Rect changed; /* drawn and not flipped yet */
     struct SwsContext *scaler;
     uint8_t *lines; /* NULL, or a buffer to draw into, because the lines end within a vector */
     int lines_pitch;
@@ -173,18 +174,27 @@ static int draw(struct surface_canvas *surface)
     SDL_Surface *const pixels = SDL_GetWindowSurface(surface->canvas.window);
     if (!pixels)
         return -EIO;
-    SDL_Rect changed = surface->room;
-    if (!fits(surface, pixels)) {
+    const bool fitted = fits(surface, pixels);
+    if (!fitted) {
         const int ret = fit(surface, pixels);
         if (ret < 0)
             return ret;
-        changed = (SDL_Rect){.w = pixels->w, .h = pixels->h};
     }
     convert(surface);
-    return SDL_UpdateWindowSurfaceRects(surface->canvas.window, &changed, 1) < 0 ? -EIO : 0;
+    surface->changed = fitted ? surface->room : (SDL_Rect){.w = pixels->w, .h = pixels->h};
+    return 0;
 }
 
-static int surface_show(struct video_canvas *canvas, const AVFrame *picture)
+static int surface_flip(struct video_canvas *canvas)
+{
+    struct surface_canvas *const surface = surface_of(canvas);
+    /* The surface is gone if the window was resized since; the event that says so draws everything anew. */
+    if (SDL_GetWindowSurface(canvas->window) != surface->surface)
+        return 0;
+    return SDL_UpdateWindowSurfaceRects(canvas->window, &surface->changed, 1) < 0 ? -EIO : 0;
+}
+
+static int surface_draw(struct video_canvas *canvas, const AVFrame *picture)
 {
     struct surface_canvas *const surface = surface_of(canvas);
     av_frame_unref(surface->last);
@@ -199,13 +209,15 @@ static int surface_redraw(struct video_canvas *canvas)
     if (!surface->last->buf[0])
         return 0;
     forget_size(surface);
-    return draw(surface);
+    const int ret = draw(surface);
+    return ret < 0 ? ret : surface_flip(canvas);
 }
 
 const struct video_canvas_kind video_surface = {
     .create = surface_create,
     .destroy = surface_destroy,
     .configure = surface_configure,
-    .show = surface_show,
+    .draw = surface_draw,
+    .flip = surface_flip,
     .redraw = surface_redraw,
 };

@@ -124,36 +124,45 @@ static int upload(struct texture_canvas *texture, const AVFrame *picture)
     return ret < 0 ? -EIO : 0;
 }
 
-static int draw(struct texture_canvas *texture)
+static int copy(struct texture_canvas *texture)
 {
     SDL_SetRenderDrawColor(texture->renderer, 0, 0, 0, SDL_ALPHA_OPAQUE);
-    if (SDL_RenderClear(texture->renderer) < 0 ||
-        SDL_RenderCopy(texture->renderer, texture->texture, NULL, NULL) < 0)
-        return -EIO;
-    SDL_RenderPresent(texture->renderer);
-    return 0;
+    const bool copied = SDL_RenderClear(texture->renderer) == 0 &&
+                        SDL_RenderCopy(texture->renderer, texture->texture, NULL, NULL) == 0;
+    /* SDL only keeps a list of what is to be drawn. The renderer can do that work now. */
+    return copied && SDL_RenderFlush(texture->renderer) == 0 ? 0 : -EIO;
 }
 
-static int texture_show(struct video_canvas *canvas, const AVFrame *picture)
+static int texture_draw(struct video_canvas *canvas, const AVFrame *picture)
 {
     struct texture_canvas *const texture = texture_of(canvas);
     int ret = upload(texture, picture);
     if (ret == 0)
-        ret = draw(texture);
+        ret = copy(texture);
     texture->has_picture |= ret == 0;
     return ret;
+}
+
+static int texture_flip(struct video_canvas *canvas)
+{
+    SDL_RenderPresent(texture_of(canvas)->renderer);
+    return 0;
 }
 
 static int texture_redraw(struct video_canvas *canvas)
 {
     struct texture_canvas *const texture = texture_of(canvas);
-    return texture->has_picture ? draw(texture) : 0;
+    if (!texture->has_picture)
+        return 0;
+    const int ret = copy(texture);
+    return ret < 0 ? ret : texture_flip(canvas);
 }
 
 const struct video_canvas_kind video_texture = {
     .create = texture_create,
     .destroy = texture_destroy,
     .configure = texture_configure,
-    .show = texture_show,
+    .draw = texture_draw,
+    .flip = texture_flip,
     .redraw = texture_redraw,
 };

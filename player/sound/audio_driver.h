@@ -19,9 +19,9 @@ struct audio_sink {
     struct audio_format format;
 
     /*
-     * Guards all fields below. Taken by main, by the feeder and by PulseAudio's thread, never for
+     * Guards all fields below. Taken by main, by the sound thread and by PulseAudio's thread, never for
      * longer than a walk over a few segments. It is the innermost lock: no other lock is taken
-     * under it. It inherits priority, so that main under SCHED_DEADLINE does not wait for a feeder
+     * under it. It inherits priority, so that main under SCHED_DEADLINE does not wait for a sound thread
      * that was preempted while holding it.
      */
     pthread_mutex_t lock;

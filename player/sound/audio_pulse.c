@@ -21,7 +21,7 @@
 #include "pulse_server.h"
 
 /*
- * How much the server holds. Decoding one picture may take long, and the feeder may not run
+ * How much the server holds. Decoding one picture may take long, and the sound thread may not run
  * meanwhile.
  */
 static const pa_usec_t buffer_us = 1000000;

@@ -2,7 +2,7 @@
 /*
  * Where sound goes, and the clock that comes back from it.
  *
- * Sound is pushed: the feeder thread writes samples with their PTS. The sink holds about a second
+ * Sound is pushed: the sound thread writes samples with their PTS. The sink holds about a second
  * of samples and plays them by itself, so no thread of this process has to run for the sound to go
  * on. The main thread asks which PTS leaves the speaker now: the master clock of the player.
  *
@@ -11,20 +11,20 @@
  *   "null"     an ideal sound card on CLOCK_MONOTONIC: starts with the first data, no latency, no
  *              drift, exact position.
  *
- * Threads: one feeder calls audio_sink_write; one main thread calls everything else. They may
- * overlap freely, except for create and destroy: join the feeder (after audio_sink_interrupt)
+ * Threads: one sound thread calls audio_sink_write; one main thread calls everything else. They may
+ * overlap freely, except for create and destroy: join the sound thread (after audio_sink_interrupt)
  * before audio_sink_destroy.
  *
  *   audio_sink_create(&sink, "pulse", &format, why, sizeof why);
  *   audio_sink_pause(sink, true);                  // fill before the first picture is ready
- *   ...start the feeder; it calls audio_sink_write until the end of the file...
+ *   ...start the sound thread; it calls audio_sink_write until the end of the file...
  *   audio_sink_pause(sink, false);
  *   while (playing)
  *       if (audio_sink_heard(sink, &pts_ns) == 0) ...
- *   // A seek: the feeder must not put an old packet in behind the flush, so stop it first.
- *   audio_sink_interrupt(sink, true);  ...the feeder comes back and is parked...
+ *   // A seek: the sound thread must not put an old packet in behind the flush, so stop it first.
+ *   audio_sink_interrupt(sink, true);  ...the sound thread comes back and is parked...
  *   audio_sink_flush(sink);
- *   audio_sink_interrupt(sink, false); ...the feeder goes on with packets from the new place...
+ *   audio_sink_interrupt(sink, false); ...the sound thread goes on with packets from the new place...
  */
 #ifndef PLAYER_AUDIO_SINK_H
 #define PLAYER_AUDIO_SINK_H
@@ -65,7 +65,7 @@ int audio_sink_create(struct audio_sink **out, const char *kind, const struct au
 void audio_sink_destroy(struct audio_sink **sink);
 
 /*
- * Feeder. Appends `frames` samples per channel. pts_ns is the PTS of the first sample, or
+ * Sound thread. Appends `frames` samples per channel. pts_ns is the PTS of the first sample, or
  * AUDIO_PTS_UNKNOWN. Blocks while about one second is buffered, and if the sink is paused then, as
  * long as the pause lasts. The samples are copied.
  *

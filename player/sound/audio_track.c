@@ -32,9 +32,9 @@ struct audio_track {
     int64_t expected_ns;    /* PTS of the sound that is written next */
     bool started;           /* expected_ns was reached; until then, sound before it is cut */
     bool runs_on;           /* main thread: the clock does not wait for the sound */
-    _Atomic int64_t ran_to; /* the clock ran to here; taken by the feeder. Relaxed: it publishes no other data */
-    _Atomic bool is_ended;  /* set by the feeder (release) after its last write, read by the main thread (acquire) */
-    float *samples;         /* the converted block, feeder only */
+    _Atomic int64_t ran_to; /* the clock ran to here; taken by the sound thread. Relaxed: it publishes no other data */
+    _Atomic bool is_ended;  /* set by the sound thread (release) after its last write, read by the main thread (acquire) */
+    float *samples;         /* the converted block, sound thread only */
     int samples_room;       /* in frames */
 };
 

@@ -2,7 +2,7 @@
 /*
  * The sound of a clip: its decoder, the conversion to what the sink plays, and the sink.
  *
- * The feeder thread feeds the track; the main thread calls everything else.
+ * The sound thread (sound_thread.h) feeds the track; the main thread calls everything else.
  */
 #ifndef PLAYER_AUDIO_TRACK_H
 #define PLAYER_AUDIO_TRACK_H
@@ -17,7 +17,7 @@ struct audio_track;
 /*
  * Opens the decoder of clip->audio and a sink of that kind ("auto": pulse, otherwise null with a note in the log). The
  * sink starts paused. Returns 0, or a negative code with the reason in why. audio_track_destroy accepts an empty
- * pointer and clears it; call it only while no feeder runs.
+ * pointer and clears it; call it only while no sound thread runs.
  */
 int audio_track_create(struct audio_track **out, const struct clip *clip, const char *sink_kind, char *why,
                        size_t why_size);
@@ -26,18 +26,18 @@ void audio_track_destroy(struct audio_track **track);
 struct audio_sink *audio_track_sink(struct audio_track *track);
 
 /*
- * While no feeder runs: drops what is in flight. Sound before start_ns is cut. If the sound begins later or has a gap,
+ * While no sound thread runs: drops what is in flight. Sound before start_ns is cut. If the sound begins later or has a gap,
  * of up to ten minutes, silence is written, so that the clock runs through the gap.
  */
 void audio_track_restart(struct audio_track *track, int64_t start_ns);
 
 /*
- * Feeder: decodes a packet (NULL: the end) and writes it to the sink. Blocks while the sink is full. Skips damaged
+ * Sound thread: decodes a packet (NULL: the end) and writes it to the sink. Blocks while the sink is full. Skips damaged
  * packets. Returns 0, or a negative code when the sink was interrupted or is gone.
  */
 int audio_track_feed(struct audio_track *track, const AVPacket *packet);
 
-/* Feeder: marks the end of the sound. Call it after the last audio_track_feed or instead of it. */
+/* Sound thread: marks the end of the sound. Call it after the last audio_track_feed or instead of it. */
 void audio_track_end(struct audio_track *track);
 
 /*

@@ -33,11 +33,13 @@ static bool is_past_end(const struct feeder *feeder, const AVStream *stream, con
     return ts != AV_NOPTS_VALUE && clip_pts_ns(stream, ts) >= feeder->end_ns;
 }
 
-static void end_output(const struct feeder_output *output, bool *done)
+static void end_output(struct feeder *feeder, enum read_stream stream, bool *done)
 {
     if (*done)
         return;
+    const struct feeder_output *const output = stream == READ_VIDEO ? &feeder->video : &feeder->audio;
     *done = true;
+    read_ahead_want(feeder->ahead, stream, false);
     output->end(output->opaque);
 }
 
@@ -47,7 +49,7 @@ static int hand_over_video(struct feeder *feeder, AVPacket *packet, struct progr
         return 0;
     if (!is_past_end(feeder, feeder->clip->video, packet))
         return feeder->video.take(feeder->video.opaque, packet);
-    end_output(&feeder->video, &progress->video_done); /* now, because the sound may go on for longer */
+    end_output(feeder, READ_VIDEO, &progress->video_done); /* now, because the sound may go on for longer */
     return 0;
 }
 
@@ -56,9 +58,11 @@ static void hand_over_audio(struct feeder *feeder, AVPacket *packet, struct prog
     if (progress->audio_done)
         return;
     if (is_past_end(feeder, feeder->clip->audio, packet))
-        end_output(&feeder->audio, &progress->audio_done);
-    else if (feeder->audio.take(feeder->audio.opaque, packet) < 0) /* the device is gone, or the feeder is stopping */
+        end_output(feeder, READ_SOUND, &progress->audio_done);
+    else if (feeder->audio.take(feeder->audio.opaque, packet) < 0) { /* the device is gone, or the feeder is stopping */
         progress->audio_done = true;
+        read_ahead_want(feeder->ahead, READ_SOUND, false);
+    }
 }
 
 static int hand_over(struct feeder *feeder, AVPacket *packet, struct progress *progress)
@@ -82,14 +86,15 @@ static void *feed(void *arg)
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
     while (ret >= 0 && !is_stopped(feeder) && !(progress.video_done && progress.audio_done)) {
+        read_ahead_wait(feeder->ahead);
         ret = av_read_frame(feeder->clip->format, packet);
         if (ret >= 0)
             ret = hand_over(feeder, packet, &progress);
     }
     if (ret < 0 && ret != AVERROR_EOF && ret != -ECANCELED && ret != AVERROR_EXIT && !is_stopped(feeder))
         log_error("reading stopped before the end of the file: %s", av_err2str(ret));
-    end_output(&feeder->video, &progress.video_done); /* first: ending the sound may wait for the sink to drain */
-    end_output(&feeder->audio, &progress.audio_done);
+    end_output(feeder, READ_VIDEO, &progress.video_done);
+    end_output(feeder, READ_SOUND, &progress.audio_done);
     av_packet_free(&packet);
     thread_role_take(0);
     return NULL;
@@ -111,6 +116,8 @@ static void prepare_waking(void)
 int feeder_start(struct feeder *feeder)
 {
     atomic_store_explicit(&feeder->stop, false, memory_order_relaxed);
+    read_ahead_want(feeder->ahead, READ_VIDEO, feeder->video.take);
+    read_ahead_want(feeder->ahead, READ_SOUND, feeder->audio.take);
     prepare_waking();
     sigset_t all;
     sigset_t before;
@@ -159,8 +166,10 @@ void feeder_stop(struct feeder *feeder)
     atomic_store_explicit(&feeder->stop, true, memory_order_relaxed);
     interrupt(&feeder->video, true);
     interrupt(&feeder->audio, true);
+    read_ahead_cancel(feeder->ahead, true);
     join(feeder);
     feeder->running = false;
+    read_ahead_cancel(feeder->ahead, false);
     interrupt(&feeder->audio, false);
     interrupt(&feeder->video, false);
 }

@@ -2,14 +2,14 @@
 /*
  * The light thread that reads the file and hands each packet to the output that wants it.
  *
- * It exists so that sound does not starve during a long decode: video packets go to a queue, and sound is decoded in
- * this thread. While it runs, only this thread uses the clip and what the outputs need. To seek, the main thread stops
+ * It exists so that sound does not starve during a long decode: the packets of each stream go to a queue. While it runs, only this thread uses the clip and what the outputs need. To seek, the main thread stops
  * the feeder, moves the clip, and starts the feeder again.
  */
 #ifndef PLAYER_FEEDER_H
 #define PLAYER_FEEDER_H
 
 #include "clip.h"
+#include "read_ahead.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ struct feeder_output {
      * wants no more packets; -ECANCELED while interrupted.
      */
     int (*take)(void *opaque, AVPacket *packet);
-    /* Feeder: no packet follows. May block. Not called for sound whose take has failed. */
+    /* Feeder: no packet follows. Not called for sound whose take has failed. */
     void (*end)(void *opaque);
     /* Main thread: while on, take and end return soon. Turned off while no feeder runs: the output is usable again. */
     void (*interrupt)(void *opaque, bool on);
@@ -31,6 +31,7 @@ struct feeder_output {
 
 struct feeder {
     struct clip *clip;
+    struct read_ahead *ahead; /* where it rests when enough was read */
     struct feeder_output video; /* take NULL: no video is wanted. When take fails, reading ends */
     struct feeder_output audio; /* take NULL: no sound is wanted. When take fails, reading goes on without it */
     int64_t end_ns; /* packets from this time on are not wanted; INT64_MAX: all are wanted */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <libavutil/fifo.h>
+#include <libavutil/mathematics.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -16,14 +17,14 @@ struct packet_queue {
     pthread_cond_t changed; /* something was pushed, taken, ended or cancelled; CLOCK_MONOTONIC */
     AVFifo *packets;        /* elements are AVPacket * */
     int64_t bytes;
-    int64_t limit_bytes;
+    struct packet_queue_settings settings; /* not changed */
     bool full; /* a push waits for room */
     bool ended;
     bool cancelled;
     bool reading_stopped;
 };
 
-int queue_create(struct packet_queue **out, int64_t limit_bytes)
+int queue_create(struct packet_queue **out, const struct packet_queue_settings *settings)
 {
     struct packet_queue *const queue = calloc(1, sizeof *queue);
     if (!queue)
@@ -33,7 +34,7 @@ int queue_create(struct packet_queue **out, int64_t limit_bytes)
         free(queue);
         return -ENOMEM;
     }
-    queue->limit_bytes = limit_bytes;
+    queue->settings = *settings;
     pthread_mutex_init(&queue->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -44,12 +45,23 @@ int queue_create(struct packet_queue **out, int64_t limit_bytes)
     return 0;
 }
 
+/* Counts a packet that came in (sign 1) or that leaves (-1). */
+static void count(struct packet_queue *queue, const AVPacket *packet, int sign)
+{
+    const struct packet_queue_settings *const settings = &queue->settings;
+    const AVRational ns = {1, NS_PER_S};
+    const int64_t own_ns = packet->duration > 0 ? av_rescale_q(packet->duration, settings->time_base, ns) : 0;
+    queue->bytes += sign * packet->size;
+    read_ahead_add(settings->ahead, settings->stream, sign * (own_ns > 0 ? own_ns : settings->packet_ns));
+}
+
 static void drop_packets(struct packet_queue *queue)
 {
     AVPacket *packet;
-    while (av_fifo_read(queue->packets, &packet, 1) >= 0)
+    while (av_fifo_read(queue->packets, &packet, 1) >= 0) {
+        count(queue, packet, -1);
         av_packet_free(&packet);
-    queue->bytes = 0;
+    }
 }
 
 void queue_destroy(struct packet_queue **queue)
@@ -66,7 +78,7 @@ void queue_destroy(struct packet_queue **queue)
 
 static void wait_for_room(struct packet_queue *queue, int size)
 {
-    while (!queue->cancelled && av_fifo_can_read(queue->packets) && queue->bytes + size > queue->limit_bytes) {
+    while (!queue->cancelled && av_fifo_can_read(queue->packets) && queue->bytes + size > queue->settings.limit_bytes) {
         queue->full = true;
         pthread_cond_wait(&queue->changed, &queue->lock);
     }
@@ -82,12 +94,11 @@ static int push_locked(struct packet_queue *queue, AVPacket *packet)
     if (!kept)
         return -ENOMEM;
     av_packet_move_ref(kept, packet);
-    const int size = kept->size;
     if (av_fifo_write(queue->packets, &kept, 1) < 0) {
         av_packet_free(&kept);
         return -ENOMEM;
     }
-    queue->bytes += size;
+    count(queue, kept, 1);
     pthread_cond_broadcast(&queue->changed);
     return 0;
 }
@@ -132,7 +143,7 @@ static enum queue_status take(struct packet_queue *queue, AVPacket **packet)
         return QUEUE_EMPTY;
     if (av_fifo_read(queue->packets, packet, 1) < 0)
         return queue->ended ? QUEUE_DRAINED : QUEUE_EMPTY;
-    queue->bytes -= (*packet)->size;
+    count(queue, *packet, -1);
     pthread_cond_broadcast(&queue->changed);
     return QUEUE_PACKET;
 }
@@ -160,6 +171,14 @@ bool queue_is_full(struct packet_queue *queue)
     const bool full = queue->full;
     pthread_mutex_unlock(&queue->lock);
     return full;
+}
+
+bool queue_is_empty(struct packet_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    const bool empty = !av_fifo_can_read(queue->packets);
+    pthread_mutex_unlock(&queue->lock);
+    return empty;
 }
 
 void queue_cancel(struct packet_queue *queue)

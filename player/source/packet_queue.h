@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compressed video on its way from the feeder thread to the reader: the thread that decodes. One writer, one reader.
+ * Packets of one stream on their way from the feeder thread to the reader: the thread that decodes. One writer, one
+ * reader.
  */
 #ifndef PLAYER_PACKET_QUEUE_H
 #define PLAYER_PACKET_QUEUE_H
 
+#include "read_ahead.h"
+
 #include <libavcodec/packet.h>
+#include <libavutil/rational.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,11 +23,16 @@ enum queue_status {
     QUEUE_DRAINED, /* the end was pushed, and everything before it was taken */
 };
 
-/*
- * Creates a queue that holds at most limit_bytes (at least one packet). Returns 0 or -ENOMEM. queue_destroy accepts an
- * empty pointer and clears it.
- */
-int queue_create(struct packet_queue **out, int64_t limit_bytes);
+struct packet_queue_settings {
+    int64_t limit_bytes;       /* the queue may be larger with a single packet */
+    struct read_ahead *ahead;  /* counts the packets' lengths; it must outlive the queue */
+    enum read_stream stream;
+    AVRational time_base;      /* of the packets */
+    int64_t packet_ns;         /* length of a packet that does not say it */
+};
+
+/* Returns 0 or -ENOMEM. queue_destroy accepts an empty pointer and clears it. */
+int queue_create(struct packet_queue **out, const struct packet_queue_settings *settings);
 void queue_destroy(struct packet_queue **queue);
 
 /*
@@ -47,7 +56,10 @@ void queue_stop_reading(struct packet_queue *queue, bool on);
  */
 bool queue_is_full(struct packet_queue *queue);
 
-/* Main thread: makes a blocked queue_push return. Until queue_reset, later calls fail instead of blocking. */
+/* Main thread: returns whether no packet waits. */
+bool queue_is_empty(struct packet_queue *queue);
+
+/* Main thread or reader: makes a blocked queue_push return. Until queue_reset, later calls fail instead of blocking. */
 void queue_cancel(struct packet_queue *queue);
 
 /* Main thread, while no feeder runs: empties the queue and makes it usable again. */

@@ -44,6 +44,14 @@ class Threads(Case):
         self.assertLessEqual(run["queue"]["pictures_max"], 8 + 1)  # one packet may release two pictures
         self.assertGreater(run["queue"]["bytes_max"], 0)
 
+    def test_queue_is_filled_although_the_sound_is_heard_in_real_time(self):
+        # The sink takes a second of sound, which is 25 pictures.
+        options = ("--drop=none", "--queue=60", "--length=4", f"--record={self.dir}/record")
+        self.expect(play(*NULL, *options, clip("progressive_cabac")), 0)
+        run, _ = self.record()
+        self.assertEqual(run["queue"]["pictures_max"], 60)
+        self.assertEqual(run["totals"]["shown"], 100)
+
     def test_serial_loop_has_one_thread_for_both_and_no_queue(self):
         self.expect(play(*NULL, "--queue=0", "--length=0.5", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
         run, _ = self.record()

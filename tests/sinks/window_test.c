@@ -204,6 +204,30 @@ START_TEST(a_picture_larger_than_the_screen_is_scaled_to_fit)
 }
 END_TEST
 
+START_TEST(a_drawn_picture_is_seen_when_it_is_flipped)
+{
+    static const struct colour grey = {126, 128, 128, 0x808080};
+    const struct colour greys[4] = {grey, grey, grey, grey};
+    struct video_sink *sink = open_window();
+    AVFrame *first = four_colours(WIDTH, HEIGHT, bt601);
+    AVFrame *second = four_colours(WIDTH, HEIGHT, greys);
+    ck_assert_int_eq(video_sink_show(sink, first), 0);
+    expect_four_colours(sink, WIDTH, HEIGHT, bt601);
+    while (video_sink_poll(sink) != INPUT_NONE) /* the window was uncovered */
+        ;
+    ck_assert_int_eq(video_sink_draw(sink, second), 0);
+    nanosleep(&(const struct timespec){.tv_nsec = 100000000}, NULL);
+    expect_four_colours(sink, WIDTH, HEIGHT, bt601);
+    ck_assert_int_eq(video_sink_shown(sink), 1);
+    ck_assert_int_eq(video_sink_flip(sink), 0);
+    expect_four_colours(sink, WIDTH, HEIGHT, greys);
+    ck_assert_int_eq(video_sink_shown(sink), 2);
+    av_frame_free(&first);
+    av_frame_free(&second);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
 static void xdotool(const char *arguments)
 {
     char command[200];
@@ -377,6 +401,7 @@ int main(void)
     TCase *const cases = tcase_create("window");
     tcase_set_timeout(cases, 60);
     tcase_add_checked_fixture(cases, setup, teardown);
+    tcase_add_test(cases, a_drawn_picture_is_seen_when_it_is_flipped);
     tcase_add_test(cases, the_picture_is_on_the_screen_in_its_colours);
     tcase_add_test(cases, a_picture_of_10_bits_is_shown_in_its_colours);
     tcase_add_test(cases, the_sample_aspect_ratio_is_honoured);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How far the file was read ahead of the decoders. The feeder rests when every stream that is played has enough packets
+ * waiting, so a long file does not fill the memory. While one stream lacks packets, the others are read as well.
+ *
+ * The queues of packets count what they hold; the feeder waits. All functions are thread-safe.
+ */
+#ifndef PLAYER_READ_AHEAD_H
+#define PLAYER_READ_AHEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum read_stream { READ_VIDEO, READ_SOUND, READ_STREAMS };
+
+struct read_ahead;
+
+/* Returns 0 or -ENOMEM. read_ahead_destroy accepts an empty pointer and clears it. */
+int read_ahead_create(struct read_ahead **out);
+void read_ahead_destroy(struct read_ahead **ahead);
+
+/* Main thread, while no feeder runs: which streams are read. A stream that has ended is no longer wanted. */
+void read_ahead_want(struct read_ahead *ahead, enum read_stream stream, bool wanted);
+
+/* A packet of this length in ns was put into a queue; a negative length: it was taken out. */
+void read_ahead_add(struct read_ahead *ahead, enum read_stream stream, int64_t length_ns);
+
+/* Feeder: waits while every wanted stream has enough. Then nobody wakes up until one of them is nearly half used. */
+void read_ahead_wait(struct read_ahead *ahead);
+
+/* Main thread: while on, read_ahead_wait returns at once. */
+void read_ahead_cancel(struct read_ahead *ahead, bool on);
+
+#endif
