@@ -129,9 +129,9 @@ int thread_policy_get(pid_t thread, struct thread_policy *policy)
         if (attributes.policy == kind_numbers[kind])
             policy->kind = (enum thread_policy_kind)kind;
     policy->priority = (int)attributes.priority;
-    if (policy->kind == THREAD_DEADLINE) {
+    if (policy->kind == THREAD_DEADLINE || attributes.policy == SCHED_OTHER)
         policy->runtime_ns = (int64_t)attributes.runtime_ns;
+    if (policy->kind == THREAD_DEADLINE)
         policy->period_ns = (int64_t)attributes.period_ns;
-    }
     return 0;
 }

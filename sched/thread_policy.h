@@ -15,7 +15,12 @@ enum thread_policy_kind { THREAD_OTHER, THREAD_FIFO, THREAD_RR, THREAD_DEADLINE 
 struct thread_policy {
     enum thread_policy_kind kind;
     int priority;       /* for fifo and rr: 1 to 99 */
-    int64_t runtime_ns; /* for deadline: CPU time in each period; the deadline is the period */
+    /*
+     * For deadline: CPU time in each period; the deadline is the period. For other: the slice, after which it is other
+     * threads' turn; a thread with a shorter slice runs sooner when it wakes up. Any user may set it. 0: the kernel's
+     * own; kernels before Linux 6.12 always use their own.
+     */
+    int64_t runtime_ns;
     int64_t period_ns;
 };
 
@@ -41,7 +46,9 @@ const char *thread_policy_text(const struct thread_policy *policy, char text[THR
  */
 int thread_policy_set(pid_t thread, const struct thread_policy *policy);
 
-/* Reads the thread's policy; batch and idle count as other. Returns 0 or a negative errno. */
+/*
+ * Reads the thread's policy; batch and idle count as other. The slice is the one in force; 0: the kernel does not say.
+ * Returns 0 or a negative errno. */
 int thread_policy_get(pid_t thread, struct thread_policy *policy);
 
 #endif

@@ -18,7 +18,10 @@
 
 enum { PLACEMENT_THREADS_MAX = 16, PLACEMENT_ROLES = ROLE_DECODE | ROLE_PRESENT };
 
-/* What the user asked for. Without a policy and a CPU, everything stays as it is. */
+/*
+ * What the user asked for. Without a policy and a CPU, everything stays as it is, with one exception: the presenting
+ * thread gets a shorter slice when another thread decodes.
+ */
 struct placement {
     bool has_policy;
     struct thread_policy policy;

@@ -56,6 +56,17 @@ START_TEST(kernel_reports_the_policy_that_was_set)
 }
 END_TEST
 
+/* Kernels before Linux 6.12 have no slices that a thread could choose; they report none. */
+START_TEST(slice_of_other_is_the_one_that_was_set)
+{
+    static const struct thread_policy other = {.kind = THREAD_OTHER, .runtime_ns = 100000};
+    struct thread_policy actual;
+    ck_assert_int_eq(thread_policy_set(0, &other), 0);
+    ck_assert_int_eq(thread_policy_get(0, &actual), 0);
+    ck_assert(actual.runtime_ns == 100000 || actual.runtime_ns == 0);
+}
+END_TEST
+
 START_TEST(thread_that_does_not_exist_is_an_error)
 {
     static const struct thread_policy fifo = {.kind = THREAD_FIFO, .priority = 1};
@@ -69,7 +80,8 @@ int main(void)
 {
     const TTest *const tests[] = {
         policy_is_written_as_it_is_read, reservation_is_in_nanoseconds, nonsense_is_refused,
-        kernel_reports_the_policy_that_was_set, thread_that_does_not_exist_is_an_error, NULL,
+        kernel_reports_the_policy_that_was_set, slice_of_other_is_the_one_that_was_set,
+        thread_that_does_not_exist_is_an_error, NULL,
     };
     return suite_run("thread_policy", SUITE_TIMEOUT_DEFAULT, tests);
 }
