@@ -40,7 +40,7 @@ enum key {
 };
 
 static const struct argp_option option_table[] = {
-    {"drop", KEY_DROP, "POLICY", 0, "none, heuristic (mplayer's guess before each picture) or deadline (default)", 1},
+    {"drop", KEY_DROP, "POLICY", 0, "none, heuristic (mplayer's guess before each picture), vlc (VLC's guess; needs --queue) or deadline (default)", 1},
     {"deadline-rule", KEY_RULE, "RULE", 0, "paper (0.925 of a frame minus 1 % of the lag) or slack (the time until the "
      "picture is due; default)", 1},
     {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack: the tolerance after the picture is due (50ms)", 1},
@@ -63,7 +63,7 @@ static const struct argp_option option_table[] = {
 
 const char *drop_policy_name(enum drop_policy policy)
 {
-    static const char *const names[] = {"none", "heuristic", "deadline"};
+    static const char *const names[] = {"none", "heuristic", "vlc", "deadline"};
     return names[policy];
 }
 
@@ -83,8 +83,11 @@ static const char *one_of(const char *arg, const char *a, const char *b, const c
 
 static enum drop_policy parse_drop(const char *arg, struct argp_state *state)
 {
-    one_of(arg, "none", "heuristic", "deadline", "drop", state);
-    return arg[0] == 'n' ? DROP_NONE : arg[0] == 'h' ? DROP_HEURISTIC : DROP_DEADLINE;
+    for (enum drop_policy policy = DROP_NONE; policy <= DROP_DEADLINE; policy++)
+        if (!strcmp(arg, drop_policy_name(policy)))
+            return policy;
+    argp_error(state, "--drop=%s is unknown; choose none, heuristic, vlc or deadline", arg);
+    return DROP_NONE;
 }
 
 static enum deadline_rule parse_rule(const char *arg, struct argp_state *state)

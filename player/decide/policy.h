@@ -14,6 +14,7 @@
 enum drop_policy {
     DROP_NONE,      /* every picture is decoded and presented, however late */
     DROP_HEURISTIC, /* mplayer's method: guess before each picture (seed 000, 8.1) */
+    DROP_VLC,       /* VLC's method: refuse a picture that would hardly be ready in time. It needs a queue of pictures */
     DROP_DEADLINE,  /* a deadline for each decode, enforced while it runs (seed 000, 8.2) */
 };
 

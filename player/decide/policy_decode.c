@@ -8,6 +8,10 @@ enum {
     HEURISTIC_ALLOWANCE_NS = 100 * NS_PER_MS,
 };
 
+/* Rule vlc: a picture needs this much more than its decode and its presentation take. */
+static const double vlc_safety = 1.5;
+enum { VLC_MARGIN_NS = 75 * NS_PER_MS, VLC_AVERAGED = 8 };
+
 static const double paper_gain = 0.01;
 static const double paper_base_of_frame = 0.925; /* 37 ms of 40 ms */
 
@@ -58,12 +62,31 @@ static bool heuristic_gives_up(struct decode_policy *policy, const struct decode
     return true;
 }
 
+/*
+ * The way of VLC's synchro: a droppable picture is refused when the time until it is displayed is less than it needs.
+ * Without a known cost nothing is refused.
+ */
+static bool vlc_refuses(const struct decode_policy *policy, const struct decode_view *view)
+{
+    const int64_t decoding_ns = (int64_t)(vlc_safety * (double)policy->droppable_ns);
+    return policy->droppable_ns && !decode_policy_is_starting(policy) &&
+           view->until_due_ns < decoding_ns + view->presenting_ns + VLC_MARGIN_NS;
+}
+
+void decode_policy_learn(struct decode_policy *policy, int64_t droppable_ns)
+{
+    const int64_t known_ns = policy->droppable_ns;
+    policy->droppable_ns = known_ns ? known_ns + (droppable_ns - known_ns) / VLC_AVERAGED : droppable_ns;
+}
+
 struct decode_order decode_policy_decide(struct decode_policy *policy, const struct decode_view *view)
 {
     policy->pictures++;
     struct decode_order order = {.give_up = false, .deadline_ns = NO_DEADLINE};
     if (policy->settings.drop == DROP_HEURISTIC)
         order.give_up = heuristic_gives_up(policy, view);
+    else if (policy->settings.drop == DROP_VLC)
+        order.refuse = vlc_refuses(policy, view);
     else if (policy->settings.drop == DROP_DEADLINE)
         order.deadline_ns = deadline_ns(policy, view);
     return order;

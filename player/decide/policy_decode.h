@@ -17,6 +17,7 @@ struct decode_policy {
     struct policy_settings settings;
     int64_t pictures;       /* pictures decided on since the beginning or the last seek */
     int heuristic_requests; /* consecutive drop requests, mplayer's n */
+    int64_t droppable_ns;   /* what the decode of a droppable picture takes, on average; 0: not known yet */
 };
 
 /* What is known when a picture is about to be decoded. */
@@ -25,10 +26,13 @@ struct decode_view {
     int64_t skew_ns;           /* A-V of the picture that this decode will let out, if that picture were shown now */
     int64_t frame_duration_ns; /* > 0 */
     bool sound_plays;          /* the skew is against sound, and the sound still plays */
+    int64_t until_due_ns;      /* until the packet's own picture is due; < 0: it is late */
+    int64_t presenting_ns;     /* what presenting a picture takes, on average */
 };
 
 struct decode_order {
     bool give_up;        /* refuse a droppable picture at the gate; decode another one, but do not present it */
+    bool refuse;         /* refuse a droppable picture at the gate; decode and present another one */
     int64_t deadline_ns; /* absolute; NO_DEADLINE: none is in force */
 };
 
@@ -38,6 +42,9 @@ void decode_policy_init(struct decode_policy *policy, const struct policy_settin
 void decode_policy_restart(struct decode_policy *policy);
 
 struct decode_order decode_policy_decide(struct decode_policy *policy, const struct decode_view *view);
+
+/* A droppable picture was decoded to its end, which took this long. */
+void decode_policy_learn(struct decode_policy *policy, int64_t droppable_ns);
 
 /*
  * Returns whether the pictures are still the first ones, which are kept: they are slow because the caches are cold and

@@ -31,7 +31,8 @@ void present_policy_restart(struct present_policy *policy)
 static bool is_hopeless(const struct present_policy *policy, const struct present_view *view)
 {
     const struct policy_settings *const settings = &policy->settings;
-    if (settings->drop != DROP_DEADLINE || settings->rule != RULE_SLACK || view->is_starting)
+    const bool is_slack = settings->drop == DROP_DEADLINE && settings->rule == RULE_SLACK;
+    if ((!is_slack && settings->drop != DROP_VLC) || view->is_starting)
         return false;
     if (policy->missed_run * view->frame_duration_ns >= FREEZE_MAX_NS)
         return false;

@@ -58,6 +58,8 @@ static struct decode_order order_of(struct decode_stage *stage, const struct pac
         .skew_ns = sync_skew_ns(&clock->sync, due_ns, now_ns),
         .frame_duration_ns = stage->feed.part.frame_duration_ns,
         .sound_plays = clock->sound_plays,
+        .until_due_ns = -sync_skew_ns(&clock->sync, packet->pts_ns == NS_UNKNOWN ? due_ns : packet->pts_ns, now_ns),
+        .presenting_ns = clock->presenting_ns,
     };
     return decode_policy_decide(&stage->policy, &view);
 }
@@ -68,6 +70,13 @@ static void remember(struct decode_stage *stage, int64_t number, int segment)
     stage->known[place].number = number;
     stage->known[place].segment = segment;
     stage->known[place].out = false;
+}
+
+/* Only what the gate let through says what the decode of a droppable picture takes. */
+static void learn(struct decode_stage *stage, const struct decode_outcome *outcome)
+{
+    if (outcome->gate.number == outcome->number && outcome->gate.verdict == VERDICT_NONE)
+        decode_policy_learn(&stage->policy, outcome->end_ns - outcome->start_ns);
 }
 
 bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct stage_clock *clock, struct job_note *note)
@@ -92,6 +101,7 @@ bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct sta
     remember(stage, job.number, facts.segment);
     note->packet = facts;
     decoder_run(stage->decoder, &job, &note->outcome);
+    learn(stage, &note->outcome);
     return true;
 }
 

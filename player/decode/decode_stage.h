@@ -40,6 +40,7 @@ struct decode_stage {
 struct stage_clock {
     struct sync sync;
     bool sound_plays; /* and sets the clock */
+    int64_t presenting_ns; /* what presenting a picture takes, on average */
 };
 
 /* Begins with an open decoder. may_jump: see feed_pace. */

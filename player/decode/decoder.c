@@ -72,7 +72,7 @@ static int gate(AVCodecContext *avctx, const AVFrame *picture, int (*run)(AVCode
 {
     struct decoder *const decoder = avctx->opaque;
     decoder->gate.number = number_of(picture);
-    if (decoder->job.order.give_up) {
+    if (decoder->job.order.give_up || decoder->job.order.refuse) {
         decoder->gate.verdict = VERDICT_SKIPPED;
         return AVERROR(ECANCELED);
     }

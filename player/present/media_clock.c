@@ -14,7 +14,7 @@ static struct audio_sink *sink_of(const struct media_clock *clock)
 
 struct stage_clock media_clock_for_decoding(const struct media_clock *clock)
 {
-    return (struct stage_clock){clock->sync, media_clock_sound_plays(clock)};
+    return (struct stage_clock){clock->sync, media_clock_sound_plays(clock), clock->presenting_ns};
 }
 
 /* Call after each change of sync. */

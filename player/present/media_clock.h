@@ -26,6 +26,7 @@ struct media_clock {
     bool started; /* since the beginning or the last seek */
     bool paused;
     bool jumped;     /* since then the pictures' time stamps jumped while sound played on */
+    int64_t presenting_ns; /* what presenting a picture takes, on average; set by the presenter */
     bool sound_lost; /* the loss of the sound was logged */
 };
 

@@ -155,16 +155,29 @@ static bool draw_ahead(struct presenter *presenter, const struct decoded_picture
         steering_wait_until(presenter->steering, picture->due_ns - DRAW_AHEAD_NS);
     if (steering_has_request(presenter->steering) || media_clock_skew_ns(presenter->clock, picture->due_ns) > 0)
         return false;
-    return video_sink_draw(*presenter->screen, picture->frame) == 0; /* if it fails, the next try says so */
+    const int64_t start_ns = dlex_now_ns();
+    const bool drawn = video_sink_draw(*presenter->screen, picture->frame) == 0; /* if it fails, the next try says so */
+    presenter->drawing_ns = dlex_now_ns() - start_ns;
+    return drawn;
+}
+
+enum { PRESENTING_AVERAGED = 8 };
+
+static void note_presenting(struct presenter *presenter, int64_t took_ns)
+{
+    int64_t *const mean_ns = &presenter->clock->presenting_ns;
+    *mean_ns = *mean_ns ? *mean_ns + (took_ns - *mean_ns) / PRESENTING_AVERAGED : took_ns;
 }
 
 static void show(struct presenter *presenter, const struct decoded_picture *picture, struct frame_record *record, bool drawn)
 {
     struct presented *const presented = &presenter->presented;
     struct video_sink *const screen = *presenter->screen;
+    const int64_t start_ns = dlex_now_ns();
     if ((drawn ? video_sink_flip(screen) : video_sink_show(screen, picture->frame)) < 0)
         note_failure(presenter);
     record->shown_ns = dlex_now_ns();
+    note_presenting(presenter, record->shown_ns - start_ns + (drawn ? presenter->drawing_ns : 0));
     if (!presenter->clock->sync.untimed) {
         record->skew_ns = sync_skew_ns(&presenter->clock->sync, picture->due_ns, record->shown_ns);
         presented->last_skew_ns = record->skew_ns;

@@ -81,5 +81,27 @@ class Ends(Case):
                 self.expect(play(f"--queue={amount}", "x"), 1, "--queue=")
 
 
+class Vlc(Case):
+    def test_short_queue_is_refused_in_one_sentence(self):
+        for queue in ("0", "199ms", "4"):
+            with self.subTest(queue):
+                run = play(*NULL, "--drop=vlc", f"--queue={queue}", clip("progressive_cabac"))
+                self.expect(run, 2, "--drop=vlc needs a queue of at least 200 ms")
+
+    def test_droppable_pictures_are_refused_when_the_queue_runs_low(self):
+        process = start(*NULL, "--drop=vlc", "--queue=250ms", f"--record={self.dir}/record", clip("progressive_cabac"))
+        time.sleep(1.5)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.7)
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        run, rows = self.record()
+        refused = [row for row in rows if row["verdict"] == "skipped"]
+        self.assertGreater(len(refused), 0)
+        self.assertEqual({row["droppable"] for row in refused}, {"1"})
+        self.assertEqual(run["options"]["drop"], "vlc")
+
+
 if __name__ == "__main__":
     main()

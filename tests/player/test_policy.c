@@ -125,6 +125,53 @@ START_TEST(heuristic_does_not_present_what_it_gave_up)
 }
 END_TEST
 
+static bool refuses(struct policy *policy, int64_t until_due_ns)
+{
+    const struct decode_view view = {
+        .now_ns = now_ns, .frame_duration_ns = frame_ns, .until_due_ns = until_due_ns, .presenting_ns = 5 * MS};
+    const struct decode_order order = decode_policy_decide(&policy->decode, &view);
+    ck_assert(!order.give_up);
+    return order.refuse;
+}
+
+/* 1.5 x 20 ms for the decode, 5 ms for presenting, and 75 ms. */
+START_TEST(vlc_refuses_what_is_due_too_soon)
+{
+    struct policy policy = policy_of(DROP_VLC, RULE_SLACK);
+    pass_first_pictures(&policy);
+    ck_assert(!refuses(&policy, -1000 * MS)); /* no cost is known */
+    decode_policy_learn(&policy.decode, 20 * MS);
+    ck_assert(!refuses(&policy, 110 * MS));
+    ck_assert(refuses(&policy, 110 * MS - 1));
+    decode_policy_learn(&policy.decode, 20 * MS + 80 * MS); /* the average is 30 ms now */
+    ck_assert(refuses(&policy, 125 * MS - 1));
+    ck_assert(!refuses(&policy, 125 * MS));
+}
+END_TEST
+
+START_TEST(vlc_keeps_the_first_pictures_and_forgets_at_a_seek)
+{
+    struct policy policy = policy_of(DROP_VLC, RULE_SLACK);
+    decode_policy_learn(&policy.decode, 20 * MS);
+    for (int i = 0; i < FIRST_PICTURES; i++)
+        ck_assert(!refuses(&policy, 0));
+    ck_assert(refuses(&policy, 0));
+    decode_policy_restart(&policy.decode);
+    pass_first_pictures(&policy);
+    ck_assert(!refuses(&policy, 0));
+}
+END_TEST
+
+START_TEST(vlc_does_not_present_what_comes_far_too_late)
+{
+    struct policy policy = policy_of(DROP_VLC, RULE_SLACK);
+    pass_first_pictures(&policy);
+    refuses(&policy, 0);
+    ck_assert(presents(&policy, 150 * MS, true));
+    ck_assert(!presents(&policy, 151 * MS, true));
+}
+END_TEST
+
 START_TEST(paper_deadline_is_37_ms_at_25_fps_in_synchrony)
 {
     struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
@@ -252,6 +299,8 @@ int main(void)
         heuristic_forgets_its_requests_at_a_seek,
         slack_keeps_the_first_pictures_after_a_seek,
         heuristic_does_nothing_without_sound,
+        vlc_refuses_what_is_due_too_soon,
+        vlc_keeps_the_first_pictures_and_forgets_at_a_seek, vlc_does_not_present_what_comes_far_too_late,
         heuristic_does_not_present_what_it_gave_up,
         paper_deadline_is_37_ms_at_25_fps_in_synchrony,
         paper_deadline_is_shorter_by_one_percent_of_the_lag,

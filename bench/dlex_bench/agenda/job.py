@@ -14,7 +14,7 @@ from ..schema import Stored
 class PlayerParams(Stored):
     """The settings of a player, as its agenda has them. A player has only some of them; the others are absent."""
 
-    drop: str | None = None  # dlex-play: none, heuristic, deadline
+    drop: str | None = None  # dlex-play: none, heuristic, vlc, deadline
     rule: str | None = None  # dlex-play with drop: deadline; None: the player's own
     queue: str | None = None  # dlex-play: its --queue; None: the player's own; absent from older batches: 0
     framedrop: str | bool | None = None  # the other players, each in its own words

@@ -122,7 +122,7 @@ Threads = Literal[1, "auto"]
 
 
 class DlexPlayParams(Entry):
-    drop: Literal["none", "heuristic", "deadline"] = "deadline"
+    drop: Literal["none", "heuristic", "vlc", "deadline"] = "deadline"
     rule: Literal["paper", "slack"] | None = None
     queue: QueueText | None = None  # how far it decodes ahead; None: as far as it does by itself
     options: PlayerOptions = ()
