@@ -3,11 +3,22 @@
 
 #include "ns.h"
 
-enum { MESSAGE_WAIT_NS = 20 * NS_PER_MS };
+#include <dlex/dlex.h>
+
+enum { MESSAGE_WAIT_NS = 20 * NS_PER_MS, STALL_NS = 1000 * NS_PER_MS };
+
+/* A file that stalled is like a program that was stopped: without sound there is nothing to catch up with. */
+static void forget_stall(struct session *session)
+{
+    const int64_t stalled_ns = session->starving_since_ns ? dlex_now_ns() - session->starving_since_ns : 0;
+    session->starving_since_ns = 0;
+    if (stalled_ns > STALL_NS)
+        media_clock_forget(&session->clock, stalled_ns);
+}
 
 static void show_picture(struct session *session, struct decoded_picture *picture)
 {
-    session->starving_since_ns = 0;
+    forget_stall(session);
     presenter_show(&session->presenter, picture);
     av_frame_free(&picture->frame);
 }

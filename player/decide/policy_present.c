@@ -28,21 +28,29 @@ void present_policy_restart(struct present_policy *policy)
     policy->missed_run = 0;
 }
 
+/* Returns whether such a picture is not presented when it is hopeless. */
+static bool may_be_late(const struct policy_settings *settings, const struct present_view *view)
+{
+    switch (settings->drop) {
+    case DROP_NONE: return false;
+    case DROP_HEURISTIC: return view->waited;
+    case DROP_VLC: return view->waited || view->had_to_be_decoded;
+    case DROP_DEADLINE: return settings->rule == RULE_SLACK && (view->waited || view->had_to_be_decoded);
+    }
+    return false;
+}
+
 static bool is_hopeless(const struct present_policy *policy, const struct present_view *view)
 {
-    const struct policy_settings *const settings = &policy->settings;
-    const bool is_slack = settings->drop == DROP_DEADLINE && settings->rule == RULE_SLACK;
-    if ((!is_slack && settings->drop != DROP_VLC) || view->is_starting)
-        return false;
-    if (policy->missed_run * view->frame_duration_ns >= FREEZE_MAX_NS)
+    if (view->is_starting || policy->missed_run * view->frame_duration_ns >= FREEZE_MAX_NS)
         return false;
     const double growth_ns = hopeless_growth_frames * policy->missed_run * (double)view->frame_duration_ns;
-    return view->skew_ns > policy_slack_tolerance_ns(settings) + HOPELESS_NS + (int64_t)growth_ns;
+    return view->skew_ns > policy_slack_tolerance_ns(&policy->settings) + HOPELESS_NS + (int64_t)growth_ns;
 }
 
 bool present_policy_shows(struct present_policy *policy, const struct present_view *view)
 {
-    const bool shows = !view->given_up && !(view->had_to_be_decoded && is_hopeless(policy, view));
+    const bool shows = !view->given_up && !(may_be_late(&policy->settings, view) && is_hopeless(policy, view));
     policy->missed_run = shows ? 0 : policy->missed_run + 1;
     return shows;
 }

@@ -23,6 +23,7 @@ struct present_view {
     int64_t frame_duration_ns; /* > 0 */
     bool given_up;             /* the order before its decode was to give it up */
     bool had_to_be_decoded;    /* a reference, or a codec whose pictures cannot be abandoned */
+    bool waited;               /* it was decoded ahead, and may have become late since */
     bool is_starting;          /* see decode_policy_is_starting */
 };
 
@@ -32,7 +33,7 @@ void present_policy_init(struct present_policy *policy, const struct policy_sett
 void present_policy_restart(struct present_policy *policy);
 
 /*
- * Returns whether to present the picture. Under rule slack and policy vlc, a picture that had to be decoded is late when its skew is
+ * Returns whether to present the picture. Under rule slack and policy vlc, a picture that had to be decoded or that waited is late when its skew is
  * above a limit ("hopeless"). The limit grows by 1.5 frames with each picture missed before it (mplayer's allowance: by 1). After a
  * second without a picture the next one is presented in any case. A droppable picture that came out whole met its own
  * deadline.

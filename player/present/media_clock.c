@@ -7,6 +7,8 @@
 
 #include <dlex/dlex.h>
 
+enum { STOP_NS = 1000 * NS_PER_MS };
+
 static struct audio_sink *sink_of(const struct media_clock *clock)
 {
     return clock->audio ? audio_track_sink(clock->audio) : NULL;
@@ -36,6 +38,7 @@ void media_clock_restart(struct media_clock *clock, int64_t pts_ns, bool untimed
 static void run(struct media_clock *clock, bool on)
 {
     const int64_t now_ns = dlex_now_ns();
+    clock->observed_ns = now_ns;
     if (on)
         sync_start(&clock->sync, now_ns);
     else
@@ -75,8 +78,28 @@ static void note_sound_lost(struct media_clock *clock)
     clock->sound_lost = why != NULL;
 }
 
+void media_clock_forget(struct media_clock *clock, int64_t time_ns)
+{
+    if (!clock->pictures || !clock->sync.running || media_clock_sound_plays(clock))
+        return;
+    const int64_t now_ns = dlex_now_ns();
+    sync_observe(&clock->sync, sync_media_ns(&clock->sync, now_ns) - time_ns, now_ns);
+    publish(clock);
+}
+
+/* Without sound there is nothing to catch up with. */
+static void forget_stop(struct media_clock *clock)
+{
+    const int64_t now_ns = dlex_now_ns();
+    const int64_t away_ns = now_ns - clock->observed_ns;
+    clock->observed_ns = now_ns;
+    if (away_ns > STOP_NS)
+        media_clock_forget(clock, away_ns);
+}
+
 void media_clock_observe_sound(struct media_clock *clock)
 {
+    forget_stop(clock);
     if (!clock->audio || !clock->started || clock->paused)
         return;
     if (audio_track_is_over(clock->audio)) {

@@ -26,6 +26,7 @@ struct media_clock {
     bool started; /* since the beginning or the last seek */
     bool paused;
     bool jumped;     /* since then the pictures' time stamps jumped while sound played on */
+    int64_t observed_ns;   /* when the clock was last observed or started */
     int64_t presenting_ns; /* what presenting a picture takes, on average; set by the presenter */
     bool sound_lost; /* the loss of the sound was logged */
 };
@@ -41,8 +42,14 @@ void media_clock_start_with(struct media_clock *clock, int64_t pts_ns);
 
 void media_clock_toggle_pause(struct media_clock *clock);
 
-/* Sets the clock by what is heard now. Logs it when the sound is lost. */
+/*
+ * Sets the clock by what is heard now. Logs it when the sound is lost. Call it often: where pictures are decoded ahead and
+ * no sound plays, it takes a second without a call for a stop of the whole program, and the clock has not run meanwhile.
+ */
 void media_clock_observe_sound(struct media_clock *clock);
+
+/* The clock has not run for this time, unless sound plays or nothing is decoded ahead. */
+void media_clock_forget(struct media_clock *clock, int64_t time_ns);
 
 /* Returns the clock as decisions before a decode need it. */
 struct stage_clock media_clock_for_decoding(const struct media_clock *clock);

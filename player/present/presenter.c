@@ -206,8 +206,8 @@ static bool is_late(struct presenter *presenter, const struct decoded_picture *p
         .skew_ns = media_clock_skew_ns(presenter->clock, picture->due_ns),
         .frame_duration_ns = presenter->part.frame_duration_ns,
         .given_up = row->give_up,
-        /* A droppable picture that waited in the queue may be late like any other. */
-        .had_to_be_decoded = presenter->pictures || !presenter->can_abandon || !picture->droppable,
+        .had_to_be_decoded = !presenter->can_abandon || !picture->droppable,
+        .waited = presenter->pictures,
         .is_starting = presenter->last_job_is_starting,
     };
     return !present_policy_shows(&presenter->policy, &view);

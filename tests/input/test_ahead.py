@@ -81,6 +81,35 @@ class Ends(Case):
                 self.expect(play(f"--queue={amount}", "x"), 1, "--queue=")
 
 
+class Interruptions(Case):
+    """The program is stopped for a while with a full queue."""
+
+    def skews_after(self, stop_s: float, *arguments) -> list[float]:
+        """Returns A-V in ms of the pictures that were shown after the stop."""
+        process = start(*NULL, "--queue=50", f"--record={self.dir}/record", *arguments)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(stop_s)
+        resumed_ns = time.monotonic_ns()
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        return [int(row["skew_ns"]) / 1e6 for row in self.record()[1] if row["shown_ns"] and int(row["shown_ns"]) > resumed_ns]
+
+    def test_queue_that_became_late_is_not_shown_picture_by_picture(self):
+        for drop in ("deadline", "heuristic"):
+            with self.subTest(drop):
+                shown = self.skews_after(0.9, f"--drop={drop}", clip("progressive_cabac"))
+                self.assertLess(sum(skew > 40 for skew in shown[:25]), 12)
+                for path in (self.dir / "record").iterdir():
+                    path.unlink()
+                (self.dir / "record").rmdir()
+
+    def test_clock_moves_after_a_long_stop_without_sound(self):
+        shown = self.skews_after(2.5, "--drop=none", clip("video_only"))
+        self.assertLess(max(shown), 1000)
+
+
 class Vlc(Case):
     def test_short_queue_is_refused_in_one_sentence(self):
         for queue in ("0", "199ms", "4"):

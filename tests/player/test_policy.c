@@ -172,6 +172,24 @@ START_TEST(vlc_does_not_present_what_comes_far_too_late)
 }
 END_TEST
 
+static bool presents_what_waited(struct policy *policy, int64_t skew_ns)
+{
+    const struct present_view view = {.skew_ns = skew_ns, .frame_duration_ns = frame_ns, .waited = true};
+    return present_policy_shows(&policy->present, &view);
+}
+
+START_TEST(late_applies_to_every_picture_that_waited_unless_all_are_to_be_shown)
+{
+    struct policy slack = policy_of(DROP_DEADLINE, RULE_SLACK), heuristic = policy_of(DROP_HEURISTIC, RULE_SLACK);
+    struct policy none = policy_of(DROP_NONE, RULE_SLACK), paper = policy_of(DROP_DEADLINE, RULE_PAPER);
+    ck_assert(!presents_what_waited(&slack, 151 * MS));
+    ck_assert(!presents_what_waited(&heuristic, 151 * MS));
+    ck_assert(presents_what_waited(&none, 5000 * MS));
+    ck_assert(presents_what_waited(&paper, 5000 * MS));
+    ck_assert(presents(&heuristic, 5000 * MS, true)); /* it did not wait */
+}
+END_TEST
+
 START_TEST(paper_deadline_is_37_ms_at_25_fps_in_synchrony)
 {
     struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
@@ -299,6 +317,7 @@ int main(void)
         heuristic_forgets_its_requests_at_a_seek,
         slack_keeps_the_first_pictures_after_a_seek,
         heuristic_does_nothing_without_sound,
+        late_applies_to_every_picture_that_waited_unless_all_are_to_be_shown,
         vlc_refuses_what_is_due_too_soon,
         vlc_keeps_the_first_pictures_and_forgets_at_a_seek, vlc_does_not_present_what_comes_far_too_late,
         heuristic_does_not_present_what_it_gave_up,
