@@ -46,12 +46,12 @@ static const struct argp_option option_table[] = {
     {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack: the tolerance after the picture is due (50ms)", 1},
     {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the deadline is shorter by this fraction of the lag (0.01)", 1},
     {"queue", KEY_QUEUE, "AMOUNT", 0, "decode ahead up to so many pictures (50), so much time (1.5s) or memory (128MiB), or "
-     "auto: the least of 2 s, 256 MiB and an eighth of the available memory; 0: each picture just in time (default)", 1},
+     "auto: the least of 2 s, 256 MiB and an eighth of the available memory (default); 0: each picture just in time", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
     {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the threads that decode and present: other, fifo:PRIORITY, "
      "rr:PRIORITY or deadline:RUNTIME/PERIOD (ms)", 3},
-    {"cpu", KEY_CPU, "N", 0, "the main thread runs on this CPU, the others on the other CPUs", 3},
+    {"cpu", KEY_CPU, "N", 0, "the threads that decode and present run on this CPU, the others on the other CPUs", 3},
     {"start", KEY_START, "TIME", 0, "begin at TIME", 4},
     {"length", KEY_LENGTH, "TIME", 0, "play for TIME, then end", 4},
     {"untimed", KEY_UNTIMED, NULL, 0, "play as fast as possible and without sound; deadlines stay in force", 4},
@@ -186,6 +186,7 @@ void options_parse(struct options *options, int argc, char **argv)
     *options = (struct options){
         .audio_kind = "auto",
         .video_kind = "auto",
+        .queue = {.kind = QUEUE_AUTO},
         .policy = {.drop = DROP_DEADLINE, .rule = RULE_SLACK, .base_ns = -1, .gain = -1},
         .placement = {.cpu = -1},
     };

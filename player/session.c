@@ -8,6 +8,8 @@
 
 #include <dlex/dlex.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <libavutil/imgutils.h>
 #include <string.h>
 
 enum {
@@ -98,6 +100,16 @@ static int check_queue_for_vlc(const struct session *session)
     return -EINVAL;
 }
 
+/* Two pictures are always decoded ahead, even if they are larger than the queue may be. */
+static void note_large_pictures(const struct session *session, const struct queue_limit *limit)
+{
+    const AVCodecParameters *const video = session->clip.video->codecpar;
+    const int64_t bytes = 2 * (int64_t)av_image_get_buffer_size(video->format, video->width, video->height, 1);
+    if (bytes > limit->bytes)
+        log_note("two pictures of %dx%d need %" PRId64 " MiB, and the queue may have %" PRId64 " MiB; it takes the two",
+                 video->width, video->height, bytes >> 20, limit->bytes >> 20);
+}
+
 /* Makes the queue of pictures, and the thread that fills it, if pictures are to be decoded ahead. */
 static int open_queue(struct session *session)
 {
@@ -114,6 +126,7 @@ static int open_queue(struct session *session)
         }
     }
     const struct queue_limit limit = queue_limit_of(wish, memory_available_bytes());
+    note_large_pictures(session, &limit);
     return picture_queue_create(&session->pictures, &limit);
 }
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests dlex-play --sched and --cpu as the kernel reports them.
 
-The main thread is under the policy on its CPU, and all other threads are on other CPUs. Not covered: how well the player
+The threads that decode and present are under the policy on its CPU, and all other threads are on other CPUs. Not covered: how well the player
 plays then, which is measured and not tested.
 """
 
 import contextlib
 import glob
+import itertools
 import json
 import os
 import pty
@@ -30,6 +31,14 @@ SUPPORT = HERE.parent / "support"
 GIVEN = os.sched_getaffinity(0)
 CPU = max(GIVEN)
 POLICIES = ("other", "fifo:5", "rr:5", "deadline:20/40")
+# What the presenting and the decoding thread get of a policy.
+PARTS = {
+    "other": ("other", "other"),
+    "fifo:5": ("fifo:5", "fifo:4"),
+    "rr:5": ("rr:5", "rr:4"),
+    "deadline:20/40": ("deadline:4.4/40", "deadline:15.6/40"),
+}
+AHEAD, SERIAL = "20", "0"
 NOBODY = 65534
 LIMIT_S = 60
 
@@ -53,27 +62,33 @@ def domain_for(sched):
 
 
 def placed(pid):
-    """Returns policy and CPUs of the main thread and of the other threads, or None while there are no other threads."""
+    """Returns policies and CPUs of the threads that play and of the others, or None while there are no others."""
+    held, others = [], []
     try:
-        told = {tid: (str(policy_of(tid)), os.sched_getaffinity(tid)) for tid in threads_of(pid)}
+        for tid in sorted(threads_of(pid)):
+            plays = tid == pid or Path(f"/proc/{pid}/task/{tid}/comm").read_text().strip() == "decoder"
+            (held if plays else others).append((str(policy_of(tid)), os.sched_getaffinity(tid)))
     except OSError:
         return None
-    main_one = told.pop(pid, None)
-    return (main_one, list(told.values())) if told else None
+    return (held, others) if others else None
+
+
+def expected(sched, queue):
+    return [(policy, {CPU}) for policy in (PARTS[sched] if queue == AHEAD else [sched])]
 
 
 class Placement(Case):
-    def await_placed(self, pid, sched, least_others=1):
-        """Waits until the main thread is in its place beside enough other threads. Checks the places of the others too."""
+    def await_placed(self, pid, sched, queue, least_others=1):
+        """Waits until the playing threads are in their places beside enough others. Checks the places of the others too."""
         limit = time.monotonic() + LIMIT_S
         found = None
         while time.monotonic() < limit:
             found = placed(pid)
-            if found and found[0] == (sched, {CPU}) and len(found[1]) >= least_others:
+            if found and found[0] == expected(sched, queue) and len(found[1]) >= least_others:
                 break
             time.sleep(0.01)
         self.assertIsNotNone(found, "the player has no threads")
-        self.assertEqual(found[0], (sched, {CPU}))
+        self.assertEqual(found[0], expected(sched, queue))
         self.assertGreaterEqual(len(found[1]), least_others)
         for policy, cpus in found[1]:
             self.assertEqual(policy, "other")
@@ -83,19 +98,22 @@ class Placement(Case):
         file = clip("cavlc")
         plain = play(*UNTIMED, "--drop=none", "--framemd5=-", file)
         self.expect(plain, 0)
-        for sched in POLICIES:
-            with self.subTest(sched):
+        for sched, queue in itertools.product(POLICIES, (AHEAD, SERIAL)):
+            with self.subTest(sched, queue=queue):
                 require(sched.partition(":")[0])
+                record = self.dir / f"{sched[:2]}{queue}"
                 with domain_for(sched) as enter:
-                    under = play(*UNTIMED, "--drop=none", "--framemd5=-", f"--record={self.dir / sched[:2]}",
+                    under = play(*UNTIMED, "--drop=none", "--framemd5=-", f"--record={record}", f"--queue={queue}",
                                  f"--sched={sched}", f"--cpu={CPU}", file, preexec_fn=enter)
                 self.expect(under, 0)
                 self.assertEqual(under.stdout, plain.stdout)
-                told = json.loads((self.dir / sched[:2] / "run.json").read_text())["scheduling"]
-                self.assertEqual((told["asked"], told["cpu"], told["applied"]), (sched, CPU, sched))
-                self.assertEqual((told["threads"][0]["policy"], told["threads"][0]["cpus"]), (sched, str(CPU)))
-                self.assertEqual(told["threads"][0]["roles"], "decode, present")
-                self.assertFalse([it for it in told["threads"][1:] if it["roles"] not in ("", "feed")])
+                told = json.loads((record / "run.json").read_text())["scheduling"]
+                self.assertEqual((told["asked"], told["cpu"]), (sched, CPU))
+                roles = ("present", "decode") if queue == AHEAD else ("decode, present",)
+                wanted = [(role, policy, str(CPU)) for role, (policy, _) in zip(roles, expected(sched, queue), strict=True)]
+                threads = [(it["roles"], it["policy"], it["cpus"]) for it in told["threads"]]
+                self.assertEqual(threads[: len(wanted)], wanted)
+                self.assertFalse([it for it in threads[len(wanted) :] if it[0] not in ("", "feed")])
 
     def test_checksum_is_computed_outside_the_policy(self):
         require("fifo")
@@ -125,15 +143,15 @@ class Placement(Case):
 
     def test_threads_of_window_and_sound_run_on_other_cpus(self):
         file = clip("progressive_cabac")
-        for sched in ("fifo:5", "deadline:20/40"):
-            with self.subTest(sched):
+        for sched, queue in (("fifo:5", SERIAL), ("fifo:5", AHEAD), ("deadline:20/40", AHEAD)):
+            with self.subTest(sched, queue=queue):
                 require(sched.partition(":")[0])
                 argv = [SUPPORT / "with-pulse", SUPPORT / "with-xvfb", PLAY, "--quiet", "--ao=pulse", "--vo=sdl",
-                        f"--sched={sched}", f"--cpu={CPU}", file, file]
+                        f"--queue={queue}", f"--sched={sched}", f"--cpu={CPU}", file, file]
                 with domain_for(sched) as enter, subprocess.Popen(argv, env=environment(), preexec_fn=enter) as process:
                     try:
                         pid = self.player_below(process)
-                        self.await_placed(pid, sched, least_others=2)
+                        self.await_placed(pid, sched, queue, least_others=2)
                     finally:
                         process.terminate()
 
@@ -159,19 +177,19 @@ class Placement(Case):
 
     def test_threads_started_by_a_seek_run_on_other_cpus(self):
         file = clip("trailer_1080p") if os.environ.get("DLEX_MEDIA") else clip("hard_1080p")
-        for sched in ("fifo:5", "deadline:20/40"):
-            with self.subTest(sched):
+        for sched, queue in (("fifo:5", AHEAD), ("deadline:20/40", SERIAL), ("deadline:20/40", AHEAD)):
+            with self.subTest(sched, queue=queue):
                 require(sched.partition(":")[0])
                 controller, terminal = pty.openpty()
                 self.addCleanup(os.close, controller)
-                argv = [PLAY, *NULL, f"--sched={sched}", f"--cpu={CPU}", file]
+                argv = [PLAY, *NULL, f"--queue={queue}", f"--sched={sched}", f"--cpu={CPU}", file]
                 with domain_for(sched) as enter, subprocess.Popen(
                     argv, env=environment(), stdin=terminal, stdout=subprocess.DEVNULL, start_new_session=True,
                     preexec_fn=lambda: (enter and enter(), __import__("fcntl").ioctl(0, 0x540E, 0)),  # TIOCSCTTY
                 ) as process:
                     try:
                         os.close(terminal)
-                        self.await_placed(process.pid, sched)
+                        self.await_placed(process.pid, sched, queue)
                         before = set(threads_of(process.pid))
                         os.write(controller, b"\033[C")
                         limit = time.monotonic() + LIMIT_S
@@ -183,14 +201,14 @@ class Placement(Case):
                         process.terminate()
 
     def await_elsewhere(self, pid):
-        """Waits until all other threads are on other CPUs. A new thread begins on the main thread's CPU and is moved."""
+        """Waits until all other threads are on other CPUs. A new thread begins on the player's CPU and is moved."""
         limit = time.monotonic() + LIMIT_S
         while time.monotonic() < limit:
             found = placed(pid)
             if found and all(policy == "other" and CPU not in cpus for policy, cpus in found[1]):
                 return
             time.sleep(0.01)
-        self.fail(f"threads stay on the main thread's CPU: {found}")
+        self.fail(f"threads stay on the player's CPU: {found}")
 
 
 class Refusals(Case):
