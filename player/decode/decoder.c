@@ -146,7 +146,9 @@ static void decode(struct decoder *decoder)
     /* An error concerns one picture only. Go on receiving: pictures left inside would keep out the next packet. */
     int errors = 0;
     int received = 0;
-    while (decoder->pictures + errors < PICTURES_MAX) {
+    /* Draining releases one picture at a time, so that a queue of pictures can stay in its limit. */
+    const int most = decoder->job.packet ? PICTURES_MAX : 1;
+    while (decoder->pictures + errors < most) {
         received = avcodec_receive_frame(decoder->avctx, decoder->picture[decoder->pictures]);
         if (received == AVERROR(EAGAIN) || received == AVERROR_EOF)
             break;

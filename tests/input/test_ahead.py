@@ -52,6 +52,13 @@ class Threads(Case):
         self.assertEqual(run["queue"]["pictures_max"], 60)
         self.assertEqual(run["totals"]["shown"], 100)
 
+    def test_memory_stays_in_the_limit_to_the_last_picture(self):
+        options = ("--drop=none", "--queue=3MiB", f"--record={self.dir}/record")
+        self.expect(play(*UNTIMED, *options, clip("progressive_cabac")), 0)
+        queue = self.record()[0]["queue"]
+        self.assertGreater(queue["bytes_max"], 2 << 20)
+        self.assertLessEqual(queue["bytes_max"], 3 << 20)
+
     def test_serial_loop_has_one_thread_for_both_and_no_queue(self):
         self.expect(play(*NULL, "--queue=0", "--length=0.5", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
         run, _ = self.record()

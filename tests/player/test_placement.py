@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests dlex-play --sched and --cpu as the kernel reports them.
 
-The threads that decode and present are under the policy on its CPU, and all other threads are on other CPUs. Not covered: how well the player
-plays then, which is measured and not tested.
+The threads that decode and present are under the policy on its CPU, and all other threads are on other CPUs.
+
+Not covered: how well the player plays then, which is measured and not tested.
 """
 
 import contextlib
