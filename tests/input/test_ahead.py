@@ -53,8 +53,8 @@ class Threads(Case):
         self.assertEqual(run["totals"]["shown"], 100)
 
     def test_memory_stays_in_the_limit_to_the_last_picture(self):
-        options = ("--drop=none", "--queue=3MiB", f"--record={self.dir}/record")
-        self.expect(play(*UNTIMED, *options, clip("progressive_cabac")), 0)
+        options = ("--drop=none", "--queue=3MiB", "--length=1.5", f"--record={self.dir}/record")
+        self.expect(play(*NULL, *options, clip("progressive_cabac")), 0)
         queue = self.record()[0]["queue"]
         self.assertGreater(queue["bytes_max"], 2 << 20)
         self.assertLessEqual(queue["bytes_max"], 3 << 20)
