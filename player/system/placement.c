@@ -14,7 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of a reservation's budget, where one thread decodes and another one presents: converting and drawing 1080p took 22 %. */
+/*
+ * Of a reservation's budget, where one thread decodes and another one presents. Drawing took 13 to 16 % of the CPU time of
+ * both on three films of 360 and 1080 lines. The rest is spare, because a picture that is flipped late is seen late.
+ */
 static const double presenting_share = 0.22;
 
 /*
