@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Builds the player with ThreadSanitizer and plays clips with every kind of queue.
+#
+#     races.sh SOURCE BUILD PKG_CONFIG_PATH MEDIA_MAKE
+#
+# Deadlines are left out (--drop=deadline): ThreadSanitizer does not understand jumps out of signal handlers. FFmpeg is not
+# instrumented. pthread_clockjoin_np(3), with which the main thread waits for the feeder, is unknown to ThreadSanitizer
+# before GCC 13, so nothing is said about that thread's end.
+set -eu
+source=$1 build=$2/tsan packages=$3 make=$4
+clip=$("$make" progressive_cabac) silent=$("$make" video_only)
+rm -rf "$build"
+trap 'rm -rf "$build"' EXIT
+meson setup "-Dpkg_config_path=$packages" -Dforce_fallback_for= --buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false \
+    "$build" "$source" >"$2/tsan.log" 2>&1 || { cat "$2/tsan.log"; exit 1; }
+ninja -C "$build" player/dlex-play >"$2/tsan.log" 2>&1 || { tail -30 "$2/tsan.log"; exit 1; }
+printf 'race:is_stopped\n' >"$build/suppressions"
+export TSAN_OPTIONS="exitcode=66 report_thread_leaks=0 suppressions=$build/suppressions"
+
+play() {
+    "$build/player/dlex-play" --quiet --ao=null --vo=null "$@" </dev/null || {
+        status=$?
+        echo "dlex-play $*: exit status $status"
+        exit 1
+    }
+}
+
+if ! "$build/player/dlex-play" --version >"$2/tsan.log" 2>&1; then
+    echo "programs with ThreadSanitizer do not run here: $(head -1 "$2/tsan.log")"
+    exit 77
+fi
+play --drop=none --length=2 "$clip" "$clip"
+play --drop=none --untimed "$clip"
+play --drop=none --queue=1 --start=2 --length=1 "$clip" "$silent"
+play --drop=heuristic --queue=300ms --length=2 "$clip"
+play --drop=vlc --length=2 "$silent"
+play --drop=none --queue=0 --length=1 "$clip"
