@@ -3,10 +3,14 @@
 
 Not covered: what is won by it, which the laboratory measures; seeks and sound, whose own tests also run with a queue.
 """
+import random
+import shutil
 import signal
+import subprocess
 import time
+from pathlib import Path
 
-from playing import NULL, UNTIMED, Case, clip, main, play, start
+from playing import NULL, UNTIMED, Case, KeysCase, clip, main, play, start
 
 CLIPS = ("cavlc", "progressive_cabac", "video_only")
 COMPARED = ("index", "pts_ns", "type", "droppable", "size_bytes", "verdict")
@@ -115,6 +119,41 @@ class Interruptions(Case):
     def test_clock_moves_after_a_long_stop_without_sound(self):
         shown = self.skews_after(2.5, "--drop=none", clip("video_only"))
         self.assertLess(max(shown), 1000)
+
+
+class Oracle(KeysCase):
+    """Whatever the user presses and whatever is aborted: a picture that is shown is the one of an undisturbed decode."""
+
+    KEY_STEP_S = 0.15
+    KEYS = (b"\x1b[D", b"\x1b[C", b"\x1b[A", b"\x1b[B", b" ")
+
+    @staticmethod
+    def sums(path: Path) -> set:
+        return {tuple(line.split(",")) for line in path.read_text().splitlines() if not line.startswith("#")}
+
+    def long_clip(self) -> Path:
+        """Makes a clip that the keys' seeks of 10 and 60 s reach. Its GOPs are open."""
+        path = self.dir / "long.mp4"
+        argv = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=150", "-c:v", "libx264", "-preset", "veryfast",
+                "-x264-params", "bframes=3:b-pyramid=none:open-gop=1:keyint=60", path]
+        if not shutil.which("ffmpeg") or subprocess.run(argv, check=False).returncode:
+            self.skipTest("ffmpeg cannot make the clip")
+        return path
+
+    def test_pictures_are_exact_over_random_seeks_pauses_and_aborts(self):
+        file = self.long_clip()
+        self.expect(play(*UNTIMED, "--drop=none", "--queue=0", f"--framemd5={self.dir}/ideal", file), 0)
+        ideal = self.sums(self.dir / "ideal")
+        # A deadline of 0.5 ms after the decode began aborts many pictures; that of `slack` none.
+        aborting = ("--deadline-rule=paper", "--deadline-base=0.0005")
+        for seed, (queue, rule) in enumerate((("auto", aborting), ("3", aborting), ("auto", ("--deadline-rule=slack",)))):
+            with self.subTest(queue=queue, rule=rule):
+                keys = random.Random(seed).choices(self.KEYS, k=25)
+                keys += [b" "] * (keys.count(b" ") % 2) + [b"q"]  # not paused at the end
+                shown = self.dir / f"shown{seed}"
+                self.assertEqual(self.press(keys, f"--queue={queue}", *rule, f"--framemd5={shown}", file), 0, self.output)
+                self.assertGreater(len(self.sums(shown)), 5)
+                self.assertLessEqual(self.sums(shown), ideal)
 
 
 class Vlc(Case):
