@@ -163,10 +163,8 @@ static void watch(struct thread_state *t, struct dlex_block_ *block, int64_t che
         err = dlex_arm(t, block->check_ns);
     else
         err = dlex_rearm(t, now_ns);
-    if (err < 0) {
-        errno = t->timer_errno = -err;
-        dlex_unwind(&dlex_timer_error, NULL, block->site->where);
-    }
+    if (err < 0)
+        dlex_throw_timer_error(t, err, block->site->where);
 }
 
 /* The guard must be free, or held by sections of the application, when the body starts. */
@@ -201,8 +199,7 @@ int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how)
     return 1;
 }
 
-/* A function of its own, so that the end of other blocks stays short. */
-__attribute__((noinline)) static void end_measured(const struct dlex_block_ *block)
+static void end_measured(const struct dlex_block_ *block)
 {
     const int64_t wall_ns = dlex_now_ns() - block->started_ns;
     const int64_t cpu_ns = dlex_cpu_ns() - block->started_cpu_ns;
@@ -214,6 +211,15 @@ __attribute__((noinline)) static void end_measured(const struct dlex_block_ *blo
         dlex_site_ended(site, missed, wall_ns, cpu_ns);
 }
 
+/* A function of its own, so that the end of other blocks stays short. */
+__attribute__((noinline)) static void end_marked(const struct dlex_block_ *block)
+{
+    if (block->how & DLEX_MEASURED_)
+        end_measured(block);
+    if (block->how & DLEX_TRIGGERED_)
+        dlex_trigger_unbind(block);
+}
+
 /* Ends the body. The guard is taken first. So an expiry here either still finds the block open and
  * comes back to it by dlex_land_, or waits until its finally part is over. */
 ALWAYS_INLINE void close_block(struct dlex_block_ *block)
@@ -221,8 +227,8 @@ ALWAYS_INLINE void close_block(struct dlex_block_ *block)
     struct thread_state *t = &dlex_thread_state;
     dlex_guard_.depth = block->outer_depth + 1;
     DLEX_FENCE_();
-    if (block->how & DLEX_MEASURED_)
-        end_measured(block);
+    if (block->how & (DLEX_MEASURED_ | DLEX_TRIGGERED_))
+        end_marked(block);
     dlex_set_top(block->outer);
     t->level = block->outer_level;
     t->frame = block->outer ? block->outer->frame : UINTPTR_MAX;
@@ -257,7 +263,7 @@ void dlex_land_(struct dlex_block_ *block)
     fpenv_restore(block->fp_control);
     if (block->owner == block) {
         struct dlex_violation *v = &dlex_thread_state.violation;
-        v->caught_ns = dlex_is_wcet(block->how) ? dlex_cpu_ns() : dlex_now_ns();
+        v->caught_ns = block->exception == &dlex_wcet_violation ? dlex_cpu_ns() : dlex_now_ns();
         dlex_latency_note(v);
     }
     if (dlex_thread_state.resource_count > block->resource_mark)

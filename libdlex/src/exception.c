@@ -10,6 +10,7 @@ const struct dlex_type dlex_exception = { "dlex_exception", NULL };
 dlex_define_exception(dlex_timing_violation) dlex_extends(dlex_exception);
 dlex_define_exception(dlex_deadline_violation) dlex_extends(dlex_timing_violation);
 dlex_define_exception(dlex_wcet_violation) dlex_extends(dlex_timing_violation);
+dlex_define_exception(dlex_trigger_violation) dlex_extends(dlex_deadline_violation);
 dlex_define_exception(dlex_timer_error) dlex_extends(dlex_exception);
 
 static dlex_terminate_fn *terminate_handler;
@@ -68,6 +69,12 @@ _Noreturn void dlex_unwind(const struct dlex_type *type,
     block->origin = origin;
     block->back = NULL;
     dlex_jump(block->env);
+}
+
+_Noreturn void dlex_throw_timer_error(struct thread_state *t, int err, const char *origin)
+{
+    errno = t->timer_errno = -err;
+    dlex_unwind(&dlex_timer_error, NULL, origin);
 }
 
 /* Throws an exception that starts or goes on in the function with this frame. */

@@ -19,7 +19,7 @@ struct instant {
 
 static struct instant instant_of(int64_t now_ns)
 {
-    const bool cpu = dlex_guard_.top && dlex_guard_.top->cpu_limit_ns != INT64_MAX;
+    const bool cpu = dlex_guard_.top && dlex_guard_.top->cpu_limit_ns < DLEX_LOOK_;
     return (struct instant){ now_ns, cpu ? dlex_cpu_ns() : 0 };
 }
 
@@ -33,6 +33,8 @@ struct survey {
 
 static int64_t time_left_ns(const struct dlex_block_ *block, struct instant at)
 {
+    if (dlex_fired_ns(block))
+        return 0;
     if (block->limit_ns == INT64_MAX)
         return INT64_MAX;
     return block->limit_ns - (dlex_is_wcet(block->how) ? at.cpu_ns : at.now_ns);
@@ -149,19 +151,29 @@ static void restore_as_on_return(const ucontext_t *uc)
     }
 }
 
+/* Returns what is known of the violation before it reaches the block. */
+static struct dlex_violation violation_of(const struct thread_state *t, const struct dlex_block_ *owner,
+                                          struct instant at, enum expiry_source source)
+{
+    const int64_t fired_ns = dlex_fired_ns(owner);
+    const bool cpu = !fired_ns && dlex_is_wcet(owner->how);
+    const bool waited = source == EXPIRY_LIFTED;
+    const int64_t limit_ns = fired_ns ? fired_ns : owner->limit_ns;
+    /* The firing may have come after the clock was read. */
+    const int64_t now_ns = cpu ? at.cpu_ns : at.now_ns > fired_ns ? at.now_ns : fired_ns;
+    const int64_t noticed_ns = cpu ? t->noticed_cpu_ns : t->noticed_ns;
+    return (struct dlex_violation){
+        .type = fired_ns ? &dlex_trigger_violation : cpu ? &dlex_wcet_violation : &dlex_deadline_violation,
+        .deadline_ns = limit_ns,
+        .noticed_ns = waited && noticed_ns >= limit_ns ? noticed_ns : now_ns,
+        .released_ns = waited ? now_ns : 0,
+    };
+}
+
 _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
                               struct instant at, enum expiry_source source)
 {
-    const bool cpu = dlex_is_wcet(owner->how);
-    const bool waited = source == EXPIRY_LIFTED;
-    const int64_t now_ns = cpu ? at.cpu_ns : at.now_ns;
-    const int64_t noticed_ns = cpu ? t->noticed_cpu_ns : t->noticed_ns;
-    t->violation = (struct dlex_violation){
-        .type = cpu ? &dlex_wcet_violation : &dlex_deadline_violation,
-        .deadline_ns = owner->limit_ns,
-        .noticed_ns = waited && noticed_ns >= owner->limit_ns ? noticed_ns : now_ns,
-        .released_ns = waited ? now_ns : 0,
-    };
+    t->violation = violation_of(t, owner, at, source);
     t->passing = true;
     /* Inside a call that sleeps, libc lets cancellation come at any instruction, and ppoll, pselect,
      * sigsuspend and epoll_pwait have a signal mask of their own. The jump skips the place where both
@@ -263,10 +275,26 @@ static void deliver_expired(struct thread_state *t, int64_t now_ns, enum expiry_
     dlex_try_within_enable();
 }
 
+/* Returns when the first of the triggers of these blocks was fired; INT64_MAX: none was. */
+static int64_t earliest_firing_ns(const struct dlex_block_ *top)
+{
+    int64_t earliest_ns = INT64_MAX;
+    for (const struct dlex_block_ *b = top; b; b = b->outer) {
+        const int64_t fired_ns = dlex_fired_ns(b);
+        if (fired_ns && fired_ns < earliest_ns)
+            earliest_ns = fired_ns;
+    }
+    return earliest_ns;
+}
+
 static inline bool has_time(const struct dlex_block_ *top, int64_t now_ns)
 {
-    return now_ns < top->deadline_ns
-           && (top->cpu_limit_ns == INT64_MAX || dlex_cpu_ns() < top->cpu_limit_ns);
+    if (now_ns >= top->deadline_ns)
+        return false;
+    if (top->cpu_limit_ns == INT64_MAX)
+        return true;
+    return earliest_firing_ns(top) == INT64_MAX
+           && (top->cpu_limit_ns == DLEX_LOOK_ || dlex_cpu_ns() < top->cpu_limit_ns);
 }
 
 void dlex_check(struct thread_state *t, int64_t now_ns, enum expiry_source source)
@@ -322,7 +350,10 @@ static void come_after_handler(struct thread_state *t, ucontext_t *uc)
     pthread_sigmask(SIG_BLOCK, &own, NULL);
     dlex_guard_.depth = 1;
     DLEX_FENCE_();
-    dlex_arm(t, dlex_now_ns());
+    if (t->has_timer)
+        dlex_arm(t, dlex_now_ns());
+    else /* a forked child, whose blocks have triggers but no deadlines */
+        pthread_kill(pthread_self(), dlex_signal());
     DLEX_FENCE_();
     dlex_guard_.depth = 0;
 }
@@ -343,7 +374,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
      * leaves errno as it was. */
     const int saved_errno = errno;
     t->interrupted = context;
-    if (t->level > 0 && t->has_timer && dlex_is_in_libc_handler(&t->interrupted->uc_sigmask)) {
+    if (t->level > 0 && (t->has_timer || t->target.number)
+        && dlex_is_in_libc_handler(&t->interrupted->uc_sigmask)) {
         come_after_handler(t, context);
         errno = saved_errno;
         return;
@@ -379,7 +411,25 @@ void dlex_lift_(void)
 int64_t dlex_deadline_ns(void)
 {
     const struct dlex_block_ *top = dlex_guard_.top;
-    return top ? top->deadline_ns : INT64_MAX;
+    if (!top)
+        return INT64_MAX;
+    if (top->cpu_limit_ns == INT64_MAX)
+        return top->deadline_ns;
+    const int64_t fired_ns = earliest_firing_ns(top);
+    return fired_ns < top->deadline_ns ? fired_ns : top->deadline_ns;
+}
+
+int64_t dlex_least_left_ns_(int64_t left_ns)
+{
+    const struct dlex_block_ *top = dlex_guard_.top;
+    if (top->cpu_limit_ns < DLEX_LOOK_) {
+        const int64_t cpu_left_ns = top->cpu_limit_ns - dlex_cpu_ns();
+        if (cpu_left_ns < left_ns)
+            left_ns = cpu_left_ns;
+    }
+    const int64_t fired_ns = earliest_firing_ns(top);
+    const int64_t since_ns = fired_ns == INT64_MAX ? INT64_MAX : fired_ns - dlex_now_ns();
+    return since_ns < left_ns ? since_ns : left_ns;
 }
 
 const struct dlex_violation *dlex_last_violation(void)

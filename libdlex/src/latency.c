@@ -4,10 +4,11 @@
 #include "histogram.h"
 #include "thread.h"
 
-enum kind { DEADLINE, WCET, KINDS };
+enum kind { DEADLINE, WCET, TRIGGER, KINDS };
 
 static const struct dlex_type *const types[KINDS] = {
     [DEADLINE] = &dlex_deadline_violation, [WCET] = &dlex_wcet_violation,
+    [TRIGGER] = &dlex_trigger_violation,
 };
 
 /* The latencies of the whole process. Each thread adds one when one of its violations has reached its
@@ -17,17 +18,30 @@ static struct latencies {
     struct histogram late;
 } known[KINDS];
 
+static enum kind kind_of(const struct dlex_type *violation)
+{
+    enum kind kind = DEADLINE;
+    while (kind < TRIGGER && types[kind] != violation)
+        kind++;
+    return kind;
+}
+
 void dlex_latency_note(const struct dlex_violation *v)
 {
-    struct latencies *const l = &known[v->type == types[WCET] ? WCET : DEADLINE];
+    struct latencies *const l = &known[kind_of(v->type)];
     if (v->released_ns)
         __atomic_fetch_add(&l->delayed, 1, __ATOMIC_RELAXED);
     dlex_histogram_add(&l->late, v->caught_ns - v->deadline_ns);
 }
 
-static bool is_a(const struct dlex_type *type, const struct dlex_type *ancestor)
+/* How late deadlines are noticed says nothing of triggers, though their violation is a descendant of
+ * that of deadlines. */
+static bool counts_for(enum kind kind, const struct dlex_type *violation)
 {
-    while (type && type != ancestor)
+    const struct dlex_type *type = types[kind];
+    if (kind == TRIGGER && violation == types[DEADLINE])
+        return false;
+    while (type && type != violation)
         type = type->parent;
     return type;
 }
@@ -37,7 +51,7 @@ void dlex_latency_read(const struct dlex_type *violation, struct dlex_latency *o
     struct histogram late = { 0 };
     uint64_t delayed = 0;
     for (int i = 0; i < KINDS; i++) {
-        if (!is_a(types[i], violation))
+        if (!counts_for(i, violation))
             continue;
         delayed += __atomic_load_n(&known[i].delayed, __ATOMIC_RELAXED);
         dlex_histogram_merge(&late, &known[i].late);

@@ -13,7 +13,7 @@
 #include "thread.h"
 
 /* A WCET cannot run out in a wait, but its signal may come between the last look at it and the wait.
- * Then it stays unnoticed for this long. */
+ * Then it stays unnoticed for this long. So does a trigger that is fired during the wait. */
 enum { LOOK_AGAIN_NS = 10 * 1000 * 1000 };
 
 int64_t dlex_wait_limit_(void)
@@ -25,6 +25,8 @@ int64_t dlex_wait_limit_(void)
     for (const struct dlex_block_ *b = top; b; b = b->outer) {
         if (!dlex_is_wcet(b->how) && b->limit_ns < limit_ns)
             limit_ns = b->limit_ns;
+        if (dlex_fired_ns(b))
+            limit_ns = 0;
         if (b == top->floor)
             break;
     }

@@ -24,5 +24,6 @@ void dlex_idle(void)
             dlex_notify_arm(&t->notify, INT64_MAX);
         dlex_notify_flush(&t->notify);
     }
+    dlex_target_flush(&t->target);
     dlex_try_within_enable();
 }

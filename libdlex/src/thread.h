@@ -18,6 +18,7 @@
 #include <dlex/dlex.h>
 
 #include "notify.h"
+#include "target.h"
 
 struct thread_state {
     uintptr_t frame;           /* of the innermost open block, known also when its record is gone */
@@ -37,6 +38,7 @@ struct thread_state {
     long looked_switches;      /* how often the thread had gone to sleep then */
     int64_t fork_cpu_ns;       /* CPU time at the last fork */
     struct notify notify;
+    struct target target;
     bool has_timer;
     bool end_is_watched;       /* the end of the thread will give back what the thread has now */
     bool is_ending;            /* the end has begun: nothing is kept beyond the outermost block */
@@ -59,6 +61,17 @@ static inline bool dlex_is_wcet(int how)
 {
     return (how & DLEX_KINDS_) == DLEX_WCET_;
 }
+
+/* Returns when the trigger of the block was fired; 0: it was not, or there is none. See mark in
+ * target.c for the order. */
+static inline int64_t dlex_fired_ns(const struct dlex_block_ *block)
+{
+    return block->how & DLEX_TRIGGERED_
+           ? __atomic_load_n(&block->trigger->fired_ns_, __ATOMIC_SEQ_CST) : 0;
+}
+
+/* trigger.c, with the guard held: the body of a block that is bound to a trigger has ended. */
+void dlex_trigger_unbind(const struct dlex_block_ *block);
 
 /*
  * unwound.c. exit_state: the address of a word whose bit DLEX_EXITING shows that pthread_exit or a
@@ -85,6 +98,8 @@ void dlex_forget_at_exit(struct thread_state *t);
 /* exception.c: with the guard held, jumps to the innermost open block, or ends the program. */
 _Noreturn void dlex_unwind(const struct dlex_type *type,
                            struct dlex_block_ *owner, const char *origin);
+/* Throws dlex_timer_error, with the guard held; err is a negative errno value. */
+_Noreturn void dlex_throw_timer_error(struct thread_state *t, int err, const char *origin);
 /* jump.c: returns from the sigsetjmp that filled the target; the signal mask stays. */
 _Noreturn void dlex_jump(sigjmp_buf target);
 /* Reports what the programmer did wrong, and aborts. */

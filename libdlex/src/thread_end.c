@@ -29,13 +29,20 @@ static void begin_to_end(struct thread_state *t)
     dlex_guard_.depth = 1;
 }
 
+/* With the guard held: from now on no timer and no other thread signals this thread. */
+static void become_unreachable(struct thread_state *t)
+{
+    dlex_timer_drop(t);
+    dlex_target_leave(&t->target);
+}
+
 static void on_thread_end(void *state)
 {
     struct thread_state *t = state;
     dlex_try_within_disable();
     t->end_is_watched = false;
     begin_to_end(t);
-    dlex_timer_drop(t);
+    become_unreachable(t);
     dlex_guard_.depth = 0;
 }
 
@@ -82,5 +89,5 @@ void dlex_give_back(struct thread_state *t)
     if (t->level > 0)
         return;
     dlex_scoped_end_(t);
-    dlex_timer_drop(t);
+    become_unreachable(t);
 }

@@ -13,8 +13,15 @@ static int fork_error; /* error of the only pthread_atfork: without it a child w
 
 static void before_fork(void)
 {
+    dlex_target_before_fork();
     dlex_notify_before_fork();
     dlex_thread_state.fork_cpu_ns = dlex_cpu_ns();
+}
+
+static void in_parent(void)
+{
+    dlex_notify_in_parent();
+    dlex_target_in_parent();
 }
 
 /* In the child the CPU time of the thread begins at zero. */
@@ -23,7 +30,7 @@ static void rebase_wcets(struct thread_state *t)
     for (struct dlex_block_ *b = dlex_guard_.top; b; b = b->outer) {
         if (dlex_is_wcet(b->how) && b->limit_ns != INT64_MAX)
             b->limit_ns -= t->fork_cpu_ns;
-        if (b->cpu_limit_ns != INT64_MAX)
+        if (b->cpu_limit_ns < DLEX_LOOK_)
             b->cpu_limit_ns -= t->fork_cpu_ns;
     }
     dlex_set_top(dlex_guard_.top);
@@ -33,8 +40,9 @@ static void rebase_wcets(struct thread_state *t)
  * the new timer; a violation must not be delivered here, inside fork. */
 static void in_forked_child(void)
 {
-    dlex_notify_in_child();
     struct thread_state *t = &dlex_thread_state;
+    dlex_notify_in_child();
+    dlex_target_in_child(&t->target);
     t->forks = t->forks + 1;
     t->has_timer = false;
     t->armed_ns = 0;
@@ -47,7 +55,7 @@ static void in_forked_child(void)
  * the lock of the router: it may wait there for a thread that has its first timed block. */
 __attribute__((constructor)) static void watch_forks(void)
 {
-    fork_error = -pthread_atfork(before_fork, dlex_notify_in_parent, in_forked_child);
+    fork_error = -pthread_atfork(before_fork, in_parent, in_forked_child);
 }
 
 /* The end of the thread is watched first, so that no timer is created that nobody would delete. */

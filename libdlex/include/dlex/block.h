@@ -22,6 +22,7 @@ extern "C" {
 #endif
 
 struct dlex_type;
+struct dlex_trigger;
 
 /* What was measured of the bodies of a call site (src/sites.h). Kept apart from the site, so that these
  * 22 KiB are zero pages and not a part of the program's file. */
@@ -64,6 +65,7 @@ struct dlex_block_ {
     const struct dlex_type *exception; /* NULL: none */
     const char *origin;                /* file:line that threw */
     struct dlex_site_ *site;
+    struct dlex_trigger *trigger;      /* only if how has DLEX_TRIGGERED_ */
     sigjmp_buf *back;                  /* where dlex_return waits; NULL: no dlex_return waits */
     struct dlex_place_ inner;          /* the place of the block opened in the body, if that is still open */
     uintptr_t seal;                    /* shows whether the record was overwritten */
@@ -72,7 +74,7 @@ struct dlex_block_ {
     uintptr_t low;                     /* lowest stack address that is certainly its own */
     int64_t limit_ns;                  /* its own limit, in the clock of its kind; INT64_MAX: none */
     int64_t deadline_ns;               /* earliest of this block and all around it */
-    int64_t cpu_limit_ns;              /* likewise, in CPU time of the thread */
+    int64_t cpu_limit_ns;              /* likewise, in CPU time of the thread; or DLEX_LOOK_ */
     int64_t check_ns;                  /* before this time nothing asynchronous expires in them */
     int64_t given_ns;                  /* benchmark mode: the limit that it would have had from now on */
     int64_t started_ns, started_cpu_ns; /* benchmark mode */
@@ -106,8 +108,12 @@ struct dlex_guard_ {
 
 enum {
     DLEX_NO_LIMIT_, DLEX_ABS_, DLEX_REL_, DLEX_WCET_, DLEX_KINDS_ = 3,
-    DLEX_COOPERATIVE_ = 4, DLEX_SHIELDED_ = 8, DLEX_MEASURED_ = 16,
+    DLEX_COOPERATIVE_ = 4, DLEX_SHIELDED_ = 8, DLEX_MEASURED_ = 16, DLEX_TRIGGERED_ = 32,
 };
+
+/* A value of cpu_limit_ns: no WCET is in force, but a block is bound to a trigger, so checkpoints have
+ * to look. It is greater than every WCET, so that inner blocks inherit it as they inherit those. */
+#define DLEX_LOOK_ (INT64_MAX - 1)
 
 /*
  * Returns a number that differs when the records differ in size, order or meaning, in practice always.
@@ -152,6 +158,7 @@ static inline uint64_t dlex_layout_(void)
     DLEX_MEMBER_(dlex_block_, exception)
     DLEX_MEMBER_(dlex_block_, origin)
     DLEX_MEMBER_(dlex_block_, site)
+    DLEX_MEMBER_(dlex_block_, trigger)
     DLEX_MEMBER_(dlex_block_, back)
     DLEX_MEMBER_(dlex_block_, inner)
     DLEX_MEMBER_(dlex_block_, seal)

@@ -9,6 +9,7 @@
  *   dlex/exception.h   exceptions: types, try, finally, handle, when, throw, rethrow
  *   dlex/within.h      deadlines: try_within_rel, try_within_abs, protected sections, the contract
  *                      on what may be interrupted, and what the library knows of a violation
+ *   dlex/trigger.h     expiring a block of another thread
  *   dlex/benchmark.h   measuring code segments instead of enforcing their constraints
  *   dlex/latency.h     how late the violations of the process were taken
  *   dlex/signal.h      the library's signal, signal handlers of the application, the signal mask
@@ -26,6 +27,7 @@
 #include <dlex/latency.h>
 #include <dlex/signal.h>
 #include <dlex/scoped.h>
+#include <dlex/trigger.h>
 #include <dlex/version.h>
 #include <dlex/within.h>
 

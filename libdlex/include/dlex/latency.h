@@ -11,7 +11,7 @@
  *            late.count, late.p50_ns);
  *
  * Waits are included: for the end of a protected section, for a checkpoint, for the processor. A block
- * that was opened after its deadline counts with the whole delay. The count of those that waited for a
+ * that was opened after its deadline, or bound to a trigger after its firing, counts with the whole delay. The count of those that waited for a
  * section shows whether the sections are what makes them late.
  */
 #ifndef DLEX_LATENCY_H
@@ -37,14 +37,15 @@ struct dlex_latency {
 };
 
 /*
- * Fills *out with the figures of dlex_deadline_violation, of dlex_wcet_violation, or of both together
- * for dlex_timing_violation (and for its ancestor dlex_exception); all zero for any other type. A
+ * Fills *out with the figures of dlex_deadline_violation, of dlex_wcet_violation, of
+ * dlex_trigger_violation, or of all together for dlex_timing_violation (and for its ancestor
+ * dlex_exception); all zero for any other type. Those of deadlines do not include those of triggers. A
  * violation that another thread counts at this moment may be in a part of the figures. Any thread; safe
  * in signal handlers; needs 12 KiB of stack. Takes some microseconds.
  */
 DLEX_API void dlex_latency_read(const struct dlex_type *violation, struct dlex_latency *out);
 
-/* Forgets all violations, of both types. Any thread; safe in signal handlers. A violation that another
+/* Forgets all violations, of all types. Any thread; safe in signal handlers. A violation that another
  * thread counts at this moment may be lost, or be in a part of the figures. */
 DLEX_API void dlex_latency_reset(void);
 

@@ -47,8 +47,8 @@
  * exec. The new program starts with the default action for the signal, which would end the program.
  * With the Linux notification nothing can arrive there. With the POSIX one (Meson's option
  * notification) a signal can be on its way while exec begins: call dlex_idle first, outside timed
- * blocks. Neither notification needs care when fork is followed by exec in one protected section, nor
- * with posix_spawn.
+ * blocks. A thread that binds triggers (dlex/trigger.h) calls it with either notification. Neither
+ * needs care when fork is followed by exec in one protected section, nor with posix_spawn.
  *
  * THE POSIX NOTIFICATION is a thread of the library, which sends the signals. A thread with a real-time
  * policy should have that policy before its first timed block, since the library's thread takes the

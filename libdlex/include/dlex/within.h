@@ -200,7 +200,8 @@ DLEX_API int64_t dlex_cpu_ns(void);
 
 /* Returns the time until the earliest violation in all open blocks of this thread (requirement 10), in
  * the clock of its constraint: negative when it has passed, which can be seen in a protected section or
- * a cooperative block; INT64_MAX when there is none. */
+ * a cooperative block; INT64_MAX when there is none. A trigger (dlex/trigger.h) counts from when it is
+ * fired. */
 static inline int64_t dlex_remaining_ns(void);
 
 /* Returns the earliest deadline of all open blocks of this thread, on CLOCK_MONOTONIC; INT64_MAX: none.
@@ -209,8 +210,8 @@ DLEX_API int64_t dlex_deadline_ns(void);
 
 /* What is known of a violation (requirement 11). Times are those of the constraint's clock. */
 struct dlex_violation {
-    const struct dlex_type *type; /* dlex_deadline_violation or dlex_wcet_violation */
-    int64_t deadline_ns; /* when it should have come; for a WCET: the CPU time allowed */
+    const struct dlex_type *type; /* dlex_deadline_violation, dlex_wcet_violation, dlex_trigger_violation */
+    int64_t deadline_ns; /* when it should have come; WCET: CPU time allowed; trigger: time of the firing */
     int64_t noticed_ns;  /* when the signal handler ran, a checkpoint or an opening noticed */
     int64_t released_ns; /* when the protected section that it waited for ended; 0: no wait */
     int64_t caught_ns;   /* when control was back in the block that owns it, before finally */
@@ -231,7 +232,8 @@ DLEX_API int64_t dlex_expired_ns(void);
 DLEX_API int dlex_thread_init(void);
 
 /* Call it before a call that sleeps: it forgets leftover expiries, so that they cannot interrupt the
- * sleep. Deadlines of blocks that are open stay in force. Makes at most one system call. */
+ * sleep. Deadlines and triggers of blocks that are open stay in force. Makes at most one system call,
+ * or a few if this thread has bound a trigger. */
 DLEX_API void dlex_idle(void);
 
 /* ------------------------------------------------------------------------------------------- */
@@ -271,6 +273,7 @@ extern DLEX_API __thread struct dlex_guard_ dlex_guard_
 DLEX_API int dlex_begin_within_(struct dlex_block_ *block, int64_t ns, int how);
 DLEX_API void dlex_lift_(void);
 DLEX_API void dlex_check_(int64_t now_ns);
+DLEX_API int64_t dlex_least_left_ns_(int64_t left_ns);
 
 /* The compiler must not move memory accesses of a section out of it. */
 #define DLEX_FENCE_() __asm__ __volatile__("" ::: "memory")
@@ -321,11 +324,7 @@ static inline int64_t dlex_remaining_ns(void)
     const int64_t deadline_ns = dlex_guard_.deadline_ns, cpu_limit_ns = dlex_guard_.cpu_limit_ns;
     const int64_t left_ns =
         deadline_ns == INT64_MAX ? INT64_MAX : deadline_ns - dlex_clock_ns_();
-    int64_t cpu_left_ns;
-    if (cpu_limit_ns == INT64_MAX)
-        return left_ns;
-    cpu_left_ns = cpu_limit_ns - dlex_cpu_ns();
-    return cpu_left_ns < left_ns ? cpu_left_ns : left_ns;
+    return cpu_limit_ns == INT64_MAX ? left_ns : dlex_least_left_ns_(left_ns);
 }
 
 #ifdef __cplusplus

@@ -59,6 +59,11 @@ class Examples(unittest.TestCase):
         self.assertEqual(parts[0], 0)
         self.assertGreater(max(parts), 0)
 
+    def test_player_follows_every_seek(self):
+        summary, latency = output_of("seek").splitlines()
+        self.assertEqual(summary, "20 seeks, 20 followed, then quit")
+        self.assertRegex(latency, r"^a picture was left \d+ us after the seek on average$")
+
     @unittest.skipUnless("EXAMPLES_BUILD" in os.environ, "a library with a sanitizer is not for the Makefile")
     @unittest.skipUnless(shutil.which("make") and shutil.which("pkg-config"), "needs make and pkg-config")
     def test_makefile_builds_the_examples_with_the_flags_of_pkg_config(self):

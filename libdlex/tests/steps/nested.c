@@ -49,6 +49,54 @@ void own_exception_to_the_outer_block(void)
     } dlex_end                                                                                  \
     mark('.')
 
+void trigger_outside(void)
+{
+    dlex_try {
+        dlex_trigger_bind(&world.trigger);
+        mark('a');
+        dlex_try_within_abs(AT(FAR)) {
+            mark('b');
+            mark('e');
+        } dlex_finally {
+            mark('f');
+        } dlex_handle dlex_when(dlex_timing_violation) {
+            mark('h');
+        } dlex_end
+        mark('c');
+    } dlex_finally {
+        mark('F');
+    } dlex_handle dlex_when(dlex_trigger_violation) {
+        mark('H');
+    } dlex_end
+    mark('.');
+}
+
+void trigger_of_block_and_island(void)
+{
+    dlex_try_within_abs(AT(FAR)) {
+        dlex_trigger_bind(&world.trigger);
+        mark('a');
+        dlex_try_within_disable();
+        mark('p');
+        dlex_try_within_abs_shielded(INT64_MAX) {
+            dlex_trigger_bind(&world.trigger);
+            mark('b');
+        } dlex_finally {
+            mark('f');
+        } dlex_handle dlex_when(dlex_deadline_violation) {
+            mark('h');
+        } dlex_end
+        mark('q');
+        dlex_try_within_enable();
+        mark('c');
+    } dlex_finally {
+        mark('F');
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        mark('H');
+    } dlex_end
+    mark('.');
+}
+
 void outer_deadline_expires(void)
 {
     NESTED(dlex_try_within_abs(AT(NEAR)), dlex_deadline_violation, dlex_try_within_abs(AT(FAR)));

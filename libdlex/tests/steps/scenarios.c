@@ -92,6 +92,37 @@ static void cooperative(void)
     mark('.');
 }
 
+static void trigger(void)
+{
+    dlex_try {
+        mark('a');
+        dlex_trigger_bind(&world.trigger);
+        mark('b');
+    } dlex_finally {
+        mark('f');
+    } dlex_handle dlex_when(dlex_trigger_violation) {
+        mark('h');
+    } dlex_end
+    mark('.');
+}
+
+static void trigger_of_a_cooperative_block(void)
+{
+    dlex_try_within_abs_cooperative(AT(FAR)) {
+        dlex_trigger_bind(&world.trigger);
+        mark('b');
+        dlex_checkpoint();
+        mark('p');
+        dlex_checkpoint();
+        mark('e');
+    } dlex_finally {
+        mark('f');
+    } dlex_handle dlex_when(dlex_trigger_violation) {
+        mark('h');
+    } dlex_end
+    mark('.');
+}
+
 static void break_out(void)
 {
     for (;;) {
@@ -181,6 +212,7 @@ static void signal_mask(void)
  * has expired runs its handler. A protected section or a finally part that has begun runs to its end first. If a
  * constraint expires after its body has ended, nothing changes. Relative deadlines and WCETs begin when the block is
  * opened, so time that passed before does not count.
+ * A trigger that is fired before its block is bound lets the body run until it binds.
  *
  * Lost. Only three places read the clock: the opening of a block, a checkpoint, and the end of a section that noticed an
  * expiry. A body that reaches none of them goes on. With two constraints, the signal of the earlier one may come before
@@ -256,6 +288,14 @@ const struct scenario scenarios[] = {
     { "signal mask", signal_mask, TIMELY("fh.", "bfh.", "befh.", "bef."), LOST("fh.", "bef.") },
     { "first block of the thread", deadline, TIMELY("h.", "bh.", "beh.", "be."), LOST("h.", "be."),
       .first = true },
+    { "trigger", trigger, TIMELY("afh.", "abfh.", "abf."), .trigger = true },
+    { "trigger outside", trigger_outside,
+      TIMELY("FH.", "aFH.", "afFH.", "abfFH.", "abefFH.", "abefcFH.", "abefcF."), .trigger = true },
+    { "trigger of block and island", trigger_of_block_and_island,
+      TIMELY("FH.", "aFH.", "apfhqFH.", "apbfhqFH.", "apbfqFH.", "apbfqcFH.", "apbfqcF."), .trigger = true },
+    { "trigger and cooperative", trigger_of_a_cooperative_block, TIMELY("fh.", "bfh.", "bpfh.", "bpef."),
+      .trigger = true },
+    { "trigger of a first block", trigger, TIMELY("afh.", "abfh.", "abf."), .trigger = true, .first = true },
     { "two in a row", two_blocks_in_a_row, TIMELY("Hh.", "aHh.", "ah.", "abh.", "ab."),
       LOST("Hh.", "ah.", "ab.") },
 };

@@ -27,6 +27,7 @@ struct scenario {
     /* The same, but the signal never comes. The expiry is found where the clock is read anyway. */
     outcome_list lost;
     bool wcet; /* only CPU time expires: nothing happens while only the other clock runs */
+    bool trigger; /* instead of a constraint that expires, the trigger of the world is fired */
     bool first; /* the library is not set up yet: without a timer there is no signal */
 };
 
@@ -40,6 +41,8 @@ dlex_declare_exception(steps_error);
 
 /* nested.c */
 void own_exception_to_the_outer_block(void);
+void trigger_outside(void);
+void trigger_of_block_and_island(void);
 void outer_deadline_expires(void);
 void inner_deadline_expires(void);
 void both_deadlines_expire(void);

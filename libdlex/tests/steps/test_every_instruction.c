@@ -178,7 +178,9 @@ static int walk_all(const struct scenario *scenario)
     const struct upset timely = { LATER, LATER, UPSET_DUE }, lost = { LATER, LATER, UPSET_MUTE };
     const struct upset stray = { 0, 0, UPSET_ALWAYS }, waiting = { LATER, 0, UPSET_DUE };
     const outcome_list undisturbed = { last_of(scenario->timely), NULL };
-    int err = walk(scenario, "timely", scenario->timely, timely);
+    const struct upset fired = { 0, 0, UPSET_FIRE };
+    int err = scenario->trigger ? walk(scenario, "fired", scenario->timely, fired)
+                                : walk(scenario, "timely", scenario->timely, timely);
     if (!err && !scenario->first)
         err = walk(scenario, "stray", undisturbed, stray);
     if (!err && scenario->wcet)

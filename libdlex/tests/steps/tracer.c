@@ -148,13 +148,19 @@ static int64_t peek(pid_t pid, const int64_t *where)
     return ptrace(PTRACE_PEEKDATA, pid, where, NULL);
 }
 
-/* Does the same as world_pass, from outside the process. */
+/* Does the same as world_pass or dlex_trigger_fire, from outside the process. */
 static void upset(pid_t pid, const struct upset *upset)
 {
     if (upset->wall_ns)
         poke(pid, &world.wall_ns, WALL_START + upset->wall_ns);
     if (upset->cpu_ns)
         poke(pid, &world.cpu_ns, CPU_START + upset->cpu_ns);
+    if (upset->signal == UPSET_FIRE) {
+        poke(pid, &world.trigger.fired_ns_, WALL_START);
+        if (peek(pid, (const int64_t *)&world.trigger.thread_))
+            syscall(SYS_tgkill, pid, pid, peek(pid, &world.signal));
+        return;
+    }
     const int64_t expiry_ns = peek(pid, &world.expiry_ns);
     const bool due = expiry_ns && expiry_ns <= peek(pid, &world.wall_ns);
     if (due)

@@ -24,7 +24,8 @@ struct report {
 /* The event at an instruction. */
 struct upset {
     int64_t wall_ns, cpu_ns; /* new times of the clocks, counted from their start; 0: unchanged */
-    enum { UPSET_DUE, UPSET_ALWAYS, UPSET_MUTE } signal; /* sent: when the timer is due, always, never */
+    /* The signal is sent: when the timer is due, always, never, when a block is bound to the trigger, which is fired. */
+    enum { UPSET_DUE, UPSET_ALWAYS, UPSET_MUTE, UPSET_FIRE } signal;
 };
 
 struct walk {

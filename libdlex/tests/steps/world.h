@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <dlex/trigger.h>
+
 #define MS INT64_C(1000000)
 
 /* The start of both clocks: years ahead, so that no real time is ever due. */
@@ -35,6 +37,7 @@ struct world {
     int64_t length;    /* length of the log */
     int64_t spoilt;    /* the first mark that found a changed signal mask or control word */
     char log[32];
+    struct dlex_trigger trigger; /* the tracer fires it */
 };
 
 extern struct world world;

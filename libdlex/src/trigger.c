@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Binds blocks to triggers. The owner's side takes no lock: a block that ends clears the number of its
+ * thread in the trigger, and a signal that is on its way then finds no fired block. expiry.c looks at
+ * the marks where it looks at the clock.
+ */
+#include "thread.h"
+
+/* A cooperative block needs no signal: it looks at its checkpoints. */
+static bool needs_signal(const struct dlex_block_ *block)
+{
+    return !(block->how & DLEX_COOPERATIVE_);
+}
+
+static bool is_needed_outside(const struct dlex_block_ *block)
+{
+    const struct dlex_block_ *b = block->outer;
+    while (b && !((b->how & DLEX_TRIGGERED_) && b->trigger == block->trigger && needs_signal(b)))
+        b = b->outer;
+    return b;
+}
+
+static void check_free(const struct dlex_block_ *block, const struct dlex_trigger *trigger)
+{
+    if (!block)
+        dlex_misuse("no block is open", "dlex_trigger_bind");
+    if ((block->how & DLEX_TRIGGERED_) && block->trigger != trigger)
+        dlex_misuse("the block is bound to another trigger; nest two blocks", block->site->where);
+}
+
+/* A block that was left by longjmp, or by the end of its thread, has left its number behind. */
+static void publish_thread(const struct dlex_block_ *block, struct dlex_trigger *trigger, uint64_t number)
+{
+    const uint64_t previous = __atomic_exchange_n(&trigger->thread_, number, __ATOMIC_SEQ_CST);
+    if (previous && previous != number && dlex_target_exists(previous))
+        dlex_misuse("the trigger has a block in another thread", block->site->where);
+}
+
+/* With the guard held. */
+static void bind(struct thread_state *t, struct dlex_block_ *block, struct dlex_trigger *trigger)
+{
+    if (needs_signal(block)) {
+        const int err = dlex_prepare(t);
+        if (err < 0)
+            dlex_throw_timer_error(t, err, block->site->where);
+        dlex_target_enter(&t->target);
+    }
+    block->trigger = trigger;
+    block->how |= DLEX_TRIGGERED_;
+    if (block->cpu_limit_ns == INT64_MAX)
+        block->cpu_limit_ns = DLEX_LOOK_;
+    dlex_set_top(block);
+    if (needs_signal(block))
+        publish_thread(block, trigger, t->target.number);
+}
+
+/* If the trigger is fired, the block is one that is opened too late. */
+static void release(struct thread_state *t, const struct dlex_block_ *block)
+{
+    const int depth = dlex_guard_.depth - 1;
+    const int64_t now_ns = dlex_fired_ns(block) ? dlex_now_ns() : 0;
+    if (now_ns && needs_signal(block))
+        dlex_note_pending(t, now_ns);
+    DLEX_FENCE_();
+    dlex_guard_.depth = depth;
+    if (dlex_guard_.pending && depth == 0)
+        dlex_attend(t, EXPIRY_OPENING);
+    if (now_ns && !needs_signal(block))
+        dlex_check(t, now_ns, EXPIRY_OPENING);
+}
+
+void dlex_trigger_bind(struct dlex_trigger *trigger)
+{
+    struct thread_state *t = &dlex_thread_state;
+    dlex_try_within_disable();
+    dlex_discard_left(t, 0, dlex_stack_pointer());
+    struct dlex_block_ *const block = dlex_guard_.top;
+    check_free(block, trigger);
+    if (!(block->how & DLEX_TRIGGERED_))
+        bind(t, block, trigger);
+    release(t, block);
+}
+
+void dlex_trigger_unbind(const struct dlex_block_ *block)
+{
+    if (needs_signal(block) && !is_needed_outside(block))
+        __atomic_store_n(&block->trigger->thread_, 0, __ATOMIC_RELAXED);
+}
+
+int dlex_trigger_fire(struct dlex_trigger *trigger)
+{
+    dlex_try_within_disable();
+    const int err = dlex_target_fire(trigger);
+    dlex_try_within_enable();
+    return err;
+}
+
+void dlex_trigger_reset(struct dlex_trigger *trigger)
+{
+    __atomic_exchange_n(&trigger->fired_ns_, 0, __ATOMIC_SEQ_CST);
+}
