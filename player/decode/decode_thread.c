@@ -21,6 +21,7 @@ struct decode_thread {
     pthread_mutex_t lock;   /* guards everything below; taken by both threads */
     pthread_cond_t changed; /* work was begun or has ended, or the thread is to end */
     struct work work;
+    struct dlex_trigger stop; /* fired by the main thread, so that the work ends soon; reset by the decode thread */
     bool started;   /* init_error is valid */
     bool ends;      /* the thread is to end */
     int init_error;
@@ -75,8 +76,10 @@ static bool decode_all(const struct work *work, AVFrame *frame)
     return true;
 }
 
-static void do_work(const struct work *work)
+static void do_work(const struct work *work, struct dlex_trigger *stop)
 {
+    dlex_trigger_reset(stop); /* whoever fires it has told the queues before, so decode_all sees it */
+    decoder_stop_by(work->stage->decoder, stop);
     AVFrame *frame = av_frame_alloc();
     if (frame && decode_all(work, frame)) {
         av_frame_free(&frame);
@@ -103,7 +106,7 @@ static void *run(void *arg)
         }
         const struct work work = thread->work;
         pthread_mutex_unlock(&thread->lock);
-        do_work(&work);
+        do_work(&work, &thread->stop);
         pthread_mutex_lock(&thread->lock);
         thread->work.stage = NULL;
         pthread_cond_broadcast(&thread->changed);
@@ -185,6 +188,7 @@ void decode_thread_end(struct decode_thread *thread)
         return;
     picture_queue_stop_writing(work.pictures, true);
     queue_stop_reading(work.packets, true);
+    dlex_trigger_fire(&thread->stop);
     pthread_mutex_lock(&thread->lock);
     while (thread->work.stage)
         pthread_cond_wait(&thread->changed, &thread->lock);

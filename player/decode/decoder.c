@@ -24,6 +24,7 @@ struct decoder {
      * survive the jump.
      */
     struct decode_job job;
+    struct dlex_trigger *stop; /* NULL: nobody stops a decode */
     struct gate_verdict gate;
     int result;
     int64_t fired_ns;
@@ -43,17 +44,22 @@ static void note_expiry(struct decoder *decoder)
         decoder->fired_ns = dlex_now_ns();
 }
 
-/* Runs the slices on their own interruptible island in the protected section. Nothing but `run` may be interrupted. */
+/*
+ * Runs the slices on their own interruptible island in the protected section. Nothing but `run` may be interrupted. A fired
+ * trigger ends them like a deadline.
+ */
 static int run_until_deadline(struct decoder *decoder, int (*run)(AVCodecContext *, void *), void *arg)
 {
     /* Volatile, so that it survives the jump. It says whether the slices finished just before the expiry. */
     volatile int result = AVERROR(ECANCELED);
     dlex_try_within_abs_shielded(decoder->job.order.deadline_ns)
     {
+        if (decoder->stop)
+            dlex_trigger_bind(decoder->stop);
         result = run(decoder->avctx, arg);
     }
     dlex_handle
-        dlex_when(dlex_deadline_violation)
+        dlex_when(dlex_deadline_violation) /* also when the trigger was fired */
         {
             note_expiry(decoder);
         }
@@ -76,7 +82,7 @@ static int gate(AVCodecContext *avctx, const AVFrame *picture, int (*run)(AVCode
         decoder->gate.verdict = VERDICT_SKIPPED;
         return AVERROR(ECANCELED);
     }
-    if (decoder->job.order.deadline_ns == NO_DEADLINE)
+    if (decoder->job.order.deadline_ns == NO_DEADLINE && !decoder->stop)
         return run(avctx, arg);
     const int result = run_until_deadline(decoder, run, arg);
     if (result == AVERROR(ECANCELED))
@@ -121,6 +127,11 @@ void decoder_close(struct decoder **decoder)
         av_frame_free(&(*decoder)->picture[i]);
     avcodec_free_context(&(*decoder)->avctx);
     av_freep(decoder);
+}
+
+void decoder_stop_by(struct decoder *decoder, struct dlex_trigger *stop)
+{
+    decoder->stop = stop;
 }
 
 bool decoder_has_gate(const struct decoder *decoder)

@@ -11,6 +11,7 @@
 
 #include "decode_job.h"
 
+#include <dlex/trigger.h>
 #include <libavformat/avformat.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,12 @@ struct decoder;
  */
 int decoder_open(struct decoder **out, const AVStream *stream, char *why, size_t why_size);
 void decoder_close(struct decoder **decoder);
+
+/*
+ * While the trigger is fired, droppable pictures are abandoned, whatever their deadline. NULL, as at the beginning: nobody
+ * stops a decode. The trigger must exist as long as it is set.
+ */
+void decoder_stop_by(struct decoder *decoder, struct dlex_trigger *stop);
 
 /* Returns whether this codec's droppable pictures can be abandoned in the middle. If not, decodes run to the end. */
 bool decoder_has_gate(const struct decoder *decoder);
