@@ -39,11 +39,22 @@ class RunOptions(Stored):
     rate_hz: float | None = None  # an observer's: how often it looks
 
 
+class ThreadFacts(Stored):
+    roles: str = ""  # such as "decode, present"
+
+
+class SchedulingFacts(Stored):
+    threads: tuple[ThreadFacts, ...] = ()
+
+
 class RunFacts(Stored):
     """What run.json says of a run, as far as the laboratory needs it."""
 
     process_cpu_ns: int | None = None  # CPU time until playing ended; absent: of an older player, or of an observer
     held_cpu_ns: int | None = None
+    started_ns: int | None = None  # CLOCK_MONOTONIC
+    ended_ns: int | None = None
+    scheduling: SchedulingFacts | None = None
     options: RunOptions = RunOptions()
     observer: ObserverFacts | None = None
 
@@ -126,6 +137,26 @@ def cpu_of_playing(run_dir: Path) -> CpuTime | None:
     if run.process_cpu_ns is None:
         return None
     return CpuTime(run.process_cpu_ns / 1e9, None if run.held_cpu_ns is None else run.held_cpu_ns / 1e9)
+
+
+@dataclass(frozen=True)
+class TimeOfPlaying:
+    """When playing began and ended, in ns of CLOCK_MONOTONIC."""
+
+    began_ns: int
+    ended_ns: int
+
+
+def time_of_playing(run_dir: Path) -> TimeOfPlaying | None:
+    """Returns when dlex-play began and ended to play; None if the record does not say it."""
+    run = read_run(run_dir)
+    return None if run.started_ns is None or run.ended_ns is None else TimeOfPlaying(run.started_ns, run.ended_ns)
+
+
+def decoded_ahead(run_dir: Path) -> bool:
+    """Returns whether the record says that a thread of dlex-play only decoded, and another one presented."""
+    scheduling = read_run(run_dir).scheduling
+    return scheduling is not None and any(thread.roles == "decode" for thread in scheduling.threads)
 
 
 def end_skew_ms(frames: list[Frame]) -> float:

@@ -236,6 +236,8 @@ class Findings(unittest.TestCase):
     def test_mechanism_of_a_reserved_player_names_its_budget(self):
         base = [{"skew_ms_mean": value, "cpu_ms_per_frame": 7.9} for value in (1, 2, 3, 2, 1)]
         self.assertIn("20.0% were reserved for the player: it had no time to spare", self.found("late", base).mechanism)
+        divided = self.found("late", base, sched="deadline:2/40 + deadline:6/40")
+        self.assertIn("20.0% were reserved for the player: it had no time to spare", divided.mechanism)
 
     def test_runs_on_both_sides_of_the_bound_leave_the_finding_undecided(self):
         base = [{"skew_ms_mean": value} for value in (10, 80, 20, 70, 41)]

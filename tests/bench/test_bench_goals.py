@@ -14,6 +14,7 @@ with_packages("numpy, scipy, pydantic, yaml, rich")
 from rich.console import Console
 
 from dlex_bench.analysis import front, goals, held, outcome, results_frame, statistics
+from dlex_bench.job.result import PLAYING_THREADS
 from dlex_bench.report import standings
 from made_up import changed, point, repeated, result, settings_of
 
@@ -305,6 +306,14 @@ class Standings(unittest.TestCase):
         told = held.fairness(results_frame.rows(runs))
         self.assertIn("all threads of mpv share the measured CPU, but only the main thread of dlex-play", told)
         self.assertIsNone(held.fairness(results_frame.rows(runs[:1])))
+        runs.append(result("mplayer_framedrop", sched="other", constrains=PLAYING_THREADS))
+        told = held.fairness(results_frame.rows(runs))
+        self.assertIn("only the main thread of dlex-play and those threads of mplayer that decode or present", told)
+
+    def test_players_that_are_held_by_what_their_threads_do_are_held_alike(self):
+        runs = [result(name, sched="fifo:5", constrains=PLAYING_THREADS) for name in ("mpv_vo", "mplayer_none", "dlex_slack")]
+        self.assertIsNone(held.fairness(results_frame.rows(runs)))
+        self.assertEqual(held.held(results_frame.row(runs[0])), "fifo:5 for the player's threads that decode or present")
 
     def test_cpu_time_outside_the_policy_is_reported(self):
         ours = result("dlex_slack", constrains=held.MAIN_THREAD, cpu_ms_per_frame=7.0, cpu_ms_per_frame_outside=0.5)
@@ -314,6 +323,11 @@ class Standings(unittest.TestCase):
         told = held.fairness(results_frame.rows([ours, peer]))
         self.assertIn("dlex-play 0.50 of 7.00 ms (demuxes and decodes sound, sound); mplayer 0.12 of 8.00 ms (sound).", told)
         self.assertIsNone(held.fairness(results_frame.rows([ours])))
+        roles = [["present"], ["decode"], []]
+        ahead = changed(ours, threads=[{**thread, "roles": it} for thread, it in
+                                       zip(self.threads("presents", "decodes", "sound"), roles, strict=True)])
+        told = held.fairness(results_frame.rows([ahead, peer]))
+        self.assertIn("dlex-play 0.50 of 7.00 ms (sound); mplayer", told)
         quotas = [changed(it, figures=it.figures.to_json() | {"cpu_ms_per_frame_outside": 0.0}) for it in (ours, peer)]
         self.assertIsNone(held.fairness(results_frame.rows(quotas)))
 

@@ -6,6 +6,7 @@
 Not covered: how good the figures are; the observer's own precision (tests/observer).
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -25,10 +26,13 @@ from dlex_bench.agenda.job import Job
 from dlex_bench.job.context import Context
 from dlex_bench.job.execute import execute
 from dlex_bench.machine.cgroups import hierarchy_of
+from dlex_bench.machine.domain import threads_of
 from dlex_bench.machine.lock import only_measurement
 from dlex_bench.machine.policy import allowed_kinds
 
 ALLOWED = allowed_kinds()
+CPUS = os.sched_getaffinity(0)
+MPV_QUEUE = ("--vd-queue-enable=yes", "--vd-queue-max-samples=50", "--vd-queue-max-bytes=512MiB", "--vd-queue-max-secs=10")
 SOFT = {"framedrop": "soft", "threads": 1, "options": []}
 RTAPP = {"kind": "rtapp", "sched": "same"}
 PICTURES = 50
@@ -88,7 +92,7 @@ class Views(Place):
         self.assertIsNone(result["inside"])
         self.assertEqual(result["outside"]["frames"], PICTURES)
         self.assertGreater(result["outside"]["shown"], 0)
-        self.assertEqual(result["policy"]["constrains"], "the player's main thread")
+        self.assertEqual(result["policy"]["constrains"], "the player's threads that decode or present")
         self.assertEqual(result["own_word"]["av_source"], "status")
 
     def test_pictures_are_compared_without_their_stamps(self):
@@ -122,6 +126,104 @@ class Deaths(Place):
         self.assertIn("the observer ended with status -9", self.failure_when_dies("dlex-bench-obse"))
 
 
+class Escapes(Place):
+    """While a player plays, one of its threads is put where it does not belong, again and again."""
+
+    def setUp(self):
+        super().setUp()
+        if len(CPUS) == 1:
+            self.skipTest("there is only one CPU")
+
+    def failure_when(self, change, player, names, **changes):
+        """Calls `change` with each of the player's threads with one of these names, until the job is over."""
+        over = threading.Event()
+
+        def bother():
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
+            while not over.wait(0.01):
+                for tid in (tid for pid, name in children_of(os.getpid()).items() if name == player for tid in threads_of(pid)):
+                    with contextlib.suppress(OSError):
+                        if Path(f"/proc/{tid}/comm").read_text().strip() in names:
+                            change(tid)
+
+        bothering = threading.Thread(target=bother)
+        bothering.start()
+        try:
+            result = self.execute(clip=self.job.clip.to_json() | {"length_s": None}, player=player, **changes)
+        finally:
+            over.set()
+            bothering.join()
+        self.assertEqual(result["status"], "failed", result["threads"])
+        return result["reason"]
+
+    @staticmethod
+    def move(tid):
+        os.sched_setaffinity(tid, {min(CPUS)})
+
+    def test_moved_decode_thread_of_our_player_fails_the_job(self):
+        reason = self.failure_when(self.move, "dlex-play", ["decoder"], player_params={"drop": "none", "queue": "20"})
+        self.assertRegex(reason, rf"^dlex-play's thread decoder \(decodes\) used \d\.\d\d s of CPU time on CPU {min(CPUS)} under "
+                                 rf"other, and not on CPU {max(CPUS)} under other")
+
+    def test_moved_decode_thread_of_mpv_fails_the_job(self):
+        if not shutil.which("mpv"):
+            self.skipTest("mpv is not installed")
+        params = {"framedrop": "vo", "threads": 1, "options": MPV_QUEUE}
+        reason = self.failure_when(self.move, "mpv", ["vdec", "mpv/vdec"], player_params=params, observe="outside")
+        self.assertRegex(reason, rf"^mpv's thread (mpv/)?vdec \(decodes\) used \d\.\d\d s of CPU time on CPU {min(CPUS)} ")
+
+    def test_moved_main_thread_of_mplayer_fails_the_job(self):
+        if not shutil.which("mplayer"):
+            self.skipTest("mplayer is not installed")
+        reason = self.failure_when(self.move, "mplayer", ["mplayer"], player_params=SOFT, observe="outside")
+        self.assertIn("mplayer's thread mplayer (demuxes, decodes and presents) used ", reason)
+
+    @unittest.skipUnless("fifo" in ALLOWED, "fixed priorities are not available here")
+    def test_decode_thread_that_lost_its_priority_fails_the_job(self):
+        def demote(tid):
+            os.sched_setscheduler(tid, os.SCHED_OTHER, os.sched_param(0))
+
+        params = {"drop": "none", "queue": "20"}
+        reason = self.failure_when(demote, "dlex-play", ["decoder"], player_params=params, sched="fifo:5")
+        self.assertIn(f"of CPU time on CPU {max(CPUS)} under other, and not on CPU {max(CPUS)} under fifo", reason)
+
+
+class Roles(Place):
+    """Threads that decode or present are on the measured CPU, and the others are not."""
+
+    def threads(self, result, **roles):
+        """Returns the threads by their names. Fails if one of `roles` has other roles, or is where it does not belong."""
+        found = {thread["name"].removeprefix("mpv/"): thread for thread in result["threads"]}
+        self.assertEqual({name: found[name]["roles"] for name in roles}, roles)
+        for name in roles:  # other threads may live for a moment only, in which nobody can place them
+            expected = {max(CPUS)} if roles[name] or len(CPUS) == 1 else CPUS - {max(CPUS)}
+            self.assertEqual(found[name]["cpus"], ",".join(map(str, sorted(expected))), found[name])
+        return found
+
+    def test_threads_of_mpv_with_a_queue(self):
+        if not shutil.which("mpv"):
+            self.skipTest("mpv is not installed")
+        sched = "fifo:5" if "fifo" in ALLOWED else "other"
+        params = {"framedrop": "vo", "threads": 1, "options": MPV_QUEUE}
+        result = self.done(player="mpv", player_params=params, observe="outside", sched=sched)
+        found = self.threads(result, mpv=["present"], vdec=["decode"], vo=["present"], ao=[], demux=[])
+        policies = {name: found[name]["policy"] for name in ("mpv", "vdec", "vo", "ao", "demux")}
+        self.assertEqual(policies, {"mpv": sched, "vdec": sched, "vo": sched, "ao": "other", "demux": "other"})
+        self.assertEqual(result["policy"]["applied"], sched)
+        held_s, outside_s = (result["figures"][f"cpu_ms_per_frame_{where}"] * PICTURES / 1e3 for where in ("held", "outside"))
+        # A millisecond for rounding; what no look saw is divided between both.
+        self.assertGreater(held_s + 1e-3, sum(it["cpu_s"] for it in result["threads"] if it["roles"]))
+        self.assertGreater(outside_s + 1e-3, sum(it["cpu_s"] for it in result["threads"] if not it["roles"]))
+        self.assertAlmostEqual(held_s + outside_s, result["figures"]["player_cpu_s"])
+
+    def test_threads_of_ffplay(self):
+        if not shutil.which("ffplay"):
+            self.skipTest("ffplay is not installed")
+        params = {"framedrop": True, "threads": 1, "options": []}
+        result = self.done(player="ffplay", player_params=params, observe="outside")
+        self.threads(result, ffplay=["present"], video_decoder=["decode"], audio_decoder=[], read_thread=[])
+
+
 @unittest.skipUnless("deadline" in ALLOWED, "SCHED_DEADLINE is not available here")
 class Reservations(Place):
     def setUp(self):
@@ -137,6 +239,18 @@ class Reservations(Place):
         self.assertEqual(result["load"]["sched"], "deadline")
         log = next((self.directory / "rt-app").glob("log-rt-app-1-*.log")).read_text()
         self.assertIn("SCHED_DEADLINE", log)
+
+    def test_own_player_divides_its_reservation_between_decoding_and_presenting(self):
+        for _attempt in range(6):
+            result = self.execute(sched="deadline:15/40", player_params={"drop": "none", "queue": "20"})
+            if "not a scheduling domain of its own" not in (result["reason"] or ""):
+                break
+        else:
+            self.skipTest("dlex-play's decode thread slept on another CPU, where the kernel admits no reservation")
+        self.assertEqual((result["status"], result["reason"]), ("done", None))
+        self.assertEqual(result["policy"]["applied"], "deadline:3.3/40 + deadline:11.7/40")
+        found = {thread["name"]: (thread["roles"], thread["policy"]) for thread in result["threads"] if thread["roles"]}
+        self.assertEqual(found, {"dlex-play": (["present"], "deadline:3.3/40"), "decoder": (["decode"], "deadline:11.7/40")})
 
     def test_foreign_player_gets_its_reservation_from_outside(self):
         if not shutil.which("mplayer"):
@@ -169,6 +283,10 @@ class Priorities(Place):
     def test_own_player_and_rt_app_get_their_priorities(self):
         result = self.done(sched="fifo:5", load=RTAPP if shutil.which("rt-app") else {"kind": "none"})
         self.assertEqual(result["policy"]["applied"], "fifo:5")
+
+    def test_own_player_that_decodes_ahead_presents_with_the_higher_priority(self):
+        result = self.done(sched="rr:5", player_params={"drop": "none", "queue": "20"})
+        self.assertEqual(result["policy"]["applied"], "rr:5 + rr:4")
 
     def test_foreign_player_gets_its_priority_from_outside(self):
         if not shutil.which("mplayer"):

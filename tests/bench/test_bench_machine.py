@@ -408,12 +408,12 @@ class Quotas(unittest.TestCase):
 
     def test_applied_policy_is_what_the_kernel_has_even_if_another_program_set_it(self):
         with quota_group(QUOTA) as group:
-            placing = Placing(QUOTA, None, CPU, frozenset(), group=group)
-            self.assertEqual(placing.applied(os.getpid()), "quota:15/40")
+            placing = Placing(QUOTA, True, CPU, frozenset(), group=group)
+            self.assertEqual(placing.applied(["other"]), "quota:15/40")
             v2 = (group.folder / "cpu.max").exists()
             for quota, told in (("20000", "quota:20/40"), ("max" if v2 else "-1", "other")):
                 (group.folder / ("cpu.max" if v2 else "cpu.cfs_quota_us")).write_text(quota)
-                self.assertEqual(placing.applied(os.getpid()), told)
+                self.assertEqual(placing.applied(["other"]), told)
 
 
 class Locks(unittest.TestCase):

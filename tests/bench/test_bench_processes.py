@@ -4,10 +4,12 @@
 Not covered: children of the commands, which the tests of the commands look for.
 """
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -19,10 +21,11 @@ from outside import with_packages
 with_packages("pydantic")
 
 from dlex_bench import processes
+from dlex_bench.agenda.job import PlayerParams
 from dlex_bench.errors import Interrupted
 from dlex_bench.processes import child, children_cpu_s, signals_as_exceptions, wait_for
 from dlex_bench.rig.players.playing import Playing, adapter_for
-from dlex_bench.rig.players.threads import UNKNOWN, _work, unknown_threads
+from dlex_bench.rig.players.threads import BOTH, DECODE, PRESENT, UNKNOWN, Work, _work
 
 CPUS = os.sched_getaffinity(0)
 
@@ -108,22 +111,37 @@ print(time.thread_time(), time.process_time(), flush=True)
 """
 
     def test_time_outside_is_exact_although_a_thread_ended_unseen(self):
-        adapter = SimpleNamespace(name="it", threads={"main": "decodes", "feeder": "demuxes"}, complaint=lambda *_: None)
+        works = {"main": Work("decodes", DECODE), "feeder": Work("demuxes")}
+        adapter = SimpleNamespace(name="it", works=lambda *_: works, complaint=lambda *_: None)
         before_s = children_cpu_s()
         with child([sys.executable, "-c", self.TEXT], cpus=CPUS, stdout=subprocess.PIPE) as process:
-            player = Playing(adapter, process, Path("/nowhere"))
+            player = Playing(adapter, None, process, Path("/nowhere"))
             limit = time.monotonic() + 60
-            while len(player.threads) < 2 or player.threads[1].cpu_s < 0.1:
+            while len(player.seen) < 2 or list(player.seen.values())[1].cpu_s < 0.1:
                 player.look()
                 self.assertLess(time.monotonic(), limit)
                 time.sleep(0.01)
             main_s, all_s = map(float, process.stdout.readline().split())
             player.wait(60, lambda: None)
-        outside_s = children_cpu_s() - before_s - player.main_cpu_s
+        main, feeder = player.seen.values()
+        outside_s = children_cpu_s() - before_s - main.cpu_s
         self.assertAlmostEqual(outside_s, all_s - main_s, delta=0.005)  # no thread can measure the cost of its own end
-        self.assertGreaterEqual(player.main_cpu_s, main_s)
-        self.assertEqual([thread.work for thread in player.threads], ["decodes", "demuxes"])
-        self.assertTrue(0.1 <= player.threads[1].cpu_s < outside_s - 0.1, player.threads)
+        self.assertGreaterEqual(main.cpu_s, main_s)
+        self.assertEqual([player.work_of(it.tid, it.name).text for it in (main, feeder)], ["decodes", "demuxes"])
+        self.assertTrue(0.1 <= feeder.cpu_s < outside_s - 0.1, feeder.looks[-1])
+
+    def test_look_reports_cpus_and_policy_until_the_thread_has_ended(self):
+        cpu = max(CPUS)
+        adapter = SimpleNamespace(name="it", works=lambda *_: {}, complaint=lambda *_: None)
+        with child(["sleep", "0.5"], cpus={cpu}) as process:
+            player = Playing(adapter, None, process, Path("/nowhere"))
+            player.look()
+            player.wait(60, lambda: None)
+        (thread,) = player.seen.values()
+        first, last = thread.looks[0], thread.looks[-1]
+        self.assertEqual((first.cpus, str(first.policy)), ({cpu}, "other"))
+        self.assertEqual((last.cpus, last.policy), (None, None))
+        self.assertLess(first.time_ns, last.time_ns)
 
 
 class Names(unittest.TestCase):
@@ -137,7 +155,7 @@ class Names(unittest.TestCase):
             "opens the file": ("mpv/opener", "opener"),
             "helps": ("mpv/worker", "worker"),
             "scripts": ("mpv/lua script ", "lua/stats", "lua/auto_profil", "lua/console"),
-            "decodes": ("mpv", "av:h264:df0", "av:h264:df2"),
+            "decodes": ("mpv", "mpv/vdec", "vdec", "av:h264:df0", "av:h264:df2"),
         },
         "ffplay": {
             "decodes": ("video_decoder", "av:h264:df0"),
@@ -147,17 +165,53 @@ class Names(unittest.TestCase):
             "keeps time": ("SDLTimer",),
         },
         "mplayer": {"sound": ("threaded-ml",), "decodes": ("mplayer", "av:h264:df0")},
-        "dlex-play": {"sound": ("threaded-ml",), "demuxes and decodes sound": ("feeder",)},
+        "dlex-play": {"sound": ("threaded-ml",), "demuxes": ("feeder",), "decodes sound": ("sound",), "decodes": ("decoder",)},
     }
 
-    def works_of(self, player):
-        return adapter_for(player, Path("dlex-play")).threads
+    def works_of(self, player, **params):
+        job = SimpleNamespace(player_params=PlayerParams(**params))
+        return adapter_for(player, Path("dlex-play")).works(job, Path("/nowhere"))
 
     def test_names_of_todays_versions_are_known(self):
         for player, works in self.SEEN.items():
             for work, names in works.items():
-                self.assertEqual([(name, _work(name, self.works_of(player))) for name in names],
+                self.assertEqual([(name, _work(name, self.works_of(player)).text) for name in names],
                                  [(name, work) for name in names])
+
+    def test_threads_that_decode_or_present_have_these_roles_and_the_others_have_none(self):
+        roles = {"decodes": DECODE, "presents": PRESENT, "helps": PRESENT}
+        for player, works in self.SEEN.items():
+            for work, names in works.items():
+                for name in names:
+                    self.assertEqual(_work(name, self.works_of(player)).roles, roles.get(work, ()), (player, name))
+
+    def test_main_thread_has_the_roles_that_the_other_threads_leave(self):
+        queue = ("--vd-queue-enable=yes", "--vd-queue-max-samples=50")
+        for player, params, roles in (
+            ("mplayer", {}, BOTH),
+            ("ffplay", {}, PRESENT),
+            ("mpv", {}, DECODE),
+            ("mpv", {"options": queue}, PRESENT),
+            ("mpv", {"options": (*queue, "--no-vd-queue-enable")}, DECODE),
+            ("dlex-play", {"queue": "0"}, BOTH),
+            ("dlex-play", {"queue": "auto"}, PRESENT),
+            ("dlex-play", {}, BOTH),
+        ):
+            self.assertEqual(self.works_of(player, **params)["main"].roles, roles, (player, params))
+
+    def test_default_queue_of_our_player_is_that_of_its_record(self):
+        job = SimpleNamespace(player_params=PlayerParams())
+        with tempfile.TemporaryDirectory() as folder:
+            record = Path(folder) / "own/run.json"
+            record.parent.mkdir()
+            for roles, expected in ((["decode, present", "feed"], BOTH), (["present", "decode", "feed"], PRESENT)):
+                record.write_text(json.dumps({"scheduling": {"threads": [{"roles": it} for it in roles]}}))
+                works = adapter_for("dlex-play", Path("dlex-play")).works(job, Path(folder))
+                self.assertEqual(works["main"].roles, expected)
+
+    def test_threads_of_several_decoders_are_held_where_they_have_the_name_of_the_demuxer(self):
+        self.assertEqual(_work("read_thread", self.works_of("ffplay", threads="auto")).roles, DECODE)
+        self.assertEqual(_work("read_thread", self.works_of("ffplay", threads=1)).roles, ())
 
     def test_names_of_tomorrows_versions_are_unknown(self):
         for name in ("mpv/vo-next", "mpv/next", "video", "vo2", "next", "mpv "):
@@ -168,15 +222,17 @@ class Names(unittest.TestCase):
         text = ("import threading, time; from pathlib import Path\n"
                 "def do(): Path('/proc/thread-self/comm').write_text('vo-next'); time.sleep(0.5)\n"
                 "it = threading.Thread(target=do); it.start(); it.join()")
-        adapter = SimpleNamespace(name="it", threads=self.works_of("mpv"), complaint=lambda *_: None)
+        works = self.works_of("mpv")
+        adapter = SimpleNamespace(name="it", works=lambda *_: works, complaint=lambda *_: None)
         with child([sys.executable, "-c", text], cpus=CPUS) as process:
-            player = Playing(adapter, process, Path("/nowhere"))
+            player = Playing(adapter, None, process, Path("/nowhere"))
             while not player.ended:
                 player.look()
                 time.sleep(0.01)
             player.wait(60, lambda: None)
-        self.assertEqual([(thread.name, thread.work) for thread in player.threads[1:]], [("vo-next", UNKNOWN)])
-        self.assertEqual(unknown_threads(player.threads), ["vo-next"])
+        _main, other = player.seen.values()
+        self.assertEqual((other.name, player.work_of(other.tid, other.name)), ("vo-next", UNKNOWN))
+        self.assertEqual(UNKNOWN.roles, BOTH)
 
 
 class Signals(unittest.TestCase):

@@ -91,6 +91,15 @@ class Results(Place):
         self.assertEqual(read_result(NEW / BOTH_SIDES).inside.aborted, 0)
         self.assertGreater(read_result(NEW / "quota-mpv_vo-r1").policy.throttled.periods, 0)
 
+    def test_roles_and_places_of_threads_are_kept(self):
+        about = {"roles": ["decode", "present"], "cpus": "1", "policy": "deadline:15/40", "outside_s": 0.0}
+        self.change(f"{JOB}/result.json", lambda result: result["threads"][0].update(about))
+        result = read_result(self.out / JOB)
+        self.assertEqual(result.to_json()["threads"][0], {**result.to_json()["threads"][0], **about})
+        self.assertEqual((result.threads[0].roles, result.threads[1].roles), (("decode", "present"), None))
+        self.assertNotIn("roles", result.to_json()["threads"][1])
+        self.assertEqual(list(unknown_keys(result)), [])
+
     def test_field_that_an_older_version_lacks_is_none_and_stays_absent(self):
         result = read_result(OLD / "cbs-dlex_slack-r1")
         self.assertEqual((result.threads, result.player_report, result.policy.throttled), (None, None, None))

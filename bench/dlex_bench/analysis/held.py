@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from ..job.result import PLAYING_THREADS
+from ..rig.players.threads import Thread
 from .results_frame import Row, values
 
-# How a result describes a player that decodes in threads of its own, and a player that does not.
+# How results of older versions describe a player that decodes in threads of its own, and a player that does not.
 EVERY_THREAD, MAIN_THREAD = "each of the player's threads", "the player's main thread"
+# What the players other than those of EVERY_THREAD have on the measured CPU.
+ONLY = {MAIN_THREAD: "the main thread of {}", PLAYING_THREADS: "those threads of {} that decode or present"}
 OUTSIDE = "cpu_ms_per_frame_outside"
 
 
@@ -35,17 +39,21 @@ def fairness(runs: Sequence[Row]) -> str | None:
 
 
 def _threads_held(runs: Sequence[Row]) -> str | None:
-    """Returns a warning if some players have all their threads on the measured CPU and some only one, or else None."""
-    players: dict[str, dict[str, None]] = {EVERY_THREAD: {}, MAIN_THREAD: {}}
+    """Returns a warning if some players have all their threads on the measured CPU and others do not, or else None.
+
+    This happens only in results of older versions, alone or beside newer ones.
+    """
+    players: dict[str, dict[str, None]] = {EVERY_THREAD: {}, MAIN_THREAD: {}, PLAYING_THREADS: {}}
     for run in runs:
         whom = run.result.constrains
         if run.done and whom and whom in players:
             players[whom][run.player] = None
-    every, main = (", ".join(players[whom]) for whom in (EVERY_THREAD, MAIN_THREAD))
-    if not every or not main:
+    every = ", ".join(players[EVERY_THREAD])
+    only = " and ".join(text.format(", ".join(players[whom])) for whom, text in ONLY.items() if players[whom])
+    if not every or not only:
         return None
     return (
-        f"The conditions differ: all threads of {every} share the measured CPU, but only the main thread of {main}. "
+        f"The conditions differ: all threads of {every} share the measured CPU, but only {only}. "
         "A quota holds every player as a whole, so the section with the quota is the fair comparison."
     )
 
@@ -81,5 +89,11 @@ def _outside(runs: Sequence[Row]) -> str | None:
 
 
 def _works_outside(run: Row) -> list[str]:
-    """Returns the work of every thread except the main thread, which is the first."""
-    return [thread.work for thread in (run.result.threads or [])[1:]]
+    """Returns the work of the threads that the policy does not hold."""
+    threads = run.result.threads or []
+    return [thread.work for number, thread in enumerate(threads) if not _is_held(thread, number)]
+
+
+def _is_held(thread: Thread, number: int) -> bool:
+    """Returns whether a thread decodes or presents. Results of older versions do not say it; the first thread does."""
+    return number == 0 if thread.roles is None else bool(thread.roles)

@@ -7,6 +7,7 @@ left out (older runs lack the length of a picture).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -23,6 +24,7 @@ SPARE_MS = (SHORT.period_us - SHORT.work_us) / 1e3
 # A share of a budget. Work above it leaves too little for jobs that take longer than the mean, or for a backlog to
 # disappear.
 NEAR_BUDGET = 0.9
+RESERVATION = re.compile(r"(?:deadline|quota):([0-9.]+)/([0-9.]+)")
 
 WORDS = {"less": ": fewer", "more": ": the player causes the rest", "noise": ": these runs cannot distinguish the two"}
 
@@ -237,12 +239,8 @@ def _rtapp_kind(run: Row) -> str:
 
 
 def _reserved_share(run: Row) -> float | None:
+    """Returns the part of a CPU that the player's reservations have together, or its quota; None if it has neither."""
     policy = run.result.policy
-    kind, _, numbers = (policy.applied or "" if policy else "").partition(":")
-    if kind not in ("deadline", "quota") or "/" not in numbers:
-        return None
-    runtime, period = numbers.split("/")
-    try:
-        return float(runtime) / float(period)
-    except ValueError:
-        return None
+    applied = (policy and policy.applied) or ""
+    found = [RESERVATION.fullmatch(part) for part in applied.split(" + ")]
+    return sum(float(it[1]) / float(it[2]) for it in found if it) if all(found) else None

@@ -16,6 +16,7 @@ from ..record import CpuTime
 from ..rig.players.playing import Playing, playing
 from ..rig.players.status_line import OwnView
 from ..rig.players.threads import Thread
+from .holding import held_cpu_s, judge, policies_of, require_held
 from .placing import Placing
 from .setting import Setting
 
@@ -45,16 +46,28 @@ class Played:
 def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch: Callable[[], None]) -> Played:
     """Plays the clip and returns what is known about the play. `env` is the environment of the stage.
 
-    `watch` is called now and then, and raises when something around the player has died.
+    `watch` is called now and then, and raises when something around the player has died. Raises LabError too if a thread
+    that decodes or presents was not held by the policy.
     """
-    before_s = children_cpu_s()
+    before_s, adapter, directory = children_cpu_s(), setting.adapter, setting.directory
     with _placing(setting, domain) as placing:
-        applied, player = _play(setting, placing, env, watch)
-        whole = CpuTime(children_cpu_s() - before_s, player.main_cpu_s)
-        cpu = setting.adapter.cpu_of_playing(setting.directory) or whole
-        outside_s, throttled = placing.outside_s(cpu.process_s, cpu.held_s), placing.throttled()
-    report = setting.adapter.own_view(setting.job, setting.directory)
-    return Played(cpu.process_s, outside_s, applied, placing.constrains, throttled, report, player.threads)
+        player = _play(setting, placing, env, watch)
+        process_s = children_cpu_s() - before_s
+        times = adapter.time_of_playing(directory)
+        judged = [judge(it, player.work_of(it.tid, it.name), placing, times) for it in player.seen.values()]
+        require_held(judged, adapter.name, placing)
+        applied, throttled = placing.applied(policies_of(judged)), placing.throttled()
+    threads = [it.thread for it in judged]
+    cpu = adapter.cpu_of_playing(directory) or CpuTime(process_s, held_cpu_s(threads, process_s))
+    return Played(
+        cpu_s=cpu.process_s,
+        outside_cpu_s=placing.outside_s(cpu.process_s, cpu.held_s),
+        applied=applied,
+        constrains=placing.constrains,
+        throttled=throttled,
+        player_report=adapter.own_view(setting.job, directory),
+        threads=threads,
+    )
 
 
 @contextmanager
@@ -62,18 +75,13 @@ def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
     with ExitStack() as stack:
         quota = setting.policy.kind == "quota"
         group = stack.enter_context(quota_group(setting.policy, domain)) if quota else None
-        threads = setting.adapter.reserved_threads(0)
-        if threads is None and domain and domain.group:
-            threads = "main"  # only members of the group may run on the CPU: the player cannot place itself
-        yield Placing(setting.policy, threads, setting.cpu, setting.driver_cpus, domain, group)
+        by_itself = setting.adapter.places_itself
+        yield Placing(setting.policy, by_itself, setting.cpu, setting.driver_cpus, domain, group)
 
 
-def _play(
-    setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]
-) -> tuple[str | None, Playing]:
-    """Returns the policy that the kernel reported (None: the play was too short), and the player, which has ended."""
+def _play(setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]) -> Playing:
+    """Returns the player, which has ended."""
     job = _as_it_applies(setting, placing)
-    applied: str | None = None
     with playing(
         setting.adapter,
         job,
@@ -84,30 +92,25 @@ def _play(
         enter=placing.enter,
     ) as player:
 
-        def place() -> None:
-            nonlocal applied
-            placing.place(player.process.pid)
-            applied = placing.applied(player.process.pid) or applied
-
         def tick() -> None:
             watch()
-            place()
+            placing.place(player)
 
-        _settle(player, place)
+        _settle(player, placing)
         player.wait(setting.length_s, tick)
-    return applied, player
+    return player
 
 
 def _as_it_applies(setting: Setting, placing: Placing) -> Job:
     """Returns the job for the player's command line, which does not ask for what is imposed from outside."""
-    by_itself = placing.threads is None and not placing.group
+    by_itself = placing.by_itself and not placing.group
     sched = str(setting.policy) if by_itself or placing.group else "other"
     return replace(setting.job, sched=sched, cpu=setting.cpu if by_itself else None)
 
 
-def _settle(player: Playing, place: Callable[[], None]) -> None:
+def _settle(player: Playing, placing: Placing) -> None:
     limit = time.monotonic() + STARTING_S
     while not player.ended and time.monotonic() < limit:
-        place()
         player.look()
+        placing.place(player)
         time.sleep(STARTING_POLL_S)

@@ -25,11 +25,15 @@ SKIPPED: Literal["skipped"] = "skipped"
 STATUSES = (DONE, FAILED, SKIPPED)
 
 
+# Whom a policy constrains. Results of older versions have "each of the player's threads" and "the player's main thread".
+PLAYING_THREADS, WHOLE_PROCESS = "the player's threads that decode or present", "the whole process"
+
+
 class AppliedPolicy(Stored):
     """The scheduling policy of a play, as text such as `deadline:8/40`."""
 
     asked: str | None = None  # by the agenda
-    applied: str | None = None  # as the kernel reported it
+    applied: str | None = None  # as the kernel reported it; where threads differ, such as `fifo:5 + fifo:4`
     constrains: str | None = None  # whom, in words
     throttled: Throttled | None = None  # null: the policy is not a quota
 

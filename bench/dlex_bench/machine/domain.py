@@ -51,6 +51,12 @@ class Domain:
         if self.group:
             (self.group / "cgroup.procs").write_text("0")
 
+    def take_thread(self, tid: int) -> None:
+        """Makes one thread a member of the partition again. The caller sets its affinity."""
+        if self.group:
+            with contextlib.suppress(ProcessLookupError):
+                (self.group / "cgroup.threads").write_text(str(tid))
+
     def leave_thread(self, tid: int) -> None:
         """Moves one thread to the other CPUs."""
         if self.group:

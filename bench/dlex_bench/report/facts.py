@@ -57,7 +57,7 @@ def _unknown_threads(done: Sequence[Row]) -> str:
         if found := unknown_threads(one.result.threads or []):
             names.setdefault(one.player, {}).update(dict.fromkeys(found))
     each = "; ".join(f"{player} {', '.join(of_player)}" for player, of_player in names.items())
-    return f"{each}: the laboratory does not know these threads; they were placed like the player's other threads" if each else ""
+    return f"{each}: the laboratory does not know these threads; they were held as if they decoded or presented" if each else ""
 
 
 def _calibration(found: Calibration) -> str:

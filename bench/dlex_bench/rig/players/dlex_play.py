@@ -3,21 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ...machine.policy import Policy
 from ...processes import last_words
-from ...record import CpuTime, cpu_of_playing
+from ...record import CpuTime, TimeOfPlaying, cpu_of_playing, decoded_ahead, time_of_playing
 from .player import SDL_ENVIRONMENT, extent, extra_options, log_of, unhappy_end
 from .status_line import OwnView
+from .threads import BOTH, DECODE, PRESENT, Work, Works
 
 if TYPE_CHECKING:
     from ...agenda.job import Job
 
 NOBODY_WATCHES = "inside"
+OWN = "own"
+NO_QUEUE = "0"
+AHEAD: Works = {
+    "main": Work("presents", PRESENT),
+    "decoder": Work("decodes", DECODE),
+    "feeder": Work("demuxes"),
+    "sound": Work("decodes sound"),
+    "threaded-ml": Work("sound"),
+}
+SERIAL: Works = {**AHEAD, "main": Work("decodes and presents", BOTH)}
 
 
 @dataclass(frozen=True)
@@ -25,17 +35,22 @@ class DlexPlayAdapter:
     program: Path
     name: ClassVar[str] = "dlex-play"
     package: ClassVar[str] = "dlex"
+    places_itself: ClassVar[bool] = True
 
-    threads: ClassVar[Mapping[str, str]] = {
-        "main": "decodes and presents",
-        "feeder": "demuxes and decodes sound",
-        "threaded-ml": "sound",
-    }
+    def works(self, job: Job, out: Path) -> Works:
+        """Returns what the threads do. If the agenda has no `queue`, only the player's record says it, after playing.
+
+        Until then the main thread counts as decoding and presenting.
+        """
+        queue = job.player_params.queue
+        if queue is None:
+            return AHEAD if (out / OWN / "run.json").exists() and decoded_ahead(out / OWN) else SERIAL
+        return SERIAL if queue == NO_QUEUE else AHEAD
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
         sinks = ["--vo=null", "--ao=null"] if job.observe == NOBODY_WATCHES else ["--vo=sdl", "--ao=pulse"]
-        argv = [str(self.program), "--quiet", *sinks, f"--record={out / 'own'}", f"--drop={params.drop}"]
+        argv = [str(self.program), "--quiet", *sinks, f"--record={out / OWN}", f"--drop={params.drop}"]
         if params.rule:
             argv.append(f"--deadline-rule={params.rule}")
         if params.queue:
@@ -44,9 +59,6 @@ class DlexPlayAdapter:
 
     def environment(self, job: Job) -> dict[str, str]:
         return SDL_ENVIRONMENT
-
-    def reserved_threads(self, pid: int) -> str | None:
-        return None
 
     def applicable(self, job: Job) -> str | None:
         return None
@@ -58,7 +70,10 @@ class DlexPlayAdapter:
         return None  # its record says more than a status line
 
     def cpu_of_playing(self, out: Path) -> CpuTime | None:
-        return cpu_of_playing(out / "own")
+        return cpu_of_playing(out / OWN)
+
+    def time_of_playing(self, out: Path) -> TimeOfPlaying | None:
+        return time_of_playing(out / OWN)
 
 
 def _placement(job: Job) -> list[str]:

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ...machine.policy import Policy
 from ...paths import require_installed
-from ...record import CpuTime
+from ...record import CpuTime, TimeOfPlaying
 from .player import (
     SDL_ENVIRONMENT,
     extent,
@@ -21,6 +20,7 @@ from .player import (
     unhappy_end,
 )
 from .status_line import OwnView, last_message, read_status
+from .threads import DECODE, PRESENT, Work, Works
 
 if TYPE_CHECKING:
     from ...agenda.job import Job
@@ -31,20 +31,28 @@ ANY_STATUS = re.compile(r" fd= *\d+ +aq=")
 BARE = ["-hide_banner", "-autoexit", "-sn", "-noborder", "-left", "0", "-top", "0"]
 
 
+THREADS: Works = {
+    "main": Work("presents", PRESENT),
+    "video_decoder": Work("decodes", DECODE),
+    "audio_decoder": Work("decodes sound"),
+    "read_thread": Work("demuxes"),
+    "SDLAudio*": Work("sound"),
+    "SDLTimer": Work("keeps time"),
+    "PulseHotplug": Work("sound"),
+    "PulseMainloop": Work("sound"),  # Debian 13 (SDL 2.32)
+    "av:*": Work("decodes", DECODE),
+}
+# Debian 12 (FFmpeg 5.1): libavcodec's threads inherit the name of the thread that starts them, which demuxes.
+SEVERAL_DECODING: Works = {**THREADS, "read_thread": Work("demuxes or decodes", DECODE)}
+
+
 class FfplayAdapter:
     name: ClassVar[str] = "ffplay"
     package: ClassVar[str] = "ffmpeg"
-    threads: ClassVar[Mapping[str, str]] = {
-        "main": "presents",
-        "video_decoder": "decodes",
-        "audio_decoder": "decodes sound",
-        "read_thread": "demuxes",
-        "SDLAudio*": "sound",
-        "SDLTimer": "keeps time",
-        "PulseHotplug": "sound",
-        "PulseMainloop": "sound",  # Debian 13 (SDL 2.32)
-        "av:*": "decodes",
-    }
+    places_itself: ClassVar[bool] = False
+
+    def works(self, job: Job, out: Path) -> Works:
+        return SEVERAL_DECODING if job.player_params.threads == "auto" else THREADS
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
@@ -56,9 +64,6 @@ class FfplayAdapter:
 
     def environment(self, job: Job) -> dict[str, str]:
         return SDL_ENVIRONMENT
-
-    def reserved_threads(self, pid: int) -> str | None:
-        return "all"
 
     def applicable(self, job: Job) -> str | None:
         return one_reservation_is_too_few(self.name) if Policy.parse(job.sched).kind == "deadline" else None
@@ -74,6 +79,9 @@ class FfplayAdapter:
         return read_status(log_of(out), STATUS)
 
     def cpu_of_playing(self, out: Path) -> CpuTime | None:
+        return None
+
+    def time_of_playing(self, out: Path) -> TimeOfPlaying | None:
         return None
 
 

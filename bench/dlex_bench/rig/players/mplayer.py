@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ...paths import require_installed
-from ...record import CpuTime
+from ...record import CpuTime, TimeOfPlaying
 from .player import extent, extra_options, log_of, never_played, unhappy_end
 from .status_line import OwnView, last_message, read_status
+from .threads import BOTH, DECODE, Work, Works
 
 if TYPE_CHECKING:
     from ...agenda.job import Job
@@ -27,15 +27,21 @@ BARE = ["-nosub", "-noautosub", "-osdlevel", "0", "-noborder", "-geometry", "0:0
 BEGIN, END = "Starting playback...", "Exiting... (End of file)"
 
 
+THREADS: Works = {
+    "main": Work("demuxes, decodes and presents", BOTH),
+    "threaded-ml": Work("sound"),
+    "av:*": Work("decodes", DECODE),
+    "mplayer": Work("decodes", DECODE),  # libavcodec's threads, which inherit the name of the thread that starts them
+}
+
+
 class MplayerAdapter:
     name: ClassVar[str] = "mplayer"
     package: ClassVar[str] = "mplayer"
-    threads: ClassVar[Mapping[str, str]] = {
-        "main": "demuxes, decodes and presents",
-        "threaded-ml": "sound",
-        "av:*": "decodes",
-        "mplayer": "decodes",
-    }
+    places_itself: ClassVar[bool] = False
+
+    def works(self, job: Job, out: Path) -> Works:
+        return THREADS
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
@@ -48,9 +54,6 @@ class MplayerAdapter:
 
     def environment(self, job: Job) -> dict[str, str]:
         return {"TERM": "dumb"}
-
-    def reserved_threads(self, pid: int) -> str | None:
-        return "main"
 
     def applicable(self, job: Job) -> str | None:
         return None
@@ -76,6 +79,9 @@ class MplayerAdapter:
         return view if view is None or may_drop else replace(view, dropped=0)
 
     def cpu_of_playing(self, out: Path) -> CpuTime | None:
+        return None
+
+    def time_of_playing(self, out: Path) -> TimeOfPlaying | None:
         return None
 
 

@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Drives Debian's mpv: the main thread decodes, another presents."""
+"""Drives Debian's mpv: the main thread decodes, another presents.
+
+With mpv's decoder queue (--vd-queue-enable) a third thread decodes. The main thread then only passes each picture on when
+it is due.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from ...machine.policy import Policy
 from ...paths import require_installed
-from ...record import CpuTime
+from ...record import CpuTime, TimeOfPlaying
 from .player import extent, extra_options, log_of, one_reservation_is_too_few, unhappy_end
 from .status_line import OwnView, last_message, read_status
+from .threads import DECODE, PRESENT, Work, Works
 
 if TYPE_CHECKING:
     from ...agenda.job import Job
@@ -27,28 +31,40 @@ BARE = ["--load-scripts=no", "--no-sub", "--osd-level=0", "--no-border", "--geom
 CONVERSION = ["--profile=sw-fast", "--sws-allow-zimg=no"]
 
 
+THREADS: Works = {
+    "main": Work("decodes", DECODE),
+    "vo": Work("presents", PRESENT),
+    "vdec": Work("decodes", DECODE),
+    "ao": Work("sound"),
+    "adec": Work("decodes sound"),
+    "threaded-ml": Work("sound"),
+    "demux": Work("demuxes"),
+    "opener": Work("opens the file"),
+    "worker": Work("helps", PRESENT),  # may convert pictures
+    "lua/*": Work("scripts"),
+    "av:*": Work("decodes", DECODE),
+    # Debian 12 (mpv 0.35): the same threads under other names.
+    "mpv/vo": Work("presents", PRESENT),
+    "mpv/vdec": Work("decodes", DECODE),
+    "mpv/ao": Work("sound"),
+    "mpv/adec": Work("decodes sound"),
+    "mpv/demux": Work("demuxes"),
+    "mpv/opener": Work("opens the file"),
+    "mpv/worker": Work("helps", PRESENT),
+    "mpv/lua*": Work("scripts"),
+    "mpv": Work("decodes", DECODE),  # libavcodec's threads, which inherit the name of the thread that starts them
+}
+QUEUE_OPTION = re.compile(r"--(no-)?vd-queue-enable(?:=(yes|no))?")
+WITH_QUEUE: Works = {**THREADS, "main": Work("passes pictures on", PRESENT)}
+
+
 class MpvAdapter:
     name: ClassVar[str] = "mpv"
     package: ClassVar[str] = "mpv"
-    threads: ClassVar[Mapping[str, str]] = {
-        "main": "decodes",
-        "vo": "presents",
-        "ao": "sound",
-        "threaded-ml": "sound",
-        "demux": "demuxes",
-        "opener": "opens the file",
-        "worker": "helps",
-        "lua/*": "scripts",
-        "av:*": "decodes",
-        # Debian 12 (mpv 0.35): the same threads under other names.
-        "mpv/vo": "presents",
-        "mpv/ao": "sound",
-        "mpv/demux": "demuxes",
-        "mpv/opener": "opens the file",
-        "mpv/worker": "helps",
-        "mpv/lua*": "scripts",
-        "mpv": "decodes",  # libavcodec's threads, which inherit the name of the thread that starts them
-    }
+    places_itself: ClassVar[bool] = False
+
+    def works(self, job: Job, out: Path) -> Works:
+        return WITH_QUEUE if _has_queue(job) else THREADS
 
     def argv(self, job: Job, clip: Path, out: Path) -> list[str]:
         params = job.player_params
@@ -60,9 +76,6 @@ class MpvAdapter:
 
     def environment(self, job: Job) -> dict[str, str]:
         return {}
-
-    def reserved_threads(self, pid: int) -> str | None:
-        return "all"
 
     def applicable(self, job: Job) -> str | None:
         return one_reservation_is_too_few(self.name) if Policy.parse(job.sched).kind == "deadline" else None
@@ -76,8 +89,17 @@ class MpvAdapter:
     def cpu_of_playing(self, out: Path) -> CpuTime | None:
         return None
 
+    def time_of_playing(self, out: Path) -> TimeOfPlaying | None:
+        return None
+
 
 def _extent(job: Job) -> list[str]:
     start_s, length_s = extent(job)
     argv = [f"--start={start_s:.3f}"] if start_s else []
     return argv if length_s is None else [*argv, f"--length={length_s:.3f}"]
+
+
+def _has_queue(job: Job) -> bool:
+    """Returns whether the job's own options enable the decoder queue. The last such option counts."""
+    found = [words for option in job.player_params.options if (words := QUEUE_OPTION.fullmatch(option))]
+    return bool(found) and not found[-1][1] and found[-1][2] != "no"

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ...record import CpuTime
+from ...record import CpuTime, TimeOfPlaying
 from .status_line import OwnView
+from .threads import Works
 
 if TYPE_CHECKING:
     from ...agenda.job import Job
@@ -33,7 +33,10 @@ class Adapter(Protocol):
         """Returns the name of the package that contains the player."""
 
     @property
-    def threads(self) -> Mapping[str, str]:
+    def places_itself(self) -> bool:
+        """Returns whether the player puts its threads under the policy and on the CPU by itself, as its options say."""
+
+    def works(self, job: Job, out: Path) -> Works:
         """Returns what the player's threads do, by patterns (fnmatch) of their names; the main thread's key is "main".
 
         A name that fits no pattern belongs to a version of the player that is not known here: the player is played
@@ -50,9 +53,6 @@ class Adapter(Protocol):
     def environment(self, job: Job) -> dict[str, str]:
         """Returns the variables that the player needs in addition to the stage's environment."""
 
-    def reserved_threads(self, pid: int) -> str | None:
-        """Returns which threads get a policy from outside: "main", "all", or None if the player does it by itself."""
-
     def applicable(self, job: Job) -> str | None:
         """Returns why the job's policy has no meaning for this player; None if it has one."""
 
@@ -67,6 +67,9 @@ class Adapter(Protocol):
 
         None means that all the CPU time that it used until it ended counts.
         """
+
+    def time_of_playing(self, out: Path) -> TimeOfPlaying | None:
+        """Returns when playing began and ended, as the player reports it; None if it does not report it."""
 
 
 def extra_options(job: Job) -> list[str]:

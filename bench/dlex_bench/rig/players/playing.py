@@ -17,7 +17,7 @@ from .ffplay import FfplayAdapter
 from .mplayer import MplayerAdapter
 from .mpv import MpvAdapter
 from .player import Adapter, log_of
-from .threads import Thread, player_threads, with_later
+from .threads import Look, SeenThread, Work, Works, looks_at, work_of
 
 if TYPE_CHECKING:
     from ...agenda.job import Job
@@ -39,10 +39,14 @@ def adapter_for(player: str, dlex_play: Path) -> Adapter:
 
 @dataclass
 class Playing:
+    """A running player, and what was seen of it."""
+
     adapter: Adapter
+    job: Job
     process: subprocess.Popen[bytes]
     out: Path
-    threads: list[Thread] = field(default_factory=list)  # all that were seen, the main one first
+    seen: dict[int, SeenThread] = field(default_factory=dict)  # all threads that were seen, the main one first
+    present: dict[int, Look] = field(default_factory=dict)  # the threads that the last look found
 
     @property
     def ended(self) -> bool:
@@ -50,19 +54,20 @@ class Playing:
         return has_ended(self.process)
 
     @property
-    def main_cpu_s(self) -> float | None:
-        """Returns the CPU time of the player's main thread; None if the thread was never seen.
+    def works(self) -> Works:
+        return self.adapter.works(self.job, self.out)
 
-        Once `wait` has returned, it covers the time to the thread's end.
-        """
-        return next((thread.cpu_s for thread in self.threads if thread.tid == self.process.pid), None)
+    def work_of(self, tid: int, name: str) -> Work:
+        return work_of(tid, name, self.process.pid, self.works)
 
     def look(self) -> None:
-        """Records the player's threads.
+        """Looks at each of the player's threads.
 
         When the player has ended, its main thread is still there until the player is waited for.
         """
-        self.threads = with_later(self.threads, player_threads(self.process.pid, self.adapter.threads))
+        self.present = looks_at(self.process.pid)
+        for tid, look in self.present.items():
+            self.seen.setdefault(tid, SeenThread(tid)).add(look)
 
     def wait(self, length_s: float, tick: Callable[[], None]) -> None:
         """Waits until the player has played `length_s` of the clip. `tick` is called now and then, and may raise."""
@@ -102,4 +107,4 @@ def playing(
         log_of(out).open("wb") as log,
         child(argv, cpus=cpus, env=env, stdout=log, stderr=log, enter=enter) as process,
     ):
-        yield Playing(adapter, process, out)
+        yield Playing(adapter, job, process, out)

@@ -1,80 +1,139 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lists a player's threads by the names that the kernel has for them: what each does, and the CPU time it used.
+"""Looks at a player's threads: what each does by its name, the CPU time it has used, and where the kernel lets it run.
 
-A policy holds only some of them. What a player does in its other threads (dlex-play demuxes and decodes its sound in one)
-escapes the policy, and a comparison has to report how much that was. It is the process's CPU time minus the main thread's:
-both are known to the end. The figures of the single other threads come from the last look at each, and may lack half a
-second.
+The threads that decode or present belong on the measured CPU under the job's policy. What a player does in its other
+threads (dlex-play demuxes and decodes its sound in two) escapes the policy, and a comparison has to report how much that
+was. The main thread's CPU time is known to the player's end. That of the other threads comes from the last look at each,
+and may lack half a second.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Literal
 
 from ...machine.domain import threads_of
+from ...machine.policy import Policy, policy_of
+from ...schema import Stored
 
-UNKNOWN = "unknown"
+Role = Literal["decode", "present"]
+Roles = tuple[Role, ...]
+DECODE: Roles = ("decode",)
+PRESENT: Roles = ("present",)
+BOTH: Roles = ("decode", "present")
+
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 NS_PER_S = 1e9
 
 
 @dataclass(frozen=True)
-class Thread:
+class Work:
+    """What a thread does, in words, and whether it decodes or presents pictures."""
+
+    text: str
+    roles: Roles = ()
+
+
+# A thread of a version of the player that is not known here. It may decode or present, so it is held like one that does.
+UNKNOWN = Work("unknown", BOTH)
+MAIN = "main"
+Works = Mapping[str, Work]
+
+
+class Thread(Stored):
+    """What a result says of a thread. Results of older versions have only the first four fields."""
+
     tid: int
     name: str
     work: str
     cpu_s: float
+    roles: Roles | None = None
+    cpus: str | None = None  # where it may run, such as "0,1", at the last look that counts
+    policy: str | None = None  # as the kernel reported it at that look
+    outside_s: float | None = None  # CPU time that it used where it does not belong, see job/holding.py
 
 
-def player_threads(pid: int, works: Mapping[str, str]) -> list[Thread]:
-    """Returns the player's threads, the main one first. `works` is an adapter's `threads`.
+@dataclass(frozen=True)
+class Look:
+    """What one look saw of a thread. A thread that has ended has no CPUs and no policy."""
+
+    time_ns: int  # CLOCK_MONOTONIC, after the rest was read
+    name: str
+    cpu_s: float
+    cpus: frozenset[int] | None
+    policy: Policy | None
+
+
+@dataclass
+class SeenThread:
+    """A thread and all looks at it, the first look first."""
+
+    tid: int
+    looks: list[Look] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Returns the name that the thread had last, because threads are named after they have started."""
+        return self.looks[-1].name
+
+    @property
+    def cpu_s(self) -> float:
+        return self.looks[-1].cpu_s
+
+    def add(self, look: Look) -> None:
+        before_s = self.looks[-1].cpu_s if self.looks else 0.0
+        self.looks.append(replace(look, cpu_s=max(before_s, look.cpu_s)))
+
+
+def looks_at(pid: int) -> dict[int, Look]:
+    """Returns a look at each of the player's threads by its id, the main one first.
 
     A thread that ends during the call is left out.
     """
-    found = []
+    found = {}
     for tid in sorted(threads_of(pid), key=lambda tid: tid != pid):
         with contextlib.suppress(OSError):
-            name, cpu_s = _seen(Path(f"/proc/{pid}/task/{tid}"))
-            found.append(Thread(tid, name, works["main"] if tid == pid else _work(name, works), cpu_s))
+            found[tid] = _look(pid, tid)
     return found
 
 
-def with_later(known: Iterable[Thread], later: Iterable[Thread]) -> list[Thread]:
-    """Returns the threads of both lists. Those that have ended stay as they were.
-
-    A thread gets the name that it had last, because threads are named after they have started.
-    """
-    threads = {thread.tid: thread for thread in known}
-    for thread in later:
-        before = threads.get(thread.tid, thread)
-        threads[thread.tid] = replace(thread, cpu_s=max(before.cpu_s, thread.cpu_s))
-    return list(threads.values())
+def work_of(tid: int, name: str, pid: int, works: Works) -> Work:
+    """Returns what a thread does. `works` has the works of the player `pid` by patterns of names."""
+    return works[MAIN] if tid == pid else _work(name, works)
 
 
 def unknown_threads(threads: Iterable[Thread]) -> list[str]:
     """Returns the names of the threads whose work is not known, each name once."""
-    return list(dict.fromkeys(it.name for it in threads if it.work == UNKNOWN))
+    return list(dict.fromkeys(it.name for it in threads if it.work == UNKNOWN.text))
 
 
-def _seen(task: Path) -> tuple[str, float]:
-    """Returns the name and the CPU time in s: measured in ns where the kernel has that, else in its ticks."""
-    name, cpu_s = _stat((task / "stat").read_text())
-    with contextlib.suppress(FileNotFoundError):
+def _look(pid: int, tid: int) -> Look:
+    task = Path(f"/proc/{pid}/task/{tid}")
+    name, has_ended, cpu_s = _stat((task / "stat").read_text())
+    with contextlib.suppress(FileNotFoundError):  # in ns where the kernel has that, else in its ticks
         cpu_s = int((task / "schedstat").read_text().split()[0]) / NS_PER_S
-    return name, cpu_s
+    if has_ended:
+        return Look(time.monotonic_ns(), name, cpu_s, None, None)
+    cpus, policy = frozenset(os.sched_getaffinity(tid)), policy_of(tid)
+    return Look(time.monotonic_ns(), name, cpu_s, cpus, policy)
 
 
-def _stat(text: str) -> tuple[str, float]:
-    """Returns the name and the CPU time from the text of a stat file, see proc(5). A name may contain parentheses."""
+def _stat(text: str) -> tuple[str, bool, float]:
+    """Returns the name, whether the thread has ended, and the CPU time from the text of a stat file, see proc(5).
+
+    A name may contain parentheses.
+    """
     name, rest = text.split("(", 1)[1].rsplit(")", 1)
-    user, system = rest.split()[11:13]
-    return name, (int(user) + int(system)) / TICKS_A_SECOND
+    fields = rest.split()
+    user, system = fields[11:13]
+    return name, fields[0] in "ZX", (int(user) + int(system)) / TICKS_A_SECOND
 
 
-def _work(name: str, works: Mapping[str, str]) -> str:
+def _work(name: str, works: Works) -> Work:
     return next((work for pattern, work in works.items() if fnmatchcase(name, pattern)), UNKNOWN)
