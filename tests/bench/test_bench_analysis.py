@@ -428,6 +428,21 @@ class Agendas(unittest.TestCase):
             if section == "cbs":
                 self.assertNotEqual(job.player_params.threads, "auto")
 
+    def test_peers_agenda_has_every_player_with_and_without_a_queue_where_these_are_compared(self):
+        found = self.settings("peers")
+        ours = ["dlex_none_auto", "dlex_heuristic_auto", "dlex_slack_auto", "dlex_slack_queue100"]
+        mpv = ["mpv_vo_queue50", "mpv_decoder_queue50", "mpv_vo_queue100"]
+        for section in ("quota", "other"):
+            for workload in (*ours, *mpv):
+                self.assertIn((section, workload), found)
+        self.assertEqual([found["quota", name].player_params.queue for name in ours], ["auto", "auto", "auto", "100"])
+        for name, most in zip(mpv, (50, 50, 100), strict=True):
+            self.assertIn(f"--vd-queue-max-samples={most}", found["quota", name].player_params.options)
+        # One reservation cannot hold mpv in any case; its variants need not be skipped one by one.
+        self.assertEqual({name for section, name in found if section == "cbs"} & set(mpv), set())
+        self.assertLessEqual({("alone", name) for name in ("mpv_vo", "mpv_vo_queue50", "dlex_none_auto", "dlex_slack_auto")},
+                             set(found))
+
     def test_agenda_uses_a_made_clip_when_the_film_is_missing(self):
         for here, recipe in ((True, "trailer_1080p_stamped"), (False, "hard_1080p_stamped")):
             with mock.patch.object(jobs, "film_is_here", return_value=here):

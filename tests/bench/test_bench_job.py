@@ -112,9 +112,8 @@ class Results(Place):
         for thread, work, roles in ((main, "presents", ["present"]), (decoder, "decodes", ["decode"])):
             self.assertEqual((thread["work"], thread["roles"], thread["cpus"]), (work, roles, str(CPU)))
             self.assertEqual((thread["policy"], thread["outside_s"]), ("other", 0))
-        elsewhere = [thread for thread in others if thread is not decoder]
-        self.assertTrue(elsewhere)
-        for thread in elsewhere:
+        # The threads that read such a short clip may end before anybody looks at them.
+        for thread in (thread for thread in others if thread is not decoder):
             self.assertEqual((thread["roles"], thread["cpus"] == str(CPU)), ([], ONLY_CPU))
         record = json.loads((self.batch / self.job.id / "own" / "run.json").read_text())
         figures = result["figures"]
