@@ -44,7 +44,7 @@ from dlex_bench.rig.load.rtapp_log import TaskStats
 from dlex_bench.rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 
 KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "wall_s", "policy", "view", "figures", "inside",
-        "outside", "rtapp", "load", "own_word", "threads"}
+        "outside", "rtapp", "load", "own_word", "threads", "steal"}
 FIGURES = {"frames", "frame_ms", "shown", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_abs_mean", "skew_ms_sd",
            "skew_ms_end", "rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90", "torn", "av_source", "player_cpu_s",
            "cpu_ms_per_frame"}
@@ -103,6 +103,8 @@ class Results(Place):
         self.assertLessEqual(record["held_cpu_ns"] / 1e9, result["threads"][0]["cpu_s"])
         self.assertGreater(outside_ms, 0)
         self.assertEqual(json.loads(json.dumps(result)), result)
+        self.assertTrue(0 <= result["steal"]["measured"] <= 1, result["steal"])
+        self.assertEqual(result["steal"]["others"] is None, ONLY_CPU)
 
     def test_thread_that_decodes_ahead_is_held_beside_the_one_that_presents(self):
         result = self.execute(player_params={"drop": "none", "queue": "20"})

@@ -249,6 +249,16 @@ class Report(Command):
         self.assertEqual((of_slack["section"], of_slack["peer"]), ("cbs", "mpv_vo"))
         self.assertIn("dropped", of_slack["figures"])
 
+    def test_runs_from_which_the_host_took_much_are_marked(self):
+        self.change(self.batch, RUN, lambda result: result.update(steal={"measured": 0.123, "others": 0.01}, plays=3))
+        self.done("report", self.batch)
+        text = (self.batch / "report.html").read_text()
+        self.assertEqual(text.count("<small>the host took 12.3 %</small>"), 1)
+        self.assertIn("dlex_slack: from 1 of 2 runs (r1) the host took more than 5%; medians with and without them", text)
+        self.assertIn("from 1 of 12 runs the host took more than 5% of the measured CPU", text)
+        told = strict_json((self.batch / "report.json").read_text())["stolen"]
+        self.assertEqual([it["runs"] for it in told], [[RUN]])
+
     def test_folder_without_results_is_refused(self):
         (self.folder / "empty").mkdir()
         self.assertEqual(self.refusal("report", "nowhere")[0], 1)

@@ -40,6 +40,10 @@ class Row:
         return not self.result.load or self.result.load.work_held is not False
 
     @property
+    def much_is_stolen(self) -> bool:
+        return self.result.much_is_stolen
+
+    @property
     def setting(self) -> tuple[str, str]:
         return self.section, self.workload
 

@@ -183,6 +183,7 @@ class Store:
         if folder.exists():
             self._not_over(folder)
             shutil.rmtree(folder)
+        shutil.rmtree(self._aside(job.id), ignore_errors=True)
         folder.mkdir()
         return folder
 
@@ -195,11 +196,30 @@ class Store:
         write_json(folder / RESULT, result.to_json())
         _reach_disk(self.out)
 
+    def begin_again(self, job: Job) -> Path:
+        """Puts the records of a play aside, and returns an empty folder for another play of the job."""
+        folder = self.folder(job.id)
+        folder.rename(self._aside(job.id))
+        folder.mkdir()
+        return folder
+
+    def choose(self, job: Job, *, earlier: bool) -> None:
+        """Keeps either the records that were put aside or those of the later play, and removes the others."""
+        if earlier:
+            shutil.rmtree(self.folder(job.id))
+            self._aside(job.id).rename(self.folder(job.id))
+        else:
+            shutil.rmtree(self._aside(job.id))
+
+    def _aside(self, job_id: str) -> Path:
+        return self.out / f".{job_id}"
+
     def drop(self, job_id: str) -> None:
         """Removes a job's folder, such as one that was left without a result."""
         with contextlib.suppress(OSError):
             self._not_over(self.folder(job_id))
         shutil.rmtree(self.folder(job_id), ignore_errors=True)
+        shutil.rmtree(self._aside(job_id), ignore_errors=True)
 
     @staticmethod
     def _not_over(folder: Path) -> None:

@@ -22,6 +22,7 @@ from ..job.result import DONE, FAILED, JobResult
 from ..machine.facts import commit, machine_facts, machine_id, program_facts, programs_changed
 from ..machine.journal import repair
 from ..machine.lock import only_measurement
+from ..machine.steal import MUCH
 from ..processes import choose_cpus
 from ..progress import Teller, tell
 from .batch_file import MachineFile, StoredAgenda
@@ -236,6 +237,9 @@ class _Batch:
         light = sum(self.results[job.id].load_is_light for job in self.plan.wanted)
         if light:
             tell(self.console, f"{light} of them had a light load: rt-app's jobs took less than {LIGHT:.0%} of the paper's")
+        stolen = sum(self.results[job.id].much_is_stolen for job in self.plan.wanted)
+        if stolen:
+            tell(self.console, f"from {stolen} of them the host took more than {MUCH:.0%} of the measured CPU's time")
         if DONE not in statuses:
             first = self.results[self.plan.wanted[0].id]
             raise LabError(f"no job could be measured; {first.job.id}: {first.reason}")

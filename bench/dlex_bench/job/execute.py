@@ -20,6 +20,7 @@ from ..agenda.job import Job
 from ..disk_space import no_space_left
 from ..errors import LabError
 from ..machine.domain import Domain, own_cpu
+from ..machine.steal import steal_between
 from ..processes import choose_cpus, wait_for
 from ..qoe import QoeSummary, comparing, limit_s, read_summary
 from ..rig.stage import stage
@@ -34,6 +35,7 @@ from .setting import JobUnsupported, Setting, aside, setting_of
 
 QOE = "qoe/dlex-qoe"
 OWN = "own"
+NS_PER_US = 1000
 
 
 def execute(job: Job, directory: Path, context: Context) -> JobResult:
@@ -76,6 +78,7 @@ def _blank(job: Job, context: Context, status: Literal["failed", "skipped"], rea
         load=LoadReport(**job.load.to_json()),
         player_report=None,
         threads=None,
+        steal=None,
     )
 
 
@@ -94,7 +97,8 @@ def _perform(setting: Setting) -> JobResult:
         played = play(setting, scene.environment, scene.domain, scene.watch)
         scene.watch()
     inside, outside = _views(setting, played)
-    stats = scene.load.task_stats(_window(setting))
+    begin_us, end_us = window_us = _window(setting)
+    stats = scene.load.task_stats(window_us)
     return JobResult(
         version=VERSION,
         job=setting.job,
@@ -113,6 +117,7 @@ def _perform(setting: Setting) -> JobResult:
         load=verified(setting, scene.load.about, stats) if stats else scene.load.about,
         player_report=played.player_report,
         threads=played.threads,
+        steal=steal_between(played.steal, begin_us * NS_PER_US, end_us * NS_PER_US),
     )
 
 

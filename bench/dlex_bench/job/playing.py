@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from ..agenda.job import Job
 from ..machine.domain import Domain
 from ..machine.quota import Throttled, quota_group
+from ..machine.steal import StealLook, look_at_steal
 from ..processes import children_cpu_s
 from ..record import CpuTime
 from ..rig.players.playing import Playing, playing
@@ -41,6 +42,7 @@ class Played:
     throttled: Throttled | None
     player_report: OwnView | None
     threads: list[Thread]
+    steal: list[StealLook]
 
 
 def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch: Callable[[], None]) -> Played:
@@ -51,7 +53,7 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
     """
     before_s, adapter, directory = children_cpu_s(), setting.adapter, setting.directory
     with _placing(setting, domain) as placing:
-        player = _play(setting, placing, env, watch)
+        player, steal = _play(setting, placing, env, watch)
         process_s = children_cpu_s() - before_s
         times = adapter.time_of_playing(directory)
         judged = [judge(it, player.work_of(it.tid, it.name), placing, times) for it in player.seen.values()]
@@ -67,6 +69,7 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
         throttled=throttled,
         player_report=adapter.own_view(setting.job, directory),
         threads=threads,
+        steal=steal,
     )
 
 
@@ -79,9 +82,12 @@ def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
         yield Placing(setting.policy, by_itself, setting.cpu, setting.driver_cpus, domain, group)
 
 
-def _play(setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]) -> Playing:
-    """Returns the player, which has ended."""
+def _play(
+    setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]
+) -> tuple[Playing, list[StealLook]]:
+    """Returns the player, which has ended, and the looks at what the host took meanwhile."""
     job = _as_it_applies(setting, placing)
+    steal: list[StealLook] = []
     with playing(
         setting.adapter,
         job,
@@ -92,13 +98,17 @@ def _play(setting: Setting, placing: Placing, env: Mapping[str, str], watch: Cal
         enter=placing.enter,
     ) as player:
 
+        def place() -> None:
+            placing.place(player)
+            steal.append(look_at_steal(setting.cpu, setting.driver_cpus))
+
         def tick() -> None:
             watch()
-            placing.place(player)
+            place()
 
-        _settle(player, placing)
+        _settle(player, place)
         player.wait(setting.length_s, tick)
-    return player
+    return player, steal
 
 
 def _as_it_applies(setting: Setting, placing: Placing) -> Job:
@@ -108,9 +118,9 @@ def _as_it_applies(setting: Setting, placing: Placing) -> Job:
     return replace(setting.job, sched=sched, cpu=setting.cpu if by_itself else None)
 
 
-def _settle(player: Playing, placing: Placing) -> None:
+def _settle(player: Playing, place: Callable[[], None]) -> None:
     limit = time.monotonic() + STARTING_S
     while not player.ended and time.monotonic() < limit:
         player.look()
-        placing.place(player)
+        place()
         time.sleep(STARTING_POLL_S)

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from ..agenda.job import Job
 from ..machine.quota import Throttled
+from ..machine.steal import MUCH, Steal
 from ..rig.load.rtapp_log import TaskStats
 from ..rig.players.status_line import OwnView
 from ..rig.players.threads import Thread
@@ -99,10 +100,21 @@ class JobResult(Stored):
     load: LoadReport | None = None
     player_report: OwnView | None = Field(default=None, validation_alias="own_word", serialization_alias="own_word")
     threads: list[Thread] | None = None  # the player's, the main one first
+    steal: Steal | None = None
+    plays: int | None = None  # how often the job was played; the result is that of the play with the least steal
 
     @property
     def constrains(self) -> str | None:
         return self.policy.constrains if self.policy else None
+
+    @property
+    def stolen(self) -> float:
+        """Returns the part of the measured CPU that the host took while pictures were shown; 0 if that is not known."""
+        return (self.steal and self.steal.measured) or 0.0
+
+    @property
+    def much_is_stolen(self) -> bool:
+        return self.stolen > MUCH
 
     @property
     def load_is_light(self) -> bool:

@@ -21,6 +21,7 @@ from ..analysis.results_frame import Row
 from .gather import Batch
 from .meaning import Meaning
 from .sections import SectionSummary, SettingSummary
+from .stolen import StolenRuns
 
 JOB = ("id", "section", "workload", "player", "sched", "repetition", "observe")
 RESULT = ("status", "reason", "machine", "commit", "started", "wall_s", "view")
@@ -33,6 +34,10 @@ def job_row(one: Row) -> dict[str, Any]:
     flat |= {key: getattr(result, key) for key in RESULT}
     if result.policy:
         flat |= {f"policy.{key}": value for key, value in result.policy.to_json().items()}
+    if result.steal:
+        flat |= {f"steal.{key}": value for key, value in result.steal.to_json().items()}
+    if result.plays:
+        flat["plays"] = result.plays
     flat |= one.figures.to_json()
     for task, stats in (result.rtapp or {}).items():
         flat |= _flat(f"{task.replace('rt-app', 'rtapp')}.", stats.to_json())
@@ -73,6 +78,7 @@ def json_content(batch: Batch, sections: list[SectionSummary], meaning: Meaning)
             for ours in it.worse_in
             for peer in it.peers
         ],
+        "stolen": [_stolen(section, it) for section in sections for it in section.stolen],
         "ratios": [_ratio(it) for it in meaning.ratios],
         "paper": {"tables": [asdict(it) for it in meaning.tables], "findings": [asdict(it) for it in meaning.findings]},
         "jobs": [job_row(one) for one in batch.rows],
@@ -96,6 +102,13 @@ def _setting(section: SectionSummary, it: SettingSummary) -> dict[str, Any]:
         "planned": it.planned,
         "figures": figures,
     }
+
+
+def _stolen(section: SectionSummary, it: StolenRuns) -> dict[str, Any]:
+    """Returns the medians of a setting with and without the runs from which the host took much CPU time."""
+    figures = {key: {"median": every, "without": others} for key, (every, others) in it.medians().items()}
+    runs = [run.id for run in it.stolen]
+    return {"section": section.name, "workload": it.workload, "runs": runs, "figures": figures}
 
 
 def _ratio(it: Ratio) -> dict[str, Any]:

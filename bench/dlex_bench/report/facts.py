@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 import yaml
@@ -12,6 +13,7 @@ from ..analysis.results_frame import Row
 from ..job.bisection import AIM
 from ..job.budget import Calibration
 from ..job.loops import LIGHT
+from ..machine.steal import MUCH
 from ..rig.players.threads import unknown_threads
 from .gather import Batch
 
@@ -32,6 +34,7 @@ def batch_facts(batch: Batch) -> NamedFacts:
     done = [one for one in batch.rows if one.done]
     if light := sum(one.result.load_is_light for one in done):
         facts.append(("light load", f"in {light} of {len(done)} runs rt-app's jobs took less than {LIGHT:.0%} of 3 and 20 ms"))
+    facts += [("CPU supply", _supply(done)), ("much stolen", _stolen(done))]
     if unknown := _unknown_threads(done):
         facts.append(("unknown threads", unknown))
     for found in batch.calibrations:
@@ -48,6 +51,26 @@ def _period(first: str, last: str) -> str:
 def _minute(stamp: str) -> str:
     """Shortens a time stamp to the minute: 2026-11-21T23:55:17.5Z becomes 2026-11-21 23:55."""
     return stamp[:16].replace("T", " ")
+
+
+def _supply(done: Sequence[Row]) -> str:
+    """Returns which part of the measured CPU's time the host left; "" if no run knows it."""
+    left = [1 - one.result.steal.measured for one in done if one.result.steal and one.result.steal.measured is not None]
+    if not left:
+        return ""
+    return f"the host left {median(left):.1%} of the measured CPU's time (median of {len(left)} runs; least {min(left):.1%})"
+
+
+def _stolen(done: Sequence[Row]) -> str:
+    """Counts the runs from which the host took much CPU time, and those that were repeated because of it. "" if none."""
+    stolen = sum(one.much_is_stolen for one in done)
+    again = sum((one.result.plays or 1) > 1 for one in done)
+    if not stolen and not again:
+        return ""
+    return (
+        f"from {stolen} of {len(done)} runs the host took more than {MUCH:.0%} of the measured CPU's time; {again} runs were "
+        "played several times for that reason, and the play with the least is kept"
+    )
 
 
 def _unknown_threads(done: Sequence[Row]) -> str:

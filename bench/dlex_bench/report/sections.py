@@ -15,6 +15,7 @@ from ..analysis.statistics import Interval, median_interval
 from ..batch.batch_file import AgendaSection, AgendaWorkload
 from .gather import Batch
 from .metrics import FRONT, TABLE, Metric
+from .stolen import StolenRuns, stolen_runs
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class SectionSummary:
     label: str
     facts: list[tuple[str, str]]
     note: str | None
+    stolen: list[StolenRuns]
     metrics: list[Metric]
     settings: list[SettingSummary]
 
@@ -104,7 +106,7 @@ def _section(name: str, where: str, label: str, of_workloads: Mapping[str, str],
         _setting(workload, of_workloads.get(workload, ""), runs, metrics)
         for (_section, workload), runs in planned.items()
     ]
-    return SectionSummary(name, where, label, section_facts(rows), fairness(rows), metrics, settings)
+    return SectionSummary(name, where, label, section_facts(rows), fairness(rows), stolen_runs(rows), metrics, settings)
 
 
 def _setting(workload: str, label: str, runs: Sequence[Row], metrics: Sequence[Metric]) -> SettingSummary:

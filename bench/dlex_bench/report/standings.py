@@ -33,6 +33,7 @@ from ..errors import LabError
 from ..job.result import FAILED
 from ..progress import tell, tell_table
 from ..table import Column, Ranges, medians_table, short, titled_table
+from .stolen import stolen_runs
 
 COLUMNS: tuple[Column, ...] = (
     ("shown", "shown", "{:.0f}"),
@@ -92,7 +93,7 @@ def _show_section(console: Console, settings: Settings, section: str, where: str
             tell_table(console, ratio_table(f"{section}{where}", against))
         if lacking := standing(settings, section):
             tell_table(console, worse_table(f"{section}{where}", lacking))
-    for sentence in [*filter(None, [fairness(found)]), *_left_out(found)]:
+    for sentence in [*filter(None, [fairness(found)]), *(it.sentence() for it in stolen_runs(found)), *_left_out(found)]:
         tell(console, sentence)
 
 
