@@ -134,8 +134,8 @@ class Oracle(KeysCase):
     def long_clip(self) -> Path:
         """Makes a clip that the keys' seeks of 10 and 60 s reach. Its GOPs are open."""
         path = self.dir / "long.mp4"
-        argv = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=150", "-c:v", "libx264", "-preset", "veryfast",
-                "-x264-params", "bframes=3:b-pyramid=none:open-gop=1:keyint=60", path]
+        argv = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=150", "-c:v", "libx264",
+                "-preset", "veryfast", "-x264-params", "bframes=3:b-pyramid=none:open-gop=1:keyint=60", path]
         if not shutil.which("ffmpeg") or subprocess.run(argv, check=False).returncode:
             self.skipTest("ffmpeg cannot make the clip")
         return path
