@@ -124,14 +124,52 @@ class Statistics(unittest.TestCase):
 
 
 class Front(unittest.TestCase):
-    def test_point_better_in_one_figure_and_not_worse_in_the_others_dominates(self):
-        self.assertTrue(front.dominates(point(dropped=9), point()))
-        self.assertFalse(front.dominates(point(), point()))
-        self.assertFalse(front.dominates(point(dropped=9, rmse=101), point()))
+    def margins(self, ours=None, peer=None, frames=812):
+        """Returns the margins between settings whose runs have these median errors of a repeated picture."""
+        groups = [results_frame.rows(result(name, number, frames=frames, rmse_q16_median=it, **point())
+                                     for number, it in enumerate(some or [0.0] * 5, 1))
+                  for name, some in (("dlex_slack", ours), ("mpv_vo", peer))]
+        return front.margins_between(*groups)
 
-    def test_skew_difference_below_the_observers_resolution_does_not_count(self):
-        self.assertTrue(front.no_worse(point(sd=10.4), point()))
-        self.assertFalse(front.no_worse(point(sd=10.6), point()))
+    def test_point_better_in_one_figure_and_not_worse_in_the_others_dominates(self):
+        none = dict.fromkeys(front.AXES, 0.0)
+        self.assertTrue(front.dominates(point(dropped=9), point(), none))
+        self.assertFalse(front.dominates(point(), point(), none))
+        self.assertFalse(front.dominates(point(dropped=9, rmse=101), point(), none))
+
+    def test_margins_are_a_millisecond_half_a_percent_of_the_pictures_and_as_many_repeats(self):
+        found = self.margins(ours=[900] * 5, peer=[100, 300, 200, 0, 0])
+        expected = {"skew_ms_sd": 1, "skew_ms_abs_mean": 1, "dropped": 4.06, "rmse_q16_sum": 812}
+        self.assertEqual(set(found), set(expected))
+        for axis, margin in expected.items():
+            self.assertAlmostEqual(found[axis], margin)
+        self.assertAlmostEqual(self.margins(frames=250)["dropped"], 1.25)
+
+    def test_peer_that_repeated_nothing_leaves_the_margin_of_our_repeats(self):
+        self.assertAlmostEqual(self.margins(ours=[500] * 5)["rmse_q16_sum"], 4.06 * 500)
+        self.assertEqual(self.margins()["rmse_q16_sum"], 0)
+
+    def test_difference_within_the_margin_is_no_worse(self):
+        margins = self.margins(peer=[100] * 5)
+        for within, beyond in (({"sd": 11}, {"sd": 11.1}), ({"mean": 11}, {"mean": 11.1}), ({"dropped": 14}, {"dropped": 15}),
+                               ({"rmse": 506}, {"rmse": 507})):
+            self.assertTrue(front.no_worse(point(**within), point(), margins), within)
+            self.assertFalse(front.no_worse(point(**beyond), point(), margins), beyond)
+            self.assertFalse(front.dominates(point(), point(**within), margins), within)
+            self.assertTrue(front.dominates(point(), point(**beyond), margins), beyond)
+
+    def test_resamples_have_the_margins_of_each_pair(self):
+        # mpv repeats pictures that change a lot, mplayer does not: the same RMSE is within one margin and beyond the other.
+        def found(ours, repeat):
+            return self.goal(*({**it, "frames": 812, "rmse_q16_median": median} for it, median in
+                               ((ours, 500), (point(), 10), (point(rmse=100), repeat))))
+
+        near = point(sd=10.9, mean=10.9, rmse=130, dropped=14)
+        self.assertEqual((found(near, 10).winner, found(near, 10).holds_in), ("dlex_slack", 1.0))
+        far = {**near, "rmse_q16_sum": 141}
+        told = found(far, 500)
+        self.assertEqual((told.winner, told.holds_in), (None, 0.0))
+        self.assertEqual(told.worse_in["dlex_slack"], {"mplayer_framedrop": ["rmse_q16_sum"]})
 
     def goal(self, ours, peer, other=None):
         groups = [repeated("dlex_slack", [ours] * 5), repeated("mplayer_framedrop", [peer] * 5)]

@@ -174,6 +174,16 @@ class Goals(unittest.TestCase):
         self.assertEqual((found.word, found.sentence),
                          ("met", "dlex_slack is, in 100% of the resamples; our policies dominate 1 of 1 peer settings"))
 
+    def test_front_is_met_within_the_margins(self):
+        def told(**worse):
+            peer = repeated("mpv_vo", [{**point(), "frames": 812, "rmse_q16_median": 20.0}] * 5)
+            ours = repeated("dlex_slack", [{**point(**worse), "frames": 812, "rmse_q16_median": 90.0}] * 5)
+            return self.front(ours, peer).word
+
+        self.assertEqual(told(sd=10.9, mean=10.9, rmse=180, dropped=14), "met")
+        for beyond in ({"sd": 11.1}, {"mean": 11.1}, {"rmse": 182}, {"dropped": 15}):
+            self.assertEqual(told(**beyond), "missed", beyond)
+
     def test_front_of_few_runs_or_few_resamples_is_not_certain(self):
         few = self.front(repeated("dlex_slack", [point()] * 2), repeated("mpv_vo", [point(sd=50)] * 2))
         self.assertEqual(few.word, "not certain")
@@ -185,7 +195,7 @@ class Goals(unittest.TestCase):
         few = self.front(repeated("dlex_slack", [point(sd=it) for it in (10, 40)]), repeated("mpv_vo", [point()] * 2))
         self.assertEqual(few.word, "not certain")
         self.assertIn("(fewer than 4 repetitions are common to all: too few for resamples): worse in s.d. of A-V", few.sentence)
-        noisy = [point(sd=it) for it in (8, 9, 12, 13, 9)], [point(sd=it) for it in (9, 8, 8, 14, 8)]
+        noisy = [point(sd=it) for it in (8, 11, 14, 15, 11)], [point(sd=it) for it in (11, 8, 8, 16, 8)]
         found = self.front(repeated("dlex_slack", noisy[0]), repeated("mpv_vo", noisy[1]))
         self.assertRegex(found.sentence, r"the nearest is dlex_slack \(in [1-8]\d% of the resamples\)")
         self.assertEqual(found.word, "not certain")

@@ -159,7 +159,7 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
 
 def worse_table(section: str, found: Goal) -> Table:
     """Makes the table of the figures in which our policies are worse than each peer."""
-    table = titled_table(f"{section}: figures in which our policies are worse than each player, by medians")
+    table = titled_table(f"{section}: medians in which our policies are worse than each player by more than the margins")
     table.add_column("player", no_wrap=True)
     for ours in found.worse_in:
         table.add_column(ours)
