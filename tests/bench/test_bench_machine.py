@@ -19,6 +19,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
+from outside import with_packages
+
+with_packages("pydantic")
+
 from dlex_bench.errors import LabError
 from dlex_bench.job.placing import Placing
 from dlex_bench.machine import cgroups, journal, lock, thread_policy
