@@ -4,6 +4,7 @@
  * instructions (steps/test_every_instruction.c). */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -300,6 +301,87 @@ START_TEST(no_leftover_interrupts_a_sleep_after_dlex_idle)
 }
 END_TEST
 
+/* ---- Handlers that fire ------------------------------------------------------------------- */
+
+static _Atomic int handled, firings_in_a_handler;
+
+static void fire_in_a_handler(int signo)
+{
+    (void)signo;
+    handled++;
+    for (int i = 0; i < firings_in_a_handler; i++)
+        dlex_trigger_fire(&trigger);
+}
+
+static void handle_sigusr1(void)
+{
+    struct sigaction action = { .sa_handler = fire_in_a_handler };
+    sigemptyset(&action.sa_mask);
+    dlex_sigaction(SIGUSR1, &action, NULL);
+}
+
+static void *signal_all_the_time(void *thread)
+{
+    while (!stop) {
+        pthread_kill(*(pthread_t *)thread, SIGUSR1);
+        usleep(20); /* longer than the handler: its thread must get on between two signals */
+    }
+    return NULL;
+}
+
+/* A handler that waited for the lock of its own thread would wait for ever. */
+START_TEST(handler_fires_while_its_thread_fires)
+{
+    pthread_t own = pthread_self(), signaller;
+    int errors = 0;
+    handle_sigusr1();
+    stop = false;
+    handled = 0;
+    firings_in_a_handler = 1;
+    ck_assert_int_eq(pthread_create(&signaller, NULL, signal_all_the_time, &own), 0);
+    while (handled < ROUNDS / 10)
+        errors += dlex_trigger_fire(&trigger) != 0;
+    stop = true;
+    pthread_join(signaller, NULL);
+    ck_assert_int_eq(errors, 0);
+}
+END_TEST
+
+static void *read_for_ever(void *fd)
+{
+    char byte;
+    while (read(*(int *)fd, &byte, 1) != 0)
+        ;
+    return NULL;
+}
+
+/* In a call that sleeps libc lets cancellation come at any instruction, also at those of a handler. A
+ * thread that ended in dlex_trigger_fire would keep its lock. */
+START_TEST(thread_is_cancelled_while_its_handler_fires)
+{
+    int fd[2];
+    uint32_t random = 4;
+    ck_assert_int_eq(pipe(fd), 0);
+    handle_sigusr1();
+    firings_in_a_handler = 20;
+    for (int i = 0; i < ROUNDS / 20; i++) {
+        pthread_t thread;
+        ck_assert_int_eq(pthread_create(&thread, NULL, read_for_ever, &fd[0]), 0);
+        handled = 0;
+        usleep(100); /* it shall sleep in its call */
+        pthread_kill(thread, SIGUSR1);
+        while (!handled)
+            sched_yield();
+        spin(8 * (int)(next_random(&random) % 2048));
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+        ck_assert_int_eq(dlex_trigger_fire(&trigger), 0);
+    }
+    close(fd[0]);
+    close(fd[1]);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -309,6 +391,8 @@ int main(void)
         two_firings_at_the_end_of_a_block_hit_this_block_or_nothing,
         firing_while_threads_end_reaches_their_blocks_or_nothing,
         no_leftover_interrupts_a_sleep_after_dlex_idle,
+        handler_fires_while_its_thread_fires,
+        thread_is_cancelled_while_its_handler_fires,
         NULL,
     };
     return suite_run("libdlex trigger races", 240, tests);
