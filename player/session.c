@@ -119,7 +119,7 @@ static int open_queue(struct session *session)
     if (checked < 0 || wish->kind == QUEUE_NONE)
         return checked;
     if (!*setup->decode_thread) {
-        const int ret = decode_thread_create(setup->decode_thread);
+        const int ret = decode_thread_create(setup->decode_thread, setup->options->placement.cpu);
         if (ret < 0) {
             log_error("there is no thread that could decode ahead: %s; try --queue=0", strerror(-ret));
             return ret;

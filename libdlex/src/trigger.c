@@ -36,8 +36,11 @@ static void publish_thread(const struct dlex_block_ *block, struct dlex_trigger 
         dlex_misuse("the trigger has a block in another thread", block->site->where);
 }
 
-/* With the guard held. */
-static void bind(struct thread_state *t, struct dlex_block_ *block, struct dlex_trigger *trigger)
+/*
+ * With the guard held. Not inlined, here and below: GCC 12 with -fsanitize=null tests the address of a thread-local object by
+ * the flags of an addition, which the linker may replace by an instruction that sets no flags.
+ */
+static __attribute__((noinline)) void bind(struct thread_state *t, struct dlex_block_ *block, struct dlex_trigger *trigger)
 {
     if (needs_signal(block)) {
         const int err = dlex_prepare(t);
@@ -55,7 +58,7 @@ static void bind(struct thread_state *t, struct dlex_block_ *block, struct dlex_
 }
 
 /* If the trigger is fired, the block is one that is opened too late. */
-static void release(struct thread_state *t, const struct dlex_block_ *block)
+static __attribute__((noinline)) void release(struct thread_state *t, const struct dlex_block_ *block)
 {
     const int depth = dlex_guard_.depth - 1;
     const int64_t now_ns = dlex_fired_ns(block) ? dlex_now_ns() : 0;

@@ -7,6 +7,7 @@
 #include <dlex/dlex.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -116,13 +117,22 @@ static void *run(void *arg)
     return NULL;
 }
 
-static int start(struct decode_thread *thread)
+static int start(struct decode_thread *thread, int cpu)
 {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int ret = pthread_create(&thread->handle, NULL, run, thread);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (cpu >= 0) {
+        cpu_set_t cpus;
+        CPU_ZERO(&cpus);
+        CPU_SET(cpu, &cpus);
+        pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
+    }
+    const int ret = pthread_create(&thread->handle, &attributes, run, thread);
+    pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (ret)
         return -ret;
@@ -133,14 +143,14 @@ static int start(struct decode_thread *thread)
     return thread->init_error;
 }
 
-int decode_thread_create(struct decode_thread **out)
+int decode_thread_create(struct decode_thread **out, int cpu)
 {
     struct decode_thread *const thread = calloc(1, sizeof *thread);
     if (!thread)
         return -ENOMEM;
     pthread_mutex_init(&thread->lock, NULL);
     pthread_cond_init(&thread->changed, NULL);
-    const int ret = start(thread);
+    const int ret = start(thread, cpu);
     if (ret < 0 && !thread->started) {
         pthread_cond_destroy(&thread->changed);
         pthread_mutex_destroy(&thread->lock);

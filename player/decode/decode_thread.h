@@ -15,11 +15,12 @@
 struct decode_thread;
 
 /*
- * Starts the thread, which then sleeps. It has the role decode, deadlines of its own, and all signals blocked except those
+ * Starts the thread, which then sleeps. It starts on this CPU (-1: anywhere): whether a reservation is admitted depends on the
+ * CPU on which a sleeping thread ran last. It has the role decode, deadlines of its own, and all signals blocked except those
  * of libdlex. Returns 0 or a negative errno: no thread, or no timer for deadlines. decode_thread_destroy ends it; it
  * accepts an empty pointer and clears it.
  */
-int decode_thread_create(struct decode_thread **out);
+int decode_thread_create(struct decode_thread **out, int cpu);
 void decode_thread_destroy(struct decode_thread **thread);
 
 /*
