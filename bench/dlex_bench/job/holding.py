@@ -23,7 +23,7 @@ from ..record import TimeOfPlaying
 from ..rig.players.threads import Look, SeenThread, Thread, Work
 from .placing import Placing
 
-START_S = 5.0
+START_S = 2.0
 GRAIN_S = 0.03
 GRAIN_SHARE = 0.05
 
