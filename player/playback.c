@@ -5,6 +5,8 @@
 #include "log.h"
 #include "ns.h"
 #include "serial_loop.h"
+#include "session_record.h"
+#include "session_seek.h"
 #include "session.h"
 
 #include <dlex/dlex.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file that is being played. This module opens its parts, connects them, moves them to another place in the file, and
- * closes them. playback.c runs the session. Main thread.
+ * A file that is being played. This module opens its parts, connects them, and closes them. playback.c runs the session.
+ * Main thread.
  */
 #ifndef PLAYER_SESSION_H
 #define PLAYER_SESSION_H
@@ -50,27 +50,14 @@ struct session {
 /* Opens the file and everything it needs. Returns 0, or a negative code after logging why (see no_device). */
 int session_open(struct session *session, const struct playback_setup *setup);
 
-/* Stops the threads that read the file and play its sound, if they run. */
-void session_stop_reading(struct session *session);
-
-/*
- * Goes to a place in the file (ns from its first time stamp) and starts reading there; reading is stopped meanwhile. If the input cannot seek, the first call reads it up to the place. If a later seek fails, playing goes on
- * where it was, and this is logged. Returns 0, or a negative code: nothing can be played from here.
- */
-int session_start_at(struct session *session, int64_t position_ns);
-
 /*
  * Call when there was nothing to play for a while: handles the user's requests. Sound starts without a picture if none
  * comes for long: in such a file the sound is ahead, and it must play before the feeder can read on.
  */
 void session_starve(struct session *session);
 
-/*
- * Call when playing has ended: writes the record if one is wanted. The main thread first leaves the policy and CPU of
- * --sched and --cpu, because the file is read once more for its checksum. Returns 0, or a negative code after logging
- * why.
- */
-int session_write_record(struct session *session, const char *ended);
+/* Sends the decode thread to sleep if it works for this session. */
+void session_stop_decoding(struct session *session);
 
 void session_close(struct session *session);
 

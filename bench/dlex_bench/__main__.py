@@ -26,6 +26,7 @@ from .parser import Command, Parser
 from .paths import PROJECT
 from .processes import signals_as_exceptions
 from .report.cli import compare_parser, peers_parser, report_parser, run_compare, run_peers, run_report
+from .seeking.cli import run_seek, seek_parser
 
 
 def demo_parser() -> Parser:
@@ -90,6 +91,7 @@ COMMANDS: dict[str, Command] = {
     "calibrate": (calibrate_parser, run_calibrate),
     "merge": (merge_parser, run_merge),
     "peers": (peers_parser, run_peers),
+    "seek": (seek_parser, run_seek),
     "repair": (repair_parser, run_repair),
     "observe-check": (observe_check_parser, run_observe_check),
     "report": (report_parser, run_report),

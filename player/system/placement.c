@@ -61,7 +61,9 @@ static cpu_set_t all_but(int cpu, const cpu_set_t *given)
 {
     cpu_set_t set = *given;
     CPU_CLR(cpu, &set);
-    for (int other = 0; CPU_COUNT(&set) == 0 && other < CPU_SETSIZE; other++)
+    if (CPU_COUNT(&set) > 0)
+        return set;
+    for (int other = 0; other < CPU_SETSIZE; other++)
         if (other != cpu)
             CPU_SET(other, &set);
     return set;

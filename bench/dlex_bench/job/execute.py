@@ -27,6 +27,7 @@ from ..rig.stage import stage
 from .companions import Companion, companion
 from .context import Context
 from .figures import figures_of, shown_window_us, with_outside, with_player_report, with_reasons
+from .holding import NotHeld
 from .loops import loops_of, verified
 from .observer import SEEN, observing
 from .playing import Played, play
@@ -50,6 +51,8 @@ def execute(job: Job, directory: Path, context: Context) -> JobResult:
             result = _perform(setting_of(job, directory, context, cpu, driver_cpus))
     except JobUnsupported as cause:
         result = _blank(job, context, SKIPPED, str(cause))
+    except NotHeld as cause:
+        result = _blank(job, context, FAILED, str(cause)).model_copy(update={"threads": cause.threads})
     except LabError as cause:
         result = _blank(job, context, FAILED, str(cause))
     except OSError as cause:
@@ -61,7 +64,7 @@ def execute(job: Job, directory: Path, context: Context) -> JobResult:
 
 
 def _blank(job: Job, context: Context, status: Literal["failed", "skipped"], reason: str) -> JobResult:
-    """Returns the result of a job that was not played to its end. It has the same fields as a finished one."""
+    """Returns the result of a job that has no figures. It has the same fields as a finished one."""
     return JobResult(
         version=VERSION,
         job=job,

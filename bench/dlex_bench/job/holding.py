@@ -13,7 +13,7 @@ between two looks is not noticed. Not judged are:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -26,6 +26,14 @@ from .placing import Placing
 START_S = 2.0
 GRAIN_S = 0.03
 GRAIN_SHARE = 0.05
+
+
+class NotHeld(LabError):
+    """A thread that decodes or presents was not where the policy holds it. `threads` are all the player's threads."""
+
+    def __init__(self, sentence: str, threads: list[Thread]) -> None:
+        super().__init__(sentence)
+        self.threads = threads
 
 
 @dataclass(frozen=True)
@@ -83,11 +91,11 @@ def _settled(looks: Sequence[Look], held: Sequence[bool], times: TimeOfPlaying |
     return next(found, len(looks) - 1)
 
 
-def require_held(judged: Iterable[JudgedThread], player: str, placing: Placing) -> None:
-    """Raises LabError if a thread that decodes or presents used CPU time where the policy does not hold it."""
+def require_held(judged: Sequence[JudgedThread], player: str, placing: Placing) -> None:
+    """Raises NotHeld if a thread that decodes or presents used CPU time where the policy does not hold it."""
     for one in judged:
         if one.thread.roles and one.astray:
-            raise LabError(_sentence(one.thread, one.astray, player, placing))
+            raise NotHeld(_sentence(one.thread, one.astray, player, placing), [it.thread for it in judged])
 
 
 def _sentence(thread: Thread, astray: Look, player: str, placing: Placing) -> str:

@@ -48,8 +48,8 @@ class Played:
 def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch: Callable[[], None]) -> Played:
     """Plays the clip and returns what is known about the play. `env` is the environment of the stage.
 
-    `watch` is called now and then, and raises when something around the player has died. Raises LabError too if a thread
-    that decodes or presents was not held by the policy.
+    `watch` is called now and then, and raises when something around the player has died. Raises NotHeld if a thread that decodes
+    or presents was not held by the policy.
     """
     before_s, adapter, directory = children_cpu_s(), setting.adapter, setting.directory
     with _placing(setting, domain) as placing:

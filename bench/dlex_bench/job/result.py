@@ -99,7 +99,7 @@ class JobResult(Stored):
     rtapp: dict[str, TaskStats] | None = None  # by the names of the tasks; null: another load
     load: LoadReport | None = None
     player_report: OwnView | None = Field(default=None, validation_alias="own_word", serialization_alias="own_word")
-    threads: list[Thread] | None = None  # the player's, the main one first
+    threads: list[Thread] | None = None  # the player's, the main one first; also if one of them was not held
     steal: Steal | None = None
     plays: int | None = None  # how often the job was played; the result is that of the play with the least steal
 

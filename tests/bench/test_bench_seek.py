@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests the command `seek`: what counts as the picture of a seek, and a short comparison with the real player.
+
+Not covered: how long a seek takes, which is measured and not tested.
+"""
+
+import json
+import subprocess
+import sys
+import unittest
+
+from outside import Folder, with_packages
+
+with_packages("numpy, pydantic, rich")
+
+from dlex_bench.record import Frame
+from dlex_bench.seeking.play import NEVER_NS, shown_after
+
+MAKE = sys.argv[1]
+S_NS, MS_NS = 10**9, 10**6
+
+
+def frame(shown_ns, pts_ns):
+    return Frame(pts_ns, "P", False, 0, "shown" if shown_ns else "late", shown_ns, 0)
+
+
+def film(begin_ns, pts_ns, count):
+    """Returns pictures that are shown every 40 ms."""
+    return [frame(begin_ns + 40 * MS_NS * number, pts_ns + 40 * MS_NS * number) for number in range(count)]
+
+
+class PictureOfSeek(unittest.TestCase):
+    FRAMES = [*film(1 * S_NS, 0, 25), frame(None, 5 * S_NS), *film(2 * S_NS + 30 * MS_NS, 11 * S_NS, 25)]
+
+    def test_first_picture_elsewhere_counts(self):
+        self.assertEqual(shown_after(2 * S_NS, NEVER_NS, self.FRAMES), 30)
+
+    def test_pictures_that_continue_are_no_seek(self):
+        self.assertIsNone(shown_after(1 * S_NS, 2 * S_NS, self.FRAMES))
+
+    def test_stop_is_no_seek(self):
+        self.assertIsNone(shown_after(1 * S_NS, NEVER_NS, [*film(1 * S_NS, 0, 25), *film(4 * S_NS, 1 * S_NS, 25)]))
+
+    def test_earlier_seek_does_not_count(self):
+        self.assertIsNone(shown_after(2 * S_NS + 50 * MS_NS, NEVER_NS, self.FRAMES))
+
+    def test_order_of_pictures_in_the_file_does_not_matter(self):
+        self.assertEqual(shown_after(2 * S_NS, NEVER_NS, self.FRAMES[::-1]), 30)
+
+
+class Command(Folder):
+    def seek(self, *options):
+        command = [sys.executable, "-m", "dlex_bench", "seek", f"--out={self.folder}/seek.json", *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=200)
+
+    def test_compares_queues(self):
+        run = self.seek("--rounds=1", "--seeks=2", "--queues=0,auto", "--clip=hard_1080p")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        found = json.loads((self.folder / "seek.json").read_text())
+        self.assertEqual([one["queue"] for one in found["settings"]], ["0", "auto"])
+        for one in found["settings"]:
+            self.assertEqual((len(one["seeks_ms"]) + one["missing"], len(one["quits_ms"])), (2, 1))
+            self.assertGreater(min(one["quits_ms"]), 0)
+            self.assertIn(one["queue"], run.stdout)
+        self.assertIn("stolen by the host", run.stdout)
+
+    def test_faults_are_one_sentence(self):
+        short = subprocess.run([MAKE, "cavlc"], capture_output=True, text=True, check=True).stdout.strip()
+        for options, words in (
+            (["--rounds=0"], "--rounds and --seeks must be 1 or more"),
+            ([f"--clip={short}"], "choose a longer clip"),
+            (["--queues="], "at least one"),
+            (["--queues=0,many", "--clip=hard_1080p", "--rounds=1", "--seeks=1"], "--queue"),
+        ):
+            with self.subTest(options):
+                run = self.seek(*options)
+                self.assertIn(run.returncode, (1, 2), run.stderr)
+                self.assertIn(words, run.stderr)
+                self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
