@@ -8,6 +8,7 @@
 # the folder's name is deleted. A folder without a mark may come from a version without marks. It is deleted if it has
 # exactly the name that dlex gave and the contents that dlex put there.
 cache=${DLEX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/dlex}
+case $cache in /*) ;; *) cache=$PWD/$cache ;; esac
 mark_file=.made-by-dlex
 mark_sentence='dlex made this folder; ./dlex clean --cache deletes it.'
 
@@ -41,9 +42,8 @@ is_unmarked_but_ours() {
     if [[ $name =~ ^ffmpeg-(full|asan|pristine)-[0-9a-f]{12}$ ]]; then
         only_names "$1" '^(include|lib|share)$' && grep -qs "^prefix=.*/$name\$" "$1/lib/pkgconfig/libavcodec.pc"
     elif [[ $name =~ ^venv-[0-9a-f]{12}$ ]]; then
-        grep -qsE '^command = .* -m venv .*/venv\.[A-Za-z0-9]{6}$' "$1/pyvenv.cfg"
-    elif [ "$name" = matplotlib ]; then
-        only_names "$1" '^fontlist-v[0-9]+\.json(\.matplotlib-lock)?$'
+        only_names "$1" '^(bin|include|lib|lib64|matplotlib|pyvenv\.cfg|share)$' &&
+            grep -qsE '^command = .* -m venv .*/venv\.[A-Za-z0-9]{6}$' "$1/pyvenv.cfg"
     else
         false
     fi
@@ -51,7 +51,7 @@ is_unmarked_but_ours() {
 
 # Deletes clips in a folder without a mark. A clip is recognised by the file beside it that contains its checksum.
 delete_unmarked_clips() {
-    local sum clip name
+    local sum clip name found=false
     for sum in "$cache"/clips/*.sha256; do
         [[ ${sum##*/} =~ ^[a-z0-9_]+-[0-9a-f]{16}\.sha256$ ]] && [ -f "$sum" ] && [ ! -L "$sum" ] || continue
         for clip in "${sum%.sha256}".*; do
@@ -59,34 +59,47 @@ delete_unmarked_clips() {
             [ "$(sha256sum <"$clip" | cut -d' ' -f1)" = "$(<"$sum")" ] || continue
             name=${sum##*/}
             rm -f -- "$clip" "$sum"
+            found=true
             delete_lock "$cache/clips/${name%-*}.lock"
         done
     done
-    rmdir --ignore-fail-on-non-empty "$cache/clips"
+    if $found; then rmdir --ignore-fail-on-non-empty "$cache/clips"; fi
 }
 
 delete_lock() { if [ -f "$1" ] && [ ! -L "$1" ] && [ ! -s "$1" ]; then rm -f -- "$1"; fi; }
 
-# Deletes from $cache what dlex made there, and nothing else. A link is never followed.
+# Deletes a folder, but not what is mounted on it or in it. Fails if a part of it stays.
+delete_folder() {
+    if mountpoint -q -- "$1" 2>/dev/null; then
+        printf 'dlex: something is mounted on %s, which therefore stays\n' "$1" >&2
+        return 1
+    fi
+    rm -rf --one-file-system -- "$1"
+}
+
+# Deletes from $cache what dlex made there, and nothing else. A link is never followed. Fails if something could not be
+# deleted; the rest is deleted all the same.
 clean_cache() {
-    local folder name tarball
+    local folder name tarball status=0
     for folder in "$cache"/* "$cache"/.[!.]*; do
         if [ ! -d "$folder" ] || [ -L "$folder" ]; then continue; fi
-        if is_marked "$folder" || is_unmarked_but_ours "$folder"; then rm -rf --one-file-system -- "$folder"; fi
+        if is_marked "$folder" || is_unmarked_but_ours "$folder"; then delete_folder "$folder" || status=1; fi
     done
     if [ -d "$cache/clips" ] && [ ! -L "$cache/clips" ]; then delete_unmarked_clips; fi
     for name in .lock-ffmpeg-{full,asan,pristine} {demo,experiment}.lock; do delete_lock "$cache/$name"; done
     tarball=$cache/$(wrap_value source_filename)
     if [ -f "$tarball" ] && [ ! -L "$tarball" ] && accepted_tarball "$tarball"; then rm -f -- "$tarball"; fi
     if [ -d "$cache" ]; then rmdir --ignore-fail-on-non-empty "$cache" 2>/dev/null || true; fi
+    return $status
 }
 
 # Deletes the copies of FFmpeg's source in this tree: Meson's, and the tarball. Other files there stay.
 clean_subprojects() {
     local place=$root/subprojects source tarball
     source=$(wrap_value directory)
-    rm -rf --one-file-system -- "$place/${source:?}"
+    delete_folder "$place/${source:?}" || return
+    if [ -L "$place/packagecache" ]; then return; fi
     tarball=$place/packagecache/$(wrap_value source_filename)
-    if [ -f "$tarball" ] && accepted_tarball "$tarball"; then rm -f -- "$tarball"; fi
+    if [ -f "$tarball" ] && [ ! -L "$tarball" ] && accepted_tarball "$tarball"; then rm -f -- "$tarball"; fi
     if [ -d "$place/packagecache" ]; then rmdir --ignore-fail-on-non-empty "$place/packagecache"; fi
 }

@@ -32,7 +32,9 @@ holds() {
 # The user's own files, with names like those of dlex.
 mine=("$HOME"/build/thesis.tex "$HOME"/build-old/a "$HOME"/clips/holiday.mp4 "$HOME"/venv-work/bin/python
     "$HOME"/ffmpeg/configure "$HOME"/ffmpeg-full-0123456789ab/notes "$HOME"/fetch.d/a "$HOME"/demo.lock
-    "$HOME"/venv-0123456789ab/pyvenv.cfg "$HOME"/matplotlib/style "$HOME"/.lock-of-mine
+    "$HOME"/venv-0123456789ab/pyvenv.cfg "$HOME"/.lock-of-mine
+    "$HOME"/venv-cccccccccccc/src/mine.c "$HOME"/venv-cccccccccccc/pyvenv.cfg "$HOME"/matplotlib/fontlist-v390.json
+    "$work"/shared/"$(sed -n 's/^source_filename = //p' "$tree/subprojects/ffmpeg.wrap")"
     "$HOME/clips/film-0123456789abcdef.mp4" "$HOME/clips/film-0123456789abcdef.sha256"
     "$HOME"/copied/text "$work"/elsewhere/text "$root"/subprojects/mine/text)
 holds "${mine[@]}"
@@ -40,6 +42,9 @@ mark "$HOME" # proves nothing of what is in it
 mark "$HOME/copied" venv-aaaaaaaaaaaa
 mark "$work/elsewhere" ffmpeg-asan-aaaaaaaaaaaa
 ln -s "$work/elsewhere" "$HOME/ffmpeg-asan-aaaaaaaaaaaa"
+echo "command = /usr/bin/python3 -m venv /old/home/venv.a1B2c3" >"$HOME/venv-cccccccccccc/pyvenv.cfg"
+ln -s "$work/shared" "$root/subprojects/packagecache"
+sha256sum <"$work/shared/$(wrap_value source_filename)" | sed 's/-$/any/' >>"$root/patches/tarballs"
 mkdir "$HOME/linked"
 ln -s "$work/elsewhere/.made-by-dlex" "$HOME/linked/.made-by-dlex"
 
@@ -75,4 +80,19 @@ mark "$HOME/clips"
 holds "$HOME/clips/a.mp4"
 "$root/dlex" clean --cache 2>/dev/null && "$root/dlex" clean --cache 2>/dev/null || fail "clean --cache ends with $?"
 goes "$HOME"
+
+# A file system of somebody else stays, and all the rest goes.
+if unshare -rm true 2>/dev/null; then
+    mkdir -p "$HOME/clips"
+    mark "$HOME/clips"
+    mark "$work/elsewhere" clips
+    holds "$HOME/fetch.a/b" "$root/build/release/a"
+    mark "$HOME/fetch.a"
+    unshare -rm sh -c 'mount --bind "$1" "$2" && "$3" clean --cache' sh "$work/elsewhere" "$HOME/clips" "$root/dlex" \
+        2>"$work/messages" && fail "clean --cache does not report what stays"
+    grep -q "remove the rest by hand" "$work/messages" || fail "clean --cache does not say what to do"
+    stays "$work/elsewhere/text"
+    goes "$HOME/fetch.a"
+    goes "$root/build"
+fi
 [ "$failures" = 0 ]

@@ -239,6 +239,8 @@ static int place_playing(const struct placement *placement, struct placement_fac
         const cpu_set_t wanted = only(placement->cpu);
         if (sched_setaffinity(thread, sizeof wanted, &wanted)) {
             const int ret = -errno;
+            if (ret == -ESRCH)
+                return 0; /* the thread has ended meanwhile */
             log_error("--cpu=%d is no longer available: %s; choose another CPU", placement->cpu, strerror(-ret));
             return ret;
         }
@@ -249,6 +251,8 @@ static int place_playing(const struct placement *placement, struct placement_fac
         return 0;
     }
     const int ret = thread_policy_set(thread, &policy);
+    if (ret == -ESRCH)
+        return 0;
     if (ret)
         explain(&placement->policy, ret);
     return ret;

@@ -50,8 +50,8 @@ class PictureOfSeek(unittest.TestCase):
 
 class Command(Folder):
     def seek(self, *options):
-        command = [sys.executable, "-m", "dlex_bench", "seek", f"--out={self.folder}/seek.json", *options]
-        return subprocess.run(command, capture_output=True, text=True, timeout=200)
+        command = [sys.executable, "-m", "dlex_bench", "seek", "--wait", f"--out={self.folder}/seek.json", *options]
+        return subprocess.run(command, capture_output=True, text=True, timeout=900)
 
     def test_compares_queues(self):
         run = self.seek("--rounds=1", "--seeks=2", "--queues=0,auto", "--clip=hard_1080p")

@@ -23,6 +23,7 @@ def seek_parser() -> Parser:
         help="arguments of --queue; all are compared with the first (0,auto)")
     add("--rounds", type=int, default=10, metavar="N", help="plays of each clip with each queue (10)")
     add("--seeks", type=int, default=12, metavar="N", help="seeks in each play (12)")
+    add("--wait", action="store_true", help="wait while another command measures on this machine")
     add("--out", "-o", type=Path, default=Path("build/seek.json"), metavar="FILE", help="the figures (build/seek.json)")
     return parser
 

@@ -8,6 +8,7 @@ import random
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ class SeekOptions:
     queues: Sequence[str]
     rounds: int
     seeks: int
+    wait: bool
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def compare_seeks(options: SeekOptions) -> None:
     clips = [_clip(options.root, name) for name in options.clips or [RECIPES[0 if film_is_here() else 1]]]
     program = require_program(options.root / "build/release/player/dlex-play")
     settings = [SeekSetting(program, clip, queue, {cpu, *others}) for clip in clips for queue in options.queues]
-    with only_measurement({cpu, *others}):
+    with only_measurement({cpu, *others}, partial(tell, console) if options.wait else None):
         before = look_at_steal(cpu, others)
         plays = _play_all(settings, options, console)
         after = look_at_steal(cpu, others)

@@ -278,8 +278,26 @@ static inline uintptr_t dlex_address_(const void *frame)
     return (uintptr_t)frame;
 }
 
+#ifdef __cplusplus
+/* Whether the layout that this file was compiled with is that of the library. */
+static bool dlex_layout_is_known_ __attribute__((unused)) = false;
+
+/* Several libraries may have the same inline function. In C++ its site is then one for the whole process, but each has code
+ * of its own, perhaps compiled with other headers. So the site does not tell that this code was checked. */
+static inline void dlex_check_file_(const struct dlex_block_ *block)
+{
+    if (__atomic_load_n(&dlex_layout_is_known_, __ATOMIC_RELAXED))
+        return;
+    dlex_check_layout_(dlex_layout_(), DLEX_VERSION, block->site->where);
+    __atomic_store_n(&dlex_layout_is_known_, true, __ATOMIC_RELAXED);
+}
+#else
+#define dlex_check_file_(block) (void)0
+#endif
+
 static inline int dlex_probe_(struct dlex_block_ *block)
 {
+    dlex_check_file_(block);
     if (__atomic_load_n(&block->site->finally, __ATOMIC_RELAXED) == DLEX_UNKNOWN_) {
         dlex_check_layout_(dlex_layout_(), DLEX_VERSION, block->site->where);
         block->phase = DLEX_PROBE_;

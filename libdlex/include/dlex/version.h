@@ -6,7 +6,8 @@
  *     printf("compiled for libdlex %s, runs with %s\n", DLEX_VERSION, dlex_version());
  *
  * The numbers need not be equal: a program may run with a newer library of the same soname. What must
- * be equal is the layout of the records that the macros put into the program, see dlex/block.h.
+ * be equal is the layout of the records of blocks, see dlex/block.h: the first block checks that. The
+ * structures that a program names, such as struct dlex_trigger, change only with the soname.
  */
 #ifndef DLEX_VERSION_H
 #define DLEX_VERSION_H

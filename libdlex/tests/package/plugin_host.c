@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plugin_host PLUGIN: opens a block, and then runs the function of a plug-in, which opens one too. */
+/* plugin_host PLUGIN...: opens a block, and then runs the function of each plug-in, which opens one too. */
 #include <dlfcn.h>
 #include <stdio.h>
 
 #include <dlex/dlex.h>
 
+static int run_plugin(const char *path)
+{
+    void *const plugin = dlopen(path, RTLD_NOW);
+    int (*const run)(void) = plugin ? (int (*)(void))dlsym(plugin, "plugin") : NULL;
+    return run ? run() : 2;
+}
+
 int main(int argc, char **argv)
 {
     volatile int done = 0;
-    void *const plugin = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
-    int (*const run)(void) = plugin ? (int (*)(void))dlsym(plugin, "plugin") : NULL;
-    if (!run)
-        return 2;
     dlex_try_within_rel(DLEX_S(60)) {
         done = 1;
     } dlex_end
     printf("host %d\n", done);
     fflush(stdout);
-    return run();
+    int ret = argc > 1 ? 0 : 2;
+    for (int i = 1; i < argc && !ret; i++)
+        ret = run_plugin(argv[i]);
+    return ret;
 }

@@ -14,6 +14,7 @@ from package_testing import STRICT, Case, compilers, installed, main, need, run
 
 PROGRAM = Path(__file__).resolve().parent / "layout.c"
 HOST = Path(__file__).resolve().parent / "plugin_host.c"
+SHARED = Path(__file__).resolve().parent / "shared_function.cc"
 RECORD = re.compile(r"^struct (dlex_\w+_) \{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 OWN, OTHER = "0.1.0", "0.1.77"
@@ -113,6 +114,21 @@ class Layout(Case):
         self.assertEqual(installed().run(host, plugin), "host 1\n1\n")
         run(*make, self.changed(), *installed().flags("--cflags", "--libs"))
         self.check(host, plugin, before="host 1\n")
+
+    def test_of_a_plugin_whose_function_another_plugin_has_too(self):
+        host = installed().compile(need("cc"), HOST, self.dir / "host", "-std=gnu11", *STRICT, "-ldl")
+        flags = installed().flags("--cflags", "--libs")
+        for compiler in compilers("g++", "clang++"):
+            for optimisation in ("-O0", "-O2"):
+                with self.subTest(compiler=compiler, optimisation=optimisation):
+                    one, other = self.dir / "one.so", self.dir / "other.so"
+                    make = [compiler, "-std=gnu++17", optimisation, "-shared", "-fPIC", SHARED, "-o"]
+                    run(*make, one, *flags)
+                    run(*make, other, self.changed(), *flags)
+                    said = installed().run(host, one, other, expect=-signal.SIGABRT)
+                    self.assertTrue(said.startswith("host 1\n1\nlibdlex: "), said)
+                    self.assertIn(f"headers of libdlex {OTHER}", said)
+                    self.assertEqual(installed().run(host, one, one), "host 1\n1\n1\n")
 
 
 if __name__ == "__main__":
