@@ -13,7 +13,11 @@
 #include "dlex_testing.h"
 #include "thread.h"
 
+#ifdef __SANITIZE_ADDRESS__
+enum { ROUNDS = 20000 };
+#else
 enum { ROUNDS = 100000 };
+#endif
 
 static struct dlex_trigger trigger, never_fired;
 

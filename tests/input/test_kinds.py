@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playing import NULL, PLAY, UNTIMED, Case, clip, main, play, start
 
-QUEUES = ("0", "1", "auto")
+QUEUES = ("0", "auto")
 OPEN_GOP = "keyint=10:min-keyint=10:scenecut=0:open-gop=1:bframes=2:b-adapt=0"
 
 
