@@ -7,13 +7,19 @@ is ignored, and it is written again unchanged when its file is.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from .errors import EXIT_UNFIT, LabError
+
+# How the JSON parser's message begins when the text ends too early.
+CUT_OFF = "Invalid JSON: EOF"
+
+
+class Torn(LabError):
+    """A file ends too early: its writing was interrupted. No other error allows anybody to replace a file."""
 
 
 class Stored(BaseModel):
@@ -26,29 +32,45 @@ class Stored(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
     @classmethod
-    def parse(cls, text: str, path: Path, advice: str, code: int = EXIT_UNFIT) -> Self:
-        """Returns the content of the file `path`, which has this `text`.
+    def find(cls, path: Path, advice: str, code: int = EXIT_UNFIT) -> Self | None:
+        """Returns the content of the file, or None if there is no file. A link that leads nowhere is a file.
 
-        Raises LabError, which names the file and the field, if the text does not fit. `advice` says what to do then.
+        Raises the errors of `read`.
         """
         try:
-            return cls.model_validate_json(text, strict=True)
+            path.lstat()
+        except FileNotFoundError:
+            return None
+        except OSError as cause:
+            raise _not_opened(path, cause, advice, code) from cause
+        return cls.read(path, advice, code)
+
+    @classmethod
+    def read(cls, path: Path, advice: str, code: int = EXIT_UNFIT) -> Self:
+        """Returns the content of the file.
+
+        Raises Torn if the file ends too early. Raises another LabError, which names the file and the field, if the file cannot
+        be opened or does not fit. `advice` says what to do then.
+        """
+        try:
+            return cls.model_validate_json(path.read_bytes(), strict=True)
+        except OSError as cause:
+            raise _not_opened(path, cause, advice, code) from cause
         except ValidationError as cause:
-            raise LabError(f"{path} cannot be read: {field_error(cause)}; {advice}", code) from cause
+            told = field_error(cause)
+            kind = Torn if told.startswith(CUT_OFF) else LabError
+            raise kind(f"{path} cannot be read: {told}; {advice}", code) from cause
+
+
+def _not_opened(path: Path, cause: OSError, advice: str, code: int) -> LabError:
+    return LabError(f"{path} cannot be opened ({cause.strerror}); {advice}", code)
 
 
 def field_error(cause: ValidationError) -> str:
     """Returns the first error with the path of its field, such as `figures.dropped: Input should be a valid integer`."""
     first = cause.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in first["loc"])
+    if place == "version" and first["type"] == "literal_error":
+        return "version: another version of this program wrote it"
     more = f" (and {cause.error_count() - 1} more)" if cause.error_count() > 1 else ""
     return f"{place}: {first['msg']}{more}" if place else f"{first['msg']}{more}"
-
-
-def is_of_version(text: str, version: int) -> bool:
-    """Returns whether the text is a whole JSON object that says that it is of this version."""
-    try:
-        content = json.loads(text)
-    except ValueError:
-        return False
-    return isinstance(content, dict) and content.get("version") == version

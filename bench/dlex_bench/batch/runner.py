@@ -53,8 +53,8 @@ def run(options: Options, wait: bool, console: Console) -> None:
         tell(console, text)
 
     with store.opened(), _measuring(plan.wanted, wait, say), telling_full_disk(store.out):
+        batch = _Batch(store, plan, options, console)  # refuses results that cannot be read before anything changes
         context = prepare(store, plan, options, say)
-        batch = _Batch(store, plan, options, console)
         try:
             _calibrate_for(batch.to_do, plan, context, say)
             batch.run(context)

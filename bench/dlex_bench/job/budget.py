@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
@@ -12,7 +14,7 @@ from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..schema import Stored
 
-VERSION = 1
+VERSION: Literal[1] = 1
 
 
 class CalibrationTry(Stored):
@@ -44,7 +46,7 @@ class CalibrationSpread(Stored):
 class Calibration(Stored):
     """What calibration-MACHINE.json holds: the search for the budget, finished or not."""
 
-    version: int = VERSION
+    version: Literal[1] = VERSION
     machine: str
     clip: JobClip | None = None
     cpu: int | None = None  # as the agenda has it; null: the laboratory chose
@@ -60,16 +62,16 @@ class Calibration(Stored):
 def read_calibration(batch: Path, machine: str) -> Calibration | None:
     """Returns the calibration of this machine; None before there is one."""
     path = _file_of(batch, machine)
-    return parse_calibration(path) if path.exists() else None
+    return parse_calibration(path) if os.path.lexists(path) else None
 
 
 def parse_calibration(path: Path) -> Calibration:
-    """Raises LabError, which names the file and the field, if the file is not a calibration."""
-    advice = "remove it and calibrate again"
-    try:
-        return Calibration.parse(path.read_text(), path, advice, EXIT_SETUP)
-    except (OSError, ValueError) as cause:
-        raise LabError(f"{path} cannot be read ({cause}); {advice}", EXIT_SETUP) from cause
+    """Raises LabError, which names the file and the field, if the file is not the calibration of the machine in its name."""
+    advice = "move it away and calibrate again"
+    content = Calibration.read(path, advice, EXIT_SETUP)
+    if path != _file_of(path.parent, content.machine):
+        raise LabError(f"{path} cannot be read: machine: it is the calibration of {content.machine}; {advice}", EXIT_SETUP)
+    return content
 
 
 def write_calibration(batch: Path, machine: str, content: Calibration) -> None:

@@ -19,11 +19,10 @@ from ..rig.players.status_line import OwnView
 from ..rig.players.threads import Thread
 from ..schema import Stored
 
-VERSION = 1
+VERSION: Literal[1] = 1
 DONE: Literal["done"] = "done"
 FAILED: Literal["failed"] = "failed"
 SKIPPED: Literal["skipped"] = "skipped"
-STATUSES = (DONE, FAILED, SKIPPED)
 
 
 # Whom a policy constrains. Results of older versions have "each of the player's threads" and "the player's main thread".
@@ -83,7 +82,7 @@ class LoadReport(Stored):
 class JobResult(Stored):
     """What became of a job."""
 
-    version: int
+    version: Literal[1]
     job: Job
     machine: str | None = None  # the id of machines/<id>.json
     commit: str | None = None
