@@ -2,7 +2,9 @@
 """Reads what the laboratory stores as JSON, as checked objects in place of dictionaries.
 
 A field that was added later has a default, so that older files can be read. A key that is not known here (of a newer version)
-is ignored, and it is written again unchanged when its file is.
+is ignored, and it is written again unchanged when its file is. There are two exceptions. Two jobs that differ in such a key are
+different jobs, because the key may say how to play. Where `merge` finds a file in several folders, it keeps one of them, with its
+keys.
 """
 
 from __future__ import annotations

@@ -38,6 +38,16 @@ def text_of(content):
     return json.dumps(content.to_json(), indent=2) + "\n"
 
 
+def with_news(content, name=""):
+    """Returns the content of a file with one more key in every object that is not a table of names."""
+    if isinstance(content, list):
+        return [with_news(value) for value in content]
+    if not isinstance(content, dict):
+        return content
+    is_table = name in ("programs", "cgroups", "rtapp_work_ms") or (name == "rtapp" and "rt-app-1" in content)
+    return {key: with_news(value, key) for key, value in content.items()} | ({} if is_table else {"news": {"a": [1, None]}})
+
+
 def unknown_keys(content, place=""):
     """Yields the keys of a file that no schema names."""
     if isinstance(content, Stored):
@@ -233,7 +243,33 @@ class Results(Place):
             self.assertEqual((content.to_json()["news"], content.to_json()["figures"]["news"]), ({"a": [1, None]}, 7))
 
 
+    def test_unknown_keys_are_kept_and_absent_ones_stay_absent_in_every_object(self):
+        for path in (*NEW.glob("*/result.json"), *OLD.glob("*/result.json")):
+            content = with_news(json.loads(path.read_text()))
+            del content["job"]["cpu"]
+            if content.get("own_word"):
+                del content["own_word"]["av_source"]
+            copy = self.out / path.parent.name / path.name
+            copy.parent.mkdir(exist_ok=True)
+            copy.write_text(json.dumps(content))
+            result = read_result(copy.parent)
+            self.assertEqual(result.to_json(), content)
+            self.assertEqual(result.job.but(id="x").to_json(), {**content["job"], "id": "x"})
+
+
 class Batches(Place):
+    def test_unknown_keys_are_kept_and_absent_ones_stay_absent_in_every_object(self):
+        content = with_news(json.loads((NEW / "batch.json").read_text()))
+        for job in content["jobs"]:
+            del job["cpu"]
+        (self.out / "batch.json").write_text(json.dumps(content))
+        batch = Store(self.out).batch()
+        self.assertEqual(batch.to_json(), content)
+        added = batch.jobs[0].but(id="new-r9")
+        Store(self.out).claim(batch.model_copy(update={"jobs": [added]}))
+        content["jobs"].append({**content["jobs"][0], "id": "new-r9"})
+        self.assertEqual(json.loads((self.out / "batch.json").read_text()), content)
+
     def test_file_is_unchanged_after_reading_and_writing(self):
         for folder in (NEW, OLD):
             batch = Store(folder).batch()
@@ -258,16 +294,6 @@ class Batches(Place):
         self.change("batch.json", lambda batch: batch["jobs"].append(batch["jobs"][2]))
         self.assertEqual(len(Store(self.out).results()), 5)
 
-    def test_merging_keeps_unknown_keys(self):
-        self.change(f"{JOB}/result.json", lambda result: result.update(news=1))
-        for name in ("quota-mpv_vo-r1", "cbs-mpv_vo-r1", "stress-dlex_bad-r1"):
-            shutil.rmtree(self.out / name)  # from another batch
-        merge([self.out], self.folder / "united", True, Console(file=io.StringIO()))
-        name = f"{JOB}@{MACHINE}"
-        content = json.loads((self.folder / "united" / name / "result.json").read_text())
-        self.assertEqual((content["news"], content["job"]["id"]), (1, name))
-        calibration = f"calibration-{MACHINE}.json"
-        self.assertEqual((self.folder / "united" / calibration).read_text(), (NEW / calibration).read_text())
 
 
 class Machines(Place):
@@ -358,6 +384,25 @@ class Merging(Place):
         said = io.StringIO()
         merge([self.out], self.united, mixed, Console(file=said, width=1000))
         return said.getvalue()
+
+    def test_unknown_keys_are_kept_and_absent_ones_stay_absent(self):
+        def newer(content):
+            content.update(with_news(content))
+            for job in [content["job"]] if "job" in content else content.get("jobs", ()):
+                del job["cpu"]
+
+        names = [f"{JOB}/result.json", f"{BOTH_SIDES}/result.json", "batch.json", f"machines/{MACHINE}.json"]
+        names.append(f"calibration-{MACHINE}.json")
+        for name in names:
+            self.change(name, newer)
+        before = [json.loads((self.out / name).read_text()) for name in names]
+        for content in (*before[:2], *before[2]["jobs"]):
+            job = content.get("job", content)
+            job["id"] = f"{job['id']}@{MACHINE}"
+        self.merge(mixed=True)
+        after = [json.loads((self.united / name.replace("/result", f"@{MACHINE}/result")).read_text()) for name in names]
+        before[2]["created"] = after[2]["created"]
+        self.assertEqual(after, before)
 
     def test_result_of_a_source_that_cannot_be_read_is_refused(self):
         for name, change, told in FOREIGN:

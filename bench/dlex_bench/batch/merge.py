@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -20,7 +20,7 @@ from ..files import write_json
 from ..job.budget import Calibration, calibration_files, parse_calibration, write_calibration
 from ..job.result import DONE, JobResult
 from ..progress import tell
-from .batch_file import MachineFile, StoredAgenda
+from .batch_file import VERSION, BatchFile, MachineFile, StoredAgenda
 from .results import RESULT, Store, difference, on_machine, open_results, planned_id
 
 PARTIAL = ".merging"
@@ -44,7 +44,7 @@ class Found:
         return self.result.status == DONE
 
     def under(self, job_id: str) -> JobResult:
-        return self.result.model_copy(update={"job": replace(self.job, id=job_id)})
+        return self.result.model_copy(update={"job": self.job.but(id=job_id)})
 
 
 def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> None:
@@ -74,7 +74,7 @@ def _found(stores: Iterable[Store], torn: list[str] | None = None) -> list[Found
 
 def _named(job: Job, machine: str, mixed: bool) -> Job:
     """Applies the one rule of names. It does not depend on the folder the job comes from, or on its name there."""
-    return on_machine(job, machine) if mixed else replace(job, id=planned_id(job.id))
+    return on_machine(job, machine) if mixed else job.but(id=planned_id(job.id))
 
 
 def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) -> None:
@@ -101,7 +101,7 @@ def _planned(stores: Sequence[Store]) -> list[Job]:
     """
     planned: dict[str, Job] = {}
     for store in stores:
-        for job in (replace(job, id=planned_id(job.id)) for job in store.jobs()):
+        for job in (job.but(id=planned_id(job.id)) for job in store.jobs()):
             known = planned.setdefault(job.id, job)
             if changed := difference(known.conditions(), job.conditions()):
                 key, before, after = changed
@@ -154,13 +154,16 @@ def _calibrations(stores: Sequence[Store]) -> dict[str, Calibration]:
 
 
 def _write(target: Store, stores: Sequence[Store], jobs: Sequence[Job], chosen: Mapping[str, Found]) -> int:
-    """Writes the merged folder and returns how many results are new in it. All files are read before the first is written."""
+    """Writes the merged folder and returns how many results are new in it. All files are read before the first is written.
+
+    The agenda of a new batch.json is that of the first folder, and so are the commit and the keys that only another version knows.
+    """
+    batch = stores[0].batch() or BatchFile(version=VERSION, jobs=[])
+    wanted = batch.model_copy(update={"agenda": batch.agenda or StoredAgenda(), "jobs": jobs})
     facts = {machine: kept for store in (target, *stores) for machine, kept in store.machines().items()}
     calibrations = _calibrations([target, *stores])
     with target.opened():
-        batch = stores[0].batch()
-        agenda = batch.agenda if batch and batch.agenda else StoredAgenda()
-        target.claim(agenda, jobs, batch.commit if batch else None)
+        target.claim(wanted)
         for machine, kept in facts.items():
             target.keep_machine(machine, kept)
         for machine, calibration in calibrations.items():

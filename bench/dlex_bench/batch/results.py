@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,7 @@ from ..job.context import loops_file
 from ..job.loops import Loops, read_loops
 from ..job.result import JobResult
 from ..schema import Torn
-from .batch_file import VERSION as BATCH_VERSION
-from .batch_file import BatchFile, MachineFile, StoredAgenda
+from .batch_file import BatchFile, MachineFile
 
 BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
 # Calibration leaves files in a folder before its first batch. Their names begin like this.
@@ -136,8 +134,8 @@ class Store:
                 raise LabError(f"another batch is writing to {self.out}; wait until it has ended", EXIT_SETUP) from cause
             yield
 
-    def claim(self, agenda: StoredAgenda, jobs: Sequence[Job], commit: str | None) -> None:
-        """Records these jobs as the jobs of the folder. Jobs of an earlier agenda stay.
+    def claim(self, wanted: BatchFile) -> None:
+        """Records these jobs and their agenda as those of the folder. Jobs of an earlier agenda stay, and so do other keys.
 
         Raises LabError if a job has changed.
         """
@@ -145,12 +143,12 @@ class Store:
             batch = self.batch()
             if batch is None:
                 self._refuse_foreign()
-                batch = BatchFile(version=BATCH_VERSION, created=now(), commit=commit, jobs=[])
-            self.refuse_changed(jobs)
+                batch = wanted.model_copy(update={"created": now(), "jobs": []})
+            self.refuse_changed(wanted.jobs)
             known = {job.id for job in batch.jobs}
-            added = [job for job in jobs if job.id not in known]
+            added = [job for job in wanted.jobs if job.id not in known]
             if added or not batch.jobs:
-                batch = batch.model_copy(update={"agenda": agenda, "jobs": [*batch.jobs, *added]})
+                batch = batch.model_copy(update={"agenda": wanted.agenda, "jobs": [*batch.jobs, *added]})
                 write_json(self.out / BATCH, batch.to_json())
 
     def refuse_changed(self, jobs: Sequence[Job]) -> None:
@@ -257,7 +255,7 @@ def read_result(folder: Path) -> JobResult | None:
 
 def on_machine(job: Job, machine: str) -> Job:
     """Returns the job under its name in a folder of several machines, where each machine runs all the jobs."""
-    return replace(job, id=f"{planned_id(job.id)}{AT}{machine}")
+    return job.but(id=f"{planned_id(job.id)}{AT}{machine}")
 
 
 def planned_id(job_id: str) -> str:
