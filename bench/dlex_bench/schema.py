@@ -9,15 +9,26 @@ keys.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import from_json
 
 from .errors import EXIT_UNFIT, LabError
 
 # How the JSON parser's message begins when the text ends too early.
 CUT_OFF = "Invalid JSON: EOF"
+
+
+# The numbers that are possible in a field. Only differences and positions may be negative.
+Count = Annotated[int, Field(ge=0)]
+Amount = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Part = Annotated[float, Field(ge=0, le=1)]
+# Is part of the names of files.
+MachineId = Annotated[str, Field(pattern="^[^/]*$")]
 
 
 class Torn(LabError):
@@ -27,7 +38,9 @@ class Torn(LabError):
 class Stored(BaseModel):
     """The content of a file, or a part of it. Field names are the keys in the file, unless an alias states the key."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, validate_by_name=True, validate_by_alias=True)
+    model_config = ConfigDict(
+        extra="allow", frozen=True, validate_by_name=True, validate_by_alias=True, allow_inf_nan=False
+    )
 
     def to_json(self) -> dict[str, Any]:
         """Returns what the file holds. A field that was absent, or that was never given, stays absent: absent is not null."""
@@ -55,13 +68,26 @@ class Stored(BaseModel):
         be opened or does not fit. `advice` says what to do then.
         """
         try:
-            return cls.model_validate_json(path.read_bytes(), strict=True)
+            text = path.read_bytes()
+            content = cls.model_validate_json(text, strict=True)
         except OSError as cause:
             raise _not_opened(path, cause, advice, code) from cause
         except ValidationError as cause:
             told = field_error(cause)
             kind = Torn if told.startswith(CUT_OFF) else LabError
             raise kind(f"{path} cannot be read: {told}; {advice}", code) from cause
+        if place := _place_of_infinity(from_json(text)):
+            raise LabError(f"{path} cannot be read: {place}: Input should be a finite number; {advice}", code)
+        return content
+
+
+def _place_of_infinity(content: Any, place: str = "") -> str | None:
+    """Returns the place of the first number that is not finite or too large for a float, in known and unknown keys alike."""
+    if isinstance(content, dict | list):
+        parts = content.items() if isinstance(content, dict) else enumerate(content)
+        found = (_place_of_infinity(value, f"{place}.{key}".removeprefix(".")) for key, value in parts)
+        return next(filter(None, found), None)
+    return place if isinstance(content, int | float) and not abs(content) <= sys.float_info.max else None
 
 
 def _not_opened(path: Path, cause: OSError, advice: str, code: int) -> LabError:

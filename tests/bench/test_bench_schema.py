@@ -6,6 +6,7 @@ Not covered: the making of results (test_bench_job) and their evaluation (test_b
 
 import io
 import json
+import math
 import shutil
 import unittest
 from pathlib import Path
@@ -22,11 +23,13 @@ from dlex_bench.batch.results import Store, read_result
 from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.job.budget import calibrated_budget_ms, parse_calibration, read_calibration, write_calibration
 from dlex_bench.job.loops import read_loops
+from dlex_bench.job.result import Figures
 from dlex_bench.qoe import read_summary
 from dlex_bench.record import cpu_of_playing, read_run
 from dlex_bench.report.gather import gather
 from dlex_bench.schema import Stored, Torn
 
+HUGE = 10**400
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 NEW, OLD = FIXTURES / "schema", FIXTURES / "batch"
 MACHINE = "7b025c493dba"
@@ -68,6 +71,17 @@ def named(job_id):
 
 def edited(**keys):
     return lambda path: path.write_text(json.dumps({**json.loads(path.read_text()), **keys}))
+
+
+def setting(field, value):
+    """Returns what sets a field with a path such as `tries.0.share`."""
+    def change(content):
+        *names, last = field.split(".")
+        for name in names:
+            content = content[int(name) if isinstance(content, list) else name]
+        content[last] = value
+
+    return change
 
 
 def replaced(make):
@@ -215,6 +229,25 @@ class Results(Place):
                     self.assert_refused(use, f"{self.out / JOB / 'result.json'} cannot be {told}")
                 self.assertEqual(self.content(), before)
 
+    def test_impossible_value_is_refused_with_its_field(self):
+        for field, value in (
+            ("figures.skew_ms_mean", math.nan), ("figures.rmse_q16_sum", math.inf), ("wall_s", math.nan), ("wall_s", -1.0),
+            ("figures.dropped", HUGE), ("figures.skew_ms_mean", HUGE), ("threads.0.tid", HUGE), ("news", math.nan),
+            ("figures.news", HUGE), ("figures.frames", -5), ("figures.drops_fraction", 1.5), ("figures.frame_ms", 0.0),
+            ("job.clip.length_s", -1.0), ("job.repetition", -1), ("rtapp.rt-app-1.missed", -1), ("plays", -1),
+            ("own_word.skew_ms_sd", -1.0), ("machine", "../../elsewhere"),
+        ):
+            with self.subTest(field, value=str(value)[:9]):
+                self.begin_anew()
+                self.change(f"{JOB}/result.json", setting(field, value))
+                self.assert_refused(lambda: read_result(self.out / JOB), f"{self.out / JOB}/result.json cannot be read: {field}: ")
+                self.assertEqual((len(gather(self.out).rows), len(gather(self.out).torn)), (4, 1))
+
+    def test_number_that_is_not_finite_cannot_be_stored(self):
+        for value in (math.nan, math.inf):
+            with self.assertRaisesRegex(ValueError, "skew_ms_mean"):
+                Figures(skew_ms_mean=value)
+
     def test_report_goes_on_without_files_that_it_cannot_read(self):
         self.change(f"{JOB}/result.json", lambda result: result.update(wall_s="long"))
         (self.out / BOTH_SIDES / "result.json").write_text("{")
@@ -312,6 +345,13 @@ class Machines(Place):
         left_out = []
         self.assertEqual((Store(self.out).machines(left_out), left_out), ({}, [told]))
 
+    def test_number_that_is_too_large_is_refused_with_its_field(self):
+        for field in ("cpus", "programs.mpv.made_ns"):
+            self.begin_anew()
+            self.change(f"machines/{MACHINE}.json", setting(field, HUGE))
+            told = f"{self.out}/machines/{MACHINE}.json cannot be read: {field}: "
+            self.assertEqual(self.refusal(Store(self.out).machines)[: len(told)], told)
+
     def test_file_that_cannot_be_read_is_refused_with_the_reason(self):
         path = self.out / f"machines/{MACHINE}.json"
         for name, change, told in [*UNREADABLE[1:], EMPTY]:
@@ -366,6 +406,17 @@ class Calibrations(Place):
                 change(self.out / self.name)
                 for read in (read_calibration, lambda out, machine: parse_calibration(out / f"calibration-{machine}.json")):
                     self.assert_refused(lambda read=read: read(self.out, MACHINE), f"{self.out / self.name} cannot be {told}")
+
+
+    def test_impossible_value_is_refused_with_its_field(self):
+        for field, value in (
+            ("budget_ms", math.nan), ("budget_ms", -5.0), ("budget_ms", 0.0), ("period_ms", 0.0), ("tries.0.share", -0.1),
+            ("tries.0.frames", -1), ("tries.0.drops_fraction", 2.0), ("tolerance", HUGE), ("news", [math.inf]),
+        ):
+            with self.subTest(field, value=str(value)[:9]):
+                self.begin_anew()
+                self.change(self.name, setting(field, value))
+                self.assert_refused(lambda: read_calibration(self.out, MACHINE), f"{self.out / self.name} cannot be read: {field}")
 
 
 class Merging(Place):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..schema import Stored
+from ..schema import Amount, Count, Stored
 
 
 class PlayerParams(Stored):
@@ -24,8 +24,8 @@ class JobLoad(Stored):
 
     kind: str = "none"  # none, rtapp, stress
     sched: str | None = None  # rtapp: the policy of its tasks; None or `same`: the player's
-    cpu: int | None = None  # stress: how many tasks compute
-    vm: int | None = None  # stress: how many tasks use memory
+    cpu: Count | None = None  # stress: how many tasks compute
+    vm: Count | None = None  # stress: how many tasks use memory
 
 
 class JobClip(Stored):
@@ -34,15 +34,15 @@ class JobClip(Stored):
     recipe: str | None = None
     unstamped: str | None = None  # the recipe of the same film without stamps
     file: str | None = None  # an absolute path
-    start_s: float = 0.0
-    length_s: float | None = None  # None: to the end
+    start_s: Amount = 0.0
+    length_s: Amount | None = None  # None: to the end
 
 
 class Job(Stored):
     """One play. Repetitions of a play are jobs of their own."""
 
     id: str
-    repetition: int
+    repetition: Count
     section: str
     workload: str
     player: str
@@ -51,7 +51,7 @@ class Job(Stored):
     load: JobLoad
     clip: JobClip
     observe: str  # inside, outside, both
-    cpu: int | None = None  # the measured CPU; None: the laboratory chooses
+    cpu: Count | None = None  # the measured CPU; None: the laboratory chooses
 
     def but(self, **changes: Any) -> Job:
         """Returns the job with other values of these fields. Raises ValueError if a value does not fit."""

@@ -12,7 +12,7 @@ from pydantic import Field
 from ..agenda.job import JobClip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
-from ..schema import Stored
+from ..schema import Amount, Count, Part, Positive, Stored
 
 VERSION: Literal[1] = 1
 
@@ -20,13 +20,13 @@ VERSION: Literal[1] = 1
 class CalibrationTry(Stored):
     """One play of the baseline with a budget."""
 
-    share: float  # the budget as a part of the period
-    budget_ms: float | None = None
-    frames: int | None = None  # pictures of the part that was played
-    dropped: int | None = None
-    drops_fraction: float
+    share: Part  # the budget as a part of the period
+    budget_ms: Amount | None = None
+    frames: Count | None = None  # pictures of the part that was played
+    dropped: Count | None = None
+    drops_fraction: Part
     skew_ms_mean: float | None = None  # A-V > 0: the video is late; null: nobody knows the sound's time
-    skew_ms_sd: float | None = None
+    skew_ms_sd: Amount | None = None
     # CPU time of a job of rt-app's tasks, by their names; null: not known
     rtapp_work_ms: dict[str, float | None] = Field(default_factory=dict)
     work_held: bool | None = None  # whether rt-app's jobs took what they should; null: not known
@@ -36,9 +36,9 @@ class CalibrationTry(Stored):
 class CalibrationSpread(Stored):
     """The plays with the budget that was chosen."""
 
-    plays: int | None = None
-    drops_fraction_mean: float | None = None
-    drops_fraction_sd: float | None = None  # null: of a single play
+    plays: Count | None = None
+    drops_fraction_mean: Part | None = None
+    drops_fraction_sd: Amount | None = None  # null: of a single play
     within_tolerance: bool = True
     work_held: bool | None = None  # whether rt-app's jobs took what they should in all plays; null: not known
 
@@ -49,12 +49,12 @@ class Calibration(Stored):
     version: Literal[1] = VERSION
     machine: str
     clip: JobClip | None = None
-    cpu: int | None = None  # as the agenda has it; null: the laboratory chose
+    cpu: Count | None = None  # as the agenda has it; null: the laboratory chose
     baseline: str | None = None  # the player that was played
-    period_ms: float = 40.0
-    aim: float | None = None  # the part of the pictures that the baseline should drop
-    tolerance: float | None = None
-    budget_ms: float | None = None  # null: the search is not finished
+    period_ms: Positive = 40.0
+    aim: Part | None = None  # the part of the pictures that the baseline should drop
+    tolerance: Amount | None = None
+    budget_ms: Positive | None = None  # null: the search is not finished
     spread: CalibrationSpread | None = None  # null: the search is not finished
     tries: tuple[CalibrationTry, ...] = ()
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
-from ..schema import Stored
+from ..schema import Count, Stored
 from .cgroups import PREFIX, Hierarchy, keep_controller, require_controller
 from .domain import Domain
 from .journal import Journal, journal, uninterrupted
@@ -27,8 +27,8 @@ US_PER_MS = 1000
 class Throttled(Stored):
     """In how many periods the quota was used up. `periods` are those in which something in the group wanted to run."""
 
-    throttled_periods: int
-    periods: int
+    throttled_periods: Count
+    periods: Count
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...schema import Stored
+from ...schema import Amount, Count, Stored
 
 
 class OwnView(Stored):
@@ -20,10 +20,10 @@ class OwnView(Stored):
     All three players print audio minus video, which is our A-V: > 0 means that the video is late.
     """
 
-    lines: int
+    lines: Count
     skew_ms_mean: float | None
-    skew_ms_sd: float | None
-    dropped: int | None
+    skew_ms_sd: Amount | None
+    dropped: Count | None
     av_source: str = "status"
 
 
