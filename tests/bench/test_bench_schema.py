@@ -94,25 +94,25 @@ def replaced(make):
 
 # Why a result.json, or another file, is not torn but cannot be read either, with the beginning of what is said.
 UNREADABLE = [
-    ("another version", edited(version=2), "read: version: another version of this program wrote it; "),
-    ("a list", lambda path: path.write_text("[1]"), "read: Input should be an object; "),
-    ("null", lambda path: path.write_text("null"), "read: Input should be an object; "),
-    ("no JSON", lambda path: path.write_text('{"version": 1,}'), "read: Invalid JSON: trailing comma"),
-    ("too deep", lambda path: path.write_text("[" * 200_000), "read: Invalid JSON: recursion limit exceeded"),
-    ("not UTF-8", lambda path: path.write_bytes(b'{"version": "\xff"}'), "read: Invalid JSON: invalid unicode"),
-    ("a folder", replaced(Path.mkdir), "opened (Is a directory); "),
-    ("a link to nowhere", replaced(lambda path: path.symlink_to("nowhere")), "opened (No such file or directory); "),
-    ("a link to itself", replaced(lambda path: path.symlink_to(path.name)), "opened (Too many levels of symbolic links); "),
+    ("another version", edited(version=2), "cannot be read: version: another version of this program wrote it; "),
+    ("a list", lambda path: path.write_text("[1]"), "cannot be read: Input should be an object; "),
+    ("null", lambda path: path.write_text("null"), "cannot be read: Input should be an object; "),
+    ("no JSON", lambda path: path.write_text('{"version": 1,}'), "cannot be read: Invalid JSON: trailing comma"),
+    ("too deep", lambda path: path.write_text("[" * 200_000), "cannot be read: Invalid JSON: recursion limit exceeded"),
+    ("not UTF-8", lambda path: path.write_bytes(b'{"version": "\xff"}'), "cannot be read: Invalid JSON: invalid unicode"),
+    ("a folder", replaced(Path.mkdir), "cannot be opened (Is a directory); "),
+    ("a link to nowhere", replaced(lambda path: path.symlink_to("nowhere")), "cannot be opened (No such file or directory); "),
+    ("a link to itself", replaced(lambda path: path.symlink_to(path.name)), "cannot be opened (Too many levels of symbolic "),
 ]
-EMPTY = ("empty", lambda path: path.write_text(""), "read: Invalid JSON: EOF")
-EMPTY_OBJECT = ("an empty object", lambda path: path.write_text("{}"), "read: version: Field required")
+EMPTY = ("empty", lambda path: path.write_text(""), "is incomplete; ")
+EMPTY_OBJECT = ("an empty object", lambda path: path.write_text("{}"), "cannot be read: version: Field required")
 FOREIGN = [
     *UNREADABLE,
     EMPTY_OBJECT,
-    ("an unknown status", edited(status="paused"), "read: status: Input should be 'done', 'failed' or 'skipped'; move "),
-    ("a job of another type", edited(job="x"), "read: job: "),
+    ("an unknown status", edited(status="paused"), "cannot be read: status: Input should be 'done', 'failed' or 'skipped'; move "),
+    ("a job of another type", edited(job="x"), "cannot be read: job: "),
     ("another job", lambda path: path.write_text((NEW / BOTH_SIDES / path.name).read_text()),
-     f"read: job.id: it is the result of {BOTH_SIDES}, not of {JOB}; move "),
+     f"cannot be read: job.id: it is the result of {BOTH_SIDES}, not of {JOB}; move "),
 ]
 
 
@@ -226,7 +226,7 @@ class Results(Place):
                 before = self.content()
                 for use in (lambda: Store(self.out).result(JOB), Store(self.out).results,
                             lambda: Store(self.out).begin(named(JOB)), lambda: Store(self.out).drop(JOB)):
-                    self.assert_refused(use, f"{self.out / JOB / 'result.json'} cannot be {told}")
+                    self.assert_refused(use, f"{self.out / JOB / 'result.json'} {told}")
                 self.assertEqual(self.content(), before)
 
     def test_impossible_value_is_refused_with_its_field(self):
@@ -320,7 +320,7 @@ class Batches(Place):
             with self.subTest(name):
                 self.begin_anew()
                 change(self.out / "batch.json")
-                beginning = f"{self.out}/batch.json cannot be {told}"
+                beginning = f"{self.out}/batch.json {told}"
                 self.assertEqual(self.refusal(Store(self.out).batch)[: len(beginning)], beginning)
 
     def test_job_that_is_named_twice_has_one_result(self):
@@ -358,7 +358,7 @@ class Machines(Place):
             with self.subTest(name):
                 self.begin_anew()
                 change(path)
-                self.assertIn(f"{path} cannot be {told}", self.refusal(Store(self.out).machines))
+                self.assertIn(f"{path} {told}", self.refusal(Store(self.out).machines))
 
 
 class Calibrations(Place):
@@ -388,7 +388,7 @@ class Calibrations(Place):
         self.assertEqual(calibrated_budget_ms(self.out, MACHINE, 80), 16)
 
     def test_error_names_the_damaged_file_and_the_field(self):
-        texts = {"budget_ms: ": '{"machine": "m", "budget_ms": "8 ms"}', "machine: ": '{"budget_ms": 8}', "Invalid JSON": "{"}
+        texts = {"budget_ms: ": '{"machine": "m", "budget_ms": "8 ms"}', "machine: ": '{"budget_ms": 8}', "Invalid JSON": "}"}
         for field, text in texts.items():
             (self.out / self.name).write_text(text)
             with self.assertRaises(LabError) as caught:
@@ -398,14 +398,14 @@ class Calibrations(Place):
 
 
     def test_file_that_cannot_be_read_is_refused_with_the_reason(self):
-        of_another = "read: machine: it is the calibration of "
+        of_another = "cannot be read: machine: it is the calibration of "
         others = [("of another", edited(machine="zzz"), f"{of_another}zzz; "), ("a path", edited(machine="a/../b"), of_another)]
         for name, change, told in [*UNREADABLE, *others]:
             with self.subTest(name):
                 self.begin_anew()
                 change(self.out / self.name)
                 for read in (read_calibration, lambda out, machine: parse_calibration(out / f"calibration-{machine}.json")):
-                    self.assert_refused(lambda read=read: read(self.out, MACHINE), f"{self.out / self.name} cannot be {told}")
+                    self.assert_refused(lambda read=read: read(self.out, MACHINE), f"{self.out / self.name} {told}")
 
 
     def test_impossible_value_is_refused_with_its_field(self):
@@ -460,7 +460,7 @@ class Merging(Place):
             with self.subTest(name):
                 self.begin_anew()
                 change(self.out / JOB / "result.json")
-                self.assert_refused(self.merge, f"{self.out / JOB / 'result.json'} cannot be {told}")
+                self.assert_refused(self.merge, f"{self.out / JOB / 'result.json'} {told}")
                 self.assertFalse(self.united.exists())
 
     def test_torn_result_of_a_source_is_left_out_with_a_sentence(self):
@@ -476,7 +476,7 @@ class Merging(Place):
                 change(self.united / JOB / "result.json")
                 (self.united / JOB / "records.txt").write_text("precious")
                 before = self.content(self.united)
-                self.assert_refused(self.merge, f"{self.united / JOB / 'result.json'} cannot be {told}")
+                self.assert_refused(self.merge, f"{self.united / JOB / 'result.json'} {told}")
                 self.assertEqual(self.content(self.united), before)
 
     def test_torn_result_of_the_target_is_replaced(self):
@@ -488,10 +488,10 @@ class Merging(Place):
 
     def test_machine_or_calibration_that_cannot_be_read_is_refused_before_anything_is_written(self):
         for place in (f"machines/{MACHINE}.json", f"calibration-{MACHINE}.json"):
-            for change in (lambda path: path.write_text(""), edited(machine="a/b", cpu=3)):
+            for _name, change, told in (EMPTY, ("", edited(machine="a/b", cpu=3), "cannot be read: ")):
                 self.begin_anew()
                 change(self.out / place)
-                self.assertIn(f"{self.out / place} cannot be read: ", self.refusal(self.merge))
+                self.assertIn(f"{self.out / place} {told}", self.refusal(self.merge))
                 self.assertFalse(self.united.exists())
 
 

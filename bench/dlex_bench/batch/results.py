@@ -82,7 +82,7 @@ class Store:
         return sorted(folder for folder in self.out.glob("*/") if not folder.name.startswith("."))
 
     def batch(self) -> BatchFile | None:
-        return BatchFile.find(self.out / BATCH, "choose another folder with -o", EXIT_SETUP)
+        return BatchFile.find(self.out / BATCH, "use the version of this program that wrote it, or another folder", EXIT_SETUP)
 
     def jobs(self) -> list[Job]:
         batch = self.batch()
