@@ -21,7 +21,6 @@ from .errors import EXIT_UNFIT, LabError
 # How the JSON parser's message begins when the text ends too early.
 CUT_OFF = "Invalid JSON: EOF"
 
-
 # The numbers that are possible in a field. Only differences and positions may be negative.
 Count = Annotated[int, Field(ge=0)]
 Amount = Annotated[float, Field(ge=0)]
@@ -38,9 +37,8 @@ class Torn(LabError):
 class Stored(BaseModel):
     """The content of a file, or a part of it. Field names are the keys in the file, unless an alias states the key."""
 
-    model_config = ConfigDict(
-        extra="allow", frozen=True, validate_by_name=True, validate_by_alias=True, allow_inf_nan=False
-    )
+    # Without infinity, a figure that cannot be read again fails its job before it is written.
+    model_config = ConfigDict(extra="allow", frozen=True, validate_by_name=True, validate_by_alias=True, allow_inf_nan=False)
 
     def to_json(self) -> dict[str, Any]:
         """Returns what the file holds. A field that was absent, or that was never given, stays absent: absent is not null."""
