@@ -41,7 +41,7 @@ def read_summary(out: Path, status: int) -> QoeSummary:
     if status != 0:
         words = last_words(out.with_suffix(".log")) or "no message"
         raise LabError(f"dlex-qoe ended with status {status} ({words}); try it by hand")
-    return _Report.parse(out.read_text(), out, "is dlex-qoe of this build?").summary
+    return _Report.read(out, "is dlex-qoe of this build?").summary
 
 
 def limit_s(length_s: float) -> float:

@@ -113,12 +113,7 @@ def _frame(row: dict[str, str]) -> Frame:
 
 
 def read_run(run_dir: Path) -> RunFacts:
-    path = run_dir / "run.json"
-    advice = "is dlex-play of this build?"
-    try:
-        return RunFacts.parse(path.read_text(), path, advice)
-    except (OSError, ValueError) as cause:
-        raise LabError(f"{path} cannot be read ({cause}); {advice}") from cause
+    return RunFacts.read(run_dir / "run.json", "is dlex-play of this build?")
 
 
 @dataclass(frozen=True)

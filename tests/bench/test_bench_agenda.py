@@ -317,7 +317,7 @@ class Jobs(unittest.TestCase):
         from dlex_bench.agenda.job import Job
 
         for job in jobs_of(CLIP + PLAYERS):
-            self.assertEqual(Job.from_json(json.loads(json.dumps(job.to_json()))), job)
+            self.assertEqual(Job.model_validate(json.loads(json.dumps(job.to_json()))), job)
 
     def test_pattern_selects_jobs_by_id_or_by_setting(self):
         from dlex_bench.agenda.jobs import select

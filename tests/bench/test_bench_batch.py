@@ -76,6 +76,19 @@ class Running(Batches):
         for job in ("all-none-r2", "all-slack-r1"):
             self.assertEqual(self.inodes()[job], whole[job])
 
+    def test_result_that_another_version_wrote_is_refused_and_stays(self):
+        self.run_batch("--only=all-none-r1", "--reps=1")
+        folder = self.folder / "out/all-none-r1"
+        shutil.copytree(self.folder / "out", self.folder / "source")
+        (folder / "result.json").write_text(json.dumps({**self.results()["all-none-r1"], "version": 2}))
+        before = {path: path.is_file() and path.read_bytes() for path in (self.folder / "out").rglob("*")}
+        one = ("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
+        for command in (("run", "agenda.yaml", "-o", "out", "--wait"), one, ("plan", "agenda.yaml", "-o", "out"),
+                        ("merge", "source", "-o", "out"), ("merge", "out", "-o", "united")):
+            told = self.run_command(*command, status=1)
+            self.assertIn("all-none-r1/result.json cannot be read: version: another version of this program wrote it; move ", told)
+        self.assertEqual({path: path.is_file() and path.read_bytes() for path in (self.folder / "out").rglob("*")}, before)
+
     def test_changed_agenda_is_refused_with_its_first_difference(self):
         self.run_batch("--only=*-r1")
         told = self.run_batch("--length=0.3", status=1)

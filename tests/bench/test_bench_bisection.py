@@ -52,6 +52,11 @@ def steep(at):
     return lambda share: min(1.0, AIM * (at / share) ** 4)
 
 
+def job_of(name, sched):
+    return Job(id=name, repetition=1, section="s", workload=name, player="dlex-play", player_params={}, sched=sched, load={},
+               clip={"recipe": name}, observe="both")
+
+
 class Search(unittest.TestCase):
     def test_budget_is_found_wherever_it_lies(self):
         for at in (0.04, 0.1, 0.25, 0.3, 0.39):
@@ -122,7 +127,7 @@ class Beside(unittest.TestCase):
             known = {"version": 1, "job": job.to_json(), "load": {"work_held": known}}
             return JobResult.model_validate({**known, "status": "done", "figures": figures, "rtapp": works})
 
-        job = Job("film", 1, "s", "w", "dlex-play", {}, "deadline:calibrated/40", {}, {"recipe": "film"}, "both")
+        job = job_of("film", "deadline:calibrated/40")
         with mock.patch("dlex_bench.job.calibrate.execute", side_effect=play):
             calibrate(job, self.context, self.say)
         found = budget.read_calibration(self.context.batch, "m")
@@ -205,7 +210,7 @@ class Whose(unittest.TestCase):
 
     def test_calibration_uses_the_clip_of_the_plans_first_calibrated_job(self):
         film, other, light = (
-            Job(name, 1, "s", name, "dlex-play", {}, sched, {}, {"recipe": name}, "both")
+            job_of(name, sched)
             for name, sched in (("film", "deadline:calibrated/40"), ("other", "other"), ("light", "deadline:calibrated/40"))
         )
         plan = SimpleNamespace(jobs=[film, other, light])

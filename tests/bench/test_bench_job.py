@@ -65,11 +65,12 @@ class Place(Folder):
         (root / "media").symlink_to(Path(MEDIA_MAKE).parent)
         self.batch = self.folder / "batch"
         self.context = Context(root, self.batch, machine="m", commit="c")
-        self.job = Job("here-quiet-r1", 1, "here", "quiet", "dlex-play", {"drop": "none", "queue": "0"}, "other", {"kind": "none"},
-                       {"file": CLIP, "start_s": 0.0, "length_s": LENGTH_S}, "inside")
+        self.job = Job(id="here-quiet-r1", repetition=1, section="here", workload="quiet", player="dlex-play", observe="inside",
+                       sched="other", player_params={"drop": "none", "queue": "0"}, load={"kind": "none"},
+                       clip={"file": CLIP, "start_s": 0.0, "length_s": LENGTH_S})
 
     def execute(self, **changes):
-        job = replace(self.job, **changes)
+        job = self.job.but(**changes)
         directory = self.batch / job.id
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
@@ -272,7 +273,7 @@ class BesideRtApp(Place):
         if shutil.which("rt-app"):
             loads.append((Loops(cpu=CPU, ns_per_loop=20.0, tries=[]), self.LOAD))
         for loops, load in loads:
-            job = replace(self.job, load=load)
+            job = self.job.but(load=load)
             setting = SimpleNamespace(job=job, cpu=CPU, directory=self.folder, load_sched="other", length_s=LENGTH_S)
             with self.subTest(load["kind"]), companions.companion(setting, loops, lambda: entered.write_text("yes")):
                 self.assertTrue(entered.exists())

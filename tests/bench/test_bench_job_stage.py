@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 import unittest
-from dataclasses import replace
 from pathlib import Path
 
 from outside import SKIPPED, Folder, children_of, with_packages
@@ -56,13 +55,14 @@ class Place(Folder):
         batch = self.folder / "batch"
         self.context = Context(root, batch, machine="m", commit="c")
         clip = {"recipe": "stamped_small", "unstamped": "progressive_cabac", "start_s": 0.0, "length_s": 2.0}
-        self.job = Job("job", 1, "s", "w", "dlex-play", {"drop": "none", "queue": "0"}, "other", {"kind": "none"}, clip, "both")
+        self.job = Job(id="job", repetition=1, section="s", workload="w", player="dlex-play", observe="both", sched="other",
+                       player_params={"drop": "none", "queue": "0"}, load={"kind": "none"}, clip=clip)
         self.directory = batch / self.job.id
 
     def execute(self, **changes):
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory.mkdir(parents=True)
-        result = execute(replace(self.job, **changes), self.directory, self.context)
+        result = execute(self.job.but(**changes), self.directory, self.context)
         self.assertEqual(children_of(os.getpid()), {})
         return result.to_json()
 

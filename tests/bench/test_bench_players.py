@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 import unittest
-from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -71,7 +70,7 @@ def jobs():
 
 
 def changed(job, **clip):
-    return replace(job, clip={**job.clip.to_json(), **clip})
+    return job.but(clip={**job.clip.to_json(), **clip})
 
 
 def adapter_of(job):
@@ -280,33 +279,33 @@ class Faults(OnStage):
 class Policies(unittest.TestCase):
     def test_players_of_several_threads_are_not_put_under_a_reservation(self):
         for job in jobs().values():
-            reason = adapter_of(job).applicable(replace(job, sched="deadline:8/40"))
+            reason = adapter_of(job).applicable(job.but(sched="deadline:8/40"))
             self.assertEqual(reason is not None, job.player in ("mpv", "ffplay"), job.id)
             if reason:
                 self.assertIn("quota", reason)
             for sched in ("other", "fifo:5", "rr:5", "quota:15/40"):
-                self.assertIsNone(adapter_of(job).applicable(replace(job, sched=sched)))
+                self.assertIsNone(adapter_of(job).applicable(job.but(sched=sched)))
 
     def test_own_player_gets_policy_and_cpu_as_options_but_a_quota_from_outside(self):
-        job = replace(jobs()["dlex_none"], cpu=1)
+        job = jobs()["dlex_none"].but(cpu=1)
         for sched, expected in (
             ("deadline:8.1/40", ["--sched=deadline:8.1/40", "--cpu=1"]),
             ("other", ["--sched=other", "--cpu=1"]),
             ("quota:8/40", ["--cpu=1"]),
         ):
-            argv = adapter_of(job).argv(replace(job, sched=sched), CLIP, Path("/out"))
+            argv = adapter_of(job).argv(job.but(sched=sched), CLIP, Path("/out"))
             self.assertEqual([option for option in argv if option.startswith(("--sched", "--cpu"))], expected)
 
     def test_job_observed_only_from_inside_uses_null_devices(self):
         job = jobs()["dlex_none"]
         for observe, sinks in (("inside", {"--vo=null", "--ao=null"}), ("both", {"--vo=sdl", "--ao=pulse"})):
-            argv = adapter_of(job).argv(replace(job, observe=observe), CLIP, Path("/out"))
+            argv = adapter_of(job).argv(job.but(observe=observe), CLIP, Path("/out"))
             self.assertLessEqual(sinks, set(argv))
 
     def test_options_of_the_agenda_come_last(self):
         for job in jobs().values():
             if INSTALLED[job.player]:
-                extended = replace(job, player_params={**job.player_params.to_json(), "options": ("--one", "two")})
+                extended = job.but(player_params={**job.player_params.to_json(), "options": ("--one", "two")})
                 self.assertEqual(adapter_of(job).argv(extended, CLIP, Path("/out"))[-3:-1], ["--one", "two"])
 
 

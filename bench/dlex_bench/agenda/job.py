@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter
-from pydantic.dataclasses import dataclass
-
-from ..schema import Stored
+from ..schema import Amount, Count, Stored
 
 
 class PlayerParams(Stored):
@@ -27,8 +24,8 @@ class JobLoad(Stored):
 
     kind: str = "none"  # none, rtapp, stress
     sched: str | None = None  # rtapp: the policy of its tasks; None or `same`: the player's
-    cpu: int | None = None  # stress: how many tasks compute
-    vm: int | None = None  # stress: how many tasks use memory
+    cpu: Count | None = None  # stress: how many tasks compute
+    vm: Count | None = None  # stress: how many tasks use memory
 
 
 class JobClip(Stored):
@@ -37,16 +34,15 @@ class JobClip(Stored):
     recipe: str | None = None
     unstamped: str | None = None  # the recipe of the same film without stamps
     file: str | None = None  # an absolute path
-    start_s: float = 0.0
-    length_s: float | None = None  # None: to the end
+    start_s: Amount = 0.0
+    length_s: Amount | None = None  # None: to the end
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="ignore"))
-class Job:
+class Job(Stored):
     """One play. Repetitions of a play are jobs of their own."""
 
     id: str
-    repetition: int
+    repetition: Count
     section: str
     workload: str
     player: str
@@ -55,14 +51,14 @@ class Job:
     load: JobLoad
     clip: JobClip
     observe: str  # inside, outside, both
-    cpu: int | None = None  # the measured CPU; None: the laboratory chooses
+    cpu: Count | None = None  # the measured CPU; None: the laboratory chooses
 
-    def to_json(self) -> dict[str, Any]:
-        content: dict[str, Any] = _JOB.dump_python(self, mode="json", exclude_unset=True)
-        return content
+    def but(self, **changes: Any) -> Job:
+        """Returns the job with other values of these fields. Raises ValueError if a value does not fit."""
+        return Job.model_validate({**self.to_json(), **changes})
 
     def conditions(self) -> dict[str, Any]:
-        """Returns what must be equal for two jobs to be the same play.
+        """Returns what must be equal for two jobs to be the same play, with the keys that only another version knows.
 
         The dlex-play of batches without `queue` never decoded ahead.
         """
@@ -70,14 +66,6 @@ class Job:
         if self.player == "dlex-play":
             content["player_params"].setdefault("queue", "0")
         return content
-
-    @classmethod
-    def from_json(cls, content: object) -> Job:
-        """Returns the job in `content`. Raises ValueError if that is not a job."""
-        return _JOB.validate_python(content)
-
-
-_JOB = TypeAdapter(Job)
 
 
 def rtapp_sched(sched: str, load: JobLoad) -> str:

@@ -7,7 +7,7 @@ import fnmatch
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> li
         raise LabError("the agenda's sections exclude every workload; check their `only`", EXIT_SETUP)
     rounds = max(setting.repetitions for setting in settings)
     return [
-        replace(setting.job, id=f"{setting.job.id}-r{number}", repetition=number)
+        setting.job.but(id=f"{setting.job.id}-r{number}", repetition=number)
         for number, setting in interleaved(settings, rounds)
         if number <= setting.repetitions
     ]

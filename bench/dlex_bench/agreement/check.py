@@ -52,7 +52,19 @@ def check_agreement(options: CheckOptions) -> None:
 def _job(recipe: str, repetition: int) -> Job:
     clip = JobClip(recipe=recipe)
     load, params = JobLoad(kind="none"), PlayerParams(drop="none", queue="0")
-    return Job(f"agreement-r{repetition}", repetition, "alone", "dlex_none", "dlex-play", params, "other", load, clip, "both")
+    return Job(
+        id=f"agreement-r{repetition}",
+        repetition=repetition,
+        section="alone",
+        workload="dlex_none",
+        player="dlex-play",
+        player_params=params,
+        sched="other",
+        load=load,
+        clip=clip,
+        observe="both",
+        cpu=None,
+    )
 
 
 def _observed(job: Job, directory: Path, context: Context) -> RunEntry:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from ..agenda.job import Job
@@ -10,7 +12,7 @@ from ..job.loops import Loops
 from ..machine.facts import MachineFacts, Program
 from ..schema import Stored
 
-VERSION = 1
+VERSION: Literal[1] = 1
 
 
 class AgendaConfig(Stored):
@@ -41,7 +43,7 @@ class StoredAgenda(Stored):
 
 
 class BatchFile(Stored):
-    version: int = VERSION
+    version: Literal[1]
     created: str | None = None  # UTC, such as 2026-11-22T00:20:05.123Z
     commit: str | None = None  # of the project; null: not known
     jobs: list[Job]

@@ -8,8 +8,8 @@ on one machine. Results of a second machine are an error as well, unless --mixed
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -20,7 +20,7 @@ from ..files import write_json
 from ..job.budget import Calibration, calibration_files, parse_calibration, write_calibration
 from ..job.result import DONE, JobResult
 from ..progress import tell
-from .batch_file import MachineFile, StoredAgenda
+from .batch_file import VERSION, BatchFile, MachineFile, StoredAgenda
 from .results import RESULT, Store, difference, on_machine, open_results, planned_id
 
 PARTIAL = ".merging"
@@ -44,16 +44,17 @@ class Found:
         return self.result.status == DONE
 
     def under(self, job_id: str) -> JobResult:
-        return self.result.model_copy(update={"job": replace(self.job, id=job_id)})
+        return self.result.model_copy(update={"job": self.job.but(id=job_id)})
 
 
 def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> None:
-    stores = [open_results(source) for source in sources]
-    found = _found(stores)
+    stores, target = [open_results(source) for source in sources], Store(out)
+    torn: list[str] = []
+    found, there = _found(stores, torn), _found([target])
+    for sentence in torn:
+        tell(console, f"left out: {sentence}")
     if not found:
         raise LabError(f"none of {', '.join(map(str, sources))} has a result yet; run the batch first", EXIT_SETUP)
-    target = Store(out)
-    there = _found([target])
     if not mixed:
         _refuse_several_machines(stores, [*found, *there])
     planned = _planned([*stores, target])
@@ -61,25 +62,19 @@ def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> 
     chosen = {_named(entry.job, entry.machine, mixed).id: entry for entry in united}
     machines = dict.fromkeys(entry.machine for entry in united)
     jobs = [_named(job, machine, mixed) for job in planned for machine in machines]
-    with target.opened():
-        batch = stores[0].batch()
-        agenda = batch.agenda if batch and batch.agenda else StoredAgenda()
-        target.claim(agenda, jobs, batch.commit if batch else None)
-        _keep_machines(stores, target)
-        _keep_calibrations(stores, target)
-        copied = sum(_copy(entry, job_id, target) for job_id, entry in chosen.items())
+    copied = _write(target, stores, jobs, chosen)
     results = f"{len(chosen)} result{'s' if len(chosen) > 1 else ''}"
     folders = f"{len(stores)} folder{'s' if len(stores) > 1 else ''}"
     tell(console, f"{out} holds {results} of {folders}; {copied} of them {'is' if copied == 1 else 'are'} new")
 
 
-def _found(stores: Iterable[Store]) -> list[Found]:
-    return [Found(store, result) for store in stores for result in store.results().values()]
+def _found(stores: Iterable[Store], torn: list[str] | None = None) -> list[Found]:
+    return [Found(store, result) for store in stores for result in store.results(torn).values()]
 
 
 def _named(job: Job, machine: str, mixed: bool) -> Job:
     """Applies the one rule of names. It does not depend on the folder the job comes from, or on its name there."""
-    return on_machine(job, machine) if mixed else replace(job, id=planned_id(job.id))
+    return on_machine(job, machine) if mixed else job.but(id=planned_id(job.id))
 
 
 def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) -> None:
@@ -106,7 +101,7 @@ def _planned(stores: Sequence[Store]) -> list[Job]:
     """
     planned: dict[str, Job] = {}
     for store in stores:
-        for job in (replace(job, id=planned_id(job.id)) for job in store.jobs()):
+        for job in (job.but(id=planned_id(job.id)) for job in store.jobs()):
             known = planned.setdefault(job.id, job)
             if changed := difference(known.conditions(), job.conditions()):
                 key, before, after = changed
@@ -143,16 +138,10 @@ def _better(known: Found, other: Found, name: str) -> Found:
     return max(known, other, key=lambda entry: entry.result.started or "")
 
 
-def _keep_machines(stores: Sequence[Store], target: Store) -> None:
-    for store in stores:
-        for machine, facts in store.machines().items():
-            target.keep_machine(machine, facts)
-
-
-def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
-    """Keeps the calibration of each machine. A machine must have one budget, or its results could not be combined."""
+def _calibrations(stores: Sequence[Store]) -> dict[str, Calibration]:
+    """Returns the calibration of each machine. A machine must have one budget, or its results could not be combined."""
     kept: dict[str, tuple[Path, Calibration]] = {}
-    read = [(store.out, found) for store in [target, *stores] for found in _read_calibrations(store.out)]
+    read = [(store.out, parse_calibration(path)) for store in stores for path in calibration_files(store.out)]
     for out, calibration in read:
         path, known = kept.setdefault(calibration.machine, (out, calibration))
         if known.budget_ms != calibration.budget_ms:
@@ -161,13 +150,25 @@ def _keep_calibrations(stores: Sequence[Store], target: Store) -> None:
                 f"{calibration.budget_ms} ms, so their jobs had different budgets; use one calibration for both",
                 EXIT_SETUP,
             )
-    for machine, (_path, calibration) in kept.items():
-        write_calibration(target.out, machine, calibration)
+    return {machine: calibration for machine, (_path, calibration) in kept.items()}
 
 
-def _read_calibrations(out: Path) -> Iterator[Calibration]:
-    """Yields the calibrations of all machines."""
-    yield from map(parse_calibration, calibration_files(out))
+def _write(target: Store, stores: Sequence[Store], jobs: Sequence[Job], chosen: Mapping[str, Found]) -> int:
+    """Writes the merged folder and returns how many results are new in it. All files are read before the first is written.
+
+    The agenda of a new batch.json is that of the first folder, and so are the commit and the keys that only another version knows.
+    """
+    batch = stores[0].batch() or BatchFile(version=VERSION, jobs=[])
+    wanted = batch.model_copy(update={"agenda": batch.agenda or StoredAgenda(), "jobs": jobs})
+    facts = {machine: kept for store in (target, *stores) for machine, kept in store.machines().items()}
+    calibrations = _calibrations([target, *stores])
+    with target.opened():
+        target.claim(wanted)
+        for machine, kept in facts.items():
+            target.keep_machine(machine, kept)
+        for machine, calibration in calibrations.items():
+            write_calibration(target.out, machine, calibration)
+        return sum(_copy(entry, job_id, target) for job_id, entry in chosen.items())
 
 
 def _copy(entry: Found, job_id: str, target: Store) -> bool:

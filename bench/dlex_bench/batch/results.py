@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Reads and writes a folder of results.
 
-A job is over when its folder holds result.json, which is written last and as a whole. Without result.json, what
-lies in a job's folder is left from an interrupted run.
+A job is over when its folder holds result.json, which is written last and as a whole. Without result.json, or if the file ends
+too early (schema.Torn), what lies in a job's folder is left from an interrupted run and may be removed. Any other result.json that
+cannot be read is an error for the user, and its folder stays as it is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,9 @@ from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..job.context import loops_file
 from ..job.loops import Loops, read_loops
-from ..job.result import STATUSES, VERSION, JobResult
-from ..schema import is_of_version
-from .batch_file import VERSION as BATCH_VERSION
-from .batch_file import BatchFile, MachineFile, StoredAgenda
+from ..job.result import JobResult
+from ..schema import Torn
+from .batch_file import BatchFile, MachineFile
 
 BATCH, MACHINES, RESULT, LOCK = "batch.json", "machines", "result.json", ".lock"
 # Calibration leaves files in a folder before its first batch. Their names begin like this.
@@ -49,44 +48,41 @@ class Store:
         return self.out / job_id
 
     def result(self, job_id: str) -> JobResult | None:
-        """Returns the job's result. Returns None if the job is not over, or if its file is incomplete."""
-        return read_result(self.folder(job_id))
+        """Returns the job's result. Returns None if the job is not over. Raises LabError if nobody can know that."""
+        with contextlib.suppress(Torn):
+            return read_result(self.folder(job_id))
+        return None
 
-    def results(self, unreadable: list[str] | None = None) -> dict[str, JobResult]:
+    def results(self, torn: list[str] | None = None, foreign: dict[str, str] | None = None) -> dict[str, JobResult]:
         """Returns the results by job id, in the order of the batch. Jobs whose order is not known come last.
 
-        Raises LabError for a result that does not fit its schema. If `unreadable` is given, the error is appended
-        to that list instead, and so is a sentence for each incomplete file.
+        Appends a sentence to `torn` for each file that ends too early. Raises LabError for any other file that cannot be read.
+        If `foreign` is given, the sentence is kept there instead, by the name of the folder.
         """
         found: dict[str, JobResult] = {}
-        for path in sorted(self.out.glob(f"*/{RESULT}")):
+        for folder in self._job_folders():
             try:
-                result = read_result(path.parent)
+                result = read_result(folder)
+            except Torn as cause:
+                if torn is not None:
+                    torn.append(str(cause))
+                continue
             except LabError as cause:
-                if unreadable is None:
+                if foreign is None:
                     raise
-                unreadable.append(str(cause))
+                foreign[folder.name] = str(cause)
                 continue
             if result:
-                found[path.parent.name] = result
-            elif unreadable is not None:
-                unreadable.append(f"{path} is incomplete or from another version")
-        order = [job.id for job in self.jobs() if job.id in found]
+                found[folder.name] = result
+        order = dict.fromkeys(job.id for job in self.jobs() if job.id in found)
         return {job_id: found.pop(job_id) for job_id in order} | found
 
+    def _job_folders(self) -> list[Path]:
+        """Returns the folders that may hold a result. Those with a dot hold what is not in its place yet."""
+        return sorted(folder for folder in self.out.glob("*/") if not folder.name.startswith("."))
+
     def batch(self) -> BatchFile | None:
-        path = self.out / BATCH
-        try:
-            text = path.read_text()
-        except FileNotFoundError:
-            return None
-        except OSError as cause:
-            raise _refusal(f"{path} cannot be read ({cause.strerror})") from cause
-        except ValueError:
-            text = ""
-        if not is_of_version(text, BATCH_VERSION):
-            raise _refusal(f"{path} comes from another version of this program")
-        return BatchFile.parse(text, path, "choose another folder with -o", EXIT_SETUP)
+        return BatchFile.find(self.out / BATCH, "use the version of this program that wrote it, or another folder", EXIT_SETUP)
 
     def jobs(self) -> list[Job]:
         batch = self.batch()
@@ -96,14 +92,20 @@ class Store:
         """Returns the settings of the jobs, or None before a batch has begun here."""
         return None if self.batch() is None else frozenset(map(setting_name_of, self.jobs()))
 
-    def machines(self) -> dict[str, MachineFile]:
-        """Returns the facts of the machines that the results come from, by machine id. Leaves out incomplete files."""
+    def machines(self, left_out: list[str] | None = None) -> dict[str, MachineFile]:
+        """Returns the facts of the machines that the results come from, by machine id.
+
+        Raises LabError for a file that cannot be read. If `left_out` is given, the error is appended to that list instead.
+        """
+        advice = "move it away, and the next run on that machine writes it again"
         found = {}
         for path in sorted((self.out / MACHINES).glob("*.json")):
-            with contextlib.suppress(OSError, ValueError):
-                text = path.read_text()
-                json.loads(text)
-                found[path.stem] = MachineFile.parse(text, path, "remove it, and the next run writes it again", EXIT_SETUP)
+            try:
+                found[path.stem] = MachineFile.read(path, advice, EXIT_SETUP)
+            except LabError as cause:
+                if left_out is None:
+                    raise
+                left_out.append(str(cause))
         return found
 
     def rtapp_calibration(self, machine: str) -> Loops | None:
@@ -132,8 +134,8 @@ class Store:
                 raise LabError(f"another batch is writing to {self.out}; wait until it has ended", EXIT_SETUP) from cause
             yield
 
-    def claim(self, agenda: StoredAgenda, jobs: Sequence[Job], commit: str | None) -> None:
-        """Records these jobs as the jobs of the folder. Jobs of an earlier agenda stay.
+    def claim(self, wanted: BatchFile) -> None:
+        """Records these jobs and their agenda as those of the folder. Jobs of an earlier agenda stay, and so do other keys.
 
         Raises LabError if a job has changed.
         """
@@ -141,12 +143,12 @@ class Store:
             batch = self.batch()
             if batch is None:
                 self._refuse_foreign()
-                batch = BatchFile(version=BATCH_VERSION, created=now(), commit=commit, jobs=[])
-            self.refuse_changed(jobs)
+                batch = wanted.model_copy(update={"created": now(), "jobs": []})
+            self.refuse_changed(wanted.jobs)
             known = {job.id for job in batch.jobs}
-            added = [job for job in jobs if job.id not in known]
+            added = [job for job in wanted.jobs if job.id not in known]
             if added or not batch.jobs:
-                batch = batch.model_copy(update={"agenda": agenda, "jobs": [*batch.jobs, *added]})
+                batch = batch.model_copy(update={"agenda": wanted.agenda, "jobs": [*batch.jobs, *added]})
                 write_json(self.out / BATCH, batch.to_json())
 
     def refuse_changed(self, jobs: Sequence[Job]) -> None:
@@ -178,10 +180,10 @@ class Store:
             write_json(self.out / MACHINES / f"{machine}.json", facts.to_json())
 
     def begin(self, job: Job) -> Path:
-        """Returns an empty folder for the job. Removes what an interrupted run left there."""
+        """Returns an empty folder for the job. Removes what an interrupted run left there, or a result to be repeated."""
         folder = self.folder(job.id)
         if folder.exists():
-            self._not_over(folder)
+            self._not_over(job.id)
             shutil.rmtree(folder)
         shutil.rmtree(self._aside(job.id), ignore_errors=True)
         folder.mkdir()
@@ -217,38 +219,43 @@ class Store:
     def drop(self, job_id: str) -> None:
         """Removes a job's folder, such as one that was left without a result."""
         with contextlib.suppress(OSError):
-            self._not_over(self.folder(job_id))
+            self._not_over(job_id)
         shutil.rmtree(self.folder(job_id), ignore_errors=True)
         shutil.rmtree(self._aside(job_id), ignore_errors=True)
 
-    @staticmethod
-    def _not_over(folder: Path) -> None:
+    def _not_over(self, job_id: str) -> None:
         """Removes result.json before the records are removed one by one.
 
-        A process that is killed in between must not leave a result without its records.
+        A process that is killed in between must not leave a result without its records. Raises LabError, and removes nothing,
+        if the result is one that this program cannot read.
         """
+        self.result(job_id)
+        folder = self.folder(job_id)
         (folder / RESULT).unlink(missing_ok=True)
         _reach_disk(folder)
 
 
 def read_result(folder: Path) -> JobResult | None:
-    """Returns the result in a job's folder. Returns None if there is none, or if its file is incomplete or from another version.
+    """Returns the result in a job's folder, or None if there is none.
 
-    Raises LabError, which names the file and the field, if the file is whole but a field has another shape.
+    Raises Torn if the file ends too early, so that the job is not over. Raises another LabError, which names the file and the
+    field, if the file cannot be opened, has another shape or version, or belongs to another job.
     """
     path = folder / RESULT
+    advice = f"move {folder} away, or use the version of this program that wrote it"
     try:
-        text = path.read_text()
-        content = json.loads(text)
-        whole = content["version"] == VERSION and content["status"] in STATUSES and content["job"]["id"] == folder.name
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return JobResult.parse(text, path, "remove the job's folder to run it again", EXIT_SETUP) if whole else None
+        result = JobResult.find(path, advice, EXIT_SETUP)
+    except Torn as cause:
+        raise Torn(f"{path} is incomplete; run its job again", EXIT_SETUP) from cause
+    if result and result.job.id != folder.name:
+        other = f"job.id: it is the result of {result.job.id}, not of {folder.name}"
+        raise LabError(f"{path} cannot be read: {other}; {advice}", EXIT_SETUP)
+    return result
 
 
 def on_machine(job: Job, machine: str) -> Job:
     """Returns the job under its name in a folder of several machines, where each machine runs all the jobs."""
-    return replace(job, id=f"{planned_id(job.id)}{AT}{machine}")
+    return job.but(id=f"{planned_id(job.id)}{AT}{machine}")
 
 
 def planned_id(job_id: str) -> str:

@@ -25,7 +25,7 @@ from ..machine.lock import only_measurement
 from ..machine.steal import MUCH
 from ..processes import choose_cpus
 from ..progress import Teller, tell
-from .batch_file import MachineFile, StoredAgenda
+from .batch_file import VERSION, BatchFile, MachineFile, StoredAgenda
 from .expected import Expectation
 from .one import result_line, run_one
 from .plan import Plan, read_plan, total_sentence
@@ -53,8 +53,8 @@ def run(options: Options, wait: bool, console: Console) -> None:
         tell(console, text)
 
     with store.opened(), _measuring(plan.wanted, wait, say), telling_full_disk(store.out):
+        batch = _Batch(store, plan, options, console)  # refuses results that cannot be read before anything changes
         context = prepare(store, plan, options, say)
-        batch = _Batch(store, plan, options, console)
         try:
             _calibrate_for(batch.to_do, plan, context, say)
             batch.run(context)
@@ -133,7 +133,8 @@ def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], Non
     if mended:
         say(f"restored what a killed run had changed: {', '.join(mended)}")
     here = commit(options.root)
-    store.claim(StoredAgenda.model_validate(plan.agenda.model_dump(mode="json")), plan.jobs, here)
+    agenda = StoredAgenda.model_validate(plan.agenda.model_dump(mode="json"))
+    store.claim(BatchFile(version=VERSION, created=None, commit=here, jobs=plan.jobs, agenda=agenda))
     return Context(options.root, store.out, machine=_settle_machine(store, options, say), commit=here)
 
 

@@ -3,28 +3,30 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
 from ..agenda.job import JobClip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
-from ..schema import Stored
+from ..schema import Amount, Count, Part, Positive, Stored
 
-VERSION = 1
+VERSION: Literal[1] = 1
 
 
 class CalibrationTry(Stored):
     """One play of the baseline with a budget."""
 
-    share: float  # the budget as a part of the period
-    budget_ms: float | None = None
-    frames: int | None = None  # pictures of the part that was played
-    dropped: int | None = None
-    drops_fraction: float
+    share: Part  # the budget as a part of the period
+    budget_ms: Amount | None = None
+    frames: Count | None = None  # pictures of the part that was played
+    dropped: Count | None = None
+    drops_fraction: Part
     skew_ms_mean: float | None = None  # A-V > 0: the video is late; null: nobody knows the sound's time
-    skew_ms_sd: float | None = None
+    skew_ms_sd: Amount | None = None
     # CPU time of a job of rt-app's tasks, by their names; null: not known
     rtapp_work_ms: dict[str, float | None] = Field(default_factory=dict)
     work_held: bool | None = None  # whether rt-app's jobs took what they should; null: not known
@@ -34,9 +36,9 @@ class CalibrationTry(Stored):
 class CalibrationSpread(Stored):
     """The plays with the budget that was chosen."""
 
-    plays: int | None = None
-    drops_fraction_mean: float | None = None
-    drops_fraction_sd: float | None = None  # null: of a single play
+    plays: Count | None = None
+    drops_fraction_mean: Part | None = None
+    drops_fraction_sd: Amount | None = None  # null: of a single play
     within_tolerance: bool = True
     work_held: bool | None = None  # whether rt-app's jobs took what they should in all plays; null: not known
 
@@ -44,15 +46,15 @@ class CalibrationSpread(Stored):
 class Calibration(Stored):
     """What calibration-MACHINE.json holds: the search for the budget, finished or not."""
 
-    version: int = VERSION
+    version: Literal[1] = VERSION
     machine: str
     clip: JobClip | None = None
-    cpu: int | None = None  # as the agenda has it; null: the laboratory chose
+    cpu: Count | None = None  # as the agenda has it; null: the laboratory chose
     baseline: str | None = None  # the player that was played
-    period_ms: float = 40.0
-    aim: float | None = None  # the part of the pictures that the baseline should drop
-    tolerance: float | None = None
-    budget_ms: float | None = None  # null: the search is not finished
+    period_ms: Positive = 40.0
+    aim: Part | None = None  # the part of the pictures that the baseline should drop
+    tolerance: Amount | None = None
+    budget_ms: Positive | None = None  # null: the search is not finished
     spread: CalibrationSpread | None = None  # null: the search is not finished
     tries: tuple[CalibrationTry, ...] = ()
 
@@ -60,16 +62,16 @@ class Calibration(Stored):
 def read_calibration(batch: Path, machine: str) -> Calibration | None:
     """Returns the calibration of this machine; None before there is one."""
     path = _file_of(batch, machine)
-    return parse_calibration(path) if path.exists() else None
+    return parse_calibration(path) if os.path.lexists(path) else None
 
 
 def parse_calibration(path: Path) -> Calibration:
-    """Raises LabError, which names the file and the field, if the file is not a calibration."""
-    advice = "remove it and calibrate again"
-    try:
-        return Calibration.parse(path.read_text(), path, advice, EXIT_SETUP)
-    except (OSError, ValueError) as cause:
-        raise LabError(f"{path} cannot be read ({cause}); {advice}", EXIT_SETUP) from cause
+    """Raises LabError, which names the file and the field, if the file is not the calibration of the machine in its name."""
+    advice = "move it away and calibrate again"
+    content = Calibration.read(path, advice, EXIT_SETUP)
+    if path != _file_of(path.parent, content.machine):
+        raise LabError(f"{path} cannot be read: machine: it is the calibration of {content.machine}; {advice}", EXIT_SETUP)
+    return content
 
 
 def write_calibration(batch: Path, machine: str, content: Calibration) -> None:

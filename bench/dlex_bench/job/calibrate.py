@@ -12,7 +12,6 @@ import contextlib
 import shutil
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ..agenda.job import Job, JobLoad, PlayerParams
@@ -126,8 +125,7 @@ def _begun(pattern: Job, context: Context, period_ms: float) -> Calibration:
 def _try(pattern: Job, context: Context, share: float, directory: Path, number: int, say: Say) -> CalibrationTry:
     period_ms = Policy.parse(pattern.sched).period_ms
     policy = Policy("deadline", runtime_ms=round(share * period_ms, 6), period_ms=period_ms)
-    job = replace(
-        pattern,
+    job = pattern.but(
         id=f"{FOLDER}-try-{number}",
         section=FOLDER,
         workload="baseline",

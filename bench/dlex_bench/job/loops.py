@@ -16,7 +16,7 @@ from ..files import write_json
 from ..paper import TASKS
 from ..rig.load.rtapp import measure_ns_per_loop
 from ..rig.load.rtapp_log import TaskStats
-from ..schema import Stored
+from ..schema import Count, Positive, Stored
 from .context import loops_file
 from .result import LoadReport
 from .setting import Setting
@@ -32,8 +32,8 @@ TRIES = 3
 class Loops(Stored):
     """What rt-app-MACHINE.json holds. machines/MACHINE.json has a copy of it."""
 
-    cpu: int
-    ns_per_loop: float
+    cpu: Count
+    ns_per_loop: Positive
     tries: list[float]
 
 

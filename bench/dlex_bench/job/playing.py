@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..agenda.job import Job
 from ..machine.domain import Domain
@@ -115,7 +115,7 @@ def _as_it_applies(setting: Setting, placing: Placing) -> Job:
     """Returns the job for the player's command line, which does not ask for what is imposed from outside."""
     by_itself = placing.by_itself and not placing.group
     sched = str(setting.policy) if by_itself or placing.group else "other"
-    return replace(setting.job, sched=sched, cpu=setting.cpu if by_itself else None)
+    return setting.job.but(sched=sched, cpu=setting.cpu if by_itself else None)
 
 
 def _settle(player: Playing, place: Callable[[], None]) -> None:

@@ -17,13 +17,12 @@ from ..machine.steal import MUCH, Steal
 from ..rig.load.rtapp_log import TaskStats
 from ..rig.players.status_line import OwnView
 from ..rig.players.threads import Thread
-from ..schema import Stored
+from ..schema import Amount, Count, MachineId, Part, Positive, Stored
 
-VERSION = 1
+VERSION: Literal[1] = 1
 DONE: Literal["done"] = "done"
 FAILED: Literal["failed"] = "failed"
 SKIPPED: Literal["skipped"] = "skipped"
-STATUSES = (DONE, FAILED, SKIPPED)
 
 
 # Whom a policy constrains. Results of older versions have "each of the player's threads" and "the player's main thread".
@@ -42,53 +41,53 @@ class AppliedPolicy(Stored):
 class Figures(Stored):
     """The figures of one view of a play. A-V > 0 means that the video is late."""
 
-    frames: int | None = None  # pictures of the part that was played
-    frame_ms: float | None = None  # how long a picture should be on the screen
-    shown: int | None = None
-    dropped: int | None = None
-    drops_fraction: float | None = None
+    frames: Count | None = None  # pictures of the part that was played
+    frame_ms: Positive | None = None  # how long a picture should be on the screen
+    shown: Count | None = None
+    dropped: Count | None = None
+    drops_fraction: Part | None = None
     skew_ms_mean: float | None = None  # A-V of the shown pictures; null: nobody knows the sound's time
-    skew_ms_abs_mean: float | None = None
-    skew_ms_sd: float | None = None
+    skew_ms_abs_mean: Amount | None = None
+    skew_ms_sd: Amount | None = None
     skew_ms_end: float | None = None  # of the last shown picture
-    rmse_q16_sum: float | None = None  # error of the dropped pictures, in ImageMagick's 16-bit units
-    rmse_q16_median: float | None = None
-    rmse_q16_p90: float | None = None
-    torn: int | None = None  # pictures that were never whole on the screen; null: seen from inside
+    rmse_q16_sum: Amount | None = None  # error of the dropped pictures, in ImageMagick's 16-bit units
+    rmse_q16_median: Amount | None = None
+    rmse_q16_p90: Amount | None = None
+    torn: Count | None = None  # pictures that were never whole on the screen; null: seen from inside
     av_source: str | None = None  # own, monitor, status: who knew the sound's time
-    player_cpu_s: float | None = None
-    cpu_ms_per_frame: float | None = None
+    player_cpu_s: Amount | None = None
+    cpu_ms_per_frame: Amount | None = None
     cpu_ms_per_frame_held: float | None = None  # in the threads that the policy holds
     cpu_ms_per_frame_outside: float | None = None  # in the player's other threads
     # Known only to the view from inside, and absent from the others:
-    aborted: int | None = None
-    skipped: int | None = None
-    late: int | None = None
-    aborted_cpu_s: float | None = None  # CPU time of decoding the aborted pictures
+    aborted: Count | None = None
+    skipped: Count | None = None
+    late: Count | None = None
+    aborted_cpu_s: Amount | None = None  # CPU time of decoding the aborted pictures
 
 
 class LoadReport(Stored):
     """The load beside the player. A job that was not played repeats here what it asks for (agenda.job.JobLoad)."""
 
-    cpu: int | None = None  # the measured CPU; of a job that was not played: stress's tasks that compute
+    cpu: Count | None = None  # the measured CPU; of a job that was not played: stress's tasks that compute
     kind: str | None = None
     sched: str | None = None  # the policy of rt-app's tasks
-    ns_per_loop: float | None = None  # how long rt-app's loops take, as measured before
+    ns_per_loop: Positive | None = None  # how long rt-app's loops take, as measured before
     work_held: bool | None = None  # whether rt-app's jobs took 0.5 to 1.02 of what the paper's take; null: not known
-    work_part: float | None = None  # the smallest part that one task's jobs took of the paper's
+    work_part: Amount | None = None  # the smallest part that one task's jobs took of the paper's
     work_light: bool | None = None  # whether `work_part` is under 0.8
-    vm: int | None = None  # of a job that was not played: stress's tasks that use memory
+    vm: Count | None = None  # of a job that was not played: stress's tasks that use memory
 
 
 class JobResult(Stored):
     """What became of a job."""
 
-    version: int
+    version: Literal[1]
     job: Job
-    machine: str | None = None  # the id of machines/<id>.json
+    machine: MachineId | None = None  # the id of machines/<id>.json
     commit: str | None = None
     started: str | None = None  # UTC, such as 2026-11-22T00:20:30.123Z
-    wall_s: float | None = None
+    wall_s: Amount | None = None
     status: Literal["done", "failed", "skipped"]
     reason: str | None = None  # why it is not done; null: it is
     policy: AppliedPolicy | None = None
@@ -101,7 +100,7 @@ class JobResult(Stored):
     player_report: OwnView | None = Field(default=None, validation_alias="own_word", serialization_alias="own_word")
     threads: list[Thread] | None = None  # the player's, the main one first; also if one of them was not held
     steal: Steal | None = None
-    plays: int | None = None  # how often the job was played; the result is that of the play with the least steal
+    plays: Count | None = None  # how often the job was played; the result is that of the play with the least steal
 
     @property
     def constrains(self) -> str | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError
+from ..schema import Count, Stored
 from .cgroups import PREFIX, Hierarchy, keep_controller, require_controller
 from .domain import Domain
 from .journal import Journal, journal, uninterrupted
@@ -23,12 +24,11 @@ from .policy import Policy
 US_PER_MS = 1000
 
 
-@dataclass(frozen=True)
-class Throttled:
+class Throttled(Stored):
     """In how many periods the quota was used up. `periods` are those in which something in the group wanted to run."""
 
-    throttled_periods: int
-    periods: int
+    throttled_periods: Count
+    periods: Count
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Group:
     def throttled(self) -> Throttled:
         rows = (line.split() for line in (self.folder / "cpu.stat").read_text().splitlines())
         known = {name: int(value) for name, value in rows}
-        return Throttled(known["nr_throttled"], known["nr_periods"])
+        return Throttled(throttled_periods=known["nr_throttled"], periods=known["nr_periods"])
 
 
 @contextlib.contextmanager

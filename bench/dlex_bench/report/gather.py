@@ -67,7 +67,9 @@ def gather(folder: Path) -> Batch:
 
 def _gathered(store: Store) -> Batch:
     torn: list[str] = []
-    results = store.results(torn)
+    foreign: dict[str, str] = {}
+    results = store.results(torn, foreign)
+    torn = [*foreign.values(), *torn]
     if not results:
         raise LabError(_nothing(store.out, torn))
     batch = store.batch()
@@ -78,17 +80,16 @@ def _gathered(store: Store) -> Batch:
         agenda=(batch and batch.agenda) or StoredAgenda(),
         created=batch.created if batch else None,
         commit=batch.commit if batch else None,
-        machines=store.machines(),
+        machines=store.machines(torn),
         calibrations=_calibrations(store.out, torn),
-        waiting=[job.id for job in store.jobs() if job.id not in results],
+        waiting=[job.id for job in store.jobs() if job.id not in {**results, **foreign}],
         torn=torn,
     )
 
 
 def _nothing(folder: Path, torn: list[str]) -> str:
     if torn:
-        more = f", and {len(torn) - 1} more" if len(torn) > 1 else ""
-        return f"no result in {folder} can be read: {torn[0]}{more}; run the batch again"
+        return f"none of the {len(torn)} results in {folder} can be used: {torn[0]}"
     return f"{folder} has no results; fill it with `dlex bench run AGENDA -o {folder}`"
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import LabError
-from ...schema import Stored
+from ...schema import Count, Part, Stored
 
 START, END, SLACK, PERIOD, COLUMNS = 4, 5, 7, 9, 11
 
@@ -46,9 +46,9 @@ class Slack(Stored):
 class TaskStats(Stored):
     """What became of the jobs of one of rt-app's tasks. Without jobs, all but `periods` and `work_ms` is absent."""
 
-    periods: int
-    missed: int | None = None  # how many jobs ended after their deadline
-    missed_fraction: float | None = None
+    periods: Count
+    missed: Count | None = None  # how many jobs ended after their deadline
+    missed_fraction: Part | None = None
     slack_us: Slack | None = None
     work_ms: float | None = None  # CPU time of a job; None: unknown
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -76,7 +75,7 @@ class MplayerAdapter:
         """
         view = read_status(log_of(out), STATUS)
         may_drop = job.player_params.framedrop not in (None, "none")
-        return view if view is None or may_drop else replace(view, dropped=0)
+        return view if view is None or may_drop else view.model_copy(update={"dropped": 0})
 
     def cpu_of_playing(self, out: Path) -> CpuTime | None:
         return None

@@ -9,21 +9,21 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from ...schema import Amount, Count, Stored
 
-@dataclass(frozen=True)
-class OwnView:
+
+class OwnView(Stored):
     """What a player reports about its own play.
 
     All three players print audio minus video, which is our A-V: > 0 means that the video is late.
     """
 
-    lines: int
+    lines: Count
     skew_ms_mean: float | None
-    skew_ms_sd: float | None
-    dropped: int | None
+    skew_ms_sd: Amount | None
+    dropped: Count | None
     av_source: str = "status"
 
 
@@ -41,7 +41,8 @@ def read_status(log: Path, pattern: re.Pattern[str]) -> OwnView | None:
     if not skews_ms:
         return None
     spread_ms = statistics.pstdev(skews_ms)
-    return OwnView(len(skews_ms), statistics.fmean(skews_ms), spread_ms, dropped)
+    mean_ms = statistics.fmean(skews_ms)
+    return OwnView(lines=len(skews_ms), skew_ms_mean=mean_ms, skew_ms_sd=spread_ms, dropped=dropped, av_source="status")
 
 
 def _status_lines(log: Path, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
