@@ -212,12 +212,12 @@ static void end_measured(const struct dlex_block_ *block)
 }
 
 /* A function of its own, so that the end of other blocks stays short. */
-__attribute__((noinline)) static void end_marked(const struct dlex_block_ *block)
+__attribute__((noinline)) static void end_marked(struct dlex_block_ *block)
 {
     if (block->how & DLEX_MEASURED_)
         end_measured(block);
     if (block->how & DLEX_TRIGGERED_)
-        dlex_trigger_unbind(block);
+        dlex_trigger_unbind(&dlex_thread_state, block);
 }
 
 /* Ends the body. The guard is taken first. So an expiry here either still finds the block open and

@@ -175,38 +175,65 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
 {
     t->violation = violation_of(t, owner, at, source);
     t->passing = true;
-    /* Inside a call that sleeps, libc lets cancellation come at any instruction, and ppoll, pselect,
-     * sigsuspend and epoll_pwait have a signal mask of their own. The jump skips the place where both
-     * would end. */
-    if (source == EXPIRY_SIGNAL) {
-        pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+    /* Inside a call that sleeps, also in a handler that has interrupted one, libc lets cancellation come
+     * at any instruction, and ppoll, pselect, sigsuspend and epoll_pwait have a signal mask of their own.
+     * The jump skips the place where both would end. */
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+    if (source == EXPIRY_SIGNAL)
         restore_as_on_return(t->interrupted);
-    }
     dlex_unwind(t->violation.type, owner, owner->site->where);
 }
 
-static bool signal_is_blocked(void)
+static void block_signal(void)
+{
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, dlex_signal());
+    pthread_sigmask(SIG_BLOCK, &own, NULL);
+}
+
+/* With the guard held and the signal blocked: it comes when it is unblocked. */
+static void send_to_self(struct thread_state *t)
+{
+    if (t->has_timer)
+        dlex_arm(t, dlex_now_ns());
+    else /* a forked child, whose blocks have triggers but no deadlines */
+        pthread_kill(pthread_self(), dlex_signal());
+}
+
+/*
+ * Whether the thread is in a handler that must not be left in the middle: in one of dlex_sigaction,
+ * where the signal is blocked, or in a handler of the program that has interrupted one of libc. In the
+ * second case the signal gets blocked here, until the handler of the program returns.
+ */
+static bool is_in_handler(struct thread_state *t)
 {
     sigset_t blocked;
-    return pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0
-           && sigismember(&blocked, dlex_signal());
+    if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0)
+        return false;
+    const bool is_blocked = sigismember(&blocked, dlex_signal());
+    if (!is_blocked && !dlex_is_in_libc_handler(&blocked))
+        return false;
+    if (!is_blocked)
+        block_signal();
+    if (t->has_timer || !is_blocked)
+        send_to_self(t);
+    return true;
 }
 
 /*
  * Returns the block that may take a violation now: the outermost expired one or one inside it; NULL:
- * none yet. While the signal is blocked the thread may be in a handler of dlex_sigaction, which must
- * not be left in the middle. Which blocks were opened in the handler is not known, except for the one
- * that is being opened just now. The others wait for the signal, which comes when it is unblocked. A
- * thread without a timer may have blocked all signals for good: there a checkpoint cannot wait for one.
+ * none yet. In a handler that must not be left it is not known which blocks were opened there, except
+ * for the one that is being opened just now. The others wait for the signal, which comes when it is
+ * unblocked. A thread without a timer may have blocked all signals for good: there a checkpoint cannot
+ * wait for one.
  */
 static struct dlex_block_ *taker(struct thread_state *t, const struct survey *s,
                                  struct instant at, enum expiry_source source)
 {
     if (!s->owner || source == EXPIRY_SIGNAL
-        || (source == EXPIRY_CHECKPOINT && !t->has_timer) || !signal_is_blocked())
+        || (source == EXPIRY_CHECKPOINT && !t->has_timer) || !is_in_handler(t))
         return s->owner;
-    if (t->has_timer)
-        dlex_arm(t, at.now_ns);
     struct dlex_block_ *const newest = dlex_guard_.top;
     return source == EXPIRY_OPENING && time_left_ns(newest, at) <= 0 ? newest : NULL;
 }
@@ -339,21 +366,14 @@ static int depth_after_discarding(struct thread_state *t, uintptr_t sp)
     return dlex_guard_.depth - 1;
 }
 
-/* Makes the signal come again when the interrupted handler returns: until then it is blocked and
- * pending. */
+/* Makes the signal come again when the interrupted handler returns: until then it is blocked, as it is
+ * here, and pending. */
 static void come_after_handler(struct thread_state *t, ucontext_t *uc)
 {
-    sigset_t own;
-    sigemptyset(&own);
-    sigaddset(&own, dlex_signal());
     sigaddset(&uc->uc_sigmask, dlex_signal());
-    pthread_sigmask(SIG_BLOCK, &own, NULL);
     dlex_guard_.depth = 1;
     DLEX_FENCE_();
-    if (t->has_timer)
-        dlex_arm(t, dlex_now_ns());
-    else /* a forked child, whose blocks have triggers but no deadlines */
-        pthread_kill(pthread_self(), dlex_signal());
+    send_to_self(t);
     DLEX_FENCE_();
     dlex_guard_.depth = 0;
 }
@@ -422,6 +442,8 @@ int64_t dlex_deadline_ns(void)
 int64_t dlex_least_left_ns_(int64_t left_ns)
 {
     const struct dlex_block_ *top = dlex_guard_.top;
+    if (!top) /* in a handler, while the outermost block ends */
+        return left_ns;
     if (top->cpu_limit_ns < DLEX_LOOK_) {
         const int64_t cpu_left_ns = top->cpu_limit_ns - dlex_cpu_ns();
         if (cpu_left_ns < left_ns)

@@ -15,6 +15,7 @@
 #include <signal.h>
 
 #include "notify.h"
+#include "quiet.h"
 #include "signals.h"
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "arming in a signal handler needs 64-bit atomics");
@@ -186,25 +187,21 @@ static void outrank_caller(void)
         router_priority = wanted;
 }
 
-/* Blocks all signals: a handler of the application that forks, or opens its first timed block, would
- * wait for the lock that its own thread holds. */
-static void enter(sigset_t *before)
+static void enter(struct quiet *before)
 {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, before);
+    dlex_quiet_begin(before);
     pthread_mutex_lock(&lock);
 }
 
-static void leave(const sigset_t *before)
+static void leave(const struct quiet *before)
 {
     pthread_mutex_unlock(&lock);
-    pthread_sigmask(SIG_SETMASK, before, NULL);
+    dlex_quiet_end(before);
 }
 
 int dlex_notify_create(struct notify *n)
 {
-    sigset_t before;
+    struct quiet before;
     enter(&before);
     int err = running ? 0 : start_router();
     /* A thread that may not queue a signal gets the error now, and not when an expiry cannot be sent. */
@@ -223,7 +220,7 @@ int dlex_notify_create(struct notify *n)
 
 void dlex_notify_destroy(struct notify *n)
 {
-    sigset_t before;
+    struct quiet before;
     enter(&before);
     struct notify **link = &list;
     while (*link != n)
@@ -234,10 +231,16 @@ void dlex_notify_destroy(struct notify *n)
     leave(&before);
 }
 
+/* In a handler that interrupted a call that sleeps, a cancellation could come between the two steps of
+ * waking, and the router would not be woken again. */
 int dlex_notify_arm(struct notify *n, int64_t expiry_ns)
 {
+    int cancellation;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
     atomic_store(&n->expiry_ns, expiry_ns);
-    return wake_before(expiry_ns);
+    const int err = wake_before(expiry_ns);
+    pthread_setcancelstate(cancellation, NULL);
+    return err;
 }
 
 /* The router sends with the lock held, so no signal is on its way once this thread has had the lock.
@@ -245,7 +248,7 @@ int dlex_notify_arm(struct notify *n, int64_t expiry_ns)
 void dlex_notify_flush(struct notify *n)
 {
     (void)n;
-    sigset_t before;
+    struct quiet before;
     enter(&before);
     leave(&before);
 }
@@ -267,18 +270,18 @@ long dlex_notify_switches(void)
     return 0;
 }
 
-static sigset_t before_fork; /* guarded by the lock */
+static struct quiet before_fork; /* guarded by the lock */
 
 void dlex_notify_before_fork(void)
 {
-    sigset_t before;
+    struct quiet before;
     enter(&before);
     before_fork = before;
 }
 
 void dlex_notify_in_parent(void)
 {
-    const sigset_t before = before_fork;
+    const struct quiet before = before_fork;
     leave(&before);
 }
 

@@ -94,8 +94,10 @@ static int take(dlex_signal_fn *on_signal)
     const int err = check_free(signo);
     if (err)
         return err;
-    /* SA_NODEFER: a jump out of the handler leaves the signal unblocked. */
-    struct sigaction action = { .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART };
+    /* The signal is blocked in its handler: if several come at once, the kernel would otherwise begin
+     * the handler of one within that of another, whose mask is then that of a ppoll or the like. A
+     * jump out of the handler sets the mask of the interrupted code, which has the signal unblocked. */
+    struct sigaction action = { .sa_flags = SA_SIGINFO | SA_RESTART };
     action.sa_sigaction = on_signal;
     sigemptyset(&action.sa_mask);
     if (sigaction(fix_number(), &action, NULL) < 0)

@@ -57,6 +57,8 @@ static void keep(struct thread_state *t, struct dlex_block_ *top, int level, int
     dlex_set_top(top);
     t->frame = top ? top->frame : UINTPTR_MAX;
     t->low = top ? top->low : UINTPTR_MAX;
+    if (t->target.bound)
+        dlex_trigger_count_bound(t);
 }
 
 __attribute__((no_sanitize_address))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "target.h"
 
+#include "quiet.h"
+
 #include <dlex/dlex.h>
 
 /* Guards the list and the signalled_ns_ of all triggers. Taken by threads that fire; by threads that
@@ -10,54 +12,52 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct target *list;
 static uint64_t last_number;
 
-struct before {
-    sigset_t mask;
-    int cancellation;
-};
-
-/* Blocks all signals: a handler of the application that fires would wait for the lock that its own
- * thread holds. libc lets no one block the signal of cancellation, which comes at any instruction of a
- * handler that interrupts a call that sleeps; so cancellation is disabled too. */
-static void take_lock(struct before *before)
+static void take_lock(struct quiet *before)
 {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancellation);
-    pthread_sigmask(SIG_SETMASK, &all, &before->mask);
+    dlex_quiet_begin(before);
     pthread_mutex_lock(&lock);
 }
 
-static void release_lock(const struct before *before)
+static void release_lock(const struct quiet *before)
 {
     pthread_mutex_unlock(&lock);
-    pthread_sigmask(SIG_SETMASK, &before->mask, NULL);
-    pthread_setcancelstate(before->cancellation, NULL);
+    dlex_quiet_end(before);
 }
 
-void dlex_target_enter(struct target *target)
+/* With the lock held. */
+static void link_in(struct target *target)
 {
-    if (target->number)
-        return;
-    struct before before;
-    take_lock(&before);
     target->number = ++last_number;
     target->thread = pthread_self();
     target->next = list;
     list = target;
+}
+
+/* The number is looked at again in the lock: until then a handler may have done all this. */
+void dlex_target_enter(struct target *target)
+{
+    if (target->number)
+        return;
+    struct quiet before;
+    take_lock(&before);
+    if (!target->number)
+        link_in(target);
     release_lock(&before);
 }
 
+/* The caller lets no handler run here. */
 void dlex_target_leave(struct target *target)
 {
     if (!target->number)
         return;
-    struct before before;
+    struct quiet before;
     take_lock(&before);
     struct target **link = &list;
     while (*link != target)
         link = &(*link)->next;
     *link = target->next;
     target->number = 0;
+    target->bound = 0;
     release_lock(&before);
 }
 
@@ -69,13 +69,14 @@ static const struct target *find(uint64_t number)
     return target;
 }
 
-bool dlex_target_exists(uint64_t number)
+bool dlex_target_is_bound(uint64_t number)
 {
-    struct before before;
+    struct quiet before;
     take_lock(&before);
-    const bool exists = find(number);
+    const struct target *const target = find(number);
+    const bool is_bound = target && __atomic_load_n(&target->bound, __ATOMIC_RELAXED);
     release_lock(&before);
-    return exists;
+    return is_bound;
 }
 
 /* A thread sends with the lock held, so no signal is on its way once this thread has had the lock. What
@@ -84,7 +85,7 @@ void dlex_target_flush(const struct target *target)
 {
     if (!target->number)
         return;
-    struct before before;
+    struct quiet before;
     take_lock(&before);
     release_lock(&before);
 }
@@ -120,25 +121,25 @@ static int signal_once(struct dlex_trigger *trigger, int64_t fired_ns)
 
 int dlex_target_fire(struct dlex_trigger *trigger)
 {
-    struct before before;
+    struct quiet before;
     take_lock(&before);
     const int err = signal_once(trigger, mark(trigger));
     release_lock(&before);
     return err;
 }
 
-static struct before before_fork; /* guarded by the lock */
+static struct quiet before_fork; /* guarded by the lock */
 
 void dlex_target_before_fork(void)
 {
-    struct before before;
+    struct quiet before;
     take_lock(&before);
     before_fork = before;
 }
 
 void dlex_target_in_parent(void)
 {
-    const struct before before = before_fork;
+    const struct quiet before = before_fork;
     release_lock(&before);
 }
 

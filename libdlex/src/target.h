@@ -19,12 +19,15 @@ struct target {
     uint64_t number; /* 0: not in the list; only its own thread changes it */
     pthread_t thread;
     struct target *next; /* guarded by the lock of target.c */
+    unsigned bound; /* number of open blocks that are bound and need the signal; atomic */
 };
 
-/* Both for the calling thread; nothing happens when it is in the list already, or not. */
+/* Both for the calling thread; nothing happens when it is in the list already, or not. leave is called
+ * where no handler can run. */
 void dlex_target_enter(struct target *target);
 void dlex_target_leave(struct target *target);
-bool dlex_target_exists(uint64_t number);
+/* Whether there is a thread of this number and it has a block that is bound to some trigger. */
+bool dlex_target_is_bound(uint64_t number);
 /* When this returns, no signal is on its way from a trigger that is no longer bound. */
 void dlex_target_flush(const struct target *target);
 /* Marks the trigger as fired and signals its thread, if there is one. Returns 0 or -EAGAIN. Safe in

@@ -70,8 +70,10 @@ static inline int64_t dlex_fired_ns(const struct dlex_block_ *block)
            ? __atomic_load_n(&block->trigger->fired_ns_, __ATOMIC_SEQ_CST) : 0;
 }
 
-/* trigger.c, with the guard held: the body of a block that is bound to a trigger has ended. */
-void dlex_trigger_unbind(const struct dlex_block_ *block);
+/* trigger.c, with the guard held. unbind: the body of a block that is bound to a trigger has ended.
+ * count_bound: blocks were forgotten, and those that are left are counted. */
+void dlex_trigger_unbind(struct thread_state *t, struct dlex_block_ *block);
+void dlex_trigger_count_bound(struct thread_state *t);
 
 /*
  * unwound.c. exit_state: the address of a word whose bit DLEX_EXITING shows that pthread_exit or a

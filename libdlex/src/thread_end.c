@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "quiet.h"
 #include "thread.h"
 
 /* The number of the library's key plus one; 0: there is no key yet. This does not use pthread_once:
@@ -25,15 +26,20 @@ static void begin_to_end(struct thread_state *t)
     dlex_set_top(NULL);
     t->level = 0;
     t->frame = t->low = UINTPTR_MAX;
+    t->target.bound = 0;
     dlex_guard_.pending = 0;
     dlex_guard_.depth = 1;
 }
 
-/* With the guard held: from now on no timer and no other thread signals this thread. */
+/* With the guard held: from now on no timer and no other thread signals this thread. A handler that
+ * opens a block gets all this anew, and gives it back at the end of the block. */
 static void become_unreachable(struct thread_state *t)
 {
+    struct quiet before;
+    dlex_quiet_begin(&before);
     dlex_timer_drop(t);
     dlex_target_leave(&t->target);
+    dlex_quiet_end(&before);
 }
 
 static void on_thread_end(void *state)

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "quiet.h"
 #include "signals.h"
 
 static int fork_error; /* error of the only pthread_atfork: without it a child would have no deadlines */
@@ -72,15 +73,14 @@ static int try_to_create(struct thread_state *t, dlex_signal_fn *on_signal)
     return err;
 }
 
-/* Blocks all signals: a handler of the program could fork, and return in the child, where has_timer
- * would then stand for the timer of the parent. */
+/* No handler may run: it could fork, and return in the child, where has_timer would then stand for the
+ * timer of the parent. has_timer is looked at again: until then a handler may have created the timer. */
 static int create_timer(struct thread_state *t, dlex_signal_fn *on_signal)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int err = try_to_create(t, on_signal);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    struct quiet before;
+    dlex_quiet_begin(&before);
+    const int err = t->has_timer ? 0 : try_to_create(t, on_signal);
+    dlex_quiet_end(&before);
     if (!err)
         dlex_signal_admit();
     return err;

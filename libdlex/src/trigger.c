@@ -20,6 +20,13 @@ static bool is_needed_outside(const struct dlex_block_ *block)
     return b;
 }
 
+/* Only the thread itself counts. A handler that counts in between has counted back when it returns. */
+static void add_bound(struct thread_state *t, int change)
+{
+    const unsigned bound = __atomic_load_n(&t->target.bound, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->target.bound, bound + (unsigned)change, __ATOMIC_RELAXED);
+}
+
 static void check_free(const struct dlex_block_ *block, const struct dlex_trigger *trigger)
 {
     if (!block)
@@ -32,7 +39,7 @@ static void check_free(const struct dlex_block_ *block, const struct dlex_trigge
 static void publish_thread(const struct dlex_block_ *block, struct dlex_trigger *trigger, uint64_t number)
 {
     const uint64_t previous = __atomic_exchange_n(&trigger->thread_, number, __ATOMIC_SEQ_CST);
-    if (previous && previous != number && dlex_target_exists(previous))
+    if (previous && previous != number && dlex_target_is_bound(previous))
         dlex_misuse("the trigger has a block in another thread", block->site->where);
 }
 
@@ -53,8 +60,10 @@ static __attribute__((noinline)) void bind(struct thread_state *t, struct dlex_b
     if (block->cpu_limit_ns == INT64_MAX)
         block->cpu_limit_ns = DLEX_LOOK_;
     dlex_set_top(block);
-    if (needs_signal(block))
+    if (needs_signal(block)) {
         publish_thread(block, trigger, t->target.number);
+        add_bound(t, 1);
+    }
 }
 
 /* If the trigger is fired, the block is one that is opened too late. */
@@ -84,10 +93,25 @@ void dlex_trigger_bind(struct dlex_trigger *trigger)
     release(t, block);
 }
 
-void dlex_trigger_unbind(const struct dlex_block_ *block)
+/* First the block is no longer bound: a handler that binds the same trigger in here clears the number
+ * when it returns. */
+void dlex_trigger_unbind(struct thread_state *t, struct dlex_block_ *block)
 {
-    if (needs_signal(block) && !is_needed_outside(block))
+    block->how &= ~DLEX_TRIGGERED_;
+    DLEX_FENCE_();
+    if (!needs_signal(block))
+        return;
+    if (!is_needed_outside(block))
         __atomic_store_n(&block->trigger->thread_, 0, __ATOMIC_RELAXED);
+    add_bound(t, -1);
+}
+
+void dlex_trigger_count_bound(struct thread_state *t)
+{
+    unsigned bound = 0;
+    for (const struct dlex_block_ *b = dlex_guard_.top; b; b = b->outer)
+        bound += (b->how & DLEX_TRIGGERED_) && needs_signal(b);
+    __atomic_store_n(&t->target.bound, bound, __ATOMIC_RELAXED);
 }
 
 int dlex_trigger_fire(struct dlex_trigger *trigger)

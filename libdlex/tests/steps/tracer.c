@@ -151,6 +151,10 @@ static int64_t peek(pid_t pid, const int64_t *where)
 /* Does the same as world_pass or dlex_trigger_fire, from outside the process. */
 static void upset(pid_t pid, const struct upset *upset)
 {
+    if (upset->signal == UPSET_INTERRUPT) {
+        syscall(SYS_tgkill, pid, pid, SIGUSR1);
+        return;
+    }
     if (upset->wall_ns)
         poke(pid, &world.wall_ns, WALL_START + upset->wall_ns);
     if (upset->cpu_ns)

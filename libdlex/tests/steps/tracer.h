@@ -24,8 +24,9 @@ struct report {
 /* The event at an instruction. */
 struct upset {
     int64_t wall_ns, cpu_ns; /* new times of the clocks, counted from their start; 0: unchanged */
-    /* The signal is sent: when the timer is due, always, never, when a block is bound to the trigger, which is fired. */
-    enum { UPSET_DUE, UPSET_ALWAYS, UPSET_MUTE, UPSET_FIRE } signal;
+    /* The signal is sent: when the timer is due, always, never, when a block is bound to the trigger, which is fired. With
+     * UPSET_INTERRUPT nothing else happens than that SIGUSR1 is sent, for which the program has a handler. */
+    enum { UPSET_DUE, UPSET_ALWAYS, UPSET_MUTE, UPSET_FIRE, UPSET_INTERRUPT } signal;
 };
 
 struct walk {
