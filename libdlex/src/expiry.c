@@ -170,6 +170,18 @@ static struct dlex_violation violation_of(const struct thread_state *t, const st
     };
 }
 
+/* With the guard held. In a call that sleeps, and in a handler that has interrupted one, cancellation may
+ * come at any instruction, but not in the middle of this. */
+static void hold_cancellation(struct thread_state *t)
+{
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &t->cancellation);
+}
+
+static void allow_cancellation(const struct thread_state *t)
+{
+    pthread_setcancelstate(t->cancellation, NULL);
+}
+
 _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
                               struct instant at, enum expiry_source source)
 {
@@ -181,6 +193,7 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
     pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
     if (source == EXPIRY_SIGNAL)
         restore_as_on_return(t->interrupted);
+    allow_cancellation(t);
     dlex_unwind(t->violation.type, owner, owner->site->where);
 }
 
@@ -275,7 +288,9 @@ void dlex_attend(struct thread_state *t, enum expiry_source source)
     do {
         dlex_guard_.depth = 1;
         DLEX_FENCE_();
+        hold_cancellation(t);
         hidden = attend_once(t, source);
+        allow_cancellation(t);
         DLEX_FENCE_();
         dlex_guard_.depth = 0;
     } while (dlex_guard_.pending);
@@ -295,9 +310,11 @@ static void deliver_expired(struct thread_state *t, int64_t now_ns, enum expiry_
     if (may_check(dlex_guard_.top, dlex_guard_.depth - 1)) {
         const struct instant at = instant_of(now_ns);
         const struct survey s = look(at);
+        hold_cancellation(t);
         struct dlex_block_ *const owner = taker(t, &s, at, source);
         if (owner)
             deliver(t, owner, at, source);
+        allow_cancellation(t);
     }
     dlex_try_within_enable();
 }

@@ -172,13 +172,14 @@ static int start_router(void)
 
 /* A thread of fixed priority that computes on the router's processor would keep the router from
  * running, for ever. If the rights do not suffice the router stays as it was. At the highest priority
- * the router is on a level with the caller and needs another processor. */
+ * the router is on a level with the caller and needs another processor. pthread_getschedparam would take
+ * a lock, which the code that a signal handler has interrupted may hold; on Linux sched_getscheduler(0)
+ * is that of the thread. */
 static void outrank_caller(void)
 {
-    int policy;
     struct sched_param own;
-    if (pthread_getschedparam(pthread_self(), &policy, &own) != 0
-        || (policy != SCHED_FIFO && policy != SCHED_RR))
+    const int policy = sched_getscheduler(0);
+    if ((policy != SCHED_FIFO && policy != SCHED_RR) || sched_getparam(0, &own) < 0)
         return;
     const int highest = sched_get_priority_max(SCHED_FIFO);
     const int wanted = own.sched_priority < highest ? own.sched_priority + 1 : highest;

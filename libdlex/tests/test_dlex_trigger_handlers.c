@@ -128,11 +128,12 @@ static void *sleep_in_ppoll(void *unused)
 {
     static char memory[1 << 16];
     const stack_t stack = { .ss_sp = memory, .ss_size = sizeof(memory), .ss_flags = (int)(1U << 31) /* SS_AUTODISARM */ };
+    stack_t before; /* a sanitizer gives each thread one, and takes it back */
     sigset_t own;
     sigemptyset(&own);
     sigaddset(&own, SIGUSR2);
     pthread_sigmask(SIG_SETMASK, &own, NULL);
-    sigaltstack(&stack, NULL);
+    sigaltstack(&stack, &before);
     for (volatile int round = 1; round <= ROUNDS; round++) {
         while (begun < round)
             sched_yield();
@@ -140,6 +141,7 @@ static void *sleep_in_ppoll(void *unused)
         dlex_trigger_reset(&outer_trigger);
         sleep_in_two_blocks(&stack, round);
     }
+    sigaltstack(&before, NULL);
     return unused;
 }
 
