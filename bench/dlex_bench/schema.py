@@ -71,10 +71,10 @@ class Stored(BaseModel):
         except OSError as cause:
             raise _not_opened(path, cause, advice, code) from cause
         except ValidationError as cause:
-            told = field_error(cause)
-            if told.startswith(CUT_OFF):
+            reason = field_error(cause)
+            if reason.startswith(CUT_OFF):
                 raise Torn(f"{path} is incomplete; {advice}", code) from cause
-            raise LabError(f"{path} cannot be read: {told}; {advice}", code) from cause
+            raise LabError(f"{path} cannot be read: {reason}; {advice}", code) from cause
         if place := _place_of_infinity(from_json(text)):
             raise LabError(f"{path} cannot be read: {place}: Input should be a finite number; {advice}", code)
         return content

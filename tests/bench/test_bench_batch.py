@@ -85,14 +85,15 @@ class Running(Batches):
         one = ("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
         for command in (("run", "agenda.yaml", "-o", "out", "--wait"), one, ("plan", "agenda.yaml", "-o", "out"),
                         ("merge", "source", "-o", "out"), ("merge", "out", "-o", "united")):
-            told = self.run_command(*command, status=1)
-            self.assertIn("all-none-r1/result.json cannot be read: version: another version of this program wrote it; move ", told)
+            output = self.run_command(*command, status=1)
+            self.assertIn("all-none-r1/result.json cannot be read: version: another version of this program wrote it; move ",
+                          output)
         self.assertEqual({path: path.is_file() and path.read_bytes() for path in (self.folder / "out").rglob("*")}, before)
 
     def test_changed_agenda_is_refused_with_its_first_difference(self):
         self.run_batch("--only=*-r1")
-        told = self.run_batch("--length=0.3", status=1)
-        self.assertIn("clip.length_s of all-none-r1 was 0.2 and is now 0.3", told)
+        output = self.run_batch("--length=0.3", status=1)
+        self.assertIn("clip.length_s of all-none-r1 was 0.2 and is now 0.3", output)
         text = batches.AGENDA.replace("drop: none", "drop: heuristic")
         self.write_agenda(text=text)
         self.assertIn('player_params.drop of all-none-r1 was "none" and is now "heuristic"', self.run_batch(status=1))
@@ -161,8 +162,8 @@ class Failing(Batches):
         (self.folder / "clip.mp4").symlink_to(self.clip)
 
     def test_failed_job_is_kept_with_its_reason_and_does_not_stop_the_batch(self):
-        told = self.run_batch(status=2)
-        self.assertIn("no job could be measured", told)
+        output = self.run_batch(status=2)
+        self.assertIn("no job could be measured", output)
         self.assertEqual(self.statuses(), dict.fromkeys(FOUR, "failed"))
         for result in self.results().values():
             self.assertIn("clip.mp4", result["reason"])
@@ -183,8 +184,8 @@ class Failing(Batches):
         self.assertEqual(said.count("failed for the same reason"), 1, said)
 
     def test_failed_single_job_sets_the_exit_status_and_is_tried_again(self):
-        told = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
-        self.assertIn("clip.mp4", told)
+        output = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
+        self.assertIn("clip.mp4", output)
         self.mend()
         self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait")
         self.assertEqual(self.statuses(), {"all-none-r1": "done"})
@@ -211,14 +212,14 @@ class Failing(Batches):
     def test_missing_clip_is_reported_before_any_job(self):
         (self.folder / "clip.mp4").unlink()
         for command in ("plan", "run"):
-            told = self.run_command(command, "agenda.yaml", "-o", "out", status=1)
-            self.assertIn("agenda.yaml, line 2: config.defaults.clip.file", told)
+            output = self.run_command(command, "agenda.yaml", "-o", "out", status=1)
+            self.assertIn("agenda.yaml, line 2: config.defaults.clip.file", output)
         self.assertFalse((self.folder / "out").exists())
 
     def test_job_whose_clip_vanished_after_the_plan_keeps_the_reason(self):
         (self.folder / "clip.mp4").unlink()
-        told = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
-        self.assertIn("clip.mp4", told)
+        output = self.run_command("run-job", "agenda.yaml", "all-none-r1", "-o", "out", "--wait", status=2)
+        self.assertIn("clip.mp4", output)
         self.assertEqual(self.statuses(), {"all-none-r1": "failed"})
         self.assertIn("clip.mp4", self.results()["all-none-r1"]["reason"])
 
@@ -283,11 +284,11 @@ class ManyHosts(Batches):
         """If the jobs were divided among the hosts, the runs of two settings could not be paired within a machine."""
         guide = (ROOT / "docs/laboratory.md").read_text()
         line = next(line for line in guide.splitlines() if line.startswith("    bench/dlex-bench plan --jobs"))
-        _plan, told = line.split(" | ")
+        _plan, output = line.split(" | ")
         (self.folder / "hosts").write_text("one\ntwo\n")
         for _ in range(2):  # the second call of the same command repeats nothing
             ran = subprocess.run(
-                [*shlex.split(told), f"--ssh={self.reach}"],
+                [*shlex.split(output), f"--ssh={self.reach}"],
                 input=self.commands(), cwd=self.folder, env=self.environment, capture_output=True, text=True,
                 timeout=batches.LIMIT_S,
             )
@@ -337,8 +338,8 @@ class Merging(Batches):
 
     def fail_job(self, job, reason, started):
         path = self.folder / job / "result.json"
-        told = {"status": "failed", "reason": reason, "started": started}
-        path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
+        output = {"status": "failed", "reason": reason, "started": started}
+        path.write_text(json.dumps({**json.loads(path.read_text()), **output}))
 
     def test_results_are_merged_with_their_records_and_the_batch_can_continue(self):
         said = self.run_command("merge", "a", "b", "-o", "c")
@@ -351,8 +352,8 @@ class Merging(Batches):
 
     def test_job_done_twice_is_a_conflict(self):
         self.run_batch("--only=all-none-r1", out="b")
-        told = self.run_command("merge", "a", "b", "-o", "c", status=1)
-        self.assertIn("all-none-r1 was done twice on one machine, in a and in b", told)
+        output = self.run_command("merge", "a", "b", "-o", "c", status=1)
+        self.assertIn("all-none-r1 was done twice on one machine, in a and in b", output)
         self.assertFalse((self.folder / "c").exists())
 
     def test_job_that_failed_once_and_was_done_elsewhere_is_merged(self):
@@ -366,8 +367,8 @@ class Merging(Batches):
     def test_machines_are_mixed_only_on_request_and_named_separately(self):
         self.run_batch("--only=all-none-r1", out="b")
         self.be_of_another_machine("b")
-        told = self.run_command("merge", "a", "b", "-o", "c", status=1)
-        self.assertIn("different machines", told)
+        output = self.run_command("merge", "a", "b", "-o", "c", status=1)
+        self.assertIn("different machines", output)
         self.run_command("merge", "a", "b", "-o", "c", "--mixed")
         found = self.results("c")
         here = self.results("a")["all-none-r1"]["machine"]
@@ -403,8 +404,8 @@ class Merging(Batches):
         self.assertIn("a holds 4 results of 2 folders; 2 of them are new", self.run_command("merge", "a", "b", "-o", "a"))
         self.assertEqual(self.statuses("a"), dict.fromkeys(FOUR, "done"))
         self.be_of_another_machine("b")
-        told = self.run_command("merge", "a", "b", "-o", "a", "--mixed", status=1)
-        self.assertIn("a was started without --mixed, for one machine; choose another folder with -o", told)
+        output = self.run_command("merge", "a", "b", "-o", "a", "--mixed", status=1)
+        self.assertIn("a was started without --mixed, for one machine; choose another folder with -o", output)
         self.assertEqual(sorted(self.results("a")), FOUR)
 
     def test_later_failure_and_any_result_replace_a_failure(self):

@@ -5,7 +5,6 @@ The tests use the mounted version of control groups. Not covered: containers who
 """
 
 import contextlib
-import errno
 import json
 import os
 import resource
@@ -108,48 +107,6 @@ except Interrupted:
 """
 
 
-class Text(unittest.TestCase):
-    def test_policies_are_written_in_the_form_in_which_they_are_read(self):
-        for text in ("other", "fifo:5", "rr:99", "deadline:15/40", "deadline:3.15/8", "quota:15/40", "quota:calibrated/40"):
-            self.assertEqual(str(Policy.parse(text)), text)
-
-    def test_nonsense_is_refused_with_a_sentence(self):
-        for text in ("", "fifo", "fifo:0", "fifo:100", "fifo:-1", "rr:x", "deadline:41/40", "deadline:0/40", "deadline:15",
-                     "deadline:1e1/40", "quota:0.5/40", "quota:15/2000", "idle", "other:1", "deadline:15/40/40"):
-            with self.assertRaises(LabError, msg=text) as caught:
-                Policy.parse(text)
-            self.assertIn(repr(text), str(caught.exception))
-            self.assertIn(";" if ":" not in str(caught.exception) else "", str(caught.exception))
-
-    def test_calibrated_budget_replaces_the_word(self):
-        self.assertEqual(str(Policy.parse("deadline:calibrated/40").with_runtime(8.25)), "deadline:8.25/40")
-
-
-class Library(unittest.TestCase):
-    def setUp(self):
-        thread_policy.library.cache_clear()
-        self.addCleanup(thread_policy.library.cache_clear)
-
-    def test_library_that_is_missing_is_named_with_the_command_that_builds_it(self):
-        with mock.patch.dict(os.environ, DLEX_SCHED_LIBRARY="/nowhere/libdlex-sched.so"), self.assertRaises(LabError) as caught:
-            policy_of(0)
-        self.assertIn("/nowhere/libdlex-sched.so cannot be loaded", str(caught.exception))
-        self.assertIn("./dlex build", str(caught.exception))
-
-    def test_text_that_is_not_a_policy_is_an_invalid_argument(self):
-        with self.assertRaises(OSError) as caught:
-            thread_policy.set_policy(0, "fifo:100")
-        self.assertEqual(caught.exception.errno, errno.EINVAL)
-
-    def test_thread_that_has_ended_is_a_process_lookup_error(self):
-        process = subprocess.Popen(["true"])
-        process.wait()
-        with self.assertRaises(ProcessLookupError):
-            thread_policy.set_policy(process.pid, "other")
-        with self.assertRaises(ProcessLookupError):
-            thread_policy.policy_text(process.pid)
-
-
 class Threads(unittest.TestCase):
     def test_kernel_reports_the_applied_policy(self):
         require("fifo")
@@ -187,7 +144,7 @@ class Threads(unittest.TestCase):
         """
         if os.geteuid():
             self.skipTest("only root can become a user without privileges")
-        thread_policy.library()  # the build may be in a folder that nobody can read
+        thread_policy.sched_calls()  # the build may be in a folder that nobody can read
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:

@@ -94,8 +94,8 @@ class Command(Folder):
 
 class Report(Command):
     def test_tables_have_a_row_for_every_job_including_failed_ones(self):
-        told = self.done("report", "batch")
-        self.assertIn("12 done, 6 failed", told)
+        output = self.done("report", "batch")
+        self.assertIn("12 done, 6 failed", output)
         with (self.batch / "report.csv").open(newline="") as lines:
             rows = {row["id"]: row for row in csv.DictReader(lines)}
         jobs = json.loads((self.batch / "batch.json").read_text())["jobs"]
@@ -176,10 +176,10 @@ class Report(Command):
     def test_papers_tables_and_plots_are_made_per_machine(self):
         self.mixed(self.batch, "m1", "m2")
         found = gather(self.batch)
-        told = meaning.meaning_of(found)
-        self.assertEqual({it.section for it in told.findings}, {"cbs on m1", "cbs on m2"})
-        self.assertEqual(len(told.tables), 6)
-        ratios = {it.section for it in told.ratios}
+        output = meaning.meaning_of(found)
+        self.assertEqual({it.section for it in output.findings}, {"cbs on m1", "cbs on m2"})
+        self.assertEqual(len(output.tables), 6)
+        ratios = {it.section for it in output.ratios}
         self.assertEqual(ratios, {"cbs on m1", "cbs on m2"})
         lines = report._data(found, sections.section_summaries(found))["figures"]["dlex_slack"][0]["lines"]
         self.assertEqual([line["section"] for line in lines], ["cbs on m1", "cbs on m2"])
@@ -192,10 +192,10 @@ class Report(Command):
                        made_up.repeated("mpv_vo", [made_up.point()] * 5, **options),
                        made_up.repeated("dlex_none", [{}] * 5, section="control", **options)]
         rows = results_frame.rows([one for group in groups for one in group])
-        told = meaning.meaning_of(Batch(self.folder, rows)).outcomes
-        misses = {it.section: it.word for it in told if it.name.startswith("no rt-app miss")}
+        output = meaning.meaning_of(Batch(self.folder, rows)).outcomes
+        misses = {it.section: it.word for it in output if it.name.startswith("no rt-app miss")}
         self.assertEqual(misses, {"cbs on m1": "met", "cbs on m2": "met"})
-        self.assertEqual(len(told), 4)
+        self.assertEqual(len(output), 4)
 
     def test_labels_follow_the_names_even_of_crossed_sections(self):
         agenda = {
@@ -205,23 +205,23 @@ class Report(Command):
         }
         runs = [made_up.result(name, section=section) for section in ("a-cbs", "b-cbs") for name in ("mpv_vo", "mpv_no")]
         batch = Batch(self.folder, results_frame.rows(runs), StoredAgenda.model_validate(agenda))
-        told = sections.section_summaries(batch)
-        self.assertEqual([it.title for it in told], ["a-cbs: one clip; reserved", "b-cbs: reserved"])
-        self.assertEqual([it.label for it in told[0].settings], ["mpv's default", ""])
-        page = report.page(batch, told, meaning.meaning_of(batch), timeline.Timelines({}, set()))
+        output = sections.section_summaries(batch)
+        self.assertEqual([it.title for it in output], ["a-cbs: one clip; reserved", "b-cbs: reserved"])
+        self.assertEqual([it.label for it in output[0].settings], ["mpv's default", ""])
+        page = report.page(batch, output, meaning.meaning_of(batch), timeline.Timelines({}, set()))
         self.assertIn("<small>mpv&#39;s default</small>", page)
-        content = export.json_content(batch, told, meaning.meaning_of(batch))
+        content = export.json_content(batch, output, meaning.meaning_of(batch))
         self.assertEqual([it["label"] for it in content["settings"]], ["mpv's default", ""] * 2)
 
     def test_tables_and_findings_of_the_paper_have_a_row_for_its_own_budget(self):
         point = {"dropped": 6, "skew_ms_mean": 1.0, "rmse_q16_sum": 10.0}
         groups = [made_up.repeated("dlex_paper", [point] * 5, section=name) for name in ("cbs", "cbs15")]
         rows = results_frame.rows([one for group in groups for one in group])
-        told = meaning.meaning_of(Batch(self.folder, rows))
-        for table in told.tables:
+        output = meaning.meaning_of(Batch(self.folder, rows))
+        for table in output.tables:
             (cbs, *theirs), (cbs15, *same) = table.rows
             self.assertEqual((cbs, cbs15, theirs), ("cbs", "cbs15", same))
-        self.assertEqual({it.section for it in told.findings}, {"cbs", "cbs15"})
+        self.assertEqual({it.section for it in output.findings}, {"cbs", "cbs15"})
 
     def test_two_runs_are_listed_and_five_are_summarised_by_their_interval(self):
         two = results_frame.rows(made_up.repeated("mpv_vo", [{"skew_ms_sd": 3.14}, {"skew_ms_sd": 3.4}]))
@@ -256,27 +256,27 @@ class Report(Command):
         self.assertEqual(text.count("<small>the host took 12.3 %</small>"), 1)
         self.assertIn("dlex_slack: from 1 of 2 runs (r1) the host took more than 5%; medians with and without them", text)
         self.assertIn("from 1 of 12 runs the host took more than 5% of the measured CPU", text)
-        told = strict_json((self.batch / "report.json").read_text())["stolen"]
-        self.assertEqual([it["runs"] for it in told], [[RUN]])
+        output = strict_json((self.batch / "report.json").read_text())["stolen"]
+        self.assertEqual([it["runs"] for it in output], [[RUN]])
 
     def test_folder_without_results_is_refused(self):
         (self.folder / "empty").mkdir()
         self.assertEqual(self.refusal("report", "nowhere")[0], 1)
-        status, told = self.refusal("report", "empty")
+        status, output = self.refusal("report", "empty")
         self.assertEqual(status, 2)
-        self.assertIn("empty has no results; fill it with", told)
+        self.assertIn("empty has no results; fill it with", output)
 
     def test_batch_with_only_torn_results_is_refused(self):
         for path in self.batch.glob("*/result.json"):
             path.write_text("")
-        status, told = self.refusal("report", "batch")
+        status, output = self.refusal("report", "batch")
         self.assertEqual(status, 2)
-        self.assertRegex(told, r"none of the 18 results in batch can be used: batch/[^ ]*/result.json is incomplete; run its job")
+        self.assertRegex(output, r"none of the 18 results in batch can be used: batch/[^ ]*/result.json is incomplete; run its job")
 
     def test_unwritable_path_is_refused(self):
-        status, told = self.refusal("report", "batch", "-o", "/proc/report.html")
+        status, output = self.refusal("report", "batch", "-o", "/proc/report.html")
         self.assertEqual(status, 1)
-        self.assertIn("/proc/report.html cannot be written", told)
+        self.assertIn("/proc/report.html cannot be written", output)
         self.assertEqual(self.refusal("report", "batch", "-o", "page.json")[0], 1)
 
     def test_full_disk_leaves_the_previous_page_unchanged(self):
@@ -368,11 +368,11 @@ class Compare(Command):
         self.made_batch("one", **noisy)
         self.made_batch("other", **(noisy | {"skew_ms_sd": (903, 950, 870, 920, 905)}))
         self.columns = 80
-        told = self.done("compare", "one", "other")
-        self.assertNotIn("…", told)
-        self.assertIn("cbs: medians, 5 runs each, and B/A with 95 % intervals", told)
-        self.assertRegex(told, r"  A-V s.d., ms +1,843 +905 +0\.491 \(0\.4\d+\.\.0\.5\d+\) +less")
-        flat = " ".join(told.split())
+        output = self.done("compare", "one", "other")
+        self.assertNotIn("…", output)
+        self.assertIn("cbs: medians, 5 runs each, and B/A with 95 % intervals", output)
+        self.assertRegex(output, r"  A-V s.d., ms +1,843 +905 +0\.491 \(0\.4\d+\.\.0\.5\d+\) +less")
+        flat = " ".join(output.split())
         self.assertIn("6 figures: 2 less in B, 2 noise (these runs cannot distinguish A and B), 2 the same in every run.", flat)
 
     def test_two_runs_are_too_few_for_a_verdict(self):
@@ -383,9 +383,9 @@ class Compare(Command):
         other = self.copy("other")
         for path in other.glob("*/result.json"):
             self.change(other, path.parent.name, lambda result: result.update(machine="another"))
-        status, told = self.refusal("compare", "batch", "other")
+        status, output = self.refusal("compare", "batch", "other")
         self.assertEqual(status, 1)
-        self.assertIn("other is from another; --mixed compares them nevertheless", told)
+        self.assertIn("other is from another; --mixed compares them nevertheless", output)
         self.assertIn("dlex_slack", self.done("compare", "batch", "other", "--mixed"))
 
     def test_machines_of_mixed_batches_are_compared_separately(self):
@@ -425,9 +425,9 @@ class Compare(Command):
         other = self.copy("other")
         for path in [*other.glob("cbs-*"), *other.glob("other-*")]:
             shutil.rmtree(path)
-        status, told = self.refusal("compare", "batch", "other")
+        status, output = self.refusal("compare", "batch", "other")
         self.assertEqual(status, 2)
-        self.assertIn("have no setting in common", told)
+        self.assertIn("have no setting in common", output)
 
 
 if __name__ == "__main__":

@@ -4,21 +4,16 @@
 Not covered: the making of results (test_bench_job) and their evaluation (test_bench_report).
 """
 
-import io
 import json
 import math
 import shutil
 import unittest
-from pathlib import Path
-from unittest import mock
 
 from outside import Folder, with_packages
 
 with_packages("pydantic, rich, yaml")
 
-from rich.console import Console
 
-from dlex_bench.batch.merge import merge
 from dlex_bench.batch.results import Store, read_result
 from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.job.budget import calibrated_budget_ms, parse_calibration, read_calibration, write_calibration
@@ -27,129 +22,26 @@ from dlex_bench.job.result import Figures
 from dlex_bench.qoe import read_summary
 from dlex_bench.record import cpu_of_playing, read_run
 from dlex_bench.report.gather import gather
-from dlex_bench.schema import Stored, Torn
-
-HUGE = 10**400
-FIXTURES = Path(__file__).resolve().parent / "fixtures"
-NEW, OLD = FIXTURES / "schema", FIXTURES / "batch"
-MACHINE = "7b025c493dba"
-JOB = "cbs12-mplayer_soft-r1"
-BOTH_SIDES = "cbs12-dlex_paper-r1"
-
-
-def text_of(content):
-    return json.dumps(content.to_json(), indent=2) + "\n"
-
-
-def with_news(content, name=""):
-    """Returns the content of a file with one more key in every object that is not a table of names."""
-    if isinstance(content, list):
-        return [with_news(value) for value in content]
-    if not isinstance(content, dict):
-        return content
-    is_table = name in ("programs", "cgroups", "rtapp_work_ms") or (name == "rtapp" and "rt-app-1" in content)
-    return {key: with_news(value, key) for key, value in content.items()} | ({} if is_table else {"news": {"a": [1, None]}})
-
-
-def unknown_keys(content, place=""):
-    """Yields the keys of a file that no schema names."""
-    if isinstance(content, Stored):
-        yield from (f"{place}.{key}" for key in content.model_extra or {})
-        for key in type(content).model_fields:
-            yield from unknown_keys(getattr(content, key), f"{place}.{key}")
-    elif isinstance(content, dict):
-        for key, value in content.items():
-            yield from unknown_keys(value, f"{place}.{key}")
-    elif isinstance(content, list | tuple):
-        for value in content:
-            yield from unknown_keys(value, place)
-
-
-def named(job_id):
-    return mock.Mock(id=job_id)
-
-
-def edited(**keys):
-    return lambda path: path.write_text(json.dumps({**json.loads(path.read_text()), **keys}))
-
-
-def setting(field, value):
-    """Returns what sets a field with a path such as `tries.0.share`."""
-    def change(content):
-        *names, last = field.split(".")
-        for name in names:
-            content = content[int(name) if isinstance(content, list) else name]
-        content[last] = value
-
-    return change
-
-
-def replaced(make):
-    def change(path):
-        path.unlink()
-        make(path)
-
-    return change
-
-
-# Why a result.json, or another file, is not torn but cannot be read either, with the beginning of what is said.
-UNREADABLE = [
-    ("another version", edited(version=2), "cannot be read: version: another version of this program wrote it; "),
-    ("a list", lambda path: path.write_text("[1]"), "cannot be read: Input should be an object; "),
-    ("null", lambda path: path.write_text("null"), "cannot be read: Input should be an object; "),
-    ("no JSON", lambda path: path.write_text('{"version": 1,}'), "cannot be read: Invalid JSON: trailing comma"),
-    ("too deep", lambda path: path.write_text("[" * 200_000), "cannot be read: Invalid JSON: recursion limit exceeded"),
-    ("not UTF-8", lambda path: path.write_bytes(b'{"version": "\xff"}'), "cannot be read: Invalid JSON: invalid unicode"),
-    ("a folder", replaced(Path.mkdir), "cannot be opened (Is a directory); "),
-    ("a link to nowhere", replaced(lambda path: path.symlink_to("nowhere")), "cannot be opened (No such file or directory); "),
-    ("a link to itself", replaced(lambda path: path.symlink_to(path.name)), "cannot be opened (Too many levels of symbolic "),
-]
-EMPTY = ("empty", lambda path: path.write_text(""), "is incomplete; ")
-EMPTY_OBJECT = ("an empty object", lambda path: path.write_text("{}"), "cannot be read: version: Field required")
-FOREIGN = [
-    *UNREADABLE,
+from dlex_bench.schema import Torn
+from stored_files import (
+    BOTH_SIDES,
+    EMPTY,
     EMPTY_OBJECT,
-    ("an unknown status", edited(status="paused"), "cannot be read: status: Input should be 'done', 'failed' or 'skipped'; move "),
-    ("a job of another type", edited(job="x"), "cannot be read: job: "),
-    ("another job", lambda path: path.write_text((NEW / BOTH_SIDES / path.name).read_text()),
-     f"cannot be read: job.id: it is the result of {BOTH_SIDES}, not of {JOB}; move "),
-]
-
-
-class Place(Folder):
-    def setUp(self):
-        super().setUp()
-        self.out = self.folder / "out"
-        self.begin_anew()
-
-    def begin_anew(self):
-        shutil.rmtree(self.out, ignore_errors=True)
-        shutil.copytree(NEW, self.out)
-
-    def content(self, folder=None):
-        """Returns what the folder holds: the text of each file, and where each link leads."""
-        paths = sorted((folder or self.out).rglob("*"))
-        return {path: path.readlink() if path.is_symlink() else path.is_file() and path.read_bytes() for path in paths}
-
-    def assert_refused(self, use, beginning):
-        with self.assertRaises(LabError) as caught:
-            use()
-        self.assertNotIsInstance(caught.exception, Torn)
-        self.assertEqual(caught.exception.code, EXIT_SETUP)
-        self.assertEqual(str(caught.exception)[: len(beginning)], beginning)
-        self.assertRegex(str(caught.exception), r"^[^\n;]+; [^\n;]+$")
-
-    def change(self, name, change):
-        path = self.out / name
-        content = json.loads(path.read_text())
-        change(content)
-        path.write_text(json.dumps(content))
-
-    def refusal(self, read, *arguments):
-        with self.assertRaises(LabError) as caught:
-            read(*arguments)
-        self.assertEqual(str(caught.exception).count("\n"), 0)
-        return str(caught.exception)
+    FOREIGN,
+    HUGE,
+    JOB,
+    MACHINE,
+    NEW,
+    OLD,
+    UNREADABLE,
+    Place,
+    edited,
+    named,
+    setting,
+    text_of,
+    unknown_keys,
+    with_news,
+)
 
 
 class Results(Place):
@@ -204,9 +96,9 @@ class Results(Place):
             with self.subTest(field):
                 shutil.copytree(NEW, self.out, dirs_exist_ok=True)
                 self.change(f"{JOB}/result.json", change)
-                told = self.refusal(read_result, self.out / JOB)
-                self.assertTrue(told.startswith(f"{self.out / JOB}/result.json cannot be read: {field}: "), told)
-                self.assertEqual(self.refusal(Store(self.out).results), told)
+                sentence = self.refusal(read_result, self.out / JOB)
+                self.assertTrue(sentence.startswith(f"{self.out / JOB}/result.json cannot be read: {field}: "), sentence)
+                self.assertEqual(self.refusal(Store(self.out).results), sentence)
 
     def test_result_that_ends_too_early_means_that_the_job_is_not_over(self):
         path = self.out / JOB / "result.json"
@@ -219,14 +111,14 @@ class Results(Place):
         self.assertEqual(list(Store(self.out).begin(named(JOB)).iterdir()), [])
 
     def test_result_that_this_program_cannot_read_is_refused_and_never_removed(self):
-        for name, change, told in FOREIGN:
+        for name, change, sentence in FOREIGN:
             with self.subTest(name):
                 self.begin_anew()
                 change(self.out / JOB / "result.json")
                 before = self.content()
                 for use in (lambda: Store(self.out).result(JOB), Store(self.out).results,
                             lambda: Store(self.out).begin(named(JOB)), lambda: Store(self.out).drop(JOB)):
-                    self.assert_refused(use, f"{self.out / JOB / 'result.json'} {told}")
+                    self.assert_refused(use, f"{self.out / JOB / 'result.json'} {sentence}")
                 self.assertEqual(self.content(), before)
 
     def test_impossible_value_is_refused_with_its_field(self):
@@ -312,15 +204,15 @@ class Batches(Place):
 
     def test_error_names_the_file_and_the_wrong_field(self):
         self.change("batch.json", lambda batch: batch["jobs"][2].pop("sched"))
-        told = self.refusal(Store(self.out).jobs)
-        self.assertTrue(told.startswith(f"{self.out}/batch.json cannot be read: jobs.2.sched: "), told)
+        sentence = self.refusal(Store(self.out).jobs)
+        self.assertTrue(sentence.startswith(f"{self.out}/batch.json cannot be read: jobs.2.sched: "), sentence)
 
     def test_file_that_cannot_be_read_is_refused_with_the_reason(self):
-        for name, change, told in [*UNREADABLE, EMPTY, EMPTY_OBJECT]:
+        for name, change, sentence in [*UNREADABLE, EMPTY, EMPTY_OBJECT]:
             with self.subTest(name):
                 self.begin_anew()
                 change(self.out / "batch.json")
-                beginning = f"{self.out}/batch.json {told}"
+                beginning = f"{self.out}/batch.json {sentence}"
                 self.assertEqual(self.refusal(Store(self.out).batch)[: len(beginning)], beginning)
 
     def test_job_that_is_named_twice_has_one_result(self):
@@ -340,25 +232,25 @@ class Machines(Place):
     def test_error_names_the_file_and_the_wrong_field(self):
         name = f"machines/{MACHINE}.json"
         self.change(name, lambda facts: facts["programs"]["mpv"].update(made_ns="yesterday"))
-        told = self.refusal(Store(self.out).machines)
-        self.assertTrue(told.startswith(f"{self.out / name} cannot be read: programs.mpv.made_ns: "), told)
+        sentence = self.refusal(Store(self.out).machines)
+        self.assertTrue(sentence.startswith(f"{self.out / name} cannot be read: programs.mpv.made_ns: "), sentence)
         left_out = []
-        self.assertEqual((Store(self.out).machines(left_out), left_out), ({}, [told]))
+        self.assertEqual((Store(self.out).machines(left_out), left_out), ({}, [sentence]))
 
     def test_number_that_is_too_large_is_refused_with_its_field(self):
         for field in ("cpus", "programs.mpv.made_ns"):
             self.begin_anew()
             self.change(f"machines/{MACHINE}.json", setting(field, HUGE))
-            told = f"{self.out}/machines/{MACHINE}.json cannot be read: {field}: "
-            self.assertEqual(self.refusal(Store(self.out).machines)[: len(told)], told)
+            sentence = f"{self.out}/machines/{MACHINE}.json cannot be read: {field}: "
+            self.assertEqual(self.refusal(Store(self.out).machines)[: len(sentence)], sentence)
 
     def test_file_that_cannot_be_read_is_refused_with_the_reason(self):
         path = self.out / f"machines/{MACHINE}.json"
-        for name, change, told in [*UNREADABLE[1:], EMPTY]:
+        for name, change, sentence in [*UNREADABLE[1:], EMPTY]:
             with self.subTest(name):
                 self.begin_anew()
                 change(path)
-                self.assertIn(f"{path} {told}", self.refusal(Store(self.out).machines))
+                self.assertIn(f"{path} {sentence}", self.refusal(Store(self.out).machines))
 
 
 class Calibrations(Place):
@@ -400,12 +292,12 @@ class Calibrations(Place):
     def test_file_that_cannot_be_read_is_refused_with_the_reason(self):
         of_another = "cannot be read: machine: it is the calibration of "
         others = [("of another", edited(machine="zzz"), f"{of_another}zzz; "), ("a path", edited(machine="a/../b"), of_another)]
-        for name, change, told in [*UNREADABLE, *others]:
+        for name, change, sentence in [*UNREADABLE, *others]:
             with self.subTest(name):
                 self.begin_anew()
                 change(self.out / self.name)
                 for read in (read_calibration, lambda out, machine: parse_calibration(out / f"calibration-{machine}.json")):
-                    self.assert_refused(lambda read=read: read(self.out, MACHINE), f"{self.out / self.name} {told}")
+                    self.assert_refused(lambda read=read: read(self.out, MACHINE), f"{self.out / self.name} {sentence}")
 
 
     def test_impossible_value_is_refused_with_its_field(self):
@@ -417,82 +309,6 @@ class Calibrations(Place):
                 self.begin_anew()
                 self.change(self.name, setting(field, value))
                 self.assert_refused(lambda: read_calibration(self.out, MACHINE), f"{self.out / self.name} cannot be read: {field}")
-
-
-class Merging(Place):
-    """Merges a folder of three jobs, which have all a result, into another one."""
-
-    OTHERS = ("quota-mpv_vo-r1", "cbs-mpv_vo-r1", "stress-dlex_bad-r1")  # from another batch
-    united = property(lambda self: self.folder / "united")
-
-    def begin_anew(self):
-        super().begin_anew()
-        for name in self.OTHERS:
-            shutil.rmtree(self.out / name)
-        shutil.rmtree(self.united, ignore_errors=True)
-
-    def merge(self, mixed=False):
-        said = io.StringIO()
-        merge([self.out], self.united, mixed, Console(file=said, width=1000))
-        return said.getvalue()
-
-    def test_unknown_keys_are_kept_and_absent_ones_stay_absent(self):
-        def newer(content):
-            content.update(with_news(content))
-            for job in [content["job"]] if "job" in content else content.get("jobs", ()):
-                del job["cpu"]
-
-        names = [f"{JOB}/result.json", f"{BOTH_SIDES}/result.json", "batch.json", f"machines/{MACHINE}.json"]
-        names.append(f"calibration-{MACHINE}.json")
-        for name in names:
-            self.change(name, newer)
-        before = [json.loads((self.out / name).read_text()) for name in names]
-        for content in (*before[:2], *before[2]["jobs"]):
-            job = content.get("job", content)
-            job["id"] = f"{job['id']}@{MACHINE}"
-        self.merge(mixed=True)
-        after = [json.loads((self.united / name.replace("/result", f"@{MACHINE}/result")).read_text()) for name in names]
-        before[2]["created"] = after[2]["created"]
-        self.assertEqual(after, before)
-
-    def test_result_of_a_source_that_cannot_be_read_is_refused(self):
-        for name, change, told in FOREIGN:
-            with self.subTest(name):
-                self.begin_anew()
-                change(self.out / JOB / "result.json")
-                self.assert_refused(self.merge, f"{self.out / JOB / 'result.json'} {told}")
-                self.assertFalse(self.united.exists())
-
-    def test_torn_result_of_a_source_is_left_out_with_a_sentence(self):
-        (self.out / JOB / "result.json").write_text('{"version": 1')
-        self.assertIn(f"left out: {self.out / JOB / 'result.json'} is incomplete; run its job again\n", self.merge())
-        self.assertEqual(list(Store(self.united).results()), [BOTH_SIDES])
-
-    def test_result_of_the_target_that_cannot_be_read_is_refused_and_stays(self):
-        for name, change, told in FOREIGN:
-            with self.subTest(name):
-                self.begin_anew()
-                shutil.copytree(self.out, self.united)
-                change(self.united / JOB / "result.json")
-                (self.united / JOB / "records.txt").write_text("precious")
-                before = self.content(self.united)
-                self.assert_refused(self.merge, f"{self.united / JOB / 'result.json'} {told}")
-                self.assertEqual(self.content(self.united), before)
-
-    def test_torn_result_of_the_target_is_replaced(self):
-        shutil.copytree(self.out, self.united)
-        (self.united / JOB / "result.json").write_text("")
-        self.merge()
-        self.assertEqual(self.content(self.united / JOB).keys(), {self.united / JOB / "result.json"})
-        self.assertEqual(read_result(self.united / JOB), read_result(self.out / JOB))
-
-    def test_machine_or_calibration_that_cannot_be_read_is_refused_before_anything_is_written(self):
-        for place in (f"machines/{MACHINE}.json", f"calibration-{MACHINE}.json"):
-            for _name, change, told in (EMPTY, ("", edited(machine="a/b", cpu=3), "cannot be read: ")):
-                self.begin_anew()
-                change(self.out / place)
-                self.assertIn(f"{self.out / place} {told}", self.refusal(self.merge))
-                self.assertFalse(self.united.exists())
 
 
 class Records(Folder):

@@ -15,7 +15,7 @@ TEXT_SIZE = 64  # THREAD_POLICY_TEXT_SIZE
 
 
 @functools.cache
-def library() -> ctypes.CDLL:
+def sched_calls() -> ctypes.CDLL:
     """Returns the loaded library. Tests name that of their build in the environment.
 
     Raises LabError if it is not there. A process that gives up its rights calls this first, because afterwards it may
@@ -34,21 +34,21 @@ def set_policy(tid: int, text: str) -> None:
     Raises OSError with the kernel's errno, or with EINVAL if the text is not a policy.
     """
     policy = _policy()
-    _check(library().thread_policy_parse(policy, text.encode()))
-    _check(library().thread_policy_set(tid, policy))
+    _check(sched_calls().thread_policy_parse(policy, text.encode()))
+    _check(sched_calls().thread_policy_set(tid, policy))
 
 
 def policy_text(tid: int) -> str:
     """Returns the policy of a thread (0: the caller) in the same form. Raises OSError with the kernel's errno."""
     policy, text = _policy(), ctypes.create_string_buffer(TEXT_SIZE)
-    _check(library().thread_policy_get(tid, policy))
-    library().thread_policy_text(policy, text)
+    _check(sched_calls().thread_policy_get(tid, policy))
+    sched_calls().thread_policy_text(policy, text)
     return text.value.decode()
 
 
 def _policy() -> ctypes.Array[ctypes.c_char]:
     """Returns the memory of a struct thread_policy. The library alone knows what is in it."""
-    return ctypes.create_string_buffer(ctypes.c_size_t.in_dll(library(), "thread_policy_size").value)
+    return ctypes.create_string_buffer(ctypes.c_size_t.in_dll(sched_calls(), "thread_policy_size").value)
 
 
 def _check(result: int) -> None:

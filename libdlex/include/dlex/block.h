@@ -197,7 +197,8 @@ static inline uint64_t dlex_layout_(void)
  * Aborts with one sentence if the library's layout is another one. The macros call it at the first
  * block of each place, in C++ also at the first block of each file, before anything else of the library
  * sees the record: so it covers each file of a program and of a plug-in, with the shared and with the
- * static library. It costs later blocks nothing, in C++ one load. version: DLEX_VERSION of the caller. where: file:line. Its own arguments must never change.
+ * static library. It costs later blocks nothing, in C++ one load. version: DLEX_VERSION of the caller.
+ * where: file:line. Its own arguments must never change.
  */
 DLEX_API void dlex_check_layout_(uint64_t layout, const char *version, const char *where)
     __attribute__((cold));

@@ -112,7 +112,8 @@ DLEX_API void dlex_trigger_bind(struct dlex_trigger *trigger);
  * sections; not in a thread with asynchronous cancellation. In the thread of the block itself, the
  * violation leaves the call if nothing delays it: then it does not return. May wait for other threads
  * that fire, or bind for the first time, or end, for some microseconds each, or for longer if such a
- * thread is preempted meanwhile (the lock does not inherit priority); it never waits for the body. It is a protected section, and does not change errno.
+ * thread is preempted meanwhile (the lock does not inherit priority); it never waits for the body. It
+ * is a protected section, and does not change errno.
  */
 DLEX_API int dlex_trigger_fire(struct dlex_trigger *trigger);
 
