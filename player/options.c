@@ -28,6 +28,8 @@ enum key {
     KEY_RULE,
     KEY_BASE,
     KEY_GAIN,
+    KEY_STRICT,
+    KEY_SKIP,
     KEY_QUEUE,
     KEY_SCHED,
     KEY_CPU,
@@ -41,10 +43,13 @@ enum key {
 
 static const struct argp_option option_table[] = {
     {"drop", KEY_DROP, "POLICY", 0, "none, heuristic (mplayer's guess before each picture), vlc (VLC's guess; needs --queue) or deadline (default)", 1},
-    {"deadline-rule", KEY_RULE, "RULE", 0, "paper (0.925 of a frame minus 1 % of the lag) or slack (the time until the "
-     "picture is due; default)", 1},
-    {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack: the tolerance after the picture is due (50ms)", 1},
+    {"deadline-rule", KEY_RULE, "RULE", 0, "paper (0.925 of a frame minus 1 % of the lag), slack (the time until the "
+     "picture is due; default), or plan (as slack, and looks ahead for pictures to refuse)", 1},
+    {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack, plan: the tolerance after the picture is due (50ms)", 1},
     {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the deadline is shorter by this fraction of the lag (0.01)", 1},
+    {"strict", KEY_STRICT, NULL, 0, "plan: rather lose pictures than show them late", 1},
+    {"skip-to-key", KEY_SKIP, "WHEN", 0, "plan: auto (when skipping to the next key picture loses less than going on; default) "
+     "or never", 1},
     {"queue", KEY_QUEUE, "AMOUNT", 0, "decode ahead up to so many pictures (50), so much time (1.5s) or memory (128MiB), or "
      "auto: the least of 2 s, 256 MiB and an eighth of the available memory (default); 0: each picture just in time", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
@@ -69,7 +74,8 @@ const char *drop_policy_name(enum drop_policy policy)
 
 const char *deadline_rule_name(enum deadline_rule rule)
 {
-    return rule == RULE_PAPER ? "paper" : "slack";
+    static const char *const names[] = {"paper", "slack", "plan"};
+    return names[rule];
 }
 
 static const char *one_of(const char *arg, const char *a, const char *b, const char *c, const char *option,
@@ -92,9 +98,18 @@ static enum drop_policy parse_drop(const char *arg, struct argp_state *state)
 
 static enum deadline_rule parse_rule(const char *arg, struct argp_state *state)
 {
-    if (strcmp(arg, "paper") && strcmp(arg, "slack"))
-        argp_error(state, "--deadline-rule=%s is unknown; choose paper or slack", arg);
-    return arg[0] == 'p' ? RULE_PAPER : RULE_SLACK;
+    for (enum deadline_rule rule = RULE_PAPER; rule <= RULE_PLAN; rule++)
+        if (!strcmp(arg, deadline_rule_name(rule)))
+            return rule;
+    argp_error(state, "--deadline-rule=%s is unknown; choose paper, slack or plan", arg);
+    return RULE_SLACK;
+}
+
+static bool parse_never(const char *arg, struct argp_state *state)
+{
+    if (strcmp(arg, "auto") && strcmp(arg, "never"))
+        argp_error(state, "--skip-to-key=%s is unknown; choose auto or never", arg);
+    return arg[0] == 'n';
 }
 
 static int64_t parse_time_ns(const char *arg, const char *option, struct argp_state *state)
@@ -161,6 +176,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_GAIN: options->policy.gain = parse_gain(arg, state); break;
     case KEY_AO: options->audio_kind = one_of(arg, "auto", "pulse", "null", "ao", state); break;
     case KEY_VO: options->video_kind = one_of(arg, "auto", "sdl", "null", "vo", state); break;
+    case KEY_STRICT: options->policy.strict = true; break;
+    case KEY_SKIP: options->policy.never_skips_to_key = parse_never(arg, state); break;
     case KEY_QUEUE: parse_queue(&options->queue, arg, state); break;
     case KEY_SCHED: parse_sched(&options->placement, arg, state); break;
     case KEY_CPU: options->placement.cpu = parse_cpu(arg, state); break;

@@ -28,16 +28,6 @@ static void show_pictures(struct session *session)
     }
 }
 
-static void decode_next(struct session *session, AVPacket *packet)
-{
-    session->starving_since_ns = 0;
-    decode_packet(session, packet);
-    av_packet_free(&packet);
-    show_pictures(session);
-    if (dlex_now_ns() - session->steering.polled_ns > POLL_STEP_NS)
-        steering_poll(&session->steering);
-}
-
 /* Decodes and shows everything that the decoder still holds. */
 static void drain(struct session *session)
 {
@@ -46,6 +36,18 @@ static void drain(struct session *session)
         more = stage_drain(&session->stage);
         show_pictures(session);
     }
+}
+
+static void decode_next(struct session *session, AVPacket *packet)
+{
+    session->starving_since_ns = 0;
+    decode_packet(session, packet);
+    av_packet_free(&packet);
+    show_pictures(session);
+    if (stage_wants_drain(&session->stage))
+        drain(session);
+    if (dlex_now_ns() - session->steering.polled_ns > POLL_STEP_NS)
+        steering_poll(&session->steering);
 }
 
 void serial_loop(struct session *session)

@@ -29,7 +29,7 @@ static int open_packet_queue(const struct session *session, struct packet_queue 
         .limit_bytes = is_video && session->clip.audio ? QUEUE_LIMIT_BESIDE_SOUND_BYTES : QUEUE_LIMIT_BYTES,
         .ahead = session->ahead,
         .stream = stream,
-        .time_base = (is_video ? session->clip.video : session->clip.audio)->time_base,
+        .source = is_video ? session->clip.video : session->clip.audio,
         .packet_ns = is_video ? clip_frame_duration_ns(&session->clip) : SOUND_PACKET_NS,
     };
     return queue_create(out, &settings);
@@ -205,6 +205,12 @@ static void interrupt_audio(void *opaque, bool on)
         queue_cancel(session->sound_queue);
 }
 
+/* Two threads under a budget have a part of it each. */
+static bool has_budget(const struct placement *placement)
+{
+    return placement->has_policy && placement->policy.kind == THREAD_DEADLINE;
+}
+
 /* Gives each part what it needs from the others. The parts are open. */
 static void wire(struct session *session)
 {
@@ -221,6 +227,12 @@ static void wire(struct session *session)
         .sound_queue = session->sound_queue,
         .pictures = session->pictures,
     };
+    if (session->stage.decoder)
+        stage_connect(&session->stage, &(struct stage_surroundings){
+            .packets = session->queue,
+            .pictures = session->pictures,
+            .presenting_apart = session->pictures && has_budget(&setup->options->placement),
+        });
     session->steering = (struct steering){
         .clock = &session->clock,
         .screen = setup->screen,

@@ -25,6 +25,8 @@ static struct run_settings run_settings_of(const struct options *options)
         .deadline_rule = deadline_rule_name(options->policy.rule),
         .deadline_base_ns = options->policy.base_ns,
         .deadline_gain = options->policy.gain,
+        .strict = options->policy.strict,
+        .skip_to_key = options->policy.never_skips_to_key ? "never" : "auto",
         .audio_kind = options->audio_kind,
         .video_kind = options->video_kind,
         .start_ns = options->start_ns,

@@ -7,6 +7,7 @@
 #include "clip.h"
 #include "ns.h"
 #include "report.h"
+#include "trace_of_run.h"
 #include "whole_file.h"
 
 #include <argp.h>
@@ -26,7 +27,7 @@ enum { WHY_SIZE = PATH_MAX + 256 };
  */
 static const double length_tolerance_s = 1;
 
-enum key { KEY_MEDIA = 256, KEY_UNSTAMPED, KEY_JSON, KEY_CSV };
+enum key { KEY_MEDIA = 256, KEY_UNSTAMPED, KEY_JSON, KEY_CSV, KEY_TRACE };
 
 struct arguments {
     const char *dir;
@@ -34,6 +35,7 @@ struct arguments {
     const char *unstamped_path; /* NULL: the media's own pictures are compared */
     const char *json_path;  /* NULL: not wanted; "-": standard output */
     const char *csv_path;   /* as json_path */
+    const char *trace_path; /* as json_path; if it is wanted, nothing is reported */
 };
 
 typedef int report_writer(FILE *out, const struct report *report);
@@ -59,6 +61,8 @@ static const struct argp_option option_table[] = {
      "compare the pictures of this file: the film that was played, without the stamps in its pictures", 0},
     {"json", KEY_JSON, "FILE", 0, "write the figures as JSON", 0},
     {"csv", KEY_CSV, "FILE", 0, "write a row for each dropped picture", 0},
+    {"trace", KEY_TRACE, "FILE", 0, "instead of a report, write what each packet of the clip costs and what losing it would "
+     "look like, for dlex-bench-sim; the run must be one with --drop=none", 0},
     {0},
 };
 
@@ -86,6 +90,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_UNSTAMPED: arguments->unstamped_path = arg; break;
     case KEY_JSON: arguments->json_path = arg; break;
     case KEY_CSV: arguments->csv_path = arg; break;
+    case KEY_TRACE: arguments->trace_path = arg; break;
     case ARGP_KEY_ARG:
         if (arguments->dir)
             argp_error(state, "%s is one argument too many; name one record", arg);
@@ -100,6 +105,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if (is_stdout(arguments->json_path) && is_stdout(arguments->csv_path))
             argp_error(state, "--json=- and --csv=- cannot share standard output; "
                               "name a file for one of them");
+        if (arguments->trace_path && (arguments->json_path || arguments->csv_path))
+            argp_error(state, "--trace writes no report; leave out --json and --csv");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -249,6 +256,38 @@ static int check_pictures(const struct arguments *arguments, const struct record
     return arguments->unstamped_path ? check_unstamped(run, path) : check_media(run, path);
 }
 
+static int write_trace(const char *path, const struct decode_trace *trace)
+{
+    struct whole_file file;
+    int ret = whole_file_open(&file, path);
+    if (!ret) {
+        decode_trace_write_header(file.out);
+        for (int64_t i = 0; i < trace->count; i++)
+            decode_trace_write_packet(file.out, &trace->packets[i]);
+        ret = whole_file_commit(&file);
+    }
+    if (ret < 0)
+        complain("cannot write %s: %s; nothing was left there", path, strerror(-ret));
+    return ret;
+}
+
+/* The packets are those that were played, also where the pictures of another file are compared. */
+static enum exit_code trace_run(const struct arguments *arguments, const struct recorded_run *run, struct ideal *ideal)
+{
+    const char *const media_path = arguments->media_path ? arguments->media_path : run->media_path;
+    if (arguments->unstamped_path && check_media(run, media_path))
+        return EXIT_UNUSABLE;
+    char why[WHY_SIZE];
+    struct decode_trace trace;
+    if (trace_of_run(&trace, run, media_path, ideal, why, sizeof why)) {
+        complain("%s cannot be traced: %s", arguments->dir, why);
+        return EXIT_UNUSABLE;
+    }
+    const int ret = write_trace(arguments->trace_path, &trace);
+    decode_trace_finish(&trace);
+    return ret ? EXIT_SETUP : EXIT_REPORTED;
+}
+
 static enum exit_code report_run(const struct arguments *arguments, const struct recorded_run *run)
 {
     struct report report = {
@@ -266,7 +305,8 @@ static enum exit_code report_run(const struct arguments *arguments, const struct
         complain("%s: %s", report.media_path, why);
         return EXIT_UNUSABLE;
     }
-    const enum exit_code code = judge(arguments, &report, ideal);
+    const enum exit_code code =
+        arguments->trace_path ? trace_run(arguments, run, ideal) : judge(arguments, &report, ideal);
     ideal_close(&ideal);
     return code;
 }
@@ -275,7 +315,7 @@ int main(int argc, char **argv)
 {
     const struct arguments arguments = parse_arguments(argc, argv);
     av_log_set_level(AV_LOG_QUIET); /* damage in the media was already reported when it was played */
-    if (try_output(arguments.json_path) || try_output(arguments.csv_path))
+    if (try_output(arguments.json_path) || try_output(arguments.csv_path) || try_output(arguments.trace_path))
         return EXIT_SETUP;
     struct recorded_run run;
     char why[WHY_SIZE];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "quality.h"
 
+#include "freeze.h"
 #include "ns.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-
 
 static int compare_values(const void *a, const void *b)
 {
@@ -98,6 +98,12 @@ static struct spread spread_of_skew(double *values, const struct frame_record *r
     return spread_of(values, known);
 }
 
+static double longest_freeze_ms(const struct frame_record *rows, int64_t count)
+{
+    const int64_t freeze_ns = freeze_longest_ns(rows, count);
+    return freeze_ns == FIELD_EMPTY ? NAN : ns_to_ms(freeze_ns);
+}
+
 int quality_of(struct quality *quality, const struct frame_record *rows, int64_t count,
                const struct drop *drops, int64_t drop_count)
 {
@@ -106,6 +112,7 @@ int quality_of(struct quality *quality, const struct frame_record *rows, int64_t
     if (!values)
         return -ENOMEM;
     count_rows(quality, rows, count);
+    quality->longest_freeze_ms = longest_freeze_ms(rows, count);
     quality->rmse_8bit = spread_of_rmse(values, drops, drop_count);
     quality->before_first = count_before_first(drops, drop_count);
     quality->skew_ms = spread_of_skew(values, rows, count);

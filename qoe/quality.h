@@ -33,6 +33,7 @@ struct quality {
     int64_t unseen;           /* never seen on the screen, in a record made from outside the player */
     int64_t before_first;     /* dropped while there was nothing on the screen yet */
     int64_t longest_drop_run; /* pictures dropped in a row */
+    double longest_freeze_ms; /* the longest time without a new picture, see freeze.h; NaN: none was shown */
     struct spread rmse_8bit;  /* over the dropped pictures */
     struct spread skew_ms;    /* A-V of the shown pictures; > 0: the video is late */
 };

@@ -33,6 +33,8 @@ static void write_counts(FILE *out, const struct quality *quality)
         fprintf(out, "%" PRId64 " aborted, %" PRId64 " skipped, %" PRId64 " late", quality->aborted, quality->skipped,
                 quality->late);
     fprintf(out, "; at most %" PRId64 " in a row\n", quality->longest_drop_run);
+    if (!isnan(quality->longest_freeze_ms))
+        fprintf(out, "longest time without a new picture %.0f ms\n", quality->longest_freeze_ms);
 }
 
 static void write_rmse_row(FILE *out, const char *name, double rmse_8bit)
@@ -91,7 +93,7 @@ static json_t *summary_json(const struct quality *quality)
 {
     const double fraction =
         quality->frames ? (double)quality->dropped / (double)quality->frames : 0;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
                      "frames", (json_int_t)quality->frames,
                      "shown", (json_int_t)quality->shown,
                      "dropped", (json_int_t)quality->dropped,
@@ -107,7 +109,8 @@ static json_t *summary_json(const struct quality *quality)
                      "skew_ms_mean", number_or_null(quality->skew_ms.mean),
                      "skew_ms_sd", number_or_null(quality->skew_ms.sd),
                      "skew_ms_p99", number_or_null(quality->skew_ms.p99),
-                     "longest_drop_run", (json_int_t)quality->longest_drop_run);
+                     "longest_drop_run", (json_int_t)quality->longest_drop_run,
+                     "longest_freeze_ms", number_or_null(quality->longest_freeze_ms));
 }
 
 static json_t *compared_json(const struct report *report)

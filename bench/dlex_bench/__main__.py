@@ -27,15 +27,16 @@ from .paths import PROJECT
 from .processes import signals_as_exceptions
 from .report.cli import compare_parser, peers_parser, report_parser, run_compare, run_peers, run_report
 from .seeking.cli import run_seek, seek_parser
+from .simulate.cli import run_simulate, simulate_parser
 
 
 def demo_parser() -> Parser:
     parser = Parser(
         prog="dlex demo",
-        description="Plays a film with each drop policy on one busy CPU and compares them. Needs an otherwise idle "
-        "machine.",
+        description="Compares four ways of dropping pictures: plays a few seconds of a film with each of them, under loads from "
+        "light to hopeless.",
     )
-    parser.add_argument("--quick", action="store_true", help="shorter plays: under 2 minutes instead of 6")
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter plays: under 2 minutes instead of 5")
     parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="folder for the results (build/demo)")
     parser.add_argument("--clip", type=Path, metavar="FILE", help="play this film")
     parser.add_argument("--start", type=float, metavar="SECONDS", help="position in the film at which to begin")
@@ -92,6 +93,7 @@ COMMANDS: dict[str, Command] = {
     "merge": (merge_parser, run_merge),
     "peers": (peers_parser, run_peers),
     "seek": (seek_parser, run_seek),
+    "simulate": (simulate_parser, run_simulate),
     "repair": (repair_parser, run_repair),
     "observe-check": (observe_check_parser, run_observe_check),
     "report": (report_parser, run_report),

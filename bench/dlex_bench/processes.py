@@ -38,8 +38,8 @@ def choose_cpus(wanted: int | None = None) -> tuple[int, frozenset[int]]:
     allowed = os.sched_getaffinity(0)
     cpu = max(allowed) if wanted is None else wanted
     if cpu not in allowed:
-        told = ", ".join(map(str, sorted(allowed)))
-        raise LabError(f"CPU {cpu} is not one of the allowed CPUs ({told}); choose one of these", EXIT_SETUP)
+        names = ", ".join(map(str, sorted(allowed)))
+        raise LabError(f"CPU {cpu} is not one of the allowed CPUs ({names}); choose one of these", EXIT_SETUP)
     return cpu, frozenset(allowed - {cpu} or allowed)
 
 

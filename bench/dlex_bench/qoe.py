@@ -21,6 +21,7 @@ class QoeSummary(Stored):
     rmse_q16_sum: float | None  # of the dropped pictures
     rmse_q16_median: float | None
     rmse_q16_p90: float | None
+    longest_freeze_ms: float | None = None  # the longest time without a new picture; absent from older versions
 
 
 class _Report(Stored):

@@ -47,6 +47,10 @@ class SchedulingFacts(Stored):
     threads: tuple[ThreadFacts, ...] = ()
 
 
+class QueueFacts(Stored):
+    pictures_max: int | None = None  # the most pictures that waited
+
+
 class RunFacts(Stored):
     """What run.json says of a run, as far as the laboratory needs it."""
 
@@ -54,8 +58,10 @@ class RunFacts(Stored):
     held_cpu_ns: int | None = None
     started_ns: int | None = None  # CLOCK_MONOTONIC
     ended_ns: int | None = None
+    ended: str | None = None  # how: "end", "quit", "signal"
     scheduling: SchedulingFacts | None = None
     options: RunOptions = RunOptions()
+    queue: QueueFacts | None = None  # null: it did not decode ahead
     observer: ObserverFacts | None = None
 
 
@@ -68,16 +74,7 @@ class Frame:
     verdict: str
     shown_ns: int | None
     skew_ns: int | None
-    decode_start_ns: int | None = None
-    deadline_ns: int | None = None
     decode_end_ns: int | None = None
-
-    @property
-    def begun(self) -> bool:
-        """Whether its decoding began in time, so that aborting it threw work away."""
-        if self.decode_start_ns is None or self.deadline_ns is None:
-            return False
-        return self.decode_start_ns < self.deadline_ns
 
 
 def _number(text: str) -> int | None:
@@ -106,8 +103,6 @@ def _frame(row: dict[str, str]) -> Frame:
         verdict=row["verdict"],
         shown_ns=_number(row["shown_ns"]),
         skew_ns=_number(row["skew_ns"]),
-        decode_start_ns=_number(row["decode_start_ns"]),
-        deadline_ns=_number(row["deadline_ns"]),
         decode_end_ns=_number(row["decode_end_ns"]),
     )
 

@@ -17,6 +17,14 @@
 #define SOON (100 * MS)
 #define HOUR (3600 * 1000 * MS)
 
+/* Rounds of destructors in which deadlines can interrupt. From GCC 13 on, AddressSanitizer blocks all signals when its own
+ * destructor runs for the last time. */
+#if defined __SANITIZE_ADDRESS__ && __GNUC__ >= 13
+#define DESTRUCTOR_ROUNDS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#else
+#define DESTRUCTOR_ROUNDS PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
 /* Computes until the clock reaches the time. A deadline may interrupt it. */
 void burn_until(int64_t time_ns);
 void burn(int64_t ns);

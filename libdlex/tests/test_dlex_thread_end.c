@@ -11,7 +11,7 @@
 #include "dlex_testing.h"
 #include "thread.h"
 
-enum { THREADS = 1000, ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS };
+enum { THREADS = 1000, ROUNDS = DESTRUCTOR_ROUNDS };
 
 /* What one thread does in its destructors, and the results. */
 struct visit {

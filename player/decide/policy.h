@@ -7,6 +7,7 @@
 #ifndef PLAYER_POLICY_H
 #define PLAYER_POLICY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NO_DEADLINE INT64_MAX
@@ -21,6 +22,7 @@ enum drop_policy {
 enum deadline_rule {
     RULE_PAPER, /* base - gain * skew after the decode began; base 0.925 of the frame's duration, gain 0.01 */
     RULE_SLACK, /* when the picture is due, by the clock that sound sets, plus a tolerance */
+    RULE_PLAN,  /* as slack, and pictures are refused in advance so that those ahead are in time, see plan.h */
 };
 
 struct policy_settings {
@@ -28,9 +30,11 @@ struct policy_settings {
     enum deadline_rule rule;
     int64_t base_ns; /* paper: the base; slack: the tolerance. < 0: the rule's default */
     double gain;     /* for rule paper. < 0: the seed's value */
+    bool strict;     /* for rule plan: rather lose pictures than show them late */
+    bool never_skips_to_key; /* for rule plan: goes on decoding when skipping to the next key picture would lose less */
 };
 
-/* Returns how late a picture may be under rule slack, in ns: base_ns, or the default of 50 ms. */
+/* Returns how late a picture may be under the rules slack and plan: base_ns, or the default of 50 ms (strict: 40 ms). */
 int64_t policy_slack_tolerance_ns(const struct policy_settings *settings);
 
 #endif

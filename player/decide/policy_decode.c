@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "policy_decode.h"
 
+#include "key_skip.h"
 #include "ns.h"
+#include "plan.h"
 
 enum {
     FIRST_PICTURES_KEPT = 8, /* as in the seed's public player */
@@ -12,18 +14,31 @@ enum {
 static const double vlc_safety = 1.5;
 enum { VLC_MARGIN_NS = 75 * NS_PER_MS, VLC_AVERAGED = 8 };
 
+/* Rule plan. */
+enum { EXPLORE_AFTER = 8 };
+static const struct key_skip_settings skip_default = {.late_ns = 60 * NS_PER_MS, .lateness_loss = 0.5};
+static const struct key_skip_settings skip_strict = {.late_ns = 40 * NS_PER_MS, .lateness_loss = 1};
+
 static const double paper_gain = 0.01;
 static const double paper_base_of_frame = 0.925; /* 37 ms of 40 ms */
 
 void decode_policy_init(struct decode_policy *policy, const struct policy_settings *settings)
 {
     *policy = (struct decode_policy){.settings = *settings};
+    learnt_init(&policy->learnt);
 }
 
 void decode_policy_restart(struct decode_policy *policy)
 {
     const struct policy_settings settings = policy->settings;
+    const struct learnt learnt = policy->learnt;
     decode_policy_init(policy, &settings);
+    policy->learnt = learnt;
+}
+
+void decode_policy_end_skip(struct decode_policy *policy)
+{
+    policy->skips_to_key = false;
 }
 
 bool decode_policy_is_starting(const struct decode_policy *policy)
@@ -46,7 +61,9 @@ static int64_t deadline_ns(const struct decode_policy *policy, const struct deco
         return view->now_ns + paper_relative_ns(&policy->settings, view);
     if (decode_policy_is_starting(policy))
         return NO_DEADLINE;
-    return view->now_ns - view->skew_ns + policy_slack_tolerance_ns(&policy->settings);
+    const int64_t due_ns = view->now_ns - view->skew_ns;
+    const bool presented_in_time = policy->settings.rule == RULE_PLAN && policy->settings.strict;
+    return due_ns + policy_slack_tolerance_ns(&policy->settings) - (presented_in_time ? view->presenting_ns : 0);
 }
 
 /* mplayer's check: give up a picture while the lag exceeds 100 ms plus one frame for each picture given up before it. */
@@ -73,20 +90,59 @@ static bool vlc_refuses(const struct decode_policy *policy, const struct decode_
            view->until_due_ns < decoding_ns + view->presenting_ns + VLC_MARGIN_NS;
 }
 
-void decode_policy_learn(struct decode_policy *policy, int64_t droppable_ns)
+void decode_policy_learn(struct decode_policy *policy, const struct decode_use *use, int64_t frame_duration_ns)
 {
+    learnt_add(&policy->learnt, use, frame_duration_ns);
+    if (use->picture_class != CLASS_DROPPABLE || use->end != DECODE_WHOLE)
+        return;
     const int64_t known_ns = policy->droppable_ns;
-    policy->droppable_ns = known_ns ? known_ns + (droppable_ns - known_ns) / VLC_AVERAGED : droppable_ns;
+    policy->droppable_ns = known_ns ? known_ns + (use->wall_ns - known_ns) / VLC_AVERAGED : use->wall_ns;
+}
+
+/* The next key picture ends a skip. */
+static bool plan_passes_over(struct decode_policy *policy, const struct decode_view *view)
+{
+    const struct key_skip_settings *const settings = policy->settings.strict ? &skip_strict : &skip_default;
+    if (view->outlook->ahead[0].picture_class == CLASS_KEY)
+        policy->skips_to_key = false;
+    else if (!policy->skips_to_key && view->may_skip && !policy->settings.never_skips_to_key &&
+             view->skew_ns > settings->late_ns)
+        policy->skips_to_key = key_skip_pays(view->outlook, &policy->learnt, settings);
+    return policy->skips_to_key;
+}
+
+/*
+ * A class of pictures that is always refused would never be measured again. So one is tried after some that were refused,
+ * if the queue allows it.
+ */
+static bool plan_explores(const struct decode_policy *policy, const struct outlook *outlook)
+{
+    return policy->learnt.droppable_refused >= EXPLORE_AFTER && outlook->waiting_with_markers * 2 >= outlook->room;
+}
+
+static struct decode_order planned(struct decode_policy *policy, const struct decode_view *view)
+{
+    struct decode_order order = {.deadline_ns = deadline_ns(policy, view)};
+    const struct outlook *const outlook = view->outlook;
+    policy->learnt.presenting_ns = view->presenting_cpu_ns;
+    if (!outlook || decode_policy_is_starting(policy))
+        return order;
+    order.pass_over = plan_passes_over(policy, view);
+    if (!order.pass_over && outlook->ahead[0].picture_class == CLASS_DROPPABLE)
+        order.refuse = plan_refuses(outlook, &policy->learnt) && !plan_explores(policy, outlook);
+    return order;
 }
 
 struct decode_order decode_policy_decide(struct decode_policy *policy, const struct decode_view *view)
 {
     policy->pictures++;
-    struct decode_order order = {.give_up = false, .deadline_ns = NO_DEADLINE};
+    struct decode_order order = {.deadline_ns = NO_DEADLINE};
     if (policy->settings.drop == DROP_HEURISTIC)
         order.give_up = heuristic_gives_up(policy, view);
     else if (policy->settings.drop == DROP_VLC)
         order.refuse = vlc_refuses(policy, view);
+    else if (policy->settings.drop == DROP_DEADLINE && policy->settings.rule == RULE_PLAN)
+        order = planned(policy, view);
     else if (policy->settings.drop == DROP_DEADLINE)
         order.deadline_ns = deadline_ns(policy, view);
     return order;

@@ -8,6 +8,8 @@
 #ifndef PLAYER_POLICY_DECODE_H
 #define PLAYER_POLICY_DECODE_H
 
+#include "learnt.h"
+#include "outlook.h"
 #include "policy.h"
 
 #include <stdbool.h>
@@ -18,6 +20,8 @@ struct decode_policy {
     int64_t pictures;       /* pictures decided on since the beginning or the last seek */
     int heuristic_requests; /* consecutive drop requests, mplayer's n */
     int64_t droppable_ns;   /* what the decode of a droppable picture takes, on average; 0: not known yet */
+    struct learnt learnt;       /* for rule plan */
+    bool skips_to_key;          /* rule plan passes packets over until the next key picture */
 };
 
 /* What is known when a picture is about to be decoded. */
@@ -28,23 +32,33 @@ struct decode_view {
     bool sound_plays;          /* the skew is against sound, and the sound still plays */
     int64_t until_due_ns;      /* until the packet's own picture is due; < 0: it is late */
     int64_t presenting_ns;     /* what presenting a picture takes, on average */
+    int64_t presenting_cpu_ns; /* the CPU time of that, if it comes out of the decoder's supply; else 0 */
+    bool may_skip;             /* to the next key picture: a picture has come out since the last skip */
+    const struct outlook *outlook; /* for rule plan; NULL: the packets ahead are not known */
 };
 
 struct decode_order {
     bool give_up;        /* refuse a droppable picture at the gate; decode another one, but do not present it */
     bool refuse;         /* refuse a droppable picture at the gate; decode and present another one */
+    bool pass_over;      /* do not give the packet to the decoder: the next picture that it decodes is a key picture */
     int64_t deadline_ns; /* absolute; NO_DEADLINE: none is in force */
 };
 
 void decode_policy_init(struct decode_policy *policy, const struct policy_settings *settings);
 
-/* Call at a seek: forgets the past and keeps the settings. The first pictures after the seek are kept again. */
+/*
+ * Call at a seek: forgets the past and keeps the settings, and what pictures cost. The first pictures after the seek are
+ * kept again.
+ */
 void decode_policy_restart(struct decode_policy *policy);
 
 struct decode_order decode_policy_decide(struct decode_policy *policy, const struct decode_view *view);
 
-/* A droppable picture was decoded to its end, which took this long. */
-void decode_policy_learn(struct decode_policy *policy, int64_t droppable_ns);
+/* Decoding has begun again at a key picture. */
+void decode_policy_end_skip(struct decode_policy *policy);
+
+/* A decode has ended. */
+void decode_policy_learn(struct decode_policy *policy, const struct decode_use *use, int64_t frame_duration_ns);
 
 /*
  * Returns whether the pictures are still the first ones, which are kept: they are slow because the caches are cold and

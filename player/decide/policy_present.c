@@ -17,6 +17,8 @@ enum {
  * fewer drops.
  */
 static const double hopeless_growth_frames = 1.5;
+/* Rule plan when it is strict drops such a picture as soon as its tolerance has passed, and raises that more slowly. */
+static const double strict_growth_frames = 0.5;
 
 void present_policy_init(struct present_policy *policy, const struct policy_settings *settings)
 {
@@ -35,7 +37,7 @@ static bool may_be_late(const struct policy_settings *settings, const struct pre
     case DROP_NONE: return false;
     case DROP_HEURISTIC: return view->waited;
     case DROP_VLC: return view->waited || view->had_to_be_decoded;
-    case DROP_DEADLINE: return settings->rule == RULE_SLACK && (view->waited || view->had_to_be_decoded);
+    case DROP_DEADLINE: return settings->rule != RULE_PAPER && (view->waited || view->had_to_be_decoded);
     }
     return false;
 }
@@ -44,8 +46,11 @@ static bool is_hopeless(const struct present_policy *policy, const struct presen
 {
     if (view->is_starting || policy->missed_run * view->frame_duration_ns >= FREEZE_MAX_NS)
         return false;
-    const double growth_ns = hopeless_growth_frames * policy->missed_run * (double)view->frame_duration_ns;
-    return view->skew_ns > policy_slack_tolerance_ns(&policy->settings) + HOPELESS_NS + (int64_t)growth_ns;
+    const struct policy_settings *const settings = &policy->settings;
+    const bool strict = settings->drop == DROP_DEADLINE && settings->rule == RULE_PLAN && settings->strict;
+    const double growth_frames = (strict ? strict_growth_frames : hopeless_growth_frames) * policy->missed_run;
+    const int64_t limit_ns = policy_slack_tolerance_ns(settings) + (strict ? 0 : HOPELESS_NS);
+    return view->skew_ns > limit_ns + (int64_t)(growth_frames * (double)view->frame_duration_ns);
 }
 
 bool present_policy_shows(struct present_policy *policy, const struct present_view *view)

@@ -33,10 +33,10 @@ void present_policy_init(struct present_policy *policy, const struct policy_sett
 void present_policy_restart(struct present_policy *policy);
 
 /*
- * Returns whether to present the picture. Under rule slack and policy vlc, a picture that had to be decoded or that waited is late when its skew is
- * above a limit ("hopeless"). The limit grows by 1.5 frames with each picture missed before it (mplayer's allowance: by 1). After a
- * second without a picture the next one is presented in any case. A droppable picture that came out whole met its own
- * deadline.
+ * Returns whether to present the picture. Under the rules slack and plan and under policy vlc, a picture that had to be
+ * decoded or that waited is late when its skew is above a limit ("hopeless"). The limit grows by 1.5 frames with each
+ * picture missed before it (mplayer's allowance: by 1; plan when it is strict: by 0.5). After a second without a picture
+ * the next one is presented in any case. A droppable picture that came out whole met its own deadline.
  */
 bool present_policy_shows(struct present_policy *policy, const struct present_view *view);
 

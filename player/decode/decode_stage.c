@@ -14,8 +14,16 @@ void stage_init(struct decode_stage *stage, const struct clip *clip, struct deco
 {
     *stage = (struct decode_stage){.clip = clip, .decoder = decoder, .feed.may_jump = may_jump};
     decode_policy_init(&stage->policy, settings);
+    stage->leading_ns = INT64_MIN;
     for (int i = 0; i < STAGE_JOBS; i++)
         stage->known[i].number = JOB_UNKNOWN;
+}
+
+void stage_connect(struct decode_stage *stage, const struct stage_surroundings *around)
+{
+    stage->look.packets = around->packets;
+    stage->look.pictures = around->pictures;
+    stage->presenting_apart = around->presenting_apart;
 }
 
 void stage_finish(struct decode_stage *stage)
@@ -31,6 +39,9 @@ void stage_restart(struct decode_stage *stage, const struct part *part, int64_t 
     feed_pace_restart(&stage->feed, part);
     show_pace_restart(&stage->show, part, stage->feed.segment, first_ns);
     decode_policy_restart(&stage->policy);
+    look_ahead_restart(&stage->look);
+    stage->passing_over = stage->wants_drain = stage->awaits_picture = false;
+    stage->leading_ns = INT64_MIN;
     stage->drain_errors = 0;
 }
 
@@ -45,11 +56,23 @@ static struct packet_times times_of(const struct decode_stage *stage, const AVPa
     };
 }
 
-static struct decode_order order_of(struct decode_stage *stage, const struct packet_facts *packet, const struct stage_clock *clock)
+/* What rule plan sees; NULL for other rules. */
+static const struct outlook *outlook_of(struct decode_stage *stage, const AVPacket *packet, enum picture_class picture_class,
+                                        int64_t media_ns, bool untimed)
 {
-    if (packet->unwanted)
+    const struct policy_settings *const settings = &stage->policy.settings;
+    if (settings->drop != DROP_DEADLINE || settings->rule != RULE_PLAN || untimed)
+        return NULL;
+    return look_ahead_from(&stage->look, packet, picture_class, media_ns, stage->feed.part.frame_duration_ns,
+                           decoder_delay(stage->decoder));
+}
+
+static struct decode_order order_of(struct decode_stage *stage, const AVPacket *packet, const struct packet_facts *facts,
+                                    const struct stage_clock *clock)
+{
+    if (facts->unwanted)
         return (struct decode_order){.give_up = true, .deadline_ns = NO_DEADLINE};
-    const int64_t due_ns = show_pace_next_ns(&stage->show, packet->segment, packet->pts_ns);
+    const int64_t due_ns = show_pace_next_ns(&stage->show, facts->segment, facts->pts_ns);
     if (due_ns == NS_UNKNOWN)
         return (struct decode_order){.deadline_ns = NO_DEADLINE};
     const int64_t now_ns = dlex_now_ns();
@@ -58,8 +81,12 @@ static struct decode_order order_of(struct decode_stage *stage, const struct pac
         .skew_ns = sync_skew_ns(&clock->sync, due_ns, now_ns),
         .frame_duration_ns = stage->feed.part.frame_duration_ns,
         .sound_plays = clock->sound_plays,
-        .until_due_ns = -sync_skew_ns(&clock->sync, packet->pts_ns == NS_UNKNOWN ? due_ns : packet->pts_ns, now_ns),
+        .until_due_ns = -sync_skew_ns(&clock->sync, facts->pts_ns == NS_UNKNOWN ? due_ns : facts->pts_ns, now_ns),
         .presenting_ns = clock->presenting_ns,
+        .presenting_cpu_ns = stage->presenting_apart ? 0 : clock->presenting_cpu_ns,
+        .outlook = outlook_of(stage, packet, facts->picture_class, sync_media_ns(&clock->sync, now_ns),
+                              clock->sync.untimed),
+        .may_skip = !stage->awaits_picture,
     };
     return decode_policy_decide(&stage->policy, &view);
 }
@@ -72,11 +99,107 @@ static void remember(struct decode_stage *stage, int64_t number, int segment)
     stage->known[place].out = false;
 }
 
-/* Only what the gate let through says what the decode of a droppable picture takes. */
-static void learn(struct decode_stage *stage, const struct decode_outcome *outcome)
+static enum decode_end end_of(enum picture_class picture_class, const struct decode_outcome *outcome)
 {
-    if (outcome->gate.number == outcome->number && outcome->gate.verdict == VERDICT_NONE)
-        decode_policy_learn(&stage->policy, outcome->end_ns - outcome->start_ns);
+    if (picture_class == CLASS_DROPPABLE && outcome->gate.number != outcome->number)
+        return DECODE_UNKNOWN; /* the second field of a picture */
+    if (outcome->gate.number != outcome->number || outcome->gate.verdict == VERDICT_NONE)
+        return DECODE_WHOLE;
+    return outcome->gate.verdict == VERDICT_SKIPPED ? DECODE_REFUSED : DECODE_ABANDONED;
+}
+
+/* Returns the CPU time that presenting has used so far out of the decoder's supply. */
+static int64_t presenting_all_ns(const struct decode_stage *stage, const struct stage_clock *clock)
+{
+    return stage->presenting_apart ? 0 : clock->presenting_all_cpu_ns;
+}
+
+static void learn(struct decode_stage *stage, const struct packet_facts *packet, const struct decode_outcome *outcome,
+                  const struct stage_clock *before)
+{
+    const struct stage_clock after = stage->look.pictures ? picture_queue_clock(stage->look.pictures) : *before;
+    const struct decode_use use = {
+        .picture_class = packet->picture_class,
+        .size_bytes = packet->size_bytes,
+        .end = end_of(packet->picture_class, outcome),
+        .cpu_ns = outcome->cpu_ns,
+        .wall_ns = outcome->end_ns - outcome->start_ns,
+        .presenting_ns = presenting_all_ns(stage, &after) - presenting_all_ns(stage, before),
+    };
+    if (outcome->error >= 0)
+        decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
+}
+
+static enum picture_class class_of(struct decode_stage *stage, const AVPacket *packet, int64_t pts_ns)
+{
+    const int64_t before_ns = stage->last_pts_ns;
+    stage->last_pts_ns = pts_ns;
+    const struct packet_glance glance = {
+        .pts_ns = pts_ns,
+        .key = packet->flags & AV_PKT_FLAG_KEY,
+        .droppable = packet->flags & AV_PKT_FLAG_DISPOSABLE,
+    };
+    return look_ahead_class(&glance, before_ns);
+}
+
+/* Returns whether the picture is shown before a key picture at which decoding began, and refers to pictures before that. */
+static bool is_leading(struct decode_stage *stage, const struct packet_facts *packet)
+{
+    if (packet->pts_ns == NS_UNKNOWN || packet->pts_ns >= stage->leading_ns || packet->picture_class == CLASS_KEY ||
+        packet->segment != stage->leading_segment)
+        stage->leading_ns = INT64_MIN;
+    return stage->leading_ns != INT64_MIN;
+}
+
+/* Decoding begins again with a key picture. Nothing before it will come out. */
+static void end_skip(struct decode_stage *stage, const struct packet_facts *packet)
+{
+    stage->passing_over = stage->wants_drain = false;
+    decoder_flush(stage->decoder);
+    look_ahead_restart(&stage->look);
+    stage->leading_ns = packet->pts_ns;
+    stage->leading_segment = packet->segment;
+    stage->awaits_picture = true;
+    stage->drain_errors = 0;
+    decode_policy_end_skip(&stage->policy);
+    if (packet->pts_ns != NS_UNKNOWN)
+        stage->show.next_ns = packet->pts_ns;
+}
+
+/* Returns whether the packet is passed over, and prepares the decoder for the change from one to the other. */
+static bool passes_over(struct decode_stage *stage, const struct packet_facts *packet, const struct decode_order *order)
+{
+    const bool goes_on = stage->passing_over && packet->picture_class != CLASS_KEY;
+    if (goes_on || order->pass_over) {
+        stage->wants_drain |= !stage->passing_over;
+        stage->passing_over = true;
+        return true;
+    }
+    if (stage->passing_over)
+        end_skip(stage, packet);
+    return false;
+}
+
+static struct decode_outcome passed_over(int64_t number)
+{
+    return (struct decode_outcome){
+        .number = number,
+        .start_ns = NS_UNKNOWN,
+        .end_ns = NS_UNKNOWN,
+        .cpu_ns = NS_UNKNOWN,
+        .deadline_ns = NO_DEADLINE,
+        .fired_ns = NS_UNKNOWN,
+        .gate = {.number = JOB_UNKNOWN, .verdict = VERDICT_NONE},
+    };
+}
+
+static void run(struct decode_stage *stage, const struct decode_job *job, const struct stage_clock *clock, struct job_note *note)
+{
+    const struct packet_facts *const packet = &note->packet;
+    remember(stage, job->number, packet->segment);
+    decoder_run(stage->decoder, job, &note->outcome);
+    learn(stage, packet, &note->outcome, clock);
+    look_ahead_note_packet(&stage->look, packet->pts_ns, !packet->unwanted && end_of(packet->picture_class, &note->outcome) == DECODE_WHOLE);
 }
 
 bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct stage_clock *clock, struct job_note *note)
@@ -85,24 +208,32 @@ bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct sta
     const struct packet_place place = feed_pace_packet(&stage->feed, &times);
     if (place.undecodable)
         return false;
-    struct packet_facts facts = {
+    struct packet_facts *const facts = &note->packet;
+    *facts = (struct packet_facts){
         .segment = place.segment,
         .pts_ns = times.pts_ns,
         .size_bytes = packet->size,
+        .picture_class = class_of(stage, packet, times.pts_ns),
         .unwanted = place.unwanted,
     };
-    const struct decode_job job = {
-        .packet = packet,
-        .number = stage->jobs++,
-        .order = order_of(stage, &facts, clock),
-    };
-    facts.given_up = job.order.give_up;
-    facts.is_starting = decode_policy_is_starting(&stage->policy);
-    remember(stage, job.number, facts.segment);
-    note->packet = facts;
-    decoder_run(stage->decoder, &job, &note->outcome);
-    learn(stage, &note->outcome);
+    struct decode_job job = {.packet = packet, .number = stage->jobs++, .order.deadline_ns = NO_DEADLINE};
+    facts->passed_over = is_leading(stage, facts);
+    if (!facts->passed_over) {
+        job.order = order_of(stage, packet, facts, clock);
+        facts->passed_over = passes_over(stage, facts, &job.order);
+    }
+    facts->given_up = job.order.give_up;
+    facts->is_starting = decode_policy_is_starting(&stage->policy);
+    if (facts->passed_over)
+        note->outcome = passed_over(job.number);
+    else
+        run(stage, &job, clock, note);
     return true;
+}
+
+bool stage_wants_drain(const struct decode_stage *stage)
+{
+    return stage->wants_drain;
 }
 
 bool stage_drain(struct decode_stage *stage)
@@ -112,7 +243,9 @@ bool stage_drain(struct decode_stage *stage)
     const int ret = decoder_run(stage->decoder, &job, &outcome);
     if (ret < 0 && ret != AVERROR_EOF)
         stage->drain_errors++;
-    return ret != AVERROR_EOF && stage->drain_errors < DRAIN_ERRORS_MAX;
+    const bool goes_on = ret != AVERROR_EOF && stage->drain_errors < DRAIN_ERRORS_MAX;
+    stage->wants_drain &= goes_on;
+    return goes_on;
 }
 
 /*
@@ -140,11 +273,14 @@ bool stage_take(struct decode_stage *stage, struct decoded_picture *picture)
     AVFrame *const frame = picture->frame;
     if (!decoder_take(stage->decoder, frame, &picture->number))
         return false;
+    stage->awaits_picture = false;
     find_packet(stage, picture);
     const int64_t pts_ns = clip_pts_ns(stage->clip->video, frame->best_effort_timestamp);
     picture->place = show_pace_picture(&stage->show, picture->segment, pts_ns, duration_ns(stage, frame));
     picture->due_ns = show_pace_due_ns(&stage->show, picture->place.pts_ns);
     picture->next_ns = stage->show.next_ns;
+    if (pts_ns != NS_UNKNOWN)
+        look_ahead_note_picture(&stage->look, pts_ns);
     picture->droppable = frame->flags & AV_FRAME_FLAG_DROPPABLE;
     picture->abandoned = frame->flags & AV_FRAME_FLAG_ABANDONED;
     picture->interlaced = frame->flags & AV_FRAME_FLAG_INTERLACED;

@@ -11,9 +11,10 @@
 #include "clip.h"
 #include "decode_job.h"
 #include "decoder.h"
+#include "look_ahead.h"
 #include "pace.h"
 #include "policy_decode.h"
-#include "sync.h"
+#include "stage_clock.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +29,14 @@ struct decode_stage {
     struct feed_pace feed;
     struct show_pace show;
     int64_t jobs; /* packets decoded so far */
+    int64_t last_pts_ns; /* of the last packet, NS_UNKNOWN: it has none */
+    struct look_ahead look;
+    bool presenting_apart;
+    bool passing_over;   /* packets do not go to the decoder until the next key picture */
+    bool wants_drain;    /* see stage_wants_drain */
+    int64_t leading_ns;  /* pictures before this PTS cannot be decoded: they lead a key picture; INT64_MIN: none */
+    int leading_segment;
+    bool awaits_picture; /* none has come out since the last skip */
     int drain_errors;
     struct {
         int64_t number; /* JOB_UNKNOWN: none */
@@ -36,16 +45,19 @@ struct decode_stage {
     } known[STAGE_JOBS];
 };
 
-/* The clock, as the stage's decisions need it. */
-struct stage_clock {
-    struct sync sync;
-    bool sound_plays; /* and sets the clock */
-    int64_t presenting_ns; /* what presenting a picture takes, on average */
+/* The threads and settings around a stage. */
+struct stage_surroundings {
+    struct packet_queue *packets;   /* where its packets come from */
+    struct picture_queue *pictures; /* where its pictures go; NULL: each is presented before the next packet is decoded */
+    bool presenting_apart;          /* presenting has CPU time of its own */
 };
 
 /* Begins with an open decoder. may_jump: see feed_pace. */
 void stage_init(struct decode_stage *stage, const struct clip *clip, struct decoder *decoder,
                 const struct policy_settings *settings, bool may_jump);
+
+/* Call once before the first packet. Without it, rule plan knows no packets ahead. */
+void stage_connect(struct decode_stage *stage, const struct stage_surroundings *around);
 
 /* Call at the beginning and at each seek: drops everything in flight. See show_pace_restart for first_ns. */
 void stage_restart(struct decode_stage *stage, const struct part *part, int64_t first_ns);
@@ -56,6 +68,12 @@ void stage_restart(struct decode_stage *stage, const struct part *part, int64_t 
  * pictures.
  */
 bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct stage_clock *clock, struct job_note *note);
+
+/*
+ * Returns whether packets have just begun to be passed over. The pictures before them are still in the decoder: call
+ * stage_drain until it returns false, before the next packet.
+ */
+bool stage_wants_drain(const struct decode_stage *stage);
 
 /*
  * Makes the decoder give out pictures that it holds back, for stage_take. Returns false when there are none left, or after

@@ -37,15 +37,6 @@ static bool send_pictures(const struct work *work, AVFrame *frame)
     return true;
 }
 
-static bool decode_packet(const struct work *work, AVPacket *packet, AVFrame *frame)
-{
-    const struct stage_clock clock = picture_queue_clock(work->pictures);
-    struct job_note note;
-    if (stage_decode(work->stage, packet, &clock, &note) && picture_queue_push_job(work->pictures, &note) < 0)
-        return false;
-    return send_pictures(work, frame);
-}
-
 static bool drain(const struct work *work, AVFrame *frame)
 {
     bool more = true;
@@ -54,7 +45,16 @@ static bool drain(const struct work *work, AVFrame *frame)
         if (!send_pictures(work, frame))
             return false;
     }
-    return picture_queue_push_end(work->pictures) >= 0;
+    return true;
+}
+
+static bool decode_packet(const struct work *work, AVPacket *packet, AVFrame *frame)
+{
+    const struct stage_clock clock = picture_queue_clock(work->pictures);
+    struct job_note note;
+    if (stage_decode(work->stage, packet, &clock, &note) && picture_queue_push_job(work->pictures, &note) < 0)
+        return false;
+    return send_pictures(work, frame) && (!stage_wants_drain(work->stage) || drain(work, frame));
 }
 
 /* Decodes until everything is decoded, or the work is to end. Returns false when out of memory. */
@@ -71,7 +71,7 @@ static bool decode_all(const struct work *work, AVFrame *frame)
             break;
         }
         case QUEUE_EMPTY: return true; /* the work is to end */
-        case QUEUE_DRAINED: return drain(work, frame);
+        case QUEUE_DRAINED: return drain(work, frame) && picture_queue_push_end(work->pictures) >= 0;
         }
     }
     return true;

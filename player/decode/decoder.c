@@ -3,6 +3,7 @@
 
 #include "clip.h"
 #include "ns.h"
+#include "thread_cpu.h"
 
 #include <dlex/dlex.h>
 #include <libavcodec/avcodec.h>
@@ -30,13 +31,6 @@ struct decoder {
     int64_t fired_ns;
     bool begun;
 };
-
-static int64_t thread_cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return ns_from_timespec(now);
-}
 
 static void note_expiry(struct decoder *decoder)
 {
@@ -137,6 +131,11 @@ void decoder_stop_by(struct decoder *decoder, struct dlex_trigger *stop)
 bool decoder_has_gate(const struct decoder *decoder)
 {
     return decoder->avctx->codec->capabilities & AV_CODEC_CAP_GATE;
+}
+
+int decoder_delay(const struct decoder *decoder)
+{
+    return decoder->avctx->has_b_frames;
 }
 
 const char *decoder_description(const struct decoder *decoder, char *buffer, size_t size)

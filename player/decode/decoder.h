@@ -34,6 +34,9 @@ void decoder_stop_by(struct decoder *decoder, struct dlex_trigger *stop);
 /* Returns whether this codec's droppable pictures can be abandoned in the middle. If not, decodes run to the end. */
 bool decoder_has_gate(const struct decoder *decoder);
 
+/* Returns how many pictures the decoder holds back until it has them in order, as far as it knows. */
+int decoder_delay(const struct decoder *decoder);
+
 /* Writes a description for people into buffer, for example "h264 (High)", and returns buffer. */
 const char *decoder_description(const struct decoder *decoder, char *buffer, size_t size);
 

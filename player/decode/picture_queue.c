@@ -222,6 +222,33 @@ struct queue_fill picture_queue_fill(struct picture_queue *queue)
     return fill;
 }
 
+/* Returns about how many pictures the queue holds when it is full. */
+static int64_t room(const struct picture_queue *queue, int64_t frame_duration_ns)
+{
+    int64_t pictures = queue->limit.pictures;
+    if (queue->limit.span_ns / frame_duration_ns < pictures)
+        pictures = queue->limit.span_ns / frame_duration_ns;
+    if (queue->largest_bytes && queue->limit.bytes / queue->largest_bytes < pictures)
+        pictures = queue->limit.bytes / queue->largest_bytes;
+    return pictures > PICTURES_MIN ? pictures : PICTURES_MIN;
+}
+
+void picture_queue_waiting(struct picture_queue *queue, struct waiting_pictures *waiting, int64_t frame_duration_ns)
+{
+    struct picture_message message;
+    waiting->due_ns.count = waiting->with_markers = 0;
+    pthread_mutex_lock(&queue->lock);
+    waiting->room = room(queue, frame_duration_ns);
+    for (size_t i = 0; av_fifo_peek(queue->messages, &message, 1, i) >= 0; i++) {
+        if (message.kind != MESSAGE_PICTURE)
+            continue;
+        waiting->with_markers++;
+        if (message.picture.frame->buf[0])
+            times_insert(&waiting->due_ns, message.picture.due_ns);
+    }
+    pthread_mutex_unlock(&queue->lock);
+}
+
 struct queue_use picture_queue_use(struct picture_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);

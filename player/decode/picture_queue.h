@@ -10,7 +10,8 @@
 #define PLAYER_PICTURE_QUEUE_H
 
 #include "decode_job.h"
-#include "decode_stage.h"
+#include "stage_clock.h"
+#include "times.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,6 +46,13 @@ struct queue_fill {
     bool ended; /* the writer has sent its last message */
 };
 
+/* What waits in the queue. */
+struct waiting_pictures {
+    struct times due_ns; /* PTS at which those are due that can be shown */
+    int with_markers;    /* the number of all */
+    int64_t room;        /* about how many that can be shown the queue holds when it is full */
+};
+
 /* How the queue was used since it was created. */
 struct queue_use {
     int64_t pictures_taken;
@@ -73,6 +81,9 @@ struct picture_message picture_queue_pop(struct picture_queue *queue, int64_t wa
 
 /* Reader: returns how full the queue is. */
 struct queue_fill picture_queue_fill(struct picture_queue *queue);
+
+/* Writer: fills in what waits now. frame_duration_ns: about the time from one picture to the next. */
+void picture_queue_waiting(struct picture_queue *queue, struct waiting_pictures *waiting, int64_t frame_duration_ns);
 
 /* Reader: returns how the queue was used. Seeks and picture_queue_clear do not begin it anew. */
 struct queue_use picture_queue_use(struct picture_queue *queue);

@@ -16,7 +16,13 @@ static struct audio_sink *sink_of(const struct media_clock *clock)
 
 struct stage_clock media_clock_for_decoding(const struct media_clock *clock)
 {
-    return (struct stage_clock){clock->sync, media_clock_sound_plays(clock), clock->presenting_ns};
+    return (struct stage_clock){
+        .sync = clock->sync,
+        .sound_plays = media_clock_sound_plays(clock),
+        .presenting_ns = clock->presenting_ns,
+        .presenting_cpu_ns = clock->presenting_cpu_ns,
+        .presenting_all_cpu_ns = clock->presenting_all_cpu_ns,
+    };
 }
 
 /* Call after each change of sync. */

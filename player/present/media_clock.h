@@ -27,7 +27,9 @@ struct media_clock {
     bool paused;
     bool jumped;     /* since then the pictures' time stamps jumped while sound played on */
     int64_t observed_ns;   /* when the clock was last observed or started */
-    int64_t presenting_ns; /* what presenting a picture takes, on average; set by the presenter */
+    int64_t presenting_ns; /* see stage_clock.h; these three are set by the presenter */
+    int64_t presenting_cpu_ns;
+    int64_t presenting_all_cpu_ns;
     bool sound_lost; /* the loss of the sound was logged */
 };
 

@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "ns.h"
+#include "thread_cpu.h"
 
 #include <dlex/dlex.h>
 
@@ -53,6 +54,19 @@ static void note_gate(struct presenter *presenter, const struct gate_verdict *ga
         row->record.verdict = gate->verdict;
 }
 
+/* No picture comes out of such a packet. */
+static void note_passed_over(struct presenter *presenter, struct frame_row *row)
+{
+    row->out = true;
+    row->record.type = '?';
+    row->unwanted |= row->record.pts_ns >= presenter->part.end_ns;
+    if (row->unwanted)
+        return;
+    row->record.verdict = VERDICT_SKIPPED;
+    presenter->presented.totals.skipped++;
+    present_policy_miss(&presenter->policy);
+}
+
 void presenter_note_job(struct presenter *presenter, const struct job_note *note)
 {
     const struct packet_facts *const packet = &note->packet;
@@ -73,6 +87,11 @@ void presenter_note_job(struct presenter *presenter, const struct job_note *note
     if (outcome->deadline_ns != NO_DEADLINE)
         row->record.deadline_ns = outcome->deadline_ns;
     row->record.fired_ns = outcome->fired_ns;
+    row->record.droppable = packet->picture_class == CLASS_DROPPABLE;
+    if (packet->passed_over) {
+        note_passed_over(presenter, row);
+        return;
+    }
     row->record.droppable = 0;
     note_gate(presenter, &outcome->gate);
     if (outcome->error < 0 && outcome->error != AVERROR_EOF)
@@ -156,17 +175,28 @@ static bool draw_ahead(struct presenter *presenter, const struct decoded_picture
     if (steering_has_request(presenter->steering) || media_clock_skew_ns(presenter->clock, picture->due_ns) > 0)
         return false;
     const int64_t start_ns = dlex_now_ns();
+    const int64_t start_cpu_ns = thread_cpu_ns();
     const bool drawn = video_sink_draw(*presenter->screen, picture->frame) == 0; /* if it fails, the next try says so */
     presenter->drawing_ns = dlex_now_ns() - start_ns;
+    presenter->drawing_cpu_ns = thread_cpu_ns() - start_cpu_ns;
+    presenter->clock->presenting_all_cpu_ns += presenter->drawing_cpu_ns;
     return drawn;
 }
 
 enum { PRESENTING_AVERAGED = 8 };
 
-static void note_presenting(struct presenter *presenter, int64_t took_ns)
+static void average(int64_t *mean_ns, int64_t took_ns)
 {
-    int64_t *const mean_ns = &presenter->clock->presenting_ns;
     *mean_ns = *mean_ns ? *mean_ns + (took_ns - *mean_ns) / PRESENTING_AVERAGED : took_ns;
+}
+
+/* Presenting a picture took this long, after it may have been drawn ahead. */
+static void note_presenting(struct presenter *presenter, int64_t took_ns, int64_t cpu_ns, bool drawn)
+{
+    struct media_clock *const clock = presenter->clock;
+    average(&clock->presenting_ns, took_ns + (drawn ? presenter->drawing_ns : 0));
+    average(&clock->presenting_cpu_ns, cpu_ns + (drawn ? presenter->drawing_cpu_ns : 0));
+    clock->presenting_all_cpu_ns += cpu_ns;
 }
 
 static void show(struct presenter *presenter, const struct decoded_picture *picture, struct frame_record *record, bool drawn)
@@ -174,10 +204,11 @@ static void show(struct presenter *presenter, const struct decoded_picture *pict
     struct presented *const presented = &presenter->presented;
     struct video_sink *const screen = *presenter->screen;
     const int64_t start_ns = dlex_now_ns();
+    const int64_t start_cpu_ns = thread_cpu_ns();
     if ((drawn ? video_sink_flip(screen) : video_sink_show(screen, picture->frame)) < 0)
         note_failure(presenter);
     record->shown_ns = dlex_now_ns();
-    note_presenting(presenter, record->shown_ns - start_ns + (drawn ? presenter->drawing_ns : 0));
+    note_presenting(presenter, record->shown_ns - start_ns, thread_cpu_ns() - start_cpu_ns, drawn);
     if (!presenter->clock->sync.untimed) {
         record->skew_ns = sync_skew_ns(&presenter->clock->sync, picture->due_ns, record->shown_ns);
         presented->last_skew_ns = record->skew_ns;

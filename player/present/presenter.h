@@ -38,7 +38,8 @@ struct presenter {
     struct presented presented;
     bool last_job_is_starting; /* see present_policy.h */
     int64_t decode_errors; /* packets that the decoder refused */
-    int64_t drawing_ns;    /* what drawing the last picture took */
+    int64_t drawing_ns;    /* what drawing the last picture took, and its CPU time */
+    int64_t drawing_cpu_ns;
     bool show_failed;      /* the screen's failure was logged */
     struct {
         int64_t number; /* JOB_UNKNOWN: none */

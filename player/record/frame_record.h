@@ -15,12 +15,12 @@
 
 #define FIELD_EMPTY NS_UNKNOWN
 
-/* The result for a picture that was handed to the decoder. dropped = aborted + skipped + late + unseen. */
+/* The result for a picture whose packet was read. dropped = aborted + skipped + late + unseen. */
 enum verdict {
     VERDICT_NONE,    /* never came out, or lies outside the part that was to be played (pre-roll of a seek) */
     VERDICT_SHOWN,   /* presented */
     VERDICT_ABORTED, /* its deadline ended the decode in the middle: at least one slice is unfinished */
-    VERDICT_SKIPPED, /* refused in advance: none of its slices was begun */
+    VERDICT_SKIPPED, /* refused in advance: none of its slices was begun, or its packet was passed over */
     VERDICT_LATE,    /* decoded to the end, not presented */
     VERDICT_UNSEEN,  /* never on the screen; reported by an observer of the screen only (dlex-bench-observe) */
 };
@@ -32,7 +32,8 @@ enum verdict {
  * type           I, P, B, … or ? if the decoder did not say
  * droppable      1: no other picture refers to it, according to the decoder; 0: it is a reference, or this is not known
  * size_bytes     size of its packets
- * decode_*_ns    CLOCK_MONOTONIC around the decode block; decode_cpu_ns is the thread's CPU time spent in it
+ * decode_*_ns    CLOCK_MONOTONIC around the decode block; decode_cpu_ns is the thread's CPU time spent in it. Empty if the
+ *                packet was passed over; type is ? then
  * deadline_ns    absolute, CLOCK_MONOTONIC; empty when no deadline was in force
  * fired_ns       when the expiry reached the program: in the gate, or at the end of the protected section
  * shown_ns       when the presenting call had returned
@@ -59,7 +60,7 @@ struct frame_record {
 #undef DECLARE_FIELD
 };
 
-/* How many pictures have each verdict. Pictures without a verdict (VERDICT_NONE) are not counted. */
+/* How many pictures have each verdict. Pictures without a verdict (VERDICT_NONE) are not counted. See also freeze.h. */
 struct totals {
     int64_t shown;
     int64_t aborted;

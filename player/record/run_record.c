@@ -2,6 +2,7 @@
 #include "run_record.h"
 
 #include "build_facts.h"
+#include "freeze.h"
 #include "machine.h"
 #include "ns.h"
 #include "whole_file.h"
@@ -66,11 +67,13 @@ static json_t *default_or_seconds(int64_t ns)
 
 static json_t *options_json(const struct run_settings *settings)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s, s:f, s:f, s:b}",
+    return json_pack("{s:s, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:f, s:f, s:b}",
                      "drop", settings->drop,
                      "deadline_rule", settings->deadline_rule,
                      "deadline_base_s", default_or_seconds(settings->deadline_base_ns),
                      "deadline_gain", settings->deadline_gain < 0 ? json_null() : json_real(settings->deadline_gain),
+                     "strict", settings->strict,
+                     "skip_to_key", settings->skip_to_key,
                      "ao", settings->audio_kind,
                      "vo", settings->video_kind,
                      "start_s", ns_to_s(settings->start_ns),
@@ -150,14 +153,23 @@ json_t *run_record_media(const struct run_facts *facts)
     return media;
 }
 
-static json_t *totals_json(const struct totals *totals)
+/* What the rows say of the whole run. */
+struct run_totals {
+    struct totals pictures;
+    int64_t longest_freeze_ns; /* see freeze.h */
+};
+
+static json_t *totals_json(const struct run_totals *run)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}",
+    const struct totals *const totals = &run->pictures;
+    const int64_t freeze_ns = run->longest_freeze_ns;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}",
                      "shown", (json_int_t)totals->shown,
                      "dropped", (json_int_t)(totals->aborted + totals->skipped + totals->late),
                      "aborted", (json_int_t)totals->aborted,
                      "skipped", (json_int_t)totals->skipped,
-                     "late", (json_int_t)totals->late);
+                     "late", (json_int_t)totals->late,
+                     "longest_freeze_s", freeze_ns == FIELD_EMPTY ? json_null() : json_real(ns_to_s(freeze_ns)));
 }
 
 static json_t *asked_policy(const struct placement *asked)
@@ -197,7 +209,7 @@ static json_t *queue_json(const struct queue_facts *queue)
     return json;
 }
 
-static json_t *run_json(const struct run_facts *facts, const struct totals *totals)
+static json_t *run_json(const struct run_facts *facts, const struct run_totals *totals)
 {
     return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o}",
                      "format", 1,
@@ -220,7 +232,7 @@ static json_t *run_json(const struct run_facts *facts, const struct totals *tota
                      "totals", totals_json(totals));
 }
 
-static int write_run(FILE *out, const struct run_facts *facts, const struct totals *totals)
+static int write_run(FILE *out, const struct run_facts *facts, const struct run_totals *totals)
 {
     json_t *const run = run_json(facts, totals);
     if (!run)
@@ -232,12 +244,12 @@ static int write_run(FILE *out, const struct run_facts *facts, const struct tota
 }
 
 /* Counts the totals from the rows that are written, so that the two files agree. */
-static int write_frames(FILE *out, const struct frame_log *log, struct totals *totals)
+static int write_frames(FILE *out, const struct frame_log *log, struct run_totals *totals)
 {
     struct frame_record *rows = NULL;
     const int64_t count = frame_log_finish(log, &rows);
     int ret = count < 0 ? (int)count : frame_record_write_header(out);
-    *totals = totals_of(rows, count);
+    *totals = (struct run_totals){totals_of(rows, count), freeze_longest_ns(rows, count)};
     for (int64_t i = 0; i < count && !ret; i++)
         ret = frame_record_write(out, &rows[i]);
     free(rows);
@@ -249,7 +261,7 @@ int run_record_write(const char *dir, const struct run_facts *facts, const struc
     char path[PATH_MAX];
     struct whole_file run = {0};
     struct whole_file frames = {0};
-    struct totals totals;
+    struct run_totals totals;
     int ret = path_in(path, dir, "frames.csv");
     if (!ret)
         ret = whole_file_open(&frames, path);

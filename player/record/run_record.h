@@ -20,6 +20,8 @@ struct run_settings {
     const char *deadline_rule;
     int64_t deadline_base_ns;  /* < 0: the rule's default */
     double deadline_gain;      /* < 0: the rule's default */
+    bool strict;               /* --strict */
+    const char *skip_to_key;   /* the word of --skip-to-key */
     const char *audio_kind;    /* the words of --ao and --vo */
     const char *video_kind;
     int64_t start_ns;

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 enum { DEFAULT_FRAME_NS = 40 * NS_PER_MS };
+/* 36 years. Sums and differences of a few such times do not overflow. */
+#define PTS_MAX_NS (INT64_MAX / 8)
 
 static const AVRational nanosecond = {1, NS_PER_S};
 
@@ -158,7 +160,8 @@ fail:
 
 int64_t clip_pts_ns(const AVStream *stream, int64_t pts)
 {
-    return pts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : av_rescale_q(pts, stream->time_base, nanosecond);
+    const int64_t pts_ns = pts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : av_rescale_q(pts, stream->time_base, nanosecond);
+    return pts_ns >= -PTS_MAX_NS && pts_ns <= PTS_MAX_NS ? pts_ns : AV_NOPTS_VALUE;
 }
 
 int64_t clip_frame_duration_ns(const struct clip *clip)

@@ -53,7 +53,7 @@ int clip_open_decoder(AVCodecContext **out, const AVStream *stream, void (*prepa
                       void *opaque, char *why, size_t why_size);
 
 /*
- * Returns a time stamp of the stream in ns, or AV_NOPTS_VALUE. The whole tree uses this one conversion, so that equal
+ * Returns a time stamp of the stream in ns, or AV_NOPTS_VALUE, also if it is further than 36 years from 0. The whole tree uses this one conversion, so that equal
  * time stamps give equal pts_ns.
  */
 int64_t clip_pts_ns(const AVStream *stream, int64_t pts);

@@ -97,6 +97,7 @@ static void *feed(void *arg)
     end_output(feeder, READ_SOUND, &progress.audio_done);
     av_packet_free(&packet);
     thread_role_take(0);
+    sem_post(&feeder->ended);
     return NULL;
 }
 
@@ -124,32 +125,38 @@ int feeder_start(struct feeder *feeder)
     sigfillset(&all);
     sigdelset(&all, WAKING_SIGNAL);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    sem_init(&feeder->ended, 0, 0);
     const int ret = pthread_create(&feeder->thread, NULL, feed, feeder);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     feeder->running = ret == 0;
     return -ret;
 }
 
-static bool joined_within(pthread_t thread, int64_t wait_ns)
+/* Signals to the calling thread do not shorten the wait. */
+static bool ends_within(struct feeder *feeder, int64_t wait_ns)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const struct timespec until = ns_to_timespec(ns_from_timespec(now) + wait_ns);
-    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+    int ret;
+    do {
+        ret = sem_clockwait(&feeder->ended, CLOCK_MONOTONIC, &until);
+    } while (ret < 0 && errno == EINTR);
+    return ret == 0;
 }
 
 /*
  * Waits for a read that makes progress, so that the next read begins at a packet. Breaks off a read that hangs. The
  * signal is repeated, because it has no effect on a thread that is just about to enter the kernel.
  */
-static void join(struct feeder *feeder)
+static void wait_for_end(struct feeder *feeder)
 {
-    if (joined_within(feeder->thread, PATIENCE_NS))
+    if (ends_within(feeder, PATIENCE_NS))
         return;
     clip_break_off(feeder->clip, true);
     do {
         pthread_kill(feeder->thread, WAKING_SIGNAL);
-    } while (!joined_within(feeder->thread, WAKING_STEP_NS));
+    } while (!ends_within(feeder, WAKING_STEP_NS));
     clip_break_off(feeder->clip, false);
 }
 
@@ -167,7 +174,9 @@ void feeder_stop(struct feeder *feeder)
     interrupt(&feeder->video, true);
     interrupt(&feeder->audio, true);
     read_ahead_cancel(feeder->ahead, true);
-    join(feeder);
+    wait_for_end(feeder);
+    pthread_join(feeder->thread, NULL);
+    sem_destroy(&feeder->ended);
     feeder->running = false;
     read_ahead_cancel(feeder->ahead, false);
     interrupt(&feeder->audio, false);

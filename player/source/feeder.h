@@ -12,6 +12,7 @@
 #include "read_ahead.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -37,6 +38,7 @@ struct feeder {
     int64_t end_ns; /* packets from this time on are not wanted; INT64_MAX: all are wanted */
 
     pthread_t thread;
+    sem_t ended; /* posted by the feeder at its end */
     bool running;
     _Atomic bool stop; /* set by the main thread, read by the feeder; relaxed: it publishes no other data */
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "packet_queue.h"
 
+#include "clip.h"
+#include "droppable.h"
 #include "ns.h"
 
 #include <errno.h>
@@ -50,7 +52,7 @@ static void count(struct packet_queue *queue, const AVPacket *packet, int sign)
 {
     const struct packet_queue_settings *const settings = &queue->settings;
     const AVRational ns = {1, NS_PER_S};
-    const int64_t own_ns = packet->duration > 0 ? av_rescale_q(packet->duration, settings->time_base, ns) : 0;
+    const int64_t own_ns = packet->duration > 0 ? av_rescale_q(packet->duration, settings->source->time_base, ns) : 0;
     queue->bytes += sign * packet->size;
     read_ahead_add(settings->ahead, settings->stream, sign * (own_ns > 0 ? own_ns : settings->packet_ns));
 }
@@ -85,6 +87,14 @@ static void wait_for_room(struct packet_queue *queue, int size)
     queue->full = false;
 }
 
+/* The headers are read here, in the feeder's thread. What the file itself says about it is not used: it may be wrong. */
+static void mark_droppable(const struct packet_queue *queue, AVPacket *packet)
+{
+    packet->flags &= ~AV_PKT_FLAG_DISPOSABLE;
+    if (packet_is_droppable(queue->settings.source->codecpar, packet))
+        packet->flags |= AV_PKT_FLAG_DISPOSABLE;
+}
+
 static int push_locked(struct packet_queue *queue, AVPacket *packet)
 {
     wait_for_room(queue, packet->size);
@@ -105,6 +115,7 @@ static int push_locked(struct packet_queue *queue, AVPacket *packet)
 
 int queue_push(struct packet_queue *queue, AVPacket *packet)
 {
+    mark_droppable(queue, packet); /* not under the lock: it reads the whole packet */
     pthread_mutex_lock(&queue->lock);
     const int ret = push_locked(queue, packet);
     pthread_mutex_unlock(&queue->lock);
@@ -155,6 +166,29 @@ enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64
     const enum queue_status status = take(queue, packet);
     pthread_mutex_unlock(&queue->lock);
     return status;
+}
+
+struct packet_glance queue_glance(const struct packet_queue *queue, const AVPacket *packet)
+{
+    const AVStream *const source = queue->settings.source;
+    return (struct packet_glance){
+        .pts_ns = clip_pts_ns(source, packet->pts),
+        .dts_ns = clip_pts_ns(source, packet->dts),
+        .size_bytes = packet->size,
+        .key = packet->flags & AV_PKT_FLAG_KEY,
+        .droppable = packet->flags & AV_PKT_FLAG_DISPOSABLE,
+    };
+}
+
+int queue_peek(struct packet_queue *queue, struct packet_glance *glances, int count)
+{
+    int seen = 0;
+    AVPacket *packet;
+    pthread_mutex_lock(&queue->lock);
+    while (seen < count && av_fifo_peek(queue->packets, &packet, 1, (size_t)seen) >= 0)
+        glances[seen++] = queue_glance(queue, packet);
+    pthread_mutex_unlock(&queue->lock);
+    return seen;
 }
 
 void queue_stop_reading(struct packet_queue *queue, bool on)

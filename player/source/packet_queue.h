@@ -9,13 +9,22 @@
 #include "read_ahead.h"
 
 #include <libavcodec/packet.h>
-#include <libavutil/rational.h>
+#include <libavformat/avformat.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct packet_queue;
 
 #define QUEUE_WAIT_FOR_EVER INT64_MAX
+
+/* What a packet that waits says about its picture. Time stamps are in ns of the stream, or NS_UNKNOWN. */
+struct packet_glance {
+    int64_t pts_ns;
+    int64_t dts_ns;
+    int64_t size_bytes;
+    bool key;
+    bool droppable; /* see droppable.h */
+};
 
 enum queue_status {
     QUEUE_PACKET,  /* *packet belongs to the caller: av_packet_free */
@@ -27,7 +36,7 @@ struct packet_queue_settings {
     int64_t limit_bytes;       /* the queue may be larger with a single packet */
     struct read_ahead *ahead;  /* counts the packets' lengths; it must outlive the queue */
     enum read_stream stream;
-    AVRational time_base;      /* of the packets */
+    const AVStream *source;    /* where the packets come from; it must outlive the queue */
     int64_t packet_ns;         /* length of a packet that does not say it */
 };
 
@@ -46,6 +55,15 @@ void queue_push_end(struct packet_queue *queue);
 
 /* Reader: waits up to wait_ns for a packet. With QUEUE_WAIT_FOR_EVER nobody wakes up meanwhile. */
 enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64_t wait_ns);
+
+/* Returns the glance of a packet that came out of the queue. */
+struct packet_glance queue_glance(const struct packet_queue *queue, const AVPacket *packet);
+
+/*
+ * Reader: looks at the next packets without taking them. Returns how many of them it wrote to glances: at most count.
+ * They are few if the file is read slowly.
+ */
+int queue_peek(struct packet_queue *queue, struct packet_glance *glances, int count);
 
 /* Main thread: while on, queue_pop returns QUEUE_EMPTY at once. */
 void queue_stop_reading(struct packet_queue *queue, bool on);

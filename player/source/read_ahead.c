@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "read_ahead.h"
 
-#include "ns.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-
-/* A stall of a disk or a network lasts some seconds; a seek throws away what was read. */
-static const int64_t ENOUGH_NS = 5 * NS_PER_S;
-static const int64_t LITTLE_NS = 3 * NS_PER_S;
 
 struct read_ahead {
     pthread_mutex_t lock;   /* guards everything below; taken by all threads */
@@ -61,7 +55,7 @@ void read_ahead_add(struct read_ahead *ahead, enum read_stream stream, int64_t l
 {
     pthread_mutex_lock(&ahead->lock);
     ahead->length_ns[stream] += length_ns;
-    if (length_ns < 0 && !all_have(ahead, LITTLE_NS))
+    if (length_ns < 0 && !all_have(ahead, READ_AHEAD_LITTLE_NS))
         pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
 }
@@ -69,8 +63,8 @@ void read_ahead_add(struct read_ahead *ahead, enum read_stream stream, int64_t l
 void read_ahead_wait(struct read_ahead *ahead)
 {
     pthread_mutex_lock(&ahead->lock);
-    if (all_have(ahead, ENOUGH_NS))
-        while (!ahead->cancelled && all_have(ahead, LITTLE_NS))
+    if (all_have(ahead, READ_AHEAD_ENOUGH_NS))
+        while (!ahead->cancelled && all_have(ahead, READ_AHEAD_LITTLE_NS))
             pthread_cond_wait(&ahead->changed, &ahead->lock);
     pthread_mutex_unlock(&ahead->lock);
 }

@@ -11,6 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * The feeder rests when every stream has the first length, and reads on when one has less than the second. A stall of a disk
+ * or a network lasts some seconds; a seek throws away what was read.
+ */
+#define READ_AHEAD_ENOUGH_NS INT64_C(5000000000)
+#define READ_AHEAD_LITTLE_NS INT64_C(3000000000)
+
 enum read_stream { READ_VIDEO, READ_SOUND, READ_STREAMS };
 
 struct read_ahead;

@@ -18,6 +18,8 @@ from dlex_bench.job.result import PLAYING_THREADS
 from dlex_bench.report import standings
 from made_up import changed, point, repeated, result, settings_of
 
+FREEZE = "longest freeze at most the best peer's and 0.5 s"
+FRONT = "no worse than every peer in all four figures"
 MISSES = "no rt-app miss under deadline that the player causes"
 
 
@@ -42,6 +44,17 @@ class Goals(unittest.TestCase):
         self.assertEqual(self.outcomes(guilty)[MISSES].word, "not measured")
         control = repeated("dlex_none", [{}] * 5, missed=0, section="control")
         self.assertEqual(self.outcomes(guilty, control)[MISSES].word, "missed")
+
+    def test_freezes_are_compared_with_the_best_peers(self):
+        def freeze(ours_ms, *peers_ms):
+            peers = [repeated(f"mpv_{number}", [{**point(), "longest_freeze_ms": ms}] * 5) for number, ms in enumerate(peers_ms)]
+            ours = {"longest_freeze_ms": ours_ms} if ours_ms else {}
+            return self.outcomes(repeated("dlex_slack", [{**point(), **ours}] * 5), *peers)[FREEZE]
+
+        self.assertEqual(freeze(700.0, 900.0, 200.0).word, "met")
+        self.assertEqual(freeze(701.0, 900.0, 200.0).word, "missed")
+        self.assertEqual(freeze(701.0, 900.0, 200.0).sentence, "dlex_slack 701 ms, mpv_1 200 ms, medians")
+        self.assertEqual(freeze(None, 200.0).word, "not measured")  # results of older versions
 
     def test_misses_that_the_control_has_too_are_not_the_players_fault(self):
         control = control_with_misses(3, 3, 2, 4, 3)
@@ -110,7 +123,7 @@ class Goals(unittest.TestCase):
         self.assertEqual(self.outcomes(repeated("mpv_vo", [point()] * 5, missed=1)), {})
         self.assertEqual(list(self.outcomes(repeated("dlex_slack", [point()] * 5, missed=0))), [MISSES])
         for name in ("dlex_none", "mpv_no"):
-            runs = repeated(name, [{"cpu_ms_per_frame": 1, "drops_fraction": 0}] * 5, load="none", section="alone")
+            runs = repeated(name, [{"cpu_ms_per_frame": 1, "drops_fraction": 0}] * 5, load="none", sched="other", section="alone")
             self.assertEqual(self.outcomes(runs), {})
 
     def test_tasks_without_reservations_have_no_goal_about_misses(self):
@@ -119,16 +132,24 @@ class Goals(unittest.TestCase):
 
     def test_cpu_time_is_compared_with_the_cheapest_peer_without_drops(self):
         groups = [
-            repeated(name, [{"cpu_ms_per_frame": ms, "drops_fraction": fraction}] * 5, load="none", section="alone")
+            repeated(name, [{"cpu_ms_per_frame": ms, "drops_fraction": fraction}] * 5, load="none", sched="other", section="alone")
             for name, ms, fraction in (("dlex_none", 8, 0), ("mpv_no", 10, 0), ("ffplay_no", 12, 0), ("mpv_vo", 2, 0.5))
         ]
         found = self.outcomes(*groups)["CPU a picture at most that of the cheapest peer"]
         self.assertEqual(found.word, "met")
         self.assertIn("(mpv_no): 0.800", found.sentence)
 
+    def test_budget_without_load_has_the_goals_of_a_load_and_not_that_of_efficiency(self):
+        for sched in ("quota:120%/40", "deadline:8/40"):
+            options = {"load": "none", "sched": sched, "section": "film", "cpu_ms_per_frame": 8, "drops_fraction": 0}
+            ours, peer = ([{**point(sd=sd), "longest_freeze_ms": 100}] * 5 for sd in (1, 2))
+            found = self.outcomes(repeated("dlex_none", ours, **options), repeated("mpv_no", peer, **options))
+            self.assertEqual({name: it.word for name, it in found.items()}, {FRONT: "met", FREEZE: "met"})
+
     def cpu(self, ours, peer):
         groups = [
-            repeated(name, [{"cpu_ms_per_frame": it, "drops_fraction": 0} for it in ms], load="none", section="alone")
+            repeated(name, [{"cpu_ms_per_frame": it, "drops_fraction": 0} for it in ms], load="none", sched="other",
+                     section="alone")
             for name, ms in (("dlex_none", ours), ("mpv_no", peer))
         ]
         return self.outcomes(*groups)["CPU a picture at most that of the cheapest peer"]
@@ -152,7 +173,7 @@ class Goals(unittest.TestCase):
         self.assertEqual(self.cpu([10] * 5, [10] * 5).word, "met")
 
     def front(self, *groups):
-        return self.outcomes(*groups)["no worse than every peer in all four figures"]
+        return self.outcomes(*groups)[FRONT]
 
     def test_missed_front_names_the_nearest_policy_and_where_it_is_worse(self):
         peers = [repeated(f"mpv_{number}", [point(dropped=number)] * 5) for number in range(5)]
@@ -288,11 +309,11 @@ class Standings(unittest.TestCase):
 
     def test_no_figure_is_cut_off_in_80_columns(self):
         figures = {"shown": 1, "torn": 1, "skew_ms_mean": 1643.2, "skew_ms_sd": 1224.5, "rmse_q16_sum": 1_507_285,
-                   "dropped": 208, "cpu_ms_per_frame": 12.05, "cpu_ms_per_frame_outside": 0.51}
+                   "dropped": 208, "cpu_ms_per_frame": 12.05, "cpu_ms_per_frame_outside": 0.51, "longest_freeze_ms": 2345.0}
         runs = [{key: type(value)(value * (1 + number / 20)) for key, value in figures.items()} for number in range(5)]
         settings = settings_of(*(repeated(name, runs, missed=200) for name in ("dlex_slack", "mplayer_hardframedrop")))
         spreads = {name: standings._spread(found) for (_section, name), found in settings.items()}
-        for width in (80, 90, 100, 120, 130):
+        for width in (80, 90, 100, 120, 130, 145):
             console = Console(file=io.StringIO(), width=width)
             console.print(standings._medians(console, spreads, 5, standings.COLUMNS))
             self.assertNotIn("…", console.file.getvalue())

@@ -90,8 +90,10 @@ class Results(Place):
         self.assertEqual(result["figures"], result["inside"])
         figures = result["figures"]
         self.assertEqual((figures["frames"], figures["dropped"], figures["av_source"]), (PICTURES, 0, "own"))
-        works = [thread["work"] for thread in result["threads"]]
-        self.assertEqual((works[0], "unknown" in works), ("decodes and presents", False))
+        self.assertEqual(result["threads"][0]["work"], "decodes and presents")
+        # A short thread may have been seen only before it took its own name.
+        named = [thread for thread in result["threads"][1:] if thread["name"] != result["threads"][0]["name"]]
+        self.assertNotIn("unknown", [thread["work"] for thread in named])
         self.assertGreater(figures["cpu_ms_per_frame"], 0)
         self.assertAlmostEqual(figures["player_cpu_s"] * 1e3, figures["cpu_ms_per_frame"] * PICTURES)
         self.assertEqual(result["policy"], {"asked": "other", "applied": "other", "throttled": None,

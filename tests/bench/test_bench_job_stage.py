@@ -171,8 +171,9 @@ class Escapes(Place):
         if not shutil.which("mpv"):
             self.skipTest("mpv is not installed")
         params = {"framedrop": "vo", "threads": 1, "options": MPV_QUEUE}
-        reason = self.failure_when(self.move, "mpv", ["vdec", "mpv/vdec"], player_params=params, observe="outside")
-        self.assertRegex(reason, rf"^mpv's thread (mpv/)?vdec \(decodes\) used \d\.\d\d s of CPU time on CPU {min(CPUS)} ")
+        reason = self.failure_when(self.move, "mpv", ["vdec", "mpv/vdec", "dec/video"], player_params=params, observe="outside")
+        where = rf"\d\.\d\d s of CPU time on CPU {min(CPUS)} "
+        self.assertRegex(reason, rf"^mpv's thread (mpv/vdec|vdec|dec/video) \(decodes\) used {where}")
 
     def test_moved_main_thread_of_mplayer_fails_the_job(self):
         if not shutil.which("mplayer"):
@@ -197,7 +198,8 @@ class Roles(Place):
         """Returns the threads by their names. Fails if one of `roles` has other roles, or is where it does not belong."""
         found = {}
         for thread in result["threads"]:  # the main thread first; others have its name until they get their own
-            found.setdefault(thread["name"].removeprefix("mpv/"), thread)
+            name = {"vdec": "dec/video"}.get(short := thread["name"].removeprefix("mpv/"), short)
+            found.setdefault(name, thread)
         self.assertEqual({name: found[name]["roles"] for name in roles}, roles)
         for name in roles:  # other threads may live for a moment only, in which nobody can place them
             expected = {max(CPUS)} if roles[name] or len(CPUS) == 1 else CPUS - {max(CPUS)}
@@ -210,9 +212,10 @@ class Roles(Place):
         sched = "fifo:5" if "fifo" in ALLOWED else "other"
         params = {"framedrop": "vo", "threads": 1, "options": MPV_QUEUE}
         result = self.done(player="mpv", player_params=params, observe="outside", sched=sched)
-        found = self.threads(result, mpv=["present"], vdec=["decode"], vo=["present"], ao=[], demux=[])
-        policies = {name: found[name]["policy"] for name in ("mpv", "vdec", "vo", "ao", "demux")}
-        self.assertEqual(policies, {"mpv": sched, "vdec": sched, "vo": sched, "ao": "other", "demux": "other"})
+        decoder = "dec/video"
+        found = self.threads(result, mpv=["present"], vo=["present"], ao=[], demux=[], **{decoder: ["decode"]})
+        policies = {name: found[name]["policy"] for name in ("mpv", decoder, "vo", "ao", "demux")}
+        self.assertEqual(policies, {"mpv": sched, decoder: sched, "vo": sched, "ao": "other", "demux": "other"})
         self.assertEqual(result["policy"]["applied"], sched)
         held_s, outside_s = (result["figures"][f"cpu_ms_per_frame_{where}"] * PICTURES / 1e3 for where in ("held", "outside"))
         # A millisecond for rounding; what no look saw is divided between both.

@@ -5,6 +5,7 @@ The tests use the mounted version of control groups. Not covered: containers who
 """
 
 import contextlib
+import errno
 import json
 import os
 import resource
@@ -217,6 +218,13 @@ class OwnCpu(unittest.TestCase):
             os.sched_setaffinity(process.pid, {CPU})
             apply(DEADLINE, process.pid)
             self.assertEqual(policy_of(process.pid), DEADLINE)
+
+    def test_thread_may_wake_between_the_refusal_and_the_look(self):
+        refused = OSError(errno.EPERM, "refused")
+        with mock.patch("dlex_bench.machine.policy.set_policy", side_effect=[refused, None]) as asked, \
+                mock.patch("dlex_bench.machine.policy._runs_where_it_may", side_effect=[False, True]):
+            apply(DEADLINE, 1)
+        self.assertEqual(asked.call_count, 2)
 
     def test_thread_may_move_to_the_other_cpus(self):
         text = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(1)\n" + BUSY

@@ -155,7 +155,7 @@ class Names(unittest.TestCase):
             "opens the file": ("mpv/opener", "opener"),
             "helps": ("mpv/worker", "worker"),
             "scripts": ("mpv/lua script ", "lua/stats", "lua/auto_profil", "lua/console"),
-            "decodes": ("mpv", "mpv/vdec", "vdec", "av:h264:df0", "av:h264:df2"),
+            "decodes": ("mpv", "mpv/vdec", "vdec", "dec/video", "av:h264:df0", "av:h264:df2"),
         },
         "ffplay": {
             "decodes": ("video_decoder", "av:h264:df0"),

@@ -195,7 +195,7 @@ class Report(Command):
         output = meaning.meaning_of(Batch(self.folder, rows)).outcomes
         misses = {it.section: it.word for it in output if it.name.startswith("no rt-app miss")}
         self.assertEqual(misses, {"cbs on m1": "met", "cbs on m2": "met"})
-        self.assertEqual(len(output), 4)
+        self.assertEqual(len(output), 6)
 
     def test_labels_follow_the_names_even_of_crossed_sections(self):
         agenda = {

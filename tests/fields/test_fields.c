@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "droppable.h"
 #include "field_stream.h"
 #include "pass_compare.h"
 #include "suite.h"
@@ -56,8 +57,12 @@ START_TEST(written_field_pairs_decode_without_errors)
     ck_assert_uint_eq(pass.picture_count, PAIR_COUNT);
     ck_assert_uint_eq(count_droppable(&pass), PAIR_COUNT / 2);
     ck_assert_int_eq(pass.log_count, 0);
-    for (size_t i = 0; i < pass.picture_count; i++)
-        ck_assert(!pass.pictures[i].damaged);
+    for (size_t i = 0; i < pass.picture_count; i++) {
+        const struct fingerprint *const picture = &pass.pictures[i];
+        const AVPacket *const packet = stream.packets[picture->packet];
+        ck_assert(!picture->damaged);
+        ck_assert_int_eq(packet_is_droppable(stream.parameters, packet), picture->droppable);
+    }
     pass_finish(&pass);
     stream_finish(&stream);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "clip_path.h"
+#include "damaged_stream.h"
 #include "pass_compare.h"
 #include "suite.h"
 
@@ -88,26 +89,6 @@ START_TEST(pictures_that_were_not_interrupted_are_exact)
 }
 END_TEST
 
-/* Each fourth packet gets three wrong bytes, after its first headers. */
-static int damage(struct coded_stream *damaged, const struct coded_stream *stream, uint64_t random)
-{
-    *damaged = (struct coded_stream){.parameters = avcodec_parameters_alloc()};
-    int ret = damaged->parameters ? avcodec_parameters_copy(damaged->parameters, stream->parameters)
-                                  : AVERROR(ENOMEM);
-    for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++) {
-        ret = stream_append(damaged, stream->packets[i]);
-        AVPacket *packet = ret < 0 ? NULL : damaged->packets[i];
-        if (!packet || i % 4 != 3 || packet->size < 128)
-            continue;
-        ret = av_packet_make_writable(packet);
-        for (int j = 0; ret >= 0 && j < 3; j++) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            packet->data[64 + (random >> 33) % (packet->size - 64)] ^= 0x55;
-        }
-    }
-    return ret;
-}
-
 /*
  * Only the order and the references are compared. When FFmpeg gives up a damaged picture, it leaves
  * coefficients behind, so later pictures differ if that picture was abandoned before the damage.
@@ -119,7 +100,7 @@ START_TEST(damaged_streams_keep_their_order_and_references)
         return;
     struct coded_stream damaged;
     struct decode_pass undisturbed = {.policy = GATE_NONE};
-    ck_assert_int_eq(damage(&damaged, &clip->stream, base_seed), 0);
+    ck_assert_int_eq(damaged_stream(&damaged, &clip->stream, base_seed), 0);
     ck_assert_int_eq(pass_decode(&undisturbed, &damaged), 0);
     ck_assert_int_gt(undisturbed.log_count, 0);
     interrupt_often(&damaged, expect_same_order, &undisturbed, base_seed + _i,

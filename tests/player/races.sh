@@ -5,8 +5,7 @@
 #     races.sh SOURCE BUILD PKG_CONFIG_PATH MEDIA_MAKE
 #
 # Deadlines are left out (--drop=deadline): ThreadSanitizer does not understand jumps out of signal handlers. FFmpeg is not
-# instrumented. pthread_clockjoin_np(3), with which the main thread waits for the feeder, is unknown to ThreadSanitizer
-# before GCC 13, so nothing is said about that thread's end.
+# instrumented.
 set -eu
 source=$1 build=$2/tsan packages=$3 make=$4
 clip=$("$make" progressive_cabac) silent=$("$make" video_only)

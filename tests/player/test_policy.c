@@ -134,16 +134,22 @@ static bool refuses(struct policy *policy, int64_t until_due_ns)
     return order.refuse;
 }
 
+static void learn_droppable(struct policy *policy, int64_t wall_ns)
+{
+    const struct decode_use use = {.picture_class = CLASS_DROPPABLE, .cpu_ns = wall_ns, .wall_ns = wall_ns};
+    decode_policy_learn(&policy->decode, &use, frame_ns);
+}
+
 /* 1.5 x 20 ms for the decode, 5 ms for presenting, and 75 ms. */
 START_TEST(vlc_refuses_what_is_due_too_soon)
 {
     struct policy policy = policy_of(DROP_VLC, RULE_SLACK);
     pass_first_pictures(&policy);
     ck_assert(!refuses(&policy, -1000 * MS)); /* no cost is known */
-    decode_policy_learn(&policy.decode, 20 * MS);
+    learn_droppable(&policy, 20 * MS);
     ck_assert(!refuses(&policy, 110 * MS));
     ck_assert(refuses(&policy, 110 * MS - 1));
-    decode_policy_learn(&policy.decode, 20 * MS + 80 * MS); /* the average is 30 ms now */
+    learn_droppable(&policy, 20 * MS + 80 * MS); /* the average is 30 ms now */
     ck_assert(refuses(&policy, 125 * MS - 1));
     ck_assert(!refuses(&policy, 125 * MS));
 }
@@ -152,7 +158,7 @@ END_TEST
 START_TEST(vlc_keeps_the_first_pictures_and_forgets_at_a_seek)
 {
     struct policy policy = policy_of(DROP_VLC, RULE_SLACK);
-    decode_policy_learn(&policy.decode, 20 * MS);
+    learn_droppable(&policy, 20 * MS);
     for (int i = 0; i < FIRST_PICTURES; i++)
         ck_assert(!refuses(&policy, 0));
     ck_assert(refuses(&policy, 0));
@@ -208,7 +214,7 @@ END_TEST
 
 START_TEST(paper_takes_base_and_gain_from_the_settings)
 {
-    const struct policy_settings settings = {DROP_DEADLINE, RULE_PAPER, 5 * MS, 0.5};
+    const struct policy_settings settings = {.drop = DROP_DEADLINE, .rule = RULE_PAPER, .base_ns = 5 * MS, .gain = 0.5};
     struct policy policy = policy_with(&settings);
     ck_assert_int_eq(decide(&policy, 2 * MS).deadline_ns, now_ns + 4 * MS);
 }
@@ -242,7 +248,7 @@ END_TEST
 
 START_TEST(slack_ends_a_tolerance_after_the_picture_is_due)
 {
-    const struct policy_settings settings = {DROP_DEADLINE, RULE_SLACK, 30 * MS, -1};
+    const struct policy_settings settings = {.drop = DROP_DEADLINE, .rule = RULE_SLACK, .base_ns = 30 * MS, .gain = -1};
     struct policy policy = policy_with(&settings);
     pass_first_pictures(&policy);
     ck_assert_int_eq(decide(&policy, -25 * MS).deadline_ns, now_ns + 55 * MS);

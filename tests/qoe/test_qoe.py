@@ -33,7 +33,7 @@ HEADER = (
 SUMMARY_KEYS = (
     "frames shown dropped aborted skipped late unseen dropped_fraction rmse_q16_sum "
     "rmse_q16_mean rmse_q16_median "
-    "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run"
+    "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run longest_freeze_ms"
 ).split()
 
 
@@ -298,6 +298,7 @@ class Playing(Case):
         totals = json.loads((folder / "run.json").read_text())["totals"]
         self.assertGreater(totals["aborted"], 0)
         summary = self.summary(folder)
+        self.assertAlmostEqual(summary["longest_freeze_ms"], 1e3 * totals.pop("longest_freeze_s"), places=3)
         self.assertEqual({key: summary[key] for key in totals}, totals)
         self.assertEqual(summary["frames"], 200)
         self.assertGreater(summary["rmse_q16_median"], 0)
@@ -391,6 +392,100 @@ class Unstamped(Case):
         self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size or length")
         self.expect_refusal(qoe(played, f"--unstamped={self.dir}/none"), 2, "none")
         self.expect_refusal(qoe(played, "--unstamped=a", "--media=b"), 1, "--unstamped", "leave out")
+
+
+class Tracing(Case):
+    """The pictures of progressive_cabac: 200, one packet each."""
+
+    PICTURES = 200
+
+    def none_run(self, name="none", numbers=range(PICTURES), changes=(), drop="none", media="progressive_cabac", **facts):
+        """Records a run whose picture number n took n + 1 us. `changes`: pairs of texts, the first one replaced."""
+        folder = self.record(clip(media), [(number, "shown") for number in numbers], name, **facts)
+        rows = (folder / "frames.csv").read_text().splitlines()
+        rows[1:] = [row.replace(",900,", f",{1000 * (number + 1)},", 1) for number, row in zip(numbers, rows[1:], strict=True)]
+        text = "\n".join(rows) + "\n"
+        for before, after in changes:
+            self.assertIn(before, text)
+            text = text.replace(before, after)
+        (folder / "frames.csv").write_text(text)
+        run = (folder / "run.json").read_text()
+        (folder / "run.json").write_text(run.replace('"drop": "deadline"', f'"drop": "{drop}"'))
+        return folder
+
+    def trace(self, folder, *options):
+        run = qoe(folder, "--trace=-", *options)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return list(csv.DictReader(run.stdout.splitlines()))
+
+    def test_packets_are_those_of_the_file_in_its_order(self):
+        probe = subprocess.run(
+            ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts,size,flags", "-of", "json",
+             clip("progressive_cabac")],
+            capture_output=True, text=True, check=True,
+        ).stdout
+        packets = json.loads(probe)["packets"]
+        trace = self.trace(self.none_run())
+        self.assertEqual([row["size_bytes"] for row in trace], [packet["size"] for packet in packets])
+        self.assertEqual([row["key"] == "1" for row in trace], [packet["flags"][0] == "K" for packet in packets])
+        numbers = [int(row["pts_ns"]) // FRAME_NS for row in trace]
+        self.assertEqual(sorted(numbers), list(range(self.PICTURES)))
+        self.assertNotEqual(numbers, sorted(numbers))
+        self.assertEqual([int(row["decode_cpu_ns"]) for row in trace], [1000 * (number + 1) for number in numbers])
+
+    def test_as_many_are_droppable_as_the_player_found(self):
+        folder = self.dir / "run"
+        options = ("--drop=none", "--untimed", "--vo=null", "--quiet", f"--record={folder}")
+        subprocess.run([PLAY, clip("progressive_cabac"), *options], check=True, env=environment())
+        with (folder / "frames.csv").open() as file:
+            droppable = {row["pts_ns"]: row["droppable"] for row in csv.DictReader(file)}
+        self.assertIn("1", droppable.values())
+        self.assertEqual({row["pts_ns"]: row["droppable"] for row in self.trace(folder)}, droppable)
+
+    def test_errors_are_those_of_drops_after_a_shown_picture(self):
+        trace = {int(row["pts_ns"]) // FRAME_NS: row for row in self.trace(self.none_run())}
+        for back in range(1, 11):
+            playback = [(60 - back, "shown"), (60, "aborted")]
+            [drop] = self.drops(self.record(clip("progressive_cabac"), playback, f"drop{back}"))
+            self.assertEqual(trace[60][f"rmse_q16_{back}"], drop["rmse_q16"])
+        self.assertEqual([trace[3][f"rmse_q16_{back}"] == "" for back in range(1, 11)], [False] * 3 + [True] * 7)
+
+    def test_unstamped_film_gives_the_pictures_and_the_stamped_clip_the_packets(self):
+        facts = {"duration_s": 8.0, "video": {"stream_index": 0, "width": WIDTH, "height": HEIGHT}}
+        stamped = self.trace(self.none_run(media="stamped_small", **facts), f"--unstamped={clip('progressive_cabac')}")
+        plain = self.trace(self.none_run("plain"))
+        errors = {row["pts_ns"]: row["rmse_q16_1"] for row in plain}
+        self.assertEqual({row["pts_ns"]: row["rmse_q16_1"] for row in stamped}, errors)
+        self.assertNotEqual(sum(int(row["size_bytes"]) for row in stamped), sum(int(row["size_bytes"]) for row in plain))
+
+    def test_first_part_of_a_clip_gives_the_packets_of_that_part(self):
+        whole = self.trace(self.none_run())
+        expected = [row for row in whole if int(row["pts_ns"]) < 61 * FRAME_NS]
+        self.assertEqual(self.trace(self.none_run("part", range(61))), expected)
+        behind = [(f"61,{61 * FRAME_NS},B,1,1000,0,1000,62000,,,shown", f"61,{61 * FRAME_NS},B,1,1000,0,1000,62000,,,none")]
+        self.assertEqual(self.trace(self.none_run("behind", range(62), behind)), expected)
+
+    def test_runs_that_say_too_little_are_refused_in_one_sentence(self):
+        shown = f"17,{17 * FRAME_NS},"
+        for name, words, settings in (
+            ("other policy", "--drop=deadline", {"drop": "deadline"}),
+            ("beginning", "no picture of its own for the packet at 0.000 s", {"numbers": range(20, 200)}),
+            ("not shown", "did not show its picture number 17", {"changes": [(f"{shown}B,1,1000,0,1000,18000,,,shown",
+                                                                              f"{shown}B,1,1000,0,1000,18000,,,none")]}),
+            ("no cost", "did not show its picture number 17", {"changes": [(",18000,", ",,")]}),
+            ("jump", "jump back at picture number 18", {"changes": [(f"18,{18 * FRAME_NS},", f"18,{5 * FRAME_NS},")]}),
+            ("foreign", "no picture of its own", {"changes": [(shown, f"17,{17 * FRAME_NS + 5},")]}),
+        ):
+            with self.subTest(name):
+                folder = self.none_run(name, **settings)
+                self.expect_refusal(qoe(folder, "--trace=-"), 2, words)
+
+    def test_interlaced_frames_are_traced(self):
+        self.assertEqual(len(self.trace(self.none_run(media="mbaff"))), self.PICTURES)
+
+    def test_report_and_trace_exclude_each_other(self):
+        self.expect_refusal(qoe(self.dir, "--trace=-", "--json=-"), 1, "--trace")
+        self.expect_refusal(qoe(self.none_run(), f"--trace={self.dir}/no/such/t.csv"), 1, "t.csv")
 
 
 class Refusing(Case):

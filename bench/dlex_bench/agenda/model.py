@@ -123,7 +123,7 @@ Threads = Literal[1, "auto"]
 
 class DlexPlayParams(Entry):
     drop: Literal["none", "heuristic", "vlc", "deadline"] = "deadline"
-    rule: Literal["paper", "slack"] | None = None
+    rule: Literal["paper", "slack", "plan"] | None = None
     queue: QueueText | None = None  # how far it decodes ahead; None: as far as it does by itself
     options: PlayerOptions = ()
 

@@ -29,6 +29,9 @@ REFERENCES = ("mplayer_framedrop", NOTHING_DROPPED, "dlex_heuristic")
 CERTAIN = 0.9
 UNLIKELY = 0.1
 PEER_RATIO = 1.0
+FREEZE_MARGIN_MS = 500.0
+# Policies that limit the CPU time of a player.
+BUDGETS = ("deadline", "quota")
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,11 @@ def ratios(settings: Settings, section: str) -> list[Ratio]:
 def standing(settings: Settings, section: str) -> Goal | None:
     """Returns the points of a section in which our policies should be no worse than every peer.
 
-    Only a section with load has this goal. Returns None for the others.
+    Only a section in which the player lacks CPU time has this goal. Returns None for the others.
     """
     runs = of_section(settings, section)
     first = next(iter(runs.values()), None)
-    return goal(section, runs) if not is_control(section) and first and _load_kind(first[0]) == "rtapp" else None
+    return goal(section, runs) if not is_control(section) and first and _is_short(first[0]) else None
 
 
 def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] = ()) -> list[Outcome]:
@@ -83,11 +86,12 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
         ours = any(it.player == OURS for it in tried)
         both = ours and any(it.player != OURS for it in tried)
         kind = _load_kind(tried[0]) if ours else None
-        if kind == "rtapp" and both:
+        if both and _is_short(tried[0]):
             found.append(_front_outcome(section, runs, standing(settings, section), failed))
+            found.append(_freeze_outcome(section, runs, standing(settings, section)))
         if kind == "rtapp" and _reserved(tried[0]):
             found.append(misses_outcome(section, runs, control_of(settings, section), failed))
-        if kind == "none" and both:
+        if kind == "none" and both and not _is_short(tried[0]):
             found.append(_efficiency_outcome(section, runs))
     return found
 
@@ -120,6 +124,19 @@ def _front_outcome(
         f"the nearest is {found.best} ({certain}): worse in {where}{more}. {beaten[0].upper()}{beaten[1:]}; "
         f"dominated by no peer: {free}",
     )
+
+
+def _freeze_outcome(section: str, runs: Mapping[str, Sequence[Row]], found: Goal | None) -> Outcome:
+    """Judges the longest time without a new picture, of the policy that was compared with the peers."""
+    name = f"longest freeze at most the best peer's and {FREEZE_MARGIN_MS / 1e3:g} s"
+    medians = {it: median(ms) for it, of_one in runs.items() if (ms := values(of_one, "longest_freeze_ms"))}
+    peers = {it: ms for it, ms in medians.items() if runs[it][0].player != OURS}
+    if found is None or found.best not in medians or not peers:
+        return Outcome(name, section, UNMEASURED, "the freezes of one of our policies and of a peer are needed")
+    least = min(peers, key=lambda it: peers[it])
+    text = f"{found.best} {medians[found.best]:.0f} ms, {least} {peers[least]:.0f} ms, medians"
+    word = MET if medians[found.best] <= peers[least] + FREEZE_MARGIN_MS else MISSED
+    return Outcome(name, section, word, text)
 
 
 def _share(found: Goal) -> str:
@@ -176,6 +193,12 @@ def _all_shown(runs: Sequence[Row]) -> bool:
 
 def _load_kind(run: Row) -> str:
     return run.result.job.load.kind
+
+
+def _is_short(run: Row) -> bool:
+    """Returns whether the player lacks CPU time: beside rt-app, or because only its own budget limits it."""
+    has_budget = run.result.job.sched.partition(":")[0] in BUDGETS
+    return _load_kind(run) == "rtapp" or (_load_kind(run) == "none" and has_budget)
 
 
 def _reserved(run: Row) -> bool:

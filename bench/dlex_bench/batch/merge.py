@@ -18,6 +18,7 @@ from ..agenda.job import Job
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..job.budget import Calibration, calibration_files, parse_calibration, write_calibration
+from ..job.demand import Demands, demand_files, parse_demands, write_demands
 from ..job.result import DONE, JobResult
 from ..progress import tell
 from .batch_file import VERSION, BatchFile, MachineFile, StoredAgenda
@@ -153,6 +154,19 @@ def _calibrations(stores: Sequence[Store]) -> dict[str, Calibration]:
     return {machine: calibration for machine, (_path, calibration) in kept.items()}
 
 
+def _demands(stores: Sequence[Store]) -> list[Demands]:
+    """Returns the demands on each machine. A film must have one demand, or its results could not be combined."""
+    kept: dict[str, Demands] = {}
+    for path in (path for store in stores for path in demand_files(store.out)):
+        found = parse_demands(path)
+        known = kept.setdefault(found.machine, Demands(version=found.version, machine=found.machine))
+        try:
+            kept[found.machine] = known.with_films_of(found)
+        except ValueError as cause:
+            raise LabError(f"{path}: {cause}, so jobs had different budgets; use one folder for both", EXIT_SETUP) from cause
+    return [*kept.values()]
+
+
 def _write(target: Store, stores: Sequence[Store], jobs: Sequence[Job], chosen: Mapping[str, Found]) -> int:
     """Writes the merged folder and returns how many results are new in it. All files are read before the first is written.
 
@@ -162,12 +176,15 @@ def _write(target: Store, stores: Sequence[Store], jobs: Sequence[Job], chosen: 
     wanted = batch.model_copy(update={"agenda": batch.agenda or StoredAgenda(), "jobs": jobs})
     facts = {machine: kept for store in (target, *stores) for machine, kept in store.machines().items()}
     calibrations = _calibrations([target, *stores])
+    demands = _demands([target, *stores])
     with target.opened():
         target.claim(wanted)
         for machine, kept in facts.items():
             target.keep_machine(machine, kept)
         for machine, calibration in calibrations.items():
             write_calibration(target.out, machine, calibration)
+        for of_machine in demands:
+            write_demands(target.out, of_machine)
         return sum(_copy(entry, job_id, target) for job_id, entry in chosen.items())
 
 

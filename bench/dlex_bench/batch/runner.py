@@ -18,6 +18,7 @@ from ..job.budget import calibrated_budget_is_known, forget_calibration
 from ..job.calibrate import calibrate, calibrated_job
 from ..job.context import Context
 from ..job.loops import LIGHT
+from ..job.measure_demand import jobs_without_demand, measure_film
 from ..job.result import DONE, FAILED, JobResult
 from ..machine.facts import commit, machine_facts, machine_id, program_facts, programs_changed
 from ..machine.journal import repair
@@ -57,6 +58,7 @@ def run(options: Options, wait: bool, console: Console) -> None:
         context = prepare(store, plan, options, say)
         try:
             _calibrate_for(batch.to_do, plan, context, say)
+            _measure_demands(batch.to_do, context, say)
             batch.run(context)
         finally:
             keep_rtapp_calibration(store, context)
@@ -79,6 +81,7 @@ def run_job(options: Options, job_id: str, wait: bool, console: Console) -> None
         if not result or result.status == FAILED:
             context = prepare(store, plan, options, say)
             _calibrate_for([job], plan, context, say)
+            _measure_demands([job], context, say)
             result = run_one(store, job, context)
             keep_rtapp_calibration(store, context)
     tell(console, f"{job.id}: {result_line(result)}")
@@ -125,6 +128,20 @@ def _calibrate_for(jobs: Sequence[Job], plan: Plan, context: Context, say: Calla
         raise
     except LabError as cause:
         say(f"  {cause}")
+
+
+def _measure_demands(jobs: Sequence[Job], context: Context, say: Callable[[str], None]) -> None:
+    """Measures what the films of `jobs` need, where that is asked for and not known. A job whose film failed here says so."""
+    patterns = jobs_without_demand(jobs, context)
+    if patterns:
+        say("measuring what playing needs, because some budgets follow from it:")
+    for pattern in patterns:
+        try:
+            measure_film(pattern, context, say)
+        except DiskFull:
+            raise
+        except LabError as cause:
+            say(f"  {cause}")
 
 
 def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], None]) -> Context:

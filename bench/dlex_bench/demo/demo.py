@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`./dlex demo`: four drop policies on one busy CPU, side by side."""
+"""`./dlex demo`: four ways of dropping pictures, under loads from light to hopeless, side by side."""
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from .. import paper
 from ..clips import film_is_here, make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
@@ -23,67 +23,60 @@ from ..order import interleaved
 from ..paths import require_program
 from ..processes import choose_cpus
 from ..progress import Teller, spoken_time, tell, tell_table
-from ..rig.load.rtapp import find_rtapp
 from ..table import medians_table
-from .calibration import LoadCalibration, calibrate_load
-from .findings import Figures, sentences
-from .output import CALIBRATION, RUNS, SUMMARY, TIMELINE, policy_entry, publish, workshop
-from .plot import draw
-from .runs import DROP_POLICIES, DropPolicy, Run, Setup, assess, play_loaded, probe, ranges, run_limit_s, typical
+from .findings import Figures, LoadFigures, sentences
+from .output import COLUMNS, DEMAND, RUNS, SUMMARY, TIMELINE, group_entry, publish, workshop
+from .plot import Picture, draw
+from .runs import (
+    DEFAULT,
+    DROP_POLICIES,
+    NONE,
+    Demand,
+    DropPolicy,
+    Load,
+    Run,
+    Setup,
+    Stopped,
+    assess,
+    loads_of,
+    measure_demand,
+    play_policy,
+    ranges,
+)
 
-# Seconds that a run takes beyond those played: start-up at a small share of a CPU, and ending late.
-OVERHEAD_S = 1.2
+# Comparing a lost picture with the ideal one takes about so many times the CPU time of decoding it.
+ASSESS_FACTOR = 6.0
+# A play during which the demo is stopped (Ctrl-Z) is repeated, up to so many times.
+PLAY_ATTEMPTS = 3
+# The part is not made shorter than this.
+LENGTH_MIN_S, LENGTH_STEP_S = 3.0, 0.5
+# The load whose pictures are drawn one by one is the nearest one to this.
+DRAWN_RATIO = 1.4
 
 
 @dataclass(frozen=True)
 class DemoSize:
-    """How much the demo measures."""
+    """How much the demo measures, in `most_s` at most. `ratios`: the loads, as what playing needs divided by what it may use."""
 
+    most_s: float
     length_s: float
     repetitions: int
-    max_tries: int
+    ratios: tuple[float, ...]
 
-    @property
-    def run_s(self) -> float:
-        return self.length_s * 1.05 + OVERHEAD_S
-
-    @property
-    def try_s(self) -> float:
-        return self.length_s * 1.15 + OVERHEAD_S
-
-    @property
-    def calibration_s(self) -> float:
-        return 0.3 * self.length_s + 3 + self.max_tries * self.try_s
-
-    @property
-    def calibration_limit_s(self) -> float:
-        """Returns the latest start of a try beyond those planned, in s from the start of the calibration.
-
-        A try that starts then makes the demo a tenth longer than announced.
-        """
-        return self.calibration_s - self.try_s + 0.1 * self.plan_s
-
-    @property
-    def assess_s(self) -> float:
-        return 0.15 * self.length_s * len(DROP_POLICIES) * self.repetitions
-
-    @property
-    def plan_s(self) -> float:
-        return self.calibration_s + len(DROP_POLICIES) * self.repetitions * self.run_s + self.assess_s + 2
+    def run_s(self, setup: Setup, policy: DropPolicy, load: Load) -> float:
+        """Returns how long a play should take. Under an overload, those without a queue take longer than the part."""
+        start_s = 0.5 + load.demand.start_cpu_s / load.share
+        stretch = 1.0 if policy is DEFAULT else max(1.0, load.ratio)
+        return min(setup.run_limit_s(load), stretch * setup.length_s + start_s)
 
 
-FULL = DemoSize(length_s=11, repetitions=3, max_tries=3)
-QUICK = DemoSize(length_s=5, repetitions=3, max_tries=2)
+FULL = DemoSize(most_s=280, length_s=6, repetitions=2, ratios=(0.7, 1.0, 1.4, 2.2))
+QUICK = DemoSize(most_s=110, length_s=5, repetitions=1, ratios=(0.8, 1.3, 2.2))
 
 
 @dataclass(frozen=True)
 class Film:
-    """A recipe of media/, and where the part to play begins.
-
-    The part begins at a key frame, so that no run begins by decoding pictures that are not shown. In the trailer's
-    part, busy and calm scenes alternate so that a demand of 115 % of the share goes with an end 15 % late. Other parts
-    are either calm at the end or overloaded only there.
-    """
+    """A recipe of media/, and where the part to play begins: at a key frame, so that no run decodes what is not shown."""
 
     name: str
     about: str
@@ -94,6 +87,9 @@ TRAILER = Film("trailer_1080p", "the Big Buck Bunny trailer in 1080p", 19.08)
 MADE_CLIP = Film(
     "hard_1080p", "a made clip (set DLEX_MEDIA to a folder with bbb_trailer_720p.mp4 for the real film)", 4
 )
+
+Case = tuple[Load, DropPolicy]
+Runs = dict[Case, list[Run]]
 
 
 @dataclass(frozen=True)
@@ -108,18 +104,20 @@ class DemoOptions:
 def demo(options: DemoOptions) -> None:
     console = Console()
     size = QUICK if options.quick else FULL
-    find_rtapp()
     with only_one("demo"), workshop(options.out) as folder:
         setup = _setup(options, size, console)
-        probe(setup, folder / "probe")
         os.sched_setaffinity(0, setup.driver_cpus)
-        _announce(console, setup, size)
-        with Teller(console, size.plan_s) as teller:
-            calibration = _calibrate(setup, folder, size, teller)
-            runs = _play_all(setup, folder, size, calibration, teller)
-            teller.step("comparing with the ideal pictures", size.assess_s)
-            assess(setup, [run for of_policy in runs.values() for run in of_policy], teller.tick)
-        results = Results(setup, size, calibration, runs)
+        setup, demand = _measure(setup, size, folder / RUNS / DEMAND)
+        loads = loads_of(demand, size.ratios)
+        cases = _cases(demand, size)
+        plan_s = _plan_s(setup, size, cases)
+        _announce(console, setup, size, loads, plan_s)
+        with Teller(console, plan_s) as teller:
+            runs, failures = _play_all(setup, folder, size, cases, teller)
+            failures += _assess_all(setup, runs, teller)
+        if not any(runs.values()):
+            raise LabError(f"no play has any figures: {failures[0]}")
+        results = Results(setup, size, runs, failures)
         out = options.out.resolve()
         results.write(folder, out)
         publish(folder, out)
@@ -150,113 +148,156 @@ def _clip(options: DemoOptions, console: Console) -> tuple[Path, float]:
     return make_clip(options.root, film.name), film.start_s
 
 
-def _announce(console: Console, setup: Setup, size: DemoSize) -> None:
-    tasks = " and ".join(f"{task.work_us / 1e3:g} of {task.period_us / 1e3:g} ms" for task in paper.TASKS)
-    policies = ", ".join(policy.name for policy in DROP_POLICIES)
+def _cases(demand: Demand, size: DemoSize) -> list[Case]:
+    return list(itertools.product(loads_of(demand, size.ratios), DROP_POLICIES))
+
+
+def _measure(setup: Setup, size: DemoSize, directory: Path) -> tuple[Setup, Demand]:
+    """Measures the demand. Shortens the part, and measures again, if the demo would take too long."""
+    demand, length_s = measure_demand(setup, directory, tick=lambda: None)
+    whole = setup = replace(setup, length_s=length_s)
+    while _plan_s(setup, size, _cases(demand, size)) > size.most_s and setup.length_s - LENGTH_STEP_S >= LENGTH_MIN_S:
+        setup = replace(setup, length_s=setup.length_s - LENGTH_STEP_S)
+    if setup != whole:
+        demand, length_s = measure_demand(setup, directory / "shorter", tick=lambda: None)
+    return replace(setup, length_s=length_s), demand
+
+
+def _assess_s(setup: Setup, policy: DropPolicy, load: Load) -> float:
+    """Returns how long comparing one run should take, with others at the same time."""
+    lost = 0.0 if policy is NONE else max(0.0, 1 - 0.6 / load.ratio)  # seen in demos
+    return (1 + ASSESS_FACTOR * lost) * load.demand.rate * setup.length_s / setup.comparisons_at_once
+
+
+def _plan_s(setup: Setup, size: DemoSize, cases: Iterable[Case]) -> float:
+    plays_s = [size.run_s(setup, policy, load) + _assess_s(setup, policy, load) for load, policy in cases]
+    return size.repetitions * sum(plays_s) + 3
+
+
+def _announce(console: Console, setup: Setup, size: DemoSize, loads: Sequence[Load], plan_s: float) -> None:
+    times = "once" if size.repetitions == 1 else f"{size.repetitions} times"
+    shares = ", ".join(f"{load.share:.0%}" for load in loads)
     tell(
         console,
-        f"{setup.length_s:g} s of it {size.repetitions} times each with {policies}: CPU {setup.cpu}, player at nice "
-        f"19 beside rt-app ({tasks}) and a third task; null sinks (an ideal screen and sound card without output), "
-        f"no privileges. This takes about {spoken_time(size.plan_s)}.",
+        f"{setup.length_s:g} s of it need {loads[0].demand.rate:.0%} of CPU {setup.cpu}. They are played {times} with each of "
+        f"{len(DROP_POLICIES)} ways of dropping, in each case with {shares} of the CPU: loads of "
+        f"{', '.join(load.name for load in loads)}. Null sinks (an ideal screen and sound card without output), no privileges. "
+        f"This takes about {spoken_time(plan_s)}.",
     )
     if setup.cpu in setup.driver_cpus:
         tell(console, "There is only one CPU, so this program shares it with the measured player.")
 
 
-def _calibrate(setup: Setup, folder: Path, size: DemoSize, teller: Teller) -> LoadCalibration:
-    teller.step("calibrating the load", size.calibration_s)
-    limit_s = size.calibration_limit_s
-    directory = folder / RUNS / CALIBRATION
-    found = calibrate_load(setup, directory, size.max_tries, limit_s, say=teller.say, tick=teller.tick)
-    # `none` ends this much later, and the rule `paper` nearly as much.
-    later_s = 2 * size.repetitions * size.length_s * max(0.0, found.missed_by or 0.0)
-    teller.expect(size.plan_s - size.calibration_s + later_s)
-    return found
-
-
 def _play_all(
-    setup: Setup, folder: Path, size: DemoSize, calibration: LoadCalibration, teller: Teller
-) -> dict[DropPolicy, list[Run]]:
-    runs: dict[DropPolicy, list[Run]] = {policy: [] for policy in DROP_POLICIES}
-    # On a busy machine a play can take much longer than the try that was nearest to the aim.
-    limit_s = run_limit_s(setup.length_s) * (1 + max(0.0, calibration.missed_by or 0.0))
-    order = interleaved(DROP_POLICIES, size.repetitions)
-    for number, (repetition, policy) in enumerate(order, 1):
-        teller.step(f"[{number:2}/{len(order)}] {policy.name}, repetition {repetition}", size.run_s)
-        directory = folder / RUNS / f"{repetition}-{policy.name.replace(' ', '-')}"
-        run = play_loaded(
-            setup,
-            policy,
-            directory,
-            calibration.share,
-            calibration.ns_per_loop,
-            tick=teller.tick,
-            nice=calibration.nice,
-            limit_s=limit_s,
-        )
-        runs[policy].append(run)
-    return runs
+    setup: Setup, folder: Path, size: DemoSize, cases: Sequence[Case], teller: Teller
+) -> tuple[Runs, list[str]]:
+    """Returns the runs, and a sentence for each play that failed."""
+    runs: Runs = {case: [] for case in cases}
+    failures: list[str] = []
+    order = interleaved(cases, size.repetitions)
+    for number, (repetition, (load, policy)) in enumerate(order, 1):
+        label = f"[{number:2}/{len(order)}] load {load.name}, {policy.name}"
+        teller.step(label, size.run_s(setup, policy, load))
+        directory = folder / RUNS / f"{load.name.rstrip('%')}-{policy.name}-{repetition}"
+        try:
+            runs[load, policy].append(_played(setup, policy, load, directory, teller))
+        except LabError as error:
+            failures.append(_left_out(load, policy, error, teller))
+    return runs, failures
+
+
+def _played(setup: Setup, policy: DropPolicy, load: Load, directory: Path, teller: Teller) -> Run:
+    for _attempt in range(PLAY_ATTEMPTS - 1):
+        try:
+            return play_policy(setup, policy, load, directory, teller.tick)
+        except Stopped:
+            teller.say("  the demo was stopped in the middle of this play; it is repeated")
+            shutil.rmtree(directory)
+    return play_policy(setup, policy, load, directory, teller.tick)
+
+
+def _assess_all(setup: Setup, runs: Runs, teller: Teller) -> list[str]:
+    """Removes the runs for which dlex-qoe fails. Returns a sentence for each."""
+    every_run = list(itertools.chain.from_iterable(runs.values()))
+    if not every_run:
+        return []
+    teller.step("comparing with the ideal pictures", sum(_assess_s(setup, run.policy, run.load) for run in every_run))
+    failures = []
+    for run, error in assess(setup, every_run, teller.tick):
+        runs[run.load, run.policy].remove(run)
+        failures.append(_left_out(run.load, run.policy, error, teller))
+    return failures
+
+
+def _left_out(load: Load, policy: DropPolicy, error: LabError, teller: Teller) -> str:
+    sentence = f"A play of {policy.name} at load {load.name} is left out: {error}."
+    teller.say(f"  {sentence}")
+    return sentence
 
 
 @dataclass(frozen=True)
 class Results:
     setup: Setup
     size: DemoSize
-    calibration: LoadCalibration
-    runs: dict[DropPolicy, list[Run]]
+    runs: Runs
+    failures: list[str]
 
     @cached_property
-    def spreads(self) -> dict[str, dict[str, Figures]]:
-        return {policy.name: ranges(of_policy) for policy, of_policy in self.runs.items()}
+    def spreads(self) -> dict[Case, dict[str, Figures]]:
+        return {case: ranges(of_case) for case, of_case in self.runs.items()}
+
+    @property
+    def loads(self) -> list[Load]:
+        return list(dict.fromkeys(load for load, _policy in self.runs))
 
     @cached_property
     def findings(self) -> list[str]:
-        medians = {name: found["median"] for name, found in self.spreads.items()}
-        return sentences(medians, self.setup.length_s, self.calibration.missed)
+        def medians(load: Load) -> dict[str, Figures]:
+            return {policy.name: self.spreads[load, policy]["median"] for policy in DROP_POLICIES if self.runs[load, policy]}
+
+        figures = [LoadFigures(load.name, load.ratio, medians(load)) for load in self.loads]
+        others = [it.name for it in DROP_POLICIES if it not in (DEFAULT, NONE)]
+        return [*self.failures, *sentences(figures, DEFAULT.name, others)]
 
     def write(self, folder: Path, out: Path) -> None:
         """Writes the results into `folder`, with the records' paths as they will be in `out`."""
         for run in itertools.chain.from_iterable(self.runs.values()):
             run.directory = out / run.directory.relative_to(folder)
         write_json(folder / SUMMARY, self._summary())
-        shown = [typical(found, self.spreads[policy.name]["median"]) for policy, found in self.runs.items()]
-        draw(shown, self.calibration.frame_s, self._title(shown), folder / TIMELINE)
+        draw(self._picture(), folder / TIMELINE)
 
     def _summary(self) -> dict[str, Any]:
         setup = self.setup
         return {
-            "runs": [policy_entry(policy, found, self.spreads[policy.name]) for policy, found in self.runs.items()],
+            "runs": [group_entry(load, policy, found, self.spreads[load, policy]) for (load, policy), found in self.runs.items()],
             "findings": self.findings,
             "clip": {"path": str(setup.clip), "start_s": setup.start_s, "length_s": setup.length_s},
             "sinks": {"video": "null", "audio": "null"},
             "cpu": setup.cpu,
-            "calibration": self.calibration.as_json(),
+            "demand": vars(self.loads[0].demand),
             "machine": machine_facts().to_json(),
             "commit": commit(),
         }
 
-    def _title(self, shown: Sequence[Run]) -> str:
-        clip = self.setup.clip.stem.split("-")[0]
-        drawn = [found.index(run) + 1 for found, run in zip(self.runs.values(), shown, strict=True)]
-        share = f"with {self.calibration.share:.1%} of a CPU left for the player"
-        if self.calibration.missed:
-            share = "on a CPU whose load did not reach its aim"
-        return (
-            f"{clip}: every picture, {share}; {drawn_repetitions(drawn, self.size.repetitions)}"
+    def _picture(self) -> Picture:
+        played = [load for load in self.loads if any(self.runs[load, policy] for policy in DROP_POLICIES)]
+        drawn = min(played, key=lambda load: abs(load.ratio - DRAWN_RATIO))
+        return Picture(
+            title=f"{self.setup.clip.stem.split('-')[0]}: what is lost when the film needs more CPU time than it gets",
+            loads=self.loads,
+            spreads={(load, policy.name): it for (load, policy), it in self.spreads.items()},
+            drawn=drawn,
+            runs={policy.name: self.runs[drawn, policy][0] for policy in DROP_POLICIES if self.runs[drawn, policy]},
         )
 
+    def _row_name(self, load: Load, policy: DropPolicy) -> str:
+        return policy.name if self.runs[load, policy] else f"{policy.name} (failed)"
+
     def tell(self, console: Console, out: Path) -> None:
-        tell_table(console, medians_table(self.spreads, self.size.repetitions, console.width))
+        for load in self.loads:
+            tell(console, f"\nload {load.name}: the player may use {load.share:.1%} of the CPU")
+            spreads = {self._row_name(load, policy): self.spreads[load, policy] for policy in DROP_POLICIES}
+            tell_table(console, medians_table(spreads, self.size.repetitions, console.width, columns=COLUMNS))
         for sentence in self.findings:
             tell(console, f"- {sentence}")
         tell(console, f"\nfigures: {out / SUMMARY}\npicture: {out / TIMELINE}", wrap=False)
-
-
-def drawn_repetitions(drawn: Sequence[int], of: int) -> str:
-    """Names the drawn repetition of each policy, from the uppermost policy to the lowest.
-
-    For each policy, the repetition that is nearest to the median was chosen.
-    """
-    if len(set(drawn)) == 1:
-        return f"repetition {drawn[0]} of {of}"
-    return f"repetitions {', '.join(map(str, drawn[:-1]))} and {drawn[-1]} of {of}"

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Explains the figures, in sentences that are computed from them. Pure.
 
-The policies are compared with the heuristic, because it is what players do today. Drops and skew trade against each
-other, so a policy is called better only if it is better at both.
+Drops and skew trade against each other, so one policy is called better than another only if it is better at both.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-
-from .model import GOOD
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 # Figures of a run, or their medians, by the keys of summary.json.
 Figures = Mapping[str, float | None]
@@ -19,62 +16,81 @@ Figures = Mapping[str, float | None]
 # of the pictures more or less is dropped.
 SAME_SKEW_MS = 5.0
 SAME_DROPPED = 0.01
+# Below this part of its share, other work on the machine has made the load heavier than it is called.
+MUCH_TAKEN = 0.85
+# Under lighter loads a player waits for pictures to be due, and does not use what it may.
+OVERLOAD = 1.3
+# Then it shows how long its threads waited for the CPU. They wait for each other as well, so less than this says nothing.
+MUCH_WAITED = 0.25
 
 
-def rms_skew_ms(figures: Figures) -> float:
-    """Returns how far the pictures are from their sound: the root mean square of A-V, so that scatter counts too."""
-    return math.hypot(_value(figures, "skew_ms_mean"), _value(figures, "skew_ms_sd"))
+@dataclass(frozen=True)
+class LoadFigures:
+    """The medians of all policies under one load, by the policies' names."""
+
+    name: str
+    ratio: float
+    medians: Mapping[str, Figures]
+
+
+def sentences(loads: Sequence[LoadFigures], ours: str, others: Sequence[str]) -> list[str]:
+    """Returns the findings, one or two sentences each. `ours` is compared with each of the others under each load."""
+    return [
+        *_taken(loads),
+        *(_under(load, ours, others) for load in loads),
+    ]
+
+
+def _taken(loads: Sequence[LoadFigures]) -> list[str]:
+    """Says so if other work took CPU time: the policies are then compared under heavier loads than they are called."""
+    got = [_value(it, "got") for load in loads if load.ratio >= OVERLOAD for it in load.medians.values()]
+    if not got or min(got) >= MUCH_TAKEN:
+        return _waited(loads)
+    return [
+        f"Other work on this machine took CPU time from the player: it got {min(got):.0%} to {max(got):.0%} of what it was meant "
+        "to have. So the loads were heavier than they are called, and not the same for all rows; close other programs "
+        "for better figures."
+    ]
+
+
+def _waited(loads: Sequence[LoadFigures]) -> list[str]:
+    """Says so if other work delayed the player under light loads."""
+    waited = [_value(it, "waited") for load in loads if load.ratio < OVERLOAD for it in load.medians.values()]
+    if not waited or max(waited) < MUCH_WAITED:
+        return []
+    return [
+        f"Under the light loads, up to {max(waited):.0%} of the CPU time that the player was ready to use went to other work "
+        "on this machine; close other programs for better figures."
+    ]
+
+
+def _under(load: LoadFigures, ours: str, others: Sequence[str]) -> str:
+    it = load.medians.get(ours)
+    if it is None:
+        return f"Load {load.name}: {ours} has no figures, so nothing is compared."
+    compared = "; ".join(_against(it, name, load.medians.get(name)) for name in others)
+    return f"Load {load.name}: {ours} {_facts(it)}. {compared[0].upper()}{compared[1:]}."
+
+
+def _facts(it: Figures) -> str:
+    dropped, freeze_ms = _value(it, "lost_fraction"), it.get("longest_freeze_ms")
+    freeze = "" if freeze_ms is None or not dropped else f", at longest {freeze_ms / 1e3:.1f} s without a new one"
+    lost = f"loses {dropped:.1%} of the pictures{freeze}" if dropped else "loses no picture"
+    return f"{lost}, and is {_value(it, 'skew_ms_rms'):.0f} ms from the sound"
+
+
+def _against(it: Figures, name: str, other: Figures | None) -> str:
+    if other is None:
+        return f"{name} has no figures"
+    skew = _compare(_value(it, "skew_ms_rms"), _value(other, "skew_ms_rms"), SAME_SKEW_MS)
+    drops = _compare(_value(it, "lost_fraction"), _value(other, "lost_fraction"), SAME_DROPPED)
+    facts = f"{_value(other, 'lost_fraction'):.1%} lost, {_value(other, 'skew_ms_rms'):.0f} ms"
+    return f"compared with {name} ({facts}) it {_judgement(skew, drops)}"
 
 
 def _value(figures: Figures, key: str) -> float:
     """Returns a figure. One that does not apply (the RMSE of a run without drops) counts as zero."""
-    return figures[key] or 0.0
-
-
-def sentences(medians: Mapping[str, Figures], length_s: float, missed: str | None = None) -> list[str]:
-    """Returns the findings, one or two sentences each. First is `missed`: how far off the calibration was."""
-    return [
-        *filter(None, [missed]),
-        _nothing(medians["none"], length_s, missed is None),
-        *(_against_heuristic(name, medians[name], medians["heuristic"]) for name in medians if "deadline" in name),
-        *(_begun(name, medians[name]) for name in medians if "slack" in name and _value(medians[name], "aborted")),
-        _what_is_lost(medians),
-    ]
-
-
-def _nothing(none: Figures, length_s: float, calibrated: bool) -> str:
-    late_s = _value(none, "skew_end_ms") / 1e3
-    late = late_s / length_s
-    text = (
-        f"Without drops the pictures fall behind: the last one was {late_s:.1f} s late, "
-        f"{late:.0%} of the {length_s:g} s played."
-    )
-    if not GOOD[0] <= late <= GOOD[1]:
-        why = ": the machine was not as busy as at the calibration" if calibrated else ", which the calibration did not reach"
-        text += f" This is outside the aim of 10 to 20 %{why}."
-    return text
-
-
-def _against_heuristic(name: str, it: Figures, heuristic: Figures) -> str:
-    dropped, dropped_by_heuristic = (_value(it, "dropped_fraction"), _value(heuristic, "dropped_fraction"))
-    skew = _compare(rms_skew_ms(it), rms_skew_ms(heuristic), SAME_SKEW_MS)
-    drops = _compare(dropped, dropped_by_heuristic, SAME_DROPPED)
-    facts = (
-        f"r.m.s. A-V {rms_skew_ms(it):.0f} against {rms_skew_ms(heuristic):.0f} ms, "
-        f"{dropped:.1%} against {dropped_by_heuristic:.1%} of the pictures dropped"
-    )
-    return f"Rule `{name.split()[-1]}`, compared with the heuristic, {_judgement(skew, drops)} ({facts})."
-
-
-def _begun(name: str, it: Figures) -> str:
-    """Reports how many aborted pictures had been begun. Aborting pays only for these; a skip would do for the rest."""
-    aborted, begun = _value(it, "aborted"), _value(it, "aborted_begun")
-    if begun >= aborted:
-        return f"All of the {aborted:.0f} pictures that {name.split()[-1]} aborted had begun to decode."
-    return (
-        f"Of the {aborted:.0f} pictures that {name.split()[-1]} aborted, {begun:.0f} had begun to decode; the others "
-        "were too late before their first macroblock and cost nothing."
-    )
+    return figures.get(key) or 0.0
 
 
 def _compare(a: float, b: float, same: float) -> int:
@@ -84,28 +100,14 @@ def _compare(a: float, b: float, same: float) -> int:
 
 def _judgement(skew: int, drops: int) -> str:
     words = {
-        (-1, -1): "is closer to the sound and drops less: better on both counts",
-        (-1, 0): "is closer to the sound at the same number of drops",
-        (-1, 1): "is closer to the sound but drops more: a trade-off, not a win",
-        (0, -1): "drops less and stays as close to the sound",
-        (0, 0): "makes no difference here",
-        (0, 1): "drops more without being closer to the sound: it loses here",
-        (1, -1): "drops less but is further from the sound: a trade-off, not a win",
-        (1, 0): "is further from the sound at the same number of drops: it loses here",
-        (1, 1): "is further from the sound and drops more: it loses on both counts",
+        (-1, -1): "is closer to the sound and loses less: better on both counts",
+        (-1, 0): "is closer to the sound and loses as much",
+        (-1, 1): "is closer to the sound but loses more: a trade-off",
+        (0, -1): "loses less and stays as close to the sound",
+        (0, 0): "makes no difference",
+        (0, 1): "loses more without being closer to the sound: it is worse here",
+        (1, -1): "loses less but is further from the sound: a trade-off",
+        (1, 0): "is further from the sound and loses as much: it is worse here",
+        (1, 1): "is further from the sound and loses more: worse on both counts",
     }
     return words[skew, drops]
-
-
-def _what_is_lost(medians: Mapping[str, Figures]) -> str:
-    """Compares the policies by RMSE.
-
-    RMSE counts what dropping did to the pictures, and skew counts what not dropping did. Neither shows everything.
-    """
-    losses = {name: _value(it, "rmse_q16_sum") for name, it in medians.items() if name != "none"}
-    least, most = (min(losses, key=lambda name: losses[name]), max(losses, key=lambda name: losses[name]))
-    return (
-        f"Of the policies that drop, {least} changed the pictures least (RMSE sum {losses[least]:,.0f}), {most} most "
-        f"({losses[most]:,.0f}). A dropped picture counts by its difference from the picture that stayed on the "
-        "screen. How late a picture was shown does not count."
-    )

@@ -14,16 +14,30 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..disk_space import no_space_left
 from ..errors import EXIT_SETUP, LabError
 from ..processes import ENDING_SIGNALS
-from ..table import Ranges
-from .runs import DropPolicy, LoadUsage, Run, figures
+from ..table import Column, Ranges
+from .runs import DropPolicy, Load, Run, figures
 
 RUNS, SUMMARY, TIMELINE = "runs", "summary.json", "timeline.png"
 RESULTS = (RUNS, SUMMARY, TIMELINE)
-CALIBRATION = "calibration"
-# The workshop is within the folder itself, so that renaming is enough to publish its contents.
-WORKSHOP = ".demo-"
+DEMAND = "demand"
+FORMER_MARK = "calibration"  # of demos before there were several loads
+COLUMNS: tuple[Column, ...] = (
+    ("shown", "shown", "{:.0f}"),
+    ("aborted", "aborted", "{:.0f}"),
+    ("skipped", "skipped", "{:.0f}"),
+    ("late", "late", "{:.0f}"),
+    ("cut\noff", "unreached", "{:.0f}"),
+    ("A-V ms\nmean", "skew_ms_mean", "{:.0f}"),
+    ("\ns.d.", "skew_ms_sd", "{:.0f}"),
+    ("freeze\nms", "longest_freeze_ms", "{:.0f}"),
+    ("RMSE Q16\nsum", "rmse_q16_sum", "{:,.0f}"),
+)
+# The workshop is within the folder itself, so that renaming is enough to publish its contents. The marker is a file in it: a
+# folder without one is not the demo's, whatever its name.
+WORKSHOP, MARKER = ".demo-", ".dlex-demo"
 
 
 @contextlib.contextmanager
@@ -37,13 +51,16 @@ def workshop(out: Path) -> Iterator[Path]:
             raise LabError(f"{out} holds results that are not the demo's; choose another by --out=", EXIT_SETUP)
         out.mkdir(parents=True, exist_ok=True)
         for left in out.glob(f"{WORKSHOP}*"):  # left by a demo that was killed; only one runs at a time
-            shutil.rmtree(left, ignore_errors=True)
+            if (left / MARKER).is_file():
+                shutil.rmtree(left, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix=WORKSHOP, dir=out))
+        (folder / MARKER).touch()
         (folder / RUNS).mkdir()
     except OSError as cause:
         raise LabError(f"{out} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
     try:
-        yield folder.resolve()
+        with _write_errors(out):
+            yield folder.resolve()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if not existed:
@@ -51,22 +68,38 @@ def workshop(out: Path) -> Iterator[Path]:
                 out.rmdir()
 
 
+@contextlib.contextmanager
+def _write_errors(out: Path) -> Iterator[None]:
+    """Turns an error of the system into one for the user. The old results are still there then."""
+    try:
+        yield
+    except OSError as cause:
+        what = f"{cause.filename}: {cause.strerror}" if cause.filename else cause.strerror or str(cause)
+        advice = f"make room on the disk of {out}" if no_space_left(cause) else "repair that"
+        raise LabError(
+            f"the results cannot be made or written ({what}); {advice}, or choose another folder by --out=", EXIT_SETUP
+        ) from cause
+
+
 def _replaceable(out: Path) -> bool:
     """Returns whether the files in `out` that have the names of results, if any, come from a demo."""
-    if (out / RUNS / CALIBRATION).is_dir():
+    if any((out / RUNS / mark).is_dir() for mark in (DEMAND, FORMER_MARK)):
         return True
     if (out / RUNS).exists() and (not (out / RUNS).is_dir() or any((out / RUNS).iterdir())):
         return False
     if not (out / SUMMARY).is_file():
         return not (out / SUMMARY).exists() and not (out / TIMELINE).exists()
-    return f'"{CALIBRATION}"' in (out / SUMMARY).read_text(errors="replace")
+    summary = (out / SUMMARY).read_text(errors="replace")
+    return any(f'"{mark}"' in summary for mark in (DEMAND, FORMER_MARK))
 
 
-def policy_entry(policy: DropPolicy, runs: Sequence[Run], ranges: Ranges) -> dict[str, Any]:
-    """Returns a policy's entry: the medians are beside the policy's name, and the rest is their evidence."""
+def group_entry(load: Load, policy: DropPolicy, runs: Sequence[Run], ranges: Ranges) -> dict[str, Any]:
+    """Returns the entry of a policy under a load: the medians are beside its name, and the rest is their evidence."""
     return {
-        "drop": policy.drop,
-        "rule": policy.rule,
+        "policy": policy.name,
+        "options": list(policy.arguments),
+        "load": load.ratio,
+        "share": load.share,
         **ranges["median"],
         "min": ranges["min"],
         "max": ranges["max"],
@@ -75,32 +108,38 @@ def policy_entry(policy: DropPolicy, runs: Sequence[Run], ranges: Ranges) -> dic
 
 
 def _repetition(run: Run) -> dict[str, Any]:
+    supply = run.supply
     return {
         "record": str(run.directory),
         **figures(run),
-        "player_cpu_s": run.player_cpu_s,
-        "load": _load_entry(run.load) if run.load else None,
+        "player_cpu_s": supply.cpu_s,
+        "wall_s": supply.wall_s,
+        "played_to_the_end": supply.ended,
     }
 
 
-def _load_entry(usage: LoadUsage) -> dict[str, Any]:
-    tasks = {name: stats.to_json() for name, stats in usage.tasks.items()}
-    return {**vars(usage), "tasks": tasks, "left": usage.left}
-
-
 def publish(folder: Path, out: Path) -> None:
-    """Replaces the old results in `out` with those of `folder`; other files of `out` stay."""
+    """Replaces the old results in `out` with those of `folder`; other files of `out` stay. If that fails, the old ones stay."""
     for path in (folder / RUNS).rglob("*.json"):  # some contain the path of their folder
         path.write_text(path.read_text().replace(str(folder), str(out)))
     old = folder / "old"
+    moved: list[tuple[Path, Path]] = []
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     try:
         old.mkdir()
         for name in RESULTS:
             if (out / name).exists():
-                (out / name).rename(old / name)
-            (folder / name).rename(out / name)
-    except OSError as cause:
-        raise LabError(f"{out} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
+                _move(out / name, old / name, moved)
+            _move(folder / name, out / name, moved)
+    except OSError:
+        for source, target in reversed(moved):
+            with contextlib.suppress(OSError):
+                target.rename(source)
+        raise
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
+
+
+def _move(source: Path, target: Path, moved: list[tuple[Path, Path]]) -> None:
+    source.rename(target)
+    moved.append((source, target))

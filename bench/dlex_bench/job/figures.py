@@ -42,6 +42,7 @@ def figures_of(record: Path, summary: QoeSummary, cpu_s: float | None, av_source
         rmse_q16_sum=summary.rmse_q16_sum,
         rmse_q16_median=summary.rmse_q16_median,
         rmse_q16_p90=summary.rmse_q16_p90,
+        longest_freeze_ms=summary.longest_freeze_ms,
         torn=observer.screen.pictures_torn if observer else None,
         av_source=av_source if known else None,
         player_cpu_s=cpu_s,

@@ -53,6 +53,7 @@ class Figures(Stored):
     rmse_q16_sum: Amount | None = None  # error of the dropped pictures, in ImageMagick's 16-bit units
     rmse_q16_median: Amount | None = None
     rmse_q16_p90: Amount | None = None
+    longest_freeze_ms: Amount | None = None  # the longest time without a new picture
     torn: Count | None = None  # pictures that were never whole on the screen; null: seen from inside
     av_source: str | None = None  # own, monitor, status: who knew the sound's time
     player_cpu_s: Amount | None = None

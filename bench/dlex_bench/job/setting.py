@@ -17,6 +17,7 @@ from ..rig.players.player import Adapter
 from ..rig.players.playing import adapter_for
 from .budget import calibrated_budget_ms
 from .context import Context
+from .demand import budget_for_demand_ms
 
 INSIDE = "inside"
 DLEX_PLAY = "player/dlex-play"
@@ -91,6 +92,8 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
     _require_allowed(job, policy)
     if policy.calibrated:
         policy = policy.with_runtime(calibrated_budget_ms(context.batch, context.machine, policy.period_ms))
+    elif policy.demand_percent:
+        policy = policy.with_runtime(budget_for_demand_ms(job, policy, context.batch, context.machine))
     clip, unstamped = _clips_of(job, context)
     setting = Setting(job, directory, context, cpu, driver_cpus, clip, unstamped, clip_facts(clip), policy, adapter)
     if not setting.frames:

@@ -153,9 +153,9 @@ class Experiment:
         argv: list[str | Path] = [self.program, f"--policy={cell.policy}", f"--kind={cell.kind}", *map(str, order)]
         limit_s = 30 + 10 * self.plan.seconds(cell, len(self.cpus))
         with child(argv, cpus=self.cpus, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            said, told = _communicate(process, limit_s, teller)
+            said, errors = _communicate(process, limit_s, teller)
         if process.returncode != 0 or not is_record(said, len(order)):
-            words = told.strip().removeprefix("dlex-bench-cell: ") or f"status {process.returncode}"
+            words = errors.strip().removeprefix("dlex-bench-cell: ") or f"status {process.returncode}"
             raise LabError(f"{cell.about}: {words}; repeat the command to continue from here")
         return said
 
@@ -170,8 +170,8 @@ def _communicate(process: subprocess.Popen[bytes], limit_s: float, teller: Telle
     limit = time.monotonic() + limit_s
     while True:
         try:
-            said, told = process.communicate(timeout=POLL_S)
-            return said.decode(), told.decode()
+            said, errors = process.communicate(timeout=POLL_S)
+            return said.decode(), errors.decode()
         except subprocess.TimeoutExpired as cause:
             if time.monotonic() > limit:
                 raise TimedOut("dlex-bench-cell", limit_s) from cause

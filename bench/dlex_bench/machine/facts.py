@@ -171,8 +171,8 @@ def _kernel_option(name: str) -> str | None:
 
 def _package_versions() -> dict[str, str]:
     """Returns the version of each package; empty where there is no dpkg."""
-    told = _answer("dpkg-query", "-W", "-f", "${Package} ${Version}\n", *sorted(set(PROGRAMS.values()))) or ""
-    return dict(line.split(" ", 1) for line in told.splitlines() if " " in line)
+    answer = _answer("dpkg-query", "-W", "-f", "${Package} ${Version}\n", *sorted(set(PROGRAMS.values()))) or ""
+    return dict(line.split(" ", 1) for line in answer.splitlines() if " " in line)
 
 
 def _first_line(path: Path) -> str | None:

@@ -2,8 +2,8 @@
 """The scheduling policies of an experiment (seed 000, section 8, Table 2, and the quota) and their text form.
 
 The forms are `other`, `fifo:5`, `rr:5`, `deadline:15/40` and `quota:15/40`. The numbers of the last two are runtime and
-period in ms; the deadline is the period. In an agenda the runtime may be the word `calibrated`: a budget that is found
-on the machine that plays.
+period in ms; the deadline is the period. In an agenda the runtime may be the word `calibrated`, or a percentage: a budget
+that is found on the machine that plays. With 120%, playing the whole film needs 120 % of it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ PERIOD_MS_MIN, PERIOD_MS_MAX = 0.1, 4194.0
 RUNTIME_MS_MIN = 0.001024
 # The CPU controller takes quotas and periods from 1 ms to 1 s.
 QUOTA_MS_MIN, QUOTA_PERIOD_MS_MAX = 1.0, 1000.0
+DEMAND_PERCENT_MIN = 10
 KINDS_OF_THREADS = ("other", "fifo", "rr", "deadline")
 # A sleeping thread still counts for the CPU on which it last ran. It moves when it wakes.
 MOVING_S = 5.0
@@ -39,6 +40,7 @@ class Policy:
     runtime_ms: float = 0
     period_ms: float = 0
     calibrated: bool = False
+    demand_percent: float = 0
 
     @classmethod
     def parse(cls, text: str) -> Policy:
@@ -58,12 +60,18 @@ class Policy:
     @classmethod
     def _budget(cls, text: str, kind: str, rest: str) -> Policy:
         number = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
-        parts = re.fullmatch(rf"({number}|{CALIBRATED})/({number})", rest)
+        parts = re.fullmatch(rf"({number}%?|{CALIBRATED})/({number})", rest)
         if not parts:
             raise LabError(f"{text!r} is not a {kind}; write {kind}:15/40, runtime and period in ms", EXIT_SETUP)
-        calibrated = parts[1] == CALIBRATED
         period_ms = float(parts[2])
-        policy = cls(kind, runtime_ms=0 if calibrated else float(parts[1]), period_ms=period_ms, calibrated=calibrated)
+        if parts[1] == CALIBRATED:
+            policy = cls(kind, period_ms=period_ms, calibrated=True)
+        elif parts[1].endswith("%"):
+            policy = cls(kind, period_ms=period_ms, demand_percent=float(parts[1][:-1]))
+            if policy.demand_percent < DEMAND_PERCENT_MIN:
+                raise LabError(f"{text!r}: the demand must be at least {DEMAND_PERCENT_MIN}%", EXIT_SETUP)
+        else:
+            policy = cls(kind, runtime_ms=float(parts[1]), period_ms=period_ms)
         least_ms, period_min_ms, period_max_ms = (
             (RUNTIME_MS_MIN, PERIOD_MS_MIN, PERIOD_MS_MAX)
             if kind == "deadline"
@@ -71,13 +79,18 @@ class Policy:
         )
         if not period_min_ms <= period_ms <= period_max_ms:
             raise LabError(f"{text!r}: the period must be {period_min_ms:g} to {period_max_ms:g} ms", EXIT_SETUP)
-        if not calibrated and not least_ms <= policy.runtime_ms <= period_ms:
+        if not policy.is_open and not least_ms <= policy.runtime_ms <= period_ms:
             raise LabError(f"{text!r}: the runtime must be from {least_ms:g} ms to the period", EXIT_SETUP)
         return policy
 
     def with_runtime(self, runtime_ms: float) -> Policy:
-        """Returns the policy with `runtime_ms`, the budget that was found, in place of the word `calibrated`."""
-        return Policy.parse(str(replace(self, runtime_ms=runtime_ms, calibrated=False)))
+        """Returns the policy with `runtime_ms`, the budget that was found, in place of what stood for it."""
+        return Policy.parse(str(replace(self, runtime_ms=runtime_ms, calibrated=False, demand_percent=0)))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the budget has to be found on this machine."""
+        return self.calibrated or self.demand_percent > 0
 
     @property
     def utilisation(self) -> float:
@@ -89,7 +102,8 @@ class Policy:
             return "other"
         if self.kind in ("fifo", "rr"):
             return f"{self.kind}:{self.priority}"
-        runtime = CALIBRATED if self.calibrated else _decimal(self.runtime_ms)
+        demand = f"{_decimal(self.demand_percent)}%" if self.demand_percent else ""
+        runtime = CALIBRATED if self.calibrated else demand or _decimal(self.runtime_ms)
         return f"{self.kind}:{runtime}/{_decimal(self.period_ms)}"
 
 
@@ -103,15 +117,16 @@ def apply(policy: Policy, tid: int) -> None:
     All that it starts later is SCHED_OTHER; without this, a thread with a reservation could not clone. A deadline needs
     a thread whose affinity is a CPU that has a root domain of its own (see domain.py).
     """
-    if policy.kind not in KINDS_OF_THREADS or policy.calibrated:
+    if policy.kind not in KINDS_OF_THREADS or policy.is_open:
         raise ValueError(f"{policy} is not a policy for a thread")
     limit = time.monotonic() + MOVING_S
     while True:
+        stands = _runs_where_it_may(tid)  # asked before: it may wake there after it was refused
         try:
             set_policy(tid, str(policy))
             return
         except OSError as cause:
-            sleeps_elsewhere = policy.kind == "deadline" and cause.errno == errno.EPERM and not _runs_where_it_may(tid)
+            sleeps_elsewhere = policy.kind == "deadline" and cause.errno == errno.EPERM and not stands
             if not sleeps_elsewhere or time.monotonic() > limit:
                 raise LabError(_refusal(policy, tid, cause), EXIT_SETUP) from cause
         time.sleep(0.005)

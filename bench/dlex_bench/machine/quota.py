@@ -66,7 +66,7 @@ def quota_group(policy: Policy, domain: Domain | None = None) -> Iterator[Group]
     Members that are still alive afterwards are moved to the group above, without this quota. If the CPU is a partition
     (`domain`), the group lies inside it, because only its members may run there.
     """
-    if policy.kind != "quota" or policy.calibrated:
+    if policy.kind != "quota" or policy.is_open:
         raise ValueError(f"{policy} is not a quota")
     hierarchy = require_controller("cpu", "the policy quota")
     name = f"quota-{os.getpid()}-{time.monotonic_ns()}"

@@ -82,8 +82,8 @@ def _refuse_other_machine(a: Batch, b: Batch) -> None:
     of_a, of_b = ({one.machine for one in batch.rows} for batch in (a, b))
     if of_a == of_b and len(of_a) == 1:
         return
-    told = " and ".join(f"{batch.folder} is from {', '.join(sorted(of))}" for batch, of in ((a, of_a), (b, of_b)))
-    raise LabError(f"the results come from different machines: {told}; --mixed compares them nevertheless", EXIT_SETUP)
+    machines = " and ".join(f"{batch.folder} is from {', '.join(sorted(of))}" for batch, of in ((a, of_a), (b, of_b)))
+    raise LabError(f"the results come from different machines: {machines}; --mixed compares them nevertheless", EXIT_SETUP)
 
 
 def compared(a: Batch, b: Batch) -> Iterator[ComparedFigure]:
@@ -170,10 +170,10 @@ def _runs(a: int, b: int) -> str:
 def _counted(lines: Sequence[ComparedFigure]) -> str:
     """Returns a summary of the tables, for readers who stop there."""
     words = Counter(it.verdict for it in lines)
-    told = [f"{words[word]} {what}" for word, what in VERDICTS.items() if words[word]]
+    counts = [f"{words[word]} {what}" for word, what in VERDICTS.items() if words[word]]
     chance = " An interval misses the true value in 1 of 20 cases, so some of these figures seem to differ by chance."
     judged = sum(words[word] for word in ("less", "more", "noise"))
-    return f"{len(lines)} figures: {', '.join(told)}.{chance if judged >= 20 else ''} A-V > 0: the video is late."
+    return f"{len(lines)} figures: {', '.join(counts)}.{chance if judged >= 20 else ''} A-V > 0: the video is late."
 
 
 def _ratio(it: ComparedFigure) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -12,6 +13,7 @@ import yaml
 from ..analysis.results_frame import Row
 from ..job.bisection import AIM
 from ..job.budget import Calibration
+from ..job.demand import Demands
 from ..job.loops import LIGHT
 from ..machine.steal import MUCH
 from ..rig.players.threads import unknown_threads
@@ -40,6 +42,8 @@ def batch_facts(batch: Batch) -> NamedFacts:
     for found in batch.calibrations:
         where = f" on {found.machine}" if batch.mixed else ""
         facts.append((f"calibration{where}", _calibration(found)))
+    for demands in batch.demands:
+        facts.append((f"demand on {demands.machine}" if batch.mixed else "demand", _demand(demands)))
     return [(name, text) for name, text in facts if text]
 
 
@@ -81,6 +85,14 @@ def _unknown_threads(done: Sequence[Row]) -> str:
             names.setdefault(one.player, {}).update(dict.fromkeys(found))
     each = "; ".join(f"{player} {', '.join(of_player)}" for player, of_player in names.items())
     return f"{each}: the laboratory does not know these threads; they were held as if they decoded or presented" if each else ""
+
+
+def _demand(found: Demands) -> str:
+    return "; ".join(
+        f"playing all of {film.clip.recipe or Path(film.clip.file or '').name} needs {film.rate:.1%} of a CPU "
+        f"({min(film.plays):.1%} to {max(film.plays):.1%} in {len(film.plays)} plays)"
+        for film in found.films
+    )
 
 
 def _calibration(found: Calibration) -> str:

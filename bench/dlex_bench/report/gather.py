@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from ..analysis.results_frame import Row, machines_apart, row
 from ..batch.batch_file import MachineFile, StoredAgenda
 from ..batch.results import Store
 from ..errors import EXIT_SETUP, LabError
 from ..job.budget import Calibration, calibration_files, parse_calibration
+from ..job.demand import Demands, demand_files, parse_demands
 from ..job.result import DONE, FAILED, SKIPPED
+
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class Batch:
     commit: str | None = None
     machines: Mapping[str, MachineFile] = field(default_factory=dict)
     calibrations: list[Calibration] = field(default_factory=list)
+    demands: list[Demands] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     torn: list[str] = field(default_factory=list)
 
@@ -81,7 +86,8 @@ def _gathered(store: Store) -> Batch:
         created=batch.created if batch else None,
         commit=batch.commit if batch else None,
         machines=store.machines(torn),
-        calibrations=_calibrations(store.out, torn),
+        calibrations=_parsed(calibration_files(store.out), parse_calibration, torn),
+        demands=_parsed(demand_files(store.out), parse_demands, torn),
         waiting=[job.id for job in store.jobs() if job.id not in {**results, **foreign}],
         torn=torn,
     )
@@ -93,12 +99,12 @@ def _nothing(folder: Path, torn: list[str]) -> str:
     return f"{folder} has no results; fill it with `dlex bench run AGENDA -o {folder}`"
 
 
-def _calibrations(folder: Path, torn: list[str]) -> list[Calibration]:
-    """Reads the calibrations; a merged batch has one for each machine."""
+def _parsed(paths: Iterable[Path], parse: Callable[[Path], Read], torn: list[str]) -> list[Read]:
+    """Reads files of which a merged batch has one for each machine."""
     found = []
-    for path in calibration_files(folder):
+    for path in paths:
         try:
-            found.append(parse_calibration(path))
+            found.append(parse(path))
         except LabError as cause:
             torn.append(str(cause))
     return found

@@ -58,13 +58,13 @@ class Meaning:
 
 
 def meaning_of(batch: Batch) -> Meaning:
-    told = [_of_machine(where, rows) for where, rows in batch.apart.items()]
+    apart = [_of_machine(where, rows) for where, rows in batch.apart.items()]
     return Meaning(
-        [it for one in told for it in one.outcomes],
-        [it for one in told for it in one.standings],
-        [it for one in told for it in one.ratios],
-        [it for one in told for it in one.tables],
-        [it for one in told for it in one.findings],
+        [it for one in apart for it in one.outcomes],
+        [it for one in apart for it in one.standings],
+        [it for one in apart for it in one.ratios],
+        [it for one in apart for it in one.tables],
+        [it for one in apart for it in one.findings],
         _lengths(batch.rows),
     )
 
@@ -78,12 +78,12 @@ def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
     settings, names = by_setting(rows), sections(rows)
     # Goals need both a peer, which sets them, and our own player, which is to reach them.
     both = {one.player == OURS for one in rows} == {True, False}
-    told = outcomes(settings, names, [one for one in rows if one.status == FAILED]) if both else []
+    goals = outcomes(settings, names, [one for one in rows if one.status == FAILED]) if both else []
     standings = [it for name in names if (it := standing(settings, name))]
     experiments = _experiments(settings)
     shown = paper.TABLES.items() if experiments else ()
     return Meaning(
-        [replace(it, section=f"{it.section}{where}") for it in told],
+        [replace(it, section=f"{it.section}{where}") for it in goals],
         [replace(it, section=f"{it.section}{where}") for it in standings],
         [replace(it, section=f"{it.section}{where}") for name in names for it in ratios(settings, name)],
         [_table(f"{title}{where}", key, table, experiments, settings) for key, (title, table) in shown],

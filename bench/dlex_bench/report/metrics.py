@@ -44,6 +44,7 @@ SKEW_MEAN = Metric("skew_ms_mean", "A-V mean", "ms", "over the pictures shown; >
 SKEW_SD = Metric("skew_ms_sd", "A-V s.d.", "ms", "within a run, over the pictures shown", 1.0, 1)
 SKEW_ABS = Metric("skew_ms_abs_mean", "|A-V mean|", "ms", "distance from the sound, in either direction", 1.0, 1)
 RMSE = Metric("rmse_q16_sum", "RMSE sum", "k", "over the dropped pictures, thousands of Q16 units", 1e-3, 1)
+FREEZE = Metric("longest_freeze_ms", "longest freeze", "ms", "the longest time without a new picture")
 CPU = Metric("cpu_ms_per_frame", "CPU", "ms a frame", "CPU time of the player's process per picture", 1.0, 2)
 CPU_HELD = Metric(
     "cpu_ms_per_frame_held", "CPU held", "ms a frame", "the part in threads that the policy holds on the measured CPU", 1.0, 2
@@ -55,8 +56,8 @@ TORN = Metric("torn", "torn", "pictures", "never whole, or only after more than 
 MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "missed deadlines of the 3/8 ms task", 100.0, 1)
 MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "missed deadlines of the 20/200 ms task", 100.0, 1)
 
-TABLE = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, CPU, CPU_HELD, CPU_OUTSIDE, TORN, MISSES_1, MISSES_2)
+TABLE = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, FREEZE, CPU, CPU_HELD, CPU_OUTSIDE, TORN, MISSES_1, MISSES_2)
 RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)
-COMPARED = (DROPS, SKEW_ABS, SKEW_SD, RMSE, CPU)
+COMPARED = (DROPS, SKEW_ABS, SKEW_SD, RMSE, FREEZE, CPU)
 # The axes of the front; on each of them smaller is better.
 FRONT = (DROPS, SKEW_SD, SKEW_ABS, RMSE)

@@ -41,6 +41,7 @@ COLUMNS: tuple[Column, ...] = (
     ("A-V ms\nmean", "skew_ms_mean", "{:.1f}"),
     ("\ns.d.", "skew_ms_sd", "{:.1f}"),
     ("RMSE Q16\nsum", "rmse_q16_sum", "{:,.0f}"),
+    ("freeze\nms", "longest_freeze_ms", "{:.0f}"),
     ("torn", "torn", "{:.0f}"),
     ("CPU ms\na picture", "cpu_ms_per_frame", "{:.2f}"),
     ("\noutside", "cpu_ms_per_frame_outside", "{:.2f}"),
@@ -48,8 +49,8 @@ COLUMNS: tuple[Column, ...] = (
 )
 # `shown` counts the pictures that were not dropped, and nearly all of them are `torn`.
 LESS_TELLING = ("shown", "torn")
-# A sentence below the table reports `cpu_ms_per_frame_outside` for each player.
-TOLD_ELSEWHERE = (*LESS_TELLING, "cpu_ms_per_frame_outside")
+# A sentence below the table reports `cpu_ms_per_frame_outside` for each player, and a goal has the longest freezes.
+TOLD_ELSEWHERE = (*LESS_TELLING, "cpu_ms_per_frame_outside", "longest_freeze_ms")
 
 
 def show_standings(console: Console, out: Path) -> list[Row]:
@@ -64,21 +65,21 @@ def show_standings(console: Console, out: Path) -> list[Row]:
 
 
 def show_goals(console: Console, found: Sequence[Row]) -> None:
-    told = [
+    goals = [
         replace(outcome, section=f"{outcome.section}{where}")
         for where, of_one in machines_apart(found).items()
         for outcome in outcomes(by_setting(of_one), sections(of_one), [row for row in of_one if row.status == FAILED])
     ]
-    for outcome in told:
+    for outcome in goals:
         tell(console, f"{outcome.word}: {outcome.section}, {outcome.name}: {outcome.sentence}", wrap=False)
-    if told:
-        tell(console, goals_line(told))
+    if goals:
+        tell(console, goals_line(goals))
 
 
-def goals_line(told: Sequence[Outcome]) -> str:
-    measured = [outcome for outcome in told if outcome.word != UNMEASURED]
+def goals_line(goals: Sequence[Outcome]) -> str:
+    measured = [outcome for outcome in goals if outcome.word != UNMEASURED]
     held = sum(outcome.word == MET for outcome in measured)
-    left_out = f", {len(told) - len(measured)} not measured" if len(measured) < len(told) else ""
+    left_out = f", {len(goals) - len(measured)} not measured" if len(measured) < len(goals) else ""
     return f"{held} of {len(measured)} goals hold{left_out}"
 
 
@@ -111,22 +112,22 @@ def _medians(console: Console, spreads: Mapping[str, Ranges], runs: int, columns
 
 def _held_by(found: Sequence[Row]) -> str:
     """Returns what the row constrained if it is the same for all players, else how it constrained each of them."""
-    told: dict[str, list[str]] = {}
+    players_of: dict[str, list[str]] = {}
     for row in found:
         if row.done and (text := held(row)):
-            told.setdefault(text, []).append(row.player)
-    if len(told) == 1:
-        return f": {next(iter(told))}"
-    return "".join(f"; {text}: {', '.join(dict.fromkeys(players))}" for text, players in told.items())
+            players_of.setdefault(text, []).append(row.player)
+    if len(players_of) == 1:
+        return f": {next(iter(players_of))}"
+    return "".join(f"; {text}: {', '.join(dict.fromkeys(players))}" for text, players in players_of.items())
 
 
 def _left_out(found: Sequence[Row]) -> list[str]:
     """Returns a sentence for each reason why jobs were not done."""
-    told: dict[str, list[str]] = {}
+    workloads_of: dict[str, list[str]] = {}
     for row in found:
         if not row.done:
-            told.setdefault(f"{row.status}: {row.reason}", []).append(row.workload)
-    return [f"{reason} ({', '.join(dict.fromkeys(workloads))})" for reason, workloads in told.items()]
+            workloads_of.setdefault(f"{row.status}: {row.reason}", []).append(row.workload)
+    return [f"{reason} ({', '.join(dict.fromkeys(workloads))})" for reason, workloads in workloads_of.items()]
 
 
 def _spread(runs: Sequence[Row]) -> Ranges:
@@ -142,8 +143,8 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
     """Makes the table of ratios: below 1 our policy is better. The heading shows the paper's own ratios."""
     paper = seed_ratios()
     known = any(it.found.difference.known for it in found)
-    told = "95 % intervals below; ~: noise" if known else "too few runs for intervals"
-    table = titled_table(f"{section}: ratios of medians, below 1 is better; {told}; + or -: a difference")
+    note = "95 % intervals below; ~: noise" if known else "too few runs for intervals"
+    table = titled_table(f"{section}: ratios of medians, below 1 is better; {note}; + or -: a difference")
     table.add_column("policy / reference", no_wrap=True)
     for key, name in AXIS_NAMES.items():
         heading = f"{name}\npaper {paper[key]:.3f}" if key in paper else name

@@ -33,12 +33,12 @@ class StolenRuns:
 
     def sentence(self) -> str:
         names = " ".join(f"r{run.repetition}" for run in self.stolen)
-        told = f"{self.workload}: from {len(self.stolen)} of {len(self.runs)} runs ({names}) the host took more than {MUCH:.0%}"
+        stolen = f"{self.workload}: from {len(self.stolen)} of {len(self.runs)} runs ({names}) the host took more than {MUCH:.0%}"
         if not self.others:
-            return f"{told}; there are no other runs."
+            return f"{stolen}; there are no other runs."
         medians = self.medians()
         parts = [f"{metric.label} {_both(metric, *medians[metric.key])}" for metric in FRONT]
-        return f"{told}; medians with and without them: {', '.join(parts)}."
+        return f"{stolen}; medians with and without them: {', '.join(parts)}."
 
 
 def stolen_runs(rows: Sequence[Row]) -> list[StolenRuns]:

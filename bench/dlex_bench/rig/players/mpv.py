@@ -34,16 +34,18 @@ CONVERSION = ["--profile=sw-fast", "--sws-allow-zimg=no"]
 THREADS: Works = {
     "main": Work("decodes", DECODE),
     "vo": Work("presents", PRESENT),
-    "vdec": Work("decodes", DECODE),
+    "dec/video": Work("decodes", DECODE),
     "ao": Work("sound"),
-    "adec": Work("decodes sound"),
+    "dec/audio": Work("decodes sound"),
     "threaded-ml": Work("sound"),
     "demux": Work("demuxes"),
     "opener": Work("opens the file"),
     "worker": Work("helps", PRESENT),  # may convert pictures
     "lua/*": Work("scripts"),
     "av:*": Work("decodes", DECODE),
-    # Debian 12 (mpv 0.35): the same threads under other names.
+    # Other versions (Debian 12: mpv 0.35): the same threads under other names.
+    "vdec": Work("decodes", DECODE),
+    "adec": Work("decodes sound"),
     "mpv/vo": Work("presents", PRESENT),
     "mpv/vdec": Work("decodes", DECODE),
     "mpv/ao": Work("sound"),

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How much CPU time the decode of a packet will take, learnt while playing. The functions are pure; times are in ns.
+ *
+ * In each class of pictures, the cost is a line over the packet's size, fitted by recursive least squares that forget
+ * the past. A prediction stays near the class's mean, because the line says little about a size that was not seen yet.
+ * One cost_model belongs to one thread.
+ */
+#ifndef PLAYER_COST_H
+#define PLAYER_COST_H
+
+#include "upcoming.h"
+
+#include <stdint.h>
+
+struct cost_line {
+    double at_zero_ns;
+    double slope_ns;         /* for each COST_SIZE_UNIT bytes */
+    double covariance[2][2]; /* of the two above, up to a common factor */
+    double mean_ns;          /* of the last 50 or so */
+    int64_t count;
+};
+
+struct cost_model {
+    struct cost_line lines[PICTURE_CLASSES];
+    double mean_ns; /* of all classes */
+    int64_t count;
+};
+
+#define COST_SIZE_UNIT 20000.0
+
+void cost_init(struct cost_model *model);
+
+/* Returns the expected CPU time. As long as nothing is known, that is a fifth of frame_duration_ns. */
+double cost_predict_ns(const struct cost_model *model, enum picture_class picture_class, int64_t size_bytes,
+                       int64_t frame_duration_ns);
+
+/* A decode took this CPU time. */
+void cost_learn(struct cost_model *model, enum picture_class picture_class, int64_t size_bytes, int64_t cpu_ns);
+
+/* A decode was abandoned after this CPU time: all of it would have taken longer. */
+void cost_learn_at_least(struct cost_model *model, enum picture_class picture_class, int64_t size_bytes, int64_t cpu_ns,
+                         int64_t frame_duration_ns);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The longest time without a new picture, from the rows of a run. Pure; times are in ns. */
+#ifndef PLAYER_FREEZE_H
+#define PLAYER_FREEZE_H
+
+#include "frame_record.h"
+
+#include <stdint.h>
+
+/*
+ * Returns the longest time from one shown picture to the next one in presentation order, or, if pictures were dropped at
+ * the end, to the time at which the last of these was due. A pause or a seek does not count. If both are between the
+ * same two pictures, the shorter one does. FIELD_EMPTY if no picture was shown.
+ */
+int64_t freeze_longest_ns(const struct frame_record *rows, int64_t count);
+
+#endif

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests rule plan in the player: skips to a key picture, in streams of different kinds.
+
+A skip is provoked by stopping the player: it is late afterwards. Not covered: how well the rule does under load, which the
+laboratory measures, and its decisions one by one (tests/player/test_plan.c).
+"""
+import shutil
+import signal
+import subprocess
+import time
+
+from playing import NULL, Case, clip, main, play, start
+
+PLAN = (*NULL, "--deadline-rule=plan")
+STOP_S = 0.9  # without sound, the clock would forget a longer stop
+GOP = "keyint=30:min-keyint=30:scenecut=0"
+OPEN_GOP = f"{GOP}:open-gop=1:bframes=2:b-adapt=0:b-pyramid=none"
+INTRA_REFRESH = "intra-refresh=1:keyint=25:bframes=0"
+
+
+def sums_of(framemd5: str) -> dict[str, str]:
+    """Returns the checksums by time stamp."""
+    lines = [line.split(",") for line in framemd5.splitlines() if not line.startswith("#")]
+    return {fields[2].strip(): fields[-1].strip() for fields in lines}
+
+
+class Skips(Case):
+    def make(self, name: str, params: str, *options: str, codec: str = "libx264"):
+        """Makes a clip of 6 s with this kind of GOP."""
+        path = self.dir / name
+        kind = "-x265-params" if codec == "libx265" else "-x264-params"
+        command = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x180:r=25:d=6", "-c:v", codec,
+                   "-preset", "veryfast", kind, params, *options, path]
+        if not shutil.which("ffmpeg") or subprocess.run(command, check=False, capture_output=True).returncode:
+            self.skipTest(f"ffmpeg cannot make {name}")
+        return path
+
+    def ideal(self, file, *options) -> dict[str, str]:
+        """Returns the checksums of all pictures by time stamp."""
+        run = play(*NULL, "--untimed", "--drop=none", "--framemd5=-", *options, file)
+        self.expect(run, 0)
+        return sums_of(run.stdout)
+
+    def late(self, file, *options, after_s: float = 1.2) -> tuple[dict[str, str], list]:
+        """Plays the file and stops the player once for a while. Returns the checksums of shown pictures, and all rows."""
+        sums, record = self.dir / "sums", self.dir / "record"
+        shutil.rmtree(record, ignore_errors=True)
+        process = start(*PLAN, *options, f"--framemd5={sums}", f"--record={record}", file)
+        time.sleep(after_s)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(STOP_S)
+        process.send_signal(signal.SIGCONT)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, errors)
+        return sums_of(sums.read_text()), self.record()[1]
+
+    def expect_skip(self, file, *options, pictures: int, after_s: float = 1.2) -> list:
+        """Expects that pictures are passed over, that every picture has its row, and that those shown are exact."""
+        ideal = self.ideal(file)
+        shown, rows = self.late(file, *options, after_s=after_s)
+        passed = [row for row in rows if row["verdict"] == "skipped" and not row["decode_start_ns"]]
+        self.assertGreater(len(passed), 2)
+        self.assertEqual(len(rows), pictures)
+        self.assertEqual([row for row in rows if row["verdict"] == "none"], [])
+        self.assertEqual([row["index"] for row in rows], [str(number) for number in range(pictures)])
+        self.assertEqual(sum(row["verdict"] == "shown" for row in rows), len(shown))
+        self.assertEqual({pts: ideal[pts] for pts in shown}, shown)
+        return rows
+
+    def test_serial_loop_skips_to_the_next_key_picture_and_is_in_time_again(self):
+        rows = self.expect_skip(clip("video_only"), "--queue=0", pictures=200)
+        last = max(number for number, row in enumerate(rows) if row["verdict"] == "skipped" and not row["decode_start_ns"])
+        self.assertEqual((rows[last + 1]["type"], rows[last + 1]["verdict"]), ("I", "shown"))
+        self.assertLess(abs(int(rows[last + 3]["skew_ns"])), 100e6)
+
+    def test_decoding_ahead_skips_too(self):
+        self.expect_skip(clip("video_only"), "--queue=2", pictures=200)
+
+    def test_pictures_held_back_are_shown_before_the_skip(self):
+        rows = self.expect_skip(clip("bpyramid"), "--queue=0", "--strict", pictures=200, after_s=1.9)
+        self.assertTrue(all(row["type"] == "?" for row in rows if row["verdict"] == "skipped" and not row["decode_start_ns"]))
+
+    def test_leading_pictures_of_an_open_group_are_passed_over(self):
+        rows = self.expect_skip(self.make("open.mp4", OPEN_GOP), "--queue=0", "--strict", pictures=150, after_s=0.8)
+        keys = [number for number, row in enumerate(rows) if row["type"] == "I"]
+        passed = [number for number, row in enumerate(rows) if row["verdict"] == "skipped" and not row["decode_start_ns"]]
+        self.assertTrue({key - 1 for key in keys} & set(passed))
+
+    def test_codec_without_a_gate(self):
+        rows = self.expect_skip(self.make("clip.mkv", f"{GOP}:log-level=error:pools=none", codec="libx265"),
+                                "--queue=0", "--strict", pictures=150, after_s=0.8)
+        self.assertEqual({row["droppable"] for row in rows}, {"0"})
+
+    def test_time_stamps_that_do_not_begin_at_zero(self):
+        self.expect_skip(clip("mpegts_h264"), "--queue=2", pictures=200)
+
+    def test_stream_that_is_refreshed_bit_by_bit(self):
+        # Its key pictures are points of recovery: the decoder gives out no picture until the whole of it is new.
+        file = self.make("refresh.ts", INTRA_REFRESH)
+        ideal = self.ideal(file)
+        shown, rows = self.late(file, "--queue=0")
+        self.assertEqual({pts: ideal[pts] for pts in shown}, shown)
+        self.assertEqual(len(rows), 150)
+
+    def test_never_means_never(self):
+        for queue in ("0", "2"):
+            _, rows = self.late(clip("video_only"), "--skip-to-key=never", f"--queue={queue}")
+            self.assertEqual([row for row in rows if row["verdict"] == "skipped" and not row["decode_start_ns"]], [])
+
+    def test_no_skip_is_longer_than_three_seconds(self):
+        _, rows = self.late(self.make("long.mp4", "keyint=120:min-keyint=120:scenecut=0"), "--queue=0", "--strict")
+        passed = [row for row in rows if row["verdict"] == "skipped" and not row["decode_start_ns"]]
+        self.assertLessEqual(len(passed), 75)
+
+    def test_untimed_play_refuses_and_skips_nothing(self):
+        for queue in ("0", "auto"):
+            file = clip("bpyramid")
+            run = play(*PLAN, "--untimed", "--framemd5=-", f"--queue={queue}", file)
+            self.expect(run, 0)
+            self.assertEqual(sums_of(run.stdout), self.ideal(file))
+
+
+class Options(Case):
+    def test_rule_and_its_options_are_checked(self):
+        self.expect(play("--deadline-rule=plans", "x"), 1, "choose paper, slack or plan")
+        self.expect(play("--skip-to-key=yes", "x"), 1, "choose auto or never")
+
+    def test_record_names_the_rule(self):
+        self.expect(play(*PLAN, "--strict", "--skip-to-key=never", "--length=0.3", f"--record={self.dir}/record", clip("cavlc")), 0)
+        settings = self.record()[0]["options"]
+        self.assertEqual((settings["deadline_rule"], settings["strict"], settings["skip_to_key"]), ("plan", True, "never"))
+
+
+main()
