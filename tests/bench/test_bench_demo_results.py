@@ -248,8 +248,8 @@ class Whole(Folder):
         self.assertEqual(sorted(path.name for path in summary.parent.iterdir()), ["runs", "summary.json", "timeline.png"])
 
     def test_other_work_under_light_loads_is_said(self):
-        _found, said = self.demo(waited=0.4)
-        self.assertIn("up to 40% of the CPU time that the player was ready to use", said)
+        _found, said = self.demo(waited=0.5)
+        self.assertIn("up to 50% of the CPU time that the player was ready to use", said)
 
     def test_announced_time_follows_the_demand(self):
         setup = Setup(Path(), Path(), Path(), 0, 5, 0, frozenset(range(64)))
