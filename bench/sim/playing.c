@@ -81,8 +81,11 @@ void playing_wait_for_room(struct playing *playing)
 {
     if (!playing->setting->queue)
         return;
-    for (sim_presenter_settle(playing); sim_queue_is_full(playing); sim_presenter_settle(playing))
+    sim_presenter_settle(playing);
+    while (sim_queue_is_full(playing) && playing->phase != PRESENTER_IDLE) {
         step_presenter(playing);
+        sim_presenter_settle(playing);
+    }
 }
 
 static void present_all(struct playing *playing)

@@ -129,7 +129,10 @@ struct playing {
 /* Begins at virtual time 0. The setting must outlive all copies. */
 struct playing playing_begin(const struct playing_setting *setting);
 
-/* Decode thread: sleeps until the queue has room. Without a queue it has room at once. */
+/*
+ * Decode thread: sleeps until the queue has room. Without a queue it has room at once. Where the presenter waits for a picture whose
+ * packet is still to come (a skip began between reordered packets), the queue gets longer than its limit.
+ */
 void playing_wait_for_room(struct playing *playing);
 
 /*

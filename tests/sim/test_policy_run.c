@@ -305,6 +305,38 @@ START_TEST(plan_sees_only_packets_that_were_read)
 }
 END_TEST
 
+/*
+ * The packets of each eight come in reverse order of presentation, and skips begin in the middle of them. With a short queue it is full of
+ * pictures behind one whose packet is still to come.
+ */
+START_TEST(skips_in_the_middle_of_reordered_packets_end)
+{
+    enum { COUNT = 200, REORDERED = 8 };
+    struct made_up_film made;
+    struct cpu_rate rate;
+    char types[COUNT + 1] = "";
+    for (int i = 0; i < COUNT; i++)
+        types[i] = i % 50 ? 'P' : 'I';
+    made_up_film_init(&made, types, 200 * MS);
+    sim_film_finish(&made.film);
+    for (int i = 0; i < COUNT; i++) {
+        made.trace.packets[i].pts_ns = (i - 2 * (i % REORDERED) + REORDERED - 1) * FRAME_NS;
+        made.trace.packets[i].droppable = i % 50 && i % 3 == 0;
+        for (int back = 1; back <= TRACE_REPEATS; back++)
+            made.trace.packets[i].repeat_rmse_q16[back - 1] = 100.0 * back;
+    }
+    ck_assert_int_eq(sim_film_init(&made.film, &made.trace), 0);
+    ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
+    for (int64_t queue = 1; queue <= REORDERED; queue++) {
+        const struct playing_tally tally = play(&made, &rate, queue, &plan).tally;
+        ck_assert_int_gt(tally.skipped, 0);
+        ck_assert_int_eq(tally.shown + tally.aborted + tally.skipped + tally.late, COUNT);
+    }
+    cpu_rate_finish(&rate);
+    made_up_film_finish(&made);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -321,6 +353,7 @@ int main(void)
         demand_sets_the_mean_cost,
         supply_is_what_rtapp_leaves,
         plan_sees_only_packets_that_were_read,
+        skips_in_the_middle_of_reordered_packets_end,
         NULL,
     };
     return suite_run("policy_run", SUITE_TIMEOUT_DEFAULT, tests);
