@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "decode_trace.h"
 
+#include "ns.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,11 +12,10 @@
 
 enum { HEADER_SIZE = 256 };
 
-#define SECOND_NS INT64_C(1000000000)
 /* Greater numbers are no measurement, and sums of them would overflow. */
-static const int64_t cost_max_ns = 3600 * SECOND_NS;
-static const int64_t duration_max_ns = 10 * SECOND_NS; /* of a picture, on average */
-static const int64_t pts_max_ns = 100000000 * SECOND_NS;
+static const int64_t cost_max_ns = 3600 * NS_PER_S;
+static const int64_t duration_max_ns = 10 * NS_PER_S; /* of a picture, on average */
+static const int64_t pts_max_ns = 100000000 * NS_PER_S;
 static const double error_max_q16 = 65535;
 
 static const char *header(char text[HEADER_SIZE])
@@ -157,7 +158,7 @@ static void explain(int ret, const char *path, int64_t line_number, char *why, s
         snprintf(why, why_size, "%s has two packets with the same pts_ns; make it with dlex-qoe --trace", path);
     else if (ret == -ERANGE)
         snprintf(why, why_size, "%s has pictures that last more than %" PRId64 " s on average; make it with dlex-qoe --trace", path,
-                 duration_max_ns / SECOND_NS);
+                 duration_max_ns / NS_PER_S);
     else if (ret == -ENODATA)
         snprintf(why, why_size, "%s has fewer than two packets; record a longer run", path);
     else
