@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 from playing import NULL, Case, clip, main, play, start
 
