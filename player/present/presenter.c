@@ -149,9 +149,11 @@ static void wait_for_head_start(struct presenter *presenter)
  */
 static void begin_with(struct presenter *presenter, const AVFrame *frame, int64_t due_ns)
 {
+    presenter->began_ns = NS_UNKNOWN;
     if (presenter->clock->started)
         return;
     video_sink_show(*presenter->screen, frame); /* if this fails, so does the next call */
+    presenter->began_ns = dlex_now_ns();
     if (presenter->pictures && !presenter->clock->sync.untimed)
         wait_for_head_start(presenter);
     media_clock_start_with(presenter->clock, due_ns);
@@ -213,6 +215,8 @@ static void show(struct presenter *presenter, const struct decoded_picture *pict
         record->skew_ns = sync_skew_ns(&presenter->clock->sync, picture->due_ns, record->shown_ns);
         presented->last_skew_ns = record->skew_ns;
     }
+    if (presenter->began_ns != NS_UNKNOWN)
+        record->shown_ns = presenter->began_ns;
     record->verdict = VERDICT_SHOWN;
     presented->totals.shown++;
     presented->pictured = true;

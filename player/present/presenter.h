@@ -40,6 +40,7 @@ struct presenter {
     int64_t decode_errors; /* packets that the decoder refused */
     int64_t drawing_ns;    /* what drawing the last picture took, and its CPU time */
     int64_t drawing_cpu_ns;
+    int64_t began_ns;      /* when this picture was first shown, before the clock ran; NS_UNKNOWN: the clock ran */
     bool show_failed;      /* the screen's failure was logged */
     struct {
         int64_t number; /* JOB_UNKNOWN: none */

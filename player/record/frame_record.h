@@ -37,7 +37,7 @@ enum verdict {
  * deadline_ns    absolute, CLOCK_MONOTONIC; empty when no deadline was in force
  * fired_ns       when the expiry reached the program: in the gate, or at the end of the protected section
  * shown_ns       when the presenting call had returned
- * skew_ns        A-V at shown_ns; > 0: the video is late
+ * skew_ns        A-V at shown_ns, or when the clock began to run if that was later; > 0: the video is late
  */
 #define FRAME_RECORD_FIELDS(X) \
     X(NUMBER, index)           \

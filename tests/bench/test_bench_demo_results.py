@@ -12,6 +12,7 @@ import json
 import os
 import re
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -143,7 +144,7 @@ class Outputs(Folder):
         spreads = {policy.name: ranges(found) for (load, policy), found in self.runs.items() if load == self.loads[0]}
         for measure, add in (("min", -60.5), ("max", 1876.5)):
             for entry in spreads.values():
-                entry[measure] = {key: value + add for key, value in entry[measure].items()}
+                entry[measure] = {key: value + add for key, value in entry[measure].items() if value is not None}
         for width in (80, WIDE):
             console = Console(width=width)
             with console.capture() as captured:
@@ -171,7 +172,10 @@ class Whole(Folder):
         if (error := self.fails(policy.name, len(self.plays))) is not None:
             raise LabError(error) if isinstance(error, str) else error
         frames = [Frame(number * 40_000_000, "P", False, 3_000_000, "shown", number, number) for number in range(self.reached)]
-        return Run(policy, load, directory, frames, Supply(self.got * min(load.share, 0.3) * 5, 5.0, True, waited=self.waited))
+        got = self.got if policy.name != "dlex-play" or self.ours is None else self.ours
+        if got < self.got:
+            frames[-1] = replace(frames[-1], verdict="skipped", shown_ns=None, decode_cpu_ns=0)
+        return Run(policy, load, directory, frames, Supply(got * min(load.share, 0.3) * 5, 5.0, True, waited=self.waited))
 
     def assessed(self, _setup, runs, _tick):
         for run in runs:
@@ -186,6 +190,7 @@ class Whole(Folder):
     def demo(self, rate=0.3, got=1.0, waited=0.0, reached=100, quick=True, draws=False, **patches):
         """Runs a demo. Returns its summary and its output."""
         self.plays, self.rate, self.got, self.waited, self.reached = [], rate, got, waited, reached
+        self.ours = patches.pop("ours", None)
         self.fails = patches.pop("fails", lambda _policy, _number: None)
         self.qoe_fails = patches.pop("qoe_fails", None)
         if not draws:
@@ -282,6 +287,10 @@ class Whole(Folder):
         self.assertIn("Other work on this machine took CPU time", found["findings"][0])
         self.assertEqual(found["runs"][0]["unreached"], 50)
         self.assertIn("loses 50.0% of the pictures", said)
+
+    def test_play_that_passes_over_to_a_key_picture_wants_less(self):
+        _found, said = self.demo(ours=0.6)
+        self.assertNotIn("Other work", said)
 
     def test_film_that_is_too_hard_for_the_machine_is_played_as_far_as_it_goes(self):
         _found, said = self.demo(rate=4.0, reached=20, draws=True)

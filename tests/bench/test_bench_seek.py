@@ -14,7 +14,7 @@ from outside import Folder, with_packages
 with_packages("numpy, pydantic, rich")
 
 from dlex_bench.record import Frame
-from dlex_bench.seeking.play import NEVER_NS, shown_after
+from dlex_bench.seeking.play import NEVER_NS, QUITS, shown_after
 
 MAKE = sys.argv[1]
 S_NS, MS_NS = 10**9, 10**6
@@ -59,7 +59,7 @@ class Command(Folder):
         found = json.loads((self.folder / "seek.json").read_text())
         self.assertEqual([one["queue"] for one in found["settings"]], ["0", "auto"])
         for one in found["settings"]:
-            self.assertEqual((len(one["seeks_ms"]) + one["missing"], len(one["quits_ms"])), (2, 1))
+            self.assertEqual((len(one["seeks_ms"]) + one["missing"], len(one["quits_ms"])), (2, QUITS))
             self.assertGreater(min(one["quits_ms"]), 0)
             self.assertIn(one["queue"], run.stdout)
         self.assertIn("stolen by the host", run.stdout)
@@ -67,8 +67,9 @@ class Command(Folder):
     def test_faults_are_one_sentence(self):
         short = subprocess.run([MAKE, "cavlc"], capture_output=True, text=True, check=True).stdout.strip()
         for options, words in (
+            (["--between=0"], "--between must be 0.1 to 60.0 s"),
             (["--rounds=0"], "--rounds and --seeks must be 1 or more"),
-            ([f"--clip={short}"], "choose a longer clip"),
+            ([f"--clip={short}"], "choose a clip of 13.4 s or more"),
             (["--queues="], "at least one"),
             (["--queues=0,many", "--clip=hard_1080p", "--rounds=1", "--seeks=1"], "--queue"),
         ):

@@ -44,7 +44,8 @@ def sentences(loads: Sequence[LoadFigures], ours: str, others: Sequence[str]) ->
 
 def _taken(loads: Sequence[LoadFigures]) -> list[str]:
     """Says so if other work took CPU time: the policies are then compared under heavier loads than they are called."""
-    got = [_value(it, "got") for load in loads if load.ratio >= OVERLOAD for it in load.medians.values()]
+    all_got = (it.get("got") for load in loads if load.ratio >= OVERLOAD for it in load.medians.values())
+    got = [part for part in all_got if part is not None]
     if not got or min(got) >= MUCH_TAKEN:
         return _waited(loads)
     return [

@@ -134,6 +134,11 @@ class Run:
         return self.supply.rate / min(self.load.share, self.load.demand.rate)
 
     @property
+    def passes_over(self) -> bool:
+        """Returns whether some pictures were never given to the decoder. Such a play does not want all its CPU time."""
+        return any(it.verdict == "skipped" and it.decode_end_ns is None for it in self.frames)
+
+    @property
     def unreached(self) -> int:
         """Returns how many pictures there still were when the play was ended."""
         return max(0, self.load.demand.pictures - len(self.frames))
@@ -243,7 +248,7 @@ def figures(run: Run) -> Figures:
     """Returns one run in numbers: dlex-qoe's summary, and what follows from the load.
 
     `unreached` are the pictures whose turn did not come before the play was ended. They are lost as well, and the freeze
-    lasts to the end of the part. Their RMSE is not known.
+    lasts to the end of the part. Their RMSE is not known. `got` does not apply to a play that passes pictures over.
     """
     pictures = run.load.demand.pictures
     shown = run.summary.get("shown") or 0.0
@@ -254,7 +259,7 @@ def figures(run: Run) -> Figures:
         "unreached": run.unreached,
         "lost_fraction": max(0.0, 1 - shown / pictures),
         "skew_ms_rms": math.hypot(mean, sd),
-        "got": run.got,
+        "got": None if run.passes_over else run.got,
         "waited": run.supply.waited,
     }
 

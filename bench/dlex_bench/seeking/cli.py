@@ -18,11 +18,13 @@ def seek_parser() -> Parser:
     )
     add = parser.add_argument
     add("--clip", action="append", default=[], dest="clips", metavar="CLIP",
-        help="a file of 14 s or more, or a recipe of media/; may be repeated (trailer_1080p)")
+        help="a file, or a recipe of media/; may be repeated (trailer_1080p)")
     add("--queues", type=_queues, default=("0", "auto"), metavar="LIST",
         help="arguments of --queue; all are compared with the first (0,auto)")
     add("--rounds", type=int, default=10, metavar="N", help="plays of each clip with each queue (10)")
-    add("--seeks", type=int, default=12, metavar="N", help="seeks in each play (12)")
+    add("--seeks", type=int, default=12, metavar="N", help="seeks in each play, fewer in short clips (12)")
+    add("--between", type=float, default=0.7, metavar="S", dest="between_s",
+        help="mean time from key to key in s (0.7); a seek counts only if it shows its picture before the next key")
     add("--wait", action="store_true", help="wait while another command measures on this machine")
     add("--out", "-o", type=Path, default=Path("build/seek.json"), metavar="FILE", help="the figures (build/seek.json)")
     return parser

@@ -22,9 +22,13 @@ from ..record import Frame, read_frames
 
 FORWARD, BACK, QUIT = b"\033[C", b"\033[D", b"q"
 # A seek moves 10 s. Without one, pictures and time move alike.
+SEEK_S = 10.0
 JUMP_NS = 3_000_000_000
 STARTING_S = 1.2
-BETWEEN_S = (0.5, 0.9)
+NOT_FOR_SEEKS_S = STARTING_S + SEEK_S + 1.5  # of a clip's length; seeks begin later and later in it
+# The time from key to key, as parts of its mean.
+SPREAD = (0.7, 1.3)
+QUITS = 3
 LIMIT_S = 30.0
 NEVER_NS = 1 << 63
 
@@ -35,36 +39,44 @@ class SeekPlay:
 
     seeks_ms: list[float]
     missing: int
-    quit_ms: float
+    quits_ms: list[float]
 
 
 @dataclass(frozen=True)
 class SeekSetting:
-    """`queue`: the argument of --queue."""
+    """`queue`: the argument of --queue. `seeks`: how many there are. `between_s`: the mean time from key to key."""
 
     program: Path
     clip: Path
     queue: str
     cpus: Collection[int]
+    seeks: int
+    between_s: float
 
 
-def play_with_seeks(setting: SeekSetting, seeks: int, chance: random.Random, out: Path) -> SeekPlay:
-    """Seeks forward and back in turns, at times that `chance` chooses. Then plays once more, without a record, and quits.
+def play_with_seeks(setting: SeekSetting, chance: random.Random, out: Path) -> SeekPlay:
+    """Seeks forward and back in turns, at times that `chance` chooses. Then plays some times more, without a record, and quits.
 
     `out` is a new folder.
     """
+
+    def press(keys: int, key: bytes) -> int:
+        return _press(keys, key, setting.between_s * chance.uniform(*SPREAD))
+
     with _on_terminal(setting, out, [f"--record={out / 'own'}"]) as (player, keys):
-        pressed_ns = [_press(keys, (FORWARD, BACK)[number % 2], chance) for number in range(seeks)]
-        _press(keys, QUIT, chance)
+        pressed_ns = [press(keys, (FORWARD, BACK)[number % 2]) for number in range(setting.seeks)]
+        press(keys, QUIT)
         _await_end(player, out)
     frames = read_frames(out / "own")
     found = [shown_after(ns, until_ns, frames) for ns, until_ns in pairwise([*pressed_ns, NEVER_NS])]
     seeks_ms = [ms for ms in found if ms is not None]
-    with _on_terminal(setting, out, []) as (player, keys):
-        quit_ns = _press(keys, QUIT, chance)
-        _await_end(player, out)
-        ended_ns = time.monotonic_ns()
-    return SeekPlay(seeks_ms, len(found) - len(seeks_ms), (ended_ns - quit_ns) / 1e6)
+    quits_ms = []
+    for _ in range(QUITS):
+        with _on_terminal(setting, out, []) as (player, keys):
+            quit_ns = press(keys, QUIT)
+            _await_end(player, out)
+            quits_ms.append((time.monotonic_ns() - quit_ns) / 1e6)
+    return SeekPlay(seeks_ms, len(found) - len(seeks_ms), quits_ms)
 
 
 @contextlib.contextmanager
@@ -91,9 +103,9 @@ def _on_terminal(setting: SeekSetting, out: Path, options: Sequence[str]) -> Ite
                 os.close(descriptor)
 
 
-def _press(keys: int, key: bytes, chance: random.Random) -> int:
+def _press(keys: int, key: bytes, after_s: float) -> int:
     """Waits, presses the key, and returns when, in ns of CLOCK_MONOTONIC."""
-    time.sleep(chance.uniform(*BETWEEN_S))
+    time.sleep(after_s)
     now_ns = time.monotonic_ns()
     os.write(keys, key)
     return now_ns

@@ -25,10 +25,9 @@ from ..paths import require_program
 from ..processes import choose_cpus
 from ..progress import tell, tell_table
 from ..table import titled_table
-from .play import SeekPlay, SeekSetting, play_with_seeks
+from .play import NOT_FOR_SEEKS_S, SeekPlay, SeekSetting, play_with_seeks
 
-# A seek moves 10 s, from a second or two after the start.
-LEAST_S = 14.0
+LEAST_BETWEEN_S, MOST_BETWEEN_S = 0.1, 60.0
 RECIPES = ("trailer_1080p", "hard_1080p")  # the first needs a film
 
 
@@ -42,6 +41,7 @@ class SeekOptions:
     queues: Sequence[str]
     rounds: int
     seeks: int
+    between_s: float
     wait: bool
 
 
@@ -59,11 +59,11 @@ class Taken:
 def compare_seeks(options: SeekOptions) -> None:
     if options.rounds < 1 or options.seeks < 1:
         raise LabError("--rounds and --seeks must be 1 or more", EXIT_SETUP)
+    if not LEAST_BETWEEN_S <= options.between_s <= MOST_BETWEEN_S:
+        raise LabError(f"--between must be {LEAST_BETWEEN_S} to {MOST_BETWEEN_S} s", EXIT_SETUP)
     cpu, others = choose_cpus()
     console = Console()
-    clips = [_clip(options.root, name) for name in options.clips or [RECIPES[0 if film_is_here() else 1]]]
-    program = require_program(options.root / "build/release/player/dlex-play")
-    settings = [SeekSetting(program, clip, queue, {cpu, *others}) for clip in clips for queue in options.queues]
+    settings = _settings(options, {cpu, *others})
     with only_measurement({cpu, *others}, partial(tell, console) if options.wait else None):
         before = look_at_steal(cpu, others)
         plays = _play_all(settings, options, console)
@@ -77,11 +77,26 @@ def compare_seeks(options: SeekOptions) -> None:
     tell(console, f"All figures: {options.out}", wrap=False)
 
 
+def _settings(options: SeekOptions, cpus: set[int]) -> list[SeekSetting]:
+    clips = [_clip(options.root, name) for name in options.clips or [RECIPES[0 if film_is_here() else 1]]]
+    program = require_program(options.root / "build/release/player/dlex-play")
+    seeks = {clip: _seeks_in(clip, options) for clip in clips}
+    return [SeekSetting(program, clip, queue, cpus, seeks[clip], options.between_s) for clip in clips for queue in options.queues]
+
+
 def _clip(root: Path, name: str) -> Path:
-    path = Path(name) if Path(name).is_file() else make_clip(root, name)
-    if clip_facts(path).length_s < LEAST_S:
-        raise LabError(f"{name} is shorter than {LEAST_S:.0f} s, and a seek moves 10 s; choose a longer clip", EXIT_SETUP)
-    return path
+    return Path(name) if Path(name).is_file() else make_clip(root, name)
+
+
+def _seeks_in(clip: Path, options: SeekOptions) -> int:
+    """Returns how many seeks a play has: as many as are wanted, or as have room in the clip, which plays on between them."""
+    length_s = clip_facts(clip).length_s
+    seeks = min(options.seeks, int((length_s - NOT_FOR_SEEKS_S) / options.between_s))
+    if seeks < 1:
+        least_s = NOT_FOR_SEEKS_S + options.between_s
+        told = f"{clip.name} is {length_s:.1f} s long; choose a clip of {least_s:.1f} s or more, or a smaller --between"
+        raise LabError(told, EXIT_SETUP)
+    return seeks
 
 
 def _play_all(
@@ -91,7 +106,7 @@ def _play_all(
     plays: dict[tuple[Path, str], list[SeekPlay]] = {}
     for number, setting in interleaved(settings, options.rounds):
         with tempfile.TemporaryDirectory(prefix="dlex-seek-") as folder:
-            play = play_with_seeks(setting, options.seeks, chance, Path(folder))
+            play = play_with_seeks(setting, chance, Path(folder))
         plays.setdefault((setting.clip, setting.queue), []).append(play)
         tell(console, f"  round {number}: {setting.clip.name}, queue {setting.queue}: {_summary(play)}", wrap=False)
     return plays
@@ -99,7 +114,7 @@ def _play_all(
 
 def _summary(play: SeekPlay) -> str:
     seeks = f"seeks {min(play.seeks_ms):.0f} to {max(play.seeks_ms):.0f} ms" if play.seeks_ms else "no seek was seen"
-    return f"{seeks}, quit {play.quit_ms:.0f} ms"
+    return f"{seeks}, quits {min(play.quits_ms):.0f} to {max(play.quits_ms):.0f} ms"
 
 
 def _taken(setting: SeekSetting, plays: Sequence[SeekPlay]) -> Taken:
@@ -107,7 +122,7 @@ def _taken(setting: SeekSetting, plays: Sequence[SeekPlay]) -> Taken:
         clip=setting.clip.name,
         queue=setting.queue,
         seeks_ms=[ms for play in plays for ms in play.seeks_ms],
-        quits_ms=[play.quit_ms for play in plays],
+        quits_ms=[ms for play in plays for ms in play.quits_ms],
         missing=sum(play.missing for play in plays),
     )
 
