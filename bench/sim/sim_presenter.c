@@ -96,7 +96,7 @@ static void take_next(struct playing *playing)
         take_picture(playing);
         return;
     }
-    present_policy_miss(&playing->policy);
+    present_policy_miss(&playing->policy, playing->now_ns);
     drop(playing, fate == FATE_ABORTED ? VERDICT_ABORTED : VERDICT_SKIPPED);
 }
 
@@ -144,6 +144,7 @@ static bool is_shown(struct playing *playing)
     const int place = playing->next % PICTURES_ON_THE_WAY_MAX;
     const bool is_unwanted = playing->pictures[place].fate == FATE_UNWANTED;
     const struct present_view view = {
+        .now_ns = playing->now_ns,
         .skew_ns = skew_of_next_ns(playing),
         .frame_duration_ns = setting->film->frame_duration_ns,
         .given_up = is_unwanted,

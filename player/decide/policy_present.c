@@ -22,12 +22,13 @@ static const double strict_growth_frames = 0.5;
 
 void present_policy_init(struct present_policy *policy, const struct policy_settings *settings)
 {
-    *policy = (struct present_policy){.settings = *settings};
+    *policy = (struct present_policy){.settings = *settings, .missing_since_ns = NS_UNKNOWN};
 }
 
 void present_policy_restart(struct present_policy *policy)
 {
     policy->missed_run = 0;
+    policy->missing_since_ns = NS_UNKNOWN;
 }
 
 /* Returns whether such a picture is not presented when it is hopeless. */
@@ -44,7 +45,8 @@ static bool may_be_late(const struct policy_settings *settings, const struct pre
 
 static bool is_hopeless(const struct present_policy *policy, const struct present_view *view)
 {
-    if (view->is_starting || policy->missed_run * view->frame_duration_ns >= FREEZE_MAX_NS)
+    const bool missing = policy->missing_since_ns != NS_UNKNOWN;
+    if (view->is_starting || (missing && view->now_ns - policy->missing_since_ns >= FREEZE_MAX_NS))
         return false;
     const struct policy_settings *const settings = &policy->settings;
     const bool strict = settings->drop == DROP_DEADLINE && settings->rule == RULE_PLAN && settings->strict;
@@ -56,11 +58,15 @@ static bool is_hopeless(const struct present_policy *policy, const struct presen
 bool present_policy_shows(struct present_policy *policy, const struct present_view *view)
 {
     const bool shows = !view->given_up && !(may_be_late(&policy->settings, view) && is_hopeless(policy, view));
-    policy->missed_run = shows ? 0 : policy->missed_run + 1;
+    if (shows)
+        present_policy_restart(policy);
+    else
+        present_policy_miss(policy, view->now_ns);
     return shows;
 }
 
-void present_policy_miss(struct present_policy *policy)
+void present_policy_miss(struct present_policy *policy, int64_t now_ns)
 {
-    policy->missed_run++;
+    if (policy->missed_run++ == 0)
+        policy->missing_since_ns = now_ns;
 }

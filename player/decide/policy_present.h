@@ -15,10 +15,12 @@
 struct present_policy {
     struct policy_settings settings;
     int missed_run; /* consecutive pictures that were not presented, for any reason */
+    int64_t missing_since_ns; /* when it was the first one's turn; NS_UNKNOWN: there are none */
 };
 
 /* What is known when it is a picture's turn. */
 struct present_view {
+    int64_t now_ns;            /* CLOCK_MONOTONIC */
     int64_t skew_ns;           /* of the picture, if it were presented now */
     int64_t frame_duration_ns; /* > 0 */
     bool given_up;             /* the order before its decode was to give it up */
@@ -35,12 +37,12 @@ void present_policy_restart(struct present_policy *policy);
 /*
  * Returns whether to present the picture. Under the rules slack and plan and under policy vlc, a picture that had to be
  * decoded or that waited is late when its skew is above a limit ("hopeless"). The limit grows by 1.5 frames with each
- * picture missed before it (mplayer's allowance: by 1; plan when it is strict: by 0.5). After a second without a picture
- * the next one is presented in any case. A droppable picture that came out whole met its own deadline.
+ * picture missed before it (mplayer's allowance: by 1; plan when it is strict: by 0.5). A second after the
+ * first missed picture one is presented in any case. A droppable picture that came out whole met its own deadline.
  */
 bool present_policy_shows(struct present_policy *policy, const struct present_view *view);
 
-/* Counts a picture that was aborted or skipped when its turn came. */
-void present_policy_miss(struct present_policy *policy);
+/* Counts a picture that was aborted or skipped, when it is its turn. */
+void present_policy_miss(struct present_policy *policy, int64_t now_ns);
 
 #endif

@@ -6,6 +6,9 @@
 
 enum { FEW_PACKETS = 8 };
 
+/* B pictures step back by less. More is a small jump of the time stamps, behind which it is not known when pictures are due. */
+static const int64_t STEP_BACK_MAX_NS = 2 * NS_PER_S;
+
 void look_ahead_restart(struct look_ahead *look)
 {
     look->decoder.held.count = look->kept_in_decoder.count = 0;
@@ -21,10 +24,10 @@ enum picture_class look_ahead_class(const struct packet_glance *packet, int64_t 
     return packet->pts_ns < before_ns ? CLASS_REFERENCE_B : CLASS_REFERENCE;
 }
 
-/* Returns whether the packet's time belongs to those of the first one. If not, nothing is known about when it is due. */
-static bool belongs_to(const struct packet_glance *packet, int64_t first_ns)
+/* Returns whether the packet's time belongs to those of the first one and the latest one. */
+static bool belongs_to(const struct packet_glance *packet, int64_t first_ns, int64_t latest_ns)
 {
-    return packet->pts_ns != NS_UNKNOWN && packet->pts_ns > first_ns - TIME_STAMP_JUMP_NS &&
+    return packet->pts_ns != NS_UNKNOWN && packet->pts_ns > latest_ns - STEP_BACK_MAX_NS &&
            packet->pts_ns < first_ns + TIME_STAMP_JUMP_NS;
 }
 
@@ -33,8 +36,9 @@ static int add_packets_behind(struct look_ahead *look, int64_t first_ns)
 {
     const int count = queue_peek(look->packets, look->glances, LOOK_AHEAD_PACKETS - 1);
     int64_t before_ns = first_ns;
+    int64_t latest_ns = first_ns;
     int known = 1;
-    for (int i = 0; i < count && belongs_to(&look->glances[i], first_ns); i++) {
+    for (int i = 0; i < count && belongs_to(&look->glances[i], first_ns, latest_ns); i++) {
         const struct packet_glance *const packet = &look->glances[i];
         look->ahead[known++] = (struct upcoming){
             .due_ns = packet->pts_ns,
@@ -42,6 +46,7 @@ static int add_packets_behind(struct look_ahead *look, int64_t first_ns)
             .picture_class = look_ahead_class(packet, before_ns),
         };
         before_ns = packet->pts_ns;
+        latest_ns = before_ns > latest_ns ? before_ns : latest_ns;
     }
     return known;
 }

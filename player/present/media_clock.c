@@ -9,6 +9,9 @@
 
 enum { STOP_NS = 1000 * NS_PER_MS };
 
+/* The sound is followed although it is far away, when no picture was near the clock for so long. */
+static const int64_t APART_MAX_NS = 10 * NS_PER_S;
+
 static struct audio_sink *sink_of(const struct media_clock *clock)
 {
     return clock->audio ? audio_track_sink(clock->audio) : NULL;
@@ -37,7 +40,7 @@ static void publish(const struct media_clock *clock)
 void media_clock_restart(struct media_clock *clock, int64_t pts_ns, bool untimed)
 {
     sync_init(&clock->sync, pts_ns, untimed);
-    clock->started = clock->jumped = false;
+    clock->started = clock->jumped = clock->apart.on = false;
     publish(clock);
 }
 
@@ -93,19 +96,42 @@ void media_clock_forget(struct media_clock *clock, int64_t time_ns)
     publish(clock);
 }
 
-/* Without sound there is nothing to catch up with. */
-static void forget_stop(struct media_clock *clock)
+/* Returns whether the program was stopped. Without sound there is nothing to catch up with then. */
+static bool forget_stop(struct media_clock *clock)
 {
     const int64_t now_ns = dlex_now_ns();
     const int64_t away_ns = now_ns - clock->observed_ns;
     clock->observed_ns = now_ns;
     if (away_ns > STOP_NS)
         media_clock_forget(clock, away_ns);
+    return away_ns > STOP_NS;
+}
+
+/* Different time stamps: one of both has jumped. */
+static bool is_far(int64_t skew_ns)
+{
+    return skew_ns > TIME_STAMP_JUMP_NS || skew_ns < -TIME_STAMP_JUMP_NS;
+}
+
+static void follow_sound(struct media_clock *clock, int64_t heard_ns, bool was_stopped)
+{
+    const int64_t now_ns = dlex_now_ns();
+    if (clock->queue && !was_stopped && is_far(heard_ns - sync_media_ns(&clock->sync, now_ns))) {
+        if (!clock->apart.on)
+            clock->apart.since_ns = now_ns;
+        clock->apart.on = true;
+        clock->apart.heard_ns = heard_ns;
+        clock->apart.at_ns = now_ns;
+        if (now_ns - clock->apart.since_ns <= APART_MAX_NS)
+            return;
+    }
+    clock->apart.on = false;
+    sync_observe(&clock->sync, heard_ns, now_ns);
 }
 
 void media_clock_observe_sound(struct media_clock *clock)
 {
-    forget_stop(clock);
+    const bool was_stopped = forget_stop(clock);
     if (!clock->audio || !clock->started || clock->paused)
         return;
     if (audio_track_is_over(clock->audio)) {
@@ -116,7 +142,7 @@ void media_clock_observe_sound(struct media_clock *clock)
     const bool starved = clock->queue && queue_is_full(clock->queue) && queue_is_empty(clock->sound_queue);
     int64_t heard_ns;
     if (!audio_track_heard(clock->audio, starved, media_clock_now_ns(clock), &heard_ns))
-        sync_observe(&clock->sync, heard_ns, dlex_now_ns());
+        follow_sound(clock, heard_ns, was_stopped);
     publish(clock);
 }
 
@@ -125,12 +151,15 @@ bool media_clock_sound_plays(const struct media_clock *clock)
     return clock->audio && !audio_track_is_over(clock->audio);
 }
 
-void media_clock_follow_jump(struct media_clock *clock, int64_t jump_ns)
+void media_clock_follow_jump(struct media_clock *clock, int64_t pts_ns, int64_t jump_ns)
 {
-    clock->jumped = media_clock_sound_plays(clock);
+    const int64_t now_ns = dlex_now_ns();
+    const bool backward = jump_ns != NS_UNKNOWN && jump_ns < 0;
+    clock->jumped = media_clock_sound_plays(clock) && !backward;
     if (clock->jumped || jump_ns == NS_UNKNOWN)
         return;
-    const int64_t now_ns = dlex_now_ns();
+    if (!clock->sync.untimed && !is_far(sync_skew_ns(&clock->sync, pts_ns, now_ns)))
+        return;
     sync_observe(&clock->sync, sync_media_ns(&clock->sync, now_ns) + jump_ns, now_ns);
     publish(clock);
 }
@@ -145,19 +174,32 @@ int64_t media_clock_skew_ns(const struct media_clock *clock, int64_t pts_ns)
     return sync_skew_ns(&clock->sync, pts_ns, dlex_now_ns());
 }
 
+/* The sound jumped before the pictures, and now a picture tells which time stamps are in force. */
+static void choose_time_stamps(struct media_clock *clock, int64_t pts_ns, int64_t now_ns)
+{
+    const int64_t heard_ns = clock->apart.heard_ns + (now_ns - clock->apart.at_ns);
+    if (!is_far(pts_ns - heard_ns)) {
+        clock->apart.on = false;
+        sync_observe(&clock->sync, heard_ns, now_ns);
+    } else if (!is_far(sync_skew_ns(&clock->sync, pts_ns, now_ns))) {
+        clock->apart.since_ns = now_ns;
+    }
+}
+
 /* The pictures' time stamps jumped, and the sound ended before it could lead the clock after them. */
 static void follow_jump_without_sound(struct media_clock *clock, int64_t pts_ns, int64_t now_ns)
 {
-    const int64_t skew_ns = sync_skew_ns(&clock->sync, pts_ns, now_ns);
-    const bool is_far = skew_ns > TIME_STAMP_JUMP_NS || skew_ns < -TIME_STAMP_JUMP_NS;
-    if (clock->jumped && is_far && !media_clock_sound_plays(clock))
+    const bool far = is_far(sync_skew_ns(&clock->sync, pts_ns, now_ns));
+    if (clock->jumped && far && !media_clock_sound_plays(clock))
         sync_observe(&clock->sync, pts_ns, now_ns);
-    publish(clock);
 }
 
 int64_t media_clock_wait_ns(struct media_clock *clock, int64_t pts_ns)
 {
     const int64_t now_ns = dlex_now_ns();
+    if (clock->apart.on && !clock->sync.untimed)
+        choose_time_stamps(clock, pts_ns, now_ns);
     follow_jump_without_sound(clock, pts_ns, now_ns);
+    publish(clock);
     return sync_wait_ns(&clock->sync, pts_ns, now_ns);
 }

@@ -25,7 +25,13 @@ struct media_clock {
     struct sync sync;
     bool started; /* since the beginning or the last seek */
     bool paused;
-    bool jumped;     /* since then the pictures' time stamps jumped while sound played on */
+    bool jumped;     /* since then the pictures' time stamps jumped forward while sound played on */
+    struct {
+        bool on; /* the sound is so far from the clock that its time stamps are not those of the pictures */
+        int64_t since_ns; /* or the last picture that was near the clock nonetheless */
+        int64_t heard_ns; /* what was heard … */
+        int64_t at_ns;    /* … at this time */
+    } apart;
     int64_t observed_ns;   /* when the clock was last observed or started */
     int64_t presenting_ns; /* see stage_clock.h; these three are set by the presenter */
     int64_t presenting_cpu_ns;
@@ -45,7 +51,8 @@ void media_clock_start_with(struct media_clock *clock, int64_t pts_ns);
 void media_clock_toggle_pause(struct media_clock *clock);
 
 /*
- * Sets the clock by what is heard now. Logs it when the sound is lost. Call it often: where pictures are decoded ahead and
+ * Sets the clock by what is heard now. Where the sound's time stamps have jumped and the pictures' have not, the clock runs on
+ * with the pictures. Logs it when the sound is lost. Call it often: where pictures are decoded ahead and
  * no sound plays, it takes a second without a call for a stop of the whole program, and the clock has not run meanwhile.
  */
 void media_clock_observe_sound(struct media_clock *clock);
@@ -60,11 +67,11 @@ struct stage_clock media_clock_for_decoding(const struct media_clock *clock);
 bool media_clock_sound_plays(const struct media_clock *clock);
 
 /*
- * Follows a jump of the pictures' time stamps by jump_ns (NS_UNKNOWN: the size is not known). Sound that plays jumps
- * too and leads the clock. Without sound this moves the clock, so that the picture is due when the next one would have
- * been.
+ * Follows a jump of the pictures' time stamps to pts_ns, by jump_ns (NS_UNKNOWN: the size is not known), unless the clock is
+ * there already: the picture is due when the next one would have been. Forward, sound that plays jumps too, or there is a hole
+ * in the pictures: the clock waits for the sound.
  */
-void media_clock_follow_jump(struct media_clock *clock, int64_t jump_ns);
+void media_clock_follow_jump(struct media_clock *clock, int64_t pts_ns, int64_t jump_ns);
 
 /* Returns the PTS that is due now. */
 int64_t media_clock_now_ns(const struct media_clock *clock);
@@ -73,8 +80,8 @@ int64_t media_clock_now_ns(const struct media_clock *clock);
 int64_t media_clock_skew_ns(const struct media_clock *clock, int64_t pts_ns);
 
 /*
- * Returns how long until the picture is due; <= 0: it is due. If the sound ended before it reached a jump, this makes
- * the clock follow the jump.
+ * Returns how long until the picture is due; <= 0: it is due. This makes the clock follow a jump: of the sound, if the picture
+ * is near what is heard; of the picture, if the sound ended before.
  */
 int64_t media_clock_wait_ns(struct media_clock *clock, int64_t pts_ns);
 

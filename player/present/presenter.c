@@ -64,7 +64,7 @@ static void note_passed_over(struct presenter *presenter, struct frame_row *row)
         return;
     row->record.verdict = VERDICT_SKIPPED;
     presenter->presented.totals.skipped++;
-    present_policy_miss(&presenter->policy);
+    present_policy_miss(&presenter->policy, dlex_now_ns());
 }
 
 void presenter_note_job(struct presenter *presenter, const struct job_note *note)
@@ -117,7 +117,7 @@ static struct frame_row *row_of_picture(struct presenter *presenter, const struc
 static void describe(struct presenter *presenter, const struct decoded_picture *picture, struct frame_row *row)
 {
     if (picture->place.jumped)
-        media_clock_follow_jump(presenter->clock, picture->place.jump_ns);
+        media_clock_follow_jump(presenter->clock, picture->place.pts_ns, picture->place.jump_ns);
     presenter->next_ns = picture->next_ns;
     row->out = true;
     row->unwanted = picture->place.unwanted;
@@ -232,12 +232,13 @@ static void note_abandoned(struct presenter *presenter, struct frame_record *rec
         presenter->presented.totals.aborted++;
     if (record->verdict == VERDICT_NONE) /* a second picture of one packet has its own row */
         record->verdict = VERDICT_ABORTED;
-    present_policy_miss(&presenter->policy);
+    present_policy_miss(&presenter->policy, dlex_now_ns());
 }
 
 static bool is_late(struct presenter *presenter, const struct decoded_picture *picture, const struct frame_row *row)
 {
     const struct present_view view = {
+        .now_ns = dlex_now_ns(),
         .skew_ns = media_clock_skew_ns(presenter->clock, picture->due_ns),
         .frame_duration_ns = presenter->part.frame_duration_ns,
         .given_up = row->give_up,

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "freeze.h"
 
+#include "ns.h"
+
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdlib.h>
+
+/* A longer step from one dropped picture to the next is a jump of the time stamps. */
+static const int64_t JUMP_NS = 10 * NS_PER_S;
 
 /* The clock stands in a pause and moves at a seek, so the less of real time and media time is right. */
 static int64_t between_ns(const struct frame_record *a, const struct frame_record *b)
@@ -14,34 +19,53 @@ static int64_t between_ns(const struct frame_record *a, const struct frame_recor
     return media_ns < real_ns ? media_ns : real_ns;
 }
 
-static int64_t until_due_ns(const struct frame_record *shown, const struct frame_record *dropped)
-{
-    const int64_t skew_ns = shown->skew_ns == FIELD_EMPTY ? 0 : shown->skew_ns;
-    return dropped->pts_ns - shown->pts_ns - skew_ns;
-}
-
 static bool was_shown(const struct frame_record *row)
 {
     return row->verdict == VERDICT_SHOWN && row->shown_ns != FIELD_EMPTY;
 }
 
+/* Returns how long the last shown row stands until the last row is due. Those after it were dropped, or do not count. */
+static int64_t until_end_ns(const struct frame_record *rows, int64_t count)
+{
+    int64_t standing_ns = 0;
+    const struct frame_record *next = NULL;
+    for (int64_t i = count - 1; i >= 0; i--) {
+        const struct frame_record *const row = &rows[i];
+        if (row->verdict == VERDICT_NONE)
+            continue;
+        const int64_t step_ns = next ? next->pts_ns - row->pts_ns : 0;
+        standing_ns += step_ns >= 0 && step_ns <= JUMP_NS ? step_ns : 0;
+        if (was_shown(row))
+            return standing_ns - (row->skew_ns == FIELD_EMPTY ? 0 : row->skew_ns);
+        next = row;
+    }
+    return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct frame_record *const *const one = a, *const *const other = b;
+    return ((*one)->shown_ns > (*other)->shown_ns) - ((*one)->shown_ns < (*other)->shown_ns);
+}
+
 int64_t freeze_longest_ns(const struct frame_record *rows, int64_t count)
 {
-    const struct frame_record *shown = NULL;
-    const struct frame_record *last = NULL;
-    int64_t longest_ns = FIELD_EMPTY;
-    for (int64_t i = 0; i < count; i++) {
-        if (rows[i].verdict == VERDICT_NONE)
-            continue;
-        last = &rows[i];
-        if (!was_shown(last))
-            continue;
-        const int64_t time_ns = shown ? between_ns(shown, last) : 0;
-        longest_ns = time_ns > longest_ns ? time_ns : longest_ns;
-        shown = last;
-    }
-    if (!shown)
+    const struct frame_record **const shown = calloc((size_t)count + 1, sizeof *shown);
+    int64_t shown_count = 0;
+    for (int64_t i = 0; shown && i < count; i++)
+        if (was_shown(&rows[i]))
+            shown[shown_count++] = &rows[i];
+    if (shown_count == 0) {
+        free(shown);
         return FIELD_EMPTY;
-    const int64_t end_ns = until_due_ns(shown, last);
-    return end_ns > longest_ns ? end_ns : longest_ns;
+    }
+    /* Where time stamps go back a little, the rows are not in the order in which they were shown. */
+    qsort(shown, (size_t)shown_count, sizeof *shown, by_time);
+    int64_t longest_ns = until_end_ns(rows, count);
+    for (int64_t i = 1; i < shown_count; i++) {
+        const int64_t time_ns = between_ns(shown[i - 1], shown[i]);
+        longest_ns = time_ns > longest_ns ? time_ns : longest_ns;
+    }
+    free(shown);
+    return longest_ns > 0 ? longest_ns : 0;
 }

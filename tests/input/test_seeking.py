@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import threading
 import unittest
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 from playing import NULL, UNTIMED, Case, KeysCase, clip, main, play
@@ -44,9 +44,9 @@ class Jumps(Case):
         ffmpeg("-i", clip("video_only"), "-frames:v", "25", "-c", "copy", "-output_ts_offset", offset_s, path)
         return path.read_bytes()
 
-    def part_with_longer_sound(self, offset_s: int) -> bytes:
+    def part_with_sound(self, offset_s: int, pictures_s: float, sound_s: float) -> bytes:
         path = self.dir / f"{offset_s}-sound.ts"
-        ffmpeg("-t", "1", "-i", clip("video_only"), "-t", "1.5", "-i", clip("progressive_cabac"),
+        ffmpeg("-t", pictures_s, "-i", clip("progressive_cabac"), "-t", sound_s, "-i", clip("progressive_cabac"),
                "-map", "0:v", "-map", "1:a", "-c", "copy", "-output_ts_offset", offset_s, path)
         return path.read_bytes()
 
@@ -75,12 +75,24 @@ class Jumps(Case):
         for first, second in ((0, 3600), (3600, 0)):
             with self.subTest(second):
                 path = self.dir / f"{second}-joined.ts"
-                path.write_bytes(self.part_with_longer_sound(first) + self.part(second))
+                path.write_bytes(self.part_with_sound(first, 1, 1.5) + self.part(second))
                 self.expect(play(*NULL, "--drop=none", f"--record={self.dir}/{second}", path), 0)
                 run, rows = self.record(str(second))
                 self.assertEqual(run["clock"], "audio")
                 self.assertGreaterEqual(len(rows), 50)
                 self.assertLess(abs(int(rows[-1]["skew_ns"])), 60_000_000_000)
+
+    def test_sound_may_jump_before_or_behind_the_pictures(self):
+        for (first, second), sound_s in product(((0, 3600), (3600, 0)), (1, 1.5, 2)):
+            with self.subTest(second, sound=sound_s):
+                path = self.dir / f"{second}-{sound_s}.ts"
+                path.write_bytes(self.part_with_sound(first, 1.5, sound_s) + self.part_with_sound(second, 2, 2))
+                self.expect(play(*NULL, "--drop=none", f"--record={self.dir}/{second}-{sound_s}", path), 0)
+                _, rows = self.record(f"{second}-{sound_s}")
+                self.assertGreater(len(rows), 80)
+                self.assertEqual({row["verdict"] for row in rows}, {"shown"})
+                for row in rows:
+                    self.assertLess(abs(int(row["skew_ns"])), 10_000_000_000)
 
     def test_policy_does_not_see_the_old_time_base(self):
         _, rows = self.played(3600, 0, options=("--drop=deadline",))

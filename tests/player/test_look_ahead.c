@@ -134,6 +134,17 @@ START_TEST(packets_behind_a_jump_of_time_are_not_seen)
 }
 END_TEST
 
+START_TEST(packets_behind_a_small_step_back_are_not_seen)
+{
+    push(80, 'R');
+    push(9000, 'R');
+    push(7001, 'd'); /* a pyramid of B pictures might do this */
+    push(7000, 'R');
+    push(7040, 'K');
+    ck_assert_int_eq(outlook_from(40)->count, 4);
+}
+END_TEST
+
 START_TEST(packets_without_a_time_end_the_outlook)
 {
     push(80, 'R');
@@ -221,6 +232,7 @@ int main(void)
         &times_beyond_all_clocks_are_unknown,
         &packets_stay_in_their_queue,
         &packets_behind_a_jump_of_time_are_not_seen,
+        &packets_behind_a_small_step_back_are_not_seen,
         &packets_without_a_time_end_the_outlook,
         &time_far_from_the_clock_is_not_planned,
         &time_between_pictures_is_that_of_the_packets,

@@ -201,6 +201,29 @@ START_TEST(pauses_and_seeks_are_no_freezes)
 }
 END_TEST
 
+START_TEST(time_stamps_that_jump_make_no_freeze)
+{
+    struct frame_record rows[6];
+    int count = 0;
+    for (int i = 0; i < 6; i++)
+        add_freeze_row(rows, &count, 0);
+    /* Back by three pictures: the rows are in the order of the time stamps, not of time. */
+    for (int i = 0; i < 6; i++) {
+        rows[i].pts_ns = 20 * i * NS_PER_MS;
+        rows[i].shown_ns = (i % 2 ? 120 + 20 * (i - 1) : 20 * i) * NS_PER_MS;
+    }
+    ck_assert_int_eq(freeze_longest_ns(rows, count), 40 * NS_PER_MS);
+
+    count = 0;
+    for (int i = 0; i < 6; i++)
+        add_freeze_row(rows, &count, i < 3 ? 0 : -1); /* the last ones are dropped … */
+    ck_assert_int_eq(freeze_longest_ns(rows, count), 120 * NS_PER_MS);
+    for (int i = 4; i < 6; i++)
+        rows[i].pts_ns += 3600 * NS_PER_S; /* … behind a jump */
+    ck_assert_int_eq(freeze_longest_ns(rows, count), 80 * NS_PER_MS);
+}
+END_TEST
+
 START_TEST(two_fields_in_two_packets_are_one_row)
 {
     struct frame_log *log = NULL;
@@ -377,6 +400,7 @@ int main(void)
         totals_count_each_verdict,
         longest_freeze_is_the_longest_time_between_two_shown_pictures,
         pauses_and_seeks_are_no_freezes,
+        time_stamps_that_jump_make_no_freeze,
         two_fields_in_two_packets_are_one_row,
         a_frame_lost_at_a_seek_keeps_its_row,
         reserved_memory_is_enough_for_a_long_film,
