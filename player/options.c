@@ -44,7 +44,7 @@ enum key {
 static const struct argp_option option_table[] = {
     {"drop", KEY_DROP, "POLICY", 0, "none, heuristic (mplayer's guess before each picture), vlc (VLC's guess; needs --queue) or deadline (default)", 1},
     {"deadline-rule", KEY_RULE, "RULE", 0, "paper (0.925 of a frame minus 1 % of the lag), slack (the time until the "
-     "picture is due; default), or plan (as slack, and looks ahead for pictures to refuse)", 1},
+     "picture is due), or plan (as slack, and looks ahead for pictures to refuse; default)", 1},
     {"deadline-base", KEY_BASE, "TIME", 0, "paper: the base; slack, plan: the tolerance after the picture is due (50ms)", 1},
     {"deadline-gain", KEY_GAIN, "NUMBER", 0, "paper: the deadline is shorter by this fraction of the lag (0.01)", 1},
     {"strict", KEY_STRICT, NULL, 0, "plan: rather lose pictures than show them late", 1},
@@ -102,7 +102,7 @@ static enum deadline_rule parse_rule(const char *arg, struct argp_state *state)
         if (!strcmp(arg, deadline_rule_name(rule)))
             return rule;
     argp_error(state, "--deadline-rule=%s is unknown; choose paper, slack or plan", arg);
-    return RULE_SLACK;
+    return RULE_PLAN;
 }
 
 static bool parse_never(const char *arg, struct argp_state *state)
@@ -204,7 +204,7 @@ void options_parse(struct options *options, int argc, char **argv)
         .audio_kind = "auto",
         .video_kind = "auto",
         .queue = {.kind = QUEUE_AUTO},
-        .policy = {.drop = DROP_DEADLINE, .rule = RULE_SLACK, .base_ns = -1, .gain = -1},
+        .policy = {.drop = DROP_DEADLINE, .rule = RULE_PLAN, .base_ns = -1, .gain = -1},
         .placement = {.cpu = -1},
     };
     argp_err_exit_status = 1;
