@@ -59,8 +59,9 @@ class Threads(Case):
 
     def test_first_picture_is_shown_before_the_others_are_decoded(self):
         # The clock waits for six. On a busy machine the screen's turn may come late, but not each time.
+        options = ("--drop=none", "--queue=50", "--length=1", f"--record={self.dir}/record")
         for _ in range(PLAYS):
-            self.expect(play(*NULL, "--drop=none", "--queue=50", "--length=1", f"--record={self.dir}/record", clip("hard_1080p")), 0)
+            self.expect(play(*NULL, *options, clip("hard_1080p")), 0)
             _, rows = self.record()
             if int(rows[0]["shown_ns"]) < int(rows[5]["decode_end_ns"]):
                 return
