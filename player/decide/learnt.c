@@ -28,7 +28,7 @@ static void learn_cost(struct learnt *learnt, const struct decode_use *use, int6
 void learnt_add(struct learnt *learnt, const struct decode_use *use, int64_t frame_duration_ns)
 {
     learn_cost(learnt, use, frame_duration_ns);
-    supply_learn(&learnt->supply, use->wall_ns, use->cpu_ns + use->presenting_ns);
+    supply_learn(&learnt->supply, use->wall_ns + use->saved_ns, use->cpu_ns + use->presenting_ns);
     if (use->picture_class == CLASS_DROPPABLE && use->end != DECODE_UNKNOWN)
         learnt->droppable_refused = use->end == DECODE_REFUSED ? learnt->droppable_refused + 1 : 0;
 }

@@ -23,6 +23,7 @@ struct decode_use {
     int64_t cpu_ns;        /* of the decode */
     int64_t wall_ns;       /* from its beginning to its end */
     int64_t presenting_ns; /* CPU time of presenting in this time, if it comes out of the same supply */
+    int64_t saved_ns;      /* wall time before the decode in which it had to wait for the program's quota, see allowance.h */
 };
 
 struct learnt {

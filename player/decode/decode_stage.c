@@ -117,14 +117,19 @@ static int64_t presenting_all_ns(const struct decode_stage *stage, const struct 
 static void learn(struct decode_stage *stage, const struct packet_facts *packet, const struct decode_outcome *outcome,
                   const struct stage_clock *before)
 {
-    const struct stage_clock after = stage->look.pictures ? picture_queue_clock(stage->look.pictures) : *before;
+    struct picture_queue *const pictures = stage->look.pictures;
+    const struct stage_clock after = pictures ? picture_queue_clock(pictures) : *before;
+    /* Time in which decoding was wanted, and the quota did not allow it. */
+    const struct queue_saving saving = pictures ? picture_queue_take_saving(pictures) : (struct queue_saving){0};
     const struct decode_use use = {
         .picture_class = packet->picture_class,
         .size_bytes = packet->size_bytes,
         .end = end_of(packet->picture_class, outcome),
         .cpu_ns = outcome->cpu_ns,
         .wall_ns = outcome->end_ns - outcome->start_ns,
-        .presenting_ns = presenting_all_ns(stage, &after) - presenting_all_ns(stage, before),
+        .presenting_ns = presenting_all_ns(stage, &after) - presenting_all_ns(stage, before) +
+                         (stage->presenting_apart ? 0 : saving.presenting_cpu_ns),
+        .saved_ns = saving.wall_ns,
     };
     if (outcome->error >= 0)
         decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
