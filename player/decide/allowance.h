@@ -10,26 +10,26 @@
 #ifndef PLAYER_ALLOWANCE_H
 #define PLAYER_ALLOWANCE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct allowance {
     double quota;       /* CPU time per time; INFINITY: no quota */
-    int64_t left_ns;       /* when it was renewed; < 0: a picture took more than there was */
-    int64_t presenting_ns; /* a part of it: for presenting the next picture */
-    int64_t renewed_ns;    /* when; NS_UNKNOWN: never */
-    int64_t used_ns;       /* the program's CPU time until then */
+    int64_t left_ns;    /* when it was renewed, with what presenting takes; < 0: a decode took more than there was */
+    int64_t renewed_ns; /* when; NS_UNKNOWN: not since the start */
+    int64_t used_ns;    /* the program's CPU time until then */
 };
 
 void allowance_init(struct allowance *allowance, double quota);
 
+/* Forgets the past: decoding was free. */
+void allowance_restart(struct allowance *allowance);
+
 /*
  * A picture is about to be presented. used_ns: the program's CPU time so far; presenting_ns: the CPU time that presenting a
  * picture takes. What was left before is lost, as the quota's is, and what was taken too much is paid back.
+ *
+ * Returns until which CPU time of the program decoding may go on; INT64_MAX at the first call, and without a quota.
  */
-void allowance_renew(struct allowance *allowance, int64_t now_ns, int64_t used_ns, int64_t presenting_ns);
-
-/* Returns whether a decode may begin. The first one may: nothing is presented yet. */
-bool allowance_is_left(const struct allowance *allowance, int64_t used_ns);
+int64_t allowance_renew(struct allowance *allowance, int64_t now_ns, int64_t used_ns, int64_t presenting_ns);
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "picture_queue.h"
 
-#include "allowance.h"
 #include "ns.h"
-#include "thread_cpu.h"
 
 #include <errno.h>
 #include <libavutil/fifo.h>
@@ -33,7 +31,7 @@ struct picture_queue {
     int64_t end_pts_ns;    /* of the last picture that went in */
     struct queue_use use; /* pictures_mean is the sum until it is asked for */
     struct stage_clock clock;
-    struct allowance allowance;
+    struct cpu_share share;
     struct queue_saving saving;
     bool writer_waits;
     bool writing_stopped;
@@ -52,7 +50,7 @@ int picture_queue_create(struct picture_queue **out, const struct queue_limit *l
     }
     av_fifo_auto_grow_limit(queue->messages, 2 * MESSAGES_MAX);
     queue->limit = *limit;
-    allowance_init(&queue->allowance, INFINITY);
+    cpu_share_init(&queue->share, INFINITY);
     queue->first_pts_ns = NS_UNKNOWN;
     pthread_mutex_init(&queue->lock, NULL);
     pthread_condattr_t attributes;
@@ -79,6 +77,7 @@ void picture_queue_destroy(struct picture_queue **queue)
     if (!*queue)
         return;
     drop_messages(*queue);
+    cpu_share_finish(&(*queue)->share);
     av_fifo_freep2(&(*queue)->messages);
     pthread_cond_destroy(&(*queue)->readable);
     pthread_cond_destroy(&(*queue)->writable);
@@ -115,14 +114,22 @@ static bool is_full(const struct picture_queue *queue)
 
 void picture_queue_set_quota(struct picture_queue *queue, double quota)
 {
-    allowance_init(&queue->allowance, quota);
+    cpu_share_init(&queue->share, quota);
 }
 
-static bool must_save(const struct picture_queue *queue)
+struct cpu_share *picture_queue_share(struct picture_queue *queue)
+{
+    return &queue->share;
+}
+
+/* With few decoded pictures, in a pause and where nothing is due, decoding is free. */
+static void renew_share(struct picture_queue *queue)
 {
     const struct sync *const clock = &queue->clock.sync;
-    return queue->pictures >= SAVING_PICTURES && clock->running && !clock->untimed &&
-           !allowance_is_left(&queue->allowance, program_cpu_ns());
+    if (queue->pictures >= SAVING_PICTURES && clock->running && !clock->untimed && !queue->writing_stopped)
+        cpu_share_renew(&queue->share, queue->clock.presenting_cpu_ns);
+    else
+        cpu_share_release(&queue->share);
 }
 
 static int64_t now_ns(void)
@@ -145,7 +152,7 @@ bool picture_queue_wait_for_room(struct picture_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     queue->writer_waits = true;
-    while (!queue->writing_stopped && (is_full(queue) || must_save(queue))) {
+    while (!queue->writing_stopped && (is_full(queue) || cpu_share_is_spent(&queue->share))) {
         if (is_full(queue))
             pthread_cond_wait(&queue->writable, &queue->lock);
         else
@@ -240,7 +247,7 @@ static void count_out(struct picture_queue *queue, const struct decoded_picture 
     if (!picture->frame->buf[0])
         return; /* a marker */
     note_use(queue);
-    allowance_renew(&queue->allowance, now_ns(), program_cpu_ns(), queue->clock.presenting_cpu_ns);
+    renew_share(queue);
     queue->pictures--;
     queue->bytes -= bytes_of(picture->frame);
     queue->first_pts_ns = queue->pictures ? picture->next_ns : NS_UNKNOWN;
@@ -313,6 +320,8 @@ void picture_queue_set_clock(struct picture_queue *queue, const struct stage_clo
 {
     pthread_mutex_lock(&queue->lock);
     queue->clock = *clock;
+    if (!clock->sync.running && cpu_share_release(&queue->share))
+        pthread_cond_signal(&queue->writable);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -328,6 +337,7 @@ void picture_queue_stop_writing(struct picture_queue *queue, bool on)
 {
     pthread_mutex_lock(&queue->lock);
     queue->writing_stopped = on;
+    cpu_share_release(&queue->share);
     pthread_cond_signal(&queue->writable);
     pthread_mutex_unlock(&queue->lock);
 }

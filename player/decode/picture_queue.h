@@ -9,6 +9,7 @@
 #ifndef PLAYER_PICTURE_QUEUE_H
 #define PLAYER_PICTURE_QUEUE_H
 
+#include "cpu_share.h"
 #include "decode_job.h"
 #include "stage_clock.h"
 #include "times.h"
@@ -71,9 +72,12 @@ void picture_queue_destroy(struct picture_queue **queue);
  */
 void picture_queue_set_quota(struct picture_queue *queue, double quota);
 
+/* Writer: returns what its decodes keep within. */
+struct cpu_share *picture_queue_share(struct picture_queue *queue);
+
 /*
  * Writer: blocks while the queue is full, and while enough pictures wait and the presenter needs the rest of the quota (see
- * allowance.h). Returns false when writing was stopped. Nobody wakes up while it blocks, but for each picture that is presented.
+ * cpu_share.h). Returns false when writing was stopped. Nobody wakes up while it blocks, but for each picture that is presented.
  */
 bool picture_queue_wait_for_room(struct picture_queue *queue);
 

@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdbool.h>
 
 #define MS NS_PER_MS
 #define FRAME_NS (40 * MS)
@@ -17,8 +18,8 @@ START_TEST(without_a_quota_there_is_always_some_left)
 {
     struct allowance allowance;
     allowance_init(&allowance, INFINITY);
-    allowance_renew(&allowance, 0, 0, MS);
-    ck_assert(allowance_is_left(&allowance, INT64_MAX));
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(allowance_renew(&allowance, i * FRAME_NS, i * FRAME_NS, MS), INT64_MAX);
 }
 END_TEST
 
@@ -26,24 +27,25 @@ START_TEST(each_picture_renews_what_the_quota_gives_less_what_presenting_takes)
 {
     struct allowance allowance;
     allowance_init(&allowance, 0.25);
-    ck_assert(allowance_is_left(&allowance, INT64_MAX)); /* before the first picture is presented */
-    allowance_renew(&allowance, 0, 0, PRESENTING_NS);
-    allowance_renew(&allowance, FRAME_NS, 0, PRESENTING_NS); /* 9.5 ms of 10, less 1 ms */
-    ck_assert(allowance_is_left(&allowance, 8 * MS));
-    ck_assert(!allowance_is_left(&allowance, 9 * MS));
-    allowance_renew(&allowance, 2 * FRAME_NS, 0, PRESENTING_NS); /* nothing was used, and that is lost */
-    ck_assert(!allowance_is_left(&allowance, 9 * MS));
-    allowance_renew(&allowance, 3 * FRAME_NS, 14 * MS, PRESENTING_NS); /* 5.5 ms too much were used */
-    ck_assert(allowance_is_left(&allowance, 14 * MS + 2 * MS));
-    ck_assert(!allowance_is_left(&allowance, 14 * MS + 4 * MS));
-    allowance_renew(&allowance, 1000 * FRAME_NS, 14 * MS, PRESENTING_NS); /* a pause earns no more than 100 ms do */
-    ck_assert(!allowance_is_left(&allowance, 14 * MS + 23 * MS));
+    ck_assert_int_eq(allowance_renew(&allowance, 0, 7 * MS, PRESENTING_NS), INT64_MAX);
+    const int64_t each_ns = 95 * MS / 10; /* of 10 ms */
+    int64_t used_ns = 7 * MS;
+    ck_assert_int_eq(allowance_renew(&allowance, FRAME_NS, used_ns, PRESENTING_NS), used_ns + each_ns - PRESENTING_NS);
+    /* Nothing was used, and that is lost. */
+    ck_assert_int_eq(allowance_renew(&allowance, 2 * FRAME_NS, used_ns, PRESENTING_NS), used_ns + each_ns - PRESENTING_NS);
+    used_ns += each_ns + 5 * MS; /* 5 ms too much were used */
+    ck_assert_int_eq(allowance_renew(&allowance, 3 * FRAME_NS, used_ns, PRESENTING_NS), used_ns + each_ns - PRESENTING_NS - 5 * MS);
+    /* A pause earns no more than 100 ms do. */
+    ck_assert_int_eq(allowance_renew(&allowance, 1000 * FRAME_NS, used_ns, 0), used_ns + 95 * 100 * MS / 400);
+    allowance_restart(&allowance);
+    ck_assert_int_eq(allowance_renew(&allowance, 1001 * FRAME_NS, used_ns, 0), INT64_MAX);
 }
 END_TEST
 
 /* A program that may use 6.7 ms of every 40 ms, decodes ahead, and presents a picture every 40 ms. */
 struct model {
     struct allowance allowance;
+    int64_t until_ns; /* used_ns at which a decode halts */
     int64_t now_ns, used_ns;
     int64_t left_ns;       /* of the quota in this period */
     int64_t decoding_ns;   /* what is left of the decode in progress */
@@ -60,7 +62,8 @@ static int64_t cost_ns(int picture)
 static void run_step(struct model *model, int64_t due_ns)
 {
     int64_t *const work_ns = model->presenting_ns > 0 ? &model->presenting_ns : &model->decoding_ns;
-    if (model->left_ns <= 0 || *work_ns <= 0)
+    const bool halts = work_ns == &model->decoding_ns && model->used_ns >= model->until_ns;
+    if (model->left_ns <= 0 || *work_ns <= 0 || halts)
         return;
     *work_ns -= STEP_NS;
     model->left_ns -= STEP_NS;
@@ -69,13 +72,13 @@ static void run_step(struct model *model, int64_t due_ns)
         return;
     model->presented++;
     model->late += model->now_ns - due_ns > 3 * MS;
-    allowance_renew(&model->allowance, model->now_ns, model->used_ns, PRESENTING_NS);
+    model->until_ns = allowance_renew(&model->allowance, model->now_ns, model->used_ns, PRESENTING_NS);
 }
 
 /* Returns how many of 150 pictures are presented late if they are due this long after the quota's periods begin. */
 static int late_pictures(double quota, int64_t phase_ns)
 {
-    struct model model = {0};
+    struct model model = {.until_ns = INT64_MAX};
     allowance_init(&model.allowance, quota);
     while (model.presented < 150) {
         const int64_t due_ns = phase_ns + model.presented * FRAME_NS;
@@ -83,7 +86,7 @@ static int late_pictures(double quota, int64_t phase_ns)
             model.left_ns = 67 * STEP_NS;
         if (model.now_ns >= due_ns && model.presenting_ns <= 0)
             model.presenting_ns = PRESENTING_NS;
-        if (model.decoding_ns <= 0 && allowance_is_left(&model.allowance, model.used_ns))
+        if (model.decoding_ns <= 0)
             model.decoding_ns = cost_ns(model.decoded++);
         run_step(&model, due_ns);
         model.now_ns += STEP_NS;
@@ -96,7 +99,7 @@ START_TEST(pictures_are_in_time_although_decoding_wants_the_whole_quota)
 {
     int most_late = 0;
     for (int64_t phase_ns = 0; phase_ns < FRAME_NS; phase_ns += 5 * MS) {
-        ck_assert_int_lt(late_pictures(0.1675, phase_ns), 15);
+        ck_assert_int_lt(late_pictures(0.1675, phase_ns), 3);
         const int late = late_pictures(INFINITY, phase_ns);
         most_late = late > most_late ? late : most_late;
     }
