@@ -196,8 +196,13 @@ static struct decode_outcome passed_over(int64_t number)
 static void run(struct decode_stage *stage, const struct decode_job *job, const struct stage_clock *clock, struct job_note *note)
 {
     const struct packet_facts *const packet = &note->packet;
+    struct give_way *const give_way = stage->look.pictures ? picture_queue_give_way(stage->look.pictures) : NULL;
     remember(stage, job->number, packet->segment);
+    if (give_way)
+        give_way_begin(give_way);
     decoder_run(stage->decoder, job, &note->outcome);
+    if (give_way)
+        give_way_end(give_way);
     learn(stage, packet, &note->outcome, clock);
     look_ahead_note_packet(&stage->look, packet->pts_ns, !packet->unwanted && end_of(packet->picture_class, &note->outcome) == DECODE_WHOLE);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <libavutil/fifo.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -13,6 +14,8 @@ enum {
     FIRST_ROOM = 64,
     /* Markers and notes are small, but a stretch in which everything is refused must not be read to its end at once. */
     MESSAGES_MAX = 4096,
+    /* With fewer decoded pictures than this, the next one matters more than when those are shown. */
+    COMFORTABLE_PICTURES = 8,
 };
 
 struct picture_queue {
@@ -28,6 +31,7 @@ struct picture_queue {
     int64_t end_pts_ns;    /* of the last picture that went in */
     struct queue_use use; /* pictures_mean is the sum until it is asked for */
     struct stage_clock clock;
+    struct give_way give_way;
     bool writing_stopped;
     bool ended;
 };
@@ -44,6 +48,7 @@ int picture_queue_create(struct picture_queue **out, const struct queue_limit *l
     }
     av_fifo_auto_grow_limit(queue->messages, 2 * MESSAGES_MAX);
     queue->limit = *limit;
+    give_way_init(&queue->give_way, INFINITY);
     queue->first_pts_ns = NS_UNKNOWN;
     pthread_mutex_init(&queue->lock, NULL);
     pthread_condattr_t attributes;
@@ -70,6 +75,7 @@ void picture_queue_destroy(struct picture_queue **queue)
     if (!*queue)
         return;
     drop_messages(*queue);
+    give_way_finish(&(*queue)->give_way);
     av_fifo_freep2(&(*queue)->messages);
     pthread_cond_destroy(&(*queue)->readable);
     pthread_cond_destroy(&(*queue)->writable);
@@ -102,6 +108,24 @@ static bool is_full(const struct picture_queue *queue)
         return false;
     return queue->pictures >= queue->limit.pictures || span_ns(queue) >= queue->limit.span_ns ||
            queue->bytes > queue->limit.bytes - queue->largest_bytes;
+}
+
+void picture_queue_set_quota(struct picture_queue *queue, double quota)
+{
+    give_way_init(&queue->give_way, quota);
+}
+
+struct give_way *picture_queue_give_way(struct picture_queue *queue)
+{
+    return &queue->give_way;
+}
+
+/* With few decoded pictures, in a pause and where nothing is due, decoding does not give way. */
+static void note_presented(struct picture_queue *queue)
+{
+    const struct sync *const clock = &queue->clock.sync;
+    give_way_note_presented(&queue->give_way, queue->pictures >= COMFORTABLE_PICTURES && clock->running && !clock->untimed &&
+                                                  !queue->writing_stopped);
 }
 
 bool picture_queue_wait_for_room(struct picture_queue *queue)
@@ -191,6 +215,7 @@ static void count_out(struct picture_queue *queue, const struct decoded_picture 
     queue->pictures--;
     queue->bytes -= bytes_of(picture->frame);
     queue->first_pts_ns = queue->pictures ? picture->next_ns : NS_UNKNOWN;
+    note_presented(queue);
 }
 
 struct picture_message picture_queue_pop(struct picture_queue *queue, int64_t wait_ns)
@@ -263,6 +288,8 @@ void picture_queue_set_clock(struct picture_queue *queue, const struct stage_clo
 {
     pthread_mutex_lock(&queue->lock);
     queue->clock = *clock;
+    if (!clock->sync.running)
+        note_presented(queue);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -278,6 +305,7 @@ void picture_queue_stop_writing(struct picture_queue *queue, bool on)
 {
     pthread_mutex_lock(&queue->lock);
     queue->writing_stopped = on;
+    note_presented(queue);
     pthread_cond_signal(&queue->writable);
     pthread_mutex_unlock(&queue->lock);
 }

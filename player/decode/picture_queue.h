@@ -10,6 +10,7 @@
 #define PLAYER_PICTURE_QUEUE_H
 
 #include "decode_job.h"
+#include "give_way.h"
 #include "stage_clock.h"
 #include "times.h"
 
@@ -64,6 +65,12 @@ struct queue_use {
 /* Returns 0 or -ENOMEM. picture_queue_destroy accepts an empty pointer and clears it. */
 int picture_queue_create(struct picture_queue **out, const struct queue_limit *limit);
 void picture_queue_destroy(struct picture_queue **queue);
+
+/* Call before the queue is used. quota: the CPU time per time that the program may use (cpu_limits.h); INFINITY: any. */
+void picture_queue_set_quota(struct picture_queue *queue, double quota);
+
+/* Writer: what its decodes give way by. */
+struct give_way *picture_queue_give_way(struct picture_queue *queue);
 
 /* Writer: blocks while the queue is full. Returns false when writing was stopped. Nobody wakes up while it blocks. */
 bool picture_queue_wait_for_room(struct picture_queue *queue);
