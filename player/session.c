@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "session.h"
 
-#include "cpu_limits.h"
 #include "log.h"
 #include "memory.h"
 #include "ns.h"
@@ -121,10 +120,7 @@ static int open_queue(struct session *session)
     }
     const struct queue_limit limit = queue_limit_of(wish, memory_available_bytes());
     note_large_pictures(session, &limit);
-    const int ret = picture_queue_create(&session->pictures, &limit);
-    if (!ret)
-        picture_queue_set_quota(session->pictures, cpu_limits_quota(&control_groups_of_system));
-    return ret;
+    return picture_queue_create(&session->pictures, &limit);
 }
 
 static int open_video(struct session *session)

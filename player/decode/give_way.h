@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Gives way to the presenting thread where a control group's quota limits the program.
+ * Lets decoding ahead pause where it would use up the quota that the presenting thread needs (quota_window.h).
  *
- * Decoding ahead uses up the quota soon after its period begins, and then the kernel halts the presenting thread as well, until
- * the next period: a picture that waits decoded is shown late, by the same time again and again. So when the decode goes on after
- * such a halt, it waits until the next picture is presented. What is left of the quota it uses after that: none of it is lost.
- *
- * The wait is a signal handler that sleeps, because a decode cannot be left and continued otherwise. It may hold a lock of malloc
- * or of a buffer pool then; so the handler sleeps for 100 ms at most. The kernel's own halts come at such places too.
+ * While a decode runs, a timer's signal looks a thousand times a second whether the kernel has halted the program, and how much of
+ * the quota is left. To pause is to sleep in that signal's handler, because a decode cannot be left and continued otherwise. The
+ * decode may hold a lock of malloc or of a buffer pool then, and the presenting thread may wait for it: until the quota's next
+ * period at most, as if the kernel had halted the program there.
  */
 #ifndef PLAYER_GIVE_WAY_H
 #define PLAYER_GIVE_WAY_H
+
+#include "cpu_quota.h"
+#include "quota_window.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,24 +19,28 @@
 #include <time.h>
 
 struct give_way {
-    bool is_needed;             /* there is a quota; not changed afterwards */
-    _Atomic bool is_wanted;     /* enough pictures wait, and the presenting thread is going to present one */
-    _Atomic uint32_t presented; /* counts the pictures; the handler sleeps on it */
+    struct cpu_quota quota;
+    _Atomic int64_t next_due_ns; /* see struct quota_presenting; set by the presenting thread */
+    _Atomic int64_t frame_duration_ns;
+    _Atomic int64_t presenting_ns;
+    _Atomic uint32_t changes; /* of these three; the handler sleeps on it */
     /* Decoding thread. */
+    struct quota_window window;
+    int64_t throttled; /* how often the kernel had halted the program when it was last looked at */
+    int64_t seen_ns;   /* when that was … */
+    int64_t used_ns;   /* … and the thread's CPU time then */
     bool has_timer;
     timer_t timer;
-    int64_t seen_ns; /* when the handler last looked … */
-    int64_t used_ns; /* … and the thread's CPU time then */
 };
 
-/* quota: the CPU time per time that the program may use; INFINITY: there is no quota, and nothing below does anything. */
-void give_way_init(struct give_way *give_way, double quota);
+/* Finds out whether a quota limits the program. Without one, nothing below does anything. */
+void give_way_open(struct give_way *give_way);
 
 /* Any thread, when no decode is in progress and none will begin. */
-void give_way_finish(struct give_way *give_way);
+void give_way_close(struct give_way *give_way);
 
-/* Presenting thread: a picture was presented, or there will be none for a while. is_wanted: the next one can wait for nothing. */
-void give_way_note_presented(struct give_way *give_way, bool is_wanted);
+/* Presenting thread: what will be presented from now on. */
+void give_way_to(struct give_way *give_way, const struct quota_presenting *presenting);
 
 /* Decoding thread: a decode begins and ends. No lock that the presenting thread takes may be held in between. */
 void give_way_begin(struct give_way *give_way);

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <libavutil/fifo.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -48,7 +47,7 @@ int picture_queue_create(struct picture_queue **out, const struct queue_limit *l
     }
     av_fifo_auto_grow_limit(queue->messages, 2 * MESSAGES_MAX);
     queue->limit = *limit;
-    give_way_init(&queue->give_way, INFINITY);
+    give_way_open(&queue->give_way);
     queue->first_pts_ns = NS_UNKNOWN;
     pthread_mutex_init(&queue->lock, NULL);
     pthread_condattr_t attributes;
@@ -75,13 +74,20 @@ void picture_queue_destroy(struct picture_queue **queue)
     if (!*queue)
         return;
     drop_messages(*queue);
-    give_way_finish(&(*queue)->give_way);
+    give_way_close(&(*queue)->give_way);
     av_fifo_freep2(&(*queue)->messages);
     pthread_cond_destroy(&(*queue)->readable);
     pthread_cond_destroy(&(*queue)->writable);
     pthread_mutex_destroy(&(*queue)->lock);
     free(*queue);
     *queue = NULL;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_from_timespec(now);
 }
 
 static int64_t bytes_of(const AVFrame *frame)
@@ -110,22 +116,31 @@ static bool is_full(const struct picture_queue *queue)
            queue->bytes > queue->limit.bytes - queue->largest_bytes;
 }
 
-void picture_queue_set_quota(struct picture_queue *queue, double quota)
-{
-    give_way_init(&queue->give_way, quota);
-}
-
 struct give_way *picture_queue_give_way(struct picture_queue *queue)
 {
     return &queue->give_way;
 }
 
-/* With few decoded pictures, in a pause and where nothing is due, decoding does not give way. */
-static void note_presented(struct picture_queue *queue)
+/* Decoding does not give way until this is called again. */
+static void give_no_way(struct picture_queue *queue)
+{
+    give_way_to(&queue->give_way, &(struct quota_presenting){.frame_duration_ns = 1});
+}
+
+/* The presenter takes this picture now. With few others behind it, the next decode matters more. */
+static void give_way_to_picture(struct picture_queue *queue, const struct decoded_picture *picture)
 {
     const struct sync *const clock = &queue->clock.sync;
-    give_way_note_presented(&queue->give_way, queue->pictures >= COMFORTABLE_PICTURES && clock->running && !clock->untimed &&
-                                                  !queue->writing_stopped);
+    if (queue->pictures < COMFORTABLE_PICTURES || !clock->running || clock->untimed || queue->writing_stopped) {
+        give_no_way(queue);
+        return;
+    }
+    const int64_t at_ns = now_ns();
+    give_way_to(&queue->give_way, &(struct quota_presenting){
+        .next_due_ns = at_ns + sync_wait_ns(clock, picture->due_ns, at_ns),
+        .frame_duration_ns = span_ns(queue) / queue->pictures + 1,
+        .cpu_ns = queue->clock.presenting_cpu_ns,
+    });
 }
 
 bool picture_queue_wait_for_room(struct picture_queue *queue)
@@ -215,14 +230,12 @@ static void count_out(struct picture_queue *queue, const struct decoded_picture 
     queue->pictures--;
     queue->bytes -= bytes_of(picture->frame);
     queue->first_pts_ns = queue->pictures ? picture->next_ns : NS_UNKNOWN;
-    note_presented(queue);
+    give_way_to_picture(queue, picture);
 }
 
 struct picture_message picture_queue_pop(struct picture_queue *queue, int64_t wait_ns)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const struct timespec until = ns_to_timespec(ns_from_timespec(now) + wait_ns);
+    const struct timespec until = ns_to_timespec(now_ns() + wait_ns);
     struct picture_message message = {.kind = MESSAGE_NONE};
     pthread_mutex_lock(&queue->lock);
     int waited = 0;
@@ -289,7 +302,7 @@ void picture_queue_set_clock(struct picture_queue *queue, const struct stage_clo
     pthread_mutex_lock(&queue->lock);
     queue->clock = *clock;
     if (!clock->sync.running)
-        note_presented(queue);
+        give_no_way(queue);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -305,7 +318,7 @@ void picture_queue_stop_writing(struct picture_queue *queue, bool on)
 {
     pthread_mutex_lock(&queue->lock);
     queue->writing_stopped = on;
-    note_presented(queue);
+    give_no_way(queue);
     pthread_cond_signal(&queue->writable);
     pthread_mutex_unlock(&queue->lock);
 }

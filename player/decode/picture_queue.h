@@ -66,10 +66,7 @@ struct queue_use {
 int picture_queue_create(struct picture_queue **out, const struct queue_limit *limit);
 void picture_queue_destroy(struct picture_queue **queue);
 
-/* Call before the queue is used. quota: the CPU time per time that the program may use (cpu_limits.h); INFINITY: any. */
-void picture_queue_set_quota(struct picture_queue *queue, double quota);
-
-/* Writer: what its decodes give way by. */
+/* Writer: by what its decodes give way to the presenter. */
 struct give_way *picture_queue_give_way(struct picture_queue *queue);
 
 /* Writer: blocks while the queue is full. Returns false when writing was stopped. Nobody wakes up while it blocks. */
