@@ -3,8 +3,8 @@
 
 #include "ns.h"
 
-/* For threads and kernel work that nobody foresees, and because decoding is looked at only now and then. */
-static const int64_t SPARE_NS = 400 * NS_PER_US;
+/* Decoding is looked at each half millisecond, other threads of the program work as well, and halts are noticed a little late. */
+static const int64_t SPARE_NS = 1300 * NS_PER_US;
 
 void quota_window_init(struct quota_window *window, int64_t quota_ns, int64_t period_ns)
 {
@@ -41,7 +41,10 @@ int64_t quota_window_pause_ns(struct quota_window *window, int64_t now_ns, int64
         return 0;
     move_on(window, now_ns, used_ns);
     const int64_t end_ns = window->begin_ns + window->period_ns;
-    const int64_t kept_ns = pictures_until(end_ns, presenting) * presenting->cpu_ns + SPARE_NS;
+    const int64_t pictures = pictures_until(end_ns, presenting);
+    if (pictures == 0)
+        return 0; /* the rest is for decoding */
+    const int64_t kept_ns = pictures * presenting->cpu_ns + SPARE_NS;
     const int64_t left_ns = window->quota_ns - (used_ns - window->used_ns);
     return left_ns > (kept_ns < window->quota_ns / 2 ? kept_ns : window->quota_ns / 2) ? 0 : end_ns;
 }

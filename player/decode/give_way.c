@@ -20,7 +20,7 @@
 #define LOOK_SIGNAL (SIGRTMIN + 5)
 
 enum {
-    LOOK_NS = NS_PER_MS, /* looking takes a few us */
+    LOOK_NS = NS_PER_MS / 2, /* looking takes a few us */
     HALT_NS = NS_PER_MS, /* a thread that ran for less than the time that passed did not run all the time */
 };
 

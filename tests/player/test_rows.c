@@ -178,7 +178,7 @@ START_TEST(longest_freeze_is_the_longest_time_between_two_shown_pictures)
     ck_assert_int_eq(freeze_longest_ns(rows, count), 35 * NS_PER_MS); /* until the last one was due */
     add_freeze_row(rows, &count, 105);
     ck_assert_int_eq(freeze_longest_ns(rows, count), 180 * NS_PER_MS);
-    add_freeze_row(rows, &count, 0);
+    add_freeze_row(rows, &count, 70);
     ck_assert_int_eq(freeze_longest_ns(rows, count), 180 * NS_PER_MS);
 }
 END_TEST
