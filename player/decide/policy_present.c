@@ -22,7 +22,8 @@ static const double strict_growth_frames = 0.5;
 
 void present_policy_init(struct present_policy *policy, const struct policy_settings *settings)
 {
-    *policy = (struct present_policy){.settings = *settings, .missing_since_ns = NS_UNKNOWN};
+    *policy = (struct present_policy){.settings = *settings};
+    present_policy_restart(policy);
 }
 
 void present_policy_restart(struct present_policy *policy)

@@ -174,7 +174,7 @@ int64_t media_clock_skew_ns(const struct media_clock *clock, int64_t pts_ns)
     return sync_skew_ns(&clock->sync, pts_ns, dlex_now_ns());
 }
 
-/* The sound jumped before the pictures, and now a picture tells which time stamps are in force. */
+/* The sound jumped before the pictures. It is followed when a picture with the new time stamps comes. */
 static void choose_time_stamps(struct media_clock *clock, int64_t pts_ns, int64_t now_ns)
 {
     const int64_t heard_ns = clock->apart.heard_ns + (now_ns - clock->apart.at_ns);

@@ -94,8 +94,8 @@ def _seeks_in(clip: Path, options: SeekOptions) -> int:
     seeks = min(options.seeks, int((length_s - NOT_FOR_SEEKS_S) / options.between_s))
     if seeks < 1:
         least_s = NOT_FOR_SEEKS_S + options.between_s
-        told = f"{clip.name} is {length_s:.1f} s long; choose a clip of {least_s:.1f} s or more, or a smaller --between"
-        raise LabError(told, EXIT_SETUP)
+        message = f"{clip.name} is {length_s:.1f} s long; choose a clip of {least_s:.1f} s or more, or a smaller --between"
+        raise LabError(message, EXIT_SETUP)
     return seeks
 
 
