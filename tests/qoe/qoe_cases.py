@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of dlex-qoe share: records that they write, runs, and the expected differences of pictures.
+
+Run a test file as: python3 test_X.py DLEX_QOE PICTURE_PAIRS DLEX_PLAY MEDIA_MAKE [CLASS ...]
+"""
+
+import csv
+import hashlib
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+QOE, PAIRS, PLAY, MAKE = sys.argv[1:5]
+EXIT_SKIPPED = 77
+SANITIZER_EXIT = 99
+FRAME_NS = 40_000_000
+WIDTH, HEIGHT = 640, 360
+BLACK = -1  # no picture of the clip
+HEADER = (
+    "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
+    "deadline_ns,fired_ns,"
+    "verdict,shown_ns,skew_ns"
+)
+SUMMARY_KEYS = (
+    "frames shown dropped aborted skipped late unseen dropped_fraction rmse_q16_sum "
+    "rmse_q16_mean rmse_q16_median "
+    "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run longest_freeze_ms"
+).split()
+
+
+def clip(name):
+    made = subprocess.run([MAKE, name], capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise unittest.SkipTest(f"no clip {name}: {made.stderr.strip()}")
+    return Path(made.stdout.strip())
+
+
+def environment():
+    clean = dict(os.environ)
+    for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+        clean[name] = f"{clean.get(name, '')}:exitcode={SANITIZER_EXIT}:halt_on_error=1".lstrip(":")
+    return clean
+
+
+def qoe(*arguments):
+    return subprocess.run(
+        [QOE, *map(str, arguments)], capture_output=True, text=True, env=environment(), check=False
+    )
+
+
+def rows_of(playback):
+    """Yields the rows of `playback`: pairs of picture number and verdict, in the order of playing."""
+    for index, (number, verdict) in enumerate(playback):
+        shown = f"{index * FRAME_NS},{1_000_000 * (index % 5)}" if verdict == "shown" else ","
+        yield f"{index},{number * FRAME_NS},B,1,1000,0,1000,900,,,{verdict},{shown}"
+
+
+class Case(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="dlex-qoe-"))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def record(self, media, playback, name="record", **changes):
+        folder = self.dir / name
+        folder.mkdir(parents=True)
+        facts = {
+            "path": str(media),
+            "sha256": hashlib.sha256(media.read_bytes()).hexdigest(),
+            "video": {"stream_index": 0},
+        } | changes
+        (folder / "run.json").write_text(
+            json.dumps({"options": {"drop": "deadline"}, "media": facts})
+        )
+        (folder / "frames.csv").write_text("\n".join([HEADER, *rows_of(playback)]) + "\n")
+        return folder
+
+    def drops(self, folder, *options):
+        run = qoe(folder, "--csv=-", *options)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return list(csv.DictReader(run.stdout.splitlines()))
+
+    def summary(self, folder):
+        run = qoe(folder, "--json=-")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return json.loads(run.stdout)["summary"]
+
+    def expect_refusal(self, run, code, *words):
+        self.assertEqual(run.returncode, code, run.stderr)
+        for word in words:
+            self.assertIn(word, run.stderr)
+        self.assertEqual(run.stdout, "")
+        self.assertIn("dlex-qoe: ", run.stderr)
+        self.assertLessEqual(len(run.stderr.splitlines()), 2, run.stderr)
+
+
+def decoded(media, numbers):
+    """Returns these pictures in RGB24 as Debian's ffmpeg decodes them, {number: bytes}."""
+    wanted = sorted(set(numbers))
+    choice = "+".join(f"eq(n\\,{number})" for number in wanted)
+    scale = "scale=in_color_matrix=bt601:flags=bilinear+accurate_rnd+bitexact"
+    chain = f"select={choice},{scale},format=rgb24"
+    raw = subprocess.run(
+        [
+            "ffmpeg",
+            "-v",
+            "error",
+            "-i",
+            media,
+            "-vf",
+            chain,
+            "-fps_mode",
+            "passthrough",
+            "-f",
+            "rawvideo",
+            "-",
+        ],
+        capture_output=True,
+        check=True,
+    ).stdout
+    size = 3 * WIDTH * HEIGHT
+    return {number: raw[i * size : (i + 1) * size] for i, number in enumerate(wanted)}
+
+
+def rmse_q16(a, b):
+    return 257 * math.sqrt(sum((x - y) * (x - y) for x, y in zip(a, b, strict=True)) / len(a))
+
+
+def main():
+    """Runs the tests like unittest.main. A run that skipped every test is reported to Meson as skipped."""
+    result = unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2, exit=False).result
+    if not result.wasSuccessful():
+        return 1
+    if len(result.skipped) < result.testsRun:
+        return 0
+    print(result.skipped[0][1])
+    return EXIT_SKIPPED

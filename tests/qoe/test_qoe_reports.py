@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests what dlex-qoe writes: summaries, traces for the simulator, and refusals.
+
+Not covered: the figures themselves (test_qoe.py).
+"""
+
+import csv
+import json
+import subprocess
+import sys
+
+from qoe_cases import FRAME_NS, HEIGHT, PLAY, SUMMARY_KEYS, WIDTH, Case, clip, environment, main, qoe
+
+
+class Reporting(Case):
+    PLAYBACK = tuple(enumerate("late shown aborted aborted shown none skipped".split()))
+
+    def test_summary_has_the_keys_and_agrees_with_the_rows(self):
+        folder = self.record(clip("progressive_cabac"), self.PLAYBACK)
+        summary = self.summary(folder)
+        self.assertEqual(list(summary), SUMMARY_KEYS)
+        counts = {
+            key: summary[key]
+            for key in (
+                "frames",
+                "shown",
+                "dropped",
+                "aborted",
+                "skipped",
+                "late",
+                "longest_drop_run",
+            )
+        }
+        self.assertEqual(
+            counts,
+            {
+                "frames": 6,
+                "shown": 2,
+                "dropped": 4,
+                "aborted": 2,
+                "skipped": 1,
+                "late": 1,
+                "longest_drop_run": 2,
+            },
+        )
+        drops = self.drops(folder)
+        self.assertEqual((drops[0]["verdict"], drops[0]["shown_index"]), ("late", ""))
+        values = sorted(float(drop["rmse_q16"]) for drop in drops)
+        self.assertAlmostEqual(summary["rmse_q16_sum"], sum(values), 3)
+        self.assertAlmostEqual(summary["rmse_q16_median"], (values[1] + values[2]) / 2, 3)
+        self.assertAlmostEqual(summary["skew_ms_mean"], (1 + 4) / 2)
+
+    def test_without_drops_the_error_is_zero_and_nothing_is_decoded(self):
+        summary = self.summary(
+            self.record(clip("progressive_cabac"), [(i, "shown") for i in range(20)])
+        )
+        self.assertEqual(
+            [summary[key] for key in SUMMARY_KEYS if key.startswith("rmse")], [0, 0, 0, 0]
+        )
+
+    def test_run_without_pictures_has_no_skew(self):
+        summary = self.summary(self.record(clip("progressive_cabac"), []))
+        self.assertEqual(
+            (summary["frames"], summary["dropped_fraction"], summary["skew_ms_mean"]), (0, 0, None)
+        )
+
+    def test_files_are_written_beside_the_table(self):
+        folder = self.record(clip("progressive_cabac"), self.PLAYBACK)
+        run = qoe(folder, f"--json={self.dir}/q.json", f"--csv={self.dir}/q.csv")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn("2 aborted, 1 skipped, 1 late; at most 2 in a row", run.stdout)
+        self.assertIn("1 dropped before anything was on the screen", run.stdout)
+        compared = json.loads((self.dir / "q.json").read_text())["compared"]
+        self.assertEqual((compared["drops"], compared["before_first"]), (4, 1))
+        self.assertEqual(len((self.dir / "q.csv").read_text().splitlines()), 5)
+        self.assertEqual(
+            sorted(path.name for path in self.dir.iterdir()), ["q.csv", "q.json", "record"]
+        )
+
+    def test_moved_media_is_named(self):
+        media = clip("progressive_cabac")
+        folder = self.record(media, self.PLAYBACK, path=str(self.dir / "gone.mp4"))
+        self.expect_refusal(qoe(folder), 2, "gone.mp4", "--media=FILE")
+        self.assertEqual(len(self.drops(folder, f"--media={media}")), 4)
+
+
+class Unstamped(Case):
+    PLAYBACK = tuple(enumerate("unseen shown unseen shown aborted late".split()))
+    FACTS = {"duration_s": 8.0, "video": {"stream_index": 0, "width": WIDTH, "height": HEIGHT}}
+
+    def test_pictures_of_the_unstamped_film_are_compared(self):
+        film, stamped = clip("progressive_cabac"), clip("stamped_small")
+        played = self.record(stamped, self.PLAYBACK, **self.FACTS)
+        plain = self.drops(self.record(film, self.PLAYBACK, "plain"))
+        self.assertEqual(self.drops(played, f"--unstamped={film}"), plain)
+        self.assertNotEqual(self.drops(played), plain)
+
+    def test_different_film_is_refused_if_size_or_length_differ(self):
+        played = self.record(clip("stamped_small"), self.PLAYBACK, **self.FACTS)
+        self.expect_refusal(qoe(played, f"--unstamped={clip('mpeg4_small')}"), 2, "size or length")
+        self.expect_refusal(qoe(played, f"--unstamped={self.dir}/none"), 2, "none")
+        self.expect_refusal(qoe(played, "--unstamped=a", "--media=b"), 1, "--unstamped", "leave out")
+
+
+class Tracing(Case):
+    """The pictures of progressive_cabac: 200, one packet each."""
+
+    PICTURES = 200
+
+    def none_run(self, name="none", numbers=range(PICTURES), changes=(), drop="none", media="progressive_cabac", **facts):
+        """Records a run whose picture number n took n + 1 us. `changes`: pairs of texts, the first one replaced."""
+        folder = self.record(clip(media), [(number, "shown") for number in numbers], name, **facts)
+        rows = (folder / "frames.csv").read_text().splitlines()
+        rows[1:] = [row.replace(",900,", f",{1000 * (number + 1)},", 1) for number, row in zip(numbers, rows[1:], strict=True)]
+        text = "\n".join(rows) + "\n"
+        for before, after in changes:
+            self.assertIn(before, text)
+            text = text.replace(before, after)
+        (folder / "frames.csv").write_text(text)
+        run = (folder / "run.json").read_text()
+        (folder / "run.json").write_text(run.replace('"drop": "deadline"', f'"drop": "{drop}"'))
+        return folder
+
+    def trace(self, folder, *options):
+        run = qoe(folder, "--trace=-", *options)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return list(csv.DictReader(run.stdout.splitlines()))
+
+    def test_packets_are_those_of_the_file_in_its_order(self):
+        probe = subprocess.run(
+            ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts,size,flags", "-of", "json",
+             clip("progressive_cabac")],
+            capture_output=True, text=True, check=True,
+        ).stdout
+        packets = json.loads(probe)["packets"]
+        trace = self.trace(self.none_run())
+        self.assertEqual([row["size_bytes"] for row in trace], [packet["size"] for packet in packets])
+        self.assertEqual([row["key"] == "1" for row in trace], [packet["flags"][0] == "K" for packet in packets])
+        numbers = [int(row["pts_ns"]) // FRAME_NS for row in trace]
+        self.assertEqual(sorted(numbers), list(range(self.PICTURES)))
+        self.assertNotEqual(numbers, sorted(numbers))
+        self.assertEqual([int(row["decode_cpu_ns"]) for row in trace], [1000 * (number + 1) for number in numbers])
+
+    def test_as_many_are_droppable_as_the_player_found(self):
+        folder = self.dir / "run"
+        options = ("--drop=none", "--untimed", "--vo=null", "--quiet", f"--record={folder}")
+        subprocess.run([PLAY, clip("progressive_cabac"), *options], check=True, env=environment())
+        with (folder / "frames.csv").open() as file:
+            droppable = {row["pts_ns"]: row["droppable"] for row in csv.DictReader(file)}
+        self.assertIn("1", droppable.values())
+        self.assertEqual({row["pts_ns"]: row["droppable"] for row in self.trace(folder)}, droppable)
+
+    def test_errors_are_those_of_drops_after_a_shown_picture(self):
+        trace = {int(row["pts_ns"]) // FRAME_NS: row for row in self.trace(self.none_run())}
+        for back in range(1, 11):
+            playback = [(60 - back, "shown"), (60, "aborted")]
+            [drop] = self.drops(self.record(clip("progressive_cabac"), playback, f"drop{back}"))
+            self.assertEqual(trace[60][f"rmse_q16_{back}"], drop["rmse_q16"])
+        self.assertEqual([trace[3][f"rmse_q16_{back}"] == "" for back in range(1, 11)], [False] * 3 + [True] * 7)
+
+    def test_unstamped_film_gives_the_pictures_and_the_stamped_clip_the_packets(self):
+        facts = {"duration_s": 8.0, "video": {"stream_index": 0, "width": WIDTH, "height": HEIGHT}}
+        stamped = self.trace(self.none_run(media="stamped_small", **facts), f"--unstamped={clip('progressive_cabac')}")
+        plain = self.trace(self.none_run("plain"))
+        errors = {row["pts_ns"]: row["rmse_q16_1"] for row in plain}
+        self.assertEqual({row["pts_ns"]: row["rmse_q16_1"] for row in stamped}, errors)
+        self.assertNotEqual(sum(int(row["size_bytes"]) for row in stamped), sum(int(row["size_bytes"]) for row in plain))
+
+    def test_first_part_of_a_clip_gives_the_packets_of_that_part(self):
+        whole = self.trace(self.none_run())
+        expected = [row for row in whole if int(row["pts_ns"]) < 61 * FRAME_NS]
+        self.assertEqual(self.trace(self.none_run("part", range(61))), expected)
+        behind = [(f"61,{61 * FRAME_NS},B,1,1000,0,1000,62000,,,shown", f"61,{61 * FRAME_NS},B,1,1000,0,1000,62000,,,none")]
+        self.assertEqual(self.trace(self.none_run("behind", range(62), behind)), expected)
+
+    def test_runs_that_say_too_little_are_refused_in_one_sentence(self):
+        shown = f"17,{17 * FRAME_NS},"
+        for name, words, settings in (
+            ("other policy", "--drop=deadline", {"drop": "deadline"}),
+            ("beginning", "no picture of its own for the packet at 0.000 s", {"numbers": range(20, 200)}),
+            ("not shown", "did not show its picture number 17", {"changes": [(f"{shown}B,1,1000,0,1000,18000,,,shown",
+                                                                              f"{shown}B,1,1000,0,1000,18000,,,none")]}),
+            ("no cost", "did not show its picture number 17", {"changes": [(",18000,", ",,")]}),
+            ("jump", "jump back at picture number 18", {"changes": [(f"18,{18 * FRAME_NS},", f"18,{5 * FRAME_NS},")]}),
+            ("foreign", "no picture of its own", {"changes": [(shown, f"17,{17 * FRAME_NS + 5},")]}),
+        ):
+            with self.subTest(name):
+                folder = self.none_run(name, **settings)
+                self.expect_refusal(qoe(folder, "--trace=-"), 2, words)
+
+    def test_interlaced_frames_are_traced(self):
+        self.assertEqual(len(self.trace(self.none_run(media="mbaff"))), self.PICTURES)
+
+    def test_report_and_trace_exclude_each_other(self):
+        self.expect_refusal(qoe(self.dir, "--trace=-", "--json=-"), 1, "--trace")
+        self.expect_refusal(qoe(self.none_run(), f"--trace={self.dir}/no/such/t.csv"), 1, "t.csv")
+
+
+class Refusing(Case):
+    def test_bad_options_are_refused(self):
+        self.expect_refusal(qoe(), 1, "no DIR given")
+        self.expect_refusal(qoe("--nonsense", "x"), 1, "nonsense")
+        self.expect_refusal(qoe("a", "b"), 1, "b is one argument too many")
+        self.expect_refusal(qoe("--json=-", "--csv=-", "a"), 1, "standard output")
+
+    def test_unwritable_output_is_refused(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown")])
+        self.expect_refusal(
+            qoe(folder, f"--json={self.dir}/no/such/q.json"), 1, "q.json", "No such file"
+        )
+        self.expect_refusal(qoe(folder, f"--csv={self.dir}"), 1, "Is a directory")
+        run = qoe(folder, "--json=/dev/full")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertIn("No space left", run.stderr)
+
+    def test_missing_record_is_refused(self):
+        self.expect_refusal(qoe(self.dir / "nothing"), 2, "No such file")
+        self.expect_refusal(qoe(self.dir), 2, "no run.json")
+        (self.dir / "file").write_text("")
+        self.expect_refusal(qoe(self.dir / "file"), 2, "is not a directory")
+
+    def test_records_of_several_files_are_refused(self):
+        for name in ("many/1", "many/2"):
+            self.record(clip("progressive_cabac"), [(0, "shown")], name)
+        self.expect_refusal(qoe(self.dir / "many"), 2, "records of 2 files", "many/1 to")
+
+    def test_run_of_a_clip_without_pictures_is_refused(self):
+        self.expect_refusal(
+            qoe(self.record(clip("audio_only"), [], video=None)), 2, "without pictures"
+        )
+
+    def test_damaged_records_are_refused(self):
+        good = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "aborted")])
+        rows = (good / "frames.csv").read_text()
+        facts = (good / "run.json").read_text()
+        last = rows.splitlines()[-1]
+        for name, text, words in (
+            ("torn", rows[:-20], ["line 3"]),
+            ("without line end", rows[:-1], ["line 3"]),
+            ("verdict", rows.replace("aborted", "abandoned"), ["line 3"]),
+            ("header", rows.replace("pts_ns", "pts"), ["line 1"]),
+            ("twice", f"{rows}{last}\n", ["line 4"]),
+            ("no pts", rows.replace(f"1,{FRAME_NS}", "1,"), ["line 3"]),
+            ("empty", "", ["is empty"]),
+        ):
+            with self.subTest(name):
+                (good / "frames.csv").write_text(text)
+                self.expect_refusal(qoe(good), 2, "frames.csv", *words)
+        (good / "frames.csv").unlink()
+        self.expect_refusal(qoe(good), 2, "frames.csv", "No such file")
+        for text in (facts[:40], "[]", '{"media": {"path": 1}}'):
+            (good / "run.json").write_text(text)
+            self.expect_refusal(qoe(good), 2, "run.json")
+
+    def test_different_media_is_refused(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "aborted")])
+        self.expect_refusal(
+            qoe(folder, f"--media={clip('cavlc')}"), 2, "is not the file that was played"
+        )
+        self.expect_refusal(qoe(folder, f"--media={self.dir}"), 2, str(self.dir))
+
+    def test_picture_that_the_media_does_not_have_is_an_error(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown"), (5000, "aborted")])
+        self.expect_refusal(qoe(folder), 2, "no picture at 200.000 s")
+
+    def test_file_that_is_not_media_is_refused(self):
+        text = self.dir / "text.mp4"
+        text.write_text("not a film\n" * 100)
+        self.expect_refusal(qoe(self.record(text, [(0, "shown")])), 2, "text.mp4")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
