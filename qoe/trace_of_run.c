@@ -59,7 +59,7 @@ static int compare_to_row(const void *pts_ns, const void *row)
     return (a > b) - (a < b);
 }
 
-static int add_packet(const struct making *making, const struct clip *clip, const AVPacket *packet)
+static int add_packet(const struct making *making, const struct clip *clip, const AVPacket *packet, bool droppable)
 {
     const struct recorded_run *const run = making->run;
     struct decode_trace *const trace = making->trace;
@@ -76,7 +76,7 @@ static int add_packet(const struct making *making, const struct clip *clip, cons
         .pts_ns = pts_ns,
         .size_bytes = packet->size,
         .key = packet->flags & AV_PKT_FLAG_KEY,
-        .droppable = packet_is_droppable(clip->video->codecpar, packet),
+        .droppable = droppable,
         .decode_cpu_ns = row->decode_cpu_ns,
     };
     return 0;
@@ -84,11 +84,13 @@ static int add_packet(const struct making *making, const struct clip *clip, cons
 
 static int add_packets(const struct making *making, struct clip *clip)
 {
+    struct droppable droppable;
+    droppable_init(&droppable, clip->video->codecpar);
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
     while (!ret && av_read_frame(clip->format, packet) >= 0) { /* a read error ends the file, as in the player */
         if (packet->stream_index == clip->video->index)
-            ret = add_packet(making, clip, packet);
+            ret = add_packet(making, clip, packet, droppable_packet(&droppable, packet));
         av_packet_unref(packet);
     }
     av_packet_free(&packet);

@@ -84,10 +84,51 @@ static int gate(AVCodecContext *avctx, const AVFrame *picture, int (*run)(AVCode
     return result;
 }
 
+/*
+ * Returns whether the deadline has passed or the trigger was fired. A cooperative block looks once, and the jump stays in
+ * this function: it must not leave libavcodec.
+ */
+static bool is_hopeless(struct decoder *decoder)
+{
+    volatile bool hopeless = false; /* it survives the jump */
+    dlex_try_within_abs_cooperative(decoder->job.order.deadline_ns)
+    {
+        if (decoder->stop)
+            dlex_trigger_bind(decoder->stop);
+        dlex_checkpoint();
+    }
+    dlex_handle
+        dlex_when(dlex_deadline_violation) /* also when the trigger was fired */
+        {
+            hopeless = true;
+        }
+    dlex_end
+    return hopeless;
+}
+
+/* Called by libavcodec before each row of a droppable picture, where it has no gate; see patches/README.md. */
+static int abandon(AVCodecContext *avctx, const AVFrame *picture)
+{
+    struct decoder *const decoder = avctx->opaque;
+    decoder->gate.number = number_of(picture);
+    if (decoder->job.order.give_up || decoder->job.order.refuse) {
+        decoder->gate.verdict = VERDICT_SKIPPED;
+        return 1;
+    }
+    if (decoder->job.order.deadline_ns == NO_DEADLINE && !decoder->stop)
+        return 0;
+    if (!is_hopeless(decoder))
+        return 0;
+    note_expiry(decoder);
+    decoder->gate.verdict = VERDICT_ABORTED;
+    return 1;
+}
+
 static void prepare(AVCodecContext *avctx, void *opaque)
 {
     avctx->opaque = opaque;
     avctx->gate = gate;
+    avctx->abandon = abandon;
 }
 
 int decoder_open(struct decoder **out, const AVStream *stream, char *why, size_t why_size)
@@ -130,7 +171,7 @@ void decoder_stop_by(struct decoder *decoder, struct dlex_trigger *stop)
 
 bool decoder_has_gate(const struct decoder *decoder)
 {
-    return decoder->avctx->codec->capabilities & AV_CODEC_CAP_GATE;
+    return decoder->avctx->codec->capabilities & AV_CODEC_CAP_ABANDON;
 }
 
 int decoder_delay(const struct decoder *decoder)

@@ -1,78 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "droppable.h"
 
-#include <libavutil/intreadwrite.h>
-#include <stdint.h>
+#include "vpx_frames.h"
 
-/* H.264, 7.4.1: the types of units that contain slices. */
-enum { SLICE = 1, SLICE_PARTITION_A = 2, SLICE_IDR = 5, UNIT_TYPE_MASK = 31, REF_IDC_MASK = 96 };
-/* ISO/IEC 14496-15: the configuration record begins with this byte, and its fifth byte has the length of lengths. */
-enum { CONFIGURATION_VERSION = 1, LENGTH_BYTE = 4, LENGTH_MASK = 3 };
-enum { START_CODE_SIZE = 3 };
-
-struct bytes {
-    const uint8_t *at;
-    const uint8_t *end;
-};
-
-/* Moves behind the next start code. Returns false if there is none before a unit's first byte. */
-static bool find_start_code(struct bytes *bytes)
+static void configure(struct droppable *droppable, struct bytes configuration)
 {
-    for (; bytes->end - bytes->at > START_CODE_SIZE; bytes->at++) {
-        if (AV_RB24(bytes->at) == 1) {
-            bytes->at += START_CODE_SIZE;
-            return true;
-        }
+    switch (droppable->codec) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_HEVC: nal_configure(&droppable->nal, configuration); break;
+    case AV_CODEC_ID_MPEG4: mpeg_configure(&droppable->mpeg, configuration); break;
+    case AV_CODEC_ID_AV1: av1_configure(&droppable->av1, configuration); break;
+    default: break;
     }
-    return false;
 }
 
-/* What the slices of a packet that were looked at so far say. */
-struct slices {
-    bool any;
-    bool referenced;
-};
-
-static void look_at_unit(struct slices *slices, uint8_t header)
+static struct bytes bytes_of(const uint8_t *data, size_t size)
 {
-    const int type = header & UNIT_TYPE_MASK;
-    if (type != SLICE && type != SLICE_PARTITION_A && type != SLICE_IDR)
-        return;
-    slices->any = true;
-    slices->referenced |= (header & REF_IDC_MASK) != 0;
+    return (struct bytes){data, data ? data + size : data};
 }
 
-static struct slices slices_after_start_codes(struct bytes bytes)
+void droppable_init(struct droppable *droppable, const AVCodecParameters *stream)
 {
-    struct slices slices = {0};
-    while (!slices.referenced && find_start_code(&bytes))
-        look_at_unit(&slices, *bytes.at);
-    return slices;
-}
-
-static struct slices slices_after_lengths(struct bytes bytes, int length_size)
-{
-    struct slices slices = {0};
-    while (!slices.referenced && bytes.end - bytes.at > length_size) {
-        uint32_t length = 0;
-        for (int i = 0; i < length_size; i++)
-            length = length << 8 | *bytes.at++;
-        look_at_unit(&slices, *bytes.at);
-        if (length > (uint32_t)(bytes.end - bytes.at))
-            break;
-        bytes.at += length;
+    *droppable = (struct droppable){.codec = stream->codec_id};
+    switch (droppable->codec) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_HEVC: droppable->nal.codec = droppable->codec; break;
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4: droppable->mpeg.codec = droppable->codec; break;
+    default: break;
     }
-    return slices;
+    configure(droppable, bytes_of(stream->extradata, (size_t)stream->extradata_size));
 }
 
-bool packet_is_droppable(const AVCodecParameters *stream, const AVPacket *packet)
+bool droppable_packet(struct droppable *droppable, const AVPacket *packet)
 {
-    if (stream->codec_id != AV_CODEC_ID_H264 || packet->size <= 0)
+    size_t size = 0;
+    const uint8_t *const configuration = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
+    if (configuration)
+        configure(droppable, bytes_of(configuration, size));
+    if (packet->size <= 0)
         return false;
-    const struct bytes bytes = {packet->data, packet->data + packet->size};
-    const bool has_lengths = stream->extradata_size > LENGTH_BYTE && stream->extradata[0] == CONFIGURATION_VERSION;
-    const struct slices slices = has_lengths
-        ? slices_after_lengths(bytes, (stream->extradata[LENGTH_BYTE] & LENGTH_MASK) + 1)
-        : slices_after_start_codes(bytes);
-    return slices.any && !slices.referenced;
+    const struct bytes bytes = bytes_of(packet->data, (size_t)packet->size);
+    switch (droppable->codec) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_HEVC: return nal_packet_is_droppable(&droppable->nal, bytes);
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4: return mpeg_packet_is_droppable(&droppable->mpeg, bytes);
+    case AV_CODEC_ID_VP8: return vp8_packet_is_droppable(bytes);
+    case AV_CODEC_ID_VP9: return vp9_packet_is_droppable(bytes);
+    case AV_CODEC_ID_AV1: return av1_look_at_unit(&droppable->av1, bytes).droppable;
+    default: return false;
+    }
+}
+
+void droppable_flush(struct droppable *droppable)
+{
+    if (droppable->codec == AV_CODEC_ID_MPEG4)
+        mpeg_flush(&droppable->mpeg);
 }

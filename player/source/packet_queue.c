@@ -20,6 +20,7 @@ struct packet_queue {
     AVFifo *packets;        /* elements are AVPacket * */
     int64_t bytes;
     struct packet_queue_settings settings; /* not changed */
+    struct droppable droppable; /* not under the lock: the feeder's, and the main thread's while no feeder runs */
     bool full; /* a push waits for room */
     bool ended;
     bool cancelled;
@@ -37,6 +38,7 @@ int queue_create(struct packet_queue **out, const struct packet_queue_settings *
         return -ENOMEM;
     }
     queue->settings = *settings;
+    droppable_init(&queue->droppable, settings->source->codecpar);
     pthread_mutex_init(&queue->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -88,10 +90,10 @@ static void wait_for_room(struct packet_queue *queue, int size)
 }
 
 /* The headers are read here, in the feeder's thread. What the file itself says about it is not used: it may be wrong. */
-static void mark_droppable(const struct packet_queue *queue, AVPacket *packet)
+static void mark_droppable(struct packet_queue *queue, AVPacket *packet)
 {
     packet->flags &= ~AV_PKT_FLAG_DISPOSABLE;
-    if (packet_is_droppable(queue->settings.source->codecpar, packet))
+    if (droppable_packet(&queue->droppable, packet))
         packet->flags |= AV_PKT_FLAG_DISPOSABLE;
 }
 
@@ -229,4 +231,5 @@ void queue_reset(struct packet_queue *queue)
     drop_packets(queue);
     queue->ended = queue->cancelled = false;
     pthread_mutex_unlock(&queue->lock);
+    droppable_flush(&queue->droppable);
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Whether other pictures refer to the picture in a packet of H.264 or HEVC, from the headers of its NAL units.
+ *
+ * Pure: no clock, no files, no memory kept.
+ */
+#ifndef PLAYER_NAL_UNITS_H
+#define PLAYER_NAL_UNITS_H
+
+#include "bits.h"
+
+#include <libavcodec/codec_id.h>
+
+/* What the headers before a packet said. */
+struct nal_state {
+    enum AVCodecID codec; /* AV_CODEC_ID_H264 or AV_CODEC_ID_HEVC */
+    int length_size;      /* bytes of the length before each unit; 0: start codes */
+    int highest_layer;    /* HEVC: the highest temporal sub-layer of the last sequence parameter set */
+};
+
+/* Reads the configuration of a stream, or a new one: the container's record, units after start codes, or nothing. */
+void nal_configure(struct nal_state *state, struct bytes configuration);
+
+/* Reads a packet. Returns true if it has slices and no other picture refers to them. */
+bool nal_packet_is_droppable(struct nal_state *state, struct bytes packet);
+
+#endif
