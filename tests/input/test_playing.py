@@ -69,8 +69,17 @@ class Pictures(Case):
         self.assertTrue(all(row["fired_ns"] for row in rows))  # even for reference pictures, which are decoded to the end
 
     def test_a_codec_without_a_gate_says_so_and_plays(self):
-        run = play("--vo=null", "--untimed", clip("mpeg4_small"))
+        run = play("--vo=null", "--untimed", clip("mjpeg_small"))
         self.expect(run, 0, "cannot be aborted in the middle")
+
+    def test_other_codecs_have_droppable_pictures_that_are_aborted(self):
+        for name in ("hevc_small", "mpeg4_small"):
+            with self.subTest(name):
+                self.expect(play(*UNTIMED, "--deadline-rule=paper", "--deadline-base=0", f"--record={self.dir / name}",
+                                 clip(name)), 0)
+                _, rows = self.record(name)
+                self.assertEqual({row["droppable"] for row in rows if row["verdict"] == "aborted"}, {"1"})
+                self.assertEqual({row["verdict"] for row in rows if row["droppable"] == "0"}, {"shown"})
 
 
 class Records(Case):

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "made_streams.h"
+
+#include <string.h>
+
+#include <libavutil/intreadwrite.h>
+
+static int copy_parameters(struct coded_stream *made, const struct coded_stream *stream)
+{
+    *made = (struct coded_stream){.parameters = avcodec_parameters_alloc()};
+    return made->parameters ? avcodec_parameters_copy(made->parameters, stream->parameters) : AVERROR(ENOMEM);
+}
+
+bool damaged_stream_changes(size_t packet)
+{
+    return packet % 4 == 3;
+}
+
+int damaged_stream(struct coded_stream *made, const struct coded_stream *stream, uint64_t random)
+{
+    int ret = copy_parameters(made, stream);
+    for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++) {
+        ret = stream_append(made, stream->packets[i]);
+        AVPacket *packet = ret < 0 ? NULL : made->packets[i];
+        if (!packet || !damaged_stream_changes(i) || packet->size < 128)
+            continue;
+        ret = av_packet_make_writable(packet);
+        for (int j = 0; ret >= 0 && j < 3; j++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            packet->data[64 + (random >> 33) % (uint64_t)(packet->size - 64)] ^= 0x55;
+        }
+    }
+    return ret;
+}
+
+/* The decoder takes the second stream's configuration from its first packet. */
+static int add_configuration(AVPacket *packet, const AVCodecParameters *parameters)
+{
+    if (!parameters->extradata_size)
+        return 0;
+    uint8_t *const data = av_packet_new_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, (size_t)parameters->extradata_size);
+    if (!data)
+        return AVERROR(ENOMEM);
+    memcpy(data, parameters->extradata, (size_t)parameters->extradata_size);
+    return 0;
+}
+
+int joined_stream(struct coded_stream *made, const struct coded_stream *first, const struct coded_stream *second)
+{
+    int64_t end = 0;
+    int ret = copy_parameters(made, first);
+    for (size_t i = 0; ret >= 0 && i < first->packet_count; i++) {
+        ret = stream_append(made, first->packets[i]);
+        end = FFMAX(end, first->packets[i]->pts + 1);
+    }
+    for (size_t i = 0; ret >= 0 && i < second->packet_count; i++) {
+        ret = stream_append(made, second->packets[i]);
+        if (ret < 0)
+            break;
+        AVPacket *const packet = made->packets[made->packet_count - 1];
+        if (packet->pts != AV_NOPTS_VALUE)
+            packet->pts += end; /* they only have to differ */
+        if (i == 0)
+            ret = add_configuration(packet, second->parameters);
+    }
+    return ret;
+}
+
+/*
+ * An SEI message with film grain characteristics (H.264, D.1.21; HEVC, D.2.21): additive noise for luma. In bits: 0 (not
+ * cancelled), model 00, 0 (no colours of its own), blending 00, scale 0101, components 100; 00000000 (one interval), 010
+ * (three values), from 00000000 to 11111111; se(40), se(8), se(8); 1: for this picture (H.264), for all (HEVC).
+ */
+static const uint8_t grain_payload[] = {0x01, 0x60, 0x02, 0x00, 0xff, 0x02, 0x80, 0x40, 0x21};
+
+/* Writes the NAL unit behind its start code or its length. Returns its size. */
+static size_t write_grain_unit(uint8_t *out, enum AVCodecID codec, bool has_length)
+{
+    enum { H264_SEI = 6, HEVC_SEI = 39, GRAIN_H264 = 19, GRAIN_HEVC = 47, STOP = 0x80 };
+    uint8_t *at = out + 4;
+    if (codec == AV_CODEC_ID_H264) {
+        *at++ = H264_SEI;
+        *at++ = GRAIN_H264;
+    } else {
+        *at++ = HEVC_SEI << 1;
+        *at++ = 1;
+        *at++ = GRAIN_HEVC;
+    }
+    *at++ = sizeof(grain_payload);
+    memcpy(at, grain_payload, sizeof(grain_payload));
+    at += sizeof(grain_payload);
+    *at++ = STOP;
+    AV_WB32(out, has_length ? (uint32_t)(at - out - 4) : 1);
+    return (size_t)(at - out);
+}
+
+int grainy_stream(struct coded_stream *made, const struct coded_stream *stream)
+{
+    uint8_t unit[32];
+    const AVCodecParameters *const parameters = stream->parameters;
+    const bool has_lengths = parameters->extradata_size && parameters->extradata[0] == 1; /* ISO/IEC 14496-15 */
+    const size_t unit_size = write_grain_unit(unit, parameters->codec_id, has_lengths);
+    int ret = copy_parameters(made, stream);
+    for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++) {
+        ret = stream_append(made, stream->packets[i]);
+        AVPacket *const packet = ret < 0 ? NULL : made->packets[i];
+        const int old_size = packet ? packet->size : 0;
+        if (packet)
+            ret = av_grow_packet(packet, (int)unit_size);
+        if (ret >= 0)
+            ret = av_packet_make_writable(packet);
+        if (ret < 0)
+            break;
+        memmove(packet->data + unit_size, packet->data, (size_t)old_size);
+        memcpy(packet->data, unit, unit_size);
+    }
+    return ret;
+}

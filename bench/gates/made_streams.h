@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Streams that are made of others. Each function returns 0 or a negative AVERROR. In both cases the caller frees *made by
+ * stream_finish().
+ */
+#ifndef MADE_STREAMS_H
+#define MADE_STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "coded_stream.h"
+
+/* A copy in which each fourth packet has three wrong bytes, after its first headers. */
+int damaged_stream(struct coded_stream *made, const struct coded_stream *stream, uint64_t random);
+
+/* Returns whether the packet with this index may have wrong bytes. */
+bool damaged_stream_changes(size_t packet);
+
+/* Both, one behind the other. They have the same codec, but may have different sizes. */
+int joined_stream(struct coded_stream *made, const struct coded_stream *first, const struct coded_stream *second);
+
+/* H.264 or HEVC: a copy in which each picture has film grain, described in an SEI message before its first slice. */
+int grainy_stream(struct coded_stream *made, const struct coded_stream *stream);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "pass_difference.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 3, 4)))
+static void note(struct differences *sum, int64_t *count, const char *format, ...)
+{
+    (*count)++;
+    if (sum->first[0])
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sum->first, sizeof(sum->first), format, args);
+    va_end(args);
+}
+
+static bool is_given_up(const struct decode_pass *pass, const struct fingerprint *picture)
+{
+    return picture->packet >= 0 && pass->records[picture->packet].given_up;
+}
+
+static void compare_place(struct differences *sum, size_t index, const struct fingerprint *expected,
+                          const struct fingerprint *got)
+{
+    if (got->pts != expected->pts || got->packet != expected->packet || got->type != expected->type ||
+        got->width != expected->width || got->height != expected->height || got->droppable != expected->droppable)
+        note(sum, &sum->order, "picture %zu is of packet %" PRId64 ", not %" PRId64 ", time %" PRId64 ", not %" PRId64
+             ", type %d, not %d, droppable %d, not %d", index, got->packet, expected->packet, got->pts, expected->pts,
+             got->type, expected->type, got->droppable, expected->droppable);
+}
+
+static void compare_picture(struct differences *sum, size_t index, const struct fingerprint *expected,
+                            const struct fingerprint *got, bool given_up, enum comparison comparison)
+{
+    compare_place(sum, index, expected, got);
+    if (got->abandoned != given_up)
+        note(sum, &sum->marks, "picture %zu was%s given up, but is%s marked", index, given_up ? "" : " not",
+             got->abandoned ? "" : " not");
+    if (got->abandoned && !got->droppable)
+        note(sum, &sum->marks, "picture %zu is a reference, but marked", index);
+    if (comparison != COMPARE_ALL || got->abandoned)
+        return;
+    if (memcmp(got->hash, expected->hash, sizeof(got->hash)) || got->damaged != expected->damaged)
+        note(sum, &sum->wrong, "picture %zu (packet %" PRId64 ", type %d) has other samples", index, got->packet,
+             got->type);
+}
+
+/* Skips, in the undisturbed pass, the pictures that were withheld from the other. */
+static size_t next_expected(const struct decode_pass *undisturbed, const struct decode_pass *pass, size_t index)
+{
+    while (pass->mode.way == WAY_WITHHOLD && index < undisturbed->picture_count &&
+           is_given_up(pass, &undisturbed->pictures[index]))
+        index++;
+    return index;
+}
+
+void pass_compare(struct differences *sum, const struct decode_pass *undisturbed, const struct decode_pass *pass,
+                  enum comparison comparison)
+{
+    size_t expected = next_expected(undisturbed, pass, 0);
+    size_t got = 0;
+    while (expected < undisturbed->picture_count && got < pass->picture_count) {
+        const struct fingerprint *const picture = &pass->pictures[got];
+        compare_picture(sum, got, &undisturbed->pictures[expected], picture,
+                        pass->mode.way != WAY_WITHHOLD && is_given_up(pass, picture), comparison);
+        expected = next_expected(undisturbed, pass, expected + 1);
+        got++;
+    }
+    if (expected < undisturbed->picture_count || got < pass->picture_count)
+        note(sum, &sum->order, "%zu pictures came out; undisturbed, %zu", pass->picture_count, undisturbed->picture_count);
+    if (pass->rejected_count != undisturbed->rejected_count)
+        note(sum, &sum->order, "%" PRId64 " packets were rejected; undisturbed, %" PRId64, pass->rejected_count,
+             undisturbed->rejected_count);
+    if (pass->stray_count)
+        note(sum, &sum->strays, "the decoder asked about a picture that it must not give up");
+    if (comparison == COMPARE_ALL && pass->log_count != undisturbed->log_count)
+        note(sum, &sum->reports, "the decoder logged %" PRId64 " messages; undisturbed, %" PRId64, pass->log_count,
+             undisturbed->log_count);
+}
+
+int64_t differences_count(const struct differences *differences)
+{
+    return differences->wrong + differences->order + differences->marks + differences->strays + differences->reports;
+}
