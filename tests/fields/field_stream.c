@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "field_cabac.h"
 #include "field_slice.h"
 
 enum {
@@ -53,12 +54,12 @@ static void put_sps(struct bit_writer *writer)
     bits_end_nal(writer);
 }
 
-static void put_pps(struct bit_writer *writer)
+static void put_pps(struct bit_writer *writer, bool cabac)
 {
     bits_start_nal(writer, 3, NAL_PPS);
     bits_put_ue(writer, 0); /* pic_parameter_set_id */
     bits_put_ue(writer, 0); /* seq_parameter_set_id */
-    bits_put(writer, 1, 0); /* entropy_coding_mode_flag: CAVLC */
+    bits_put(writer, 1, cabac); /* entropy_coding_mode_flag */
     bits_put(writer, 1, 0); /* bottom_field_pic_order_in_frame_present_flag */
     bits_put_ue(writer, 0); /* num_slice_groups_minus1 */
     bits_put_ue(writer, 1); /* num_ref_idx_l0_default_active_minus1 */
@@ -74,7 +75,7 @@ static void put_pps(struct bit_writer *writer)
     bits_end_nal(writer);
 }
 
-static void put_slice_header(struct bit_writer *writer, const struct field *field)
+static void put_slice_header(struct bit_writer *writer, const struct field *field, bool cabac)
 {
     bits_put_ue(writer, field->first_mb);
     bits_put_ue(writer, field->inter ? SLICE_P : SLICE_I);
@@ -93,6 +94,8 @@ static void put_slice_header(struct bit_writer *writer, const struct field *fiel
         bits_put(writer, 2, 0); /* no_output_of_prior_pics_flag, long_term_reference_flag */
     else if (field->reference)
         bits_put(writer, 1, 0); /* adaptive_ref_pic_marking_mode_flag */
+    if (cabac && field->inter)
+        bits_put_ue(writer, 0); /* cabac_init_idc */
     bits_put_se(writer, 0);     /* slice_qp_delta */
     bits_put_ue(writer, 0);     /* disable_deblocking_filter_idc */
     bits_put_se(writer, 6);     /* slice_alpha_c0_offset_div2: a strong filter despite the low QP */
@@ -108,9 +111,13 @@ static void put_field(struct bit_writer *writer, const struct field_stream_optio
         field.first_mb = FIELD_HEIGHT_MBS * i / slices * WIDTH_MBS;
         field.mb_count = FIELD_HEIGHT_MBS * (i + 1) / slices * WIDTH_MBS - field.first_mb;
         bits_start_nal(writer, field.reference, field.idr ? NAL_IDR : NAL_SLICE);
-        put_slice_header(writer, &field);
-        slice_put_macroblocks(writer, random, field.mb_count, field.inter);
-        bits_end_nal(writer);
+        put_slice_header(writer, &field, options->cabac);
+        if (options->cabac) {
+            cabac_put_macroblocks(writer, random, WIDTH_MBS, field.mb_count / WIDTH_MBS, field.inter, QP);
+        } else {
+            slice_put_macroblocks(writer, random, field.mb_count, field.inter);
+            bits_end_nal(writer);
+        }
     }
 }
 
@@ -174,7 +181,7 @@ int field_stream_write(struct coded_stream *stream, const struct field_stream_op
 
     struct bit_writer writer = {0};
     put_sps(&writer);
-    put_pps(&writer);
+    put_pps(&writer, options->cabac);
     const int ret = write_pairs(stream, &writer, options);
     bits_finish(&writer);
     if (ret < 0)

@@ -21,6 +21,7 @@ struct field_stream_options {
     int pair_count;
     int slices_per_field;
     bool pair_in_one_packet; /* otherwise each field has its own packet */
+    bool cabac; /* otherwise CAVLC */
     enum field_pairs pairs;
     uint64_t seed;
 };

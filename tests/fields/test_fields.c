@@ -3,8 +3,7 @@
  * Bit-exact after abort, for field pictures. The two fields of a pair are decoded one after the other into
  * one picture, which is abandoned as a whole or not at all.
  *
- * Not covered: CABAC fields (MBAFF clips of test_bit_exact.c decode field macroblocks with CABAC)
- * and B fields.
+ * Not covered: B fields, and with CABAC intra prediction and chroma coefficients.
  *
  * `test_fields --write FILE` writes a stream to FILE, to test other decoders with it.
  */
@@ -26,8 +25,8 @@ enum {
     MOST_PASSES = 400,
 };
 
-/* All combinations: one or three slices; one packet for each field or for each pair. */
-enum { VARIANT_COUNT = 4 };
+/* All combinations: CAVLC or CABAC; one or three slices; one packet for each field or for each pair. */
+enum { VARIANT_COUNT = 8 };
 
 static uint64_t base_seed;
 
@@ -35,8 +34,9 @@ static struct field_stream_options variant(int index, enum field_pairs pairs)
 {
     return (struct field_stream_options){
         .pair_count = PAIR_COUNT,
-        .slices_per_field = index / 2 ? 3 : 1,
+        .slices_per_field = index / 2 % 2 ? 3 : 1,
         .pair_in_one_packet = index % 2,
+        .cabac = index / 4,
         .pairs = pairs,
         .seed = 1,
     };
