@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "decode_pass.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <dlex/dlex.h>
@@ -8,7 +9,7 @@
 #include <libavutil/murmur3.h>
 #include <libavutil/pixdesc.h>
 
-#include "av1_unit.h"
+#include "av1_rest.h"
 #include "interrupt.h"
 
 enum { ERRORS_MAX = 64 }; /* of one packet; more are a decoder that makes no progress */
@@ -213,18 +214,10 @@ static int decode_packet_in_block(struct decode_pass *pass, AVCodecContext *avct
 static int decode_without(struct decode_pass *pass, AVCodecContext *avctx, const AVPacket *packet,
                           const struct av1_shown *shown, AVFrame *frame)
 {
-    const size_t left = (size_t)packet->size - shown->size;
-    if (!left)
-        return 0;
-    AVPacket *rest = av_packet_alloc();
-    int ret = rest ? av_new_packet(rest, (int)left) : AVERROR(ENOMEM);
-    if (ret >= 0)
-        ret = av_packet_copy_props(rest, packet);
-    if (ret >= 0) {
-        memcpy(rest->data, packet->data, shown->at);
-        memcpy(rest->data + shown->at, packet->data + shown->at + shown->size, left - shown->at);
+    AVPacket *rest;
+    int ret = av1_rest_of(packet, shown, &rest);
+    if (ret >= 0 && rest)
         ret = decode_packet(pass, avctx, rest, frame);
-    }
     av_packet_free(&rest);
     return ret;
 }

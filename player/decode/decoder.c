@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "decoder.h"
 
+#include "av1_rest.h"
 #include "clip.h"
 #include "ns.h"
 #include "thread_cpu.h"
@@ -19,6 +20,7 @@ struct decoder {
     AVFrame *picture[PICTURES_MAX];
     int pictures;
     int taken;
+    struct av1_sequence av1; /* of AV1, whose decoder gives up nothing: droppable pictures are withheld from it */
 
     /*
      * The decode that is running. The gate and the handlers find their data here, because local variables would not
@@ -106,22 +108,27 @@ static bool is_hopeless(struct decoder *decoder)
     return hopeless;
 }
 
+/* Returns whether a droppable picture is to be given up now, and notes the verdict. */
+static bool is_given_up(struct decoder *decoder, int64_t number)
+{
+    decoder->gate.number = number;
+    if (decoder->job.order.give_up || decoder->job.order.refuse) {
+        decoder->gate.verdict = VERDICT_SKIPPED;
+        return true;
+    }
+    if (decoder->job.order.deadline_ns == NO_DEADLINE && !decoder->stop)
+        return false;
+    if (!is_hopeless(decoder))
+        return false;
+    note_expiry(decoder);
+    decoder->gate.verdict = VERDICT_ABORTED;
+    return true;
+}
+
 /* Called by libavcodec before each row of a droppable picture, where it has no gate; see patches/README.md. */
 static int abandon(AVCodecContext *avctx, const AVFrame *picture)
 {
-    struct decoder *const decoder = avctx->opaque;
-    decoder->gate.number = number_of(picture);
-    if (decoder->job.order.give_up || decoder->job.order.refuse) {
-        decoder->gate.verdict = VERDICT_SKIPPED;
-        return 1;
-    }
-    if (decoder->job.order.deadline_ns == NO_DEADLINE && !decoder->stop)
-        return 0;
-    if (!is_hopeless(decoder))
-        return 0;
-    note_expiry(decoder);
-    decoder->gate.verdict = VERDICT_ABORTED;
-    return 1;
+    return is_given_up(avctx->opaque, number_of(picture));
 }
 
 static void prepare(AVCodecContext *avctx, void *opaque)
@@ -146,6 +153,9 @@ int decoder_open(struct decoder **out, const AVStream *stream, char *why, size_t
         decoder_close(&decoder);
         return ret;
     }
+    if (stream->codecpar->codec_id == AV_CODEC_ID_AV1)
+        av1_configure(&decoder->av1, (struct bytes){stream->codecpar->extradata,
+                                                    stream->codecpar->extradata + stream->codecpar->extradata_size});
     *out = decoder;
     return 0;
 no_memory:
@@ -188,17 +198,16 @@ const char *decoder_description(const struct decoder *decoder, char *buffer, siz
 }
 
 /* Sends one packet through libavcodec and collects the pictures that it releases. */
-static void decode(struct decoder *decoder)
+static void decode_packet(struct decoder *decoder, const AVPacket *packet)
 {
-    decoder->begun = true;
-    int ret = avcodec_send_packet(decoder->avctx, decoder->job.packet);
-    if (ret == AVERROR_EOF && !decoder->job.packet)
+    int ret = avcodec_send_packet(decoder->avctx, packet);
+    if (ret == AVERROR_EOF && !packet)
         ret = 0; /* draining already */
     /* An error concerns one picture only. Go on receiving: pictures left inside would keep out the next packet. */
     int errors = 0;
     int received = 0;
     /* Draining releases one picture at a time, so that a queue of pictures can stay in its limit. */
-    const int most = decoder->job.packet ? PICTURES_MAX : 1;
+    const int most = packet ? PICTURES_MAX : 1;
     while (decoder->pictures + errors < most) {
         received = avcodec_receive_frame(decoder->avctx, decoder->picture[decoder->pictures]);
         if (received == AVERROR(EAGAIN) || received == AVERROR_EOF)
@@ -211,6 +220,62 @@ static void decode(struct decoder *decoder)
         }
     }
     decoder->result = ret >= 0 && received == AVERROR_EOF ? received : ret;
+}
+
+/* Stands for a withheld picture. With one thread, libdav1d has given out all pictures before it. */
+static void add_placeholder(struct decoder *decoder)
+{
+    if (decoder->pictures == PICTURES_MAX)
+        return; /* only a broken stream releases so many */
+    AVFrame *const picture = decoder->picture[decoder->pictures++];
+    const AVPacket *const packet = decoder->job.packet;
+    picture->pts = picture->best_effort_timestamp = packet->pts;
+    picture->duration = packet->duration;
+    picture->opaque = packet->opaque;
+    picture->flags |= AV_FRAME_FLAG_DROPPABLE | AV_FRAME_FLAG_ABANDONED;
+}
+
+static void decode_without(struct decoder *decoder, const struct av1_shown *shown)
+{
+    AVPacket *rest;
+    const int ret = av1_rest_of(decoder->job.packet, shown, &rest);
+    decoder->result = ret;
+    if (rest)
+        decode_packet(decoder, rest);
+    av_packet_free(&rest);
+    if (ret >= 0)
+        add_placeholder(decoder);
+}
+
+/* Marks a droppable picture that was decoded, as other decoders do. */
+static void mark_droppable(struct decoder *decoder)
+{
+    for (int i = 0; i < decoder->pictures; i++)
+        if (number_of(decoder->picture[i]) == decoder->job.number)
+            decoder->picture[i]->flags |= AV_FRAME_FLAG_DROPPABLE;
+}
+
+static void decode_or_withhold(struct decoder *decoder)
+{
+    const AVPacket *const packet = decoder->job.packet;
+    const struct av1_shown shown =
+        av1_look_at_unit(&decoder->av1, (struct bytes){packet->data, packet->data + packet->size});
+    if (shown.droppable && is_given_up(decoder, decoder->job.number)) {
+        decode_without(decoder, &shown);
+    } else {
+        decode_packet(decoder, packet);
+        if (shown.droppable)
+            mark_droppable(decoder);
+    }
+}
+
+static void decode(struct decoder *decoder)
+{
+    decoder->begun = true;
+    if (decoder->job.packet && decoder->avctx->codec_id == AV_CODEC_ID_AV1)
+        decode_or_withhold(decoder);
+    else
+        decode_packet(decoder, decoder->job.packet);
 }
 
 /*

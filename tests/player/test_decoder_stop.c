@@ -24,14 +24,23 @@ static struct decoder *decoder;
 static struct dlex_trigger stop;
 static volatile sig_atomic_t no_signal;
 
-static void setup(void)
+/* Left by a jump, polled, and withheld. */
+static const char *const names[] = {"progressive_cabac", "mpeg4_small", "av1_svt"};
+enum { NAME_COUNT = sizeof(names) / sizeof(*names) };
+
+/* Returns false if the clip cannot be made on this machine. */
+static bool open_clip(const char *name)
 {
     char path[4096];
     char why[256];
-    ck_assert_int_eq(clip_path(path, sizeof path, "progressive_cabac"), 0);
+    const int missing = clip_path(path, sizeof path, name);
+    ck_assert_int_ge(missing, 0);
+    if (missing)
+        return false;
     ck_assert_int_eq(clip_open(&clip, path, &no_signal, why, sizeof why), 0);
     ck_assert_int_eq(decoder_open(&decoder, clip.video, why, sizeof why), 0);
     dlex_trigger_reset(&stop);
+    return true;
 }
 
 static void teardown(void)
@@ -62,6 +71,8 @@ static struct counts decode(int packets)
 
 START_TEST(fired_trigger_abandons_droppable_pictures_only)
 {
+    if (!open_clip(names[_i]))
+        return;
     decoder_stop_by(decoder, &stop);
     dlex_trigger_fire(&stop);
     const struct counts counts = decode(50);
@@ -73,6 +84,8 @@ END_TEST
 
 START_TEST(trigger_that_is_not_fired_changes_nothing)
 {
+    if (!open_clip(names[_i]))
+        return;
     decoder_stop_by(decoder, &stop);
     ck_assert_int_eq(decode(20).abandoned, 0);
     dlex_trigger_fire(&stop);
@@ -89,8 +102,8 @@ int main(void)
 {
     TCase *const cases = tcase_create("decoder_stop");
     tcase_set_timeout(cases, 120);
-    tcase_add_checked_fixture(cases, setup, teardown);
-    tcase_add_test(cases, fired_trigger_abandons_droppable_pictures_only);
-    tcase_add_test(cases, trigger_that_is_not_fired_changes_nothing);
+    tcase_add_checked_fixture(cases, NULL, teardown);
+    tcase_add_loop_test(cases, fired_trigger_abandons_droppable_pictures_only, 0, NAME_COUNT);
+    tcase_add_loop_test(cases, trigger_that_is_not_fired_changes_nothing, 0, NAME_COUNT);
     return suite_run_case("decoder_stop", cases, CK_FORK_GETENV);
 }
