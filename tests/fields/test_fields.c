@@ -3,7 +3,8 @@
  * Bit-exact after abort, for field pictures. The two fields of a pair are decoded one after the other into
  * one picture, which is abandoned as a whole or not at all.
  *
- * Not covered: B fields, and with CABAC intra prediction and chroma coefficients.
+ * Not covered: B fields of H.264, and with CABAC intra prediction and chroma coefficients; MPEG-2 fields with coefficients
+ * of predicted blocks.
  *
  * `test_fields --write FILE` writes a stream to FILE, to test other decoders with it.
  */
@@ -17,6 +18,7 @@
 #include "droppable.h"
 #include "field_stream.h"
 #include "gate_storm.h"
+#include "mpeg2_stream.h"
 #include "suite.h"
 
 enum {
@@ -132,6 +134,50 @@ START_TEST(pairs_of_mixed_kind_never_lose_a_reference)
 }
 END_TEST
 
+/* One packet for each field, or for each pair. */
+START_TEST(mpeg2_fields_that_were_not_given_up_are_exact)
+{
+    static const struct decode_mode mpeg2_modes[] = {
+        {WAY_POLL, 1, FF_THREAD_FRAME}, {WAY_POLL, 2, FF_THREAD_SLICE}, {WAY_POLL, 3, FF_THREAD_SLICE}};
+    struct coded_stream stream;
+    ck_assert_int_eq(mpeg2_stream_write(&stream, PAIR_COUNT, _i, 1), 0);
+    for (size_t i = 0; i < sizeof(mpeg2_modes) / sizeof(*mpeg2_modes); i++) {
+        struct gate_storm storm = {
+            .stream = &stream, .mode = mpeg2_modes[i], .comparison = COMPARE_ALL, .seed = base_seed + i,
+            .wanted = INTERRUPTIONS, .most_passes = MOST_PASSES,
+        };
+        ck_assert_int_ge(gate_storm_run(&storm), 0);
+        ck_assert_msg(!differences_count(&storm.differences), "variant %d: %s", _i, storm.differences.first);
+        ck_assert_uint_eq(storm.pictures, PAIR_COUNT);
+        ck_assert_uint_gt(storm.droppable, PAIR_COUNT / 2);
+        ck_assert_int_ge(storm.interrupted, INTERRUPTIONS);
+    }
+    stream_finish(&stream);
+}
+END_TEST
+
+START_TEST(written_mpeg2_fields_decode_without_errors)
+{
+    struct coded_stream stream;
+    struct decode_pass pass = {.mode = modes[1], .policy = PASS_PLAIN};
+    struct droppable droppable;
+    ck_assert_int_eq(mpeg2_stream_write(&stream, PAIR_COUNT, _i, 1), 0);
+    ck_assert_int_eq(pass_decode(&pass, &stream), 0);
+    ck_assert_uint_eq(pass.picture_count, PAIR_COUNT);
+    ck_assert_int_eq(pass.log_count, 0);
+    ck_assert_int_eq(pass.rejected_count, 0);
+    droppable_init(&droppable, stream.parameters);
+    for (size_t i = 0; i < pass.picture_count; i++) {
+        const struct fingerprint *const picture = &pass.pictures[i];
+        ck_assert(!picture->damaged);
+        ck_assert_int_eq(picture->droppable, mpeg2_stream_is_b((int)(_i ? picture->packet : picture->packet / 2)));
+        ck_assert_int_eq(droppable_packet(&droppable, stream.packets[picture->packet]), picture->droppable);
+    }
+    pass_finish(&pass);
+    stream_finish(&stream);
+}
+END_TEST
+
 static int write_file(const char *path)
 {
     const struct field_stream_options options = variant(3, PAIRS_ALIKE);
@@ -157,6 +203,8 @@ static TCase *fields_case(void)
                         VARIANT_COUNT);
     tcase_add_loop_test(tcase, field_pictures_that_were_not_given_up_are_exact, 0, MODE_COUNT);
     tcase_add_loop_test(tcase, pairs_of_mixed_kind_never_lose_a_reference, 0, MODE_COUNT);
+    tcase_add_loop_test(tcase, written_mpeg2_fields_decode_without_errors, 0, 2);
+    tcase_add_loop_test(tcase, mpeg2_fields_that_were_not_given_up_are_exact, 0, 2);
     return tcase;
 }
 

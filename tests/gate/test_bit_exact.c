@@ -3,8 +3,8 @@
  * A picture that is given up must not affect any other: every other picture is the same as in an undisturbed decode with
  * the same threads. bench/gates has the clips and the comparison; `./dlex bench gates` does this for longer.
  *
- * Not covered: H.264 field pictures (test_fields.c); MPEG-2 field pictures, HEVC tiles and HEVC of several layers, which
- * no encoder here writes; the cost of the gate (bench/decode).
+ * Not covered: field pictures (test_fields.c); HEVC tiles and HEVC of several layers, which no encoder here writes; the cost
+ * of the gate (bench/decode).
  *
  * With the jump, interruptions use real timers, so the interrupted pictures differ from run to run. The tests check only
  * what must be true for all of them.
