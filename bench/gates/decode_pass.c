@@ -275,7 +275,8 @@ static void prepare(AVCodecContext *avctx, void *opaque)
 {
     struct decode_pass *const pass = opaque;
     avctx->flags |= AV_CODEC_FLAG_COPY_OPAQUE;
-    avctx->err_recognition |= AV_EF_CRCCHECK; /* HEVC: an abandoned picture is not held against its MD5 sum */
+    /* An abandoned picture is not held against its MD5 sum (HEVC), and what it lacks is no error. */
+    avctx->err_recognition |= AV_EF_CRCCHECK | (pass->is_strict ? AV_EF_EXPLODE : 0);
     avctx->opaque = pass;
     avctx->get_buffer2 = get_filled_buffer;
     avctx->thread_count = pass->mode.threads;
