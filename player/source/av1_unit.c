@@ -31,7 +31,7 @@ static bool take_obu(struct bytes *unit, struct obu *obu)
 {
     if (!bytes_left(unit))
         return false;
-    struct bits header = {*unit};
+    struct bits header = {.bytes = *unit};
     const bool forbidden = bits_flag(&header);
     *obu = (struct obu){.type = (int)bits_read(&header, 4)};
     const bool has_extension = bits_flag(&header);
@@ -122,7 +122,7 @@ static void read_tools(struct av1_sequence *sequence, struct bits *bits)
 static void read_sequence_header(struct av1_sequence *out, struct bytes payload)
 {
     struct av1_sequence sequence = {0};
-    struct bits bits = {payload};
+    struct bits bits = {.bytes = payload};
     bits_skip(&bits, 3 + 1); /* seq_profile, still_picture */
     sequence.is_still = bits_flag(&bits);
     if (sequence.is_still)
@@ -182,7 +182,7 @@ static bool read_is_referenced(const struct av1_sequence *sequence, const struct
 
 static struct frame_header read_frame_header(const struct av1_sequence *sequence, const struct obu *obu)
 {
-    struct bits bits = {obu->payload};
+    struct bits bits = {.bytes = obu->payload};
     if (sequence->is_still || bits_flag(&bits)) /* show_existing_frame */
         return (struct frame_header){.is_shown = true, .is_referenced = true};
     const int type = (int)bits_read(&bits, 2);

@@ -13,7 +13,7 @@ static bool mpeg12_is_b(struct bytes packet)
     while (find_start_code(&packet)) {
         if (*packet.at != PICTURE)
             continue;
-        struct bits header = {packet};
+        struct bits header = {.bytes = packet};
         bits_skip(&header, 8 + 10);
         return bits_read(&header, 3) == TYPE_B && !header.ended;
     }

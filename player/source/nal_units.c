@@ -33,7 +33,7 @@ static void look_at_h264(struct slices *slices, struct bytes unit)
 static void look_at_hevc(struct nal_state *state, struct slices *slices, struct bytes unit)
 {
     enum { NON_REFERENCE_END = 15, SLICE_END = 32, SEQUENCE_PARAMETERS = 33, HEADER_SIZE = 2 };
-    struct bits bits = {unit};
+    struct bits bits = {.bytes = unit};
     bits_skip(&bits, 1);
     const uint32_t type = bits_read(&bits, 6);
     const uint32_t layer = bits_read(&bits, 6);

@@ -12,7 +12,7 @@ struct bool_decoder {
 
 static void bool_start(struct bool_decoder *decoder, struct bytes bytes)
 {
-    *decoder = (struct bool_decoder){.bits = {bytes}, .range = 255};
+    *decoder = (struct bool_decoder){.bits = {.bytes = bytes}, .range = 255};
     decoder->value = bits_read(&decoder->bits, 16);
 }
 
@@ -107,7 +107,7 @@ struct shown {
 /* VP9 bitstream specification, 6.2. */
 static void look_at_vp9_frame(struct shown *shown, struct bytes frame)
 {
-    struct bits bits = {frame};
+    struct bits bits = {.bytes = frame};
     const uint32_t marker = bits_read(&bits, 2);
     const bool low = bits_flag(&bits);
     const bool high = bits_flag(&bits);

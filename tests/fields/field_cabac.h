@@ -10,6 +10,8 @@
 #ifndef FIELD_CABAC_H
 #define FIELD_CABAC_H
 
+#include <stdbool.h>
+
 #include "bit_writer.h"
 
 /* Writes the slice data, with its stop bit: `rows` whole rows of `width` macroblocks, of an I or a P slice. */
