@@ -67,7 +67,7 @@ struct decode_pass {
     const struct packet_record *open; /* PASS_RANDOM by WAY_POLL: the records of a PASS_OPEN */
     struct pass_seek seek;
     uint8_t fill;             /* what new picture buffers have in them; nothing visible may depend on it */
-    bool is_strict;           /* the stream is whole: any error rejects its packet */
+    bool is_strict;           /* any error rejects its packet */
 
     /* result; pictures in order of output */
     struct fingerprint *pictures;

@@ -3,15 +3,6 @@
 
 enum { FILL_UNDISTURBED = 0x5a };
 
-/*
- * Undefined contents of new buffers must not show. In a clean stream each pass has others, so that they would. What FFmpeg
- * shows of a damaged or incomplete stream may depend on them, so they are equal there.
- */
-static bool is_whole(const struct gate_storm *storm)
-{
-    return storm->comparison == COMPARE_ALL && !storm->seek.to;
-}
-
 static int64_t wanted_so_far(const struct gate_storm *storm)
 {
     return storm->mode.way == WAY_WITHHOLD ? storm->refused : storm->interrupted;
@@ -22,8 +13,8 @@ static int run_pass(struct gate_storm *storm, const struct decode_pass *undistur
 {
     pass->mode = storm->mode;
     pass->seek = storm->seek;
-    pass->fill = is_whole(storm) ? (uint8_t)(37 * (storm->passes + 1)) : FILL_UNDISTURBED;
-    pass->is_strict = is_whole(storm);
+    pass->fill = storm->is_whole ? (uint8_t)(37 * (storm->passes + 1)) : FILL_UNDISTURBED;
+    pass->is_strict = storm->is_strict;
     const int ret = pass_decode(pass, storm->stream);
     if (ret < 0)
         return ret;
@@ -83,7 +74,7 @@ int gate_storm_run(struct gate_storm *storm)
 {
     struct decode_pass undisturbed = {
         .mode = storm->mode, .policy = PASS_PLAIN, .seek = storm->seek, .fill = FILL_UNDISTURBED,
-        .is_strict = is_whole(storm),
+        .is_strict = storm->is_strict,
     };
     int ret = pass_decode(&undisturbed, storm->stream);
     storm->pictures = undisturbed.picture_count;

@@ -14,6 +14,12 @@ struct gate_storm {
     struct decode_mode mode;
     struct pass_seek seek;
     enum comparison comparison;
+    /*
+     * Undefined contents of new buffers must not show: in each pass they are others, so that they would. But what FFmpeg
+     * shows of a stream that is not whole may depend on them.
+     */
+    bool is_whole;
+    bool is_strict; /* any error rejects its packet (AV_EF_EXPLODE) */
     uint64_t seed;
     int64_t wanted; /* interrupted pictures, for WAY_WITHHOLD withheld ones; fewer if most_passes are not enough */
     int most_passes;

@@ -7,8 +7,8 @@
 #include "field_slice.h"
 
 enum {
-    WIDTH_MBS = 40,
-    FIELD_HEIGHT_MBS = 12, /* 640x384 */
+    WIDTH_MBS = 24,
+    FIELD_HEIGHT_MBS = 12, /* 384x384 */
     FRAME_NUM_BITS = 8,
     POC_LSB_BITS = 8,
     QP = 18, /* low, so that errors of samples are not hidden by noise and clipping */

@@ -22,8 +22,9 @@
 #include "suite.h"
 
 enum {
-    PAIR_COUNT = 24,
-    INTERRUPTIONS = 60,
+    PAIR_COUNT = 16,
+    JUMPS = 60, /* of each variant */
+    POLLS = 15,
     MOST_PASSES = 400,
 };
 
@@ -47,8 +48,7 @@ static struct field_stream_options variant(int index, enum field_pairs pairs)
 static const struct decode_mode modes[] = {
     {WAY_JUMP, 1, FF_THREAD_FRAME},
     {WAY_POLL, 1, FF_THREAD_FRAME},
-    {WAY_POLL, 2, FF_THREAD_FRAME},
-    {WAY_POLL, 4, FF_THREAD_FRAME},
+    {WAY_POLL, 3, FF_THREAD_FRAME},
     {WAY_POLL, 3, FF_THREAD_SLICE},
 };
 enum { MODE_COUNT = sizeof(modes) / sizeof(*modes) };
@@ -101,8 +101,8 @@ static void storm_fields(int mode, int index, enum field_pairs pairs, int wanted
     struct coded_stream stream;
     write_stream(&stream, index, pairs);
     struct gate_storm storm = {
-        .stream = &stream, .mode = modes[mode], .comparison = COMPARE_ALL, .seed = base_seed + (uint64_t)index,
-        .wanted = wanted, .most_passes = MOST_PASSES,
+        .stream = &stream, .mode = modes[mode], .comparison = COMPARE_ALL, .is_whole = pairs == PAIRS_ALIKE,
+        .is_strict = pairs == PAIRS_ALIKE, .seed = base_seed + (uint64_t)index, .wanted = wanted, .most_passes = MOST_PASSES,
     };
     ck_assert_int_ge(gate_storm_run(&storm), 0);
     ck_assert_msg(!differences_count(&storm.differences), "mode %d, variant %d: %s", mode, index, storm.differences.first);
@@ -117,16 +117,18 @@ static void storm_fields(int mode, int index, enum field_pairs pairs, int wanted
 START_TEST(field_pictures_that_were_not_given_up_are_exact)
 {
     for (int index = 0; index < VARIANT_COUNT; index++)
-        storm_fields(_i, index, PAIRS_ALIKE, INTERRUPTIONS);
+        storm_fields(_i, index, PAIRS_ALIKE, modes[_i].way == WAY_JUMP ? JUMPS : POLLS);
 }
 END_TEST
 
 /*
  * FFmpeg rejects a pair in which only one of the two fields is a reference. The gate must not turn this
- * into an abandoned reference.
+ * into an abandoned reference. With frame threads FFmpeg decodes such a stream differently each time, without a gate too.
  */
 START_TEST(pairs_of_mixed_kind_never_lose_a_reference)
 {
+    if (modes[_i].threads > 1 && modes[_i].thread_type == FF_THREAD_FRAME)
+        return;
     for (int index = 0; index < VARIANT_COUNT; index++) {
         storm_fields(_i, index, PAIRS_DROPPABLE_FIRST, 0);
         storm_fields(_i, index, PAIRS_REFERENCE_FIRST, 0);
@@ -143,14 +145,14 @@ START_TEST(mpeg2_fields_that_were_not_given_up_are_exact)
     ck_assert_int_eq(mpeg2_stream_write(&stream, PAIR_COUNT, _i, 1), 0);
     for (size_t i = 0; i < sizeof(mpeg2_modes) / sizeof(*mpeg2_modes); i++) {
         struct gate_storm storm = {
-            .stream = &stream, .mode = mpeg2_modes[i], .comparison = COMPARE_ALL, .seed = base_seed + i,
-            .wanted = INTERRUPTIONS, .most_passes = MOST_PASSES,
+            .stream = &stream, .mode = mpeg2_modes[i], .comparison = COMPARE_ALL, .is_whole = true, .seed = base_seed + i,
+            .wanted = POLLS, .most_passes = MOST_PASSES,
         };
         ck_assert_int_ge(gate_storm_run(&storm), 0);
         ck_assert_msg(!differences_count(&storm.differences), "variant %d: %s", _i, storm.differences.first);
         ck_assert_uint_eq(storm.pictures, PAIR_COUNT);
         ck_assert_uint_gt(storm.droppable, PAIR_COUNT / 2);
-        ck_assert_int_ge(storm.interrupted, INTERRUPTIONS);
+        ck_assert_int_ge(storm.interrupted, POLLS);
     }
     stream_finish(&stream);
 }

@@ -22,6 +22,7 @@
 
 enum {
     INTERRUPTIONS_PER_MODE = 12, /* of a clip; together far more than the 200 of a codec that are wanted */
+    WITHHELD_PER_MODE = 24,
     INTERRUPTIONS_PER_CODEC = 200,
     MOST_PASSES = 40,
     FILM_PACKETS = 100, /* decoded of the film */
@@ -71,8 +72,10 @@ static int64_t run_modes(const struct gate_clip *clip, const char *name, const s
             .mode = modes[i],
             .seek = gate_clip_seek(clip, stream),
             .comparison = clip->comparison,
+            .is_whole = !clip->damaged && !clip->seek,
+            .is_strict = !clip->damaged && !clip->seek,
             .seed = base_seed + (uint64_t)i,
-            .wanted = INTERRUPTIONS_PER_MODE,
+            .wanted = modes[i].way == WAY_WITHHOLD ? WITHHELD_PER_MODE : INTERRUPTIONS_PER_MODE,
             .most_passes = MOST_PASSES,
         };
         run_mode(name, &storm, clip->plain);
