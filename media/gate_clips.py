@@ -19,7 +19,7 @@ def _recipe(clip: dict) -> dict:
     return {
         "about": f"tiny: {clip['about']}",
         "inputs": f"-f lavfi -i {SOURCE.format(size=size)}",
-        "output": f"-vf {','.join(filters)} -frames:v {count} {clip['encoder']}",
+        "output": f"-vf \"{','.join(filters)}\" -frames:v {count} {clip['encoder']}",
         "suffix": clip.get("suffix", "mp4"),
         "expect": {"frames": frames, "video": clip["video"], "size": size},
     }

@@ -29,6 +29,7 @@ const struct gate_clip gate_clips[] = {
     {"hevc", "hevc_422_10bit", .comparison = COMPARE_ALL},
     {"hevc", "hevc_444", .comparison = COMPARE_ALL},
     {"hevc", "hevc_layers", .comparison = COMPARE_ALL},
+    {"hevc", "hevc_layers", .relabelled = true, .comparison = COMPARE_ALL},
     {"hevc", "hevc_fields", .comparison = COMPARE_ALL},
     {"hevc", "hevc_pyramid", .grainy = true, .comparison = COMPARE_ALL},
     {"hevc", "hevc_pyramid", .joined = "hevc_fields", .comparison = COMPARE_ALL},
@@ -50,6 +51,7 @@ const struct gate_clip gate_clips[] = {
     {"mpeg4", "mpeg4_packets", .damaged = true},
     {"vp8", "vp8_layers", .comparison = COMPARE_ALL},
     {"vp8", "vp8_layers", .comparison = COMPARE_ALL, .seek = true},
+    {"vp8", "vp8_map", .comparison = COMPARE_ALL},
     {"vp8", "vp8_small", .comparison = COMPARE_ALL},
     {"vp8", "vp8_layers", .joined = "vp8_small", .comparison = COMPARE_ALL},
     {"vp8", "vp8_plain", .plain = true, .comparison = COMPARE_ALL},
@@ -119,6 +121,10 @@ int gate_clip_load(const struct gate_clip *clip, struct coded_stream *stream)
         const int ret = grainy_stream(&made, stream);
         loaded = replace(stream, ret, &made);
     }
+    if (loaded > 0 && clip->relabelled) {
+        const int ret = relabelled_stream(&made, stream);
+        loaded = replace(stream, ret, &made);
+    }
     if (loaded > 0 && clip->damaged) {
         const int ret = damaged_stream(&made, stream, 1);
         loaded = replace(stream, ret, &made);
@@ -137,8 +143,8 @@ struct pass_seek gate_clip_seek(const struct gate_clip *clip, const struct coded
 
 const char *gate_clip_describe(const struct gate_clip *clip, char *buffer, size_t size)
 {
-    snprintf(buffer, size, "%s%s%s%s%s%s", clip->name, clip->joined ? " + " : "", clip->joined ? clip->joined : "",
-             clip->grainy ? ", grain" : "", clip->damaged ? ", damaged" : "", clip->seek ? ", seek" : "");
+    snprintf(buffer, size, "%s%s%s%s%s%s%s", clip->name, clip->joined ? " + " : "", clip->joined ? clip->joined : "",
+             clip->grainy ? ", grain" : "", clip->relabelled ? ", relabelled" : "", clip->damaged ? ", damaged" : "", clip->seek ? ", seek" : "");
     return buffer;
 }
 

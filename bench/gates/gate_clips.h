@@ -10,6 +10,7 @@ struct gate_clip {
     const char *name;  /* of the clip */
     const char *joined; /* another clip behind it, with another size; or NULL */
     bool grainy;        /* film grain is added */
+    bool relabelled;    /* see relabelled_stream() */
     bool damaged;       /* some packets have wrong bytes */
     bool seek;          /* a part of it is left out */
     bool plain;         /* it has no droppable picture */

@@ -66,6 +66,29 @@ int joined_stream(struct coded_stream *made, const struct coded_stream *first, c
     return ret;
 }
 
+/* HEVC, 7.3.1.2, 7.3.6.1: TRAIL_R of the lowest sub-layer, with first_slice_segment_in_pic_flag, parameters 0, slice_type B. */
+static bool is_lower_b(const uint8_t *unit)
+{
+    return unit[0] == 0x02 && unit[1] == 0x01 && unit[2] >> 5 == 7;
+}
+
+int relabelled_stream(struct coded_stream *made, const struct coded_stream *stream)
+{
+    enum { LENGTH_SIZE = 4, HEADER_SIZE = 3 };
+    int ret = copy_parameters(made, stream);
+    for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++) {
+        ret = stream_append(made, stream->packets[i]);
+        AVPacket *const packet = ret < 0 ? NULL : made->packets[i];
+        if (packet)
+            ret = av_packet_make_writable(packet);
+        for (int64_t at = LENGTH_SIZE; ret >= 0 && at + HEADER_SIZE <= packet->size;
+             at += (int64_t)AV_RB32(packet->data + at - LENGTH_SIZE) + LENGTH_SIZE)
+            if (is_lower_b(packet->data + at))
+                packet->data[at] = 0; /* TRAIL_N */
+    }
+    return ret;
+}
+
 /*
  * An SEI message with film grain characteristics (H.264, D.1.21; HEVC, D.2.21): additive noise for luma. In bits: 0 (not
  * cancelled), model 00, 0 (no colours of its own), blending 00, scale 0101, components 100; 00000000 (one interval), 010

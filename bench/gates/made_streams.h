@@ -20,6 +20,12 @@ bool damaged_stream_changes(size_t packet);
 /* Both, one behind the other. They have the same codec, but may have different sizes. */
 int joined_stream(struct coded_stream *made, const struct coded_stream *first, const struct coded_stream *second);
 
+/*
+ * HEVC with two temporal sub-layers: a copy in which the B pictures of the lower one call themselves non-references of their
+ * sub-layer, as they are when only the higher one refers to them.
+ */
+int relabelled_stream(struct coded_stream *made, const struct coded_stream *stream);
+
 /* H.264 or HEVC: a copy in which each picture has film grain, described in an SEI message before its first slice. */
 int grainy_stream(struct coded_stream *made, const struct coded_stream *stream);
 

@@ -42,9 +42,11 @@ static void compare_picture(struct differences *sum, size_t index, const struct 
              got->abandoned ? "" : " not");
     if (got->abandoned && !got->droppable)
         note(sum, &sum->marks, "picture %zu is a reference, but marked", index);
-    if (comparison != COMPARE_ALL || got->abandoned)
+    if (comparison != COMPARE_ALL)
         return;
-    if (memcmp(got->hash, expected->hash, sizeof(got->hash)) || got->damaged != expected->damaged)
+    if (got->damaged != expected->damaged)
+        note(sum, &sum->marks, "picture %zu is%s reported as damaged", index, got->damaged ? "" : " not");
+    if (!got->abandoned && memcmp(got->hash, expected->hash, sizeof(got->hash)))
         note(sum, &sum->wrong, "picture %zu (packet %" PRId64 ", type %d) has other samples", index, got->packet,
              got->type);
 }

@@ -7,9 +7,9 @@
 
 /* Counts of what must not happen. Passes can be added up. */
 struct differences {
-    int64_t wrong;   /* pictures that were not abandoned and have other samples, or another report of damage */
+    int64_t wrong;   /* pictures that were not abandoned and have other samples */
     int64_t order;   /* pictures at another place, or with other times, types or sizes; packets rejected or not */
-    int64_t marks;   /* pictures whose mark does not say what was decided, and references that are marked */
+    int64_t marks;   /* pictures whose mark does not say what was decided; marked references; other reports of damage */
     int64_t strays;  /* calls about pictures that are not droppable or were given up before */
     int64_t reports; /* passes in which the decoder logged more or less */
     char first[200]; /* a sentence about the first difference, or empty */
