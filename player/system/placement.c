@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "ns.h"
+#include "thread_list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -136,19 +137,6 @@ static int place_other(const struct placement *placement, struct placement_facts
     return 0;
 }
 
-static void name_of(pid_t thread, char name[16])
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)thread);
-    FILE *const in = fopen(path, "r");
-    name[0] = '\0';
-    if (!in)
-        return;
-    if (fgets(name, 16, in))
-        name[strcspn(name, "\n")] = '\0';
-    fclose(in);
-}
-
 static int note_thread(const struct placement *placement, struct placement_facts *facts, pid_t thread)
 {
     (void)placement;
@@ -158,7 +146,7 @@ static int note_thread(const struct placement *placement, struct placement_facts
         sched_getaffinity(thread, sizeof cpus, &cpus))
         return 0;
     struct thread_facts *const fact = &facts->threads[facts->thread_count++];
-    name_of(thread, fact->name);
+    thread_name(thread, fact->name);
     thread_role_text(thread_role_of(thread), fact->roles);
     thread_policy_text(&policy, fact->policy);
     spell_cpus(&cpus, fact->cpus, sizeof fact->cpus);

@@ -5,7 +5,8 @@
  * CPU and policy apply to the playing threads: those with the roles decode or present (thread_role.h). All other
  * threads (the feeder, PulseAudio's, SDL's) are under SCHED_OTHER and, when a CPU was requested, on the other CPUs. A
  * reservation then holds only the work that the paper reserves for, and sound does not starve. The other threads are
- * moved after their start, because a thread begins on the CPU of the thread that starts it.
+ * moved after their start, because a thread begins on the CPU of the thread that starts it. FFmpeg's codec threads have the
+ * role decode (helper_threads.h), so they are playing threads too.
  */
 #ifndef PLAYER_PLACEMENT_H
 #define PLAYER_PLACEMENT_H
@@ -16,7 +17,7 @@
 #include <sched.h>
 #include <stdbool.h>
 
-enum { PLACEMENT_THREADS_MAX = 16, PLACEMENT_ROLES = ROLE_DECODE | ROLE_PRESENT };
+enum { PLACEMENT_THREADS_MAX = 64, PLACEMENT_ROLES = ROLE_DECODE | ROLE_PRESENT };
 
 /*
  * What the user asked for. Without a policy and a CPU, everything stays as it is, with one exception: the presenting

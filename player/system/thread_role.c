@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "thread_role.h"
 
-#include "ns.h"
+#include "thread_cpu.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 struct entry {
     pid_t thread; /* 0: the entry is free */
-    pthread_t handle;
     unsigned roles;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards entries; taken by every function below */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards what follows; taken by every function below */
 static struct entry entries[THREAD_ROLES_MAX];
+static int64_t past_cpu_ns[ROLES_ALL + 1]; /* of threads whose roles were taken away, by these roles */
 
 /* Returns the entry of a thread, or NULL. find(0) returns a free one. The caller holds the mutex. */
 static struct entry *find(pid_t thread)
@@ -28,15 +26,32 @@ static struct entry *find(pid_t thread)
     return NULL;
 }
 
-int thread_role_take(unsigned roles)
+/* Returns the entry, NULL if there is none. The caller holds the mutex. */
+static struct entry *set(pid_t thread, unsigned roles)
 {
-    const pid_t self = gettid();
-    pthread_mutex_lock(&mutex);
-    struct entry *entry = find(self);
+    struct entry *entry = find(thread);
     if (!entry && roles)
         entry = find(0);
     if (entry)
-        *entry = (struct entry){.thread = roles ? self : 0, .handle = pthread_self(), .roles = roles};
+        *entry = (struct entry){.thread = roles ? thread : 0, .roles = roles};
+    return entry;
+}
+
+int thread_role_take(unsigned roles)
+{
+    pthread_mutex_lock(&mutex);
+    const struct entry *const entry = set(gettid(), roles);
+    pthread_mutex_unlock(&mutex);
+    return entry || !roles ? 0 : -EAGAIN;
+}
+
+int thread_role_give(pid_t thread, unsigned roles)
+{
+    pthread_mutex_lock(&mutex);
+    const struct entry *const before = find(thread);
+    if (before && !roles)
+        past_cpu_ns[before->roles & ROLES_ALL] += thread_cpu_ns_of(thread);
+    const struct entry *const entry = set(thread, roles);
     pthread_mutex_unlock(&mutex);
     return entry || !roles ? 0 : -EAGAIN;
 }
@@ -63,22 +78,16 @@ const char *thread_role_text(unsigned roles, char text[THREAD_ROLES_TEXT_SIZE])
     return text;
 }
 
-static int64_t cpu_ns(pthread_t thread)
-{
-    clockid_t clock;
-    struct timespec used;
-    if (pthread_getcpuclockid(thread, &clock) || clock_gettime(clock, &used))
-        return 0;
-    return ns_from_timespec(used);
-}
-
 int64_t thread_role_cpu_ns(unsigned roles)
 {
     int64_t sum_ns = 0;
     pthread_mutex_lock(&mutex);
     for (int i = 0; i < THREAD_ROLES_MAX; i++)
         if (entries[i].thread && entries[i].roles & roles)
-            sum_ns += cpu_ns(entries[i].handle);
+            sum_ns += thread_cpu_ns_of(entries[i].thread);
+    for (unsigned of = 0; of <= ROLES_ALL; of++)
+        if (of & roles)
+            sum_ns += past_cpu_ns[of];
     pthread_mutex_unlock(&mutex);
     return sum_ns;
 }

@@ -11,9 +11,9 @@
 #include <sys/types.h>
 
 /* Roles are bits, because one thread may have several. */
-enum thread_role { ROLE_DECODE = 1, ROLE_PRESENT = 2, ROLE_FEED = 4 };
+enum thread_role { ROLE_DECODE = 1, ROLE_PRESENT = 2, ROLE_FEED = 4, ROLES_ALL = 7 };
 
-enum { THREAD_ROLES_MAX = 16, THREAD_ROLES_TEXT_SIZE = 32 };
+enum { THREAD_ROLES_MAX = 48, THREAD_ROLES_TEXT_SIZE = 32 };
 
 /*
  * The calling thread has these roles from now on, in place of those that it had. A thread gives up its roles (0) before
@@ -21,13 +21,22 @@ enum { THREAD_ROLES_MAX = 16, THREAD_ROLES_TEXT_SIZE = 32 };
  */
 int thread_role_take(unsigned roles);
 
+/*
+ * The same for another thread of this process, which cannot do it by itself (helper_threads.h). It must exist. With 0 its
+ * CPU time so far goes on counting in thread_role_cpu_ns.
+ */
+int thread_role_give(pid_t thread, unsigned roles);
+
 /* Returns the roles of a thread of this process; 0 for a helper thread. */
 unsigned thread_role_of(pid_t thread);
 
 /* Writes the roles as "decode, present" and returns text; "" for none. */
 const char *thread_role_text(unsigned roles, char text[THREAD_ROLES_TEXT_SIZE]);
 
-/* Returns the CPU time in ns that all threads with one of these roles have used since they started. */
+/*
+ * Returns the CPU time in ns that all threads with one of these roles have used since they started, and that of threads
+ * whose roles were taken away by thread_role_give.
+ */
 int64_t thread_role_cpu_ns(unsigned roles);
 
 #endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "helper_threads.h"
+
+#include "thread_cpu.h"
+#include "thread_list.h"
+#include "thread_role.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+void helper_watch_begin(struct helper_watch *watch)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &watch->signals);
+    watch->count = thread_list(watch->before, HELPER_WATCH_MAX);
+}
+
+static bool was_there(const struct helper_watch *watch, pid_t thread)
+{
+    for (int i = 0; i < watch->count; i++)
+        if (watch->before[i] == thread)
+            return true;
+    return false;
+}
+
+/* A thread has the name of the one that started it until it gets its own. If it names itself later, that name stays. */
+static void name_if_nameless(pid_t thread, const char *name)
+{
+    char its[THREAD_NAME_SIZE];
+    char ours[THREAD_NAME_SIZE];
+    if (!strcmp(thread_name(thread, its), thread_name(gettid(), ours)))
+        thread_rename(thread, name);
+}
+
+void helper_watch_end(struct helper_watch *watch, struct helper_threads *helpers, const char *name, unsigned roles)
+{
+    pid_t now[HELPER_WATCH_MAX];
+    const int count = watch->count ? thread_list(now, HELPER_WATCH_MAX) : 0;
+    helpers->count = 0;
+    for (int i = 0; i < count && helpers->count < HELPER_THREADS_MAX; i++) {
+        if (was_there(watch, now[i]))
+            continue;
+        name_if_nameless(now[i], name);
+        thread_role_give(now[i], roles);
+        helpers->threads[helpers->count++] = now[i];
+    }
+    pthread_sigmask(SIG_SETMASK, &watch->signals, NULL);
+}
+
+void helper_threads_release(struct helper_threads *helpers)
+{
+    for (int i = 0; i < helpers->count; i++)
+        thread_role_give(helpers->threads[i], 0);
+    helpers->count = 0;
+}
+
+int64_t helper_threads_cpu_ns(const struct helper_threads *helpers)
+{
+    int64_t sum_ns = 0;
+    for (int i = 0; i < helpers->count; i++)
+        sum_ns += thread_cpu_ns_of(helpers->threads[i]);
+    return sum_ns;
+}
