@@ -28,9 +28,15 @@ static void learn_cost(struct learnt *learnt, const struct decode_use *use, int6
 void learnt_add(struct learnt *learnt, const struct decode_use *use, int64_t frame_duration_ns)
 {
     learn_cost(learnt, use, frame_duration_ns);
-    supply_learn(&learnt->supply, use->wall_ns, use->cpu_ns + use->presenting_ns);
+    if (!use->overlapped)
+        learnt_add_supply(learnt, use->wall_ns, use->cpu_ns + use->presenting_ns);
     if (use->picture_class == CLASS_DROPPABLE && use->end != DECODE_UNKNOWN)
         learnt->droppable_refused = use->end == DECODE_REFUSED ? learnt->droppable_refused + 1 : 0;
+}
+
+void learnt_add_supply(struct learnt *learnt, int64_t wall_ns, int64_t cpu_ns)
+{
+    supply_learn(&learnt->supply, wall_ns, cpu_ns);
 }
 
 double learnt_wall_ns(const struct learnt *learnt, double cpu_ns)

@@ -6,6 +6,7 @@
 #include "cost.h"
 #include "supply.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum decode_end {
@@ -23,6 +24,7 @@ struct decode_use {
     int64_t cpu_ns;        /* of the decode */
     int64_t wall_ns;       /* from its beginning to its end */
     int64_t presenting_ns; /* CPU time of presenting in this time, if it comes out of the same supply */
+    bool overlapped;       /* other decodes ran at the same time: these times say nothing about the supply */
 };
 
 struct learnt {
@@ -36,6 +38,9 @@ struct learnt {
 void learnt_init(struct learnt *learnt);
 
 void learnt_add(struct learnt *learnt, const struct decode_use *use, int64_t frame_duration_ns);
+
+/* Decodes that overlap received this CPU time together, with that of presenting if it comes out of the same supply. */
+void learnt_add_supply(struct learnt *learnt, int64_t wall_ns, int64_t cpu_ns);
 
 /* Returns the wall time that this CPU time takes. */
 double learnt_wall_ns(const struct learnt *learnt, double cpu_ns);

@@ -28,6 +28,11 @@ void decode_policy_init(struct decode_policy *policy, const struct policy_settin
     learnt_init(&policy->learnt);
 }
 
+void decode_policy_set_threads(struct decode_policy *policy, int decoding)
+{
+    supply_set_threads(&policy->learnt.supply, decoding);
+}
+
 void decode_policy_restart(struct decode_policy *policy)
 {
     const struct policy_settings settings = policy->settings;
@@ -97,6 +102,11 @@ void decode_policy_learn(struct decode_policy *policy, const struct decode_use *
         return;
     const int64_t known_ns = policy->droppable_ns;
     policy->droppable_ns = known_ns ? known_ns + (use->wall_ns - known_ns) / VLC_AVERAGED : use->wall_ns;
+}
+
+void decode_policy_learn_supply(struct decode_policy *policy, int64_t wall_ns, int64_t cpu_ns)
+{
+    learnt_add_supply(&policy->learnt, wall_ns, cpu_ns);
 }
 
 /* The next key picture ends a skip. */

@@ -57,8 +57,14 @@ struct decode_order decode_policy_decide(struct decode_policy *policy, const str
 /* Decoding has begun again at a key picture. */
 void decode_policy_end_skip(struct decode_policy *policy);
 
+/* Call once, after decode_policy_init: this many threads decode at once. */
+void decode_policy_set_threads(struct decode_policy *policy, int decoding);
+
 /* A decode has ended. */
 void decode_policy_learn(struct decode_policy *policy, const struct decode_use *use, int64_t frame_duration_ns);
+
+/* See learnt_add_supply. */
+void decode_policy_learn_supply(struct decode_policy *policy, int64_t wall_ns, int64_t cpu_ns);
 
 /*
  * Returns whether the pictures are still the first ones, which are kept: they are slow because the caches are cold and

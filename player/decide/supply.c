@@ -7,14 +7,19 @@
 
 /* 300 to 3000 ms made no difference in simulations. */
 static const double window_ns = 800.0 * NS_PER_MS;
-/* Decoding and presenting may run on two CPUs. */
-static const double rate_min = 0.05, rate_max = 2;
+static const double rate_min = 0.05;
 /* What stands for the past at the beginning. */
 static const double first_cpu_ns = 20.0 * NS_PER_MS, first_wall_ns = 40.0 * NS_PER_MS;
 
 void supply_init(struct supply *supply)
 {
     *supply = (struct supply){.cpu_ns = first_cpu_ns, .wall_ns = first_wall_ns};
+    supply_set_threads(supply, 1);
+}
+
+void supply_set_threads(struct supply *supply, int decoding)
+{
+    supply->rate_max = decoding + 1;
 }
 
 void supply_learn(struct supply *supply, int64_t wall_ns, int64_t cpu_ns)
@@ -30,5 +35,5 @@ void supply_learn(struct supply *supply, int64_t wall_ns, int64_t cpu_ns)
 
 double supply_rate(const struct supply *supply)
 {
-    return fmin(fmax(supply->cpu_ns / supply->wall_ns, rate_min), rate_max);
+    return fmin(fmax(supply->cpu_ns / supply->wall_ns, rate_min), supply->rate_max);
 }
