@@ -3,6 +3,7 @@
  * dlex-play: plays its files one after the other. The program ends by its return from
  * main, or in options.c through argp, which exits after --help, --version and a wrong option. Xlib may also call exit().
  */
+#include "cpu_limits.h"
 #include "framemd5.h"
 #include "log.h"
 #include "options.h"
@@ -98,8 +99,18 @@ static void account(struct outcome *outcome, const struct playback_result *resul
     outcome->record_lost = outcome->record_lost || result->record_lost;
 }
 
+/* Returns what --threads comes to. */
+static int count_threads(const struct options *options)
+{
+    struct threads_place place = options_threads_place(options);
+    place.cpus = options->placement.cpu >= 0 ? 1 : cpu_limits_affinity();
+    place.quota_cpus = cpu_limits_quota(&control_groups_of_system);
+    return threads_wish_count(&options->threads, &place);
+}
+
 static struct outcome play_files(const struct options *options)
 {
+    const int threads = count_threads(options);
     struct outcome outcome = {0};
     struct video_sink *screen = NULL;
     struct decode_thread *decode_thread = NULL;
@@ -109,6 +120,7 @@ static struct outcome play_files(const struct options *options)
         const struct playback_setup setup = {
             .options = options,
             .path = options->files[i],
+            .threads = threads,
             .record_dir = record_dir_of(options, i, record_dir),
             .framemd5 = framemd5,
             .decode_thread = &decode_thread,

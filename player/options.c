@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "build_facts.h"
+#include "codec_list.h"
 
 #include <argp.h>
 #include <libavutil/parseutils.h>
@@ -31,6 +32,7 @@ enum key {
     KEY_STRICT,
     KEY_SKIP,
     KEY_QUEUE,
+    KEY_THREADS,
     KEY_SCHED,
     KEY_CPU,
     KEY_START,
@@ -38,6 +40,7 @@ enum key {
     KEY_UNTIMED,
     KEY_FRAMEMD5,
     KEY_RECORD,
+    KEY_CODECS,
     KEY_QUIET = 'q',
 };
 
@@ -52,6 +55,8 @@ static const struct argp_option option_table[] = {
      "or never", 1},
     {"queue", KEY_QUEUE, "AMOUNT", 0, "decode ahead up to so many pictures (50), so much time (1.5s) or memory (128MiB), or "
      "auto: the least of 2 s, 256 MiB and an eighth of the available memory (default); 0: each picture just in time", 1},
+    {"threads", KEY_THREADS, "N", 0, "decode with N threads (1 to 16), or auto: with as many as there are CPUs for it "
+     "(default); with --queue=0 and --sched=deadline with one", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
     {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the threads that decode and present: other, fifo:PRIORITY, "
@@ -62,6 +67,7 @@ static const struct argp_option option_table[] = {
     {"untimed", KEY_UNTIMED, NULL, 0, "play as fast as possible and without sound; deadlines stay in force", 4},
     {"record", KEY_RECORD, "DIR", 0, "write run.json and frames.csv there (several files: DIR/1, DIR/2, ...)", 5},
     {"framemd5", KEY_FRAMEMD5, "FILE", 0, "write PTS and MD5 of each picture that is shown (- is standard output)", 5},
+    {"codecs", KEY_CODECS, NULL, 0, "list the codecs whose decodes can be given up, and how, and exit", 5},
     {"quiet", KEY_QUIET, NULL, 0, "print no status line and no messages except errors", 5},
     {0},
 };
@@ -157,6 +163,29 @@ static void parse_queue(struct queue_wish *wish, const char *arg, struct argp_st
         argp_error(state, "--queue=%s is no amount; write 0, auto, a number of pictures, or e.g. 1.5s or 128MiB", arg);
 }
 
+static void parse_threads(struct threads_wish *wish, const char *arg, struct argp_state *state)
+{
+    if (threads_wish_parse(wish, arg))
+        argp_error(state, "--threads=%s is no number of threads; write auto, or a number from 1 to %d", arg, CODEC_THREADS_MAX);
+}
+
+struct threads_place options_threads_place(const struct options *options)
+{
+    return (struct threads_place){
+        .is_serial = options->queue.kind == QUEUE_NONE,
+        .has_reservation = options->placement.has_policy && options->placement.policy.kind == THREAD_DEADLINE,
+    };
+}
+
+/* Options may come in any order, so this is checked behind the last one. */
+static void check_threads(const struct options *options, struct argp_state *state)
+{
+    const struct threads_place place = options_threads_place(options);
+    const char *const refusal = threads_wish_refusal(&options->threads, &place);
+    if (refusal)
+        argp_error(state, "--threads=%d %s; use --threads=1 or auto", options->threads.count, refusal);
+}
+
 static int parse_cpu(const char *arg, struct argp_state *state)
 {
     char *end;
@@ -179,6 +208,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_STRICT: options->policy.strict = true; break;
     case KEY_SKIP: options->policy.never_skips_to_key = parse_never(arg, state); break;
     case KEY_QUEUE: parse_queue(&options->queue, arg, state); break;
+    case KEY_THREADS: parse_threads(&options->threads, arg, state); break;
     case KEY_SCHED: parse_sched(&options->placement, arg, state); break;
     case KEY_CPU: options->placement.cpu = parse_cpu(arg, state); break;
     case KEY_START: options->start_ns = parse_time_ns(arg, "start", state); break;
@@ -186,11 +216,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_UNTIMED: options->untimed = true; break;
     case KEY_FRAMEMD5: options->framemd5_path = parse_path(arg, "framemd5", state); break;
     case KEY_RECORD: options->record_dir = parse_path(arg, "record", state); break;
+    case KEY_CODECS: codec_list_print(stdout); exit(EXIT_SUCCESS);
     case KEY_QUIET: options->quiet = true; break;
     case ARGP_KEY_ARGS:
         options->files = state->argv + state->next;
         options->file_count = state->argc - state->next;
         break;
+    case ARGP_KEY_END: check_threads(options, state); break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "no FILE given; name at least one file to play"); break;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -6,6 +6,7 @@
 #include "placement.h"
 #include "queue_wish.h"
 #include "policy.h"
+#include "threads_wish.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@ struct options {
     struct policy_settings policy;
     struct placement placement;
     struct queue_wish queue;
+    struct threads_wish threads;
     int64_t start_ns;  /* from the beginning of the file */
     int64_t length_ns; /* 0: to the end */
     bool untimed;
@@ -27,10 +29,13 @@ struct options {
 };
 
 /*
- * Fills *options from the command line; strings point into argv. For help or version, prints it and exits with 0. On an
- * error, prints a sentence about it and exits with 1. Both are argp's behaviour.
+ * Fills *options from the command line; strings point into argv. For help, version or --codecs, prints it and exits with 0.
+ * On an error, prints a sentence about it and exits with 1, as argp does.
  */
 void options_parse(struct options *options, int argc, char **argv);
+
+/* Returns what the options say about the place of the decode threads: is_serial and has_reservation. The rest is 0. */
+struct threads_place options_threads_place(const struct options *options);
 
 /* Return the command line's word for the policy or the rule. */
 const char *drop_policy_name(enum drop_policy policy);

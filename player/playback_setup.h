@@ -13,6 +13,7 @@
 struct playback_setup {
     const struct options *options;
     const char *path;
+    int threads;                /* how many may decode at once: what --threads comes to */
     const char *record_dir;     /* NULL: no record. The caller has called run_record_prepare */
     struct framemd5 *framemd5;  /* NULL: not wanted */
     struct decode_thread **decode_thread; /* created for the first file that is decoded ahead, kept for the next files */

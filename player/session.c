@@ -93,11 +93,18 @@ static int check_queue_for_vlc(const struct session *session)
     return -EINVAL;
 }
 
+static struct picture_size picture_size_of(const struct session *session)
+{
+    const AVCodecParameters *const video = session->clip.video->codecpar;
+    const int bytes = av_image_get_buffer_size(video->format, video->width, video->height, 1);
+    return (struct picture_size){.duration_ns = clip_frame_duration_ns(&session->clip), .bytes = bytes > 0 ? bytes : 0};
+}
+
 /* Two pictures are always decoded ahead, even if they are larger than the queue may be. */
 static void note_large_pictures(const struct session *session, const struct queue_limit *limit)
 {
     const AVCodecParameters *const video = session->clip.video->codecpar;
-    const int64_t bytes = 2 * (int64_t)av_image_get_buffer_size(video->format, video->width, video->height, 1);
+    const int64_t bytes = 2 * picture_size_of(session).bytes;
     if (bytes > limit->bytes)
         log_note("two pictures of %dx%d need %" PRId64 " MiB, and the queue may have %" PRId64 " MiB; it takes the two",
                  video->width, video->height, bytes >> 20, limit->bytes >> 20);
@@ -120,7 +127,9 @@ static int open_queue(struct session *session)
     }
     const struct queue_limit limit = queue_limit_of(wish, memory_available_bytes());
     note_large_pictures(session, &limit);
-    return picture_queue_create(&session->pictures, &limit);
+    const struct picture_size size = picture_size_of(session);
+    const struct queue_limit rest = queue_limit_less(&limit, decoder_threads(session->stage.decoder)->beside, &size);
+    return picture_queue_create(&session->pictures, &rest);
 }
 
 static int open_video(struct session *session)
@@ -128,8 +137,9 @@ static int open_video(struct session *session)
     const struct playback_setup *const setup = session->setup;
     struct decoder *decoder = NULL;
     const bool may_jump = session->clip.format->iformat->flags & AVFMT_TS_DISCONT;
+    const struct decoder_settings settings = {setup->threads, setup->options->queue.kind == QUEUE_NONE};
     char why[WHY_SIZE];
-    int ret = session->clip.video ? decoder_open(&decoder, session->clip.video, why, sizeof why) : 0;
+    int ret = session->clip.video ? decoder_open(&decoder, session->clip.video, &settings, why, sizeof why) : 0;
     stage_init(&session->stage, &session->clip, decoder, &setup->options->policy, may_jump);
     if (!session->clip.video)
         return 0;

@@ -18,7 +18,7 @@ static int64_t clock_ns(clockid_t clock)
     return ns_from_timespec(now);
 }
 
-static struct run_settings run_settings_of(const struct options *options)
+static struct run_settings run_settings_of(const struct options *options, char threads[THREADS_WISH_TEXT_SIZE])
 {
     return (struct run_settings){
         .drop = drop_policy_name(options->policy.drop),
@@ -27,6 +27,7 @@ static struct run_settings run_settings_of(const struct options *options)
         .deadline_gain = options->policy.gain,
         .strict = options->policy.strict,
         .skip_to_key = options->policy.never_skips_to_key ? "never" : "auto",
+        .threads = threads_wish_text(&options->threads, threads),
         .audio_kind = options->audio_kind,
         .video_kind = options->video_kind,
         .start_ns = options->start_ns,
@@ -34,6 +35,17 @@ static struct run_settings run_settings_of(const struct options *options)
         .untimed = options->untimed,
         .placement = &options->placement,
     };
+}
+
+static struct decoding_facts decoding_facts_of(const struct session *session)
+{
+    struct decoding_facts facts = {.threads_max = session->setup->threads};
+    if (!session->stage.decoder)
+        return facts;
+    const struct codec_threads *const threads = decoder_threads(session->stage.decoder);
+    facts.threads = threads->count;
+    facts.kind = codec_thread_kind_name(threads->kind);
+    return facts;
 }
 
 static struct queue_facts queue_facts_of(const struct session *session, char asked[QUEUE_WISH_TEXT_SIZE])
@@ -57,7 +69,8 @@ int session_write_record(struct session *session, const char *ended)
         return 0;
     char codec[CODEC_SIZE];
     char asked[QUEUE_WISH_TEXT_SIZE];
-    const struct run_settings settings = run_settings_of(setup->options);
+    char threads[THREADS_WISH_TEXT_SIZE];
+    const struct run_settings settings = run_settings_of(setup->options, threads);
     const struct run_facts facts = {
         .settings = &settings,
         .media_path = setup->path,
@@ -73,6 +86,7 @@ int session_write_record(struct session *session, const char *ended)
         .process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
         .held_cpu_ns = thread_role_cpu_ns(PLACEMENT_ROLES),
         .placement = &session->placement,
+        .decoding = decoding_facts_of(session),
         .queue = queue_facts_of(session, asked),
     };
     placement_leave(&setup->options->placement);

@@ -12,6 +12,7 @@
 
 #include <libavcodec/packet.h>
 #include <libavutil/frame.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A picture whose packet the decoder does not know. */
@@ -24,24 +25,43 @@ struct decode_job {
     struct decode_order order;
 };
 
-/* What the gate did with a droppable picture. */
+/* What the gate, or a poll, did with a droppable picture. */
 struct gate_verdict {
     int64_t number;       /* the picture's job; the second field of a picture has the job of the first. JOB_UNKNOWN:
                              no droppable picture with a known job came to the gate */
     enum verdict verdict; /* VERDICT_SKIPPED, VERDICT_ABORTED, or VERDICT_NONE: the picture was decoded */
 };
 
-/* The result of a job. Its pictures come out of decoder_take, perhaps only after later jobs. */
+/*
+ * The result of a job. Its pictures come out of decoder_take, perhaps only after later jobs.
+ *
+ * If it is pending, codec threads still decode it. What follows is then unknown (NS_UNKNOWN, JOB_UNKNOWN), and comes with
+ * the picture (struct picture_decode).
+ */
 struct decode_outcome {
     int64_t number;
-    int64_t start_ns; /* CLOCK_MONOTONIC around the decode block */
-    int64_t end_ns;
-    int64_t cpu_ns;   /* CPU time of the decoding thread within the decode block */
+    int64_t start_ns; /* CLOCK_MONOTONIC before the decode block */
     int64_t deadline_ns; /* NO_DEADLINE: none was in force */
-    int64_t fired_ns;    /* when the expiry reached the program: in the gate, or at the end of the protected section;
-                            NS_UNKNOWN: it did not */
-    struct gate_verdict gate;
     int error; /* 0; AVERROR_EOF: drained; or the decoder's error: playing may go on with the next packet */
+    int64_t wall_ns;     /* how long decoder_run took, and the CPU time that all decoding received meanwhile */
+    int64_t received_ns;
+    int64_t since_last_ns; /* that CPU time since the job before began; NS_UNKNOWN: there was none */
+    bool is_pending;
+    int64_t end_ns;   /* CLOCK_MONOTONIC behind the decode block */
+    int64_t cpu_ns;   /* CPU time of all threads that decode within the decode block */
+    int64_t fired_ns; /* when the expiry reached the program: in the gate, or at the end of the protected section;
+                         NS_UNKNOWN: it did not */
+    struct gate_verdict gate;
+};
+
+/* The rest of the result of a pending job, known when its picture has come out. Times as in decode_outcome. */
+struct picture_decode {
+    bool is_known; /* false: the job was not pending, or libavcodec lost its number; the rest is not valid */
+    enum verdict verdict; /* as in gate_verdict */
+    int64_t start_ns;
+    int64_t end_ns;   /* when it came out: later pictures were decoded meanwhile */
+    int64_t cpu_ns;   /* of the thread that decoded it; NS_UNKNOWN: not measured */
+    int64_t fired_ns;
 };
 
 /* What the presenter must know about the packet of a job. */
@@ -70,6 +90,7 @@ struct decoded_picture {
     AVFrame *frame; /* owned by the caller, allocated once; a picture is moved in, and the caller unrefs it */
     int64_t number; /* of its job, or JOB_UNKNOWN */
     bool is_first;  /* of its job: later ones of the same packet have rows of their own */
+    struct picture_decode decode;
     bool droppable;
     bool abandoned; /* the frame has nothing that could be shown */
     bool interlaced;

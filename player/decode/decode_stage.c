@@ -14,6 +14,8 @@ void stage_init(struct decode_stage *stage, const struct clip *clip, struct deco
 {
     *stage = (struct decode_stage){.clip = clip, .decoder = decoder, .feed.may_jump = may_jump};
     decode_policy_init(&stage->policy, settings);
+    if (decoder)
+        decode_policy_set_threads(&stage->policy, decoder_threads(decoder)->count);
     stage->leading_ns = INT64_MIN;
     for (int i = 0; i < STAGE_JOBS; i++)
         stage->known[i].number = JOB_UNKNOWN;
@@ -67,12 +69,25 @@ static const struct outlook *outlook_of(struct decode_stage *stage, const AVPack
                            decoder_delay(stage->decoder));
 }
 
+/*
+ * Returns the PTS of the first picture that waits for the decode of this packet. Those that other threads decode at the same
+ * time have not come out, but do not wait for it.
+ */
+static int64_t first_waiting_ns(const struct decode_stage *stage, const struct packet_facts *facts)
+{
+    const int64_t next_ns = show_pace_next_ns(&stage->show, facts->segment, facts->pts_ns);
+    if (next_ns == NS_UNKNOWN || facts->segment != stage->show.segment)
+        return next_ns;
+    const int64_t behind_ns = next_ns + decoder_threads(stage->decoder)->beside * stage->feed.part.frame_duration_ns;
+    return facts->pts_ns != NS_UNKNOWN && facts->pts_ns < behind_ns ? facts->pts_ns : behind_ns;
+}
+
 static struct decode_order order_of(struct decode_stage *stage, const AVPacket *packet, const struct packet_facts *facts,
                                     const struct stage_clock *clock)
 {
     if (facts->unwanted)
         return (struct decode_order){.give_up = true, .deadline_ns = NO_DEADLINE};
-    const int64_t due_ns = show_pace_next_ns(&stage->show, facts->segment, facts->pts_ns);
+    const int64_t due_ns = first_waiting_ns(stage, facts);
     if (due_ns == NS_UNKNOWN)
         return (struct decode_order){.deadline_ns = NO_DEADLINE};
     const int64_t now_ns = dlex_now_ns();
@@ -91,21 +106,26 @@ static struct decode_order order_of(struct decode_stage *stage, const AVPacket *
     return decode_policy_decide(&stage->policy, &view);
 }
 
-static void remember(struct decode_stage *stage, int64_t number, int segment)
+static void remember(struct decode_stage *stage, int64_t number, const struct packet_facts *packet)
 {
-    const int place = (int)(number % STAGE_JOBS);
-    stage->known[place].number = number;
-    stage->known[place].segment = segment;
-    stage->known[place].out = false;
+    stage->known[number % STAGE_JOBS] = (struct stage_job){
+        .number = number,
+        .segment = packet->segment,
+        .picture_class = packet->picture_class,
+        .size_bytes = packet->size_bytes,
+    };
+}
+
+static enum decode_end end_by(enum verdict verdict)
+{
+    return verdict == VERDICT_NONE ? DECODE_WHOLE : verdict == VERDICT_SKIPPED ? DECODE_REFUSED : DECODE_ABANDONED;
 }
 
 static enum decode_end end_of(enum picture_class picture_class, const struct decode_outcome *outcome)
 {
     if (picture_class == CLASS_DROPPABLE && outcome->gate.number != outcome->number)
         return DECODE_UNKNOWN; /* the second field of a picture */
-    if (outcome->gate.number != outcome->number || outcome->gate.verdict == VERDICT_NONE)
-        return DECODE_WHOLE;
-    return outcome->gate.verdict == VERDICT_SKIPPED ? DECODE_REFUSED : DECODE_ABANDONED;
+    return outcome->gate.number != outcome->number ? DECODE_WHOLE : end_by(outcome->gate.verdict);
 }
 
 /* Returns the CPU time that presenting has used so far out of the decoder's supply. */
@@ -114,20 +134,53 @@ static int64_t presenting_all_ns(const struct decode_stage *stage, const struct 
     return stage->presenting_apart ? 0 : clock->presenting_all_cpu_ns;
 }
 
+/* What the decode of one picture took, among others that were decoded at the same time. */
+static void learn_one_of_several(struct decode_stage *stage, const struct stage_job *job, enum verdict verdict, int64_t cpu_ns)
+{
+    const struct decode_use use = {
+        .picture_class = job->picture_class,
+        .size_bytes = job->size_bytes,
+        .end = end_by(verdict),
+        .cpu_ns = cpu_ns,
+        .wall_ns = cpu_ns, /* at least; nobody sees when its thread ends */
+        .overlapped = true,
+    };
+    decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
+}
+
+/*
+ * Codec threads still decode it: only what all of them received is known. Threads that are not FFmpeg's cannot be seen to
+ * change from one picture to the next. There, what was used from one packet to the next stands for what the first one costs.
+ */
+static void learn_pending(struct decode_stage *stage, const struct decode_outcome *outcome, int64_t presenting_ns)
+{
+    decode_policy_learn_supply(&stage->policy, outcome->wall_ns, outcome->received_ns + presenting_ns);
+    const struct stage_job *const last = &stage->known[(outcome->number + STAGE_JOBS - 1) % STAGE_JOBS];
+    const bool follows = last->number == outcome->number - 1 && outcome->since_last_ns != NS_UNKNOWN;
+    if (decoder_threads(stage->decoder)->kind == CODEC_THREADS_OWN && follows && !last->was_refused)
+        learn_one_of_several(stage, last, VERDICT_NONE, outcome->since_last_ns);
+}
+
 static void learn(struct decode_stage *stage, const struct packet_facts *packet, const struct decode_outcome *outcome,
                   const struct stage_clock *before)
 {
     const struct stage_clock after = stage->look.pictures ? picture_queue_clock(stage->look.pictures) : *before;
+    const int64_t presenting_ns = presenting_all_ns(stage, &after) - presenting_all_ns(stage, before);
+    if (outcome->error < 0)
+        return;
+    if (outcome->is_pending) {
+        learn_pending(stage, outcome, presenting_ns);
+        return;
+    }
     const struct decode_use use = {
         .picture_class = packet->picture_class,
         .size_bytes = packet->size_bytes,
         .end = end_of(packet->picture_class, outcome),
         .cpu_ns = outcome->cpu_ns,
-        .wall_ns = outcome->end_ns - outcome->start_ns,
-        .presenting_ns = presenting_all_ns(stage, &after) - presenting_all_ns(stage, before),
+        .wall_ns = outcome->wall_ns,
+        .presenting_ns = presenting_ns,
     };
-    if (outcome->error >= 0)
-        decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
+    decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
 }
 
 static enum picture_class class_of(struct decode_stage *stage, const AVPacket *packet, int64_t pts_ns)
@@ -193,13 +246,27 @@ static struct decode_outcome passed_over(int64_t number)
     };
 }
 
+static bool is_to_be_refused(const struct decode_job *job, const struct packet_facts *packet)
+{
+    return packet->picture_class == CLASS_DROPPABLE && (job->order.refuse || job->order.give_up);
+}
+
+/* Returns whether the packet's picture will come out whole, as far as that is known. */
+static bool is_kept(const struct decode_job *job, const struct packet_facts *packet, const struct decode_outcome *outcome)
+{
+    if (packet->unwanted)
+        return false;
+    return outcome->is_pending ? !is_to_be_refused(job, packet) : end_of(packet->picture_class, outcome) == DECODE_WHOLE;
+}
+
 static void run(struct decode_stage *stage, const struct decode_job *job, const struct stage_clock *clock, struct job_note *note)
 {
     const struct packet_facts *const packet = &note->packet;
-    remember(stage, job->number, packet->segment);
+    remember(stage, job->number, packet);
+    stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet);
     decoder_run(stage->decoder, job, &note->outcome);
     learn(stage, packet, &note->outcome, clock);
-    look_ahead_note_packet(&stage->look, packet->pts_ns, !packet->unwanted && end_of(packet->picture_class, &note->outcome) == DECODE_WHOLE);
+    look_ahead_note_packet(&stage->look, packet->pts_ns, is_kept(job, packet, &note->outcome));
 }
 
 bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct stage_clock *clock, struct job_note *note)
@@ -254,12 +321,23 @@ bool stage_drain(struct decode_stage *stage)
  */
 static void find_packet(struct decode_stage *stage, struct decoded_picture *picture)
 {
-    const int place = (int)(picture->number % STAGE_JOBS);
-    const bool known = picture->number >= 0 && stage->known[place].number == picture->number;
-    picture->is_first = known && !stage->known[place].out && stage->known[place].segment >= stage->show.segment;
-    picture->segment = picture->is_first ? stage->known[place].segment : stage->show.segment;
+    struct stage_job *const job = &stage->known[picture->number < 0 ? 0 : picture->number % STAGE_JOBS];
+    const bool known = picture->number >= 0 && job->number == picture->number;
+    picture->is_first = known && !job->out && job->segment >= stage->show.segment;
+    picture->segment = picture->is_first ? job->segment : stage->show.segment;
     if (picture->is_first)
-        stage->known[place].out = true;
+        job->out = true;
+}
+
+/* If nobody measured the refusal of a picture, it counts, and what a refusal costs stays as it was learnt. */
+static void learn_picture(struct decode_stage *stage, const struct decoded_picture *picture)
+{
+    const struct picture_decode *const decode = &picture->decode;
+    const bool is_measured = decode->cpu_ns != NS_UNKNOWN;
+    if (!picture->is_first || !decode->is_known || (!is_measured && decode->verdict != VERDICT_SKIPPED))
+        return;
+    const int64_t cpu_ns = is_measured ? decode->cpu_ns : (int64_t)stage->policy.learnt.refusing_ns;
+    learn_one_of_several(stage, &stage->known[picture->number % STAGE_JOBS], decode->verdict, cpu_ns);
 }
 
 static int64_t duration_ns(const struct decode_stage *stage, const AVFrame *frame)
@@ -271,10 +349,14 @@ static int64_t duration_ns(const struct decode_stage *stage, const AVFrame *fram
 bool stage_take(struct decode_stage *stage, struct decoded_picture *picture)
 {
     AVFrame *const frame = picture->frame;
-    if (!decoder_take(stage->decoder, frame, &picture->number))
+    struct taken_picture taken;
+    if (!decoder_take(stage->decoder, frame, &taken))
         return false;
+    picture->number = taken.number;
+    picture->decode = taken.decode;
     stage->awaits_picture = false;
     find_packet(stage, picture);
+    learn_picture(stage, picture);
     const int64_t pts_ns = clip_pts_ns(stage->clip->video, frame->best_effort_timestamp);
     picture->place = show_pace_picture(&stage->show, picture->segment, pts_ns, duration_ns(stage, frame));
     picture->due_ns = show_pace_due_ns(&stage->show, picture->place.pts_ns);

@@ -38,9 +38,12 @@ struct decode_stage {
     int leading_segment;
     bool awaits_picture; /* none has come out since the last skip */
     int drain_errors;
-    struct {
+    struct stage_job {
         int64_t number; /* JOB_UNKNOWN: none */
         int segment;
+        enum picture_class picture_class;
+        int64_t size_bytes;
+        bool was_refused; /* its order was to give up its droppable picture */
         bool out; /* a picture of it came out */
     } known[STAGE_JOBS];
 };

@@ -22,7 +22,7 @@ struct decode_thread {
     pthread_mutex_t lock;   /* guards everything below; taken by both threads */
     pthread_cond_t changed; /* work was begun or has ended, or the thread is to end */
     struct work work;
-    struct dlex_trigger stop; /* fired by the main thread, so that the work ends soon; reset by the decode thread */
+    struct decode_stop stop; /* requested by the main thread, so that the work ends soon; reset by the decode thread */
     bool started;   /* init_error is valid */
     bool ends;      /* the thread is to end */
     int init_error;
@@ -77,9 +77,9 @@ static bool decode_all(const struct work *work, AVFrame *frame)
     return true;
 }
 
-static void do_work(const struct work *work, struct dlex_trigger *stop)
+static void do_work(const struct work *work, struct decode_stop *stop)
 {
-    dlex_trigger_reset(stop); /* whoever fires it has told the queues before, so decode_all sees it */
+    decode_stop_reset(stop); /* whoever requests it has told the queues before, so decode_all sees it */
     decoder_stop_by(work->stage->decoder, stop);
     AVFrame *frame = av_frame_alloc();
     if (frame && decode_all(work, frame)) {
@@ -198,7 +198,7 @@ void decode_thread_end(struct decode_thread *thread)
         return;
     picture_queue_stop_writing(work.pictures, true);
     queue_stop_reading(work.packets, true);
-    dlex_trigger_fire(&thread->stop);
+    decode_stop_request(&thread->stop);
     pthread_mutex_lock(&thread->lock);
     while (thread->work.stage)
         pthread_cond_wait(&thread->changed, &thread->lock);

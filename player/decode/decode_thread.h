@@ -32,7 +32,9 @@ void decode_thread_begin(struct decode_thread *thread, struct decode_stage *stag
 
 /*
  * Ends the work, wherever it is, and waits until the thread sleeps. A droppable picture in progress is abandoned, another
- * one is decoded to its end. Both queues are usable again; what they hold stays in them. Harmless if no work was begun.
+ * one is decoded to its end. Codec threads may still work on theirs: decoder_flush and decoder_close wait for them, and
+ * droppable pictures are abandoned until then. Both queues are usable again; what they hold stays in them. Harmless if no
+ * work was begun.
  */
 void decode_thread_end(struct decode_thread *thread);
 

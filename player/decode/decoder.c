@@ -3,8 +3,10 @@
 
 #include "av1_rest.h"
 #include "clip.h"
+#include "job_ledger.h"
 #include "ns.h"
-#include "thread_cpu.h"
+#include "thread_role.h"
+#include "withheld.h"
 
 #include <dlex/dlex.h>
 #include <libavcodec/avcodec.h>
@@ -17,28 +19,25 @@ enum { PICTURES_MAX = 32 };
 
 struct decoder {
     AVCodecContext *avctx;
+    struct decoder_settings settings;
+    struct codec_threads threads;
     AVFrame *picture[PICTURES_MAX];
     int pictures;
     int taken;
+    int64_t last_number;     /* the job of the last picture that was taken and that has one */
     struct av1_sequence av1; /* of AV1, whose decoder gives up nothing: droppable pictures are withheld from it */
+    struct withheld withheld;
 
     /*
      * The decode that is running. The gate and the handlers find their data here, because local variables would not
      * survive the jump.
      */
     struct decode_job job;
-    struct dlex_trigger *stop; /* NULL: nobody stops a decode */
-    struct gate_verdict gate;
+    struct job_ledger ledger;
     int result;
-    int64_t fired_ns;
     bool begun;
+    int64_t last_begun_ns; /* the CPU time of decoding when the last job began; 0: there was none */
 };
-
-static void note_expiry(struct decoder *decoder)
-{
-    if (decoder->fired_ns == NS_UNKNOWN)
-        decoder->fired_ns = dlex_now_ns();
-}
 
 /*
  * Runs the slices on their own interruptible island in the protected section. Nothing but `run` may be interrupted. A fired
@@ -50,14 +49,14 @@ static int run_until_deadline(struct decoder *decoder, int (*run)(AVCodecContext
     volatile int result = AVERROR(ECANCELED);
     dlex_try_within_abs_shielded(decoder->job.order.deadline_ns)
     {
-        if (decoder->stop)
-            dlex_trigger_bind(decoder->stop);
+        if (decoder->ledger.stop)
+            dlex_trigger_bind(&decoder->ledger.stop->trigger);
         result = run(decoder->avctx, arg);
     }
     dlex_handle
         dlex_when(dlex_deadline_violation) /* also when the trigger was fired */
         {
-            note_expiry(decoder);
+            ledger_note_end(&decoder->ledger, VERDICT_NONE);
         }
     dlex_end
     return result;
@@ -73,82 +72,85 @@ static int64_t number_of(const AVFrame *picture)
 static int gate(AVCodecContext *avctx, const AVFrame *picture, int (*run)(AVCodecContext *, void *), void *arg)
 {
     struct decoder *const decoder = avctx->opaque;
-    decoder->gate.number = number_of(picture);
-    if (decoder->job.order.give_up || decoder->job.order.refuse) {
-        decoder->gate.verdict = VERDICT_SKIPPED;
+    if (ledger_refuses(&decoder->ledger, number_of(picture)))
         return AVERROR(ECANCELED);
-    }
-    if (decoder->job.order.deadline_ns == NO_DEADLINE && !decoder->stop)
+    if (decoder->job.order.deadline_ns == NO_DEADLINE && !decoder->ledger.stop)
         return run(avctx, arg);
     const int result = run_until_deadline(decoder, run, arg);
     if (result == AVERROR(ECANCELED))
-        decoder->gate.verdict = VERDICT_ABORTED;
+        ledger_note_end(&decoder->ledger, VERDICT_ABORTED);
     return result;
 }
 
-/*
- * Returns whether the deadline has passed or the trigger was fired. A cooperative block looks once, and the jump stays in
- * this function: it must not leave libavcodec.
- */
-static bool is_hopeless(struct decoder *decoder)
-{
-    volatile bool hopeless = false; /* it survives the jump */
-    dlex_try_within_abs_cooperative(decoder->job.order.deadline_ns)
-    {
-        if (decoder->stop)
-            dlex_trigger_bind(decoder->stop);
-        dlex_checkpoint();
-    }
-    dlex_handle
-        dlex_when(dlex_deadline_violation) /* also when the trigger was fired */
-        {
-            hopeless = true;
-        }
-    dlex_end
-    return hopeless;
-}
-
-/* Returns whether a droppable picture is to be given up now, and notes the verdict. */
-static bool is_given_up(struct decoder *decoder, int64_t number)
-{
-    decoder->gate.number = number;
-    if (decoder->job.order.give_up || decoder->job.order.refuse) {
-        decoder->gate.verdict = VERDICT_SKIPPED;
-        return true;
-    }
-    if (decoder->job.order.deadline_ns == NO_DEADLINE && !decoder->stop)
-        return false;
-    if (!is_hopeless(decoder))
-        return false;
-    note_expiry(decoder);
-    decoder->gate.verdict = VERDICT_ABORTED;
-    return true;
-}
-
-/* Called by libavcodec before each row of a droppable picture, where it has no gate; see patches/README.md. */
+/* Called by libavcodec before each row of a droppable picture, in the thread that decodes it; see patches/README.md. */
 static int abandon(AVCodecContext *avctx, const AVFrame *picture)
 {
-    return is_given_up(avctx->opaque, number_of(picture));
+    struct decoder *const decoder = avctx->opaque;
+    return ledger_gives_up(&decoder->ledger, number_of(picture));
+}
+
+/* Called by libavcodec when it begins with a picture, in the thread that decodes it if that is one of several. */
+static int get_buffer(AVCodecContext *avctx, AVFrame *picture, int flags)
+{
+    struct decoder *const decoder = avctx->opaque;
+    if (avctx->active_thread_type & FF_THREAD_FRAME)
+        ledger_begin_picture(&decoder->ledger, number_of(picture));
+    return avcodec_default_get_buffer2(avctx, picture, flags);
 }
 
 static void prepare(AVCodecContext *avctx, void *opaque)
 {
-    avctx->opaque = opaque;
-    avctx->gate = gate;
+    struct decoder *const decoder = opaque;
+    avctx->opaque = decoder;
     avctx->abandon = abandon;
+    if (decoder->settings.may_jump)
+        avctx->gate = gate;
+    codec_threads_ask(avctx, decoder->settings.threads);
+    if (decoder->settings.threads > 1)
+        avctx->get_buffer2 = get_buffer;
 }
 
-int decoder_open(struct decoder **out, const AVStream *stream, char *why, size_t why_size)
+static struct decoder *decoder_create(const struct decoder_settings *settings)
 {
     struct decoder *decoder = av_mallocz(sizeof *decoder);
     if (!decoder)
-        goto no_memory;
+        return NULL;
+    decoder->settings = *settings;
+    decoder->last_number = JOB_UNKNOWN;
+    ledger_init(&decoder->ledger);
     for (int i = 0; i < PICTURES_MAX; i++) {
         decoder->picture[i] = av_frame_alloc();
         if (!decoder->picture[i])
-            goto no_memory;
+            decoder_close(&decoder); /* clears the pointer */
+        if (!decoder)
+            return NULL;
     }
+    return decoder;
+}
+
+/* Opens the decoder of libavcodec, and gives the threads that it starts their role. */
+static int open_codec(struct decoder *decoder, const AVStream *stream, char *why, size_t why_size)
+{
+    struct helper_watch watch;
+    helper_watch_begin(&watch);
     const int ret = clip_open_decoder(&decoder->avctx, stream, prepare, decoder, why, why_size);
+    helper_watch_end(&watch, &decoder->threads.helpers, "codec", ROLE_DECODE);
+    if (ret < 0)
+        return ret;
+    codec_threads_describe(&decoder->threads, decoder->avctx, decoder->settings.threads);
+    decoder->ledger.overlaps = codec_threads_overlap(&decoder->threads);
+    return 0;
+}
+
+int decoder_open(struct decoder **out, const AVStream *stream, const struct decoder_settings *settings, char *why,
+                 size_t why_size)
+{
+    struct decoder *decoder = decoder_create(settings);
+    if (!decoder) {
+        snprintf(why, why_size, "out of memory");
+        return AVERROR(ENOMEM);
+    }
+    const int ret = open_codec(decoder, stream, why, why_size);
     if (ret < 0) {
         decoder_close(&decoder);
         return ret;
@@ -158,10 +160,6 @@ int decoder_open(struct decoder **out, const AVStream *stream, char *why, size_t
                                                     stream->codecpar->extradata + stream->codecpar->extradata_size});
     *out = decoder;
     return 0;
-no_memory:
-    decoder_close(&decoder);
-    snprintf(why, why_size, "out of memory");
-    return AVERROR(ENOMEM);
 }
 
 void decoder_close(struct decoder **decoder)
@@ -170,13 +168,15 @@ void decoder_close(struct decoder **decoder)
         return;
     for (int i = 0; i < PICTURES_MAX; i++)
         av_frame_free(&(*decoder)->picture[i]);
+    helper_threads_release(&(*decoder)->threads.helpers);
     avcodec_free_context(&(*decoder)->avctx);
+    ledger_finish(&(*decoder)->ledger);
     av_freep(decoder);
 }
 
-void decoder_stop_by(struct decoder *decoder, struct dlex_trigger *stop)
+void decoder_stop_by(struct decoder *decoder, struct decode_stop *stop)
 {
-    decoder->stop = stop;
+    decoder->ledger.stop = stop;
 }
 
 bool decoder_has_gate(const struct decoder *decoder)
@@ -184,9 +184,14 @@ bool decoder_has_gate(const struct decoder *decoder)
     return decoder->avctx->codec->capabilities & AV_CODEC_CAP_ABANDON;
 }
 
+const struct codec_threads *decoder_threads(const struct decoder *decoder)
+{
+    return &decoder->threads;
+}
+
 int decoder_delay(const struct decoder *decoder)
 {
-    return decoder->avctx->has_b_frames;
+    return decoder->avctx->has_b_frames + decoder->threads.beside;
 }
 
 const char *decoder_description(const struct decoder *decoder, char *buffer, size_t size)
@@ -222,19 +227,6 @@ static void decode_packet(struct decoder *decoder, const AVPacket *packet)
     decoder->result = ret >= 0 && received == AVERROR_EOF ? received : ret;
 }
 
-/* Stands for a withheld picture. With one thread, libdav1d has given out all pictures before it. */
-static void add_placeholder(struct decoder *decoder)
-{
-    if (decoder->pictures == PICTURES_MAX)
-        return; /* only a broken stream releases so many */
-    AVFrame *const picture = decoder->picture[decoder->pictures++];
-    const AVPacket *const packet = decoder->job.packet;
-    picture->pts = picture->best_effort_timestamp = packet->pts;
-    picture->duration = packet->duration;
-    picture->opaque = packet->opaque;
-    picture->flags |= AV_FRAME_FLAG_DROPPABLE | AV_FRAME_FLAG_ABANDONED;
-}
-
 static void decode_without(struct decoder *decoder, const struct av1_shown *shown)
 {
     AVPacket *rest;
@@ -244,15 +236,7 @@ static void decode_without(struct decoder *decoder, const struct av1_shown *show
         decode_packet(decoder, rest);
     av_packet_free(&rest);
     if (ret >= 0)
-        add_placeholder(decoder);
-}
-
-/* Marks a droppable picture that was decoded, as other decoders do. */
-static void mark_droppable(struct decoder *decoder)
-{
-    for (int i = 0; i < decoder->pictures; i++)
-        if (number_of(decoder->picture[i]) == decoder->job.number)
-            decoder->picture[i]->flags |= AV_FRAME_FLAG_DROPPABLE;
+        withheld_add(&decoder->withheld, decoder->job.packet, decoder->job.number);
 }
 
 static void decode_or_withhold(struct decoder *decoder)
@@ -260,13 +244,12 @@ static void decode_or_withhold(struct decoder *decoder)
     const AVPacket *const packet = decoder->job.packet;
     const struct av1_shown shown =
         av1_look_at_unit(&decoder->av1, (struct bytes){packet->data, packet->data + packet->size});
-    if (shown.droppable && is_given_up(decoder, decoder->job.number)) {
+    if (shown.droppable)
+        ledger_mark_droppable(&decoder->ledger);
+    if (shown.droppable && ledger_gives_up(&decoder->ledger, decoder->job.number))
         decode_without(decoder, &shown);
-    } else {
+    else
         decode_packet(decoder, packet);
-        if (shown.droppable)
-            mark_droppable(decoder);
-    }
 }
 
 static void decode(struct decoder *decoder)
@@ -294,11 +277,19 @@ static void decode_within_deadline(struct decoder *decoder)
     dlex_handle
         dlex_when(dlex_deadline_violation)
         {
-            note_expiry(decoder);
+            ledger_note_end(&decoder->ledger, VERDICT_NONE);
             if (!decoder->begun)
                 decode(decoder);
         }
     dlex_end
+}
+
+/* Droppable pictures are polled. For others, the deadline reaches the program only now. */
+static void decode_and_look(struct decoder *decoder)
+{
+    decode(decoder);
+    if (!decoder->ledger.overlaps && decoder->job.packet && dlex_now_ns() >= decoder->job.order.deadline_ns)
+        ledger_note_end(&decoder->ledger, VERDICT_NONE);
 }
 
 static void forget_pictures(struct decoder *decoder)
@@ -308,50 +299,95 @@ static void forget_pictures(struct decoder *decoder)
     decoder->pictures = decoder->taken = 0;
 }
 
-static void begin(struct decoder *decoder, const struct decode_job *job)
+static void begin(struct decoder *decoder, const struct decode_job *job, int64_t start_ns)
 {
     forget_pictures(decoder);
     decoder->job = *job;
-    if (job->packet)
-        job->packet->opaque = (void *)(intptr_t)(job->number + 1);
-    decoder->gate = (struct gate_verdict){.number = JOB_UNKNOWN, .verdict = VERDICT_NONE};
-    decoder->fired_ns = NS_UNKNOWN;
+    if (!job->packet)
+        return;
+    job->packet->opaque = (void *)(intptr_t)(job->number + 1);
+    ledger_begin(&decoder->ledger, job, start_ns);
+}
+
+/* What is known only of jobs that are not pending. */
+static void complete(struct decoder *decoder, struct decode_outcome *outcome)
+{
+    outcome->end_ns = outcome->start_ns + outcome->wall_ns;
+    outcome->cpu_ns = outcome->received_ns;
+    outcome->fired_ns = ledger_fired_ns(&decoder->ledger);
+    outcome->gate = ledger_verdict(&decoder->ledger);
 }
 
 int decoder_run(struct decoder *decoder, const struct decode_job *job, struct decode_outcome *outcome)
 {
-    begin(decoder, job);
     const int64_t start_ns = dlex_now_ns();
-    const int64_t start_cpu_ns = thread_cpu_ns();
-    if (job->order.deadline_ns == NO_DEADLINE)
-        decode(decoder);
-    else
+    const int64_t begun_ns = codec_threads_cpu_ns(&decoder->threads);
+    begin(decoder, job, start_ns);
+    if (job->order.deadline_ns != NO_DEADLINE && decoder->settings.may_jump)
         decode_within_deadline(decoder);
-    const int64_t cpu_ns = thread_cpu_ns() - start_cpu_ns;
+    else
+        decode_and_look(decoder);
     *outcome = (struct decode_outcome){
         .number = job->number,
         .start_ns = start_ns,
-        .end_ns = dlex_now_ns(),
-        .cpu_ns = cpu_ns,
         .deadline_ns = job->order.deadline_ns,
-        .fired_ns = decoder->fired_ns,
-        .gate = decoder->gate,
         .error = decoder->result,
+        .received_ns = codec_threads_cpu_ns(&decoder->threads) - begun_ns,
+        .wall_ns = dlex_now_ns() - start_ns,
+        .since_last_ns = decoder->last_begun_ns ? begun_ns - decoder->last_begun_ns : NS_UNKNOWN,
+        .is_pending = decoder->ledger.overlaps,
+        .end_ns = NS_UNKNOWN,
+        .cpu_ns = NS_UNKNOWN,
+        .fired_ns = NS_UNKNOWN,
+        .gate = {.number = JOB_UNKNOWN, .verdict = VERDICT_NONE},
     };
+    decoder->last_begun_ns = begun_ns;
+    if (!outcome->is_pending)
+        complete(decoder, outcome);
     return decoder->result;
 }
 
-bool decoder_take(struct decoder *decoder, AVFrame *frame, int64_t *number)
+/* Returns whether a withheld picture comes next: before the next one that was decoded, or when none before it can follow. */
+static bool withheld_is_next(const struct decoder *decoder)
 {
-    if (decoder->taken == decoder->pictures)
-        return false;
+    if (withheld_is_full(&decoder->withheld))
+        return true;
+    if (decoder->taken < decoder->pictures)
+        return withheld_comes_before(&decoder->withheld, number_of(decoder->picture[decoder->taken]));
+    const bool is_empty = !decoder->ledger.overlaps || decoder->result == AVERROR_EOF;
+    return withheld_comes_before(&decoder->withheld, is_empty ? INT64_MAX : decoder->last_number);
+}
+
+/* Moves the next picture that was decoded, and marks it as other decoders than libdav1d do. */
+static int64_t take_decoded(struct decoder *decoder, AVFrame *frame)
+{
     av_frame_move_ref(frame, decoder->picture[decoder->taken++]);
-    *number = number_of(frame);
+    const int64_t number = number_of(frame);
+    if (ledger_is_droppable(&decoder->ledger, number))
+        frame->flags |= AV_FRAME_FLAG_DROPPABLE;
+    if (number != JOB_UNKNOWN)
+        decoder->last_number = number;
+    return number;
+}
+
+bool decoder_take(struct decoder *decoder, AVFrame *frame, struct taken_picture *picture)
+{
+    *picture = (struct taken_picture){.number = JOB_UNKNOWN};
+    if (withheld_is_next(decoder))
+        picture->number = withheld_take(&decoder->withheld, frame);
+    else if (decoder->taken < decoder->pictures)
+        picture->number = take_decoded(decoder, frame);
+    else
+        return false;
+    if (decoder->ledger.overlaps)
+        picture->decode = ledger_picture(&decoder->ledger, picture->number);
     return true;
 }
 
 void decoder_flush(struct decoder *decoder)
 {
     forget_pictures(decoder);
+    withheld_clear(&decoder->withheld);
     avcodec_flush_buffers(decoder->avctx);
+    ledger_forget(&decoder->ledger);
 }

@@ -90,3 +90,19 @@ struct queue_limit queue_limit_of(const struct queue_wish *wish, int64_t availab
     }
     return limit;
 }
+
+static int64_t less(int64_t limit, int64_t part)
+{
+    if (limit == INT64_MAX)
+        return limit;
+    return limit > part ? limit - part : 0;
+}
+
+struct queue_limit queue_limit_less(const struct queue_limit *limit, int pictures, const struct picture_size *of_each)
+{
+    return (struct queue_limit){
+        .pictures = less(limit->pictures, pictures),
+        .bytes = less(limit->bytes, pictures * of_each->bytes),
+        .span_ns = less(limit->span_ns, pictures * of_each->duration_ns),
+    };
+}

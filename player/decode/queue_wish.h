@@ -31,4 +31,13 @@ const char *queue_wish_text(const struct queue_wish *wish, char text[QUEUE_WISH_
 /* Returns the limit. available_bytes: memory that the program can still get; only QUEUE_AUTO asks for it. */
 struct queue_limit queue_limit_of(const struct queue_wish *wish, int64_t available_bytes);
 
+/* Pictures of a stream. */
+struct picture_size {
+    int64_t duration_ns;
+    int64_t bytes;
+};
+
+/* Returns what is left of the limit for the queue, when so many pictures are decoded ahead outside of it: in codec threads. */
+struct queue_limit queue_limit_less(const struct queue_limit *limit, int pictures, const struct picture_size *of_each);
+
 #endif

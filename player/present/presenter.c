@@ -114,8 +114,21 @@ static struct frame_row *row_of_picture(struct presenter *presenter, const struc
     return fresh;
 }
 
+/* Adds to the row of a packet what codec threads did with its picture. */
+static void note_decode(const struct decoded_picture *picture, struct frame_row *row)
+{
+    if (!picture->is_first || !picture->decode.is_known)
+        return;
+    row->record.decode_end_ns = picture->decode.end_ns;
+    row->record.decode_cpu_ns = picture->decode.cpu_ns;
+    row->record.fired_ns = picture->decode.fired_ns;
+    if (picture->decode.verdict != VERDICT_NONE)
+        row->record.verdict = picture->decode.verdict;
+}
+
 static void describe(struct presenter *presenter, const struct decoded_picture *picture, struct frame_row *row)
 {
+    note_decode(picture, row);
     if (picture->place.jumped)
         media_clock_follow_jump(presenter->clock, picture->place.pts_ns, picture->place.jump_ns);
     presenter->next_ns = picture->next_ns;

@@ -108,11 +108,14 @@ static bool is_second_field(const struct frame_log *log, int64_t position, int64
     return true;
 }
 
+/* With codec threads, nothing is known of the second packet alone. */
 static void merge_field(struct frame_record *picture, const struct frame_record *field)
 {
     picture->size_bytes += field->size_bytes;
-    picture->decode_end_ns = field->decode_end_ns;
-    picture->decode_cpu_ns += field->decode_cpu_ns;
+    if (field->decode_end_ns != FIELD_EMPTY)
+        picture->decode_end_ns = field->decode_end_ns;
+    if (field->decode_cpu_ns != FIELD_EMPTY && picture->decode_cpu_ns != FIELD_EMPTY)
+        picture->decode_cpu_ns += field->decode_cpu_ns;
     if (picture->fired_ns == FIELD_EMPTY)
         picture->fired_ns = field->fired_ns;
 }

@@ -67,13 +67,14 @@ static json_t *default_or_seconds(int64_t ns)
 
 static json_t *options_json(const struct run_settings *settings)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:f, s:f, s:b}",
+    return json_pack("{s:s, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:f, s:f, s:b}",
                      "drop", settings->drop,
                      "deadline_rule", settings->deadline_rule,
                      "deadline_base_s", default_or_seconds(settings->deadline_base_ns),
                      "deadline_gain", settings->deadline_gain < 0 ? json_null() : json_real(settings->deadline_gain),
                      "strict", settings->strict,
                      "skip_to_key", settings->skip_to_key,
+                     "threads", settings->threads,
                      "ao", settings->audio_kind,
                      "vo", settings->video_kind,
                      "start_s", ns_to_s(settings->start_ns),
@@ -209,9 +210,16 @@ static json_t *queue_json(const struct queue_facts *queue)
     return json;
 }
 
+static json_t *decoding_json(const struct decoding_facts *decoding)
+{
+    if (!decoding->kind)
+        return json_null();
+    return json_pack("{s:i, s:i, s:s}", "threads_max", decoding->threads_max, "threads", decoding->threads, "kind", decoding->kind);
+}
+
 static json_t *run_json(const struct run_facts *facts, const struct run_totals *totals)
 {
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o}",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o}",
                      "format", 1,
                      "version", PROGRAM_VERSION,
                      "commit", DLEX_COMMIT,
@@ -224,6 +232,7 @@ static json_t *run_json(const struct run_facts *facts, const struct run_totals *
                      "video_sink", text_or_null(facts->video_sink),
                      "clock", facts->clock,
                      "ended", facts->ended,
+                     "decoding", decoding_json(&facts->decoding),
                      "queue", queue_json(&facts->queue),
                      "started_ns", (json_int_t)facts->started_ns,
                      "ended_ns", (json_int_t)facts->ended_ns,

@@ -22,6 +22,7 @@ struct run_settings {
     double deadline_gain;      /* < 0: the rule's default */
     bool strict;               /* --strict */
     const char *skip_to_key;   /* the word of --skip-to-key */
+    const char *threads;       /* the word of --threads */
     const char *audio_kind;    /* the words of --ao and --vo */
     const char *video_kind;
     int64_t start_ns;
@@ -37,6 +38,13 @@ struct queue_facts {
     double pictures_mean; /* waiting when one was taken, with that one */
     int64_t pictures_max;
     int64_t bytes_max;
+};
+
+/* The threads of the video decoder. */
+struct decoding_facts {
+    int threads_max;  /* what --threads came to */
+    int threads;      /* that decode at once: a codec may have fewer */
+    const char *kind; /* "none", "frame", "slice" or "own"; NULL: no video was decoded */
 };
 
 /* What run.json contains besides the frames. Strings belong to the caller. */
@@ -55,6 +63,7 @@ struct run_facts {
     int64_t process_cpu_ns; /* at ended_ns, since the program's start: CPU time of all its threads … */
     int64_t held_cpu_ns;    /* … and of those that decode or present */
     const struct placement_facts *placement;
+    struct decoding_facts decoding;
     struct queue_facts queue;
 };
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "threads_wish.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int threads_wish_parse(struct threads_wish *wish, const char *text)
+{
+    if (!strcmp(text, "auto")) {
+        wish->count = 0;
+        return 0;
+    }
+    char *end;
+    const long count = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : 0;
+    if (count < 1 || count > CODEC_THREADS_MAX || *end)
+        return -EINVAL;
+    wish->count = (int)count;
+    return 0;
+}
+
+const char *threads_wish_text(const struct threads_wish *wish, char text[THREADS_WISH_TEXT_SIZE])
+{
+    snprintf(text, THREADS_WISH_TEXT_SIZE, wish->count ? "%d" : "auto", wish->count);
+    return text;
+}
+
+const char *threads_wish_refusal(const struct threads_wish *wish, const struct threads_place *place)
+{
+    if (wish->count <= 1)
+        return NULL;
+    if (place->is_serial)
+        return "does not go with --queue=0, where one thread decodes and presents";
+    if (place->has_reservation)
+        return "does not go with --sched=deadline, because a reservation holds one thread";
+    return NULL;
+}
+
+int threads_wish_count(const struct threads_wish *wish, const struct threads_place *place)
+{
+    if (wish->count)
+        return wish->count;
+    if (place->is_serial || place->has_reservation)
+        return 1;
+    const double cpus = fmin(place->cpus, ceil(place->quota_cpus));
+    return (int)fmin(fmax(cpus, 1), CODEC_THREADS_MAX);
+}
