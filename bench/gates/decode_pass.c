@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include <dlex/dlex.h>
-#include <libavutil/imgutils.h>
-#include <libavutil/murmur3.h>
-#include <libavutil/pixdesc.h>
+#include <libavutil/mem.h>
 
 #include "av1_rest.h"
 #include "interrupt.h"
@@ -114,30 +112,13 @@ static void choose_limits(struct decode_pass *pass, size_t packet_count)
     }
 }
 
-static void hash_samples(const AVFrame *frame, struct AVMurMur3 *hash)
-{
-    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
-    for (int plane = 0; plane < av_pix_fmt_count_planes(frame->format); plane++) {
-        const int width = av_image_get_linesize(frame->format, frame->width, plane);
-        const int shift = plane == 1 || plane == 2 ? format->log2_chroma_h : 0;
-        const int height = AV_CEIL_RSHIFT(frame->height, shift);
-        for (int y = 0; y < height; y++)
-            av_murmur3_update(hash, frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane],
-                              width);
-    }
-}
-
 static int add_fingerprint(struct decode_pass *pass, const AVFrame *frame)
 {
     struct fingerprint *pictures =
         av_realloc_array(pass->pictures, pass->picture_count + 1, sizeof(*pictures));
-    struct AVMurMur3 *hash = av_murmur3_alloc();
-    if (pictures)
-        pass->pictures = pictures;
-    if (!pictures || !hash) {
-        av_free(hash);
+    if (!pictures)
         return AVERROR(ENOMEM);
-    }
+    pass->pictures = pictures;
     struct fingerprint *print = &pictures[pass->picture_count++];
     *print = (struct fingerprint){
         .pts = frame->pts,
@@ -150,13 +131,7 @@ static int add_fingerprint(struct decode_pass *pass, const AVFrame *frame)
         .damaged = frame->decode_error_flags || frame->flags & AV_FRAME_FLAG_CORRUPT,
     };
     /* The contents of an abandoned picture are undefined, so nothing may depend on them. */
-    if (!print->abandoned) {
-        av_murmur3_init(hash);
-        hash_samples(frame, hash);
-        av_murmur3_final(hash, print->hash);
-    }
-    av_free(hash);
-    return 0;
+    return print->abandoned ? 0 : picture_hash(frame, print->hash);
 }
 
 /* Takes what the decoder has ready. A damaged packet does not end the stream: other pictures may come after its error. */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "coded_stream.h"
+#include "picture_hash.h"
 
 /* How pictures are given up. */
 enum gate_way {
@@ -48,7 +49,7 @@ struct fingerprint {
     bool droppable;
     bool abandoned;
     bool damaged; /* the decoder reported or concealed errors */
-    uint8_t hash[16]; /* hash of the visible samples of all planes; 0 if abandoned */
+    uint8_t hash[PICTURE_HASH_SIZE]; /* 0 if abandoned */
 };
 
 /* What happened to the picture that a packet began. Codec threads write it. */

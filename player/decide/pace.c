@@ -86,3 +86,12 @@ int64_t show_pace_next_ns(const struct show_pace *pace, int segment, int64_t pts
         return pace->next_ns;
     return pace->next_ns != NS_UNKNOWN && pace->next_ns < pts_ns ? pace->next_ns : pts_ns;
 }
+
+int64_t show_pace_first_waiting_ns(const struct show_pace *pace, int segment, int64_t pts_ns, int beside)
+{
+    const int64_t next_ns = show_pace_next_ns(pace, segment, pts_ns);
+    if (next_ns == NS_UNKNOWN || segment != pace->segment)
+        return next_ns;
+    const int64_t behind_ns = next_ns + beside * pace->part.frame_duration_ns;
+    return pts_ns != NS_UNKNOWN && pts_ns < behind_ns ? pts_ns : behind_ns;
+}

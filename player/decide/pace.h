@@ -90,4 +90,10 @@ int64_t show_pace_due_ns(const struct show_pace *pace, int64_t pts_ns);
  */
 int64_t show_pace_next_ns(const struct show_pace *pace, int segment, int64_t pts_ns);
 
+/*
+ * The same where several pictures are decoded at once. So many others, which are decoded beside this packet's, have not come
+ * out, but do not wait for it: returns the PTS of the first one behind those. It is never later than pts_ns.
+ */
+int64_t show_pace_first_waiting_ns(const struct show_pace *pace, int segment, int64_t pts_ns, int beside);
+
 #endif

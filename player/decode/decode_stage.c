@@ -69,25 +69,13 @@ static const struct outlook *outlook_of(struct decode_stage *stage, const AVPack
                            decoder_delay(stage->decoder));
 }
 
-/*
- * Returns the PTS of the first picture that waits for the decode of this packet. Those that other threads decode at the same
- * time have not come out, but do not wait for it.
- */
-static int64_t first_waiting_ns(const struct decode_stage *stage, const struct packet_facts *facts)
-{
-    const int64_t next_ns = show_pace_next_ns(&stage->show, facts->segment, facts->pts_ns);
-    if (next_ns == NS_UNKNOWN || facts->segment != stage->show.segment)
-        return next_ns;
-    const int64_t behind_ns = next_ns + decoder_threads(stage->decoder)->beside * stage->feed.part.frame_duration_ns;
-    return facts->pts_ns != NS_UNKNOWN && facts->pts_ns < behind_ns ? facts->pts_ns : behind_ns;
-}
-
 static struct decode_order order_of(struct decode_stage *stage, const AVPacket *packet, const struct packet_facts *facts,
                                     const struct stage_clock *clock)
 {
     if (facts->unwanted)
         return (struct decode_order){.give_up = true, .deadline_ns = NO_DEADLINE};
-    const int64_t due_ns = first_waiting_ns(stage, facts);
+    const int beside = decoder_threads(stage->decoder)->beside;
+    const int64_t due_ns = show_pace_first_waiting_ns(&stage->show, facts->segment, facts->pts_ns, beside);
     if (due_ns == NS_UNKNOWN)
         return (struct decode_order){.deadline_ns = NO_DEADLINE};
     const int64_t now_ns = dlex_now_ns();

@@ -45,9 +45,9 @@ void clip_close(struct clip *clip);
 void clip_break_off(struct clip *clip, bool on);
 
 /*
- * Opens a decoder of the stream. It has one thread and copies opaque values from packets to pictures
- * (AV_CODEC_FLAG_COPY_OPAQUE). prepare, if given, is called with `opaque` before the decoder is opened, e.g. to set its
- * gate. The caller frees *out with avcodec_free_context. Errors are as for clip_open.
+ * Opens a decoder of the stream. It copies opaque values from packets to pictures (AV_CODEC_FLAG_COPY_OPAQUE), and has one
+ * thread unless prepare asks for more. prepare, if given, is called with `opaque` before the decoder is opened, e.g. to set
+ * its gate. The caller frees *out with avcodec_free_context. Errors are as for clip_open.
  */
 int clip_open_decoder(AVCodecContext **out, const AVStream *stream, void (*prepare)(AVCodecContext *, void *),
                       void *opaque, char *why, size_t why_size);

@@ -162,6 +162,34 @@ START_TEST(supply_stays_in_its_range)
 }
 END_TEST
 
+START_TEST(several_threads_may_receive_several_cpus)
+{
+    struct supply supply;
+    supply_init(&supply);
+    supply_set_threads(&supply, 4);
+    for (int i = 0; i < 200; i++)
+        supply_learn(&supply, 10 * MS, 35 * MS);
+    expect_near(supply_rate(&supply), 3.5, 1e-2);
+    supply_learn(&supply, 1000 * MS, 100000 * MS);
+    expect_near(supply_rate(&supply), 5, 1e-9); /* and one that presents */
+}
+END_TEST
+
+START_TEST(decodes_that_overlap_say_what_they_cost_and_nothing_of_the_supply)
+{
+    learnt_init(&learnt);
+    const struct decode_use use = {.picture_class = CLASS_REFERENCE, .size_bytes = 1000, .end = DECODE_WHOLE,
+                                   .cpu_ns = 30 * MS, .wall_ns = 30 * MS, .overlapped = true};
+    for (int i = 0; i < 50; i++)
+        learnt_add(&learnt, &use, FRAME_NS);
+    expect_near(predicted_ms(CLASS_REFERENCE, 1000), 30, 0.1);
+    expect_near(supply_rate(&learnt.supply), 0.5, 1e-9);
+    for (int i = 0; i < 200; i++)
+        learnt_add_supply(&learnt, 10 * MS, 15 * MS);
+    expect_near(learnt_wall_ns(&learnt, 30 * MS) / MS, 20, 0.1);
+}
+END_TEST
+
 START_TEST(times_are_kept_in_order)
 {
     static struct times times;
@@ -202,6 +230,8 @@ int main(void)
         refused_pictures_are_counted_until_one_is_tried,
         supply_is_the_cpu_time_received_in_the_last_second,
         supply_stays_in_its_range,
+        several_threads_may_receive_several_cpus,
+        decodes_that_overlap_say_what_they_cost_and_nothing_of_the_supply,
         times_are_kept_in_order,
         full_list_forgets_its_earliest_time,
         NULL,

@@ -154,6 +154,21 @@ START_TEST(the_next_picture_to_present_may_have_been_held_back)
 }
 END_TEST
 
+/* Frames of 40 ms: two pictures have not come out, and do not wait for this packet. */
+START_TEST(pictures_decoded_at_the_same_time_do_not_wait)
+{
+    struct show_pace pace = show_of(&whole);
+    ck_assert_int_eq(show_pace_first_waiting_ns(&pace, 1, NS_UNKNOWN, 2), NS_UNKNOWN);
+    show_pace_picture(&pace, 1, 0, 0);
+    ck_assert_int_eq(show_pace_first_waiting_ns(&pace, 1, 400 * MS, 0), 40 * MS);
+    ck_assert_int_eq(show_pace_first_waiting_ns(&pace, 1, 400 * MS, 2), 120 * MS);
+    ck_assert_int_eq(show_pace_first_waiting_ns(&pace, 1, 80 * MS, 2), 80 * MS); /* its own picture waits for it */
+    ck_assert_int_eq(show_pace_first_waiting_ns(&pace, 1, 20 * MS, 2), 20 * MS);
+    ck_assert_int_eq(show_pace_first_waiting_ns(&pace, 1, NS_UNKNOWN, 2), 120 * MS);
+    ck_assert_int_eq(show_pace_first_waiting_ns(&pace, 2, 3600 * S, 2), 40 * MS); /* after a jump */
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -169,6 +184,7 @@ int main(void)
         a_jump_is_measured_from_the_expected_time,
         a_jump_before_the_first_picture_has_unknown_length,
         the_next_picture_to_present_may_have_been_held_back,
+        pictures_decoded_at_the_same_time_do_not_wait,
         NULL,
     };
     return suite_run("pace", SUITE_TIMEOUT_DEFAULT, tests);

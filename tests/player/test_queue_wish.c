@@ -90,6 +90,28 @@ START_TEST(auto_is_the_least_of_2_s_256_mib_and_an_eighth_of_the_memory)
 }
 END_TEST
 
+START_TEST(pictures_in_codec_threads_are_a_part_of_the_limit)
+{
+    const struct picture_size size = {.duration_ns = 40 * NS_PER_MS, .bytes = 3 * MIB};
+    const struct queue_limit limit = {.pictures = 50, .bytes = 64 * MIB, .span_ns = 2 * NS_PER_S};
+    const struct queue_limit rest = queue_limit_less(&limit, 3, &size);
+    ck_assert_int_eq(rest.pictures, 47);
+    ck_assert_int_eq(rest.bytes, 55 * MIB);
+    ck_assert_int_eq(rest.span_ns, 1880 * NS_PER_MS);
+    const struct queue_limit none = queue_limit_less(&limit, 0, &size);
+    ck_assert(none.pictures == limit.pictures && none.bytes == limit.bytes && none.span_ns == limit.span_ns);
+}
+END_TEST
+
+START_TEST(no_limit_stays_none_and_a_small_one_is_used_up)
+{
+    const struct picture_size size = {.duration_ns = 40 * NS_PER_MS, .bytes = 3 * MIB};
+    const struct queue_limit limit = {.pictures = 2, .bytes = INT64_MAX, .span_ns = 100 * NS_PER_MS};
+    const struct queue_limit rest = queue_limit_less(&limit, 3, &size);
+    ck_assert(rest.pictures == 0 && rest.bytes == INT64_MAX && rest.span_ns == 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -98,6 +120,8 @@ int main(void)
         text_of_a_wish_means_the_same_wish,
         each_amount_limits_one_thing,
         auto_is_the_least_of_2_s_256_mib_and_an_eighth_of_the_memory,
+        pictures_in_codec_threads_are_a_part_of_the_limit,
+        no_limit_stays_none_and_a_small_one_is_used_up,
         NULL,
     };
     return suite_run("queue_wish", SUITE_TIMEOUT_DEFAULT, tests);

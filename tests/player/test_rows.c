@@ -244,6 +244,26 @@ START_TEST(two_fields_in_two_packets_are_one_row)
 }
 END_TEST
 
+/* With codec threads, the first packet's row has the times of both. */
+START_TEST(second_field_without_times_leaves_those_of_the_first)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    add(log, 1, 0, true)->interlaced = true;
+    struct frame_row *const field = add(log, 1, 20, false);
+    field->record.decode_end_ns = field->record.decode_cpu_ns = FIELD_EMPTY;
+    add(log, 1, 40, true);
+    add(log, 1, 80, true);
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), 3);
+    ck_assert_int_eq(rows[0].size_bytes, 200);
+    ck_assert_int_eq(rows[0].decode_cpu_ns, 10);
+    ck_assert_int_eq(rows[0].decode_end_ns, 2);
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
 START_TEST(a_frame_lost_at_a_seek_keeps_its_row)
 {
     struct frame_log *log = NULL;
@@ -402,6 +422,7 @@ int main(void)
         pauses_and_seeks_are_no_freezes,
         time_stamps_that_jump_make_no_freeze,
         two_fields_in_two_packets_are_one_row,
+        second_field_without_times_leaves_those_of_the_first,
         a_frame_lost_at_a_seek_keeps_its_row,
         reserved_memory_is_enough_for_a_long_film,
         a_feeder_far_ahead_reserves_for_every_packet,

@@ -120,6 +120,21 @@ START_TEST(one_thread_too_many_gets_no_role_until_another_gives_up_its_own)
 }
 END_TEST
 
+START_TEST(another_thread_is_given_its_role)
+{
+    struct worker helper = {.computes = true};
+    start(&helper);
+    ck_assert_int_eq(thread_role_give(helper.id, ROLE_DECODE), 0);
+    ck_assert_uint_eq(thread_role_of(helper.id), ROLE_DECODE);
+    ck_assert_int_ge(thread_role_cpu_ns(ROLE_DECODE), 20 * NS_PER_MS);
+    ck_assert_int_eq(thread_role_give(helper.id, 0), 0);
+    ck_assert_uint_eq(thread_role_of(helper.id), 0);
+    ck_assert_int_ge(thread_role_cpu_ns(ROLE_DECODE), 20 * NS_PER_MS); /* what it used in that role stays */
+    ck_assert_int_lt(thread_role_cpu_ns(ROLE_PRESENT), 20 * NS_PER_MS);
+    end(&helper);
+}
+END_TEST
+
 START_TEST(roles_are_written_with_commas)
 {
     char text[THREAD_ROLES_TEXT_SIZE];
@@ -136,6 +151,7 @@ int main(void)
         thread_that_has_ended_has_no_role,
         cpu_time_is_that_of_the_threads_with_one_of_the_roles,
         one_thread_too_many_gets_no_role_until_another_gives_up_its_own,
+        another_thread_is_given_its_role,
         roles_are_written_with_commas,
         NULL,
     };

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The player's decoder with codec threads, over the clips of bench/gates: the same pictures in the same order as with one
+ * thread, and each one has the order of its own packet, whatever is given up around it.
+ *
+ * Not covered: damaged streams and streams that begin in the middle, of which FFmpeg itself shows others with several
+ * threads; field pictures; the player around the decoder (tests/input/test_threads.py).
+ */
+#include <check.h>
+#include <dlex/dlex.h>
+#include <inttypes.h>
+#include <libavformat/avformat.h>
+#include <libavutil/mem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "decoder.h"
+#include "gate_clips.h"
+#include "ns.h"
+#include "suite.h"
+
+enum { THREADS_LEAST = 2, THREADS_MOST = 4, ROUNDS = 4, LONGEST_DEADLINE_US = 1500, NAME_SIZE = 128, EXIT_SKIPPED = 77 };
+
+struct picture {
+    int64_t number;
+    bool droppable;
+    bool abandoned;
+    struct picture_decode decode;
+    uint8_t hash[PICTURE_HASH_SIZE];
+};
+
+/* What came out of a decode of a whole stream. */
+struct result {
+    struct picture *pictures;
+    size_t count;
+    enum codec_thread_kind kind;
+};
+
+/* How a stream is decoded. */
+struct way {
+    const struct coded_stream *stream;
+    struct decoder_settings settings;
+    struct pass_seek seek;
+    const struct decode_order *orders; /* for each packet */
+};
+
+static uint64_t random_state;
+static int64_t given_up; /* in all tests together, while their decode ran in a codec thread */
+
+static uint64_t draw(uint64_t below)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (random_state >> 33) % below;
+}
+
+static void add_picture(struct result *result, const AVFrame *frame, const struct taken_picture *taken)
+{
+    result->pictures = av_realloc_array(result->pictures, result->count + 1, sizeof *result->pictures);
+    ck_assert_ptr_nonnull(result->pictures);
+    struct picture *const picture = &result->pictures[result->count++];
+    *picture = (struct picture){
+        .number = taken->number,
+        .droppable = frame->flags & AV_FRAME_FLAG_DROPPABLE,
+        .abandoned = frame->flags & AV_FRAME_FLAG_ABANDONED,
+        .decode = taken->decode,
+    };
+    if (!picture->abandoned)
+        ck_assert_int_eq(picture_hash(frame, picture->hash), 0);
+}
+
+static void take_pictures(struct decoder *decoder, struct result *result)
+{
+    AVFrame *frame = av_frame_alloc();
+    struct taken_picture taken;
+    while (decoder_take(decoder, frame, &taken)) {
+        add_picture(result, frame, &taken);
+        av_frame_unref(frame);
+    }
+    av_frame_free(&frame);
+}
+
+static void drain(struct decoder *decoder, struct result *result)
+{
+    const struct decode_job job = {.order = {.deadline_ns = NO_DEADLINE}};
+    struct decode_outcome outcome;
+    while (decoder_run(decoder, &job, &outcome) != AVERROR_EOF)
+        take_pictures(decoder, result);
+    take_pictures(decoder, result);
+}
+
+/* The order's deadline counts from now. */
+static struct decode_order order_now(const struct decode_order *order)
+{
+    struct decode_order now = *order;
+    if (now.deadline_ns != NO_DEADLINE)
+        now.deadline_ns += dlex_now_ns();
+    return now;
+}
+
+static void decode_packets(struct decoder *decoder, const struct way *way, struct result *result)
+{
+    for (size_t i = 0; i < way->stream->packet_count; i++) {
+        if (i == way->seek.after && way->seek.to > i) {
+            decoder_flush(decoder);
+            i = way->seek.to;
+        }
+        const struct decode_job job = {
+            .packet = way->stream->packets[i], .number = (int64_t)i, .order = order_now(&way->orders[i])};
+        struct decode_outcome outcome;
+        ck_assert_int_ge(decoder_run(decoder, &job, &outcome), 0);
+        ck_assert_int_eq(outcome.is_pending, codec_threads_overlap(decoder_threads(decoder)));
+        take_pictures(decoder, result);
+    }
+    drain(decoder, result);
+}
+
+static struct result decode(const struct way *way)
+{
+    struct result result = {0};
+    struct decoder *decoder;
+    char why[NAME_SIZE];
+    AVFormatContext *format = avformat_alloc_context();
+    AVStream *const stream = avformat_new_stream(format, NULL);
+    ck_assert_int_ge(avcodec_parameters_copy(stream->codecpar, way->stream->parameters), 0);
+    stream->time_base = (AVRational){1, 90000};
+    ck_assert_msg(decoder_open(&decoder, stream, &way->settings, why, sizeof why) == 0, "%s", why);
+    result.kind = decoder_threads(decoder)->kind;
+    decode_packets(decoder, way, &result);
+    decoder_close(&decoder);
+    avformat_free_context(format);
+    return result;
+}
+
+static void result_finish(struct result *result)
+{
+    av_freep(&result->pictures);
+}
+
+static void compare(const char *name, const struct result *expected, const struct result *found)
+{
+    ck_assert_msg(found->count == expected->count, "%s: %zu pictures instead of %zu", name, found->count, expected->count);
+    for (size_t i = 0; i < found->count; i++) {
+        const struct picture *const one = &expected->pictures[i];
+        const struct picture *const other = &found->pictures[i];
+        ck_assert_msg(other->number == one->number, "%s: picture %zu is of packet %" PRId64 " instead of %" PRId64, name, i,
+                      other->number, one->number);
+        ck_assert_msg(other->droppable == one->droppable, "%s: picture %zu: droppable %d", name, i, other->droppable);
+        ck_assert_msg(other->abandoned || !memcmp(other->hash, one->hash, sizeof one->hash), "%s: picture %zu differs", name, i);
+    }
+}
+
+/* What was ordered for a packet is done with its picture, and what was done is known. */
+static void check_order(const char *name, const struct picture *picture, const struct decode_order *order)
+{
+    const bool may_end = order->refuse || order->deadline_ns != NO_DEADLINE;
+    ck_assert_msg(!picture->abandoned || (picture->droppable && may_end), "%s: packet %" PRId64 " was given up without an order",
+                  name, picture->number);
+    ck_assert_msg(!order->refuse || !picture->droppable || picture->abandoned, "%s: packet %" PRId64 " was not refused", name,
+                  picture->number);
+    if (!picture->decode.is_known)
+        return;
+    const enum verdict expected = !picture->abandoned ? VERDICT_NONE : order->refuse ? VERDICT_SKIPPED : VERDICT_ABORTED;
+    ck_assert_int_eq(picture->decode.verdict, expected);
+    ck_assert_int_ge(picture->decode.end_ns, picture->decode.start_ns);
+    given_up += picture->decode.verdict != VERDICT_NONE;
+}
+
+/* With frame threads, the thread of each picture is known, and so is its CPU time. */
+static void check_costs(const char *name, const struct result *result)
+{
+    int64_t sum_ns = 0;
+    for (size_t i = 0; i < result->count; i++) {
+        const struct picture_decode *const decode = &result->pictures[i].decode;
+        ck_assert_int_eq(decode->is_known, result->kind == CODEC_THREADS_FRAME || result->kind == CODEC_THREADS_OWN);
+        if (result->kind != CODEC_THREADS_FRAME)
+            continue;
+        ck_assert_msg(decode->cpu_ns > 0, "%s: picture %zu has no CPU time", name, i);
+        sum_ns += decode->cpu_ns;
+    }
+    ck_assert_int_lt(sum_ns, 60 * NS_PER_S);
+}
+
+/* One packet in four is refused, one has a deadline that has passed, one a short one, and one none. */
+static void draw_orders(struct decode_order *orders, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        orders[i] = (struct decode_order){.deadline_ns = NO_DEADLINE};
+        switch (draw(4)) {
+        case 0: orders[i].refuse = true; break;
+        case 1: orders[i].deadline_ns = -1; break;
+        case 2: orders[i].deadline_ns = (int64_t)draw(LONGEST_DEADLINE_US) * NS_PER_US; break;
+        default: break;
+        }
+    }
+}
+
+static void decode_disturbed(const char *name, const struct way *way, const struct result *expected)
+{
+    struct decode_order *const orders = calloc(way->stream->packet_count, sizeof *orders);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct way disturbed = *way;
+        draw_orders(orders, way->stream->packet_count);
+        disturbed.orders = orders;
+        disturbed.settings.threads = THREADS_LEAST + round % (THREADS_MOST - THREADS_LEAST + 1);
+        struct result found = decode(&disturbed);
+        compare(name, expected, &found);
+        for (size_t i = 0; i < found.count; i++)
+            check_order(name, &found.pictures[i], &orders[found.pictures[i].number]);
+        result_finish(&found);
+    }
+    free(orders);
+}
+
+static void decode_undisturbed(const char *name, const struct way *way, const struct result *expected)
+{
+    for (int threads = THREADS_LEAST; threads <= THREADS_MOST; threads++) {
+        struct way with_threads = *way;
+        with_threads.settings.threads = threads;
+        struct result found = decode(&with_threads);
+        ck_assert_int_ne(found.kind, CODEC_THREADS_NONE);
+        compare(name, expected, &found);
+        check_costs(name, &found);
+        result_finish(&found);
+    }
+}
+
+START_TEST(pictures_are_those_of_one_thread)
+{
+    const struct gate_clip *const clip = &gate_clips[_i];
+    struct coded_stream stream;
+    char name[NAME_SIZE];
+    if (clip->damaged)
+        return;
+    const int loaded = gate_clip_load(clip, &stream);
+    ck_assert_int_ge(loaded, 0);
+    if (!loaded)
+        return;
+    gate_clip_describe(clip, name, sizeof name);
+    struct decode_order *const orders = calloc(stream.packet_count, sizeof *orders);
+    for (size_t i = 0; i < stream.packet_count; i++)
+        orders[i].deadline_ns = NO_DEADLINE;
+    const struct way way = {
+        .stream = &stream, .settings = {.threads = 1}, .seek = gate_clip_seek(clip, &stream), .orders = orders};
+    struct result expected = decode(&way);
+    ck_assert_int_eq(expected.kind, CODEC_THREADS_NONE);
+    decode_undisturbed(name, &way, &expected);
+    decode_disturbed(name, &way, &expected);
+    result_finish(&expected);
+    free(orders);
+    stream_finish(&stream);
+}
+END_TEST
+
+START_TEST(pictures_were_given_up_in_codec_threads)
+{
+    printf("%" PRId64 " pictures were given up in codec threads\n", given_up);
+    ck_assert_int_gt(given_up, 200);
+}
+END_TEST
+
+int main(void)
+{
+    const char *const given = getenv("DLEX_TEST_SEED");
+    random_state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    printf("DLEX_TEST_SEED=%" PRIu64 "\n", random_state);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    struct coded_stream stream;
+    const int loaded = gate_clip_load(&gate_clips[0], &stream);
+    if (loaded > 0)
+        stream_finish(&stream);
+    if (!loaded) {
+        printf("skipped: no clip can be made here\n");
+        return EXIT_SKIPPED;
+    }
+    TCase *const tcase = tcase_create("decoder threads");
+    tcase_set_timeout(tcase, 0);
+    tcase_add_loop_test(tcase, pictures_are_those_of_one_thread, 0, gate_clip_count);
+    tcase_add_test(tcase, pictures_were_given_up_in_codec_threads);
+    return suite_run_case("decoder threads", tcase, CK_NOFORK);
+}
