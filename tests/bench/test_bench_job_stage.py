@@ -167,6 +167,12 @@ class Escapes(Place):
         self.assertRegex(reason, rf"^dlex-play's thread decoder \(decodes\) used \d\.\d\d s of CPU time on CPU {min(CPUS)} under "
                                  rf"other, and not on CPU {max(CPUS)} under other")
 
+    def test_one_moved_codec_thread_of_our_player_fails_the_job(self):
+        params = {"drop": "none", "queue": "20", "options": ["--threads=2"]}
+        reason = self.failure_when(self.move, "dlex-play", ["av:h264:df1"], player_params=params)
+        self.assertRegex(reason, rf"^dlex-play's thread av:h264:df1 \(decodes\) used \d\.\d\d s of CPU time on CPU {min(CPUS)} under "
+                                 rf"other, and not on CPU {max(CPUS)} under other")
+
     def test_moved_decode_thread_of_mpv_fails_the_job(self):
         if not shutil.which("mpv"):
             self.skipTest("mpv is not installed")
@@ -222,6 +228,13 @@ class Roles(Place):
         self.assertGreater(held_s + 1e-3, sum(it["cpu_s"] for it in result["threads"] if it["roles"]))
         self.assertGreater(outside_s + 1e-3, sum(it["cpu_s"] for it in result["threads"] if not it["roles"]))
         self.assertAlmostEqual(held_s + outside_s, result["figures"]["player_cpu_s"])
+
+    def test_codec_threads_of_our_player(self):
+        sched = "fifo:5" if "fifo" in ALLOWED else "other"
+        result = self.done(player_params={"drop": "none", "queue": "20", "options": ["--threads=2"]}, sched=sched)
+        decoders = ("decoder", "av:h264:df0", "av:h264:df1")
+        found = self.threads(result, **{"dlex-play": ["present"]}, **{name: ["decode"] for name in decoders})
+        self.assertEqual({found[name]["policy"] for name in decoders}, {"fifo:4" if sched == "fifo:5" else "other"})
 
     def test_threads_of_ffplay(self):
         if not shutil.which("ffplay"):

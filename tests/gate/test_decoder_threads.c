@@ -109,7 +109,7 @@ static void decode_packets(struct decoder *decoder, const struct way *way, struc
         const struct decode_job job = {
             .packet = way->stream->packets[i], .number = (int64_t)i, .order = order_now(&way->orders[i])};
         struct decode_outcome outcome;
-        ck_assert_int_ge(decoder_run(decoder, &job, &outcome), 0);
+        decoder_run(decoder, &job, &outcome); /* an error concerns a picture that has begun before, and shows below */
         ck_assert_int_eq(outcome.is_pending, codec_threads_overlap(decoder_threads(decoder)));
         take_pictures(decoder, result);
     }
@@ -144,6 +144,7 @@ static void compare(const char *name, const struct result *expected, const struc
     for (size_t i = 0; i < found->count; i++) {
         const struct picture *const one = &expected->pictures[i];
         const struct picture *const other = &found->pictures[i];
+        ck_assert_int_ge(one->number, 0);
         ck_assert_msg(other->number == one->number, "%s: picture %zu is of packet %" PRId64 " instead of %" PRId64, name, i,
                       other->number, one->number);
         ck_assert_msg(other->droppable == one->droppable, "%s: picture %zu: droppable %d", name, i, other->droppable);

@@ -40,7 +40,8 @@ class SameAsSerial(Case):
 
 class Threads(Case):
     def test_record_names_the_threads_by_role_and_says_how_full_the_queue_was(self):
-        self.expect(play(*NULL, "--drop=none", "--queue=8", f"--record={self.dir}/record", clip("progressive_cabac")), 0)
+        self.expect(play(*NULL, "--drop=none", "--queue=8", "--threads=1", f"--record={self.dir}/record",
+                         clip("progressive_cabac")), 0)
         run, _ = self.record()
         roles = [thread["roles"] for thread in run["scheduling"]["threads"]]
         self.assertEqual(sorted(role for role in roles if role in ("decode", "present")), ["decode", "present"])
@@ -51,7 +52,7 @@ class Threads(Case):
 
     def test_queue_is_filled_although_the_sound_is_heard_in_real_time(self):
         # The sink takes a second of sound, which is 25 pictures.
-        options = ("--drop=none", "--queue=60", "--length=4", f"--record={self.dir}/record")
+        options = ("--drop=none", "--queue=60", "--threads=1", "--length=4", f"--record={self.dir}/record")
         self.expect(play(*NULL, *options, clip("progressive_cabac")), 0)
         run, _ = self.record()
         self.assertEqual(run["queue"]["pictures_max"], 60)
@@ -68,7 +69,7 @@ class Threads(Case):
         self.fail("the first picture waited for the sixth")
 
     def test_memory_stays_in_the_limit_to_the_last_picture(self):
-        options = ("--drop=none", "--queue=3MiB", "--length=1.5", f"--record={self.dir}/record")
+        options = ("--drop=none", "--queue=3MiB", "--threads=1", "--length=1.5", f"--record={self.dir}/record")
         self.expect(play(*NULL, *options, clip("progressive_cabac")), 0)
         queue = self.record()[0]["queue"]
         self.assertGreater(queue["bytes_max"], 2 << 20)

@@ -4,8 +4,8 @@
 #
 #     races.sh SOURCE BUILD PKG_CONFIG_PATH MEDIA_MAKE
 #
-# Deadlines are left out (--drop=deadline): ThreadSanitizer does not understand jumps out of signal handlers. FFmpeg is not
-# instrumented.
+# Deadlines are left out without a queue (--drop=deadline --queue=0): ThreadSanitizer does not understand jumps out of signal
+# handlers. With a queue, decodes are polled. FFmpeg is not instrumented.
 set -eu
 source=$1 build=$2/tsan packages=$3 make=$4
 clip=$("$make" progressive_cabac) silent=$("$make" video_only)
@@ -29,9 +29,13 @@ if ! "$build/player/dlex-play" --version >"$2/tsan.log" 2>&1; then
     echo "programs with ThreadSanitizer do not run here: $(head -1 "$2/tsan.log")"
     exit 77
 fi
-play --drop=none --length=2 "$clip" "$clip"
-play --drop=none --untimed "$clip"
-play --drop=none --queue=1 --start=2 --length=1 "$clip" "$silent"
-play --drop=heuristic --queue=300ms --length=2 "$clip"
-play --drop=vlc --length=2 "$silent"
+play --drop=none --threads=1 --length=2 "$clip" "$clip"
+play --drop=none --threads=1 --untimed "$clip"
+play --drop=none --threads=3 --untimed "$clip" "$silent"
+play --drop=vlc --threads=3 --length=2 "$silent"
+play --drop=deadline --deadline-rule=paper --deadline-base=0.0005 --threads=3 --untimed "$clip" "$silent"
+play --drop=deadline --deadline-rule=plan --threads=1 --length=2 "$clip"
+play --drop=none --threads=1 --queue=1 --start=2 --length=1 "$clip" "$silent"
+play --drop=heuristic --threads=1 --queue=300ms --length=2 "$clip"
+play --drop=vlc --threads=1 --length=2 "$silent"
 play --drop=none --queue=0 --length=1 "$clip"

@@ -7,6 +7,7 @@ Not covered: how well the player plays then, which is measured and not tested.
 """
 
 import contextlib
+import fnmatch
 import glob
 import itertools
 import json
@@ -62,12 +63,17 @@ def domain_for(sched):
         yield domain.enter if domain else None
 
 
+# FFmpeg's frame threads name themselves; slice threads, and those of libdav1d in some versions, get a name from the player.
+PLAYING = ("decoder", "codec", "av:*", "dav1d*")
+
+
 def placed(pid):
     """Returns policies and CPUs of the threads that play and of the others, or None while there are no others."""
     held, others = [], []
     try:
         for tid in sorted(threads_of(pid)):
-            plays = tid == pid or Path(f"/proc/{pid}/task/{tid}/comm").read_text().strip() == "decoder"
+            name = Path(f"/proc/{pid}/task/{tid}/comm").read_text().strip()
+            plays = tid == pid or any(fnmatch.fnmatchcase(name, pattern) for pattern in PLAYING)
             (held if plays else others).append((str(policy_of(tid)), os.sched_getaffinity(tid)))
     except OSError:
         return None
@@ -115,6 +121,42 @@ class Placement(Case):
                 threads = [(it["roles"], it["policy"], it["cpus"]) for it in told["threads"]]
                 self.assertEqual(threads[: len(wanted)], wanted)
                 self.assertFalse([it for it in threads[len(wanted) :] if it[0] not in ("", "feed")])
+
+    def test_codec_threads_are_placed_as_the_decode_thread(self):
+        # Frame threads, slice threads, and those of a library.
+        for name, workers in (("progressive_cabac", 3), ("mpeg2_ibbp", 2), ("av1_svt", 3)):
+            for sched in ("other", "fifo:5", "rr:5"):
+                with self.subTest(name, sched=sched):
+                    require(sched.partition(":")[0])
+                    presenting, decoding = PARTS[sched]
+                    record = self.dir / f"{name}-{sched[:2]}"
+                    # The second file has threads of its own. Those of the first one have ended.
+                    run = play(*UNTIMED, "--drop=none", "--threads=3", f"--sched={sched}", f"--cpu={CPU}", f"--record={record}",
+                               clip(name), clip(name))
+                    self.expect(run, 0)
+                    for file in ("1", "2"):
+                        told = json.loads((record / file / "run.json").read_text())["scheduling"]
+                        threads = [(it["roles"], it["policy"], it["cpus"]) for it in told["threads"]]
+                        playing = [it for it in threads if it[0] not in ("", "feed")]
+                        self.assertEqual(playing[0], ("present", presenting, str(CPU)))
+                        self.assertEqual(playing[1:], [("decode", decoding, str(CPU))] * (1 + workers))
+
+    def test_codec_threads_are_where_the_record_says(self):
+        require("fifo")
+        argv = [PLAY, *NULL, "--threads=3", "--sched=fifo:5", f"--cpu={CPU}", clip("progressive_cabac")]
+        with subprocess.Popen(argv, env=environment(), stdin=subprocess.DEVNULL) as process:
+            try:
+                limit = time.monotonic() + LIMIT_S
+                wanted = sorted([("fifo:5", {CPU})] + [("fifo:4", {CPU})] * 4, key=str)
+                found = None
+                while time.monotonic() < limit and (not found or sorted(found[0], key=str) != wanted):
+                    time.sleep(0.01)
+                    found = placed(process.pid)
+                self.assertEqual(sorted(found[0], key=str), wanted)
+                for policy, cpus in found[1]:
+                    self.assertEqual((policy, cpus), ("other", GIVEN - {CPU}))
+            finally:
+                process.terminate()
 
     def test_checksum_is_computed_outside_the_policy(self):
         require("fifo")

@@ -23,6 +23,10 @@ NO_QUEUE = "0"
 AHEAD: Works = {
     "main": Work("presents", PRESENT),
     "decoder": Work("decodes", DECODE),
+    # Its codec threads (--threads): FFmpeg's frame threads, libdav1d's, and those that have no name of their own.
+    "av:*": Work("decodes", DECODE),
+    "dav1d*": Work("decodes", DECODE),
+    "codec": Work("decodes", DECODE),
     "feeder": Work("demuxes"),
     "sound": Work("decodes sound"),
     "threaded-ml": Work("sound"),
