@@ -42,7 +42,10 @@ static int check_run(const struct making *making)
                       "picture has its whole decode time", drop ? drop : "(unknown)");
     for (int64_t i = 0; i < making->count; i++) {
         const struct frame_record *const row = &run->rows[i];
-        if (row->verdict != VERDICT_SHOWN || row->decode_cpu_ns == FIELD_EMPTY)
+        if (row->verdict == VERDICT_SHOWN && row->decode_cpu_ns == FIELD_EMPTY)
+            return refuse(making, "the decode time of picture number %" PRId64 " was not measured; record the run with "
+                          "--threads=1", row->index);
+        if (row->verdict != VERDICT_SHOWN)
             return refuse(making, "the run did not show its picture number %" PRId64 "; record the clip once from its "
                           "beginning, without seeking and without --start", row->index);
         if (i > 0 && row->pts_ns <= run->rows[i - 1].pts_ns)
