@@ -61,7 +61,7 @@ struct picture_decode {
     int64_t start_ns;
     int64_t end_ns;   /* when it came out: later pictures were decoded meanwhile */
     int64_t cpu_ns;   /* of the thread that decoded it; NS_UNKNOWN: not measured */
-    int64_t fired_ns;
+    int64_t fired_ns; /* only of a picture that was given up: nobody sees the end of another one's decode */
 };
 
 /* What the presenter must know about the packet of a job. */

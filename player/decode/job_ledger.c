@@ -48,8 +48,10 @@ void ledger_begin(struct job_ledger *ledger, const struct decode_job *job, int64
 
 static struct ledger_entry *entry_in_charge(struct job_ledger *ledger, int64_t number)
 {
+    if (ledger->overlaps)
+        return entry_of(ledger, number);
     atomic_store_explicit(&ledger->asked, number, memory_order_relaxed);
-    return ledger->overlaps ? entry_of(ledger, number) : ledger->current;
+    return ledger->current;
 }
 
 /* The first thread that notices it says when. */
@@ -182,8 +184,6 @@ struct picture_decode ledger_picture(struct job_ledger *ledger, int64_t number)
             .cpu_ns = entry->is_measured ? entry->cpu_ns : NS_UNKNOWN,
             .fired_ns = atomic_load_explicit(&entry->fired_ns, memory_order_relaxed),
         };
-        if (decode.fired_ns == NS_UNKNOWN && decode.end_ns >= entry->order.deadline_ns)
-            decode.fired_ns = decode.end_ns; /* a picture that must not be given up: seen at its end */
     }
     pthread_mutex_unlock(&ledger->lock);
     return decode;

@@ -47,7 +47,7 @@ struct job_ledger {
     bool overlaps; /* several jobs are decoded at once; not changed while the decoder is open */
     struct decode_stop *stop; /* NULL: nobody stops a decode. Set by the decode thread between packets */
     struct ledger_entry *current; /* of the last job; decode thread, and codec threads if jobs do not overlap */
-    _Atomic int64_t asked; /* the droppable picture that was asked about since the last job began, or JOB_UNKNOWN */
+    _Atomic int64_t asked; /* if jobs do not overlap: the droppable picture that was asked about in the last one; JOB_UNKNOWN: none */
     struct ledger_entry entries[LEDGER_JOBS];
     pthread_mutex_t lock; /* guards the workers and what is said above; taken by the decode thread and the codec threads */
     struct ledger_worker workers[CODEC_THREADS_MAX];
@@ -88,10 +88,10 @@ void ledger_begin_picture(struct job_ledger *ledger, int64_t number);
  */
 struct picture_decode ledger_picture(struct job_ledger *ledger, int64_t number);
 
-/* Decode thread: returns what became of the droppable picture that was asked about in the last job. */
+/* Decode thread, if jobs do not overlap: returns what became of the droppable picture that was asked about in the last one. */
 struct gate_verdict ledger_verdict(struct job_ledger *ledger);
 
-/* Decode thread: returns when the deadline of the last job reached the program; NS_UNKNOWN: it did not. */
+/* The same: returns when the deadline of the last job reached the program; NS_UNKNOWN: it did not. */
 int64_t ledger_fired_ns(struct job_ledger *ledger);
 
 /* Decode thread, while no codec thread works, for a seek: pictures that have not come out are forgotten. */

@@ -79,6 +79,7 @@ void presenter_note_job(struct presenter *presenter, const struct job_note *note
     row->segment = packet->segment;
     row->unwanted = packet->unwanted;
     row->give_up = packet->given_up;
+    row->is_starting = packet->is_starting;
     row->record.size_bytes = packet->size_bytes;
     row->record.pts_ns = packet->pts_ns;
     row->record.decode_start_ns = outcome->start_ns;
@@ -257,7 +258,8 @@ static bool is_late(struct presenter *presenter, const struct decoded_picture *p
         .given_up = row->give_up,
         .had_to_be_decoded = !presenter->can_abandon || !picture->droppable,
         .waited = presenter->pictures,
-        .is_starting = presenter->last_job_is_starting,
+        /* Codec threads have begun with later jobs when a picture comes out. */
+        .is_starting = picture->decode.is_known ? row->is_starting : presenter->last_job_is_starting,
     };
     return !present_policy_shows(&presenter->policy, &view);
 }

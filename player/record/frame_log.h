@@ -20,6 +20,7 @@ struct frame_row {
     bool out;         /* a picture of this packet came out of the decoder, or the packet was passed over */
     bool interlaced;  /* … and the picture holds two fields, perhaps from two packets */
     bool give_up;     /* the policy's order for the picture was to refuse it or not to present it */
+    bool is_starting; /* see decode_policy_is_starting, after the order */
     bool unwanted;    /* outside the part that is played: the verdict is always none */
 };
 

@@ -32,8 +32,9 @@ enum verdict {
  * type           I, P, B, … or ? if the decoder did not say
  * droppable      1: no other picture refers to it, according to the decoder; 0: it is a reference, or this is not known
  * size_bytes     size of its packets
- * decode_*_ns    CLOCK_MONOTONIC around the decode block; decode_cpu_ns is the thread's CPU time spent in it. Empty if the
- *                packet was passed over; type is ? then
+ * decode_*_ns    CLOCK_MONOTONIC around the decode block, or until the picture came out of codec threads that work on several;
+ *                decode_cpu_ns is the CPU time of the decode, empty if nobody measured it. All empty if the packet was
+ *                passed over; type is ? then
  * deadline_ns    absolute, CLOCK_MONOTONIC; empty when no deadline was in force
  * fired_ns       when the expiry reached the program: in the gate, or at the end of the protected section
  * shown_ns       when the presenting call had returned

@@ -61,7 +61,7 @@ class Pictures(Case):
                 self.assertEqual(len(rows), len(ideal))
 
     def test_only_droppable_pictures_are_aborted(self):
-        self.expect(play(*UNTIMED, "--deadline-rule=paper", "--deadline-base=0", f"--record={self.dir}/record",
+        self.expect(play(*UNTIMED, "--deadline-rule=paper", "--deadline-base=0", "--threads=1", f"--record={self.dir}/record",
                          clip("bpyramid")), 0)
         _, rows = self.record()
         self.assertEqual({row["droppable"] for row in rows if row["verdict"] == "aborted"}, {"1"})
