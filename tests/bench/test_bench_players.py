@@ -32,7 +32,8 @@ workloads:
   - {id: dlex_heuristic, name: dlex-play, params: {drop: heuristic, queue: 0}}
   - {id: dlex_paper, name: dlex-play, params: {drop: deadline, rule: paper, queue: 0}}
   - {id: dlex_slack, name: dlex-play, params: {drop: deadline, rule: slack, queue: 0}}
-  - {id: dlex_ahead, name: dlex-play, params: {drop: deadline, rule: slack, queue: 20}}
+  - {id: dlex_ahead, name: dlex-play, params: {drop: deadline, rule: slack, queue: 20, options: [--threads=1]}}
+  - {id: dlex_threads, name: dlex-play, params: {drop: deadline, rule: slack, queue: 20, options: [--threads=2]}}
   - {id: mplayer_none, name: mplayer}
   - {id: mplayer_framedrop, name: mplayer, params: {framedrop: soft}}
   - {id: mplayer_hard, name: mplayer, params: {framedrop: hard}}
@@ -199,6 +200,7 @@ class Threads(OnStage):
         expected = {
             "dlex_slack": {"decodes and presents", "sound", "decodes sound"},
             "dlex_ahead": {"presents", "decodes", "sound", "decodes sound"},
+            "dlex_threads": {"presents", "decodes", "sound", "decodes sound"},
             "mplayer_framedrop": {"demuxes, decodes and presents", "sound"},
             "mpv_vo": {"decodes", "presents", "sound"},
             "mpv_queue": {"passes pictures on", "decodes", "presents", "sound"},
@@ -216,7 +218,12 @@ class Threads(OnStage):
             self.assertEqual(works & expected[job.workload], expected[job.workload])
             self.assertNotIn("unknown", works, [thread.name for thread, _work in threads.values()])
 
-        self.each(check, (*ONE_OF_EACH, *WITH_QUEUE))
+        self.each(check, (*ONE_OF_EACH, *WITH_QUEUE, "dlex_threads"))
+
+    def test_two_requested_codec_threads_are_two_beside_the_decode_thread(self):
+        _pid, threads = self.seen(jobs()["dlex_threads"])
+        names = sorted(thread.name for thread, work in threads.values() if work.text == "decodes")
+        self.assertEqual(names, ["av:h264:df0", "av:h264:df1", "decoder"])
 
     def test_one_requested_decode_thread_is_one_thread(self):
         def check(job):
