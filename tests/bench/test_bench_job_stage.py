@@ -170,8 +170,8 @@ class Escapes(Place):
     def test_one_moved_codec_thread_of_our_player_fails_the_job(self):
         params = {"drop": "none", "queue": "20", "options": ["--threads=2"]}
         reason = self.failure_when(self.move, "dlex-play", ["av:h264:df1"], player_params=params)
-        self.assertRegex(reason, rf"^dlex-play's thread av:h264:df1 \(decodes\) used \d\.\d\d s of CPU time on CPU {min(CPUS)} under "
-                                 rf"other, and not on CPU {max(CPUS)} under other")
+        where = rf"\d\.\d\d s of CPU time on CPU {min(CPUS)} under other, and not on CPU {max(CPUS)} under other"
+        self.assertRegex(reason, rf"^dlex-play's thread av:h264:df1 \(decodes\) used {where}")
 
     def test_moved_decode_thread_of_mpv_fails_the_job(self):
         if not shutil.which("mpv"):
