@@ -19,6 +19,7 @@
 #include "decoder.h"
 #include "gate_clips.h"
 #include "ns.h"
+#include "thread_list.h"
 #include "suite.h"
 
 enum { THREADS_LEAST = 2, THREADS_MOST = 4, ROUNDS = 4, LONGEST_DEADLINE_US = 1500, NAME_SIZE = 128, EXIT_SKIPPED = 77 };
@@ -45,6 +46,12 @@ struct way {
     struct pass_seek seek;
     const struct decode_order *orders; /* for each packet */
 };
+
+static int count_threads(void)
+{
+    pid_t threads[HELPER_WATCH_MAX];
+    return thread_list(threads, HELPER_WATCH_MAX);
+}
 
 static uint64_t random_state;
 static int64_t given_up; /* in all tests together, while their decode ran in a codec thread */
@@ -125,9 +132,12 @@ static struct result decode(const struct way *way)
     AVStream *const stream = avformat_new_stream(format, NULL);
     ck_assert_int_ge(avcodec_parameters_copy(stream->codecpar, way->stream->parameters), 0);
     stream->time_base = (AVRational){1, 90000};
+    const int threads = count_threads();
     ck_assert_msg(decoder_open(&decoder, stream, &way->settings, why, sizeof why) == 0, "%s", why);
     result.kind = decoder_threads(decoder)->kind;
     decode_packets(decoder, way, &result);
+    /* None was started without a role, also where the size of the pictures has changed. */
+    ck_assert_int_eq(count_threads() - threads, decoder_threads(decoder)->helpers.count);
     decoder_close(&decoder);
     avformat_free_context(format);
     return result;

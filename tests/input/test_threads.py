@@ -222,6 +222,11 @@ class Codecs(Case):
         }
         self.assertEqual(self.listed(), expected)
 
+    def test_manual_has_the_table(self):
+        manual = (Path(__file__).resolve().parents[2] / "docs/man/dlex-play.1").read_text().replace("\\-", "-")
+        for line in play("--codecs").stdout.split("\n\n")[0].splitlines():
+            self.assertIn(line + "\n", manual)
+
     def test_threads_of_the_table_are_those_of_the_record(self):
         for name, codec in (("progressive_cabac", "h264"), ("mpeg2_ibbp", "mpeg2video"), ("av1_svt", "av1")):
             self.expect(play(*UNTIMED, "--threads=2", "--length=0.2", f"--record={self.dir / name}", clip(name)), 0)
