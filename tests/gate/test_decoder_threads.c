@@ -20,6 +20,7 @@
 #include "gate_clips.h"
 #include "ns.h"
 #include "thread_list.h"
+#include "thread_role.h"
 #include "suite.h"
 
 enum { THREADS_LEAST = 2, THREADS_MOST = 4, ROUNDS = 4, LONGEST_DEADLINE_US = 1500, NAME_SIZE = 128, EXIT_SKIPPED = 77 };
@@ -47,10 +48,29 @@ struct way {
     const struct decode_order *orders; /* for each packet */
 };
 
-static int count_threads(void)
+/* Threads of this process. Those that have just ended may still be among them. */
+struct thread_ids {
+    int count;
+    pid_t ids[HELPER_WATCH_MAX];
+};
+
+static struct thread_ids threads_now(void)
 {
-    pid_t threads[HELPER_WATCH_MAX];
-    return thread_list(threads, HELPER_WATCH_MAX);
+    struct thread_ids now;
+    now.count = thread_list(now.ids, HELPER_WATCH_MAX);
+    return now;
+}
+
+/* Every thread that was not there before has the role decode, also where the size of the pictures has changed. */
+static void check_roles(const struct thread_ids *before)
+{
+    const struct thread_ids now = threads_now();
+    for (int i = 0; i < now.count; i++) {
+        bool is_old = false;
+        for (int j = 0; j < before->count; j++)
+            is_old |= before->ids[j] == now.ids[i];
+        ck_assert(is_old || thread_role_of(now.ids[i]) == ROLE_DECODE);
+    }
 }
 
 static uint64_t random_state;
@@ -123,6 +143,12 @@ static void decode_packets(struct decoder *decoder, const struct way *way, struc
     drain(decoder, result);
 }
 
+/* Returns how many threads the decoder must have started. */
+static int helpers_of(const struct result *result, int threads)
+{
+    return result->kind == CODEC_THREADS_NONE ? 0 : result->kind == CODEC_THREADS_SLICE ? threads - 1 : threads;
+}
+
 static struct result decode(const struct way *way)
 {
     struct result result = {0};
@@ -132,12 +158,12 @@ static struct result decode(const struct way *way)
     AVStream *const stream = avformat_new_stream(format, NULL);
     ck_assert_int_ge(avcodec_parameters_copy(stream->codecpar, way->stream->parameters), 0);
     stream->time_base = (AVRational){1, 90000};
-    const int threads = count_threads();
+    const struct thread_ids before = threads_now();
     ck_assert_msg(decoder_open(&decoder, stream, &way->settings, why, sizeof why) == 0, "%s", why);
     result.kind = decoder_threads(decoder)->kind;
     decode_packets(decoder, way, &result);
-    /* None was started without a role, also where the size of the pictures has changed. */
-    ck_assert_int_eq(count_threads() - threads, decoder_threads(decoder)->helpers.count);
+    check_roles(&before);
+    ck_assert_int_eq(decoder_threads(decoder)->helpers.count, helpers_of(&result, way->settings.threads));
     decoder_close(&decoder);
     avformat_free_context(format);
     return result;
