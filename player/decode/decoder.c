@@ -176,7 +176,8 @@ void decoder_close(struct decoder **decoder)
 
 void decoder_stop_by(struct decoder *decoder, struct decode_stop *stop)
 {
-    decoder->ledger.stop = stop;
+    if (decoder->ledger.stop != stop) /* codec threads read it; the player sets the same one after each seek */
+        decoder->ledger.stop = stop;
 }
 
 bool decoder_has_gate(const struct decoder *decoder)

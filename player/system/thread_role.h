@@ -27,7 +27,7 @@ int thread_role_take(unsigned roles);
  */
 int thread_role_give(pid_t thread, unsigned roles);
 
-/* Returns the roles of a thread of this process; 0 for a helper thread. */
+/* Returns the roles of a thread of this process; 0: it has none. */
 unsigned thread_role_of(pid_t thread);
 
 /* Writes the roles as "decode, present" and returns text; "" for none. */
