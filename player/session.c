@@ -153,7 +153,7 @@ static int open_video(struct session *session)
         session->no_device = true;
         return ret;
     }
-    if (!decoder_has_gate(decoder) && setup->options->policy.drop != DROP_NONE) {
+    if (!decoder_has_gate(decoder) && !decoder_withholds(decoder) && setup->options->policy.drop != DROP_NONE) {
         char codec[WHY_SIZE];
         log_note("decodes of %s cannot be aborted in the middle: each is finished, and late pictures are not shown",
                  decoder_description(decoder, codec, sizeof codec));

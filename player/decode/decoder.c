@@ -155,7 +155,7 @@ int decoder_open(struct decoder **out, const AVStream *stream, const struct deco
         decoder_close(&decoder);
         return ret;
     }
-    if (stream->codecpar->codec_id == AV_CODEC_ID_AV1)
+    if (decoder_withholds(decoder))
         av1_configure(&decoder->av1, (struct bytes){stream->codecpar->extradata,
                                                     stream->codecpar->extradata + stream->codecpar->extradata_size});
     *out = decoder;
@@ -183,6 +183,11 @@ void decoder_stop_by(struct decoder *decoder, struct decode_stop *stop)
 bool decoder_has_gate(const struct decoder *decoder)
 {
     return decoder->avctx->codec->capabilities & AV_CODEC_CAP_ABANDON;
+}
+
+bool decoder_withholds(const struct decoder *decoder)
+{
+    return decoder->avctx->codec_id == AV_CODEC_ID_AV1;
 }
 
 const struct codec_threads *decoder_threads(const struct decoder *decoder)
@@ -256,7 +261,7 @@ static void decode_or_withhold(struct decoder *decoder)
 static void decode(struct decoder *decoder)
 {
     decoder->begun = true;
-    if (decoder->job.packet && decoder->avctx->codec_id == AV_CODEC_ID_AV1)
+    if (decoder->job.packet && decoder_withholds(decoder))
         decode_or_withhold(decoder);
     else
         decode_packet(decoder, decoder->job.packet);

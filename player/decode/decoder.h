@@ -50,6 +50,9 @@ void decoder_stop_by(struct decoder *decoder, struct decode_stop *stop);
 /* Returns whether this codec's droppable pictures can be abandoned in the middle. If not, decodes run to the end. */
 bool decoder_has_gate(const struct decoder *decoder);
 
+/* Returns whether this codec's droppable pictures are given up only before their decode begins. */
+bool decoder_withholds(const struct decoder *decoder);
+
 /* Returns the decoder's threads. Valid until decoder_close. */
 const struct codec_threads *decoder_threads(const struct decoder *decoder);
 
