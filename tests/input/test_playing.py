@@ -72,6 +72,11 @@ class Pictures(Case):
         run = play("--vo=null", "--untimed", clip("mjpeg_small"))
         self.expect(run, 0, "cannot be aborted in the middle")
 
+    def test_a_codec_that_is_refused_in_advance_is_not_said_to_be_always_decoded(self):
+        run = play("--vo=null", "--untimed", clip("av1_svt"))
+        self.expect(run, 0)
+        self.assertNotIn("cannot be aborted", run.stderr)
+
     def test_other_codecs_have_droppable_pictures_that_are_aborted(self):
         for name in ("hevc_small", "mpeg4_small"):
             with self.subTest(name):
