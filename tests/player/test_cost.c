@@ -167,7 +167,7 @@ START_TEST(several_threads_may_receive_several_cpus)
     struct supply supply;
     supply_init(&supply);
     supply_set_threads(&supply, 4);
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < 400; i++)
         supply_learn(&supply, 10 * MS, 35 * MS);
     expect_near(supply_rate(&supply), 3.5, 1e-2);
     supply_learn(&supply, 1000 * MS, 100000 * MS);
