@@ -62,10 +62,12 @@ static int compare_to_row(const void *pts_ns, const void *row)
     return (a > b) - (a < b);
 }
 
-static int add_packet(const struct making *making, const struct clip *clip, const AVPacket *packet, bool droppable)
+static int add_packet(const struct making *making, const struct clip *clip, const AVPacket *packet,
+                      struct droppable *droppable)
 {
     const struct recorded_run *const run = making->run;
     struct decode_trace *const trace = making->trace;
+    const bool is_droppable = droppable_packet(droppable, packet);
     const int64_t pts_ns = clip_pts_ns(clip->video, packet->pts);
     if (making->count > 0 && pts_ns > run->rows[making->count - 1].pts_ns)
         return 0; /* behind the part */
@@ -78,8 +80,8 @@ static int add_packet(const struct making *making, const struct clip *clip, cons
     trace->packets[trace->count++] = (struct trace_packet){
         .pts_ns = pts_ns,
         .size_bytes = packet->size,
-        .key = packet->flags & AV_PKT_FLAG_KEY,
-        .droppable = droppable,
+        .key = (packet->flags & AV_PKT_FLAG_KEY) && !droppable->gradual,
+        .droppable = is_droppable,
         .decode_cpu_ns = row->decode_cpu_ns,
     };
     return 0;
@@ -93,7 +95,7 @@ static int add_packets(const struct making *making, struct clip *clip)
     int ret = packet ? 0 : AVERROR(ENOMEM);
     while (!ret && av_read_frame(clip->format, packet) >= 0) { /* a read error ends the file, as in the player */
         if (packet->stream_index == clip->video->index)
-            ret = add_packet(making, clip, packet, droppable_packet(&droppable, packet));
+            ret = add_packet(making, clip, packet, &droppable);
         av_packet_unref(packet);
     }
     av_packet_free(&packet);

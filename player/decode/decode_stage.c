@@ -177,7 +177,7 @@ static enum picture_class class_of(struct decode_stage *stage, const AVPacket *p
     stage->last_pts_ns = pts_ns;
     const struct packet_glance glance = {
         .pts_ns = pts_ns,
-        .key = packet->flags & AV_PKT_FLAG_KEY,
+        .key = packet_begins_whole(packet),
         .droppable = packet->flags & AV_PKT_FLAG_DISPOSABLE,
     };
     return look_ahead_class(&glance, before_ns);

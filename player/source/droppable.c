@@ -33,8 +33,16 @@ void droppable_init(struct droppable *droppable, const AVCodecParameters *stream
     configure(droppable, bytes_of(stream->extradata, (size_t)stream->extradata_size));
 }
 
+static bool look_at_nal_units(struct droppable *droppable, struct bytes packet)
+{
+    const struct nal_facts facts = nal_look_at_packet(&droppable->nal, packet);
+    droppable->gradual = facts.gradual;
+    return facts.droppable;
+}
+
 bool droppable_packet(struct droppable *droppable, const AVPacket *packet)
 {
+    droppable->gradual = false;
     size_t size = 0;
     const uint8_t *const configuration = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
     if (configuration)
@@ -44,7 +52,7 @@ bool droppable_packet(struct droppable *droppable, const AVPacket *packet)
     const struct bytes bytes = bytes_of(packet->data, (size_t)packet->size);
     switch (droppable->codec) {
     case AV_CODEC_ID_H264:
-    case AV_CODEC_ID_HEVC: return nal_packet_is_droppable(&droppable->nal, bytes);
+    case AV_CODEC_ID_HEVC: return look_at_nal_units(droppable, bytes);
     case AV_CODEC_ID_MPEG1VIDEO:
     case AV_CODEC_ID_MPEG2VIDEO:
     case AV_CODEC_ID_MPEG4: return mpeg_packet_is_droppable(&droppable->mpeg, bytes);

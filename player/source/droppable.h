@@ -20,6 +20,7 @@
 /* What the headers of a stream said so far. The members belong to the functions below. Nothing needs to be freed. */
 struct droppable {
     enum AVCodecID codec;
+    bool gradual; /* H.264: when decoding begins with the packet read last, some more pictures are not whole (intra refresh) */
     union {
         struct nal_state nal;
         struct mpeg_state mpeg;
@@ -33,7 +34,7 @@ void droppable_init(struct droppable *droppable, const AVCodecParameters *stream
  * Reads the next packet of the stream, in the order of decoding. Returns true if no other picture refers to the picture
  * that the decoder makes of it; false if one does, or if it is not known.
  */
-bool droppable_packet(struct droppable *droppable, const AVPacket *packet);
+bool droppable_packet(struct droppable *droppable, const AVPacket *packet); /* sets droppable->gradual */
 
 /* For a seek: the next packet is not the one that follows. */
 void droppable_flush(struct droppable *droppable);

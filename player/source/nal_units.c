@@ -13,13 +13,73 @@ enum {
 struct slices {
     bool any;
     bool referenced;
+    bool gradual;
 };
+
+/* The bytes of a unit without those that only keep start codes out of it. Beyond the end they are 0. */
+struct payload {
+    struct bytes bytes;
+    int zeros; /* how many were just before */
+};
+
+static bool payload_ended(const struct payload *payload)
+{
+    return !bytes_left(&payload->bytes);
+}
+
+static uint8_t take_byte(struct payload *payload)
+{
+    enum { EMULATION_PREVENTION = 3, ZEROS = 2 };
+    if (payload->zeros >= ZEROS && !payload_ended(payload) && *payload->bytes.at == EMULATION_PREVENTION) {
+        payload->bytes.at++;
+        payload->zeros = 0;
+    }
+    if (payload_ended(payload))
+        return 0;
+    const uint8_t byte = *payload->bytes.at++;
+    payload->zeros = byte ? 0 : payload->zeros + 1;
+    return byte;
+}
+
+/* H.264, 7.3.2.3.1: a number is the sum of bytes of 255 and one that is less. */
+static uint32_t take_message_number(struct payload *payload)
+{
+    enum { GOES_ON = 255 };
+    uint32_t sum = 0;
+    while (!payload_ended(payload)) {
+        const uint8_t byte = take_byte(payload);
+        sum += byte;
+        if (byte != GOES_ON)
+            break;
+    }
+    return sum;
+}
+
+/* H.264, D.1.8: a recovery point begins with the number of pictures that it takes. It is 0 if the first bit is 1. */
+static bool has_gradual_recovery_point(struct bytes unit)
+{
+    enum { RECOVERY_POINT = 6, ZERO_PICTURES = 0x80, TRAILING = 0x80 };
+    struct payload payload = {.bytes = {unit.at + 1, unit.end}};
+    while (!payload_ended(&payload)) {
+        const uint32_t type = take_message_number(&payload);
+        uint32_t size = take_message_number(&payload);
+        if (type == RECOVERY_POINT && size > 0 && !payload_ended(&payload))
+            return !(take_byte(&payload) & ZERO_PICTURES);
+        while (size-- > 0 && !payload_ended(&payload))
+            take_byte(&payload);
+        if (!payload_ended(&payload) && *payload.bytes.at == TRAILING)
+            break;
+    }
+    return false;
+}
 
 /* H.264, 7.4.1. */
 static void look_at_h264(struct slices *slices, struct bytes unit)
 {
-    enum { SLICE = 1, SLICE_PARTITION_A = 2, SLICE_IDR = 5, TYPE_MASK = 31, REF_IDC_MASK = 96 };
+    enum { SLICE = 1, SLICE_PARTITION_A = 2, SLICE_IDR = 5, SEI = 6, TYPE_MASK = 31, REF_IDC_MASK = 96 };
     const int type = *unit.at & TYPE_MASK;
+    if (type == SEI)
+        slices->gradual |= has_gradual_recovery_point(unit);
     if (type != SLICE && type != SLICE_PARTITION_A && type != SLICE_IDR)
         return;
     slices->any = true;
@@ -89,7 +149,7 @@ static struct slices look_at_units(struct nal_state *state, struct bytes bytes)
                 look_at_unit(state, &slices, unit);
     } else {
         while (find_start_code(&bytes))
-            look_at_unit(state, &slices, bytes);
+            look_at_unit(state, &slices, bytes); /* its end is not looked for: the next start code ends no header */
     }
     return slices;
 }
@@ -125,8 +185,8 @@ void nal_configure(struct nal_state *state, struct bytes configuration)
         look_at_units(state, configuration);
 }
 
-bool nal_packet_is_droppable(struct nal_state *state, struct bytes packet)
+struct nal_facts nal_look_at_packet(struct nal_state *state, struct bytes packet)
 {
     const struct slices slices = look_at_units(state, packet);
-    return slices.any && !slices.referenced;
+    return (struct nal_facts){.droppable = slices.any && !slices.referenced, .gradual = slices.gradual};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Whether other pictures refer to the picture in a packet of H.264 or HEVC, from the headers of its NAL units.
+ * Whether other pictures refer to the picture in a packet of H.264 or HEVC, and whether it is whole when decoding begins with it,
+ * from the headers of its NAL units.
  *
  * Pure: no clock, no files, no memory kept.
  */
@@ -21,7 +22,12 @@ struct nal_state {
 /* Reads the configuration of a stream, or a new one: the container's record, units after start codes, or nothing. */
 void nal_configure(struct nal_state *state, struct bytes configuration);
 
-/* Reads a packet. Returns true if it has slices and no other picture refers to them. */
-bool nal_packet_is_droppable(struct nal_state *state, struct bytes packet);
+/* What a packet's headers say. */
+struct nal_facts {
+    bool droppable; /* it has slices, and no other picture refers to them */
+    bool gradual;   /* H.264: decoding may begin here, but some more pictures are not whole (intra refresh) */
+};
+
+struct nal_facts nal_look_at_packet(struct nal_state *state, struct bytes packet);
 
 #endif

@@ -89,12 +89,16 @@ static void wait_for_room(struct packet_queue *queue, int size)
     queue->full = false;
 }
 
+/* A packet that points here begins an intra refresh. */
+static char gradual;
+
 /* The headers are read here, in the feeder's thread. What the file itself says about it is not used: it may be wrong. */
 static void mark_droppable(struct packet_queue *queue, AVPacket *packet)
 {
     packet->flags &= ~AV_PKT_FLAG_DISPOSABLE;
     if (droppable_packet(&queue->droppable, packet))
         packet->flags |= AV_PKT_FLAG_DISPOSABLE;
+    packet->opaque = queue->droppable.gradual ? &gradual : NULL;
 }
 
 static int push_locked(struct packet_queue *queue, AVPacket *packet)
@@ -170,6 +174,11 @@ enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64
     return status;
 }
 
+bool packet_begins_whole(const AVPacket *packet)
+{
+    return (packet->flags & AV_PKT_FLAG_KEY) && packet->opaque != &gradual;
+}
+
 struct packet_glance queue_glance(const struct packet_queue *queue, const AVPacket *packet)
 {
     const AVStream *const source = queue->settings.source;
@@ -177,7 +186,7 @@ struct packet_glance queue_glance(const struct packet_queue *queue, const AVPack
         .pts_ns = clip_pts_ns(source, packet->pts),
         .dts_ns = clip_pts_ns(source, packet->dts),
         .size_bytes = packet->size,
-        .key = packet->flags & AV_PKT_FLAG_KEY,
+        .key = packet_begins_whole(packet),
         .droppable = packet->flags & AV_PKT_FLAG_DISPOSABLE,
     };
 }

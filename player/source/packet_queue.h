@@ -22,7 +22,7 @@ struct packet_glance {
     int64_t pts_ns;
     int64_t dts_ns;
     int64_t size_bytes;
-    bool key;
+    bool key;       /* decoding may begin here, and whole pictures come out at once */
     bool droppable; /* see droppable.h */
 };
 
@@ -55,6 +55,12 @@ void queue_push_end(struct packet_queue *queue);
 
 /* Reader: waits up to wait_ns for a packet. With QUEUE_WAIT_FOR_EVER nobody wakes up meanwhile. */
 enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64_t wait_ns);
+
+/*
+ * Returns whether decoding may begin with a packet that came out of a queue, so that whole pictures come out at once: a key
+ * packet that does not begin an intra refresh. Only until it is decoded.
+ */
+bool packet_begins_whole(const AVPacket *packet);
 
 /* Returns the glance of a packet that came out of the queue. */
 struct packet_glance queue_glance(const struct packet_queue *queue, const AVPacket *packet);
