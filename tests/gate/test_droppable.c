@@ -193,6 +193,27 @@ START_TEST(h264_headers_are_read_as_far_as_the_packet_goes)
 }
 END_TEST
 
+/* Returns whether an H.264 packet with this message of supplemental information begins an intra refresh. */
+static bool is_gradual(const uint8_t *unit, size_t size)
+{
+    const struct bytes packet = {unit, unit + size};
+    struct nal_state state = {.codec = AV_CODEC_ID_H264};
+    return nal_look_at_packet(&state, packet).gradual;
+}
+
+START_TEST(h264_recovery_points_that_take_pictures_are_told_from_those_that_do_not)
+{
+    ck_assert(is_gradual(BYTES(0, 0, 1, 0x06, 6, 1, 0x24, 0x80)));
+    ck_assert(!is_gradual(BYTES(0, 0, 1, 0x06, 6, 1, 0xc4, 0x80)));
+    ck_assert(is_gradual(BYTES(0, 0, 1, 0x06, 6, 1, 0x24, 0x80, 0, 0, 1, 0x65, 0x88)));
+    ck_assert(!is_gradual(BYTES(0, 0, 1, 0x06, 5, 2, 6, 1, 0x80, 0, 0, 1, 0x41, 6, 1, 0x24))); /* another message */
+    ck_assert(is_gradual(BYTES(0, 0, 1, 0x06, 5, 2, 6, 1, 6, 1, 0x24, 0x80))); /* the second message */
+    ck_assert(is_gradual(BYTES(0, 0, 1, 0x06, 5, 3, 0, 0, 3, 1, 6, 1, 0x24, 0x80))); /* a 3 that is not counted */
+    ck_assert(!is_gradual(BYTES(0, 0, 1, 0x06, 6, 1)));
+    ck_assert(!is_gradual(BYTES(0, 0, 1, 0x06, 0xff, 0xff)));
+}
+END_TEST
+
 START_TEST(hevc_pictures_of_the_highest_sub_layer_are_droppable)
 {
     ck_assert(HEVC_SAYS_DROPPABLE(0, 0, 1, 0x00, 0x01, 0x80));  /* TRAIL_N */
@@ -284,6 +305,7 @@ int main(void)
     tcase_set_timeout(tcase, 0);
     setvbuf(stdout, NULL, _IOLBF, 0);
     tcase_add_test(tcase, h264_headers_are_read_as_far_as_the_packet_goes);
+    tcase_add_test(tcase, h264_recovery_points_that_take_pictures_are_told_from_those_that_do_not);
     tcase_add_test(tcase, hevc_pictures_of_the_highest_sub_layer_are_droppable);
     tcase_add_test(tcase, mpeg_b_pictures_are_droppable);
     tcase_add_test(tcase, packed_b_vop_belongs_to_the_next_packet);

@@ -103,6 +103,8 @@ class Skips(Case):
         shown, rows = self.late(file, "--queue=0")
         self.assertEqual({pts: ideal[pts] for pts in shown}, shown)
         self.assertEqual(len(rows), 150)
+        # So they are no place to go on.
+        self.assertEqual([row for row in rows if row["verdict"] == "skipped" and not row["decode_start_ns"]], [])
 
     def test_never_means_never(self):
         for queue in ("0", "2"):
