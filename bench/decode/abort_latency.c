@@ -100,7 +100,8 @@ static int decode_pass(struct abort_latency *latency, const struct coded_stream 
 static void open_gate(AVCodecContext *avctx, void *latency)
 {
     avctx->opaque = latency;
-    avctx->gate = gate;
+    if (avctx->codec->capabilities & AV_CODEC_CAP_GATE) /* otherwise the context may end before this field */
+        avctx->gate = gate;
 }
 
 int latency_measure(struct abort_latency *latency, const struct coded_stream *stream)

@@ -39,7 +39,8 @@ static int gate(AVCodecContext *avctx, const AVFrame *picture,
 static void open_gate(AVCodecContext *avctx, void *opaque)
 {
     (void)opaque;
-    avctx->gate = gate;
+    if (avctx->codec->capabilities & AV_CODEC_CAP_GATE) /* otherwise the context may end before this field */
+        avctx->gate = gate;
 }
 #else
 #define open_gate NULL

@@ -256,9 +256,13 @@ static void prepare(AVCodecContext *avctx, void *opaque)
     avctx->get_buffer2 = get_filled_buffer;
     avctx->thread_count = pass->mode.threads;
     avctx->thread_type = pass->mode.thread_type;
-    if (pass->policy != PASS_PLAIN && pass->mode.way == WAY_JUMP)
+    if (pass->policy == PASS_PLAIN)
+        return;
+    /* A decoder of a libavcodec without the patches has neither capability, and perhaps a smaller context. */
+    const int capabilities = avctx->codec->capabilities;
+    if (pass->mode.way == WAY_JUMP && capabilities & AV_CODEC_CAP_GATE)
         avctx->gate = gate;
-    if (pass->policy != PASS_PLAIN && pass->mode.way == WAY_POLL)
+    if (pass->mode.way == WAY_POLL && capabilities & AV_CODEC_CAP_ABANDON)
         avctx->abandon = abandon;
 }
 

@@ -101,9 +101,12 @@ static int get_buffer(AVCodecContext *avctx, AVFrame *picture, int flags)
 static void prepare(AVCodecContext *avctx, void *opaque)
 {
     struct decoder *const decoder = opaque;
+    const int capabilities = avctx->codec->capabilities;
     avctx->opaque = decoder;
-    avctx->abandon = abandon;
-    if (decoder->settings.may_jump)
+    /* A libavcodec without the patches has the same version, and a context that ends before these fields. */
+    if (capabilities & AV_CODEC_CAP_ABANDON)
+        avctx->abandon = abandon;
+    if (decoder->settings.may_jump && capabilities & AV_CODEC_CAP_GATE)
         avctx->gate = gate;
     codec_threads_ask(avctx, decoder->settings.threads);
     if (decoder->settings.threads > 1)
