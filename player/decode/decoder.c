@@ -45,12 +45,13 @@ struct decoder {
  */
 static int run_until_deadline(struct decoder *decoder, int (*run)(AVCodecContext *, void *), void *arg)
 {
+    struct decode_stop *const stop = decoder->ledger.stop;
     /* Volatile, so that it survives the jump. It says whether the slices finished just before the expiry. */
     volatile int result = AVERROR(ECANCELED);
     dlex_try_within_abs_shielded(decoder->job.order.deadline_ns)
     {
-        if (decoder->ledger.stop)
-            dlex_trigger_bind(&decoder->ledger.stop->trigger);
+        if (stop)
+            dlex_trigger_bind(&stop->trigger);
         result = run(decoder->avctx, arg);
     }
     dlex_handle
@@ -179,8 +180,7 @@ void decoder_close(struct decoder **decoder)
 
 void decoder_stop_by(struct decoder *decoder, struct decode_stop *stop)
 {
-    if (decoder->ledger.stop != stop) /* codec threads read it; the player sets the same one after each seek */
-        decoder->ledger.stop = stop;
+    decoder->ledger.stop = stop;
 }
 
 bool decoder_has_gate(const struct decoder *decoder)

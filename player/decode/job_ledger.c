@@ -87,7 +87,8 @@ bool ledger_gives_up(struct job_ledger *ledger, int64_t number)
         return false;
     if (is_refused(entry))
         return true;
-    const bool is_stopped = ledger->stop && decode_stop_is_requested(ledger->stop);
+    const struct decode_stop *const stop = ledger->stop;
+    const bool is_stopped = stop && decode_stop_is_requested(stop);
     if (!is_stopped && entry->order.deadline_ns == NO_DEADLINE)
         return false;
     const int64_t now_ns = dlex_now_ns();

@@ -45,10 +45,11 @@ struct ledger_worker {
 
 struct job_ledger {
     bool overlaps; /* several jobs are decoded at once; not changed while the decoder is open */
-    struct decode_stop *stop; /* NULL: nobody stops a decode. Set by the decode thread between packets */
-    /* Of the last job. Set by the decode thread; read by slice threads too. Atomic, because FFmpeg orders the end of their work
-       by atomics alone, which ThreadSanitizer does not see in a library that is not instrumented. */
-    struct ledger_entry *_Atomic current;
+    /* Both are set by the decode thread between packets, and read by codec threads. FFmpeg's locks give them to these. They are
+       atomic, because FFmpeg orders the end of slice threads' work by atomics alone, which ThreadSanitizer does not see in a
+       library that is not instrumented. */
+    struct decode_stop *_Atomic stop;     /* NULL: nobody stops a decode */
+    struct ledger_entry *_Atomic current; /* of the last job */
     _Atomic int64_t asked; /* if jobs do not overlap: the droppable picture asked about in the last one, or JOB_UNKNOWN */
     struct ledger_entry entries[LEDGER_JOBS];
     pthread_mutex_t lock; /* guards the workers and what is said above; taken by the decode thread and the codec threads */
