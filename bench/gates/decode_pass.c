@@ -7,7 +7,7 @@
 #include <dlex/dlex.h>
 #include <libavutil/mem.h>
 
-#include "av1_rest.h"
+#include "av1_packet.h"
 #include "interrupt.h"
 
 enum { ERRORS_MAX = 64 }; /* of one packet; more are a decoder that makes no progress */
@@ -200,8 +200,7 @@ static int decode_without(struct decode_pass *pass, AVCodecContext *avctx, const
 static int decode_or_withhold(struct decode_pass *pass, AVCodecContext *avctx, struct av1_sequence *sequence,
                               size_t index, const AVPacket *packet, AVFrame *frame)
 {
-    const struct bytes unit = {packet->data, packet->data + packet->size};
-    const struct av1_shown shown = av1_look_at_unit(sequence, unit);
+    const struct av1_shown shown = av1_look_at_packet(sequence, packet);
     struct packet_record *const record = &pass->records[index];
     record->asks = shown.droppable;
     record->given_up = shown.droppable &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "decoder.h"
 
-#include "av1_rest.h"
+#include "av1_packet.h"
 #include "clip.h"
 #include "job_ledger.h"
 #include "ns.h"
@@ -251,8 +251,7 @@ static void decode_without(struct decoder *decoder, const struct av1_shown *show
 static void decode_or_withhold(struct decoder *decoder)
 {
     const AVPacket *const packet = decoder->job.packet;
-    const struct av1_shown shown =
-        av1_look_at_unit(&decoder->av1, (struct bytes){packet->data, packet->data + packet->size});
+    const struct av1_shown shown = av1_look_at_packet(&decoder->av1, packet);
     if (shown.droppable)
         ledger_mark_droppable(&decoder->ledger);
     if (shown.droppable && ledger_gives_up(&decoder->ledger, decoder->job.number))
@@ -356,7 +355,11 @@ int decoder_run(struct decoder *decoder, const struct decode_job *job, struct de
     return decoder->result;
 }
 
-/* Returns whether a withheld picture comes next: before the next one that was decoded, or when none before it can follow. */
+/*
+ * Returns whether a withheld picture comes next: before the next one that was decoded, or when none before it can follow. With
+ * one thread libdav1d has given out all earlier pictures by then. (It would hold one back only of spatial layers, and pictures
+ * of those are never withheld.)
+ */
 static bool withheld_is_next(const struct decoder *decoder)
 {
     if (withheld_is_full(&decoder->withheld))

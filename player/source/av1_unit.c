@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "av1_unit.h"
 
+#include <string.h>
+
 /* The section numbers are those of the AV1 bitstream specification, version 1.0.0 with errata 1. */
 
-enum { OBU_SEQUENCE_HEADER = 1, OBU_FRAME_HEADER = 3, OBU_TILE_GROUP = 4, OBU_FRAME = 6, OBU_REDUNDANT_FRAME_HEADER = 7 };
+enum {
+    OBU_SEQUENCE_HEADER = 1, OBU_FRAME_HEADER = 3, OBU_TILE_GROUP = 4, OBU_METADATA = 5, OBU_FRAME = 6,
+    OBU_REDUNDANT_FRAME_HEADER = 7,
+};
 enum { KEY_FRAME, INTER_FRAME, INTRA_ONLY_FRAME, SWITCH_FRAME };
 
 struct obu {
@@ -208,6 +213,16 @@ void av1_configure(struct av1_sequence *sequence, struct bytes configuration)
     av1_look_at_unit(sequence, configuration);
 }
 
+/* 6.4.1: the upper bits of an operating point are its spatial layers. */
+static bool has_spatial_layers(const struct av1_sequence *sequence)
+{
+    enum { SECOND_SPATIAL_LAYER = 9 };
+    for (int i = 0; i < sequence->operating_points; i++)
+        if (sequence->point_layers[i] >> SECOND_SPATIAL_LAYER)
+            return true;
+    return false;
+}
+
 struct av1_shown av1_look_at_unit(struct av1_sequence *sequence, struct bytes unit)
 {
     const uint8_t *const begin = unit.at;
@@ -232,6 +247,31 @@ struct av1_shown av1_look_at_unit(struct av1_sequence *sequence, struct bytes un
         if (is_of_frame && header.is_shown)
             shown.size = (size_t)(unit.at - begin) - shown.at;
     }
-    shown.droppable = shown_frames == 1 && !referenced && !bytes_left(&unit);
+    shown.droppable = shown_frames == 1 && !referenced && !bytes_left(&unit) && !has_spatial_layers(sequence);
     return shown;
+}
+
+/* 5.8.1, 6.7.2: metadata of ITU-T T.35 belongs to one picture; other kinds stay in force. */
+static bool is_of_one_picture(const struct obu *obu)
+{
+    enum { METADATA_TYPE_ITUT_T35 = 4 };
+    struct bytes payload = obu->payload;
+    uint64_t type;
+    return obu->type == OBU_METADATA && take_leb128(&payload, &type) && type == METADATA_TYPE_ITUT_T35;
+}
+
+size_t av1_copy_rest(uint8_t *out, struct bytes unit, const struct av1_shown *shown)
+{
+    const uint8_t *const shown_at = unit.at + shown->at;
+    const uint8_t *const shown_end = shown_at + shown->size;
+    size_t size = 0;
+    struct obu obu;
+    for (const uint8_t *at = unit.at; take_obu(&unit, &obu); at = unit.at) {
+        const bool is_shown = at >= shown_at && at < shown_end;
+        if (is_shown || (at < shown_end && is_of_one_picture(&obu)))
+            continue;
+        memcpy(out + size, at, (size_t)(unit.at - at));
+        size += (size_t)(unit.at - at);
+    }
+    return size;
 }

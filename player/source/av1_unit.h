@@ -34,11 +34,11 @@ struct av1_sequence {
     bool chooses_integer_vectors;
 };
 
-/* The OBUs of the shown frame, when the unit is droppable: `size` bytes from `at`, counted from the unit's begin. */
+/* The OBUs of the shown frame, when the unit is droppable. They stand together: `size` bytes from `at`, a place in the unit. */
 struct av1_shown {
     bool droppable;
     size_t at;
-    size_t size; /* that many bytes are to be withheld; they stand together */
+    size_t size;
 };
 
 /* Reads the configuration of a stream, or a new one: the container's record, or OBUs, or nothing. */
@@ -46,8 +46,16 @@ void av1_configure(struct av1_sequence *sequence, struct bytes configuration);
 
 /*
  * Reads a temporal unit. It is droppable if it shows one new frame, and that refreshes no slot; not if it shows several
- * frames (spatial layers) or one that was decoded before, or if the sequence header is missing.
+ * frames or one that was decoded before, or if the sequence header is missing. Nothing is droppable in a stream with spatial
+ * layers: there libdav1d may hold back a unit's picture until it has seen the next unit.
  */
 struct av1_shown av1_look_at_unit(struct av1_sequence *sequence, struct bytes unit);
+
+/*
+ * Copies a droppable unit to `out`, which has room for the whole unit, but leaves out the shown frame and the metadata that
+ * only this frame has (captions, HDR10+, Dolby Vision). libdav1d would give such metadata to the next picture. Returns the
+ * size of the copy; it may be 0.
+ */
+size_t av1_copy_rest(uint8_t *out, struct bytes unit, const struct av1_shown *shown);
 
 #endif
