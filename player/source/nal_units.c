@@ -73,26 +73,27 @@ static bool has_gradual_recovery_point(struct bytes unit)
     return false;
 }
 
-/* H.264, 7.4.1. */
+/* H.264, 7.4.1. Partitioned slices do not count: FFmpeg does not decode them. */
 static void look_at_h264(struct slices *slices, struct bytes unit)
 {
-    enum { SLICE = 1, SLICE_PARTITION_A = 2, SLICE_IDR = 5, SEI = 6, TYPE_MASK = 31, REF_IDC_MASK = 96 };
+    enum { SLICE = 1, SLICE_IDR = 5, SEI = 6, TYPE_MASK = 31, REF_IDC_MASK = 96 };
     const int type = *unit.at & TYPE_MASK;
     if (type == SEI)
         slices->gradual |= has_gradual_recovery_point(unit);
-    if (type != SLICE && type != SLICE_PARTITION_A && type != SLICE_IDR)
+    if (type != SLICE && type != SLICE_IDR)
         return;
     slices->any = true;
     slices->referenced |= (*unit.at & REF_IDC_MASK) != 0;
 }
 
 /*
- * HEVC, 7.4.2.2: even slice types up to 14 are not referred to within their sub-layer; only those of the highest
- * sub-layer are not referred to at all. Units of other layers belong to other views, which are not decoded.
+ * HEVC, 7.4.2.2: pictures of even types below 10 are not referred to within their sub-layer; only those of the highest
+ * sub-layer are not referred to at all. Key pictures begin at 16; the types between are reserved, and no decoder takes
+ * them for slices. Units of other layers belong to other views, which are not decoded.
  */
 static void look_at_hevc(struct nal_state *state, struct slices *slices, struct bytes unit)
 {
-    enum { NON_REFERENCE_END = 15, SLICE_END = 32, SEQUENCE_PARAMETERS = 33, HEADER_SIZE = 2 };
+    enum { RESERVED = 10, KEY_PICTURE = 16, KEY_PICTURE_END = 22, SEQUENCE_PARAMETERS = 33, HEADER_SIZE = 2 };
     struct bits bits = {.bytes = unit};
     bits_skip(&bits, 1);
     const uint32_t type = bits_read(&bits, 6);
@@ -103,9 +104,9 @@ static void look_at_hevc(struct nal_state *state, struct slices *slices, struct 
     if (type == SEQUENCE_PARAMETERS && bytes_left(&unit) > HEADER_SIZE) {
         bits_skip(&bits, 4); /* sps_video_parameter_set_id */
         state->highest_layer = (int)bits_read(&bits, 3);
-    } else if (type < SLICE_END) {
+    } else if (type < RESERVED || (type >= KEY_PICTURE && type < KEY_PICTURE_END)) {
         slices->any = true;
-        slices->referenced |= type >= NON_REFERENCE_END || type % 2 || sub_layer != state->highest_layer;
+        slices->referenced |= type >= KEY_PICTURE || type % 2 || sub_layer != state->highest_layer;
     }
 }
 
@@ -143,7 +144,7 @@ static struct slices look_at_units(struct nal_state *state, struct bytes bytes)
 {
     struct slices slices = {0};
     struct bytes unit;
-    if (state->length_size) {
+    if (state->has_lengths) {
         while (take_unit(&bytes, state->length_size, &unit))
             if (bytes_left(&unit))
                 look_at_unit(state, &slices, unit);
@@ -159,6 +160,7 @@ static void look_at_hevc_record(struct nal_state *state, struct bytes record)
 {
     enum { COUNT_SIZE = 2, LENGTH_SIZE = 2 };
     struct slices ignored = {0};
+    state->has_lengths = true;
     state->length_size = (record.at[HEVC_LENGTH_AT] & LENGTH_MASK) + 1;
     int arrays = record.at[HEVC_ARRAYS_AT];
     record.at += HEVC_RECORD_MIN;
@@ -176,8 +178,8 @@ void nal_configure(struct nal_state *state, struct bytes configuration)
 {
     const size_t size = bytes_left(&configuration);
     const uint8_t *const at = configuration.at;
-    state->length_size = 0;
-    if (state->codec == AV_CODEC_ID_H264 && size >= AVC_RECORD_MIN && at[0] == AVC_VERSION)
+    state->has_lengths = state->codec == AV_CODEC_ID_H264 && size >= AVC_RECORD_MIN && at[0] == AVC_VERSION;
+    if (state->has_lengths)
         state->length_size = (at[AVC_LENGTH_AT] & LENGTH_MASK) + 1;
     else if (state->codec == AV_CODEC_ID_HEVC && size >= HEVC_RECORD_MIN && (at[0] || at[1] || at[2] > 1))
         look_at_hevc_record(state, configuration);
@@ -185,8 +187,23 @@ void nal_configure(struct nal_state *state, struct bytes configuration)
         look_at_units(state, configuration);
 }
 
+/* As FFmpeg does: some files of H.264 have start codes, although their configuration speaks of lengths. */
+static void recognise_lengths(struct nal_state *state, struct bytes packet)
+{
+    enum { LENGTH_SIZE = 4, START_CODE = 1, SECOND_LENGTH_AT = 5 };
+    const size_t size = bytes_left(&packet);
+    if (state->codec != AV_CODEC_ID_H264 || state->length_size != LENGTH_SIZE || size < LENGTH_SIZE)
+        return;
+    const uint32_t first = AV_RB32(packet.at);
+    if (size > 2 * LENGTH_SIZE && first == START_CODE && AV_RB32(packet.at + SECOND_LENGTH_AT) > size)
+        state->has_lengths = false;
+    else if (first > START_CODE && first <= size)
+        state->has_lengths = true;
+}
+
 struct nal_facts nal_look_at_packet(struct nal_state *state, struct bytes packet)
 {
+    recognise_lengths(state, packet);
     const struct slices slices = look_at_units(state, packet);
     return (struct nal_facts){.droppable = slices.any && !slices.referenced, .gradual = slices.gradual};
 }

@@ -15,8 +15,9 @@
 /* What the headers before a packet said. */
 struct nal_state {
     enum AVCodecID codec; /* AV_CODEC_ID_H264 or AV_CODEC_ID_HEVC */
-    int length_size;      /* bytes of the length before each unit; 0: start codes */
-    int highest_layer;    /* HEVC: the highest temporal sub-layer of the last sequence parameter set */
+    bool has_lengths;     /* each unit has its length before it; otherwise a start code */
+    int length_size;      /* bytes of that length, if a configuration ever said so */
+    int highest_layer;    /* HEVC: the highest temporal sub-layer of the last sequence parameter set, be it active or not */
 };
 
 /* Reads the configuration of a stream, or a new one: the container's record, units after start codes, or nothing. */
