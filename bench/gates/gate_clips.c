@@ -19,7 +19,7 @@ const struct gate_clip gate_clips[] = {
     {"h264", "h264_mbaff", .comparison = COMPARE_ALL},
     {"h264", "h264_422_10bit", .comparison = COMPARE_ALL},
     {"h264", "h264_444", .comparison = COMPARE_ALL},
-    {"h264", "h264_slices", .grainy = true, .comparison = COMPARE_ALL},
+    {"h264", "h264_slices", .change = grainy_stream, .changed = "grain", .comparison = COMPARE_ALL},
     {"h264", "h264_cabac", .joined = "h264_mbaff", .comparison = COMPARE_ALL},
     {"h264", "h264_slices", .damaged = true},
     {"hevc", "hevc_pyramid", .comparison = COMPARE_ALL},
@@ -29,9 +29,9 @@ const struct gate_clip gate_clips[] = {
     {"hevc", "hevc_422_10bit", .comparison = COMPARE_ALL},
     {"hevc", "hevc_444", .comparison = COMPARE_ALL},
     {"hevc", "hevc_layers", .comparison = COMPARE_ALL},
-    {"hevc", "hevc_layers", .relabelled = true, .comparison = COMPARE_ALL},
+    {"hevc", "hevc_layers", .change = relabelled_stream, .changed = "relabelled", .comparison = COMPARE_ALL},
     {"hevc", "hevc_fields", .comparison = COMPARE_ALL},
-    {"hevc", "hevc_pyramid", .grainy = true, .comparison = COMPARE_ALL},
+    {"hevc", "hevc_pyramid", .change = grainy_stream, .changed = "grain", .comparison = COMPARE_ALL},
     {"hevc", "hevc_pyramid", .joined = "hevc_fields", .comparison = COMPARE_ALL},
     {"hevc", "hevc_wavefront", .damaged = true},
     {"mpeg12", "mpeg1_ibbp", .comparison = COMPARE_ALL},
@@ -60,11 +60,13 @@ const struct gate_clip gate_clips[] = {
     {"vp9", "vp9_layers", .comparison = COMPARE_ALL, .seek = true},
     {"vp9", "vp9_tiles", .comparison = COMPARE_ALL},
     {"vp9", "vp9_resilient", .comparison = COMPARE_ALL},
+    {"vp9", "vp9_layers", .change = repeating_stream, .changed = "repeating", .comparison = COMPARE_ALL},
     {"vp9", "vp9_layers", .joined = "vp9_tiles", .comparison = COMPARE_ALL},
     {"vp9", "vp9_plain", .plain = true, .comparison = COMPARE_ALL},
     {"vp9", "vp9_layers", .damaged = true},
     {"av1", "av1_svt", .comparison = COMPARE_ALL},
     {"av1", "av1_svt", .comparison = COMPARE_ALL, .seek = true},
+    {"av1", "av1_svt", .change = captioned_stream, .changed = "captions", .comparison = COMPARE_ALL},
     {"av1", "av1_svt_grain", .comparison = COMPARE_ALL},
     {"av1", "av1_aom", .comparison = COMPARE_ALL},
     {"av1", "av1_svt", .joined = "av1_aom", .comparison = COMPARE_ALL},
@@ -117,12 +119,8 @@ int gate_clip_load(const struct gate_clip *clip, struct coded_stream *stream)
     int loaded = load_named(stream, clip->name);
     if (loaded > 0 && clip->joined)
         loaded = join(stream, clip->joined);
-    if (loaded > 0 && clip->grainy) {
-        const int ret = grainy_stream(&made, stream);
-        loaded = replace(stream, ret, &made);
-    }
-    if (loaded > 0 && clip->relabelled) {
-        const int ret = relabelled_stream(&made, stream);
+    if (loaded > 0 && clip->change) {
+        const int ret = clip->change(&made, stream);
         loaded = replace(stream, ret, &made);
     }
     if (loaded > 0 && clip->damaged) {
@@ -144,7 +142,8 @@ struct pass_seek gate_clip_seek(const struct gate_clip *clip, const struct coded
 const char *gate_clip_describe(const struct gate_clip *clip, char *buffer, size_t size)
 {
     snprintf(buffer, size, "%s%s%s%s%s%s%s", clip->name, clip->joined ? " + " : "", clip->joined ? clip->joined : "",
-             clip->grainy ? ", grain" : "", clip->relabelled ? ", relabelled" : "", clip->damaged ? ", damaged" : "", clip->seek ? ", seek" : "");
+             clip->changed ? ", " : "", clip->changed ? clip->changed : "", clip->damaged ? ", damaged" : "",
+             clip->seek ? ", seek" : "");
     return buffer;
 }
 

@@ -6,14 +6,14 @@
 #include "gate_storm.h"
 
 struct gate_clip {
-    const char *codec; /* as the report names it */
-    const char *name;  /* of the clip */
-    const char *joined; /* another clip behind it, with another size; or NULL */
-    bool grainy;        /* film grain is added */
-    bool relabelled;    /* see relabelled_stream() */
-    bool damaged;       /* some packets have wrong bytes */
-    bool seek;          /* a part of it is left out */
-    bool plain;         /* it has no droppable picture */
+    const char *codec;   /* as the report names it */
+    const char *name;    /* of the clip */
+    const char *joined;  /* another clip behind it, with another size; or NULL */
+    int (*change)(struct coded_stream *made, const struct coded_stream *stream); /* see made_streams.h; or NULL */
+    const char *changed; /* what that is called */
+    bool damaged;        /* some packets have wrong bytes */
+    bool seek;           /* a part of it is left out */
+    bool plain;          /* it has no droppable picture */
     enum comparison comparison;
 };
 

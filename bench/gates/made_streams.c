@@ -117,6 +117,23 @@ static size_t write_grain_unit(uint8_t *out, enum AVCodecID codec, bool has_leng
     return (size_t)(at - out);
 }
 
+/* Appends a copy of the packet to *made, with these bytes before its own. */
+static int append_behind(struct coded_stream *made, const uint8_t *bytes, size_t size, const AVPacket *original)
+{
+    int ret = stream_append(made, original);
+    if (ret < 0)
+        return ret;
+    AVPacket *const packet = made->packets[made->packet_count - 1];
+    ret = av_grow_packet(packet, (int)size);
+    if (ret >= 0)
+        ret = av_packet_make_writable(packet);
+    if (ret < 0)
+        return ret;
+    memmove(packet->data + size, packet->data, (size_t)original->size);
+    memcpy(packet->data, bytes, size);
+    return 0;
+}
+
 int grainy_stream(struct coded_stream *made, const struct coded_stream *stream)
 {
     uint8_t unit[32];
@@ -124,18 +141,70 @@ int grainy_stream(struct coded_stream *made, const struct coded_stream *stream)
     const bool has_lengths = parameters->extradata_size && parameters->extradata[0] == 1; /* ISO/IEC 14496-15 */
     const size_t unit_size = write_grain_unit(unit, parameters->codec_id, has_lengths);
     int ret = copy_parameters(made, stream);
+    for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++)
+        ret = append_behind(made, unit, unit_size, stream->packets[i]);
+    return ret;
+}
+
+int captioned_stream(struct coded_stream *made, const struct coded_stream *stream)
+{
+    /* An OBU of metadata (AV1, 5.8.2): ITU-T T.35 of the United States, ATSC A/53, "GA94", captions: one pair of bytes. */
+    uint8_t unit[] = {0x2a, 16, 4, 0xb5, 0x00, 0x31, 'G', 'A', '9', '4', 3, 0x41, 0xff, 0xfc, 0, 0, 0xff, 0x80};
+    enum { PAIR_AT = 14 };
+    int ret = copy_parameters(made, stream);
+    for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++) {
+        AV_WB16(unit + PAIR_AT, (uint16_t)i);
+        ret = append_behind(made, unit, sizeof(unit), stream->packets[i]);
+    }
+    return ret;
+}
+
+/* Appends a packet of these bytes behind the last one, with a time of its own. */
+static int append_bytes(struct coded_stream *made, const uint8_t *bytes, size_t size, const AVPacket *last)
+{
+    AVPacket *packet = av_packet_alloc();
+    int ret = packet ? av_new_packet(packet, (int)size) : AVERROR(ENOMEM);
+    if (ret >= 0) {
+        memcpy(packet->data, bytes, size);
+        packet->pts = last->pts + 1; /* times only have to differ */
+        packet->dts = last->dts + 1;
+        ret = stream_append(made, packet);
+    }
+    av_packet_free(&packet);
+    return ret;
+}
+
+int repeating_stream(struct coded_stream *made, const struct coded_stream *stream)
+{
+    /* VP9, 6.2: frame_marker 10, profile 00, show_existing_frame 1, frame_to_show_map_idx 000 */
+    static const uint8_t show_slot_0[] = {0x88};
+    int ret = copy_parameters(made, stream);
     for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++) {
         ret = stream_append(made, stream->packets[i]);
-        AVPacket *const packet = ret < 0 ? NULL : made->packets[i];
-        const int old_size = packet ? packet->size : 0;
-        if (packet)
-            ret = av_grow_packet(packet, (int)unit_size);
-        if (ret >= 0)
-            ret = av_packet_make_writable(packet);
-        if (ret < 0)
-            break;
-        memmove(packet->data + unit_size, packet->data, (size_t)old_size);
-        memcpy(packet->data, unit, unit_size);
+        if (ret >= 0 && i % 4 == 3)
+            ret = append_bytes(made, show_slot_0, sizeof(show_slot_0), stream->packets[i]);
     }
+    return ret;
+}
+
+/* MPEG-4: returns whether the packet begins with a B-VOP. */
+static bool is_b_vop(const AVPacket *packet)
+{
+    enum { START_CODE = 0x000001b6, CODING_TYPE_B = 2, SIZE = 5 };
+    return packet->size >= SIZE && AV_RB32(packet->data) == START_CODE && packet->data[4] >> 6 == CODING_TYPE_B;
+}
+
+int not_coded_end_stream(struct coded_stream *made, const struct coded_stream *stream)
+{
+    /* Type P, modulo_time_base 0, a marker, 5 bits of time (25 units a second), a marker, vop_coded 0, stuffing */
+    static const uint8_t not_coded[] = {0, 0, 1, 0xb6, 0x50, 0x4f};
+    int ret = copy_parameters(made, stream);
+    size_t count = stream->packet_count;
+    while (count && !is_b_vop(stream->packets[count - 1]))
+        count--;
+    for (size_t i = 0; ret >= 0 && i < count; i++)
+        ret = stream_append(made, stream->packets[i]);
+    if (ret >= 0)
+        ret = count ? append_bytes(made, not_coded, sizeof(not_coded), stream->packets[count - 1]) : AVERROR_INVALIDDATA;
     return ret;
 }

@@ -29,4 +29,13 @@ int relabelled_stream(struct coded_stream *made, const struct coded_stream *stre
 /* H.264 or HEVC: a copy in which each picture has film grain, described in an SEI message before its first slice. */
 int grainy_stream(struct coded_stream *made, const struct coded_stream *stream);
 
+/* AV1: a copy in which each packet begins with captions, different ones in each. */
+int captioned_stream(struct coded_stream *made, const struct coded_stream *stream);
+
+/* VP9: a copy in which a packet behind each fourth one shows the first reference again (show_existing_frame). */
+int repeating_stream(struct coded_stream *made, const struct coded_stream *stream);
+
+/* MPEG-4 with 25 units of time a second: a copy that ends with its last B-VOP and a VOP that is not coded. */
+int not_coded_end_stream(struct coded_stream *made, const struct coded_stream *stream);
+
 #endif

@@ -47,8 +47,8 @@ static void compare_picture(struct differences *sum, size_t index, const struct 
     if (got->damaged != expected->damaged)
         note(sum, &sum->marks, "picture %zu is%s reported as damaged", index, got->damaged ? "" : " not");
     if (!got->abandoned && memcmp(got->hash, expected->hash, sizeof(got->hash)))
-        note(sum, &sum->wrong, "picture %zu (packet %" PRId64 ", type %d) has other samples", index, got->packet,
-             got->type);
+        note(sum, &sum->wrong, "picture %zu (packet %" PRId64 ", type %d) has other samples or side data", index,
+             got->packet, got->type);
 }
 
 /* Skips, in the undisturbed pass, the pictures that were withheld from the other. */

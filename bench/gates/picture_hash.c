@@ -20,6 +20,16 @@ static void hash_samples(const AVFrame *frame, struct AVMurMur3 *hash)
     }
 }
 
+static void hash_side_data(const AVFrame *frame, struct AVMurMur3 *hash)
+{
+    for (int i = 0; i < frame->nb_side_data; i++) {
+        const AVFrameSideData *const data = frame->side_data[i];
+        const uint8_t type = (uint8_t)data->type;
+        av_murmur3_update(hash, &type, sizeof(type));
+        av_murmur3_update(hash, data->data, data->size);
+    }
+}
+
 int picture_hash(const AVFrame *frame, uint8_t hash[PICTURE_HASH_SIZE])
 {
     struct AVMurMur3 *murmur = av_murmur3_alloc();
@@ -27,6 +37,7 @@ int picture_hash(const AVFrame *frame, uint8_t hash[PICTURE_HASH_SIZE])
         return AVERROR(ENOMEM);
     av_murmur3_init(murmur);
     hash_samples(frame, murmur);
+    hash_side_data(frame, murmur);
     av_murmur3_final(murmur, hash);
     av_free(murmur);
     return 0;

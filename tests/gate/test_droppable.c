@@ -114,7 +114,7 @@ static void read_mutated_headers(const struct coded_stream *stream, int mutation
 
 static bool is_mutated(const struct gate_clip *clip)
 {
-    return !clip->damaged && !clip->joined && !clip->seek && !clip->relabelled;
+    return !clip->damaged && !clip->joined && !clip->seek && !clip->change;
 }
 
 /* Returns how many bytes of the clip are mutated, so that all clips of its codec together have enough. */
