@@ -190,6 +190,23 @@ START_TEST(h264_headers_are_read_as_far_as_the_packet_goes)
     ck_assert(H264_SAYS_DROPPABLE(AVCC, 0xff, 0xff, 0xff, 0xff, 0x01)); /* longer than the packet */
     ck_assert(!H264_SAYS_DROPPABLE(AVCC, 0, 0, 0, 2));
     ck_assert(!H264_SAYS_DROPPABLE(AVCC, 0));
+    ck_assert(!H264_SAYS_DROPPABLE(NONE, 0, 0, 1, 0x02, 0x9a)); /* a partitioned slice, which is not decoded */
+}
+END_TEST
+
+START_TEST(h264_packets_with_lengths_or_start_codes_are_recognised)
+{
+    ck_assert(H264_SAYS_DROPPABLE(AVCC, 0, 0, 0, 1, 0x09, 0x30, 1, 2, 0, 0, 1, 0x01, 0x9a));
+    static const uint8_t lengths[] = {1, 77, 0, 41, 0xff, 0, 0};
+    static const uint8_t start_codes[] = {0, 0, 1, 0x68, 0xee};
+    static const uint8_t packet[] = {0, 0, 0, 2, 0x01, 0x9a};
+    const struct bytes bytes = {packet, packet + sizeof packet};
+    struct nal_state state = {.codec = AV_CODEC_ID_H264};
+    nal_configure(&state, (struct bytes){start_codes, start_codes + sizeof start_codes});
+    ck_assert(!nal_look_at_packet(&state, bytes).droppable);
+    nal_configure(&state, (struct bytes){lengths, lengths + sizeof lengths});
+    nal_configure(&state, (struct bytes){start_codes, start_codes + sizeof start_codes});
+    ck_assert(nal_look_at_packet(&state, bytes).droppable);
 }
 END_TEST
 
@@ -226,6 +243,8 @@ START_TEST(hevc_pictures_of_the_highest_sub_layer_are_droppable)
     ck_assert(HEVC_SAYS_DROPPABLE(0, 0, 1, 0x00, 0x01, 0x80, 0, 0, 1, 0x02, 0x09, 0x80)); /* another view */
     ck_assert(!HEVC_SAYS_DROPPABLE(0, 0, 1, 0x00, 0x01, 0x80, 0, 0, 1, 0x02, 0x01, 0x80)); /* one slice is a reference */
     ck_assert(!HEVC_SAYS_DROPPABLE(0, 0, 1, 0x00));
+    ck_assert(!HEVC_SAYS_DROPPABLE(0, 0, 1, 0x14, 0x01, 0x80)); /* a reserved type, no slice */
+    ck_assert(HEVC_SAYS_DROPPABLE(0, 0, 1, 0x00, 0x01, 0x80, 0, 0, 1, 0x2c, 0x01, 0x80)); /* a reserved type beside TRAIL_N */
 }
 END_TEST
 
@@ -276,26 +295,50 @@ START_TEST(vp9_shown_frames_that_refresh_no_slot_are_droppable)
 }
 END_TEST
 
+/* A reduced still picture's sequence header would make every frame a key frame; so a whole one: no timing, one operating
+ * point (level 0), 1 + 1 bits of size, no ids, no order hints, no screen content. */
+#define SEQUENCE_HEADER(layers) 0x0a, 0x08, 0, (layers) >> 8, (layers) & 0xff, 0, 0, 0, 0, 0
+#define HIDDEN 0x32, 0x04, 0x28, 0x1f, 0xe0, 0x00 /* refreshes all slots */
+#define SHOWN 0x32, 0x04, 0x30, 0x00, 0x00, 0x00
+#define LIGHT 0x2a, 0x06, 1, 0x03, 0xe8, 0x01, 0x90, 0x80 /* metadata that stays in force */
+#define CAPTION 0x2a, 0x04, 4, 0xb5, 0x00, 0x80           /* metadata of one picture */
+
+static struct av1_shown look_at_av1(const uint8_t *unit, size_t size)
+{
+    struct av1_sequence sequence = {0};
+    return av1_look_at_unit(&sequence, (struct bytes){unit, unit + size});
+}
+
 START_TEST(av1_shown_frame_is_found_behind_a_hidden_one)
 {
-    /* A reduced still picture's sequence header would make every frame a key frame; so a whole one: no timing, one
-     * operating point (level 0), 1 + 1 bits of size, no ids, no order hints, no screen content. */
-    static const uint8_t sequence_header[] = {0x0a, 0x08, 0, 0, 0, 0, 0, 0, 0, 0};
-    static const uint8_t hidden[] = {0x32, 0x04, 0x28, 0x1f, 0xe0, 0x00}; /* refreshes all slots */
-    static const uint8_t shown[] = {0x32, 0x04, 0x30, 0x00, 0x00, 0x00};
-    uint8_t unit[sizeof sequence_header + sizeof hidden + sizeof shown];
-    memcpy(unit, sequence_header, sizeof sequence_header);
-    memcpy(unit + sizeof sequence_header, hidden, sizeof hidden);
-    memcpy(unit + sizeof sequence_header + sizeof hidden, shown, sizeof shown);
-    struct av1_sequence sequence = {0};
-    const struct av1_shown found = av1_look_at_unit(&sequence, (struct bytes){unit, unit + sizeof unit});
+    const struct av1_shown found = look_at_av1(BYTES(SEQUENCE_HEADER(0), HIDDEN, SHOWN));
     ck_assert(found.droppable);
-    ck_assert_uint_eq(found.at, sizeof sequence_header + sizeof hidden);
-    ck_assert_uint_eq(found.size, sizeof shown);
-    const struct av1_shown alone = av1_look_at_unit(&sequence, (struct bytes){hidden, hidden + sizeof hidden});
-    ck_assert(!alone.droppable);
-    const struct av1_shown cut = av1_look_at_unit(&sequence, (struct bytes){shown, shown + sizeof shown - 1});
-    ck_assert(!cut.droppable);
+    ck_assert_uint_eq(found.at, 16);
+    ck_assert_uint_eq(found.size, 6);
+    ck_assert(!look_at_av1(BYTES(SEQUENCE_HEADER(0), HIDDEN)).droppable);
+    ck_assert(!look_at_av1(BYTES(SHOWN)).droppable); /* the sequence header is missing */
+    static const uint8_t unit[] = {SEQUENCE_HEADER(0), SHOWN};
+    ck_assert(look_at_av1(unit, sizeof unit).droppable);
+    ck_assert(!look_at_av1(unit, sizeof unit - 1).droppable); /* cut off */
+}
+END_TEST
+
+START_TEST(av1_frames_of_a_stream_with_spatial_layers_are_not_droppable)
+{
+    ck_assert(look_at_av1(BYTES(SEQUENCE_HEADER(0x103), SHOWN)).droppable); /* two temporal layers */
+    ck_assert(!look_at_av1(BYTES(SEQUENCE_HEADER(0x301), SHOWN)).droppable);
+}
+END_TEST
+
+START_TEST(av1_metadata_of_one_picture_is_withheld_with_it)
+{
+    static const uint8_t unit[] = {SEQUENCE_HEADER(0), LIGHT, CAPTION, HIDDEN, CAPTION, SHOWN, CAPTION};
+    static const uint8_t expected[] = {SEQUENCE_HEADER(0), LIGHT, HIDDEN, CAPTION}; /* the last one is the next picture's */
+    uint8_t rest[sizeof unit];
+    const struct av1_shown shown = look_at_av1(unit, sizeof unit);
+    ck_assert(shown.droppable);
+    ck_assert_uint_eq(av1_copy_rest(rest, (struct bytes){unit, unit + sizeof unit}, &shown), sizeof expected);
+    ck_assert_mem_eq(rest, expected, sizeof expected);
 }
 END_TEST
 
@@ -306,11 +349,14 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     tcase_add_test(tcase, h264_headers_are_read_as_far_as_the_packet_goes);
     tcase_add_test(tcase, h264_recovery_points_that_take_pictures_are_told_from_those_that_do_not);
+    tcase_add_test(tcase, h264_packets_with_lengths_or_start_codes_are_recognised);
     tcase_add_test(tcase, hevc_pictures_of_the_highest_sub_layer_are_droppable);
     tcase_add_test(tcase, mpeg_b_pictures_are_droppable);
     tcase_add_test(tcase, packed_b_vop_belongs_to_the_next_packet);
     tcase_add_test(tcase, vp9_shown_frames_that_refresh_no_slot_are_droppable);
     tcase_add_test(tcase, av1_shown_frame_is_found_behind_a_hidden_one);
+    tcase_add_test(tcase, av1_frames_of_a_stream_with_spatial_layers_are_not_droppable);
+    tcase_add_test(tcase, av1_metadata_of_one_picture_is_withheld_with_it);
     tcase_add_loop_test(tcase, packets_say_what_the_decoder_finds, 0, gate_clip_count);
     tcase_add_loop_test(tcase, packets_of_other_clips_say_what_the_decoder_finds, 0, OTHER_COUNT);
     tcase_add_loop_test(tcase, whole_packets_of_damaged_streams_say_what_the_decoder_finds, 0, gate_clip_count);
