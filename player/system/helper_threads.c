@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "helper_threads.h"
 
+#include "log.h"
 #include "thread_cpu.h"
 #include "thread_list.h"
 #include "thread_role.h"
@@ -44,7 +45,8 @@ void helper_watch_end(struct helper_watch *watch, struct helper_threads *helpers
         if (was_there(watch, now[i]))
             continue;
         name_if_nameless(now[i], name);
-        thread_role_give(now[i], roles);
+        if (thread_role_give(now[i], roles) < 0)
+            log_note("too many threads: one that decodes has no role, and runs like those that do not");
         helpers->threads[helpers->count++] = now[i];
     }
     pthread_sigmask(SIG_SETMASK, &watch->signals, NULL);

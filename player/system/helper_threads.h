@@ -47,8 +47,8 @@ void helper_watch_begin(struct helper_watch *watch);
 
 /*
  * Fills in *helpers with the threads that were started since, up to HELPER_THREADS_MAX, and gives them these roles. Those
- * that gave themselves no name get this one. If no more threads may have roles, the last ones have none. The calling
- * thread has its signals back.
+ * that gave themselves no name get this one. If no more threads may have roles, the last ones have none, and a message says
+ * so. The calling thread has its signals back.
  */
 void helper_watch_end(struct helper_watch *watch, struct helper_threads *helpers, const char *name, unsigned roles);
 
