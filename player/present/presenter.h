@@ -30,7 +30,9 @@ struct presenter {
     struct frame_log *log;
     struct framemd5 *framemd5; /* NULL: not wanted */
     struct picture_queue *pictures; /* NULL: nothing is decoded ahead */
-    bool can_abandon;          /* the decoder has a gate: a droppable picture that came out whole was in time */
+    /* Decodes can be given up in the middle, so a droppable picture that came out whole was in time. Not so with AV1: there only
+       decodes that have not begun are given up. */
+    bool can_abandon;
 
     struct part part;
     int64_t next_ns; /* PTS of the picture that is to be presented next; NS_UNKNOWN: none came yet */
