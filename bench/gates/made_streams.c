@@ -99,16 +99,15 @@ static const uint8_t grain_payload[] = {0x01, 0x60, 0x02, 0x00, 0xff, 0x02, 0x80
 /* Writes the NAL unit behind its start code or its length. Returns its size. */
 static size_t write_grain_unit(uint8_t *out, enum AVCodecID codec, bool has_length)
 {
-    enum { H264_SEI = 6, HEVC_SEI = 39, GRAIN_H264 = 19, GRAIN_HEVC = 47, STOP = 0x80 };
+    enum { H264_SEI = 6, HEVC_SEI = 39, GRAIN = 19, STOP = 0x80 };
     uint8_t *at = out + 4;
     if (codec == AV_CODEC_ID_H264) {
         *at++ = H264_SEI;
-        *at++ = GRAIN_H264;
     } else {
         *at++ = HEVC_SEI << 1;
         *at++ = 1;
-        *at++ = GRAIN_HEVC;
     }
+    *at++ = GRAIN;
     *at++ = sizeof(grain_payload);
     memcpy(at, grain_payload, sizeof(grain_payload));
     at += sizeof(grain_payload);
