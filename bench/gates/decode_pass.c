@@ -9,6 +9,7 @@
 
 #include "av1_packet.h"
 #include "interrupt.h"
+#include "made_streams.h"
 
 enum { ERRORS_MAX = 64 }; /* of one packet; more are a decoder that makes no progress */
 
@@ -129,9 +130,10 @@ static int add_fingerprint(struct decode_pass *pass, const AVFrame *frame)
         .droppable = frame->flags & AV_FRAME_FLAG_DROPPABLE,
         .abandoned = frame->flags & AV_FRAME_FLAG_ABANDONED,
         .damaged = frame->decode_error_flags || frame->flags & AV_FRAME_FLAG_CORRUPT,
+        .captions = captions_number(frame),
     };
     /* The contents of an abandoned picture are undefined, so nothing may depend on them. */
-    return print->abandoned ? 0 : picture_hash(frame, print->hash);
+    return print->abandoned ? 0 : picture_hash(frame, &print->hash);
 }
 
 /* Takes what the decoder has ready. A damaged packet does not end the stream: other pictures may come after its error. */
@@ -334,6 +336,14 @@ size_t pass_count_abandoned(const struct decode_pass *pass)
     for (size_t i = 0; i < pass->picture_count; i++)
         count += pass->pictures[i].abandoned;
     return count;
+}
+
+bool pass_misplaces_captions(const struct decode_pass *pass)
+{
+    for (size_t i = 0; i < pass->picture_count; i++)
+        if (pass->pictures[i].captions >= 0 && pass->pictures[i].captions != pass->pictures[i].packet)
+            return true;
+    return false;
 }
 
 struct given_up_count pass_count_given_up(const struct decode_pass *pass, size_t packet_count)

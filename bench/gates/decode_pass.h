@@ -49,7 +49,8 @@ struct fingerprint {
     bool droppable;
     bool abandoned;
     bool damaged; /* the decoder reported or concealed errors */
-    uint8_t hash[PICTURE_HASH_SIZE]; /* 0 if abandoned */
+    int captions;             /* the packet whose captions it has, if the stream is captioned_stream(); -1: it has none */
+    struct picture_hash hash; /* 0 if abandoned */
 };
 
 /* What happened to the picture that a packet began. Codec threads write it. */
@@ -98,6 +99,13 @@ void pass_finish(struct decode_pass *pass);
 /* How many pictures that came out are droppable, or abandoned. */
 size_t pass_count_droppable(const struct decode_pass *pass);
 size_t pass_count_abandoned(const struct decode_pass *pass);
+
+/*
+ * Returns whether a picture has the captions of another packet than its own. libdav1d does this before version 1.2.0, also
+ * when nothing is withheld: it gives the metadata of a unit to the next frame that it decodes, even if the unit shows an
+ * existing frame, and a hidden frame keeps what it got until it is shown.
+ */
+bool pass_misplaces_captions(const struct decode_pass *pass);
 
 /* How many pictures were given up before their first block (refused) or later (interrupted). */
 struct given_up_count {

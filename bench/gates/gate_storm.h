@@ -25,6 +25,7 @@ struct gate_storm {
     int most_passes;
 
     /* result */
+    bool misplaces_captions; /* the undisturbed decode does (see pass_misplaces_captions()), so side data was not compared */
     size_t pictures;     /* that came out of the undisturbed decode */
     size_t droppable;    /* of these; for WAY_WITHHOLD, packets */
     int passes;          /* without the undisturbed one */

@@ -158,6 +158,13 @@ int captioned_stream(struct coded_stream *made, const struct coded_stream *strea
     return ret;
 }
 
+int captions_number(const AVFrame *picture)
+{
+    enum { TRIPLET = 3, PAIR_AT = 1 };
+    const AVFrameSideData *const captions = av_frame_get_side_data(picture, AV_FRAME_DATA_A53_CC);
+    return captions && captions->size >= TRIPLET ? AV_RB16(captions->data + PAIR_AT) : -1;
+}
+
 /* Appends a packet of these bytes behind the last one, with a time of its own. */
 static int append_bytes(struct coded_stream *made, const uint8_t *bytes, size_t size, const AVPacket *last)
 {

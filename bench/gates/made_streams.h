@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <libavutil/frame.h>
+
 #include "coded_stream.h"
 
 /* A copy in which each fourth packet has three wrong bytes, after its first headers. */
@@ -31,6 +33,9 @@ int grainy_stream(struct coded_stream *made, const struct coded_stream *stream);
 
 /* AV1: a copy in which each packet begins with captions, different ones in each. */
 int captioned_stream(struct coded_stream *made, const struct coded_stream *stream);
+
+/* Returns the packet of captioned_stream() whose captions the picture has, or -1 if it has none. */
+int captions_number(const AVFrame *picture);
 
 /* VP9: a copy in which a packet behind each fourth one shows the first reference again (show_existing_frame). */
 int repeating_stream(struct coded_stream *made, const struct coded_stream *stream);

@@ -7,7 +7,7 @@
 
 /* Counts of what must not happen. Passes can be added up. */
 struct differences {
-    int64_t wrong;   /* pictures that were not abandoned and have other samples or side data */
+    int64_t wrong;   /* pictures that were not abandoned and have other samples or side data, or captions of a withheld one */
     int64_t order;   /* pictures at another place, or with other times, types or sizes; packets rejected or not */
     int64_t marks;   /* pictures whose mark does not say what was decided; marked references; other reports of damage */
     int64_t strays;  /* calls about pictures that are not droppable or were given up before */
@@ -17,8 +17,9 @@ struct differences {
 
 /* What is compared. */
 enum comparison {
-    COMPARE_ORDER, /* order, times, types, marks */
-    COMPARE_ALL,   /* samples, side data and the decoder's reports as well */
+    COMPARE_ORDER,   /* order, times, types, marks */
+    COMPARE_SAMPLES, /* samples and the decoder's reports as well */
+    COMPARE_ALL,     /* side data as well */
 };
 
 /* Compares a pass with the undisturbed pass with the same threads and adds what differs to *sum. */

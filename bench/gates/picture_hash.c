@@ -30,15 +30,17 @@ static void hash_side_data(const AVFrame *frame, struct AVMurMur3 *hash)
     }
 }
 
-int picture_hash(const AVFrame *frame, uint8_t hash[PICTURE_HASH_SIZE])
+int picture_hash(const AVFrame *frame, struct picture_hash *hash)
 {
     struct AVMurMur3 *murmur = av_murmur3_alloc();
     if (!murmur)
         return AVERROR(ENOMEM);
     av_murmur3_init(murmur);
     hash_samples(frame, murmur);
+    av_murmur3_final(murmur, hash->samples);
+    av_murmur3_init(murmur);
     hash_side_data(frame, murmur);
-    av_murmur3_final(murmur, hash);
+    av_murmur3_final(murmur, hash->side_data);
     av_free(murmur);
     return 0;
 }

@@ -9,7 +9,12 @@
 
 enum { PICTURE_HASH_SIZE = 16 };
 
-/* Hashes the visible samples of all planes, and the side data (captions, HDR metadata). Returns 0 or AVERROR(ENOMEM). */
-int picture_hash(const AVFrame *frame, uint8_t hash[PICTURE_HASH_SIZE]);
+struct picture_hash {
+    uint8_t samples[PICTURE_HASH_SIZE];   /* the visible ones of all planes */
+    uint8_t side_data[PICTURE_HASH_SIZE]; /* captions, HDR metadata and so on */
+};
+
+/* Returns 0 or AVERROR(ENOMEM). */
+int picture_hash(const AVFrame *frame, struct picture_hash *hash);
 
 #endif

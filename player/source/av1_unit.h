@@ -55,6 +55,9 @@ struct av1_shown av1_look_at_unit(struct av1_sequence *sequence, struct bytes un
  * Copies a droppable unit to `out`, which has room for the whole unit, but leaves out the shown frame and the metadata that
  * only this frame has (captions, HDR10+, Dolby Vision). libdav1d would give such metadata to the next picture. Returns the
  * size of the copy; it may be 0.
+ *
+ * From libdav1d 1.2.0 on, the other pictures have the same metadata as without this. Older versions misplace metadata, also
+ * when nothing is withheld; which pictures then have that of another unit depends on what is withheld (patches/README.md).
  */
 size_t av1_copy_rest(uint8_t *out, struct bytes unit, const struct av1_shown *shown);
 

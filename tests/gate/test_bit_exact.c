@@ -60,6 +60,8 @@ static void run_mode(const char *name, struct gate_storm *storm, bool is_plain)
                   storm->droppable, storm->pictures);
     printf("%s, %s: %" PRId64 " interrupted, %" PRId64 " refused, %" PRId64 " compared\n", name, mode, storm->interrupted,
            storm->refused, storm->compared);
+    if (storm->misplaces_captions)
+        printf("%s, %s: without side data, which this libdav1d gives to other pictures\n", name, mode);
 }
 
 static int64_t run_modes(const struct gate_clip *clip, const char *name, const struct coded_stream *stream, int threads)
