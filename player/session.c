@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "session.h"
 
+#include "cpu_limits.h"
 #include "log.h"
 #include "memory.h"
 #include "ns.h"
@@ -129,7 +130,10 @@ static int open_queue(struct session *session)
     note_large_pictures(session, &limit);
     const struct picture_size size = picture_size_of(session);
     const struct queue_limit rest = queue_limit_less(&limit, decoder_threads(session->stage.decoder)->beside, &size);
-    return picture_queue_create(&session->pictures, &rest);
+    const int ret = picture_queue_create(&session->pictures, &rest);
+    if (!ret)
+        picture_queue_set_quota(session->pictures, cpu_limits_quota(&control_groups_of_system));
+    return ret;
 }
 
 static int open_video(struct session *session)

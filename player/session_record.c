@@ -4,19 +4,12 @@
 #include "log.h"
 #include "ns.h"
 #include "run_record.h"
+#include "thread_cpu.h"
 
 #include <dlex/dlex.h>
 #include <string.h>
-#include <time.h>
 
 enum { CODEC_SIZE = 256 };
-
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return ns_from_timespec(now);
-}
 
 static struct run_settings run_settings_of(const struct options *options, char threads[THREADS_WISH_TEXT_SIZE])
 {
@@ -83,7 +76,7 @@ int session_write_record(struct session *session, const char *ended)
         .ended = ended,
         .started_ns = session->started_ns,
         .ended_ns = dlex_now_ns(),
-        .process_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .process_cpu_ns = program_cpu_ns(),
         .held_cpu_ns = thread_role_cpu_ns(PLACEMENT_ROLES),
         .placement = &session->placement,
         .decoding = decoding_facts_of(session),

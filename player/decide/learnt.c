@@ -29,7 +29,7 @@ void learnt_add(struct learnt *learnt, const struct decode_use *use, int64_t fra
 {
     learn_cost(learnt, use, frame_duration_ns);
     if (!use->overlapped)
-        learnt_add_supply(learnt, use->wall_ns, use->cpu_ns + use->presenting_ns);
+        learnt_add_supply(learnt, use->wall_ns + use->saved_ns, use->cpu_ns + use->presenting_ns);
     if (use->picture_class == CLASS_DROPPABLE && use->end != DECODE_UNKNOWN)
         learnt->droppable_refused = use->end == DECODE_REFUSED ? learnt->droppable_refused + 1 : 0;
 }

@@ -152,8 +152,11 @@ static void learn_pending(struct decode_stage *stage, const struct decode_outcom
 static void learn(struct decode_stage *stage, const struct packet_facts *packet, const struct decode_outcome *outcome,
                   const struct stage_clock *before)
 {
-    const struct stage_clock after = stage->look.pictures ? picture_queue_clock(stage->look.pictures) : *before;
+    struct picture_queue *const pictures = stage->look.pictures;
+    const struct stage_clock after = pictures ? picture_queue_clock(pictures) : *before;
     const int64_t presenting_ns = presenting_all_ns(stage, &after) - presenting_all_ns(stage, before);
+    /* Time in which decoding was wanted, and the quota did not allow it. */
+    const struct queue_saving saving = pictures ? picture_queue_take_saving(pictures) : (struct queue_saving){0};
     if (outcome->error < 0)
         return;
     if (outcome->is_pending) {
@@ -166,7 +169,8 @@ static void learn(struct decode_stage *stage, const struct packet_facts *packet,
         .end = end_of(packet->picture_class, outcome),
         .cpu_ns = outcome->cpu_ns,
         .wall_ns = outcome->wall_ns,
-        .presenting_ns = presenting_ns,
+        .presenting_ns = presenting_ns + (stage->presenting_apart ? 0 : saving.presenting_cpu_ns),
+        .saved_ns = saving.wall_ns,
     };
     decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
 }

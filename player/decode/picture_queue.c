@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "picture_queue.h"
 
+#include "allowance.h"
 #include "ns.h"
+#include "thread_cpu.h"
 
 #include <errno.h>
 #include <libavutil/fifo.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -13,6 +16,8 @@ enum {
     FIRST_ROOM = 64,
     /* Markers and notes are small, but a stretch in which everything is refused must not be read to its end at once. */
     MESSAGES_MAX = 4096,
+    /* With fewer decoded pictures than this, the next one matters more than when those are shown. */
+    SAVING_PICTURES = 8,
 };
 
 struct picture_queue {
@@ -28,6 +33,9 @@ struct picture_queue {
     int64_t end_pts_ns;    /* of the last picture that went in */
     struct queue_use use; /* pictures_mean is the sum until it is asked for */
     struct stage_clock clock;
+    struct allowance allowance;
+    struct queue_saving saving;
+    bool writer_waits;
     bool writing_stopped;
     bool ended;
 };
@@ -44,6 +52,7 @@ int picture_queue_create(struct picture_queue **out, const struct queue_limit *l
     }
     av_fifo_auto_grow_limit(queue->messages, 2 * MESSAGES_MAX);
     queue->limit = *limit;
+    allowance_init(&queue->allowance, INFINITY);
     queue->first_pts_ns = NS_UNKNOWN;
     pthread_mutex_init(&queue->lock, NULL);
     pthread_condattr_t attributes;
@@ -104,14 +113,57 @@ static bool is_full(const struct picture_queue *queue)
            queue->bytes > queue->limit.bytes - queue->largest_bytes;
 }
 
+void picture_queue_set_quota(struct picture_queue *queue, double quota)
+{
+    allowance_init(&queue->allowance, quota);
+}
+
+static bool must_save(const struct picture_queue *queue)
+{
+    const struct sync *const clock = &queue->clock.sync;
+    return queue->pictures >= SAVING_PICTURES && clock->running && !clock->untimed &&
+           !allowance_is_left(&queue->allowance, program_cpu_ns());
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_from_timespec(now);
+}
+
+static void wait_to_save(struct picture_queue *queue)
+{
+    const int64_t start_ns = now_ns();
+    const int64_t presenting_ns = queue->clock.presenting_all_cpu_ns;
+    pthread_cond_wait(&queue->writable, &queue->lock);
+    queue->saving.wall_ns += now_ns() - start_ns;
+    queue->saving.presenting_cpu_ns += queue->clock.presenting_all_cpu_ns - presenting_ns;
+}
+
 bool picture_queue_wait_for_room(struct picture_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
-    while (!queue->writing_stopped && is_full(queue))
-        pthread_cond_wait(&queue->writable, &queue->lock);
+    queue->writer_waits = true;
+    while (!queue->writing_stopped && (is_full(queue) || must_save(queue))) {
+        if (is_full(queue))
+            pthread_cond_wait(&queue->writable, &queue->lock);
+        else
+            wait_to_save(queue);
+    }
+    queue->writer_waits = false;
     const bool may_write = !queue->writing_stopped;
     pthread_mutex_unlock(&queue->lock);
     return may_write;
+}
+
+struct queue_saving picture_queue_take_saving(struct picture_queue *queue)
+{
+    pthread_mutex_lock(&queue->lock);
+    const struct queue_saving saving = queue->saving;
+    queue->saving = (struct queue_saving){0};
+    pthread_mutex_unlock(&queue->lock);
+    return saving;
 }
 
 static int push(struct picture_queue *queue, const struct picture_message *message)
@@ -188,6 +240,7 @@ static void count_out(struct picture_queue *queue, const struct decoded_picture 
     if (!picture->frame->buf[0])
         return; /* a marker */
     note_use(queue);
+    allowance_renew(&queue->allowance, now_ns(), program_cpu_ns(), queue->clock.presenting_cpu_ns);
     queue->pictures--;
     queue->bytes -= bytes_of(picture->frame);
     queue->first_pts_ns = queue->pictures ? picture->next_ns : NS_UNKNOWN;
@@ -195,19 +248,16 @@ static void count_out(struct picture_queue *queue, const struct decoded_picture 
 
 struct picture_message picture_queue_pop(struct picture_queue *queue, int64_t wait_ns)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const struct timespec until = ns_to_timespec(ns_from_timespec(now) + wait_ns);
+    const struct timespec until = ns_to_timespec(now_ns() + wait_ns);
     struct picture_message message = {.kind = MESSAGE_NONE};
     pthread_mutex_lock(&queue->lock);
     int waited = 0;
     while (!av_fifo_can_read(queue->messages) && !waited)
         waited = pthread_cond_timedwait(&queue->readable, &queue->lock, &until);
-    const bool was_full = is_full(queue);
     if (av_fifo_read(queue->messages, &message, 1) >= 0) {
         if (message.kind == MESSAGE_PICTURE)
             count_out(queue, &message.picture);
-        if (was_full)
+        if (queue->writer_waits)
             pthread_cond_signal(&queue->writable);
     }
     pthread_mutex_unlock(&queue->lock);

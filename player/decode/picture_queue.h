@@ -65,8 +65,26 @@ struct queue_use {
 int picture_queue_create(struct picture_queue **out, const struct queue_limit *limit);
 void picture_queue_destroy(struct picture_queue **queue);
 
-/* Writer: blocks while the queue is full. Returns false when writing was stopped. Nobody wakes up while it blocks. */
+/*
+ * Call before the queue is used. quota: the CPU time per time that the whole program may use (see cpu_limits.h); INFINITY: there is
+ * no quota.
+ */
+void picture_queue_set_quota(struct picture_queue *queue, double quota);
+
+/*
+ * Writer: blocks while the queue is full, and while enough pictures wait and the presenter needs the rest of the quota (see
+ * allowance.h). Returns false when writing was stopped. Nobody wakes up while it blocks, but for each picture that is presented.
+ */
 bool picture_queue_wait_for_room(struct picture_queue *queue);
+
+/* How long the writer has blocked for the quota's sake, and the CPU time that presenting used meanwhile. */
+struct queue_saving {
+    int64_t wall_ns;
+    int64_t presenting_cpu_ns;
+};
+
+/* Writer: returns that of the time since the last call. */
+struct queue_saving picture_queue_take_saving(struct picture_queue *queue);
 
 /*
  * Writer: sends a message. They do not block, so that what one packet released always fits. The frame is moved, and

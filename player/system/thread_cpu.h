@@ -30,4 +30,12 @@ static inline int64_t thread_cpu_ns_of(pid_t thread)
     return clock_gettime((clockid_t)clock, &used) ? 0 : ns_from_timespec(used);
 }
 
+/* Returns the CPU time in ns that all threads of the program have used. */
+static inline int64_t program_cpu_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return ns_from_timespec(used);
+}
+
 #endif
