@@ -6,8 +6,6 @@
 #include <math.h>
 
 enum {
-    /* Without a queue a picture may be this late: the deadline of its decode allows as much. */
-    TOLERANCE_WITHOUT_QUEUE_NS = 40 * NS_PER_MS,
     /* The plan keeps this much in hand. 0 to 40 ms made no difference in simulations. */
     MARGIN_NS = 10 * NS_PER_MS,
 };
@@ -26,6 +24,7 @@ struct candidate {
 struct schedule {
     const struct outlook *outlook;
     const struct learnt *learnt;
+    int64_t tolerance_ns;
     double end_ns;                /* when the last packet so far is decoded, from now */
     struct decoder_model decoder;
     struct times kept;            /* pictures in the decoder or waiting, without those that are given up */
@@ -33,10 +32,11 @@ struct schedule {
     int candidate_count;
 };
 
-static void schedule_init(struct schedule *schedule, const struct outlook *outlook, const struct learnt *learnt)
+static void schedule_init(struct schedule *schedule, const struct outlook *outlook, const struct learnt *learnt, int64_t tolerance_ns)
 {
     schedule->outlook = outlook;
     schedule->learnt = learnt;
+    schedule->tolerance_ns = tolerance_ns;
     schedule->end_ns = 0;
     schedule->decoder = *outlook->decoder;
     schedule->kept = *outlook->to_present;
@@ -108,9 +108,8 @@ static bool add_packet(struct schedule *schedule, const struct upcoming *packet,
     times_insert(&schedule->kept, packet->due_ns);
     if (packet->picture_class == CLASS_DROPPABLE)
         add_candidate(schedule, packet, cost_ns, is_first);
-    const int64_t tolerance_ns = outlook->room == 0 ? TOLERANCE_WITHOUT_QUEUE_NS : 0;
     const int64_t due_ns = decoder_model_add(&schedule->decoder, packet->due_ns);
-    const double limit_ns = (double)(due_ns + tolerance_ns - MARGIN_NS - outlook->now_ns);
+    const double limit_ns = (double)(due_ns + schedule->tolerance_ns - MARGIN_NS - outlook->now_ns);
     while (schedule->end_ns > limit_ns && schedule->candidate_count > 0)
         if (give_up_one(schedule))
             return true;
@@ -123,11 +122,11 @@ static int64_t horizon(const struct outlook *outlook)
     return wanted < PLAN_HORIZON_MIN ? PLAN_HORIZON_MIN : wanted < PLAN_HORIZON_MAX ? wanted : PLAN_HORIZON_MAX;
 }
 
-bool plan_refuses(const struct outlook *outlook, const struct learnt *learnt)
+bool plan_refuses(const struct outlook *outlook, const struct learnt *learnt, int64_t tolerance_ns)
 {
     const int64_t last = horizon(outlook);
     struct schedule schedule;
-    schedule_init(&schedule, outlook, learnt);
+    schedule_init(&schedule, outlook, learnt, tolerance_ns);
     for (int i = 0; i < outlook->count && i < last; i++)
         if (add_packet(&schedule, &outlook->ahead[i], i == 0))
             return true;

@@ -24,7 +24,7 @@
  */
 enum { PLAN_HORIZON_MIN = 25, PLAN_HORIZON_MAX = 200 };
 
-/* Returns whether to refuse the first packet of the outlook, which must be droppable. */
-bool plan_refuses(const struct outlook *outlook, const struct learnt *learnt);
+/* Returns whether to refuse the first packet of the outlook, which must be droppable. Pictures may be tolerance_ns late. */
+bool plan_refuses(const struct outlook *outlook, const struct learnt *learnt, int64_t tolerance_ns);
 
 #endif

@@ -16,6 +16,11 @@ enum { VLC_MARGIN_NS = 75 * NS_PER_MS, VLC_AVERAGED = 8 };
 
 /* Rule plan. */
 enum { EXPLORE_AFTER = 8 };
+/*
+ * Without a queue every burst of costly pictures makes some late, however many are refused. In simulations of a film with short
+ * bursts, 40 ms instead of 70 dropped a tenth more pictures, for a tenth less s.d. of A-V.
+ */
+enum { TOLERANCE_WITHOUT_QUEUE_NS = 70 * NS_PER_MS, TOLERANCE_STRICT_NS = 40 * NS_PER_MS };
 static const struct key_skip_settings skip_default = {.late_ns = 60 * NS_PER_MS, .lateness_loss = 0.5};
 static const struct key_skip_settings skip_strict = {.late_ns = 40 * NS_PER_MS, .lateness_loss = 1};
 
@@ -130,6 +135,12 @@ static bool plan_explores(const struct decode_policy *policy, const struct outlo
     return policy->learnt.droppable_refused >= EXPLORE_AFTER && outlook->waiting_with_markers * 2 >= outlook->room;
 }
 
+static bool plan_wants_to_refuse(const struct decode_policy *policy, const struct outlook *outlook)
+{
+    const int64_t without_queue_ns = policy->settings.strict ? TOLERANCE_STRICT_NS : TOLERANCE_WITHOUT_QUEUE_NS;
+    return plan_refuses(outlook, &policy->learnt, outlook->room == 0 ? without_queue_ns : 0);
+}
+
 static struct decode_order planned(struct decode_policy *policy, const struct decode_view *view)
 {
     struct decode_order order = {.deadline_ns = deadline_ns(policy, view)};
@@ -139,7 +150,7 @@ static struct decode_order planned(struct decode_policy *policy, const struct de
         return order;
     order.pass_over = plan_passes_over(policy, view);
     if (!order.pass_over && outlook->ahead[0].picture_class == CLASS_DROPPABLE)
-        order.refuse = plan_refuses(outlook, &policy->learnt) && !plan_explores(policy, outlook);
+        order.refuse = plan_wants_to_refuse(policy, outlook) && !plan_explores(policy, outlook);
     return order;
 }
 
