@@ -6,6 +6,8 @@
 
 /* The share that a thread has at least in votes: a thread that only presents pictures may use next to nothing. */
 static const double share_min = 0.001;
+/* The pictures of one thread may all be P pictures and those of another B pictures. */
+static const double shares_alike = 4;
 static const double usual_factor = 2;
 /* A thread's second rate counts a little less than its first: of two rates of an only thread, a usual one wins. */
 static const double second_factor = 0.75;
@@ -18,27 +20,32 @@ struct electorate {
     int count;
 };
 
-static bool has_rate(const struct period *found, const struct thread_rate *rate)
+static double share_of(const struct period_thread *thread)
 {
-    for (int r = 0; r < found->rates; r++)
-        if (standard_rate_same(found->rate[r].hz, found->rate[r].sd_hz, rate->hz, rate->sd_hz))
+    return fmax(share_min, thread->found.cpu_share);
+}
+
+static bool has_rate(const struct period_thread *thread, const struct thread_rate *rate)
+{
+    for (int r = 0; r < thread->found.rates; r++)
+        if (standard_rate_same(thread->found.rate[r].hz, thread->found.rate[r].sd_hz, rate->hz, rate->sd_hz))
             return true;
     return false;
 }
 
-static int threads_with(const struct electorate *all, const struct thread_rate *rate)
+/*
+ * True if as many threads as a frame-parallel decoder of `part` threads has work at this rate, and as much as this one. One
+ * of them may not have been recognised.
+ */
+static bool is_parallel(const struct electorate *all, const struct period_thread *thread, const struct thread_rate *rate,
+                        int part)
 {
-    int threads = 0;
-    for (int i = 0; i < all->count; i++)
-        threads += has_rate(&all->threads[i].found, rate);
-    return threads;
-}
-
-/* True if the threads of a frame-parallel decoder have this rate; one of them may not have been recognised. */
-static bool is_parallel(const struct electorate *all, const struct thread_rate *rate, int part)
-{
-    const int threads = threads_with(all, rate);
-    return threads >= 2 && (threads == part || threads == part - 1);
+    int alike = 0;
+    for (int i = 0; i < all->count; i++) {
+        const double ratio = share_of(&all->threads[i]) / share_of(thread);
+        alike += has_rate(&all->threads[i], rate) && ratio <= shares_alike && ratio >= 1 / shares_alike;
+    }
+    return alike >= 2 && (alike == part || alike == part - 1);
 }
 
 /* Returns n if the rate is a picture rate's n-th part, or 0. */
@@ -50,12 +57,13 @@ static int part_of(const struct thread_rate *rate, const struct thread_rate *pic
     return is_part ? (int)n : 0;
 }
 
-static double vote_of_rate(const struct electorate *all, const struct thread_rate *rate, const struct thread_rate *pictures)
+static double vote_of_rate(const struct electorate *all, const struct period_thread *thread, const struct thread_rate *rate,
+                           const struct thread_rate *pictures)
 {
     const int part = part_of(rate, pictures);
     if (!part)
         return 0;
-    return part == 1 || is_parallel(all, rate, part) ? 1 : 1.0 / part;
+    return part == 1 || is_parallel(all, thread, rate, part) ? 1 : 1.0 / part;
 }
 
 /* Returns the thread's vote for a picture rate, and by which of its rates; -1: it has no vote. */
@@ -65,13 +73,13 @@ static double vote_of_thread(const struct electorate *all, const struct period_t
     double best = 0;
     *by = -1;
     for (int r = 0; r < thread->found.rates; r++) {
-        const double vote = vote_of_rate(all, &thread->found.rate[r], pictures) * (r ? second_factor : 1);
+        const double vote = vote_of_rate(all, thread, &thread->found.rate[r], pictures) * (r ? second_factor : 1);
         if (vote <= best)
             continue;
         best = vote;
         *by = r;
     }
-    return best * fmax(share_min, thread->found.cpu_share);
+    return best * share_of(thread);
 }
 
 static double votes_for(const struct electorate *all, const struct thread_rate *pictures)

@@ -5,7 +5,7 @@
  * ffplay give a rate of no thread; so each thread is analysed alone, and then the threads vote:
  *
  * - A thread votes with its share of CPU time, so that the decoders decide and not a timer of the user interface.
- * - It votes for its own rate in full. It also votes for n times its rate: in full, if n (or n - 1) threads have this rate,
+ * - It votes for its own rate in full. It also votes for n times its rate: in full, if n (or n - 1) threads like it have it,
  *   as the n threads of a frame-parallel decoder do; otherwise with 1/n, for n up to 16.
  * - Votes for a usual picture rate count double. Rates below 10 Hz are elected only if no thread has a higher one.
  * - The rate is the mean of its voters' estimates, each weighted by the inverse of its squared standard error.
