@@ -11,7 +11,8 @@
  * Returns n: the strongest peak is the n-th multiple of the fundamental. Events of one rate have peaks at its multiples only,
  * so the fundamental is an integer part of the strongest peak. Every part of the fundamental explains the same peaks, but
  * with gaps; so do the common divisors of two rates. The fundamental is the highest rate that explains nearly as much as the
- * best one and whose multiples up to the strongest peak are nearly all there.
+ * best one and whose multiples up to the strongest peak are nearly all there. It may be lower than the range of peaks: 4.8 Hz
+ * has multiples from 9.6 Hz on.
  */
 int fundamental_of(const struct peaks *peaks, double strongest_hz);
 

@@ -8,8 +8,8 @@
  *     laxity = D_i - now                            < 0: the deadline is missed
  *
  * A packet violates the workload if it is larger than S, or more than W packets early: a_i < l_i - W/R. So at most R t + W
- * packets arrive in any interval of length t, and the one that begins it. The seed prints W as "maximum workload"; in the model it is
- * the workahead, and we take it so.
+ * packets arrive in any interval of length t, and the one that begins it. The seed prints W as "maximum workload"; in the
+ * model it is the workahead, and we take it so.
  *
  * No system call is made; time is an argument, in ns. The blocking call of the seed, which waits for the logical arrival, is
  *

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* The range of rates. At 24 Hz, lower rates are those of decoders with five threads and more; period_part_of finds them. */
+/* The range of peaks. Below, slow changes of load would show; a lower rate shows by its multiples, or to period_part_of. */
 #define PEAKS_FROM_HZ 5.0
 #define PEAKS_TO_HZ   200.0
 

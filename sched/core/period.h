@@ -14,9 +14,9 @@
  *   at 60 Hz. If most places of the grid are empty, the peak at the mean rate of events counts.
  * - A thread may have two rates, as a player's only thread has one of pictures and one of sound.
  *
- * Limits: rates are found between 5 and 200 Hz. Two rates in one thread must be at least four times the inverse of the
- * observed time apart (1 Hz in 4 s). A phase that drifts with the load counts as a change of rate: 5 ms in 4 s are 0.03 Hz
- * at 25 Hz. 50 pictures per second on a display of 60 Hz are reported as 60.
+ * Limits: rates are found from 1.25 to 200 Hz, below 5 Hz by their multiples. Two rates in one thread must be at least four
+ * times the inverse of the observed time apart (1 Hz in 4 s). A phase that drifts with the load counts as a change of rate:
+ * 5 ms in 4 s are 0.03 Hz at 25 Hz. 50 pictures per second on a display of 60 Hz are reported as 60.
  */
 #ifndef SCHED_PERIOD_H
 #define SCHED_PERIOD_H

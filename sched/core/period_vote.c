@@ -9,6 +9,8 @@ static const double share_min = 0.001;
 /* The pictures of one thread may all be P pictures and those of another B pictures. */
 static const double shares_alike = 4;
 static const double usual_factor = 2;
+/* CPU time of a thread that is asked about parts of a candidate, so that random answers of idle threads do not count. */
+static const double share_asked = 0.01;
 /* A thread's second rate counts a little less than its first: of two rates of an only thread, a usual one wins. */
 static const double second_factor = 0.75;
 /* Seed 003's lower end of the range. A lower rate is a decoder's part, unless no thread has a higher one. */
@@ -18,6 +20,7 @@ static const double pictures_min_hz = 10;
 struct electorate {
     const struct period_thread *threads;
     int count;
+    struct period_work *work;
 };
 
 static double share_of(const struct period_thread *thread)
@@ -57,37 +60,48 @@ static int part_of(const struct thread_rate *rate, const struct thread_rate *pic
     return is_part ? (int)n : 0;
 }
 
-static double vote_of_rate(const struct electorate *all, const struct period_thread *thread, const struct thread_rate *rate,
-                           const struct thread_rate *pictures)
+/* A thread's vote for a picture rate. */
+struct vote {
+    double weight;
+    int part;                       /* the thread works at this part of the picture rate; 0: it has no vote */
+    const struct thread_rate *rate; /* which of its rates that is; NULL: it has none, and was asked about parts */
+};
+
+static struct vote vote_by_rate(const struct electorate *all, const struct period_thread *thread,
+                                const struct thread_rate *pictures)
 {
-    const int part = part_of(rate, pictures);
-    if (!part)
-        return 0;
-    return part == 1 || is_parallel(all, thread, rate, part) ? 1 : 1.0 / part;
+    struct vote best = {.weight = 0};
+    for (int r = 0; r < thread->found.rates; r++) {
+        const struct thread_rate *const rate = &thread->found.rate[r];
+        const int part = part_of(rate, pictures);
+        if (!part)
+            continue;
+        const double trust = part == 1 || is_parallel(all, thread, rate, part) ? 1 : 1.0 / part;
+        const double weight = trust * share_of(thread) * (r ? second_factor : 1);
+        if (weight > best.weight)
+            best = (struct vote){.weight = weight, .part = part, .rate = rate};
+    }
+    return best;
 }
 
-/* Returns the thread's vote for a picture rate, and by which of its rates; -1: it has no vote. */
-static double vote_of_thread(const struct electorate *all, const struct period_thread *thread,
-                             const struct thread_rate *pictures, int *by)
+/* A decoder's thread with few pictures has too few jobs to find its rate, but enough to answer a question about it. */
+static struct vote vote_by_part(const struct electorate *all, const struct period_thread *thread,
+                                const struct thread_rate *pictures)
 {
-    double best = 0;
-    *by = -1;
-    for (int r = 0; r < thread->found.rates; r++) {
-        const double vote = vote_of_rate(all, thread, &thread->found.rate[r], pictures) * (r ? second_factor : 1);
-        if (vote <= best)
-            continue;
-        best = vote;
-        *by = r;
-    }
-    return best * share_of(thread);
+    const int part = period_part_of(thread->events, thread->count, pictures->hz, PERIOD_PARTS_MAX, all->work);
+    return (struct vote){.weight = part ? share_of(thread) / part : 0, .part = part};
 }
 
 static double votes_for(const struct electorate *all, const struct thread_rate *pictures)
 {
     double votes = 0;
-    int by;
-    for (int i = 0; i < all->count; i++)
-        votes += vote_of_thread(all, &all->threads[i], pictures, &by);
+    for (int i = 0; i < all->count; i++) {
+        const struct period_thread *const thread = &all->threads[i];
+        if (thread->found.verdict == PERIOD_FOUND)
+            votes += vote_by_rate(all, thread, pictures).weight;
+        else if (thread->found.verdict == PERIOD_UNKNOWN && thread->found.cpu_share >= share_asked)
+            votes += vote_by_part(all, thread, pictures).weight;
+    }
     const bool is_usual = standard_rate_same(pictures->hz, pictures->sd_hz,
                                              standard_rate_hz(standard_rate_nearest(pictures->hz)), 0);
     return is_usual ? usual_factor * votes : votes;
@@ -101,9 +115,10 @@ static const struct thread_rate *elect(const struct electorate *all, double min_
     for (int i = 0; i < all->count; i++) {
         for (int r = 0; r < all->threads[i].found.rates; r++) {
             const struct thread_rate *const candidate = &all->threads[i].found.rate[r];
+            if (candidate->hz < min_hz)
+                continue;
             const double votes = votes_for(all, candidate);
-            const bool is_better = votes > best_votes || (votes == best_votes && candidate->hz > best->hz);
-            if (candidate->hz < min_hz || (best && !is_better))
+            if (best && (votes < best_votes || (votes == best_votes && candidate->hz <= best->hz)))
                 continue;
             best = candidate;
             best_votes = votes;
@@ -117,32 +132,26 @@ static struct thread_rate combined(const struct electorate *all, const struct th
 {
     double weights = 0, sum = 0;
     for (int i = 0; i < all->count; i++) {
-        int by;
-        vote_of_thread(all, &all->threads[i], elected, &by);
-        if (by < 0)
+        const struct vote vote = vote_by_rate(all, &all->threads[i], elected);
+        if (!vote.part)
             continue;
-        const struct thread_rate *const own = &all->threads[i].found.rate[by];
-        const int part = part_of(own, elected);
-        const double weight = 1 / (part * own->sd_hz * part * own->sd_hz);
+        const double weight = 1 / (vote.part * vote.rate->sd_hz * vote.part * vote.rate->sd_hz);
         weights += weight;
-        sum += weight * part * own->hz;
+        sum += weight * vote.part * vote.rate->hz;
     }
     return (struct thread_rate){.hz = sum / weights, .sd_hz = 1 / sqrt(weights)};
 }
 
-/* Sets which part of the elected rate a thread works at. */
+/* Sets which part of the picture rate a thread works at. */
 static void assign_part(const struct electorate *all, struct period_thread *thread, const struct thread_rate *elected,
-                        const struct thread_rate *pictures, struct period_work *work)
+                        const struct thread_rate *pictures)
 {
-    int by;
-    vote_of_thread(all, thread, elected, &by);
-    if (by >= 0)
-        thread->part = part_of(&thread->found.rate[by], elected);
-    else if (!thread->found.rates)
-        thread->part = period_part_of(thread->events, thread->count, pictures->hz, PERIOD_PARTS_MAX, work);
-    if (thread->part)
-        thread->hz = pictures->hz / thread->part;
-    else if (thread->found.rates)
+    const bool has_own = thread->found.rates > 0;
+    const struct vote vote = has_own ? vote_by_rate(all, thread, elected) : vote_by_part(all, thread, pictures);
+    thread->part = vote.part;
+    if (vote.part)
+        thread->hz = pictures->hz / vote.part;
+    else if (has_own)
         thread->hz = thread->found.rate[0].hz;
 }
 
@@ -169,12 +178,12 @@ int period_vote(struct picture_rate *rate, struct period_thread *threads, int co
     const int error = detect_all(rate, threads, count, window_ns, work);
     if (error || rate->verdict != PERIOD_FOUND)
         return error;
-    const struct electorate all = {.threads = threads, .count = count};
+    const struct electorate all = {.threads = threads, .count = count, .work = work};
     const struct thread_rate *const high = elect(&all, pictures_min_hz);
     const struct thread_rate elected = high ? *high : *elect(&all, 0);
     const struct thread_rate pictures = combined(&all, &elected);
     for (int i = 0; i < count; i++) {
-        assign_part(&all, &threads[i], &elected, &pictures, work);
+        assign_part(&all, &threads[i], &elected, &pictures);
         rate->threads += threads[i].part > 0;
     }
     rate->hz = pictures.hz;

@@ -8,6 +8,7 @@
  * - It votes for its own rate in full. It also votes for n times its rate: in full, if n (or n - 1) threads like it have it,
  *   as the n threads of a frame-parallel decoder do; otherwise with 1/n, for n up to 16.
  * - Votes for a usual picture rate count double. Rates below 10 Hz are elected only if no thread has a higher one.
+ * - A thread with more than 1 % of a CPU and too few jobs for a rate of its own votes, with 1/n, if it works at the n-th part.
  * - The rate is the mean of its voters' estimates, each weighted by the inverse of its squared standard error.
  *
  * Then each thread that is still without a rate is asked whether it works at a part of this one.
