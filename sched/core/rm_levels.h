@@ -28,7 +28,7 @@ extern const struct rm_band rm_band_statistical;
 /* What a newcomer caused. */
 struct rm_placing {
     int moved;       /* tasks whose level has changed; they have has_moved */
-    bool has_merged; /* tasks of different rates now share a level, which they did not before */
+    bool has_merged; /* the band is full, and different rates share a level because of it */
 };
 
 /*
