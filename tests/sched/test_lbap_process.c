@@ -20,7 +20,7 @@ static struct lbap_process process_25_hz(void)
     return process;
 }
 
-static struct lbap_verdict accept(struct lbap_process *process, int64_t arrival_ns)
+static struct lbap_verdict take(struct lbap_process *process, int64_t arrival_ns)
 {
     const struct lbap_verdict verdict = lbap_process_offer(process, arrival_ns, 1000);
     lbap_process_accept(process, &verdict);
@@ -30,7 +30,7 @@ static struct lbap_verdict accept(struct lbap_process *process, int64_t arrival_
 START_TEST(first_packet_arrives_logically_when_it_arrives)
 {
     struct lbap_process process = process_25_hz();
-    const struct lbap_verdict verdict = accept(&process, 7 * MS);
+    const struct lbap_verdict verdict = take(&process, 7 * MS);
     ck_assert_int_eq(verdict.logical_arrival_ns, 7 * MS);
     ck_assert_int_eq(verdict.deadline_ns, 47 * MS);
     ck_assert(!verdict.violates);
@@ -40,27 +40,27 @@ END_TEST
 START_TEST(early_packet_arrives_logically_a_period_after_the_one_before)
 {
     struct lbap_process process = process_25_hz();
-    accept(&process, 0);
-    ck_assert_int_eq(accept(&process, 10 * MS).logical_arrival_ns, 40 * MS);
-    ck_assert_int_eq(accept(&process, 20 * MS).logical_arrival_ns, 80 * MS);
+    take(&process, 0);
+    ck_assert_int_eq(take(&process, 10 * MS).logical_arrival_ns, 40 * MS);
+    ck_assert_int_eq(take(&process, 20 * MS).logical_arrival_ns, 80 * MS);
 }
 END_TEST
 
 START_TEST(late_packet_delays_those_after_it)
 {
     struct lbap_process process = process_25_hz();
-    accept(&process, 0);
-    ck_assert_int_eq(accept(&process, 55 * MS).logical_arrival_ns, 55 * MS);
-    ck_assert_int_eq(accept(&process, 60 * MS).logical_arrival_ns, 95 * MS);
+    take(&process, 0);
+    ck_assert_int_eq(take(&process, 55 * MS).logical_arrival_ns, 55 * MS);
+    ck_assert_int_eq(take(&process, 60 * MS).logical_arrival_ns, 95 * MS);
 }
 END_TEST
 
 START_TEST(more_than_the_workahead_violates)
 {
     struct lbap_process process = process_25_hz();
-    accept(&process, 0);
-    ck_assert(!accept(&process, 0).violates);
-    ck_assert(!accept(&process, 0).violates); /* 80 ms ahead */
+    take(&process, 0);
+    ck_assert(!take(&process, 0).violates);
+    ck_assert(!take(&process, 0).violates); /* 80 ms ahead */
     ck_assert(lbap_process_offer(&process, 0, 1000).violates);
     ck_assert(lbap_process_offer(&process, 40 * MS - 1, 1000).violates);
     ck_assert(!lbap_process_offer(&process, 40 * MS, 1000).violates);
@@ -78,7 +78,7 @@ END_TEST
 START_TEST(offer_changes_nothing)
 {
     struct lbap_process process = process_25_hz();
-    accept(&process, 0);
+    take(&process, 0);
     lbap_process_offer(&process, 30 * MS, 1000);
     ck_assert_int_eq(lbap_process_offer(&process, 10 * MS, 1000).logical_arrival_ns, 40 * MS);
 }

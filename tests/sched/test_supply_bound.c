@@ -2,8 +2,6 @@
 /* The supply bound against all possible schedules of small reservations, and Figure 2 of seed 003. */
 #include "supply_bound.h"
 
-#include <stdbool.h>
-
 #include "suite.h"
 
 enum { PERIOD_MAX = 9, TIME_MAX = 40 };
@@ -14,32 +12,36 @@ static int64_t smaller(int64_t a, int64_t b)
 }
 
 /*
- * The least supply by t of every schedule that gives `budget` steps in each period, by dynamic programming over the steps: state
- * `given` is what the present period has had.
+ * One step of the dynamic programme below: least[given] is the least supply of all schedules that have given so much in the present
+ * period, -1 if there is none. The budget must still fit into the `left` steps after this one.
  */
+static void advance(int64_t *least, int64_t budget, int64_t left)
+{
+    for (int64_t given = budget; given >= 0; given--) {
+        const int64_t idle = least[given], run = given && least[given - 1] >= 0 ? least[given - 1] + 1 : -1;
+        if (budget - given > left)
+            least[given] = -1;
+        else if (idle < 0 || run < 0)
+            least[given] = idle < 0 ? run : idle;
+        else
+            least[given] = smaller(idle, run);
+    }
+}
+
+/* The least supply by t of every schedule that gives `budget` steps in each period. */
 static int64_t least_supply(int64_t budget, int64_t period, int64_t t)
 {
-    int64_t least[PERIOD_MAX + 1]; /* supply so far; -1: the state cannot be */
-    for (int64_t given = 0; given <= budget; given++)
-        least[given] = given ? -1 : 0;
+    int64_t least[PERIOD_MAX + 1] = {0};
+    for (int64_t given = 1; given <= budget; given++)
+        least[given] = -1;
     for (int64_t step = 0; step < t; step++) {
-        const int64_t left = period - step % period - 1; /* steps of this period after this one */
-        int64_t next[PERIOD_MAX + 1];
-        for (int64_t given = 0; given <= budget; given++) {
-            next[given] = -1;
-            const bool may_idle = budget - given <= left;
-            if (may_idle)
-                next[given] = least[given];
-            if (given && least[given - 1] >= 0 && budget - given <= left)
-                next[given] = next[given] < 0 ? least[given - 1] + 1 : smaller(next[given], least[given - 1] + 1);
-        }
-        for (int64_t given = 0; given <= budget; given++)
-            least[given] = next[given];
-        if (!left) { /* the next period begins; only the state with the whole budget can be */
-            least[0] = least[budget];
-            for (int64_t given = 1; given <= budget; given++)
-                least[given] = -1;
-        }
+        const int64_t left = period - step % period - 1;
+        advance(least, budget, left);
+        if (left)
+            continue;
+        least[0] = least[budget]; /* a period ends with the whole budget given */
+        for (int64_t given = 1; given <= budget; given++)
+            least[given] = -1;
     }
     int64_t supply = INT64_MAX;
     for (int64_t given = 0; given <= budget; given++)
