@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "phase_fit.h"
 
-#include "order_statistic.h"
-
 #include <math.h>
 #include <stdint.h>
 
@@ -11,67 +9,94 @@ static const double sd_of_median = 1.4826;
 static const double sd_counted = 3;
 /* Jobs of a train without any jitter would otherwise be excluded by rounding. */
 static const double counted_min = 0.02;
-/* The first round may lack jobs at the ends, where a wrong rate moves them out; the third changes nothing any more. */
-enum { ROUNDS = 3 };
+/* Jobs further away from the mean phase than this are noise, whose density then is known everywhere. */
+static const double far_off = 0.25;
+static const double counted_max = 0.5;
+/* The first round may count too many jobs, or lack some at the ends, where a wrong rate moves them out. */
+enum { ROUNDS = 4, HALVINGS = 14 };
 /* The trace's own clock is no better. */
 static const double sd_min = 1e-6;
 
-struct line {
-    double slope;
-    double slope_sd;
+/* A regular train: its jobs are at the times where hz * time - phase is an integer. */
+struct train {
+    double hz;
+    double phase;
+    double hz_sd;
 };
 
-/* Returns a phase between -0.5 and 0.5 periods. */
-static double wrapped(double periods)
+/* Returns how far a job is from the train, from -0.5 to 0.5 periods. */
+static double deviation(const struct job_times *jobs, int64_t job, const struct train *train)
 {
+    const double periods = train->hz * job_times_s(jobs, job) - train->phase;
     return periods - floor(periods + 0.5);
 }
 
-static double deviation(const struct job_times *jobs, int64_t job, double hz, double phase)
+static int64_t count_within(const double *deviations, int64_t count, double limit)
 {
-    return wrapped(hz * job_times_s(jobs, job) - phase);
+    int64_t within = 0;
+    for (int64_t i = 0; i < count; i++)
+        within += deviations[i] <= limit;
+    return within;
 }
 
-static double typical_deviation(const struct job_times *jobs, double hz, double phase, double *deviations)
+/*
+ * Returns the median absolute deviation of the train's own jobs. Jobs of another train, or noise, have any phase: as many as are
+ * far off lie among the near ones, evenly. More than half of all jobs may be such.
+ */
+static double typical_deviation(const double *deviations, int64_t count)
 {
-    for (int64_t i = 0; i < jobs->count; i++)
-        deviations[i] = fabs(deviation(jobs, i, hz, phase));
-    return sd_of_median * order_percentile(deviations, jobs->count, 0.5);
+    const double others = (double)(count - count_within(deviations, count, far_off));
+    const double own = (double)count - 2 * others;
+    if (own <= 0)
+        return far_off;
+    double low = 0, high = far_off;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = (low + high) / 2;
+        const double within = (double)count_within(deviations, count, middle) - others * middle / far_off;
+        *(within < own / 2 ? &low : &high) = middle;
+    }
+    return high;
 }
 
-/* Least squares line through the phases, in periods per second, of the jobs within the limit. */
-static struct line drift(const struct job_times *jobs, double hz, double phase, double limit)
+/* Moves the train onto the least squares line through the deviations within the limit. */
+static void fit_line(struct train *train, const struct job_times *jobs, double limit)
 {
     double n = 0, t = 0, r = 0, tt = 0, tr = 0, rr = 0;
     for (int64_t i = 0; i < jobs->count; i++) {
-        const double time = job_times_s(jobs, i), residual = deviation(jobs, i, hz, phase);
-        if (fabs(residual) > limit)
+        const double time = job_times_s(jobs, i), off = deviation(jobs, i, train);
+        if (fabs(off) > limit)
             continue;
         n++;
         t += time;
-        r += residual;
+        r += off;
         tt += time * time;
-        tr += time * residual;
-        rr += residual * residual;
+        tr += time * off;
+        rr += off * off;
     }
     const double spread = n > 2 ? tt - t * t / n : 0;
-    if (spread <= 0)
-        return (struct line){.slope = 0, .slope_sd = hz};
+    if (spread <= 0) {
+        train->hz_sd = train->hz;
+        return;
+    }
     const double slope = (tr - t * r / n) / spread;
     const double squares = fmax(0, rr - r * r / n - slope * (tr - t * r / n));
-    return (struct line){.slope = slope, .slope_sd = sqrt(squares / (n - 2) / spread)};
+    train->phase += r / n - slope * t / n;
+    train->hz -= slope; /* deviations that grow are those of a rate that is too high */
+    train->hz_sd = sqrt(squares / (n - 2) / spread);
 }
 
 struct phase_fit phase_fit(const struct job_times *jobs, double hz, double *deviations)
 {
-    struct phase_fit fit = {.hz = hz};
+    struct phase_fit fit;
+    struct train train = {.hz = hz, .phase = job_times_phase(jobs, hz, &fit.concentration)};
     for (int round = 0; round < ROUNDS; round++) {
-        const double phase = job_times_phase(jobs, fit.hz, &fit.concentration);
-        const double limit = fmax(counted_min, sd_counted * typical_deviation(jobs, fit.hz, phase, deviations));
-        const struct line line = drift(jobs, fit.hz, phase, limit);
-        fit.hz -= line.slope; /* phases that grow are those of a rate that is too high */
-        fit.sd_hz = fmax(line.slope_sd, sd_min * fit.hz);
+        for (int64_t i = 0; i < jobs->count; i++)
+            deviations[i] = fabs(deviation(jobs, i, &train));
+        const double limit = sd_counted * sd_of_median * typical_deviation(deviations, jobs->count);
+        fit_line(&train, jobs, fmin(counted_max, fmax(counted_min, limit)));
     }
+    fit.hz = train.hz;
+    fit.sd_hz = fmax(train.hz_sd, sd_min * train.hz);
     job_times_phase(jobs, fit.hz, &fit.concentration);
     return fit;
 }

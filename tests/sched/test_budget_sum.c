@@ -38,7 +38,7 @@ START_TEST(too_many_wishes_are_reduced_by_one_factor)
 }
 END_TEST
 
-/* 2 ms in 40 ms and 100 of 100 ms: a factor of 0.571 would leave 1.14 ms. With its least budget of 1.6 ms the other one has 56 ms. */
+/* Of 2 ms in 40 ms and 100 in 100 ms a factor of 0.571 would leave 1.14 ms. With at least 1.6 ms for one, the other has 56. */
 START_TEST(least_budget_is_paid_by_the_others)
 {
     struct budget_wish wishes[] = {{.wanted_ns = 2 * MS, .period_ns = 40 * MS}, {.wanted_ns = 100 * MS, .period_ns = 100 * MS}};
@@ -72,7 +72,7 @@ START_TEST(no_wishes_are_no_error)
 }
 END_TEST
 
-/* The bound holds; nobody has more than it wants or less than the least budget; and if wishes were reduced, nothing is left over. */
+/* The bound holds. Nobody has more than wanted or less than the least budget. If wishes were reduced, nothing is left over. */
 START_TEST(grants_use_the_bound_and_no_more)
 {
     struct sim_random random;
