@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The threads of a process, as /proc lists them. */
+#ifndef SCHED_THREAD_LIST_H
+#define SCHED_THREAD_LIST_H
+
+#include <sys/types.h>
+
+enum { THREAD_NAME_SIZE = 16 }; /* the kernel's limit, with the final 0 */
+
+/*
+ * Lists the threads of a process, at most `most` of them. Returns their number, or -ESRCH if the process does not exist, or
+ * another negative errno.
+ */
+int thread_list(pid_t process, pid_t *threads, int most);
+
+/* Reads a thread's name and returns it; "?" if the thread is gone. */
+const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE]);
+
+#endif

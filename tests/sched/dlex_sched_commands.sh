@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests dlex-sched's options, messages and exit codes.
+# Run as: dlex_sched_commands.sh DLEX_SCHED
+set -u
+program=$1
+failed=0
+
+# expect CODE TEXT ARGUMENT...: runs the program and expects this exit code, and this text in what it prints.
+expect() {
+    code=$1 text=$2
+    shift 2
+    output=$("$program" "$@" 2>&1)
+    actual=$?
+    if [ "$actual" != "$code" ] || ! printf '%s\n' "$output" | grep -q -- "$text"; then
+        printf 'dlex-sched %s: exit code %s, not %s, or without "%s":\n%s\n' "$*" "$actual" "$code" "$text" "$output"
+        failed=1
+    fi
+}
+
+expect 1 '^Usage: dlex-sched COMMAND'
+expect 0 '^Usage: dlex-sched COMMAND' --help
+expect 0 '^dlex-sched [0-9]' --version
+expect 1 '^Usage: dlex-sched COMMAND' nonsense
+expect 0 '^Usage: dlex-sched period' period --help
+expect 1 '^Usage: dlex-sched period' period
+expect 1 '^Usage: dlex-sched period' period --pid=1 more
+expect 1 'pid=0 is out of range' period --pid=0
+expect 1 'pid=1x is out of range' period --pid=1x
+expect 1 'seconds=9 is out of range' period --pid=1 --seconds=9
+expect 1 'unrecognized option' period --nonsense
+expect 2 'there is no such process' period --pid=1000000000
+expect 0 '^Usage: dlex-sched doctor' doctor --help
+expect 1 '^Usage: dlex-sched doctor' doctor more
+expect 0 '^ok  kernel ' doctor
+
+# Every line of the doctor's says whether it is well, and why not.
+"$program" doctor | grep -vE '^(ok|no)  [a-z ]{19}.+' && failed=1
+
+# A shell that sleeps has too few jobs. Where watching is not allowed, the reason is one line.
+sleep 5 &
+sleeper=$!
+output=$("$program" period --pid=$sleeper --seconds=0.5 2>&1)
+case $? in
+0) printf '%s\n' "$output" | grep -q '^Too few jobs' || { printf '%s\n' "$output"; failed=1; } ;;
+2) [ "$(printf '%s\n' "$output" | wc -l)" = 1 ] || { printf '%s\n' "$output"; failed=1; } ;;
+*) printf '%s\n' "$output"; failed=1 ;;
+esac
+kill $sleeper
+exit $failed
