@@ -53,7 +53,10 @@ static double typical_deviation(const double *deviations, int64_t count)
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = (low + high) / 2;
         const double within = (double)count_within(deviations, count, middle) - others * middle / far_off;
-        *(within < own / 2 ? &low : &high) = middle;
+        if (within < own / 2)
+            low = middle;
+        else
+            high = middle;
     }
     return high;
 }

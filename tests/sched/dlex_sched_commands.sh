@@ -3,6 +3,7 @@
 # Tests dlex-sched's options, messages and exit codes.
 # Run as: dlex_sched_commands.sh DLEX_SCHED
 set -u
+export LC_ALL=C
 program=$1
 failed=0
 

@@ -44,15 +44,13 @@ static void *work_at_50_hz(void *unused)
     return NULL;
 }
 
-static void *wait_for_the_end(void *process_watch)
+static void wait_for_the_end(struct process_watch *watch)
 {
-    struct process_watch *const watch = process_watch;
     const int64_t until_ns = now_ns() + (JOBS + 5) * period_ns;
     while (now_ns() < until_ns) {
         process_watch_poll(watch);
         sleep_until(now_ns() + 50 * NS_PER_MS);
     }
-    return NULL;
 }
 
 /* Starts the watch, then the thread if it is to come later, and returns the number of the thread with most jobs. */
