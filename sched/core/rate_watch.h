@@ -3,7 +3,8 @@
  * Follows the picture rate over repeated detections. Seed 003 repeats the detection "to gather updated information" and says
  * no more. Our rules: the first rate found is taken at once. Another rate, or the verdict "not periodic", replaces it only if
  * two detections in a row agree; a single one may have seen the end of one film and the beginning of the next. A detection
- * without enough events, as in a pause, changes nothing; the detections before and after it are in a row.
+ * without enough events, as in a pause, changes nothing; the detections before and after it are in a row. Each detection must
+ * have observed a time of its own: two that overlap may both have seen the same change, and confirm a rate between two films.
  */
 #ifndef SCHED_RATE_WATCH_H
 #define SCHED_RATE_WATCH_H

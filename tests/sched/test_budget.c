@@ -204,6 +204,54 @@ START_TEST(every_rule_for_linux_finds_what_a_thread_needs)
 }
 END_TEST
 
+/* The seed's server (section III.A): an exhausted budget is recharged at once, and the deadline is postponed. */
+struct soft_server {
+    int64_t left_ns;
+    int64_t deadline_ns;
+};
+
+static void soft_server_activate(struct soft_server *server, const struct budget *budget, int64_t now_ns)
+{
+    const double kept_ns = (double)(server->deadline_ns - now_ns) * (double)budget->budget_ns / (double)budget->period_ns;
+    if ((double)server->left_ns < kept_ns)
+        return;
+    *server = (struct soft_server){.left_ns = budget->budget_ns, .deadline_ns = now_ns + budget->period_ns};
+}
+
+static void soft_server_run(struct soft_server *server, const struct budget *budget, int64_t cpu_ns)
+{
+    while (cpu_ns >= server->left_ns) {
+        cpu_ns -= server->left_ns;
+        server->left_ns = budget->budget_ns;
+        server->deadline_ns += budget->period_ns;
+    }
+    server->left_ns -= cpu_ns;
+}
+
+/* With the seed's server the seed's sensor works: a job that needs more than Q postpones the deadline by more than a period. */
+START_TEST(lfs_finds_what_a_thread_needs_under_the_seeds_server)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct sim_random random;
+        sim_random_init(&random, seed);
+        struct budget budget = budget_with(BUDGET_LFS, 8 * MS);
+        struct soft_server server = {.deadline_ns = 0};
+        int64_t now_ns = 0;
+        for (int period = 0; period < 13 * 150; period++, now_ns += period_ns) {
+            soft_server_activate(&server, &budget, now_ns);
+            soft_server_run(&server, &budget, 9 * MS + (int64_t)(sim_random_uniform(&random) * (double)(2 * MS)));
+            if (period % 13)
+                continue;
+            const int64_t sampled_ns = now_ns + period_ns / 2;
+            const struct budget_sample sample = {.scheduling_error_ns = server.deadline_ns - sampled_ns};
+            budget_update(&budget, sampled_ns, &sample);
+        }
+        ck_assert_int_ge(budget.budget_ns, 9 * MS);
+        ck_assert_int_le(budget.budget_ns, 14 * MS);
+    }
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -220,6 +268,7 @@ int main(void)
         exhausted_budget_does_not_fall,
         changed_period_keeps_the_share_and_forgets_the_past,
         every_rule_for_linux_finds_what_a_thread_needs,
+        lfs_finds_what_a_thread_needs_under_the_seeds_server,
         NULL,
     };
     return suite_run("budget", SUITE_TIMEOUT_DEFAULT, tests);
