@@ -41,7 +41,7 @@ expect 0 '^ok  kernel ' doctor
 # A shell that sleeps has too few jobs. Where watching is not allowed, the reason is one line.
 sleep 5 &
 sleeper=$!
-output=$("$program" period --pid=$sleeper --seconds=0.5 2>&1)
+output=$("$program" period --pid=$sleeper --seconds=0.5 --paper 2>&1)
 case $? in
 0) printf '%s\n' "$output" | grep -q '^Too few jobs' || { printf '%s\n' "$output"; failed=1; } ;;
 2) [ "$(printf '%s\n' "$output" | wc -l)" = 1 ] || { printf '%s\n' "$output"; failed=1; } ;;
