@@ -70,6 +70,13 @@ void budget_add_period(struct budget *budget, int64_t cpu_ns)
     budget->cpu_ns[budget->periods++ % BUDGET_PERIODS] = cpu_ns;
 }
 
+void budget_observe(struct budget *budget, const int64_t *cpu_ns, int64_t periods)
+{
+    budget->periods = 0;
+    for (int64_t i = periods > BUDGET_PERIODS ? periods - BUDGET_PERIODS : 0; i < periods; i++)
+        budget_add_period(budget, cpu_ns[i]);
+}
+
 /* Returns the budget that the observed periods ask for, or the present one if it is near enough. */
 static double observed_ns(const struct budget *budget)
 {

@@ -93,6 +93,12 @@ void budget_set_period(struct budget *budget, int64_t period_ns);
 void budget_add_period(struct budget *budget, int64_t cpu_ns);
 
 /*
+ * Replaces what was observed by the CPU times of these periods, of which the last 64 count. It is for callers that compute the latest
+ * periods anew each time (period_cpu); they do not call budget_add_period.
+ */
+void budget_observe(struct budget *budget, const int64_t *cpu_ns, int64_t periods);
+
+/*
  * Adapts the budget. Returns true if budget_ns has changed. Within change_gap_ns of the last change nothing changes, and the
  * observing rules do nothing before they have seen eight periods. A budget that was exhausted does not fall, except under
  * BUDGET_LFS, which does not see it.

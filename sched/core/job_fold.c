@@ -27,3 +27,13 @@ bool job_fold_add(struct job_fold *fold, const struct thread_switch *at, struct 
         *job = fold->job;
     return ends;
 }
+
+bool job_fold_unfinished(const struct job_fold *fold, int64_t now_ns, struct thread_event *job)
+{
+    if (fold->state != FOLD_RUNNING && fold->state != FOLD_PREEMPTED)
+        return false;
+    *job = fold->job;
+    if (fold->state == FOLD_RUNNING)
+        job->cpu_ns += now_ns - fold->in_ns;
+    return true;
+}
