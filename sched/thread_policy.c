@@ -119,11 +119,18 @@ int thread_policy_set(pid_t thread, const struct thread_policy *policy)
     return syscall(SYS_sched_setattr, thread, &attributes, 0) ? -errno : 0;
 }
 
+static int get_attributes(pid_t thread, struct attributes *attributes)
+{
+    *attributes = (struct attributes){0};
+    return syscall(SYS_sched_getattr, thread, attributes, sizeof *attributes, 0) ? -errno : 0;
+}
+
 int thread_policy_get(pid_t thread, struct thread_policy *policy)
 {
-    struct attributes attributes = {0};
-    if (syscall(SYS_sched_getattr, thread, &attributes, sizeof attributes, 0))
-        return -errno;
+    struct attributes attributes;
+    const int error = get_attributes(thread, &attributes);
+    if (error)
+        return error;
     *policy = (struct thread_policy){.kind = THREAD_OTHER};
     for (int kind = THREAD_FIFO; kind <= THREAD_DEADLINE; kind++)
         if (attributes.policy == kind_numbers[kind])
@@ -134,4 +141,44 @@ int thread_policy_get(pid_t thread, struct thread_policy *policy)
     if (policy->kind == THREAD_DEADLINE)
         policy->period_ns = (int64_t)attributes.period_ns;
     return 0;
+}
+
+static bool is_ordinary(uint32_t number)
+{
+    return number == SCHED_OTHER || number == SCHED_BATCH || number == SCHED_IDLE;
+}
+
+/* Returns the slice that the kernel gives a thread by itself, as far as we can know: ours, which nobody has set. */
+static uint64_t usual_slice_ns(void)
+{
+    struct attributes own;
+    return get_attributes(0, &own) || !is_ordinary(own.policy) ? 0 : own.runtime_ns;
+}
+
+int thread_ordinary_get(pid_t thread, struct thread_ordinary *ordinary)
+{
+    struct attributes attributes;
+    const int error = get_attributes(thread, &attributes);
+    if (error || !is_ordinary(attributes.policy))
+        return error ? error : -EINVAL;
+    *ordinary = (struct thread_ordinary){
+        .number = (int)attributes.policy,
+        .resets_on_fork = attributes.flags & FLAG_RESET_ON_FORK,
+        .slice_ns = attributes.runtime_ns == usual_slice_ns() ? 0 : (int64_t)attributes.runtime_ns,
+    };
+    return 0;
+}
+
+int thread_ordinary_set(pid_t thread, const struct thread_ordinary *ordinary)
+{
+    const struct attributes attributes = {
+        .size = sizeof attributes,
+        .policy = (uint32_t)ordinary->number,
+        .flags = ordinary->resets_on_fork ? FLAG_RESET_ON_FORK : 0,
+        .nice = getpriority(PRIO_PROCESS, (id_t)thread),
+        .runtime_ns = (uint64_t)ordinary->slice_ns,
+    };
+    if (!is_ordinary(attributes.policy))
+        return -EINVAL;
+    return syscall(SYS_sched_setattr, thread, &attributes, 0) ? -errno : 0;
 }

@@ -111,7 +111,7 @@ static void observe(struct process_watch *watch, double seconds)
         nanosleep(&pause, NULL);
     process_watch_poll(watch);
     observation.observed_ns = now_ns() - begun_ns;
-    observation.count = process_watch_threads(watch, observation.threads, WATCHED_THREADS_MAX);
+    observation.count = process_watch_threads(watch, INT64_MIN, observation.threads, WATCHED_THREADS_MAX);
 }
 
 static void print_rate(void)

@@ -7,7 +7,7 @@
 static const double share_at_rate = 0.001;
 static const double share_at_part = 0.01;
 static const double refused_factor = 0.9;
-static const int64_t refused_ns = 10 * NS_PER_S;
+static const int64_t retry_after_ns = 10 * NS_PER_S;
 enum { MISSED_MAX = 2 };
 
 bool tuner_wants(const struct period_thread *thread)
@@ -122,7 +122,7 @@ void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample
         budget_observe(budget, samples[i].cpu_ns, samples[i].periods);
         budget_update(budget, now_ns, &samples[i].budget);
     }
-    if (tuner->most < tuner->limit && now_ns - tuner->refused_ns >= refused_ns) {
+    if (tuner->most < tuner->limit && now_ns - tuner->refused_ns >= retry_after_ns) {
         tuner->most = tuner->most / refused_factor < tuner->limit ? tuner->most / refused_factor : tuner->limit;
         tuner->refused_ns = now_ns;
     }

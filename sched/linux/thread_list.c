@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_SIZE = 64 };
+enum { PATH_SIZE = 64, FAMILY_THREADS_MAX = 256 };
 
 int thread_list(pid_t process, pid_t *threads, int most)
 {
@@ -23,6 +23,33 @@ int thread_list(pid_t process, pid_t *threads, int most)
             threads[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
     closedir(dir);
     return count ? count : -ESRCH;
+}
+
+/* Appends the children that a thread has started. Returns the new number of processes. */
+static int add_children(pid_t process, pid_t thread, pid_t *processes, int count, int most)
+{
+    char path[PATH_SIZE];
+    int child;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)thread);
+    FILE *const file = fopen(path, "re");
+    while (file && count < most && fscanf(file, "%d", &child) == 1)
+        processes[count++] = child;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+int thread_list_family(pid_t process, pid_t *processes, int most)
+{
+    pid_t threads[FAMILY_THREADS_MAX];
+    int count = 0;
+    processes[count++] = process;
+    for (int parent = 0; parent < count; parent++) {
+        const int listed = thread_list(processes[parent], threads, FAMILY_THREADS_MAX);
+        for (int i = 0; i < listed; i++)
+            count = add_children(processes[parent], threads[i], processes, count, most);
+    }
+    return count;
 }
 
 const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE])

@@ -65,7 +65,7 @@ static int watch_the_thread(struct process_watch **watch, struct period_thread *
     wait_for_the_end(*watch);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     process_watch_poll(*watch);
-    const int count = process_watch_threads(*watch, threads, WATCHED_THREADS_MAX);
+    const int count = process_watch_threads(*watch, INT64_MIN, threads, WATCHED_THREADS_MAX);
     int busiest = 0;
     for (int i = 0; i < count; i++)
         if (threads[i].count > threads[busiest].count)
