@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dlex-sched: finds out at which rate programs work, and what this machine allows to do for them. */
+/* dlex-sched: finds out at which rate programs work, and gives them the CPU time that they need. */
 #include "commands.h"
 
 #include <stdio.h>
@@ -11,7 +11,9 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *purpose;
 } commands[] = {
+    {"tune", (char[]){"dlex-sched tune"}, tune_command, "give a player the CPU time that it needs, while it plays"},
     {"period", (char[]){"dlex-sched period"}, period_command, "find the rate at which a program's threads work"},
+    {"repair", (char[]){"dlex-sched repair"}, repair_command, "take back what killed runs have reserved"},
     {"doctor", (char[]){"dlex-sched doctor"}, doctor_command, "say what this machine allows, and what would help"},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

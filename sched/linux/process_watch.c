@@ -211,6 +211,11 @@ int process_watch_threads(const struct process_watch *watch, int64_t from_ns, st
     return count;
 }
 
+int process_watch_count(const struct process_watch *watch)
+{
+    return watch->count;
+}
+
 void process_watch_forget(struct process_watch *watch, int64_t before_ns)
 {
     for (int i = 0; i < watch->count; i++) {

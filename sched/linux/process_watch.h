@@ -48,6 +48,9 @@ int process_watch_poll(struct process_watch *watch);
  */
 int process_watch_threads(const struct process_watch *watch, int64_t from_ns, struct period_thread *threads, int most);
 
+/* Returns how many threads process_watch_threads has. */
+int process_watch_count(const struct process_watch *watch);
+
 /* Forgets the events before this time, and threads that have ended without later ones; their numbers are given to new threads. */
 void process_watch_forget(struct process_watch *watch, int64_t before_ns);
 

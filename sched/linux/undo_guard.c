@@ -17,14 +17,22 @@ static void ignore_signals(void)
         signal(ignored[i], SIG_IGN);
 }
 
-/* The standard files stay open in nobody's pipe: a reader of the program's output must see its end. */
-static void let_go_of_files(void)
+/*
+ * Closes all files but these two. The standard files become nothing: a reader of the program's output must see its end, which an open
+ * file here would hide.
+ */
+static void let_go_of_files(int one, int other)
 {
     const int nothing = open("/dev/null", O_RDWR);
     for (int fd = STDIN_FILENO; nothing >= 0 && fd <= STDERR_FILENO; fd++)
         dup2(nothing, fd);
-    if (nothing > STDERR_FILENO)
-        close(nothing);
+    const int low = one < other ? one : other, high = one < other ? other : one;
+    const unsigned first = STDERR_FILENO + 1;
+    if ((unsigned)low > first)
+        close_range(first, (unsigned)low - 1, 0);
+    if (high > low + 1)
+        close_range((unsigned)low + 1, (unsigned)high - 1, 0);
+    close_range((unsigned)high + 1, ~0U, 0);
     (void)!chdir("/");
 }
 
@@ -33,7 +41,7 @@ _Noreturn static void stand_guard(int pipe, struct undo_journal *journal)
     char unused;
     setsid();
     ignore_signals();
-    let_go_of_files();
+    let_go_of_files(pipe, journal->fd);
     prctl(PR_SET_NAME, "dlex-sched-undo");
     while (read(pipe, &unused, 1) < 0 && errno == EINTR)
         ;

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tune_session.h"
+
+#include "ns.h"
+
+#include <stdio.h>
+
+enum { TICKS_UPDATE = 5, TICKS_SECOND = 10, TICKS_FORGET = 20 };
+
+/* No detection looks further back than this; the same holds for budgets. */
+static const int64_t kept_ns = 8 * NS_PER_S;
+/* 25 Hz takes a second. Until a rate is known, a player's start should not count for long. */
+static const int64_t first_window_ns = NS_PER_S;
+static const int64_t unknown_window_ns = 4 * NS_PER_S;
+/* A first rate is confirmed or corrected soon; 4 s tell 23.976 from 24 Hz. */
+static const int64_t confirming_window_ns = 2 * NS_PER_S;
+static const int64_t window_ns = 4 * NS_PER_S;
+static const int64_t pause_ns = NS_PER_S;
+/* Of --check. What a switch upsets settles within the first part of a window. */
+static const int64_t compare_ns = 5 * NS_PER_S;
+static const int64_t settle_ns = NS_PER_S / 2;
+/* A job counts as unfinished when it has lasted longer than this many periods. */
+static const double long_job_periods = 1.5;
+
+void tune_session_init(struct tune_session *session, const struct tune_request *request, struct process_watch *watch,
+                       int64_t now_ns)
+{
+    struct budget_options options = budget_defaults;
+    options.rule = request->rule;
+    session->request = request;
+    session->watch = watch;
+    session->window_ns = session->second_ns = now_ns;
+    tuner_init(&session->tuner, &options, request->limit);
+}
+
+/* Returns what is known of the thread in a place; nothing, if another thread has it now. */
+static struct tune_seen *seen_at(struct tune_session *session, int place)
+{
+    struct tune_seen *const seen = &session->seen[place];
+    const int64_t id = process_watch_id(session->watch, place);
+    if (seen->id != id)
+        *seen = (struct tune_seen){.id = id};
+    return seen;
+}
+
+static bool is_detection_due(const struct tune_session *session, int64_t now_ns)
+{
+    const int64_t waited_ns = now_ns - session->window_ns;
+    if (session->tuner.rate.known.verdict != PERIOD_FOUND)
+        return waited_ns >= first_window_ns;
+    return waited_ns >= (session->is_confirmed ? window_ns : confirming_window_ns);
+}
+
+static void announce(struct tune_session *session)
+{
+    for (int i = 0; i < session->tuner.count; i++) {
+        const struct tuned_thread *const thread = &session->tuner.threads[i];
+        const int place = tune_place_of(session->watch, thread->id);
+        char name[THREAD_NAME_SIZE];
+        if (place < 0 || seen_at(session, place)->is_announced)
+            continue;
+        seen_at(session, place)->is_announced = true;
+        fprintf(stderr, "dlex-sched: thread %d (%s) works at %.5g Hz and begins with %.1f ms in each %.1f ms\n", (int)thread->id,
+                thread_list_name(process_watch_process(session->watch, place), (pid_t)thread->id, name), thread->hz,
+                ns_to_ms(thread->budget.budget_ns), ns_to_ms(thread->budget.period_ns));
+    }
+}
+
+/* Each detection of a known rate has a time of its own (rate_watch.h). */
+static void detect(struct tune_session *session, int64_t now_ns)
+{
+    struct period_thread threads[WATCHED_THREADS_MAX];
+    int64_t ids[WATCHED_THREADS_MAX];
+    struct picture_rate rate;
+    const bool was_known = session->tuner.rate.known.verdict == PERIOD_FOUND;
+    const int64_t earliest_ns = now_ns - (was_known ? kept_ns : unknown_window_ns);
+    const int64_t from_ns = session->window_ns > earliest_ns ? session->window_ns : earliest_ns;
+    const int count = process_watch_threads(session->watch, from_ns, threads, WATCHED_THREADS_MAX);
+    for (int i = 0; i < count; i++) {
+        const int64_t id = process_watch_id(session->watch, i);
+        ids[i] = process_watch_lives(session->watch, i) && !tune_holds_leaves_alone(&session->holds, id, now_ns) ? id : 0;
+    }
+    if (period_vote(&rate, threads, count, now_ns - from_ns, &session->work))
+        return;
+    const bool is_new_rate = tuner_detected(&session->tuner, &rate, threads, ids, count, &session->work);
+    session->is_confirmed = was_known && !is_new_rate;
+    if (session->tuner.rate.known.verdict == PERIOD_FOUND)
+        session->window_ns = now_ns;
+    if (!session->request->is_quiet)
+        announce(session);
+}
+
+/*
+ * Appends the periods of a job that has not ended: a thread that is always late never blocks, so that it has no finished jobs. Returns
+ * the new number of periods.
+ */
+static int64_t append_unfinished(struct tune_session *session, int place, int64_t period_ns, int64_t now_ns, int64_t *cpu_ns,
+                                 int64_t periods)
+{
+    struct thread_event job;
+    if (!process_watch_unfinished(session->watch, place, now_ns, &job))
+        return periods;
+    const double lasted = (double)(now_ns - job.time_ns) / (double)period_ns;
+    if (lasted < long_job_periods)
+        return periods;
+    for (int64_t i = 0; i < BUDGET_PERIODS && i < (int64_t)lasted; i++)
+        cpu_ns[periods++] = (int64_t)((double)job.cpu_ns / lasted);
+    return periods;
+}
+
+static struct tuner_sample sample_of(struct tune_session *session, int number, const struct period_thread *watched, int64_t now_ns)
+{
+    const struct tuned_thread *const thread = &session->tuner.threads[number];
+    const int place = tune_place_of(session->watch, thread->id);
+    const struct thread_use *const use = process_watch_use(session->watch, place);
+    struct tune_seen *const seen = seen_at(session, place);
+    int64_t *const cpu_ns = session->cpu_ns[number];
+    int64_t periods = period_cpu(cpu_ns, BUDGET_PERIODS, watched[place].events, watched[place].count, thread->hz, &session->work);
+    periods = append_unfinished(session, place, thread->budget.period_ns, now_ns, cpu_ns, periods);
+    const struct tuner_sample sample = {
+        .cpu_ns = cpu_ns,
+        .periods = periods,
+        .budget = {.is_paused = !use->is_running && now_ns - use->switched_ns > pause_ns,
+                   .is_exhausted = use->throttled > seen->throttled_at_update},
+    };
+    seen->throttled_at_update = use->throttled;
+    return sample;
+}
+
+static void remove_ended(struct tune_session *session)
+{
+    for (int i = session->tuner.count - 1; i >= 0; i--)
+        if (tune_place_of(session->watch, session->tuner.threads[i].id) < 0)
+            tuner_remove(&session->tuner, session->tuner.threads[i].id);
+}
+
+static void update(struct tune_session *session, int64_t tick_ns, int64_t now_ns)
+{
+    struct period_thread watched[WATCHED_THREADS_MAX];
+    struct tuner_sample samples[TUNED_THREADS_MAX];
+    remove_ended(session);
+    process_watch_threads(session->watch, now_ns - kept_ns, watched, WATCHED_THREADS_MAX);
+    for (int i = 0; i < session->tuner.count; i++)
+        samples[i] = sample_of(session, i, watched, now_ns);
+    tuner_update(&session->tuner, tick_ns, samples);
+    if (session->is_reserving && !session->is_off)
+        tune_holds_apply(&session->holds, &session->tuner, session->watch, now_ns);
+}
+
+/* Adds the lateness of the window that ends now: the mean of the threads at the picture rate. */
+static void add_window(struct tune_session *session)
+{
+    struct period_thread watched[WATCHED_THREADS_MAX];
+    int64_t late_ns, sum_ns = 0;
+    int counted = 0;
+    process_watch_threads(session->watch, session->compared_ns + settle_ns, watched, WATCHED_THREADS_MAX);
+    for (int i = 0; i < session->tuner.count; i++) {
+        const struct tuned_thread *const thread = &session->tuner.threads[i];
+        const int place = tune_place_of(session->watch, thread->id);
+        if (place < 0 || thread->part != 1 ||
+            wake_lateness(&late_ns, watched[place].events, watched[place].count, thread->hz, &session->work))
+            continue;
+        sum_ns += late_ns;
+        counted++;
+    }
+    if (counted)
+        wake_comparison_add(&session->comparison, !session->is_off, sum_ns / counted);
+}
+
+/* For --check: switches all reservations off and on every 5 s, once there are some. */
+static void compare(struct tune_session *session, int64_t now_ns)
+{
+    if (!session->compared_ns) {
+        session->compared_ns = session->holds.count ? now_ns : 0;
+        return;
+    }
+    if (now_ns - session->compared_ns < compare_ns)
+        return;
+    add_window(session);
+    session->is_off = !session->is_off;
+    session->compared_ns = now_ns;
+    if (session->is_off)
+        tune_holds_suspend(&session->holds, session->watch, now_ns);
+    else
+        tune_holds_apply(&session->holds, &session->tuner, session->watch, now_ns);
+}
+
+/* Adds to a second what a tuned thread has used and lacked in it. */
+static void add_thread(struct tune_session *session, struct tune_second *second, int64_t id, int64_t now_ns)
+{
+    const int place = tune_place_of(session->watch, id);
+    if (place < 0)
+        return;
+    const struct thread_use *const use = process_watch_use(session->watch, place);
+    struct tune_seen *const seen = seen_at(session, place);
+    const int64_t cpu_ns = thread_use_cpu_ns(use, now_ns);
+    const double lasted_ns = (double)(now_ns - session->second_ns);
+    if (seen->cpu_at_second_ns && lasted_ns > 0)
+        second->used += (double)(cpu_ns - seen->cpu_at_second_ns) / lasted_ns;
+    second->throttled += use->throttled - seen->throttled_at_second;
+    seen->cpu_at_second_ns = cpu_ns;
+    seen->throttled_at_second = use->throttled;
+}
+
+static void report_second(struct tune_session *session, int threads, int64_t now_ns)
+{
+    const struct tuner *const tuner = &session->tuner;
+    struct tune_second second = {
+        .rate = tuner->rate.known,
+        .reserved = session->is_reserving ? tune_holds_reserved(&session->holds) : tuner_granted(tuner),
+        .tuned = session->is_reserving ? session->holds.count : tuner->count,
+        .threads = threads,
+        .is_limited = tuner_is_limited(tuner),
+        .is_off = session->is_off,
+    };
+    for (int i = 0; i < tuner->count; i++)
+        add_thread(session, &second, tuner->threads[i].id, now_ns);
+    session->second_ns = now_ns;
+    tune_report_second(&session->report, &second, now_ns);
+}
+
+bool tune_session_tick(struct tune_session *session, int64_t tick, int64_t tick_ns, int64_t now_ns)
+{
+    const int threads = process_watch_poll(session->watch);
+    if (!threads)
+        return false;
+    if (tick % TICKS_UPDATE == 0) {
+        if (is_detection_due(session, now_ns))
+            detect(session, now_ns);
+        update(session, tick_ns, now_ns);
+        if (session->request->with_check && session->is_reserving)
+            compare(session, now_ns);
+    }
+    if (tick % TICKS_SECOND == 0)
+        report_second(session, threads, now_ns);
+    if (tick % TICKS_FORGET == 0)
+        process_watch_forget(session->watch, now_ns - kept_ns);
+    return true;
+}
