@@ -31,6 +31,24 @@ expect 1 'pid=1x is out of range' period --pid=1x
 expect 1 'seconds=9 is out of range' period --pid=1 --seconds=9
 expect 1 'unrecognized option' period --nonsense
 expect 2 'there is no such process' period --pid=1000000000
+expect 0 '^Usage: dlex-sched tune' tune --help
+expect 1 'a command or --pid is missing' tune
+expect 1 'a command or --pid is missing' tune --quiet
+expect 1 'either --pid or a command' tune --pid=1 -- true
+expect 1 'pid=0 is out of range' tune --pid=0
+expect 1 'limit=0 is out of range' tune --limit=0 -- true
+expect 1 'limit=1000000 is out of range' tune --limit=1000000 -- true
+expect 1 'rule=best is out of range' tune --rule=best -- true
+expect 1 'check needs reservations' tune --dry-run --check -- true
+expect 1 'unrecognized option' tune --nonsense -- true
+expect 2 'there is no such process' tune --dry-run --pid=1000000000
+expect 2 'cannot write /nowhere/rows: No such file' tune --record=/nowhere/rows -- true
+expect 127 'cannot run /nowhere/player: No such file' tune --dry-run -- /nowhere/player
+expect 126 'cannot run /: Permission denied' tune --dry-run -- /
+expect 5 'nothing was reserved' tune --dry-run -- sh -c 'exit 5' --quiet
+expect 0 '^Usage: dlex-sched repair' repair --help
+expect 1 '^Usage: dlex-sched repair' repair more
+expect 0 'nothing to repair' repair
 expect 0 '^Usage: dlex-sched doctor' doctor --help
 expect 1 '^Usage: dlex-sched doctor' doctor more
 expect 0 '^ok  kernel ' doctor

@@ -252,6 +252,25 @@ START_TEST(lfs_finds_what_a_thread_needs_under_the_seeds_server)
 }
 END_TEST
 
+START_TEST(observed_periods_replace_earlier_ones)
+{
+    struct budget budget = budget_with(BUDGET_PERCENTILE, 20 * MS), fed = budget;
+    int64_t cpu_ns[100];
+    for (int i = 0; i < 100; i++)
+        cpu_ns[i] = (i < 40 ? 30 : 5) * MS;
+    add_periods(&budget, 64, 35 * MS);
+    budget_observe(&budget, cpu_ns, 100);
+    for (int i = 0; i < 100; i++)
+        budget_add_period(&fed, cpu_ns[i]);
+    ck_assert(budget_update(&budget, 0, &nothing_happened));
+    ck_assert(budget_update(&fed, 0, &nothing_happened));
+    ck_assert_int_eq(budget.budget_ns, 33 * MS); /* 4 of the last 64 periods are long ones, more than 5 % */
+    ck_assert_int_eq(budget.budget_ns, fed.budget_ns);
+    budget_observe(&budget, cpu_ns, 0);
+    ck_assert(!budget_update(&budget, 1000 * MS, &nothing_happened));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -267,6 +286,7 @@ int main(void)
         pause_keeps_the_budget,
         exhausted_budget_does_not_fall,
         changed_period_keeps_the_share_and_forgets_the_past,
+        observed_periods_replace_earlier_ones,
         every_rule_for_linux_finds_what_a_thread_needs,
         lfs_finds_what_a_thread_needs_under_the_seeds_server,
         NULL,

@@ -79,6 +79,23 @@ START_TEST(switches_that_do_not_fit_are_as_lost_ones)
 }
 END_TEST
 
+START_TEST(job_that_has_not_ended_is_known_with_its_cpu_time_so_far)
+{
+    struct job_fold fold = {.state = FOLD_BLOCKED};
+    struct thread_event job;
+    ck_assert(!job_fold_unfinished(&fold, 5, &job));
+    expect_no_job(&fold, SWITCH_IN, 10);
+    ck_assert(job_fold_unfinished(&fold, 14, &job));
+    ck_assert_int_eq(job.time_ns, 10);
+    ck_assert_int_eq(job.cpu_ns, 4);
+    expect_no_job(&fold, SWITCH_PREEMPTED, 15);
+    ck_assert(job_fold_unfinished(&fold, 20, &job));
+    ck_assert_int_eq(job.cpu_ns, 5);
+    expect_no_job(&fold, SWITCH_LOST, 0);
+    ck_assert(!job_fold_unfinished(&fold, 30, &job));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -87,6 +104,7 @@ int main(void)
         job_that_had_already_begun_does_not_count,
         job_with_lost_switches_does_not_count,
         switches_that_do_not_fit_are_as_lost_ones,
+        job_that_has_not_ended_is_known_with_its_cpu_time_so_far,
         NULL,
     };
     return suite_run("job_fold", SUITE_TIMEOUT_DEFAULT, tests);
