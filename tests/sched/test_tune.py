@@ -12,6 +12,7 @@ import os
 import pwd
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -397,6 +398,11 @@ class Several(Case):
 
 
 class Rights(Case):
+    def copies(self):
+        """Returns paths of dlex-sched and periodic that every user may run: the build may be in a folder that others cannot enter."""
+        self.dir.chmod(0o755)
+        return [shutil.copy(path, self.dir) for path in (SCHED, PERIODIC)]
+
     def test_command_runs_without_capabilities(self):
         said = subprocess.run([SCHED, "tune", "--quiet", "--", "grep", "Cap", "/proc/self/status"], capture_output=True, text=True,
                               check=True).stdout
@@ -416,7 +422,8 @@ class Rights(Case):
     def test_user_without_rights_sees_what_would_be_reserved(self):
         if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
             self.skipTest("kernel.perf_event_paranoid is above 2")
-        run = self.tune("--", PERIODIC, 25, 4, 4, user=NOBODY)
+        sched, periodic = self.copies()
+        run = self.start(sched, "tune", "--", periodic, 25, 4, 4, user=NOBODY, cwd="/", stderr=subprocess.PIPE, text=True)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
         self.assertIn("nothing will be reserved, only shown: this user may not reserve CPU time", said)
@@ -424,7 +431,9 @@ class Rights(Case):
 
     def test_user_may_not_tune_another_users_player(self):
         player = self.player()
-        code, said = self.end_of(self.tune(f"--pid={player.pid}", user=NOBODY))
+        sched = self.copies()[0]
+        run = self.start(sched, "tune", f"--pid={player.pid}", user=NOBODY, cwd="/", stderr=subprocess.PIPE, text=True)
+        code, said = self.end_of(run)
         self.assertEqual(code, 2)
         self.assertRegex(said, r"^dlex-sched tune: process \d+ belongs to another user; only root may tune it\n$")
 
