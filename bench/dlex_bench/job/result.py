@@ -50,6 +50,9 @@ class Figures(Stored):
     skew_ms_abs_mean: Amount | None = None
     skew_ms_sd: Amount | None = None
     skew_ms_end: float | None = None  # of the last shown picture
+    lip_sync_accepted: Part | None = None  # parts of the time in grades of lip synchronisation, see dlex-qoe(1)
+    lip_sync_distracting: Part | None = None
+    lip_sync_itu_unacceptable: Part | None = None
     rmse_q16_sum: Amount | None = None  # error of the dropped pictures, in ImageMagick's 16-bit units
     rmse_q16_median: Amount | None = None
     rmse_q16_p90: Amount | None = None
