@@ -12,6 +12,7 @@ enum exit_code {
 /* argv[0] is the name to show in messages, such as "dlex-sched period". */
 int period_command(int argc, char **argv);
 int tune_command(int argc, char **argv);
+int rm_command(int argc, char **argv);
 int repair_command(int argc, char **argv);
 int doctor_command(int argc, char **argv);
 

@@ -64,17 +64,23 @@ static int give_up_capabilities(void)
     return syscall(SYS_capset, &header, none) ? -errno : 0;
 }
 
-/* Becomes the command, or writes the errno to the pipe and ends. */
-_Noreturn static void become_command(char **argv, const sigset_t *mask, const struct passwd *user, int pipe)
+int user_command_become(char **argv)
 {
+    const struct passwd *const user = sudo_user();
     int error = user ? become(user) : 0;
     if (!error)
         error = give_up_capabilities();
-    if (!error) {
-        sigprocmask(SIG_SETMASK, mask, NULL);
-        execvp(argv[0], argv);
-        error = -errno;
-    }
+    if (error)
+        return error;
+    execvp(argv[0], argv);
+    return -errno;
+}
+
+/* Becomes the command, or writes the errno to the pipe and ends. */
+_Noreturn static void run_child(char **argv, const sigset_t *mask, int pipe)
+{
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    const int error = user_command_become(argv);
     (void)!write(pipe, &error, sizeof error);
     _exit(COMMAND_NOT_STARTED);
 }
@@ -82,12 +88,11 @@ _Noreturn static void become_command(char **argv, const sigset_t *mask, const st
 int user_command_start(char **argv, const sigset_t *mask, pid_t *process)
 {
     int ends[2], error = 0;
-    const struct passwd *const user = sudo_user();
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     const pid_t pid = fork();
     if (!pid)
-        become_command(argv, mask, user, ends[1]);
+        run_child(argv, mask, ends[1]);
     if (pid < 0)
         error = -errno;
     close(ends[1]);

@@ -19,4 +19,10 @@ enum { COMMAND_NOT_STARTED = 126, COMMAND_NOT_FOUND = 127 }; /* exit codes, as t
  */
 int user_command_start(char **argv, const sigset_t *mask, pid_t *process);
 
+/*
+ * Becomes the command instead of starting it: the same process id, and the same scheduling policy. Returns only on failure, with a negative
+ * errno as above; the rights may be given up by then, so that the caller can do nothing more than to end.
+ */
+int user_command_become(char **argv);
+
 #endif

@@ -46,6 +46,17 @@ expect 2 'cannot write /nowhere/rows: No such file' tune --record=/nowhere/rows 
 expect 127 'cannot run /nowhere/player: No such file' tune --dry-run -- /nowhere/player
 expect 126 'cannot run /: Permission denied' tune --dry-run -- /
 expect 5 'nothing was reserved' tune --dry-run -- sh -c 'exit 5' --quiet
+expect 0 '^Usage: dlex-sched rm run' rm --help
+expect 0 '^Usage: dlex-sched rm run' rm run --help
+expect 1 '^Usage: dlex-sched rm run' rm
+expect 1 '^Usage: dlex-sched rm run' rm list more
+expect 1 'rate is missing' rm run -- true
+expect 1 'a command is missing' rm run --rate=25
+expect 1 'rate=0 is out of range' rm run --rate=0 -- true
+expect 1 'cost=x is out of range' rm run --rate=25 --cost=x -- true
+expect 1 'guaranteed needs --cost' rm run --rate=25 --guaranteed -- true
+expect 1 'more than the time between' rm run --rate=25 --cost=41 -- true
+expect 0 '^No program of this user' rm list
 expect 0 '^Usage: dlex-sched repair' repair --help
 expect 1 '^Usage: dlex-sched repair' repair more
 expect 0 'nothing to repair' repair
