@@ -29,15 +29,16 @@ static double shown_hz(const struct picture_rate *rate)
 
 static void print_line(const struct tune_report *report, const struct tune_second *second)
 {
-    if (second->rate.verdict == PERIOD_UNKNOWN)
-        fprintf(stderr, "dlex-sched: no rate yet, %d threads\n", second->threads);
-    else if (second->rate.verdict == PERIOD_NONE)
-        fprintf(stderr, "dlex-sched: not periodic, %d threads\n", second->threads);
+    if (second->rate.verdict == PERIOD_FOUND)
+        fprintf(stderr, "dlex-sched: %.5g pictures/s, ", shown_hz(&second->rate));
     else
-        fprintf(stderr, "dlex-sched: %.5g pictures/s, %s %.1f %%, used %.1f %%, throttled %" PRId64 " times, %d of %d threads%s%s\n",
-                shown_hz(&second->rate), report->is_dry ? "would reserve" : "reserved", percent * second->reserved,
-                percent * second->used, second->throttled, second->tuned, second->threads,
-                second->is_limited ? "; they need more" : "", second->is_off ? "; switched off to compare" : "");
+        fprintf(stderr, "dlex-sched: %s, ", second->rate.verdict == PERIOD_NONE ? "not periodic" : "no rate yet");
+    if (!second->tuned)
+        fprintf(stderr, "%d threads\n", second->threads);
+    else
+        fprintf(stderr, "%s %.1f %%, used %.1f %%, throttled %" PRId64 " times, %d of %d threads%s%s\n",
+                report->is_dry ? "would reserve" : "reserved", percent * second->reserved, percent * second->used, second->throttled,
+                second->tuned, second->threads, second->is_limited ? "; they need more" : "", second->is_off ? "; switched off to compare" : "");
 }
 
 static void write_row(const struct tune_report *report, const struct tune_second *second, int64_t now_ns)

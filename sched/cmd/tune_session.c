@@ -16,6 +16,8 @@ static const int64_t unknown_window_ns = 4 * NS_PER_S;
 static const int64_t confirming_window_ns = 2 * NS_PER_S;
 static const int64_t window_ns = 4 * NS_PER_S;
 static const int64_t pause_ns = NS_PER_S;
+/* A player that does not starve has shown its rate by then. */
+static const int64_t trial_after_ns = 5 * NS_PER_S / 2;
 /* Of --check. What a switch upsets settles within the first part of a window. */
 static const int64_t compare_ns = 5 * NS_PER_S;
 static const int64_t settle_ns = NS_PER_S / 2;
@@ -29,7 +31,7 @@ void tune_session_init(struct tune_session *session, const struct tune_request *
     options.rule = request->rule;
     session->request = request;
     session->watch = watch;
-    session->window_ns = session->second_ns = now_ns;
+    session->begun_ns = session->window_ns = session->second_ns = now_ns;
     tuner_init(&session->tuner, &options, request->limit);
 }
 
@@ -51,18 +53,29 @@ static bool is_detection_due(const struct tune_session *session, int64_t now_ns)
     return waited_ns >= (session->is_confirmed ? window_ns : confirming_window_ns);
 }
 
+static void announce_thread(struct tune_session *session, const struct tuned_thread *thread, int place)
+{
+    struct tune_seen *const seen = seen_at(session, place);
+    bool *const is_announced = thread->is_on_trial ? &seen->is_trial_announced : &seen->is_announced;
+    char name[THREAD_NAME_SIZE];
+    if (*is_announced)
+        return;
+    *is_announced = true;
+    thread_list_name(process_watch_process(session->watch, place), (pid_t)thread->id, name);
+    fprintf(stderr, "dlex-sched: thread %d (%s) ", (int)thread->id, name);
+    if (thread->is_on_trial)
+        fputs("waits for the CPU, and gets as much as the limit allows until its rate shows\n", stderr);
+    else
+        fprintf(stderr, "works at %.5g Hz and begins with %.1f ms in each %.1f ms\n", thread->hz, ns_to_ms(thread->budget.budget_ns),
+                ns_to_ms(thread->budget.period_ns));
+}
+
 static void announce(struct tune_session *session)
 {
-    for (int i = 0; i < session->tuner.count; i++) {
-        const struct tuned_thread *const thread = &session->tuner.threads[i];
-        const int place = tune_place_of(session->watch, thread->id);
-        char name[THREAD_NAME_SIZE];
-        if (place < 0 || seen_at(session, place)->is_announced)
-            continue;
-        seen_at(session, place)->is_announced = true;
-        fprintf(stderr, "dlex-sched: thread %d (%s) works at %.5g Hz and begins with %.1f ms in each %.1f ms\n", (int)thread->id,
-                thread_list_name(process_watch_process(session->watch, place), (pid_t)thread->id, name), thread->hz,
-                ns_to_ms(thread->budget.budget_ns), ns_to_ms(thread->budget.period_ns));
+    for (int i = 0; i < session->tuner.count && !session->request->is_quiet; i++) {
+        const int place = tune_place_of(session->watch, session->tuner.threads[i].id);
+        if (place >= 0)
+            announce_thread(session, &session->tuner.threads[i], place);
     }
 }
 
@@ -82,12 +95,36 @@ static void detect(struct tune_session *session, int64_t now_ns)
     }
     if (period_vote(&rate, threads, count, now_ns - from_ns, &session->work))
         return;
+    if (tuner_sees_trial(&session->tuner, &rate))
+        rate.verdict = PERIOD_UNKNOWN;
     const bool is_new_rate = tuner_detected(&session->tuner, &rate, threads, ids, count, &session->work);
     session->is_confirmed = was_known && !is_new_rate;
     if (session->tuner.rate.known.verdict == PERIOD_FOUND)
         session->window_ns = now_ns;
-    if (!session->request->is_quiet)
-        announce(session);
+    announce(session);
+}
+
+/* Puts threads on trial while no rate is known; called every second. */
+static void try_starving(struct tune_session *session, int64_t now_ns)
+{
+    struct tuner_starving starving[WATCHED_THREADS_MAX];
+    const double lasted_ns = (double)(now_ns - session->second_ns);
+    int count = 0;
+    for (int i = 0; i < process_watch_count(session->watch); i++) {
+        struct tune_seen *const seen = seen_at(session, i);
+        const struct tune_seen before = *seen;
+        const pid_t process = process_watch_process(session->watch, i), thread = process_watch_id(session->watch, i);
+        seen->has_times = process_watch_lives(session->watch, i) && !tune_holds_leaves_alone(&session->holds, thread, now_ns) &&
+                          thread_list_times(process, thread, &seen->running_ns, &seen->waiting_ns);
+        if (seen->has_times && before.has_times)
+            starving[count++] = (struct tuner_starving){
+                .id = thread, .running = (double)(seen->running_ns - before.running_ns) / lasted_ns,
+                .waiting = (double)(seen->waiting_ns - before.waiting_ns) / lasted_ns,
+            };
+    }
+    if (now_ns - session->begun_ns >= trial_after_ns)
+        tuner_try(&session->tuner, now_ns, starving, count);
+    announce(session);
 }
 
 /*
@@ -115,7 +152,7 @@ static struct tuner_sample sample_of(struct tune_session *session, int number, c
     const struct thread_use *const use = process_watch_use(session->watch, place);
     struct tune_seen *const seen = seen_at(session, place);
     int64_t *const cpu_ns = session->cpu_ns[number];
-    int64_t periods = period_cpu(cpu_ns, BUDGET_PERIODS, watched[place].events, watched[place].count, thread->hz, &session->work);
+    int64_t periods = thread->is_on_trial ? 0 : period_cpu(cpu_ns, BUDGET_PERIODS, watched[place].events, watched[place].count, thread->hz, &session->work);
     periods = append_unfinished(session, place, thread->budget.period_ns, now_ns, cpu_ns, periods);
     const struct tuner_sample sample = {
         .cpu_ns = cpu_ns,
@@ -171,7 +208,7 @@ static void add_window(struct tune_session *session)
 static void compare(struct tune_session *session, int64_t now_ns)
 {
     if (!session->compared_ns) {
-        session->compared_ns = session->holds.count ? now_ns : 0;
+        session->compared_ns = session->holds.count && session->tuner.rate.known.verdict == PERIOD_FOUND ? now_ns : 0;
         return;
     }
     if (now_ns - session->compared_ns < compare_ns)
@@ -231,6 +268,8 @@ bool tune_session_tick(struct tune_session *session, int64_t tick, int64_t tick_
         if (session->request->with_check && session->is_reserving)
             compare(session, now_ns);
     }
+    if (tick % TICKS_SECOND == 0 && session->tuner.rate.known.verdict != PERIOD_FOUND)
+        try_starving(session, now_ns);
     if (tick % TICKS_SECOND == 0)
         report_second(session, threads, now_ns);
     if (tick % TICKS_FORGET == 0)

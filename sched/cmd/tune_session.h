@@ -26,10 +26,14 @@ struct tune_request {
 /* What was known of the thread in a place of the watch. */
 struct tune_seen {
     int64_t id;
-    bool is_announced;
+    bool is_announced;       /* with its rate */
+    bool is_trial_announced;
     int64_t throttled_at_update;
     int64_t throttled_at_second;
     int64_t cpu_at_second_ns;
+    bool has_times;          /* the next two are known */
+    int64_t running_ns;      /* see thread_list_times */
+    int64_t waiting_ns;
 };
 
 /* Begins by tune_session_init. */
@@ -43,6 +47,7 @@ struct tune_session {
     bool is_reserving;   /* tune_holds_begin was called; otherwise nothing is reserved */
     bool is_off;         /* reservations are switched off to compare */
     bool is_confirmed;   /* the known rate was seen twice */
+    int64_t begun_ns;
     int64_t window_ns;   /* since when the next detection may look */
     int64_t compared_ns; /* since when reservations are on or off; 0: not yet */
     int64_t second_ns;   /* when the last second was reported */

@@ -9,6 +9,12 @@ static const double share_at_part = 0.01;
 static const double refused_factor = 0.9;
 static const int64_t retry_after_ns = 10 * NS_PER_S;
 enum { MISSED_MAX = 2 };
+const int64_t tuner_trial_period_ns = 27 * NS_PER_MS;
+static const double trial_running = 0.01;
+static const double trial_waiting = 0.2;
+static const int64_t trial_lasts_ns = 8 * NS_PER_S;
+static const int64_t trial_again_ns = 60 * NS_PER_S;
+static const double trial_rate_tolerance = 0.01;
 
 bool tuner_wants(const struct period_thread *thread)
 {
@@ -89,18 +95,74 @@ static void classify(struct tuner *tuner, const struct period_thread *threads, c
     drop_missed(tuner);
 }
 
+static void end_trial(struct tuner *tuner, int64_t now_ns)
+{
+    for (int i = tuner->count - 1; i >= 0; i--)
+        if (tuner->threads[i].is_on_trial)
+            tuner_remove(tuner, tuner->threads[i].id);
+    tuner->is_trial = false;
+    tuner->trial_ns = now_ns;
+}
+
+/* Removes the threads that had a rate. */
+static void remove_rated(struct tuner *tuner)
+{
+    for (int i = tuner->count - 1; i >= 0; i--)
+        if (!tuner->threads[i].is_on_trial)
+            tuner_remove(tuner, tuner->threads[i].id);
+}
+
 bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads, const int64_t *ids,
                     int count, struct period_work *work)
 {
     const bool is_new_rate = rate_watch_add(&tuner->rate, seen);
     const struct picture_rate *const known = &tuner->rate.known;
+    if (known->verdict == PERIOD_FOUND && tuner->is_trial)
+        end_trial(tuner, tuner->trial_ns);
     if (known->verdict == PERIOD_NONE)
-        tuner->count = 0;
+        remove_rated(tuner);
     const bool agrees = seen->verdict == PERIOD_FOUND && known->verdict == PERIOD_FOUND &&
                         standard_rate_same(seen->hz, seen->sd_hz, known->hz, known->sd_hz);
     if (agrees)
         classify(tuner, threads, ids, count, is_new_rate, work);
     return is_new_rate;
+}
+
+static void put_on_trial(struct tuner *tuner, const struct tuner_starving *starving)
+{
+    if (tuner->count == TUNED_THREADS_MAX)
+        return;
+    const int64_t wanted_ns = (int64_t)((starving->running + starving->waiting) * (double)tuner_trial_period_ns);
+    struct tuned_thread *const thread = &tuner->threads[tuner->count++];
+    *thread = (struct tuned_thread){.id = starving->id, .is_on_trial = true};
+    budget_init(&thread->budget, &tuner->options, tuner_trial_period_ns, wanted_ns);
+    tuner->is_trial = true;
+}
+
+void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving *threads, int count)
+{
+    const int64_t since_ns = now_ns - tuner->trial_ns;
+    if (tuner->rate.known.verdict == PERIOD_FOUND)
+        return;
+    if (tuner->is_trial) {
+        if (since_ns >= trial_lasts_ns)
+            end_trial(tuner, now_ns);
+        return;
+    }
+    if (tuner->trial_ns && since_ns < trial_again_ns)
+        return;
+    for (int i = 0; i < count; i++)
+        if (threads[i].running >= trial_running && threads[i].waiting >= trial_waiting)
+            put_on_trial(tuner, &threads[i]);
+    if (tuner->is_trial)
+        tuner->trial_ns = now_ns;
+}
+
+bool tuner_sees_trial(const struct tuner *tuner, const struct picture_rate *seen)
+{
+    const double periods = seen->hz * (double)tuner_trial_period_ns / (double)NS_PER_S;
+    return tuner->is_trial && seen->verdict == PERIOD_FOUND && periods > 1 - trial_rate_tolerance &&
+           periods < 1 + trial_rate_tolerance;
 }
 
 static void share_out(struct tuner *tuner)
@@ -119,6 +181,8 @@ void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample
 {
     for (int i = 0; i < tuner->count; i++) {
         struct budget *const budget = &tuner->threads[i].budget;
+        if (tuner->threads[i].is_on_trial)
+            continue;
         budget_observe(budget, samples[i].cpu_ns, samples[i].periods);
         budget_update(budget, now_ns, &samples[i].budget);
     }

@@ -16,6 +16,10 @@
  * Which threads: those that work at the picture rate, and those that work at a part of it and use more than 1 % of a CPU, as the threads
  * of a frame-parallel decoder do. A thread at the picture rate itself needs only 0.1 %: the one that presents pictures uses next to
  * nothing, and it is the one that must not be late. All others (user interface, demuxer, sound) stay as they are.
+ *
+ * A player that starves shows no rate, because it never waits for its next picture. So threads that compete for CPU time while no rate is
+ * known get a reservation on trial, as large as the limit allows: the player catches up, and then its rate shows. If it does not
+ * within eight seconds, the program is none that has a rate, and the next trial is a minute later.
  */
 #ifndef SCHED_TUNER_H
 #define SCHED_TUNER_H
@@ -35,6 +39,7 @@ struct tuned_thread {
     struct budget budget;
     int64_t granted_ns; /* what to reserve in each budget.period_ns; 0: nothing */
     int missed;         /* detections in a row without it */
+    bool is_on_trial;   /* no rate is known; hz is 0 */
 };
 
 struct tuner {
@@ -43,6 +48,8 @@ struct tuner {
     double limit;        /* of the sum of all reservations, as a part of a CPU */
     double most;         /* the same, as far as the kernel admits it: at most limit */
     int64_t refused_ns;  /* when `most` was changed last */
+    int64_t trial_ns;    /* when the last trial began, or ended; 0: there was none */
+    bool is_trial;       /* some threads are on trial */
     struct tuned_thread threads[TUNED_THREADS_MAX];
     int count;
 };
@@ -67,6 +74,25 @@ void tuner_init(struct tuner *tuner, const struct budget_options *options, doubl
  */
 bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads, const int64_t *ids,
                     int count, struct period_work *work);
+
+/* A thread, and the parts of the last second or so for which it was running, and could have run but had no CPU. */
+struct tuner_starving {
+    int64_t id;
+    double running;
+    double waiting;
+};
+
+/* The period of reservations on trial. No usual picture rate belongs to it: what it makes look periodic must not pass for a rate. */
+extern const int64_t tuner_trial_period_ns;
+
+/*
+ * Begins, continues or ends a trial, if no rate is known; call it about every second. Those of the threads that wait for a CPU for more than a
+ * fifth of the time, and run for more than a hundredth, are put on trial.
+ */
+void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving *threads, int count);
+
+/* True if a detection has seen the period of a trial and not a rate of the program. */
+bool tuner_sees_trial(const struct tuner *tuner, const struct picture_rate *seen);
 
 /* Removes a thread that has ended or that is not to be tuned. Unknown ids are ignored. */
 void tuner_remove(struct tuner *tuner, int64_t id);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "thread_list.h"
 
+#include "kernel_file.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,4 +66,11 @@ const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_
     if (file)
         fclose(file);
     return name;
+}
+
+bool thread_list_times(pid_t process, pid_t thread, int64_t *running_ns, int64_t *waiting_ns)
+{
+    char path[PATH_SIZE], line[PATH_SIZE];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)process, (int)thread);
+    return kernel_file_line(path, line, sizeof line) && sscanf(line, "%" SCNd64 " %" SCNd64, running_ns, waiting_ns) == 2;
 }

@@ -3,6 +3,8 @@
 #ifndef SCHED_THREAD_LIST_H
 #define SCHED_THREAD_LIST_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum { THREAD_NAME_SIZE = 16 }; /* the kernel's limit, with the final 0 */
@@ -22,5 +24,11 @@ int thread_list_family(pid_t process, pid_t *processes, int most);
 
 /* Reads a thread's name and returns it; "?" if the thread is gone. */
 const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE]);
+
+/*
+ * Reads for how long a thread has run, and for how long it could have run but had no CPU. The time for which a used-up budget keeps it
+ * from running is in neither. Returns false if the thread is gone, or if the kernel does not say it.
+ */
+bool thread_list_times(pid_t process, pid_t thread, int64_t *running_ns, int64_t *waiting_ns);
 
 #endif

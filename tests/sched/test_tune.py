@@ -247,6 +247,19 @@ class Tuning(Case):
         self.end_of(run)
         self.expect_no_reservation(player.pid)
 
+    def test_player_that_starves_is_tried_and_then_tuned(self):
+        cpus = os.cpu_count() or 1
+        for _ in range(4 * cpus):
+            self.start(sys.executable, "-ISc", "while True: pass")
+        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 12, 40)
+        code, said = self.end_of(run, 90)
+        self.assertEqual(code, int(PLAYED), said)
+        self.assertIn("waits for the CPU", said)
+        rows = list(csv.DictReader((self.dir / "rows").open()))
+        self.assertTrue(any(float(row["reserved"]) > 0 and float(row["hz"]) == 0 for row in rows), said)
+        self.assertAlmostEqual(float(rows[-1]["hz"]), 25, delta=0.2, msg=said)
+        self.assertGreater(float(rows[-2]["used"]), 0.25, said)
+
     def test_program_without_a_rate_gets_nothing(self):
         code, said = self.end_of(self.tune("--", "sleep", 3))
         self.assertEqual(code, 0)

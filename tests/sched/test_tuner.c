@@ -213,6 +213,67 @@ START_TEST(refused_sum_is_lowered_and_tried_again_later)
 }
 END_TEST
 
+static void try_at(int64_t now_s, double running, double waiting)
+{
+    const struct tuner_starving starving[] = {{.id = 11, .running = running, .waiting = waiting}, {.id = 12, .running = 0.5}};
+    tuner_try(&tuner, now_s * 1000 * MS, starving, 2);
+}
+
+START_TEST(starving_thread_is_tried_until_its_rate_shows)
+{
+    begin(0.6);
+    try_at(3, 0.2, 0.5);
+    ck_assert_int_eq(tuner.count, 1); /* the other one does not wait */
+    ck_assert(tuner.threads[0].is_on_trial);
+    update(0, false);
+    ck_assert_double_eq_tol(tuner_granted(&tuner), 0.6, 1e-6);
+    detect_one(25);
+    ck_assert_int_eq(tuner.count, 1);
+    ck_assert(!tuner.threads[0].is_on_trial);
+    ck_assert_int_eq(tuner.threads[0].budget.period_ns, 40 * MS);
+    try_at(100, 0.2, 0.5);
+    ck_assert_int_eq(tuner.count, 1);
+}
+END_TEST
+
+START_TEST(trial_without_a_rate_ends_and_is_repeated_a_minute_later)
+{
+    begin(0.6);
+    const struct scene aperiodic = scene_at(0);
+    try_at(3, 0.2, 0.5);
+    ck_assert(detect(&aperiodic));
+    ck_assert_int_eq(tuner.count, 1);
+    try_at(10, 0.9, 0);
+    ck_assert_int_eq(tuner.count, 1);
+    try_at(11, 0.9, 0);
+    ck_assert_int_eq(tuner.count, 0);
+    try_at(70, 0.2, 0.5);
+    ck_assert_int_eq(tuner.count, 0);
+    try_at(71, 0.2, 0.5);
+    ck_assert_int_eq(tuner.count, 1);
+}
+END_TEST
+
+START_TEST(thread_that_does_not_starve_is_not_tried)
+{
+    begin(0.6);
+    try_at(3, 0.9, 0.1);
+    try_at(4, 0.005, 0.9);
+    ck_assert_int_eq(tuner.count, 0);
+}
+END_TEST
+
+START_TEST(period_of_a_trial_is_no_rate)
+{
+    begin(0.6);
+    const struct scene its_own = scene_at(1000.0 / 27), other = scene_at(36);
+    ck_assert(!tuner_sees_trial(&tuner, &its_own.rate));
+    try_at(3, 0.2, 0.5);
+    ck_assert(tuner_sees_trial(&tuner, &its_own.rate));
+    ck_assert(!tuner_sees_trial(&tuner, &other.rate));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -225,6 +286,10 @@ int main(void)
         sum_stays_within_the_limit,
         more_threads_than_places_are_left_out,
         refused_sum_is_lowered_and_tried_again_later,
+        starving_thread_is_tried_until_its_rate_shows,
+        trial_without_a_rate_ends_and_is_repeated_a_minute_later,
+        thread_that_does_not_starve_is_not_tried,
+        period_of_a_trial_is_no_rate,
         NULL,
     };
     return suite_run("tuner", SUITE_TIMEOUT_DEFAULT, tests);
