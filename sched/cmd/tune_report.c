@@ -38,7 +38,8 @@ static void print_line(const struct tune_report *report, const struct tune_secon
     else
         fprintf(stderr, "%s %.1f %%, used %.1f %%, throttled %" PRId64 " times, %d of %d threads%s%s\n",
                 report->is_dry ? "would reserve" : "reserved", percent * second->reserved, percent * second->used, second->throttled,
-                second->tuned, second->threads, second->is_limited ? "; they need more" : "", second->is_off ? "; switched off to compare" : "");
+                second->tuned, second->threads, second->is_limited ? "; they need more" : "",
+                second->is_off ? "; switched off to compare" : "");
 }
 
 static void write_row(const struct tune_report *report, const struct tune_second *second, int64_t now_ns)

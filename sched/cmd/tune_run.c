@@ -21,6 +21,8 @@ static const int64_t tick_ns = TUNE_TICK_MS * NS_PER_MS;
 /* After a longer delay, as when this program was stopped, the missed ticks are not made up for. */
 static const int64_t late_max_ns = NS_PER_S;
 enum { SIGNALS_TO_LEAVE = 2, SIGNALED = 128 };
+/* init, and the parent of the kernel's threads */
+enum { SYSTEM_LAST = 2 };
 
 /* What runs, and what has happened to it. */
 struct tune_run {
@@ -149,19 +151,26 @@ static bool open_standard_files(void)
     return fd >= 0 && !close(fd);
 }
 
-/* True for a process that exists and belongs to somebody else. */
-static bool is_foreign(pid_t process)
+/* Returns why a process must not be tuned, or NULL. */
+static const char *not_tunable(pid_t process)
 {
     const bool exists = !kill(process, 0) || errno == EPERM;
-    return exists && !thread_ref_may_change(process);
+    if (process <= SYSTEM_LAST)
+        return "is the system itself, and all others descend from it; name a player's";
+    return exists && !thread_ref_may_change(process) ? "belongs to another user; only root may tune it" : NULL;
 }
 
+/* Signals that are ignored, as by nohup(1), stay ignored. Children must be waited for, whatever was inherited. */
 static void block_signals(struct tune_run *run, sigset_t *before)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction action;
     sigemptyset(&run->signals);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        sigaddset(&run->signals, numbers[i]);
+        if (!sigaction(numbers[i], NULL, &action) && action.sa_handler != SIG_IGN)
+            sigaddset(&run->signals, numbers[i]);
+    signal(SIGCHLD, SIG_DFL);
+    sigaddset(&run->signals, SIGCHLD);
     sigprocmask(SIG_BLOCK, &run->signals, before);
 }
 
@@ -190,11 +199,15 @@ static int tune_process(struct tune_run *run, pid_t process)
     char text[SWITCH_RING_REMEDY_SIZE];
     struct tune_session *const session = &run->session;
     const int error = process_watch_create(&watch, process);
-    if (error && !(error == -ESRCH && run->request->command)) /* a command may have ended already */
+    if (error == -ESRCH && run->request->command) { /* it has ended already */
+        tune_report_end(&session->report, NULL, 0, now_ns());
+        return error;
+    }
+    if (error) {
         fprintf(stderr, "%s: cannot watch process %d: %s\n", run->program, (int)process,
                 error == -ESRCH ? "there is no such process" : switch_ring_remedy(error, text));
-    if (error)
         return error;
+    }
     process_watch_family(watch);
     tune_session_init(session, run->request, watch, now_ns());
     run_ticks(run);
@@ -216,8 +229,9 @@ int tune_run(const char *program, const struct tune_request *request)
     sigset_t before;
     pid_t process;
     *run = (struct tune_run){.program = program, .request = request};
-    if (!request->command && is_foreign(request->process)) {
-        fprintf(stderr, "%s: process %d belongs to another user; only root may tune it\n", program, (int)request->process);
+    const char *const reason = request->command ? NULL : not_tunable(request->process);
+    if (reason) {
+        fprintf(stderr, "%s: process %d %s\n", program, (int)request->process, reason);
         return EXIT_IMPOSSIBLE;
     }
     if (!open_standard_files())

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PATH_SIZE = 64, FAMILY_THREADS_MAX = 256 };
 
@@ -36,7 +37,8 @@ static int add_children(pid_t process, pid_t thread, pid_t *processes, int count
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)thread);
     FILE *const file = fopen(path, "re");
     while (file && count < most && fscanf(file, "%d", &child) == 1)
-        processes[count++] = child;
+        if (child != getpid())
+            processes[count++] = child;
     if (file)
         fclose(file);
     return count;

@@ -17,7 +17,7 @@ int thread_list(pid_t process, pid_t *threads, int most);
 
 /*
  * Lists a process and all its descendants, at most `most` of them, the process itself first. It needs some 10 us for each of their threads.
- * Descendants whose parent has ended belong to another family and are not found. Returns their number, at least 1; 1 also if the kernel
+ * Descendants whose parent has ended belong to another family and are not found, and the calling process is none. Returns their number, at least 1; 1 also if the kernel
  * does not list children (CONFIG_PROC_CHILDREN).
  */
 int thread_list_family(pid_t process, pid_t *processes, int most);

@@ -42,6 +42,7 @@ expect 1 'rule=best is out of range' tune --rule=best -- true
 expect 1 'check needs reservations' tune --dry-run --check -- true
 expect 1 'unrecognized option' tune --nonsense -- true
 expect 2 'there is no such process' tune --dry-run --pid=1000000000
+expect 2 'process 1 is the system itself' tune --dry-run --pid=1
 expect 2 'cannot write /nowhere/rows: No such file' tune --record=/nowhere/rows -- true
 expect 127 'cannot run /nowhere/player: No such file' tune --dry-run -- /nowhere/player
 expect 126 'cannot run /: Permission denied' tune --dry-run -- /
