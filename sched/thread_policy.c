@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -117,6 +118,13 @@ int thread_policy_set(pid_t thread, const struct thread_policy *policy)
         .period_ns = (uint64_t)policy->period_ns,
     };
     return syscall(SYS_sched_setattr, thread, &attributes, 0) ? -errno : 0;
+}
+
+bool thread_policy_is_privileged(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    return !syscall(SYS_capget, &header, sets) && sets[CAP_TO_INDEX(CAP_SYS_NICE)].effective & CAP_TO_MASK(CAP_SYS_NICE);
 }
 
 static int get_attributes(pid_t thread, struct attributes *attributes)

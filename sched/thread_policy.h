@@ -47,6 +47,9 @@ const char *thread_policy_text(const struct thread_policy *policy, char text[THR
  */
 int thread_policy_set(pid_t thread, const struct thread_policy *policy);
 
+/* True if this process has the right to set any policy for any thread (CAP_SYS_NICE); reservations need it. */
+bool thread_policy_is_privileged(void);
+
 /*
  * Reads the thread's policy; batch and idle count as other. The slice is the one in force; 0: the kernel does not say.
  * Returns 0 or a negative errno. */

@@ -7,11 +7,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /*
@@ -182,13 +180,6 @@ static int each_thread(bool playing, const struct placement *placement, struct p
     return ret;
 }
 
-static bool has_nice_capability(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
-    return !syscall(SYS_capget, &header, data) && (data[0].effective & (1u << CAP_SYS_NICE));
-}
-
 static void explain(const struct thread_policy *policy, int ret)
 {
     char text[THREAD_POLICY_TEXT_SIZE];
@@ -201,7 +192,7 @@ static void explain(const struct thread_policy *policy, int ret)
     else if (policy->kind != THREAD_DEADLINE)
         log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, by `@audio - rtprio 95` "
                   "in /etc/security/limits.conf, or by LimitRTPRIO=95 in a systemd unit", text);
-    else if (!has_nice_capability())
+    else if (!thread_policy_is_privileged())
         log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, or by "
                   "AmbientCapabilities=CAP_SYS_NICE in a systemd unit", text);
     else

@@ -128,7 +128,7 @@ static void prepare(struct tune_run *run)
     char text[RESERVATION_REASON_SIZE];
     if (run->request->is_dry)
         return;
-    if (!reservation_is_allowed()) {
+    if (!thread_policy_is_privileged()) {
         fprintf(stderr, "%s: nothing will be reserved, only shown: %s\n", run->program,
                 reservation_reason(RESERVATION_NO_RIGHT, &none, text));
         return;

@@ -5,19 +5,10 @@
 #include "thread_policy.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-bool reservation_is_allowed(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0}};
-    return !syscall(SYS_capget, &header, sets) && sets[CAP_TO_INDEX(CAP_SYS_NICE)].effective & CAP_TO_MASK(CAP_SYS_NICE);
-}
 
 static bool may_run_everywhere(pid_t thread)
 {
@@ -36,7 +27,7 @@ static enum reservation_answer answer_to(int error, struct reservation *reservat
     case EBUSY: return RESERVATION_FULL;
     case EINVAL: return RESERVATION_PERIOD;
     case EPERM:
-        if (!reservation_is_allowed())
+        if (!thread_policy_is_privileged())
             return RESERVATION_NO_RIGHT;
         return may_run_everywhere(thread) ? RESERVATION_NO_DOMAIN : RESERVATION_PINNED;
     default: return RESERVATION_FAILED;

@@ -67,9 +67,6 @@ void reservation_take_back(struct reservation *reservation, struct undo_journal 
 /* True if a reservation was given and is not taken back. */
 bool reservation_is_held(const struct reservation *reservation);
 
-/* True if this program has the right to reserve (CAP_SYS_NICE). */
-bool reservation_is_allowed(void);
-
 enum { RESERVATION_REASON_SIZE = 320 };
 
 /* Writes one sentence about an answer, with what would help, and returns it. */

@@ -238,7 +238,7 @@ END_TEST
 
 int main(void)
 {
-    if (!reservation_is_allowed()) {
+    if (!thread_policy_is_privileged()) {
         puts("skipped: reserving CPU time needs root or CAP_SYS_NICE");
         return EXIT_SKIPPED;
     }
