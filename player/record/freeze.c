@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A longer step from one dropped picture to the next is a jump of the time stamps, as in decide/pace.h, which is not seen here. */
+/*
+ * A longer step from one dropped picture to the next is a jump of the time stamps, as in decide/pace.h, which is not seen here.
+ */
 static const int64_t JUMP_NS = 10 * NS_PER_S;
 
 /* The clock stands in a pause and moves at a seek, so the less of real time and media time is right. */

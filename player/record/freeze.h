@@ -16,8 +16,8 @@
 int64_t freeze_longest_ns(const struct frame_record *rows, int64_t count);
 
 /*
- * Returns the rows that were shown, in the order of the times at which they were; *shown_count becomes their number. The caller frees the
- * array; its pointers point into rows. NULL without memory.
+ * Returns the rows that were shown, in the order of the times at which they were; *shown_count becomes their number. The caller
+ * frees the array; its pointers point into rows. NULL without memory.
  */
 const struct frame_record **freeze_shown_rows(const struct frame_record *rows, int64_t count, int64_t *shown_count);
 

@@ -120,7 +120,8 @@ static void explain_refusal(const char *program, int error, const struct rm_join
         fprintf(stderr, "%s: refused: %s (process %d) could take %.1f ms or more, and has %.1f ms\n", program, joined->late.name,
                 (int)joined->late.process, ns_to_ms(joined->late_response_ns), ns_to_ms(joined->late_deadline_ns));
     else if (error == -EBUSY)
-        fprintf(stderr, "%s: refused: all programs together would need more than a whole CPU; `dlex-sched rm list` shows them\n", program);
+        fprintf(stderr, "%s: refused: all programs together would need more than a whole CPU; `dlex-sched rm list` shows them\n",
+                program);
     else if (error == -ENOSPC)
         fprintf(stderr, "%s: refused: there are %d such programs already\n", program, RM_MEMBERS_MAX);
     else
@@ -134,7 +135,9 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Joins and gets the priority. Returns EXIT_DONE, also if an ordinary priority has to do, or EXIT_IMPOSSIBLE after a message. */
+/*
+ * Joins and gets the priority. Returns EXIT_DONE, also if an ordinary priority has to do, or EXIT_IMPOSSIBLE after a message.
+ */
 static int join(const char *program, const struct rm_request *request)
 {
     static const char *const line = "run it with sudo, or put `@audio - rtprio 60` into /etc/security/limits.conf and log in again";

@@ -46,8 +46,8 @@ int tune_holds_begin(struct tune_holds *holds);
 int tune_holds_guard_ended(struct tune_holds *holds);
 
 /*
- * Reserves what the tuner grants, changes what differs, and takes the rest back. Threads that cannot have a reservation leave the tuner. A new
- * reason for a refusal is written to standard error, once.
+ * Reserves what the tuner grants, changes what differs, and takes the rest back. Threads that cannot have a reservation leave
+ * the tuner. A new reason for a refusal is written to standard error, once.
  */
 void tune_holds_apply(struct tune_holds *holds, struct tuner *tuner, struct process_watch *watch, int64_t now_ns);
 

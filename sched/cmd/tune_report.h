@@ -39,8 +39,8 @@ struct tune_report {
 };
 
 /*
- * Begins a report at now_ns. record_path: where to write the record; NULL: nowhere. Returns 0 or the negative errno of the record.
- * tune_report_end must follow success.
+ * Begins a report at now_ns. record_path: where to write the record; NULL: nowhere. Returns 0 or the negative errno of the
+ * record. tune_report_end must follow success.
  */
 int tune_report_begin(struct tune_report *report, const char *record_path, bool is_dry, bool is_quiet, int64_t now_ns);
 
@@ -48,8 +48,8 @@ int tune_report_begin(struct tune_report *report, const char *record_path, bool 
 void tune_report_second(struct tune_report *report, const struct tune_second *second, int64_t now_ns);
 
 /*
- * Reports at the end what it cost and, if there was a comparison, whether it helped; closes the record. lost: context switches that were
- * not seen. comparison may be NULL.
+ * Reports at the end what it cost and, if there was a comparison, whether it helped; closes the record. lost: context switches
+ * that were not seen. comparison may be NULL.
  */
 void tune_report_end(struct tune_report *report, const struct wake_comparison *comparison, int64_t lost, int64_t now_ns);
 

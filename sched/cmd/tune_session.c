@@ -104,32 +104,39 @@ static void detect(struct tune_session *session, int64_t now_ns)
     announce(session);
 }
 
+/* Finds out what the thread in a place has lacked since the last second. Returns false if that is not known. */
+static bool read_starving(struct tune_session *session, int place, int64_t now_ns, struct tuner_starving *starving)
+{
+    struct tune_seen *const seen = seen_at(session, place);
+    const struct tune_seen before = *seen;
+    const pid_t process = process_watch_process(session->watch, place), thread = process_watch_id(session->watch, place);
+    const double lasted_ns = (double)(now_ns - session->second_ns);
+    seen->has_times = process_watch_lives(session->watch, place) &&
+                      !tune_holds_leaves_alone(&session->holds, thread, now_ns) &&
+                      thread_list_times(process, thread, &seen->running_ns, &seen->waiting_ns);
+    *starving = (struct tuner_starving){
+        .id = thread,
+        .running = (double)(seen->running_ns - before.running_ns) / lasted_ns,
+        .waiting = (double)(seen->waiting_ns - before.waiting_ns) / lasted_ns,
+    };
+    return seen->has_times && before.has_times && lasted_ns > 0;
+}
+
 /* Puts threads on trial while no rate is known; called every second. */
 static void try_starving(struct tune_session *session, int64_t now_ns)
 {
     struct tuner_starving starving[WATCHED_THREADS_MAX];
-    const double lasted_ns = (double)(now_ns - session->second_ns);
     int count = 0;
-    for (int i = 0; i < process_watch_count(session->watch); i++) {
-        struct tune_seen *const seen = seen_at(session, i);
-        const struct tune_seen before = *seen;
-        const pid_t process = process_watch_process(session->watch, i), thread = process_watch_id(session->watch, i);
-        seen->has_times = process_watch_lives(session->watch, i) && !tune_holds_leaves_alone(&session->holds, thread, now_ns) &&
-                          thread_list_times(process, thread, &seen->running_ns, &seen->waiting_ns);
-        if (seen->has_times && before.has_times)
-            starving[count++] = (struct tuner_starving){
-                .id = thread, .running = (double)(seen->running_ns - before.running_ns) / lasted_ns,
-                .waiting = (double)(seen->waiting_ns - before.waiting_ns) / lasted_ns,
-            };
-    }
+    for (int i = 0; i < process_watch_count(session->watch); i++)
+        count += read_starving(session, i, now_ns, &starving[count]);
     if (now_ns - session->begun_ns >= trial_after_ns)
         tuner_try(&session->tuner, now_ns, starving, count);
     announce(session);
 }
 
 /*
- * Appends the periods of a job that has not ended: a thread that is always late never blocks, so that it has no finished jobs. Returns
- * the new number of periods.
+ * Appends the periods of a job that has not ended: a thread that is always late never blocks, so that it has no finished jobs.
+ * Returns the new number of periods.
  */
 static int64_t append_unfinished(struct tune_session *session, int place, int64_t period_ns, int64_t now_ns, int64_t *cpu_ns,
                                  int64_t periods)
@@ -152,8 +159,12 @@ static struct tuner_sample sample_of(struct tune_session *session, int number, c
     const struct thread_use *const use = process_watch_use(session->watch, place);
     struct tune_seen *const seen = seen_at(session, place);
     int64_t *const cpu_ns = session->cpu_ns[number];
-    int64_t periods = thread->is_on_trial ? 0 : period_cpu(cpu_ns, BUDGET_PERIODS, watched[place].events, watched[place].count, thread->hz, &session->work);
-    periods = append_unfinished(session, place, thread->budget.period_ns, now_ns, cpu_ns, periods);
+    int64_t periods = 0;
+    if (!thread->is_on_trial) {
+        const struct period_thread *const of = &watched[place];
+        periods = period_cpu(cpu_ns, BUDGET_PERIODS, of->events, of->count, thread->hz, &session->work);
+        periods = append_unfinished(session, place, thread->budget.period_ns, now_ns, cpu_ns, periods);
+    }
     const struct tuner_sample sample = {
         .cpu_ns = cpu_ns,
         .periods = periods,

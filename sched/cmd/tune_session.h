@@ -63,8 +63,8 @@ void tune_session_init(struct tune_session *session, const struct tune_request *
                        int64_t now_ns);
 
 /*
- * Does what is due at the tick with this number, from 1 on; a tick is 100 ms. tick_ns: when it was due, now_ns: when it is. Returns false if
- * the player has ended.
+ * Does what is due at the tick with this number, from 1 on; a tick is 100 ms. tick_ns: when it was due, now_ns: when it is.
+ * Returns false if the player has ended.
  */
 bool tune_session_tick(struct tune_session *session, int64_t tick, int64_t tick_ns, int64_t now_ns);
 

@@ -28,8 +28,8 @@ enum budget_rule {
     BUDGET_PERCENTILE,
     BUDGET_MAX, /* the maximum of the last periods' CPU time, plus a margin */
     /*
-     * LFSg, the Legacy Feedback Scheduler's simplest function: Q = alpha Q if the budget was too small, else Q - beta. What "too
-     * small" means depends on the sensor. Linux: the budget was exhausted at least once since the last sample.
+     * LFSg, the Legacy Feedback Scheduler's simplest function: Q = alpha Q if the budget was too small, else Q - beta. What
+     * "too small" means depends on the sensor. Linux: the budget was exhausted at least once since the last sample.
      */
     BUDGET_LFSG,
     /*
@@ -93,8 +93,8 @@ void budget_set_period(struct budget *budget, int64_t period_ns);
 void budget_add_period(struct budget *budget, int64_t cpu_ns);
 
 /*
- * Replaces what was observed by the CPU times of these periods, of which the last 64 count. It is for callers that compute the latest
- * periods anew each time (period_cpu); they do not call budget_add_period.
+ * Replaces what was observed by the CPU times of these periods, of which the last 64 count. It is for callers that compute the
+ * latest periods anew each time (period_cpu); they do not call budget_add_period.
  */
 void budget_observe(struct budget *budget, const int64_t *cpu_ns, int64_t periods);
 

@@ -35,8 +35,8 @@ struct job_fold {
 bool job_fold_add(struct job_fold *fold, const struct thread_switch *at, struct thread_event *job);
 
 /*
- * Returns true if a job has begun and not yet ended; then *job is that one with its CPU time until now_ns, which is not before the
- * last switch.
+ * Returns true if a job has begun and not yet ended; then *job is that one with its CPU time until now_ns, which is not before
+ * the last switch.
  */
 bool job_fold_unfinished(const struct job_fold *fold, int64_t now_ns, struct thread_event *job);
 

@@ -2,10 +2,10 @@
 /*
  * How much CPU time a thread uses, and how often the budget of its reservation runs out, from its context switches.
  *
- * Linux reports to nobody that a budget has run out (before a tracepoint of Linux 7). It takes the CPU away, which looks like any
- * preemption. So a preemption counts as "the budget ran out" if the thread has used the whole budget within the last period: since
- * the last replenishment, which is at most a period ago, it cannot have used more. A thread that used its budget and was preempted
- * by another one just then is counted as well; it was close to the limit in any case.
+ * Linux reports to nobody that a budget has run out (before a tracepoint of Linux 7). It takes the CPU away, which looks like
+ * any preemption. So a preemption counts as "the budget ran out" if the thread has used the whole budget within the last
+ * period: since the last replenishment, which is at most a period ago, it cannot have used more. A thread that used its budget
+ * and was preempted by another one just then is counted as well; it was close to the limit in any case.
  */
 #ifndef SCHED_THREAD_USE_H
 #define SCHED_THREAD_USE_H

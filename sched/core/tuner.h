@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Decides which threads of a player have a reservation, and how large each is, while the player runs (seed 003, sections IV and VI, for
- * applications with several threads). It joins period_vote, rate_watch, budget and budget_sum; what it decides, linux/reservation
- * carries out. Time is an argument. Not thread-safe.
+ * Decides which threads of a player have a reservation, and how large each is, while the player runs (seed 003, sections IV and
+ * VI, for applications with several threads). It joins period_vote, rate_watch, budget and budget_sum; what it decides,
+ * linux/reservation carries out. Time is an argument. Not thread-safe.
  *
  *     tuner_init(&tuner, &options, 0.6);
  *     after each detection:
@@ -13,13 +13,14 @@
  *         for each of tuner.threads: reserve granted_ns in each budget.period_ns, or nothing if granted_ns is 0
  *         if a reservation was refused because too much is reserved: tuner_refused(&tuner, now_ns);
  *
- * Which threads: those that work at the picture rate, and those that work at a part of it and use more than 1 % of a CPU, as the threads
- * of a frame-parallel decoder do. A thread at the picture rate itself needs only 0.1 %: the one that presents pictures uses next to
- * nothing, and it is the one that must not be late. All others (user interface, demuxer, sound) stay as they are.
+ * Which threads: those that work at the picture rate, and those that work at a part of it and use more than 1 % of a CPU, as
+ * the threads of a frame-parallel decoder do. A thread at the picture rate itself needs only 0.1 %: the one that presents
+ * pictures uses next to nothing, and it is the one that must not be late. All others (user interface, demuxer, sound) stay as
+ * they are.
  *
- * A player that starves shows no rate, because it never waits for its next picture. So threads that compete for CPU time while no rate is
- * known get a reservation on trial, as large as the limit allows: the player catches up, and then its rate shows. If it does not
- * within eight seconds, the program is none that has a rate, and the next trial is a minute later.
+ * A player that starves shows no rate, because it never waits for its next picture. So threads that compete for CPU time while
+ * no rate is known get a reservation on trial, as large as the limit allows: the player catches up, and then its rate shows. If
+ * it does not within eight seconds, the program is none that has a rate, and the next trial is a minute later.
  */
 #ifndef SCHED_TUNER_H
 #define SCHED_TUNER_H
@@ -68,9 +69,10 @@ bool tuner_wants(const struct period_thread *thread);
 void tuner_init(struct tuner *tuner, const struct budget_options *options, double limit);
 
 /*
- * Takes over a detection (period_vote) of these threads; ids[i] is the id of threads[i], 0 for a thread that has ended. A thread begins
- * with budget_first_ns. It leaves if two detections in a row did not find it among those that want a reservation, or if it has ended. A
- * detection that disagrees with the known rate changes nothing before it is confirmed. Returns true if the known rate has changed.
+ * Takes over a detection (period_vote) of these threads; ids[i] is the id of threads[i], 0 for a thread that has ended. A
+ * thread begins with budget_first_ns. It leaves if two detections in a row did not find it among those that want a reservation,
+ * or if it has ended. A detection that disagrees with the known rate changes nothing before it is confirmed. Returns true if
+ * the known rate has changed.
  */
 bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads, const int64_t *ids,
                     int count, struct period_work *work);
@@ -82,12 +84,15 @@ struct tuner_starving {
     double waiting;
 };
 
-/* The period of reservations on trial. No usual picture rate belongs to it: what it makes look periodic must not pass for a rate. */
+/*
+ * The period of reservations on trial. No usual picture rate belongs to it: what it makes look periodic must not pass for a
+ * rate.
+ */
 extern const int64_t tuner_trial_period_ns;
 
 /*
- * Begins, continues or ends a trial, if no rate is known; call it about every second. Those of the threads that wait for a CPU for more than a
- * fifth of the time, and run for more than a hundredth, are put on trial.
+ * Begins, continues or ends a trial, if no rate is known; call it about every second. Those of the threads that wait for a CPU
+ * for more than a fifth of the time, and run for more than a hundredth, are put on trial.
  */
 void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving *threads, int count);
 
@@ -101,8 +106,8 @@ void tuner_remove(struct tuner *tuner, int64_t id);
 void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample *samples);
 
 /*
- * The kernel did not admit the sum: from the next update on it is a tenth less. When ten seconds have passed without a refusal, a
- * tenth more is tried.
+ * The kernel did not admit the sum: from the next update on it is a tenth less. When ten seconds have passed without a refusal,
+ * a tenth more is tried.
  */
 void tuner_refused(struct tuner *tuner, int64_t now_ns);
 

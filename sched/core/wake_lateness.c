@@ -17,8 +17,8 @@ static const double least_gain_ns = 1e5;
 static const double agreeing_pairs = 0.8;
 
 /*
- * Writes how far the job of each period lies behind the mean phase, in periods, and returns the number of periods with a job. The
- * jobs are in ascending order, so that those of a period follow each other.
+ * Writes how far the job of each period lies behind the mean phase, in periods, and returns the number of periods with a job.
+ * The jobs are in ascending order, so that those of a period follow each other.
  */
 static int64_t deviations_of(double *deviations, const struct job_times *jobs, double hz)
 {

@@ -6,9 +6,10 @@
 enum { OWN_FOLDER_SIZE = 64 };
 
 /*
- * Writes its path and makes the folder where it is missing: /run/dlex-sched for root, otherwise /run/user/UID/dlex-sched, or, without
- * such a folder, /dev/shm/dlex-sched-UID. No environment variable counts, because the caller may have more rights than the one who set
- * it. Returns 0, -EPERM if the folder belongs to another user or if others may write to it, or another negative errno.
+ * Writes its path and makes the folder where it is missing: /run/dlex-sched for root, otherwise /run/user/UID/dlex-sched, or,
+ * without such a folder, /dev/shm/dlex-sched-UID. No environment variable counts, because the caller may have more rights than
+ * the one who set it. Returns 0, -EPERM if the folder belongs to another user or if others may write to it, or another negative
+ * errno.
  */
 int own_folder(char path[OWN_FOLDER_SIZE]);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The jobs of all threads of a process, and of its descendants on request, from their context switches. Threads that start later are found at the next poll; what they
- * did before it is missing. Threads that have ended keep their jobs. Not thread-safe.
+ * The jobs of all threads of a process, and of its descendants on request, from their context switches. Threads that start
+ * later are found at the next poll; what they did before it is missing. Threads that have ended keep their jobs. Not
+ * thread-safe.
  *
  *     struct process_watch *watch;
  *     if (process_watch_create(&watch, pid) == 0) {
@@ -43,15 +44,17 @@ void process_watch_family(struct process_watch *watch);
 int process_watch_poll(struct process_watch *watch);
 
 /*
- * Fills in the events of each thread watched so far, from from_ns on; they stay the watch's, until the next call of it. Returns their
- * number.
+ * Fills in the events of each thread watched so far, from from_ns on; they stay the watch's, until the next call of it. Returns
+ * their number.
  */
 int process_watch_threads(const struct process_watch *watch, int64_t from_ns, struct period_thread *threads, int most);
 
 /* Returns how many threads process_watch_threads has. */
 int process_watch_count(const struct process_watch *watch);
 
-/* Forgets the events before this time, and threads that have ended without later ones; their numbers are given to new threads. */
+/*
+ * Forgets the events before this time, and threads that have ended without later ones; their numbers are given to new threads.
+ */
 void process_watch_forget(struct process_watch *watch, int64_t before_ns);
 
 /* Returns the process, the id and the name of a thread, by its number in process_watch_threads. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Gives a thread of any program a reservation of CPU time (SCHED_DEADLINE), changes it, and takes it back. Seed 003 reserves the same way,
- * with a scheduler of its own (section III).
+ * Gives a thread of any program a reservation of CPU time (SCHED_DEADLINE), changes it, and takes it back. Seed 003 reserves
+ * the same way, with a scheduler of its own (section III).
  *
- * Only threads under an ordinary policy get one. Each is recorded in a journal first, and checked before every change: it must be the
- * same thread, the same user's (unless root asks), and have the reservation that was given; otherwise it is left alone. Threads that it
- * starts meanwhile are ordinary, because a thread with a reservation could not start any otherwise. SCHED_FLAG_DL_OVERRUN is never
- * set: the kernel would send the program a signal that ends it. Not thread-safe.
+ * Only threads under an ordinary policy get one. Each is recorded in a journal first, and checked before every change: it must
+ * be the same thread, the same user's (unless root asks), and have the reservation that was given; otherwise it is left alone.
+ * Threads that it starts meanwhile are ordinary, because a thread with a reservation could not start any otherwise.
+ * SCHED_FLAG_DL_OVERRUN is never set: the kernel would send the program a signal that ends it. Not thread-safe.
  *
  *     struct reservation reservation;
  *     enum reservation_answer answer = reservation_give(&reservation, &journal, process, thread, budget_ns, period_ns);
@@ -48,15 +48,15 @@ enum reservation_answer {
 };
 
 /*
- * Gives a reservation of budget_ns in each period_ns. After success the caller must take it back; after any other answer there is nothing
- * to take back, and *reservation only serves reservation_reason.
+ * Gives a reservation of budget_ns in each period_ns. After success the caller must take it back; after any other answer there
+ * is nothing to take back, and *reservation only serves reservation_reason.
  */
 enum reservation_answer reservation_give(struct reservation *reservation, struct undo_journal *journal, pid_t process,
                                          pid_t thread, int64_t budget_ns, int64_t period_ns);
 
 /*
- * Changes it. After RESERVATION_GONE and RESERVATION_CHANGED it is no longer held; after other answers than RESERVATION_DONE the old one
- * stays in force.
+ * Changes it. After RESERVATION_GONE and RESERVATION_CHANGED it is no longer held; after other answers than RESERVATION_DONE
+ * the old one stays in force.
  */
 enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal, int64_t budget_ns,
                                           int64_t period_ns);

@@ -16,9 +16,9 @@ enum { THREAD_NAME_SIZE = 16 }; /* the kernel's limit, with the final 0 */
 int thread_list(pid_t process, pid_t *threads, int most);
 
 /*
- * Lists a process and all its descendants, at most `most` of them, the process itself first. It needs some 10 us for each of their threads.
- * Descendants whose parent has ended belong to another family and are not found, and the calling process is none. Returns their number, at least 1; 1 also if the kernel
- * does not list children (CONFIG_PROC_CHILDREN).
+ * Lists a process and all its descendants, at most `most` of them, the process itself first. It needs some 10 us for each of
+ * their threads. Descendants whose parent has ended belong to another family and are not found, and the calling process is
+ * none. Returns their number, at least 1; 1 also if the kernel does not list children (CONFIG_PROC_CHILDREN).
  */
 int thread_list_family(pid_t process, pid_t *processes, int most);
 
@@ -26,8 +26,8 @@ int thread_list_family(pid_t process, pid_t *processes, int most);
 const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE]);
 
 /*
- * Reads for how long a thread has run, and for how long it could have run but had no CPU. The time for which a used-up budget keeps it
- * from running is in neither. Returns false if the thread is gone, or if the kernel does not say it.
+ * Reads for how long a thread has run, and for how long it could have run but had no CPU. The time for which a used-up budget
+ * keeps it from running is in neither. Returns false if the thread is gone, or if the kernel does not say it.
  */
 bool thread_list_times(pid_t process, pid_t thread, int64_t *running_ns, int64_t *waiting_ns);
 

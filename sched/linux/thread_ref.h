@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A reference to a thread of another process that cannot come to mean another thread: an id alone may be given to a new thread when
- * the old one has ended. The kernel changes a policy by id only, so the reference is checked right before each change.
+ * A reference to a thread of another process that cannot come to mean another thread: an id alone may be given to a new thread
+ * when the old one has ended. The kernel changes a policy by id only, so the reference is checked right before each change.
  */
 #ifndef SCHED_THREAD_REF_H
 #define SCHED_THREAD_REF_H
@@ -19,8 +19,8 @@ struct thread_ref {
 };
 
 /*
- * Refers to a thread that runs now. The caller must close it after success. Returns 0, -ESRCH (there is no such thread in this process),
- * -EMFILE or another negative errno.
+ * Refers to a thread that runs now. The caller must close it after success. Returns 0, -ESRCH (there is no such thread in this
+ * process), -EMFILE or another negative errno.
  */
 int thread_ref_open(struct thread_ref *ref, pid_t process, pid_t thread);
 
@@ -31,9 +31,9 @@ bool thread_ref_is_valid(const struct thread_ref *ref);
 void thread_ref_close(struct thread_ref *ref);
 
 /*
- * True if this process may change threads of that one: root may change all, anybody else only processes that are wholly their own. The
- * right to change scheduling (CAP_SYS_NICE) alone would reach further, so this is asked in addition. False if there is no such
- * process.
+ * True if this process may change threads of that one: root may change all, anybody else only processes that are wholly their
+ * own. The right to change scheduling (CAP_SYS_NICE) alone would reach further, so this is asked in addition. False if there is
+ * no such process.
  */
 bool thread_ref_may_change(pid_t process);
 

@@ -18,8 +18,8 @@ static void ignore_signals(void)
 }
 
 /*
- * Closes all files but these two. The standard files become nothing: a reader of the program's output must see its end, which an open
- * file here would hide.
+ * Closes all files but these two. The standard files become nothing: a reader of the program's output must see its end, which
+ * an open file here would hide.
  */
 static void let_go_of_files(int one, int other)
 {

@@ -15,7 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Returns the user who called sudo, or NULL if that is not how we run. Only root believes the variable: root may set it anyway. */
+/*
+ * Returns the user who called sudo, or NULL if that is not how we run. Only root believes the variable: root may set it anyway.
+ */
 static const struct passwd *sudo_user(void)
 {
     const char *const text = getenv("SUDO_UID");

@@ -165,8 +165,8 @@ START_TEST(changed_period_keeps_the_share_and_forgets_the_past)
 END_TEST
 
 /*
- * A thread that needs more than its budget uses the budget, and needs the rest in the next period. Each rule for Linux must find a
- * budget that is enough, from below, and not lose it again.
+ * A thread that needs more than its budget uses the budget, and needs the rest in the next period. Each rule for Linux must
+ * find a budget that is enough, from below, and not lose it again.
  */
 static int64_t settle(struct budget *budget, int64_t need_ns, struct sim_random *random)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reservations of a child process. Skipped without the right to reserve. Not covered: processes of other users (test_tune.py), and cpusets
- * without a root domain, which the laboratory's tests make.
+ * Reservations of a child process. Skipped without the right to reserve. Not covered: processes of other users (test_tune.py),
+ * and cpusets without a root domain, which the laboratory's tests make.
  */
 #include "reservation.h"
 #include "undo_guard.h"

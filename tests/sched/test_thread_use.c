@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * CPU time and exhausted budgets, from made-up switches. Not covered: whether the kernel's own account agrees, which the tests of `tune`
- * see.
+ * CPU time and exhausted budgets, from made-up switches. Not covered: whether the kernel's own account agrees, which the tests
+ * of `tune` see.
  */
 #include "thread_use.h"
 

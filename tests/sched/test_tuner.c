@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Which threads are tuned and what they are granted, with made-up detections and a made-up clock. Not covered: the detector (test_period_vote)
- * and the kernel (test_tune.py).
+ * Which threads are tuned and what they are granted, with made-up detections and a made-up clock. Not covered: the detector
+ * (test_period_vote) and the kernel (test_tune.py).
  */
 #include "tuner.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lateness of made-up jobs, and verdicts on windows. Not covered: a real player on a busy machine, which the laboratory measures. */
+/*
+ * Lateness of made-up jobs, and verdicts on windows. Not covered: a real player on a busy machine, which the laboratory
+ * measures.
+ */
 #include "wake_lateness.h"
 
 #include "made_up_events.h"
