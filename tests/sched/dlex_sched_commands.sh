@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Tests dlex-sched's options, messages and exit codes.
-# Run as: dlex_sched_commands.sh DLEX_SCHED
+# Run as: dlex_sched_commands.sh DLEX_SCHED MANUAL_PAGE
 set -u
 export LC_ALL=C
-program=$1
+program=$1 manual=$2
 failed=0
 
 # expect CODE TEXT ARGUMENT...: runs the program and expects this exit code, and this text in what it prints.
@@ -64,6 +64,12 @@ expect 0 'nothing to repair' repair
 expect 0 '^Usage: dlex-sched doctor' doctor --help
 expect 1 '^Usage: dlex-sched doctor' doctor more
 expect 0 '^ok  kernel ' doctor
+
+# The manual names every option and every command.
+for option in $({ "$program" --help; for command in tune rm period; do "$program" $command --help; done; } |
+        grep -oE -- '^  --[a-z-]+|^  [a-z]+ ' | tr -d ' '); do
+    sed 's/\\-/-/g' "$manual" | grep -q -- "$option" || { echo "the manual does not name $option"; failed=1; }
+done
 
 # Every line of the doctor's says whether it is well, and why not.
 "$program" doctor | grep -vE '^(ok|no)  [a-z ]{19}.+' && failed=1
