@@ -106,8 +106,9 @@ static void run_ticks(struct tune_run *run)
             begun_ns += now_ns() - due_ns;
             due_ns = now_ns();
         }
-        while (now_ns() < due_ns && !run->ending_signals && !has_ended(run))
+        do /* once at least, so that signals count also if every tick is late */
             wait_until(run, due_ns);
+        while (now_ns() < due_ns && !run->ending_signals && !has_ended(run));
         if (run->ending_signals || has_ended(run) || !tune_session_tick(&run->session, tick, due_ns, now_ns()))
             return;
     }
