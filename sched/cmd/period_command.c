@@ -2,46 +2,52 @@
 #include "commands.h"
 
 #include "ns.h"
-#include "period_paper.h"
+#include "period_report.h"
 #include "process_watch.h"
 #include "switch_ring.h"
+#include "user_command.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 
 static const char help[] =
-    "Usage: dlex-sched period --pid=PID [--seconds=S] [--paper]\n"
+    "Usage: dlex-sched period [OPTION ...] --pid=PID\n"
+    "       dlex-sched period [OPTION ...] -- COMMAND [ARGUMENT ...]\n"
     "\n"
     "Watches a player and says at which rate each of its threads works, how regularly, and how much CPU time it uses. The\n"
-    "player goes on undisturbed. Four seconds tell 23.976 from 24 pictures per second.\n"
+    "player goes on undisturbed. Four seconds tell 23.976 from 24 pictures per second. A command is watched from its second\n"
+    "second on, with the programs that it starts.\n"
     "\n"
     "  --pid=PID     the player's process id\n"
     "  --seconds=S   how long to watch, 0.2 to 8 s; default 4\n"
     "  --paper       show also what the detector of the paper behind it finds, in the jobs of all threads together\n"
+    "  --json        print one JSON object\n"
     "\n"
-    "Exit status: 0 reported, 1 wrong option, 2 the program cannot be watched.\n";
+    "Exit status: that of the command, 126 or 127 if it cannot be run; otherwise 0 reported, 1 wrong option, 2 the program\n"
+    "cannot be watched.\n";
 
 static const int64_t poll_ns = 100 * NS_PER_MS;
 /* period_detect uses 8 s; the paper tried 0.2 s. */
 static const double seconds_min = 0.2, seconds_max = 8;
 
+static const int64_t starting_ns = NS_PER_S;
+
 struct request {
     pid_t process;
+    char **command; /* NULL: the process */
     double seconds;
     bool with_paper;
+    bool as_json;
 };
 
-/* What was found, too large for the stack. */
-static struct observation {
-    struct period_thread threads[WATCHED_THREADS_MAX];
-    struct period_work work;
-    struct picture_rate rate;
-    int count;
-    int64_t observed_ns;
-} observation;
+/* Too large for the stack. */
+static struct observation observation;
 
 static bool parse_number(const char *text, double least, double most, double *number)
 {
@@ -53,8 +59,8 @@ static bool parse_number(const char *text, double least, double most, double *nu
 /* Takes over an option other than --help. Returns false, with a message, if its value is none. */
 static bool set_option(struct request *request, const char *program, int option, const char *value)
 {
-    if (option == 'P') {
-        request->with_paper = true;
+    if (option == 'P' || option == 'j') {
+        *(option == 'P' ? &request->with_paper : &request->as_json) = true;
         return true;
     }
     const bool is_pid = option == 'p';
@@ -70,16 +76,16 @@ static bool set_option(struct request *request, const char *program, int option,
     return true;
 }
 
-/* Returns EXIT_DONE with a request, or with process 0 if the help was asked for; otherwise EXIT_USAGE. */
+/* Returns EXIT_DONE with a request, or with neither process nor command if the help was asked for; otherwise EXIT_USAGE. */
 static int parse_arguments(struct request *request, int argc, char **argv)
 {
     static const struct option options[] = {
         {"pid", required_argument, NULL, 'p'}, {"seconds", required_argument, NULL, 's'},
-        {"paper", no_argument, NULL, 'P'}, {"help", no_argument, NULL, 'h'},
+        {"paper", no_argument, NULL, 'P'}, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     *request = (struct request){.seconds = 4};
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+    for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);
             request->process = 0;
@@ -88,7 +94,8 @@ static int parse_arguments(struct request *request, int argc, char **argv)
         if (option == '?' || !set_option(request, argv[0], option, optarg))
             return EXIT_USAGE;
     }
-    if (request->process && optind == argc)
+    request->command = optind < argc ? &argv[optind] : NULL;
+    if (!request->process != !request->command)
         return EXIT_DONE;
     fputs(help, stderr);
     return EXIT_USAGE;
@@ -101,115 +108,67 @@ static int64_t now_ns(void)
     return ns_from_timespec(now);
 }
 
-/* Watches for this time, or until the process has ended. */
-static void observe(struct process_watch *watch, double seconds)
+/* Watches from from_ns on for this time, or until the process has ended. */
+static void observe(struct process_watch *watch, int64_t from_ns, double seconds)
 {
-    const int64_t begun_ns = now_ns();
-    const int64_t until_ns = begun_ns + (int64_t)(seconds * (double)NS_PER_S);
+    const int64_t until_ns = from_ns + (int64_t)(seconds * (double)NS_PER_S);
     const struct timespec pause = ns_to_timespec(poll_ns);
     while (now_ns() < until_ns && process_watch_poll(watch) > 0)
         nanosleep(&pause, NULL);
     process_watch_poll(watch);
-    observation.observed_ns = now_ns() - begun_ns;
-    observation.count = process_watch_threads(watch, INT64_MIN, observation.threads, WATCHED_THREADS_MAX);
+    const int64_t observed_ns = now_ns() - from_ns;
+    observation.observed_ns = observed_ns > 0 ? observed_ns : poll_ns; /* it has ended before */
+    observation.count = process_watch_threads(watch, from_ns, observation.threads, WATCHED_THREADS_MAX);
 }
 
-static void print_rate(void)
+/* Watches a process and reports. Returns an exit code. */
+static int report(const char *program, const struct request *request, pid_t process)
 {
-    const struct picture_rate *const rate = &observation.rate;
-    if (rate->verdict == PERIOD_UNKNOWN)
-        printf("Too few jobs in %.1f s to find a rate. If the player is paused, let it play.\n", ns_to_s(observation.observed_ns));
-    else if (rate->verdict == PERIOD_NONE)
-        puts("Not periodic: no thread works at a steady rate.");
-    else if (rate->standard.numerator)
-        printf("%.5g pictures per second (measured %.4f +/- %.4f), by %d of %d threads\n", standard_rate_hz(rate->standard),
-               rate->hz, rate->sd_hz, rate->threads, observation.count);
-    else
-        printf("%.4f per second (+/- %.4f), by %d of %d threads\n", rate->hz, rate->sd_hz, rate->threads, observation.count);
+    struct process_watch *watch;
+    int error = process_watch_create(&watch, process);
+    if (error) {
+        char text[SWITCH_RING_REMEDY_SIZE];
+        fprintf(stderr, "%s: cannot watch process %d: %s\n", program, (int)process,
+                error == -ESRCH ? "there is no such process" : switch_ring_remedy(error, text));
+        return EXIT_IMPOSSIBLE;
+    }
+    if (request->command)
+        process_watch_family(watch);
+    observe(watch, now_ns() + (request->command ? starting_ns : 0), request->seconds);
+    error = period_vote(&observation.rate, observation.threads, observation.count, observation.observed_ns, &observation.work);
+    if (!error && request->as_json)
+        period_report_json(&observation, watch);
+    else if (!error)
+        period_report_text(&observation, watch, request->with_paper);
+    fflush(stdout);
+    process_watch_destroy(&watch);
+    return error ? EXIT_IMPOSSIBLE : EXIT_DONE;
 }
 
-static void print_thread(const struct process_watch *watch, int number)
+/* Starts the command, watches it and waits for it. Returns an exit code. */
+static int report_command(const char *program, const struct request *request)
 {
-    const struct period_thread *const thread = &observation.threads[number];
-    const struct period *const found = &thread->found;
-    printf("%8d  %-16s%7.2f %%", (int)process_watch_id(watch, number), process_watch_name(watch, number), 100 * found->cpu_share);
-    if (thread->hz > 0)
-        printf("%11.3f", thread->hz);
-    else
-        printf("%11s", found->verdict == PERIOD_NONE ? "none" : "?");
-    if (thread->part)
-        printf("   1/%-4d", thread->part);
-    else
-        printf("%9s", "");
-    if (thread->hz > 0)
-        printf("%9.3f", found->cpu_share / thread->hz * 1e3);
-    if (found->rates)
-        printf("%8.2f", found->rate[0].regularity);
-    putchar('\n');
-}
-
-static void print_threads(const struct process_watch *watch)
-{
-    printf("\n%8s  %-16s%9s%11s   part  %9s%8s\n", "thread", "name", "CPU", "rate, Hz", "ms a job", "regular");
-    for (int i = 0; i < observation.count; i++)
-        print_thread(watch, i);
-    puts("\npart: of the picture rate; 1/3 is one thread in three of a decoder. regular: 1 if all jobs begin at the same phase.");
-}
-
-/* The paper watches one process as a whole: all threads' jobs are one series of events. */
-static void print_paper(void)
-{
-    static const char *const reasons[] = {
-        [PAPER_NOT_PERIODIC] = "no candidate", [PAPER_FEW] = "the largest of few candidates",
-        [PAPER_REGRESSION] = "by regression", [PAPER_LARGEST] = "the largest candidate",
-    };
-    struct period_paper found;
-    int64_t count = 0, taken = 0;
-    for (int i = 0; i < observation.count; i++)
-        count += observation.threads[i].count;
-    int64_t *const times_ns = malloc((size_t)count * sizeof *times_ns + 1);
-    for (int i = 0; times_ns && i < observation.count; i++)
-        for (int64_t k = 0; k < observation.threads[i].count; k++)
-            times_ns[taken++] = observation.threads[i].events[k].time_ns;
-    if (taken && !period_paper_detect(&found, &period_paper_defaults, times_ns, taken, &observation.work.spectrum))
-        printf("The paper's detector: %.0f Hz (%s; 0: not periodic)\n", found.hz, reasons[found.step]);
-    free(times_ns);
-}
-
-static void print_gaps(const struct process_watch *watch)
-{
-    const struct process_watch_gaps gaps = process_watch_gaps(watch);
-    char text[SWITCH_RING_REMEDY_SIZE];
-    if (gaps.lost_records)
-        printf("%lld context switches were lost; the figures are less certain.\n", (long long)gaps.lost_records);
-    if (gaps.unwatched)
-        printf("%d threads are missing: %s.\n", gaps.unwatched,
-               gaps.error ? switch_ring_remedy(gaps.error, text) : "there are too many");
+    pid_t process;
+    sigset_t mask;
+    int status;
+    sigprocmask(SIG_SETMASK, NULL, &mask);
+    const int error = user_command_start(request->command, &mask, &process);
+    if (error) {
+        fprintf(stderr, "%s: cannot run %s: %s\n", program, request->command[0], strerror(-error));
+        return error == -ENOENT ? COMMAND_NOT_FOUND : COMMAND_NOT_STARTED;
+    }
+    report(program, request, process);
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return EXIT_IMPOSSIBLE;
+    return user_command_code(status);
 }
 
 int period_command(int argc, char **argv)
 {
     struct request request;
     const int parsed = parse_arguments(&request, argc, argv);
-    if (parsed != EXIT_DONE || !request.process)
+    if (parsed != EXIT_DONE || (!request.process && !request.command))
         return parsed;
-    struct process_watch *watch;
-    int error = process_watch_create(&watch, request.process);
-    if (error) {
-        char text[SWITCH_RING_REMEDY_SIZE];
-        fprintf(stderr, "%s: cannot watch process %d: %s\n", argv[0], (int)request.process,
-                error == -ESRCH ? "there is no such process" : switch_ring_remedy(error, text));
-        return EXIT_IMPOSSIBLE;
-    }
-    observe(watch, request.seconds);
-    error = period_vote(&observation.rate, observation.threads, observation.count, observation.observed_ns, &observation.work);
-    if (!error) {
-        print_rate();
-        print_threads(watch);
-        if (request.with_paper)
-            print_paper();
-        print_gaps(watch);
-    }
-    process_watch_destroy(&watch);
-    return error ? EXIT_IMPOSSIBLE : EXIT_DONE;
+    return request.command ? report_command(argv[0], &request) : report(argv[0], &request, request.process);
 }

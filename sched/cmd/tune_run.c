@@ -47,11 +47,6 @@ static int64_t now_ns(void)
     return ns_from_timespec(now);
 }
 
-static int exit_code_of(int status)
-{
-    return WIFSIGNALED(status) ? SIGNALED + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /* Reaps the children that have ended: the command, or a guard that somebody has killed. */
 static void reap(struct tune_run *run)
 {
@@ -59,7 +54,7 @@ static void reap(struct tune_run *run)
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         if (pid == run->command) {
             run->command = 0;
-            run->status = exit_code_of(status);
+            run->status = user_command_code(status);
         } else if (pid == run->session.holds.guard.pid && tune_holds_guard_ended(&run->session.holds)) {
             fprintf(stderr, "%s: the process that would undo the reservations was killed and cannot be started again\n", run->program);
             run->ending_signals++;

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { SIGNALED = 128 };
+
 /*
  * Returns the user who called sudo, or NULL if that is not how we run. Only root believes the variable: root may set it anyway.
  */
@@ -64,6 +66,11 @@ static int give_up_capabilities(void)
     /* Fails only on kernels without ambient capabilities. */
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
     return syscall(SYS_capset, &header, none) ? -errno : 0;
+}
+
+int user_command_code(int status)
+{
+    return WIFSIGNALED(status) ? SIGNALED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int user_command_become(char **argv)

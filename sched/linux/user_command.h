@@ -20,6 +20,9 @@ enum { COMMAND_NOT_STARTED = 126, COMMAND_NOT_FOUND = 127 }; /* exit codes, as t
  */
 int user_command_start(char **argv, const sigset_t *mask, pid_t *process);
 
+/* Returns the exit code for a status of waitpid(2): the command's own, or 128 and the number of the signal that ended it. */
+int user_command_code(int status);
+
 /*
  * Becomes the command instead of starting it: the same process id, and the same scheduling policy. Returns only on failure,
  * with a negative errno as above; the rights may be given up by then, so that the caller can do nothing more than to end.

@@ -26,6 +26,7 @@ expect 1 '^Usage: dlex-sched COMMAND' nonsense
 expect 0 '^Usage: dlex-sched period' period --help
 expect 1 '^Usage: dlex-sched period' period
 expect 1 '^Usage: dlex-sched period' period --pid=1 more
+expect 127 'cannot run /nowhere/player: No such file' period -- /nowhere/player
 expect 1 'pid=0 is out of range' period --pid=0
 expect 1 'pid=1x is out of range' period --pid=1x
 expect 1 'seconds=9 is out of range' period --pid=1 --seconds=9

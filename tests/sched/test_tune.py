@@ -8,6 +8,7 @@ Run as: test_tune.py DLEX_SCHED PERIODIC
 """
 import contextlib
 import csv
+import json
 import os
 import pwd
 import random
@@ -289,6 +290,23 @@ class Tuning(Case):
                 code, said = self.end_of(self.tune("--quiet", f"--rule={rule}", "--", PERIODIC, 25, 4, 5))
                 self.assertEqual(code, int(PLAYED), said)
                 self.assertRegex(said, r"reserved \d+\.\d % of a CPU")
+
+
+class Watching(Case):
+    def test_period_watches_a_command_and_says_it_in_json(self):
+        run = subprocess.run([SCHED, "period", "--seconds=3", "--json", "--", "sh", "-c", f"{PERIODIC} 25 2 6; exit 4"],
+                             capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 4, run.stderr)
+        found = json.loads(run.stdout)
+        self.assertEqual((found["verdict"], found["standard_hz"], found["lost_switches"]), ("periodic", 25, 0))
+        [player] = [thread for thread in found["threads"] if thread["name"] == "periodic"]
+        self.assertAlmostEqual(player["cpu_per_period_ms"], 2, delta=0.6)
+        self.assertEqual(player["part"], 1)
+
+    def test_command_that_ends_at_once_has_no_rate(self):
+        run = subprocess.run([SCHED, "period", "--seconds=0.3", "--json", "--", "sh", "-c", "sleep 0.5; exit 3"], capture_output=True,
+                             text=True, check=False)
+        self.assertEqual((run.returncode, json.loads(run.stdout)["verdict"]), (3, "unknown"))
 
 
 class Ending(Case):
