@@ -20,7 +20,7 @@
 static const int64_t tick_ns = TUNE_TICK_MS * NS_PER_MS;
 /* After a longer delay, as when this program was stopped, the missed ticks are not made up for. */
 static const int64_t late_max_ns = NS_PER_S;
-enum { SIGNALS_TO_LEAVE = 2, SIGNALED = 128 };
+enum { SIGNALS_TO_LEAVE = 2 };
 /* init, and the parent of the kernel's threads */
 enum { SYSTEM_LAST = 2 };
 
@@ -247,6 +247,6 @@ int tune_run(const char *program, const struct tune_request *request)
     tune_holds_end(&run->session.holds, NULL, now_ns());
     wait_for_command(run);
     if (run->command) /* it goes on without us */
-        return SIGNALED + run->last_signal;
+        return COMMAND_SIGNALED + run->last_signal;
     return request->command && code != COMMAND_NOT_FOUND && code != COMMAND_NOT_STARTED ? run->status : code;
 }

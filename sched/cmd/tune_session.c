@@ -57,12 +57,10 @@ static void announce_thread(struct tune_session *session, const struct tuned_thr
 {
     struct tune_seen *const seen = seen_at(session, place);
     bool *const is_announced = thread->is_on_trial ? &seen->is_trial_announced : &seen->is_announced;
-    char name[THREAD_NAME_SIZE];
     if (*is_announced)
         return;
     *is_announced = true;
-    thread_list_name(process_watch_process(session->watch, place), (pid_t)thread->id, name);
-    fprintf(stderr, "dlex-sched: thread %d (%s) ", (int)thread->id, name);
+    fprintf(stderr, "dlex-sched: thread %d (%s) ", (int)thread->id, process_watch_name(session->watch, place));
     if (thread->is_on_trial)
         fputs("waits for the CPU, and gets as much as the limit allows until its rate shows\n", stderr);
     else

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A player has some hundreds of jobs per second and thread at most. */
-enum { EVENTS_FIRST = 256, FAMILY_MAX = 64, FAMILY_POLLS = 5 };
+enum { EVENTS_FIRST = 256, FAMILY_MAX = 64, THOROUGH_POLLS = 5 };
 
 struct watched_thread {
     pid_t process;
@@ -139,10 +139,22 @@ static int list_all(const struct process_watch *watch, struct listed_thread *lis
     return count;
 }
 
+/* A thread may take another name, and gets one with exec. One that has ended keeps its last. */
+static void read_names(struct process_watch *watch)
+{
+    for (int i = 0; i < watch->count; i++) {
+        struct watched_thread *const thread = &watch->threads[i];
+        char name[THREAD_NAME_SIZE];
+        if (thread->is_alive && strcmp(thread_list_name(thread->process, thread->id, name), "?"))
+            strcpy(thread->name, name);
+    }
+}
+
 int process_watch_poll(struct process_watch *watch)
 {
     struct listed_thread listed[WATCHED_THREADS_MAX];
-    if (watch->with_descendants && watch->polls++ % FAMILY_POLLS == 0)
+    const bool is_thorough = watch->polls++ % THOROUGH_POLLS == 0;
+    if (watch->with_descendants && is_thorough)
         watch->processes = thread_list_family(watch->family[0], watch->family, FAMILY_MAX);
     const int count = list_all(watch, listed);
     watch->gaps.unwatched = 0; /* the threads of now that are not watched */
@@ -158,6 +170,8 @@ int process_watch_poll(struct process_watch *watch)
     for (int i = 0; i < count; i++)
         if (!is_watched(watch, listed[i].id))
             adopt(watch, listed[i]);
+    if (is_thorough)
+        read_names(watch);
     return count;
 }
 

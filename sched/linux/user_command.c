@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SIGNALED = 128 };
-
 /*
  * Returns the user who called sudo, or NULL if that is not how we run. Only root believes the variable: root may set it anyway.
  */
@@ -70,7 +68,7 @@ static int give_up_capabilities(void)
 
 int user_command_code(int status)
 {
-    return WIFSIGNALED(status) ? SIGNALED + WTERMSIG(status) : WEXITSTATUS(status);
+    return WIFSIGNALED(status) ? COMMAND_SIGNALED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int user_command_become(char **argv)

@@ -10,7 +10,8 @@
 #include <signal.h>
 #include <sys/types.h>
 
-enum { COMMAND_NOT_STARTED = 126, COMMAND_NOT_FOUND = 127 }; /* exit codes, as those of env(1) */
+/* Exit codes, as those of env(1); to the last one the number of the signal that ended the command is added. */
+enum { COMMAND_NOT_STARTED = 126, COMMAND_NOT_FOUND = 127, COMMAND_SIGNALED = 128 };
 
 /*
  * Starts argv[0], searched in PATH, with this signal mask, in the process group of the caller so that the terminal's keys reach
