@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# The program of seed 004's Figure 3: 20 packets of 1 ms at 50 Hz take 380 ms and leave nearly 19 ms each.
+# Run as: lbap_example.sh PACED_PACKETS
+set -eu
+begun=$(date +%s%N)
+said=$("$1" 50 1 20)
+lasted_ms=$((($(date +%s%N) - begun) / 1000000))
+echo "$said"
+echo "$said" | grep -qE '^laxity -?[0-9.]+ to 1[89]\.[0-9] ms, [0-9]+ of 20 packets too late$'
+[ "$lasted_ms" -ge 375 ]
+! "$1" 0 1 20 2>/dev/null
+! "$1" 2>/dev/null
