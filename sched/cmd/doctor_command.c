@@ -4,6 +4,7 @@
 #include "kernel_file.h"
 #include "switch_ring.h"
 #include "thread_policy.h"
+#include "undo_journal.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -121,6 +122,17 @@ static struct finding check_timers(void)
     return finding(true, "of high resolution");
 }
 
+static struct finding check_left(void)
+{
+    const int left = undo_journals_left();
+    struct finding found = {.is_good = !left};
+    if (left)
+        snprintf(found.text, sizeof found.text, "%d killed runs of this user have left some; `dlex-sched repair` takes them back", left);
+    else
+        snprintf(found.text, sizeof found.text, "none of this user's");
+    return found;
+}
+
 static const struct check {
     const char *name;
     struct finding (*run)(void);
@@ -129,6 +141,7 @@ static const struct check {
     {"watching programs", check_observing},
     {"fixed priorities", check_priorities},
     {"reservations", check_reservations},
+    {"left reservations", check_left},
     {"guard", check_guard},
     {"own schedulers", check_sched_ext},
     {"timers", check_timers},

@@ -198,18 +198,27 @@ static bool is_journal(const char *name)
     return length > tail && !strcmp(name + length - tail, suffix);
 }
 
+/* Finds the next journal that nobody holds, and locks it. Returns false after the last one. */
+static bool next_left(DIR *dir, const char *folder, struct undo_journal *journal)
+{
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        *journal = (struct undo_journal){.fd = 0};
+        if (is_journal(entry->d_name) &&
+            snprintf(journal->path, sizeof journal->path, "%s/%s", folder, entry->d_name) < (int)sizeof journal->path &&
+            open_left(journal))
+            return true;
+    }
+    return false;
+}
+
 int undo_journals_repair(int *journals)
 {
     char folder[OWN_FOLDER_SIZE];
+    struct undo_journal journal;
     int count = 0, error = own_folder(folder);
     *journals = 0;
     DIR *const dir = error ? NULL : opendir(folder);
-    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
-        struct undo_journal journal = {.fd = 0};
-        if (!is_journal(entry->d_name) ||
-            snprintf(journal.path, sizeof journal.path, "%s/%s", folder, entry->d_name) >= (int)sizeof journal.path ||
-            !open_left(&journal))
-            continue;
+    while (dir && next_left(dir, folder, &journal)) {
         const int restored = undo_journal_undo(&journal);
         (*journals)++;
         if (restored < 0) {
@@ -223,4 +232,17 @@ int undo_journals_repair(int *journals)
     if (dir)
         closedir(dir);
     return error ? error : count;
+}
+
+int undo_journals_left(void)
+{
+    char folder[OWN_FOLDER_SIZE];
+    struct undo_journal journal;
+    int count = 0;
+    DIR *const dir = own_folder(folder) ? NULL : opendir(folder);
+    for (; dir && next_left(dir, folder, &journal); count++)
+        close(journal.fd);
+    if (dir)
+        closedir(dir);
+    return count;
 }

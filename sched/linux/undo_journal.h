@@ -75,4 +75,7 @@ void undo_journal_remove(struct undo_journal *journal);
  */
 int undo_journals_repair(int *journals);
 
+/* Returns how many journals of this user killed programs have left. */
+int undo_journals_left(void);
+
 #endif

@@ -83,6 +83,8 @@ START_TEST(repair_takes_journals_of_killed_programs_only)
     ck_assert_int_eq(access(path, F_OK), 0);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
+    ck_assert_int_ge(undo_journals_left(), 1);
+    ck_assert_int_eq(access(path, F_OK), 0);
     ck_assert_int_ge(undo_journals_repair(&journals), 0);
     ck_assert_int_ge(journals, 1);
     ck_assert_int_eq(access(path, F_OK), -1);
