@@ -3,14 +3,22 @@
  * The program of seed 004's Figure 3: it declares its workload once, and calls the scheduler before each packet. The packets
  * here are work of a given length. At the end it reports the laxities: how long before its deadline each packet was done.
  *
- * Build it with: cc paced_packets.c $(pkg-config --cflags --libs dlex-lbap) Run it as: paced_packets RATE COST_MS PACKETS
- * [PRIORITY], such as `paced_packets 15 28 200` or, with a priority, `... 200 30` as root.
+ * Build it with: cc paced_packets.c $(pkg-config --cflags --libs dlex-lbap)
+ * Run it as: paced_packets RATE COST_MS PACKETS [PRIORITY [each]]
+ * such as `paced_packets 15 28 200` or, as root, with the priority 30, `paced_packets 15 28 200 30`. Priority 0 is none. `each`
+ * prints every laxity, in ns, as it is reported.
  */
 #include <lbap.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+static void print_laxity(void *unused, int64_t laxity_ns)
+{
+    (void)unused;
+    printf("%lld\n", (long long)laxity_ns);
+}
 
 static void process_packet(double cost_ms)
 {
@@ -25,7 +33,7 @@ static void process_packet(double cost_ms)
 int main(int argc, char **argv)
 {
     if (argc < 4) {
-        fputs("Usage: paced_packets RATE COST_MS PACKETS [PRIORITY]\n", stderr);
+        fputs("Usage: paced_packets RATE COST_MS PACKETS [PRIORITY [each]]\n", stderr);
         return 1;
     }
     const double rate = strtod(argv[1], NULL), cost_ms = strtod(argv[2], NULL);
@@ -37,6 +45,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "the rate %s is out of range\n", argv[1]);
         return 1;
     }
+    if (argc > 5)
+        lbap.event = print_laxity;
     if (priority.sched_priority && sched_setscheduler(0, SCHED_FIFO, &priority))
         perror("the priority is not set");
     for (long i = 0; i < packets; i++) {

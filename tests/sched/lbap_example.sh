@@ -7,6 +7,7 @@ begun=$(date +%s%N)
 said=$("$1" 50 1 20)
 lasted_ms=$((($(date +%s%N) - begun) / 1000000))
 echo "$said"
+[ "$("$1" 50 1 5 0 each | grep -cE '^-?[0-9]+$')" = 5 ]
 echo "$said" | grep -qE '^laxity -?[0-9.]+ to 1[89]\.[0-9] ms, [0-9]+ of 20 packets too late$'
 [ "$lasted_ms" -ge 375 ]
 for wrong in "0 1 20" ""; do
