@@ -137,7 +137,7 @@ static int report(const char *program, const struct request *request, pid_t proc
     observe(watch, now_ns() + (request->command ? starting_ns : 0), request->seconds);
     error = period_vote(&observation.rate, observation.threads, observation.count, observation.observed_ns, &observation.work);
     if (!error && request->as_json)
-        period_report_json(&observation, watch);
+        period_report_json(&observation, watch, request->with_paper);
     else if (!error)
         period_report_text(&observation, watch, request->with_paper);
     fflush(stdout);

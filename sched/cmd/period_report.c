@@ -51,14 +51,12 @@ static void print_threads(const struct observation *seen, const struct process_w
     puts("\npart: of the picture rate; 1/3 is one thread in three of a decoder. regular: 1 if all jobs begin at the same phase.");
 }
 
-/* The paper watches one process as a whole: all threads' jobs are one series of events. */
-static void print_paper(struct observation *seen)
+/*
+ * The paper watches one process as a whole: all threads' jobs are one series of events. Returns false if its detector has nothing to
+ * work with.
+ */
+static bool detect_as_paper(struct observation *seen, struct period_paper *found)
 {
-    static const char *const reasons[] = {
-        [PAPER_NOT_PERIODIC] = "no candidate", [PAPER_FEW] = "the largest of few candidates",
-        [PAPER_REGRESSION] = "by regression", [PAPER_LARGEST] = "the largest candidate",
-    };
-    struct period_paper found;
     int64_t count = 0, taken = 0;
     for (int i = 0; i < seen->count; i++)
         count += seen->threads[i].count;
@@ -66,9 +64,20 @@ static void print_paper(struct observation *seen)
     for (int i = 0; times_ns && i < seen->count; i++)
         for (int64_t k = 0; k < seen->threads[i].count; k++)
             times_ns[taken++] = seen->threads[i].events[k].time_ns;
-    if (taken && !period_paper_detect(&found, &period_paper_defaults, times_ns, taken, &seen->work.spectrum))
-        printf("The paper's detector: %.0f Hz (%s; 0: not periodic)\n", found.hz, reasons[found.step]);
+    const bool is_done = taken && !period_paper_detect(found, &period_paper_defaults, times_ns, taken, &seen->work.spectrum);
     free(times_ns);
+    return is_done;
+}
+
+static void print_paper(struct observation *seen)
+{
+    static const char *const reasons[] = {
+        [PAPER_NOT_PERIODIC] = "no candidate", [PAPER_FEW] = "the largest of few candidates",
+        [PAPER_REGRESSION] = "by regression", [PAPER_LARGEST] = "the largest candidate",
+    };
+    struct period_paper found;
+    if (detect_as_paper(seen, &found))
+        printf("The paper's detector: %.0f Hz (%s; 0: not periodic)\n", found.hz, reasons[found.step]);
 }
 
 static void print_gaps(const struct process_watch *watch)
@@ -135,14 +144,19 @@ static void write_thread(const struct observation *seen, const struct process_wa
     putchar('}');
 }
 
-void period_report_json(const struct observation *seen, const struct process_watch *watch)
+void period_report_json(struct observation *seen, const struct process_watch *watch, bool with_paper)
 {
+    struct period_paper paper = {.hz = 0};
     const struct picture_rate *const rate = &seen->rate;
     const struct process_watch_gaps gaps = process_watch_gaps(watch);
     printf("{\n  \"observed_s\": %.9g, \"verdict\": \"%s\"", ns_to_s(seen->observed_ns), verdict_text(rate->verdict));
     write_positive("hz", rate->hz);
     write_positive("hz_sd", rate->sd_hz);
     write_positive("standard_hz", standard_rate_hz(rate->standard));
+    if (with_paper) {
+        detect_as_paper(seen, &paper);
+        write_positive("paper_hz", paper.hz);
+    }
     printf(",\n  \"lost_switches\": %" PRId64 ", \"unwatched_threads\": %d,\n  \"threads\": [", gaps.lost_records, gaps.unwatched);
     for (int i = 0; i < seen->count; i++)
         write_thread(seen, watch, i);

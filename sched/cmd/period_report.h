@@ -20,7 +20,7 @@ struct observation {
 /* Prints a table. with_paper: also what the paper's detector finds; it needs the working memory of *seen. */
 void period_report_text(struct observation *seen, const struct process_watch *watch, bool with_paper);
 
-/* Prints one JSON object. A rate that is not known is null. */
-void period_report_json(const struct observation *seen, const struct process_watch *watch);
+/* Prints one JSON object. A rate that is not known is null. with_paper as above. */
+void period_report_json(struct observation *seen, const struct process_watch *watch, bool with_paper);
 
 #endif
