@@ -35,7 +35,8 @@ class Findings(unittest.TestCase):
         self.assertEqual(self.words(other_1=(-5.0, 1.0), other_2=(-5.0, 1.0)), ["not measured"] * 4)
 
     def test_table_has_a_row_for_each_number_of_programs(self):
-        self.assertEqual(laxity_table(cells(other_0=(1.0, 2.0), fifo_0=(1.0, 2.0), other_3=(1.0, 2.0), fifo_3=(1.0, 2.0))).row_count, 2)
+        table = laxity_table(cells(other_0=(1.0, 2.0), fifo_0=(1.0, 2.0), other_3=(1.0, 2.0), fifo_3=(1.0, 2.0)))
+        self.assertEqual(table.row_count, 2)
 
 
 if __name__ == "__main__":

@@ -40,9 +40,9 @@ class Text(unittest.TestCase):
         self.assertEqual(str(Policy.parse("quota:120%/40").with_runtime(8.25)), "quota:8.25/40")
 
     def test_policies_that_are_found_while_playing_begin_as_ordinary_ones(self):
-        kinds = {text: Policy.parse(text).seen_kinds for text in ("deadline:tuned", "deadline:15/40/divided", "deadline:15/40", "nice:5")}
-        self.assertEqual(kinds, {"deadline:tuned": ("other", "deadline"), "deadline:15/40/divided": ("other", "deadline"),
-                                 "deadline:15/40": ("deadline",), "nice:5": ("other",)})
+        expected = {"deadline:tuned": ("other", "deadline"), "deadline:15/40/divided": ("other", "deadline"),
+                    "deadline:15/40": ("deadline",), "nice:5": ("other",)}
+        self.assertEqual({text: Policy.parse(text).seen_kinds for text in expected}, expected)
 
 
 class Library(unittest.TestCase):

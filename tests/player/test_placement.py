@@ -241,8 +241,8 @@ class Rate(Case):
 
 class Refusals(Case):
     def test_invalid_policies_and_cpus_are_refused(self):
-        for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=", "--sched=rm:", "--sched=rm:guaranteed",
-                       "--sched=rm:guaranteed:0", "--sched=rm:guaranteed:x", "--cpu=x",
+        for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=",
+                       "--sched=rm:", "--sched=rm:guaranteed", "--sched=rm:guaranteed:0", "--sched=rm:guaranteed:x", "--cpu=x",
                        "--cpu=-1", "--cpu=", "--cpu=4096"):
             self.expect(play(option, "x"), 1, option)
 

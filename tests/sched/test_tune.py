@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests `dlex-sched tune` and `repair` on programs of the tests: periodic ones, shell scripts that fork, and killed ones.
 
-Skipped without root, because only root may reserve CPU time. Not covered: real players, which the laboratory plays, and what reservations are
-worth on a busy machine.
+Skipped without root, because only root may reserve CPU time. Not covered: real players, which the laboratory plays, and what
+reservations are worth on a busy machine.
 
 Run as: test_tune.py DLEX_SCHED PERIODIC
 """
@@ -304,8 +304,8 @@ class Watching(Case):
         self.assertEqual(player["part"], 1)
 
     def test_command_that_ends_at_once_has_no_rate(self):
-        run = subprocess.run([SCHED, "period", "--seconds=0.3", "--json", "--", "sh", "-c", "sleep 0.5; exit 3"], capture_output=True,
-                             text=True, check=False)
+        run = subprocess.run([SCHED, "period", "--seconds=0.3", "--json", "--", "sh", "-c", "sleep 0.5; exit 3"],
+                             capture_output=True, text=True, check=False)
         self.assertEqual((run.returncode, json.loads(run.stdout)["verdict"]), (3, "unknown"))
 
 
@@ -431,7 +431,7 @@ class Several(Case):
 
 class Rights(Case):
     def copies(self):
-        """Returns paths of dlex-sched and periodic that every user may run: the build may be in a folder that others cannot enter."""
+        """Returns paths of dlex-sched and periodic that every user may run. Others may not be able to enter the build's folder."""
         self.dir.chmod(0o755)
         return [shutil.copy(path, self.dir) for path in (SCHED, PERIODIC)]
 

@@ -72,8 +72,9 @@ class Job(Stored):
 def rtapp_sched(sched: str, load: JobLoad) -> str:
     """Returns the policy of rt-app's tasks beside a player under `sched`: the load's own, or with `same` the player's.
 
-    Beside a quota, which a thread cannot have, the tasks have their reservations. They have no nice value of their own. Reservations are returned without
-    numbers, as `deadline`."""
+    Beside a quota, which a thread cannot have, the tasks have their reservations. They have no nice value of their own.
+    Reservations are returned without numbers, as `deadline`.
+    """
     own = load.sched or "same"
     if own != "same":
         return own

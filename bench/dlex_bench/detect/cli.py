@@ -13,13 +13,15 @@ from ..paths import PROJECT
 def detect_parser() -> Parser:
     parser = Parser(
         prog="dlex bench detect",
-        description="Finds the picture rates of mplayer, mpv and ffplay by watching them for 0.2 to 4 s, with our detector and with "
-        "that of T. Cucinotta and others (Figures 8 and 9), and compares them with the true rates. The machine need not be idle.",
+        description="Finds the picture rates of mplayer, mpv and ffplay by watching them for 0.2 to 4 s, with our detector and "
+        "with that of T. Cucinotta and others (Figures 8 and 9), and compares them with the true rates. The machine need not be "
+        "idle.",
     )
     parser.add_argument("--quick", action="store_true", help="one film and fewer windows: a minute")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/detect"), metavar="DIR",
                         help="folder for the films and detect.json (build/detect)")
-    parser.add_argument("--players", type=_players, default=("mplayer", "mpv", "ffplay"), metavar="LIST", help="some of mplayer,mpv,ffplay")
+    parser.add_argument("--players", type=_players, default=("mplayer", "mpv", "ffplay"), metavar="LIST",
+                        help="some of mplayer,mpv,ffplay")
     return parser
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs `./dlex bench laxity`: a paced program and its loads share one CPU, under one policy after another.
 
-The program is the example of the library dlex-lbap. The rate is enforced under every policy, as in the seed. The loads are never real-time.
+The program is the example of the library dlex-lbap. The rate is enforced under every policy, as in the seed. The loads are
+never real-time.
 """
 
 from __future__ import annotations

@@ -75,4 +75,5 @@ def _range(cells: Mapping[int, Laxities]) -> str:
     if not cells:
         return "not measured"
     least, most = min(it.least_ms for it in cells.values()), max(it.most_ms for it in cells.values())
-    return f"{least:.1f} to {most:.1f} ms, where {PERIOD_MS - COST_MS:.1f} ms is the period minus the cost (26 to 42 ms in the paper)"
+    rest_ms = PERIOD_MS - COST_MS
+    return f"{least:.1f} to {most:.1f} ms, where {rest_ms:.1f} ms is the period minus the cost (26 to 42 ms in the paper)"

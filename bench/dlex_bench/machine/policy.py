@@ -25,7 +25,9 @@ from .thread_policy import policy_text, set_policy
 CALIBRATED = "calibrated"
 TUNED = "tuned"
 DIVIDED = "/divided"
-FORMS = "other, nice:-11, fifo:5, rr:5, deadline:15/40, deadline:15/40/divided, deadline:tuned or quota:15/40 (runtime/period in ms)"
+FORMS = (
+    "other, nice:-11, fifo:5, rr:5, deadline:15/40, deadline:15/40/divided, deadline:tuned or quota:15/40 (runtime/period in ms)"
+)
 # The kernel refuses a reservation's runtime below 1024 ns and, by default, a period outside these limits.
 PERIOD_MS_MIN, PERIOD_MS_MAX = 0.1, 4194.0
 RUNTIME_MS_MIN = 0.001024

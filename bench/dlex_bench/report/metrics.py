@@ -49,7 +49,9 @@ LIP_SYNC = Metric(
 LIP_SYNC_BAD = Metric(
     "lip_sync_distracting", "distracting", "% of time", "the video 160 ms late or 240 ms ahead (Steinmetz, Wolf)", 100.0, 1
 )
-LIP_SYNC_ITU = Metric("lip_sync_itu_unacceptable", "ITU unacceptable", "% of time", "A-V outside -185 to +90 ms (BT.1359)", 100.0, 1)
+LIP_SYNC_ITU = Metric(
+    "lip_sync_itu_unacceptable", "ITU unacceptable", "% of time", "A-V outside -185 to +90 ms (BT.1359)", 100.0, 1
+)
 RMSE = Metric("rmse_q16_sum", "RMSE sum", "k", "over the dropped pictures, thousands of Q16 units", 1e-3, 1)
 FREEZE = Metric("longest_freeze_ms", "longest freeze", "ms", "the longest time without a new picture")
 CPU = Metric("cpu_ms_per_frame", "CPU", "ms a frame", "CPU time of the player's process per picture", 1.0, 2)
