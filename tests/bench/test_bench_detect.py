@@ -9,6 +9,7 @@ with_packages("numpy, scipy, pydantic, rich")
 
 from dlex_bench.detect.experiment import detect_table
 from dlex_bench.detect.findings import Detection, detect_findings
+from dlex_bench.detect.overhead import ALONE, STRACE, WATCHED, Run, overhead_findings, overhead_table
 
 
 def seen(seconds, hz, paper_hz, true_hz=25.0, standard_hz=None, player="mplayer"):
@@ -35,6 +36,20 @@ class Judged(unittest.TestCase):
     def test_table_has_a_column_for_each_player_and_detector(self):
         table = detect_table([seen(4.0, 25.0, 25.0), seen(4.0, 25.0, 25.0, player="mpv")])
         self.assertEqual((len(table.columns), table.row_count), (7, 6))
+
+
+class Overhead(unittest.TestCase):
+    def runs(self, watched, own=0.002):
+        return [run for number in range(6) for run in (Run(ALONE, 10 + number / 1000), Run(WATCHED, watched + number / 1000, own),
+                                                       Run(STRACE, 11.0))]
+
+    def test_half_a_per_cent_is_the_goal(self):
+        self.assertEqual([it.word for it in overhead_findings(self.runs(10.01))], ["met", "met"])
+        self.assertEqual([it.word for it in overhead_findings(self.runs(10.2, 0.01))], ["missed", "missed"])
+        self.assertEqual(overhead_findings(self.runs(10.01)[:3])[0].word, "not certain")
+
+    def test_table_has_a_row_for_each_way(self):
+        self.assertEqual(overhead_table(self.runs(10.01)).row_count, 3)
 
 
 if __name__ == "__main__":

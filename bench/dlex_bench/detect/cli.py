@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The command `detect`, and its options."""
+"""The commands `detect` and `overhead`, and their options."""
 
 from __future__ import annotations
 
@@ -29,6 +29,24 @@ def run_detect(arguments: argparse.Namespace) -> None:
     from .experiment import DetectOptions, detect
 
     detect(DetectOptions(PROJECT, arguments.out, arguments.quick, arguments.players))
+
+
+def overhead_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench overhead",
+        description="Measures what it costs ffmpeg to be watched by dlex-sched and, for comparison, by strace (Table I of "
+        "T. Cucinotta and others). Needs an otherwise idle machine.",
+    )
+    parser.add_argument("--quick", action="store_true", help="2 repetitions of 10 s of film instead of 10 of 60 s")
+    parser.add_argument("--out", "-o", type=Path, default=Path("build/overhead"), metavar="DIR",
+                        help="folder for the film and overhead.json (build/overhead)")
+    return parser
+
+
+def run_overhead(arguments: argparse.Namespace) -> None:
+    from .overhead import OverheadOptions, measure_overhead
+
+    measure_overhead(OverheadOptions(PROJECT, arguments.out, arguments.quick))
 
 
 def _players(text: str) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def detect(options: DetectOptions) -> None:
     windows = QUICK_WINDOWS if options.quick else WINDOWS
     found: list[Detection] = []
     for rate, hz in rates.items():
-        film = _film(options.out, rate, windows * sum(SECONDS) + STARTING_S + SPARE_S)
+        film = make_film(options.out, rate, windows * sum(SECONDS) + STARTING_S + SPARE_S)
         for player in options.players:
             found += _watch(program, player, film, hz, windows)
             tell(console, f"{player} at {hz:.3f} Hz: {_words(found[-windows * len(SECONDS):])}")
@@ -60,7 +60,7 @@ def detect(options: DetectOptions) -> None:
         tell(console, f"{finding.word}: {finding.name}: {finding.sentence}")
 
 
-def _film(folder: Path, rate: str, seconds: float) -> Path:
+def make_film(folder: Path, rate: str, seconds: float) -> Path:
     """Returns a film at this rate, which is made if it is not there yet."""
     path = folder / f"{rate.replace('/', '_')}-{seconds:.0f}s.mp4"
     if not path.exists():
