@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs `./dlex bench overhead`: what it costs a program to be watched (seed 003, Table I).
 
-ffmpeg transcodes the same film alone, watched by `dlex-sched tune --dry-run`, and under strace, in turn. What counts is the CPU time of
-ffmpeg, by the kernel's account; strace's own CPU time is not in it.
+ffmpeg transcodes the same film alone, watched by `dlex-sched tune --dry-run`, and under strace, in turn. What counts is the CPU
+time of ffmpeg, by the kernel's account; strace's own CPU time is not in it.
 """
 
 from __future__ import annotations
