@@ -92,7 +92,7 @@ struct wake_result wake_comparison_result(const struct wake_comparison *comparis
     result.verdict = WAKE_NO_DIFFERENCE;
     if (is_clearly_less(result.with_ns, result.without_ns) && for_it >= agreeing_pairs)
         result.verdict = WAKE_HELPED;
-    else if (is_clearly_less(result.without_ns, result.with_ns) && for_it <= 1 - agreeing_pairs)
+    else if (is_clearly_less(result.without_ns, result.with_ns) && 1 - for_it >= agreeing_pairs)
         result.verdict = WAKE_HARMED;
     return result;
 }

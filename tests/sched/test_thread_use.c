@@ -90,7 +90,7 @@ END_TEST
 START_TEST(more_switches_than_the_ring_holds_forget_the_oldest)
 {
     struct thread_use use = {.cpu_ns = 0};
-    thread_use_reserve(&use, 0, 300 * MS, 1000 * MS);
+    thread_use_reserve(&use, 0, 310 * MS, 1000 * MS);
     for (int i = 0; i < THREAD_USE_RUNS + 10; i++)
         run(&use, 3 * i, 3 * i + 2, SWITCH_BLOCKED);
     ck_assert_int_eq(use.cpu_ns, (THREAD_USE_RUNS + 10) * 2 * MS);
