@@ -89,6 +89,11 @@ def kernel_settings():
     return settings
 
 
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def wait_until(condition, seconds=10.0):
     """Waits until the condition is true and returns its value, or the last one when the time is over."""
     limit = time.monotonic() + seconds
@@ -145,7 +150,7 @@ class Tuning(Case):
         run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 4, 8)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
-        rows = list(csv.DictReader((self.dir / "rows").open()))
+        rows = rows_of(self.dir / "rows")
         tuned = [row for row in rows if float(row["reserved"]) > 0]
         self.assertGreaterEqual(len(tuned), 4, said)
         for row in tuned[2:]:
@@ -217,7 +222,7 @@ class Tuning(Case):
         run = self.tune("--limit=20", f"--record={self.dir}/rows", "--", PERIODIC, 25, 3, 8, 4)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
-        rows = list(csv.DictReader((self.dir / "rows").open()))
+        rows = rows_of(self.dir / "rows")
         self.assertEqual(max(int(row["tuned"]) for row in rows), 4)
         self.assertLessEqual(max(float(row["reserved"]) for row in rows), 0.2001)
         self.assertIn("needed more than may be reserved", said)
@@ -232,7 +237,7 @@ class Tuning(Case):
         run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 3, 30, 1, 50)
         code, said = self.end_of(run, 60)
         self.assertEqual(code, int(PLAYED), said)
-        rates = [round(float(row["hz"])) for row in csv.DictReader((self.dir / "rows").open())]
+        rates = [round(float(row["hz"])) for row in rows_of(self.dir / "rows")]
         self.assertIn(25, rates)
         self.assertEqual(rates[-1], 50, rates)
 
@@ -256,7 +261,7 @@ class Tuning(Case):
         code, said = self.end_of(run, 90)
         self.assertEqual(code, int(PLAYED), said)
         self.assertIn("waits for the CPU", said)
-        rows = list(csv.DictReader((self.dir / "rows").open()))
+        rows = rows_of(self.dir / "rows")
         self.assertTrue(any(float(row["reserved"]) > 0 and float(row["hz"]) == 0 for row in rows), said)
         self.assertAlmostEqual(float(rows[-1]["hz"]), 25, delta=0.2, msg=said)
         self.assertGreater(float(rows[-2]["used"]), 0.25, said)
