@@ -23,6 +23,8 @@ static const int64_t compare_ns = 5 * NS_PER_S;
 static const int64_t settle_ns = NS_PER_S / 2;
 /* A job counts as unfinished when it has lasted longer than this many periods. */
 static const double long_job_periods = 1.5;
+/* Of what a thread has used that never blocks: with the margin of a budget, it doubles in a second. */
+static const double late_factor = 1.25;
 
 void tune_session_init(struct tune_session *session, const struct tune_request *request, struct process_watch *watch,
                        int64_t now_ns)
@@ -133,20 +135,23 @@ static void try_starving(struct tune_session *session, int64_t now_ns)
 }
 
 /*
- * Appends the periods of a job that has not ended: a thread that is always late never blocks, so that it has no finished jobs.
- * Returns the new number of periods.
+ * Appends the periods of a job that has not ended: a thread that is always late never blocks, so that it has no finished jobs. It
+ * needs more than it has used since the last update; how much more, nobody knows. Returns the new number of periods.
  */
 static int64_t append_unfinished(struct tune_session *session, int place, int64_t period_ns, int64_t now_ns, int64_t *cpu_ns,
                                  int64_t periods)
 {
     struct thread_event job;
-    if (!process_watch_unfinished(session->watch, place, now_ns, &job))
+    const struct tune_seen *const seen = seen_at(session, place);
+    if (!process_watch_unfinished(session->watch, place, now_ns, &job) || !seen->updated_ns)
         return periods;
     const double lasted = (double)(now_ns - job.time_ns) / (double)period_ns;
     if (lasted < long_job_periods)
         return periods;
+    const int64_t used_ns = thread_use_cpu_ns(process_watch_use(session->watch, place), now_ns) - seen->cpu_at_update_ns;
+    const double used = (double)used_ns / (double)(now_ns - seen->updated_ns);
     for (int64_t i = 0; i < BUDGET_PERIODS && i < (int64_t)lasted; i++)
-        cpu_ns[periods++] = (int64_t)((double)job.cpu_ns / lasted);
+        cpu_ns[periods++] = (int64_t)(late_factor * used * (double)period_ns);
     return periods;
 }
 
@@ -170,6 +175,8 @@ static struct tuner_sample sample_of(struct tune_session *session, int number, c
                    .is_exhausted = use->throttled > seen->throttled_at_update},
     };
     seen->throttled_at_update = use->throttled;
+    seen->cpu_at_update_ns = thread_use_cpu_ns(use, now_ns);
+    seen->updated_ns = now_ns;
     return sample;
 }
 

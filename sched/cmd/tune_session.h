@@ -29,6 +29,8 @@ struct tune_seen {
     bool is_announced;       /* with its rate */
     bool is_trial_announced;
     int64_t throttled_at_update;
+    int64_t cpu_at_update_ns;
+    int64_t updated_ns;      /* 0: not yet */
     int64_t throttled_at_second;
     int64_t cpu_at_second_ns;
     bool has_times;          /* the next two are known */
