@@ -9,7 +9,7 @@ with_packages("numpy, scipy, pydantic, rich")
 
 from dlex_bench.detect.experiment import detect_table
 from dlex_bench.detect.findings import Detection, detect_findings
-from dlex_bench.detect.overhead import ALONE, STRACE, WATCHED, Run, overhead_findings, overhead_table
+from dlex_bench.detect.overhead import ALONE, STRACE, WATCHED, Transcoding, overhead_findings, overhead_table
 
 
 def seen(seconds, hz, paper_hz, true_hz=25.0, standard_hz=None, player="mplayer"):
@@ -40,8 +40,8 @@ class Judged(unittest.TestCase):
 
 class Overhead(unittest.TestCase):
     def runs(self, watched, own=0.002):
-        return [run for number in range(6) for run in (Run(ALONE, 10 + number / 1000), Run(WATCHED, watched + number / 1000, own),
-                                                       Run(STRACE, 11.0))]
+        of_one = [(ALONE, 10, None), (WATCHED, watched, own), (STRACE, 11, None)]
+        return [Transcoding(how, cpu_s + number / 1000, part) for number in range(6) for how, cpu_s, part in of_one]
 
     def test_half_a_per_cent_is_the_goal(self):
         self.assertEqual([it.word for it in overhead_findings(self.runs(10.01))], ["met", "met"])

@@ -82,7 +82,7 @@ def _watch(program: Path, player: str, film: Path, hz: float, windows: int) -> I
 
 
 def _detection(program: Path, player: str, pid: int, hz: float, seconds: float) -> Detection:
-    argv = [program, "period", f"--pid={pid}", f"--seconds={seconds:g}", "--json", "--paper"]
+    argv: list[str | Path] = [program, "period", f"--pid={pid}", f"--seconds={seconds:g}", "--json", "--paper"]
     run = subprocess.run(argv, capture_output=True, text=True, check=False)
     if run.returncode:
         raise LabError(f"{player} cannot be watched: {run.stderr.strip().removeprefix('dlex-sched period: ')}")

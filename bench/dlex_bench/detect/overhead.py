@@ -49,7 +49,7 @@ class OverheadOptions:
 
 
 @dataclass(frozen=True)
-class Run:
+class Transcoding:
     """One transcoding: the CPU time of ffmpeg, and what the watching program used of a CPU."""
 
     how: str
@@ -62,12 +62,12 @@ def measure_overhead(options: OverheadOptions) -> None:
     program = require_program(options.root / PROGRAM)
     options.out.mkdir(parents=True, exist_ok=True)
     film = make_film(options.out, "25", QUICK_FILM_S if options.quick else FILM_S)
-    hows: dict[str, Callable[[], Run]] = {
+    hows: dict[str, Callable[[], Transcoding]] = {
         ALONE: lambda: _transcode(film),
         WATCHED: lambda: _transcode_watched(film, program),
         STRACE: lambda: _transcode_traced(film),
     }
-    runs: list[Run] = []
+    runs: list[Transcoding] = []
     with only_one("experiment"):
         for _repetition in range(QUICK_REPETITIONS if options.quick else REPETITIONS):
             for how, run in hows.items():
@@ -93,27 +93,27 @@ def _watching(program: Path, log: Path, pid: int) -> Iterator[None]:
         process.wait(10)  # it ends with the program
 
 
-def _transcode(film: Path, program: Path | None = None, log: Path = Path()) -> Run:
+def _transcode(film: Path, program: Path | None = None, log: Path = Path()) -> Transcoding:
     process = subprocess.Popen(_command(film), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     with _watching(program, log, process.pid) if program else nullcontext():
         _pid, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise LabError(f"ffmpeg ended with status {process.returncode}; try it by hand")
-    return Run(WATCHED if program else ALONE, used.ru_utime + used.ru_stime)
+    return Transcoding(WATCHED if program else ALONE, used.ru_utime + used.ru_stime)
 
 
-def _transcode_watched(film: Path, program: Path) -> Run:
+def _transcode_watched(film: Path, program: Path) -> Transcoding:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         run = _transcode(film, program, log)
         found = OWN_CPU.search(log.read_text())
     if not found:
         raise LabError("ffmpeg cannot be watched here; `dlex-sched doctor` says what would allow it")
-    return Run(WATCHED, run.cpu_s, float(found[1]) / 100)
+    return Transcoding(WATCHED, run.cpu_s, float(found[1]) / 100)
 
 
-def _transcode_traced(film: Path) -> Run:
+def _transcode_traced(film: Path) -> Transcoding:
     """Returns ffmpeg's CPU time under strace: that of all ended children, minus strace's own."""
     strace = require_installed("strace", "strace")
     process = subprocess.Popen([strace, "-f", "-c", "-o", os.devnull, *_command(film)], stdin=subprocess.DEVNULL,
@@ -126,7 +126,7 @@ def _transcode_traced(film: Path) -> Run:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise LabError(f"strace ended with status {process.returncode}; try it by hand")
-    return Run(STRACE, used.ru_utime + used.ru_stime - own_s)
+    return Transcoding(STRACE, used.ru_utime + used.ru_stime - own_s)
 
 
 def _own_cpu_s(pid: int) -> float | None:
@@ -135,7 +135,7 @@ def _own_cpu_s(pid: int) -> float | None:
     return None if fields[0] in "ZX" else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def overhead_table(runs: list[Run]) -> Table:
+def overhead_table(runs: list[Transcoding]) -> Table:
     """Makes the table of the CPU times, with their ratio to the runs alone."""
     table = titled_table("CPU time of ffmpeg, s")
     for heading in ("", "median", "least", "most", "ratio"):
@@ -149,7 +149,7 @@ def overhead_table(runs: list[Run]) -> Table:
     return table
 
 
-def overhead_findings(runs: list[Run]) -> list[Outcome]:
+def overhead_findings(runs: list[Transcoding]) -> list[Outcome]:
     """Returns whether being watched costs a program, and watching a CPU, at most half a per cent."""
     alone, watched = ([run.cpu_s for run in runs if run.how == how] for how in (ALONE, WATCHED))
     ratio = compare(watched, alone, paired=True).ratio

@@ -34,7 +34,7 @@ def tuning(setting: Setting, pid: int) -> Iterator[Tuning]:
     """Tunes the player `pid` while the block runs. Raises LabError if dlex-sched could not reserve for it."""
     rows, log = setting.directory / ROWS, setting.directory / LOG
     running = Tuning()
-    argv = [setting.context.program(DLEX_SCHED), "tune", f"--pid={pid}", "--quiet", f"--record={rows}"]
+    argv: list[str | Path] = [setting.context.program(DLEX_SCHED), "tune", f"--pid={pid}", "--quiet", f"--record={rows}"]
     # If we are killed it gets a signal on which it gives everything back.
     with (
         log.open("wb") as out,

@@ -67,7 +67,7 @@ def measure_laxity(options: LaxityOptions) -> None:
 
 def _measure(program: Path, policy: Policy, load: int, packets: int, domain: Domain) -> Laxities:
     """Returns the laxities of one cell. Each packet takes its cost times the number of programs that share the CPU at most."""
-    argv = [program, f"{RATE_HZ:g}", f"{COST_MS:g}", str(packets), "0", "each"]
+    argv: list[str | Path] = [program, f"{RATE_HZ:g}", f"{COST_MS:g}", str(packets), "0", "each"]
     limit_s = 30 + packets * max(PERIOD_MS, 2 * COST_MS * (load + 1)) / 1e3
     with (
         stress(load, 0, {domain.cpu}, SETTLE_S, domain.enter) as workers,
