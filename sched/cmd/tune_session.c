@@ -3,6 +3,7 @@
 
 #include "ns.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { TICKS_UPDATE = 5, TICKS_SECOND = 10, TICKS_FORGET = 20 };
@@ -12,6 +13,9 @@ static const int64_t kept_ns = 8 * NS_PER_S;
 /* 25 Hz takes a second. Until a rate is known, a player's start should not count for long. */
 static const int64_t first_window_ns = NS_PER_S;
 static const int64_t unknown_window_ns = 4 * NS_PER_S;
+/* mpv has four threads at 100 Hz, which are sooner recognised than its decoders. */
+static const int64_t doubtful_ns = 4 * NS_PER_S;
+static const double near_usual = 0.02;
 /* A first rate is confirmed or corrected soon; 4 s tell 23.976 from 24 Hz. */
 static const int64_t confirming_window_ns = 2 * NS_PER_S;
 static const int64_t window_ns = 4 * NS_PER_S;
@@ -79,6 +83,14 @@ static void announce(struct tune_session *session)
     }
 }
 
+/* True for a rate that is too little to begin with: it was seen for a short time, and films do not have such rates. */
+static bool is_doubtful(const struct tune_session *session, const struct picture_rate *rate, int64_t now_ns)
+{
+    const double usual_hz = standard_rate_hz(standard_rate_nearest(rate->hz));
+    return session->tuner.rate.known.verdict != PERIOD_FOUND && rate->verdict == PERIOD_FOUND &&
+           now_ns - session->begun_ns < doubtful_ns && fabs(rate->hz - usual_hz) > near_usual * usual_hz;
+}
+
 /* Each detection of a known rate has a time of its own (rate_watch.h). */
 static void detect(struct tune_session *session, int64_t now_ns)
 {
@@ -95,7 +107,7 @@ static void detect(struct tune_session *session, int64_t now_ns)
     }
     if (period_vote(&rate, threads, count, now_ns - from_ns, &session->work))
         return;
-    if (tuner_sees_trial(&session->tuner, &rate))
+    if (tuner_sees_trial(&session->tuner, &rate) || is_doubtful(session, &rate, now_ns))
         rate.verdict = PERIOD_UNKNOWN;
     const bool is_new_rate = tuner_detected(&session->tuner, &rate, threads, ids, count, &session->work);
     session->is_confirmed = was_known && !is_new_rate;

@@ -23,8 +23,10 @@ bool job_fold_add(struct job_fold *fold, const struct thread_switch *at, struct 
     case SWITCH_LOST: fold->state = FOLD_UNKNOWN; break;
     }
     const bool ends = was_running && at->kind == SWITCH_BLOCKED;
-    if (ends)
+    if (ends) {
+        fold->job.end_ns = at->time_ns;
         *job = fold->job;
+    }
     return ends;
 }
 

@@ -24,6 +24,7 @@ static const double part_periods_min = 4;
 static const double part_power = 0.8;
 /* Periods are cut this part of a period before the jobs' mean phase. */
 static const double cut_before = 0.25;
+static const double long_job_periods = 1.5;
 
 static bool is_ascending(const struct thread_event *events, int64_t count)
 {
@@ -115,6 +116,13 @@ static int64_t period_number(const struct job_times *jobs, int64_t time_ns, doub
     return (int64_t)floor(hz * ns_to_s(time_ns - jobs->times_ns[0]) - phase + cut_before);
 }
 
+/* Returns in how many periods a job counts. */
+static int64_t periods_of(const struct thread_event *event, double hz)
+{
+    const double lasted = event->end_ns > event->time_ns ? hz * ns_to_s(event->end_ns - event->time_ns) : 0;
+    return lasted > long_job_periods ? (int64_t)ceil(lasted) : 1;
+}
+
 int64_t period_cpu(int64_t *cpu_ns, int64_t cpu_max, const struct thread_event *events, int64_t count, double hz,
                    struct period_work *work)
 {
@@ -132,8 +140,10 @@ int64_t period_cpu(int64_t *cpu_ns, int64_t cpu_max, const struct thread_event *
     memset(cpu_ns, 0, (size_t)(last - first) * sizeof *cpu_ns);
     for (int64_t i = 0; i < count; i++) {
         const int64_t period = period_number(&jobs, events[i].time_ns, hz, phase);
-        if (period >= first && period < last)
-            cpu_ns[period - first] += events[i].cpu_ns;
+        const int64_t parts = periods_of(&events[i], hz);
+        for (int64_t part = 0; part < parts; part++)
+            if (period + part >= first && period + part < last)
+                cpu_ns[period + part - first] += events[i].cpu_ns / parts;
     }
     return last - first;
 }

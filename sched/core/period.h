@@ -30,6 +30,7 @@
 struct thread_event {
     int64_t time_ns;
     int64_t cpu_ns;
+    int64_t end_ns; /* when it blocked; 0: not known */
 };
 
 enum period_verdict {
@@ -78,7 +79,9 @@ int period_part_of(const struct thread_event *events, int64_t count, double hz, 
 
 /*
  * Adds up the CPU time of each period of a thread, for budget.h. Periods are cut before the mean phase of the jobs, so that
- * jitter does not move a job to the next period; all CPU time of a job counts where it began. Writes at most cpu_max values,
+ * jitter does not move a job to the next period; all CPU time of a job counts where it began. Only a job that lasted longer than
+ * one and a half periods, because it was late or its budget had run out, counts in equal parts in all periods that it lasted.
+ * Writes at most cpu_max values,
  * the latest periods last, without the first and the last period, which may be cut, and returns their number. The same rules
  * hold for the events; hz > 0.
  */

@@ -297,6 +297,21 @@ START_TEST(cpu_time_of_each_period)
 }
 END_TEST
 
+/* A late job has lasted for five periods; the four after it are missing. */
+START_TEST(cpu_time_of_a_long_job_counts_in_all_its_periods)
+{
+    struct thread_event events[96];
+    int64_t cpu_ns[100];
+    for (int i = 0; i < 96; i++)
+        events[i] = (struct thread_event){.time_ns = (i + 4 * (i > 50)) * 40 * MS, .cpu_ns = i == 50 ? 10 * MS : MS};
+    for (int i = 0; i < 96; i++)
+        events[i].end_ns = events[i].time_ns + (i == 50 ? 5 * 40 - 1 : 20) * MS;
+    ck_assert_int_eq(period_cpu(cpu_ns, 100, events, 96, 25, &work), 98);
+    for (int i = 0; i < 98; i++)
+        ck_assert_int_eq(cpu_ns[i], i >= 49 && i < 54 ? 2 * MS : MS);
+}
+END_TEST
+
 START_TEST(period_without_a_job_has_no_cpu_time)
 {
     struct thread_event events[100];
@@ -329,6 +344,7 @@ int main(void)
         parts_of_a_known_rate_are_recognised,
         random_events_are_no_part_of_a_rate,
         cpu_time_of_each_period,
+        cpu_time_of_a_long_job_counts_in_all_its_periods,
         period_without_a_job_has_no_cpu_time,
         NULL,
     };
