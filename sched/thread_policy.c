@@ -17,7 +17,7 @@
 
 const size_t thread_policy_size = sizeof(struct thread_policy);
 
-enum { NUMBER_OF_DEADLINE = 6, FLAG_RESET_ON_FORK = 1, PRIORITY_MAX = 99 };
+enum { NUMBER_OF_DEADLINE = 6, FLAG_RESET_ON_FORK = 1, FLAG_RECLAIM = 2, PRIORITY_MAX = 99 };
 
 /* The kernel's default limits. */
 static const int64_t runtime_min_ns = 1024;
@@ -110,7 +110,7 @@ int thread_policy_set(pid_t thread, const struct thread_policy *policy)
     const struct attributes attributes = {
         .size = sizeof attributes,
         .policy = kind_numbers[policy->kind],
-        .flags = FLAG_RESET_ON_FORK,
+        .flags = FLAG_RESET_ON_FORK | (policy->reclaims ? FLAG_RECLAIM : 0),
         .nice = policy->kind == THREAD_OTHER ? getpriority(PRIO_PROCESS, (id_t)thread) : 0,
         .priority = (uint32_t)policy->priority,
         .runtime_ns = (uint64_t)policy->runtime_ns,

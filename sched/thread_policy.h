@@ -23,6 +23,11 @@ struct thread_policy {
      */
     int64_t runtime_ns;
     int64_t period_ns;
+    /*
+     * For deadline: beyond its runtime the thread may use CPU time that nobody has reserved (GRUB), before ordinary threads. Not in the
+     * text form.
+     */
+    bool reclaims;
 };
 
 enum { THREAD_POLICY_TEXT_SIZE = 64 };

@@ -23,6 +23,7 @@ static const char help[] =
     "  --limit=PERCENT  most that all reservations together may take of one CPU; default 60\n"
     "  --check          switch the reservations off and on every 5 s, and report at the end whether they helped\n"
     "  --rule=RULE      how budgets follow the use: percentile (default), max or lfsg (the feedback of the paper)\n"
+    "  --strict         let no thread use more than what is reserved for it, also while nobody else has reserved it\n"
     "  --record=FILE    write a row a second to FILE (CSV)\n"
     "  --quiet          report only at the end\n"
     "\n"
@@ -81,6 +82,7 @@ static const char *set_option(struct tune_request *request, int option, const ch
     case 'n': request->is_dry = true; break;
     case 'c': request->with_check = true; break;
     case 'q': request->is_quiet = true; break;
+    case 's': request->is_strict = true; break;
     }
     return NULL;
 }
@@ -91,7 +93,7 @@ static int parse_arguments(struct tune_request *request, int argc, char **argv)
     static const struct option options[] = {
         {"pid", required_argument, NULL, 'p'}, {"dry-run", no_argument, NULL, 'n'}, {"limit", required_argument, NULL, 'l'},
         {"check", no_argument, NULL, 'c'}, {"rule", required_argument, NULL, 'r'}, {"record", required_argument, NULL, 'o'},
-        {"quiet", no_argument, NULL, 'q'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
+        {"quiet", no_argument, NULL, 'q'}, {"strict", no_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
     };
     *request = (struct tune_request){.limit = budget_sum_default, .rule = BUDGET_PERCENTILE};
     /* +: the options of the command are its own */

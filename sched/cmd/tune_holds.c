@@ -98,15 +98,21 @@ static void explain(struct tune_holds *holds, enum reservation_answer answer, co
             thread_list_name(thread->process, thread->thread, name), reservation_reason(answer, reservation, text));
 }
 
+static struct reserve wanted_for(const struct tune_holds *holds, const struct tuned_thread *thread)
+{
+    return (struct reserve){.budget_ns = thread->granted_ns, .period_ns = thread->budget.period_ns, .reclaims = holds->reclaims};
+}
+
 /* Brings one reservation to what the tuner grants, which is above 0. */
 static enum reservation_answer bring(struct tune_holds *holds, const struct tuned_thread *thread, struct tune_hold **hold,
                                      pid_t process)
 {
+    const struct reserve wanted = wanted_for(holds, thread);
     if (*hold)
-        return reservation_adapt(&(*hold)->reservation, &holds->journal, thread->granted_ns, thread->budget.period_ns);
+        return reservation_adapt(&(*hold)->reservation, &holds->journal, &wanted);
     struct tune_hold *const added = &holds->list[holds->count];
     const enum reservation_answer answer = reservation_give(&added->reservation, &holds->journal, process, (pid_t)thread->id,
-                                                            thread->granted_ns, thread->budget.period_ns);
+                                                            &wanted);
     added->id = thread->id;
     holds->count += answer == RESERVATION_DONE;
     *hold = added;
@@ -146,14 +152,16 @@ static bool is_decrease(struct tune_holds *holds, const struct tuned_thread *thr
 {
     const struct tune_hold *const hold = hold_of(holds, thread->id);
     return hold && (double)thread->granted_ns / (double)thread->budget.period_ns <=
-                       (double)hold->reservation.budget_ns / (double)hold->reservation.period_ns;
+                       (double)hold->reservation.given.budget_ns / (double)hold->reservation.given.period_ns;
 }
 
 static bool is_as_wanted(struct tune_holds *holds, const struct tuned_thread *thread)
 {
     const struct tune_hold *const hold = hold_of(holds, thread->id);
-    return hold ? hold->reservation.budget_ns == thread->granted_ns && hold->reservation.period_ns == thread->budget.period_ns
-                : thread->granted_ns == 0;
+    if (!hold)
+        return thread->granted_ns == 0;
+    const struct reserve wanted = wanted_for(holds, thread), *const given = &hold->reservation.given;
+    return given->budget_ns == wanted.budget_ns && given->period_ns == wanted.period_ns && given->reclaims == wanted.reclaims;
 }
 
 /* Takes back what the tuner does not grant any more. */
@@ -187,7 +195,7 @@ double tune_holds_reserved(const struct tune_holds *holds)
 {
     double sum = 0;
     for (int i = 0; i < holds->count; i++)
-        sum += (double)holds->list[i].reservation.budget_ns / (double)holds->list[i].reservation.period_ns;
+        sum += (double)holds->list[i].reservation.given.budget_ns / (double)holds->list[i].reservation.given.period_ns;
     return sum;
 }
 

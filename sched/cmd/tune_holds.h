@@ -33,6 +33,7 @@ struct tune_holds {
     int count;
     struct tune_refused refused[TUNED_THREADS_MAX];
     int refused_count;
+    bool reclaims;         /* threads may use what nobody has reserved, beyond their budgets; may be changed before an application */
     unsigned reasons;      /* a bit for each answer that was reported */
     bool lacks_admission;  /* the last application was refused for lack of CPU time */
 };

@@ -120,7 +120,7 @@ static void wait_for_command(struct tune_run *run)
 static void prepare(struct tune_run *run)
 {
     int journals;
-    struct reservation none = {.budget_ns = 0};
+    struct reservation none = {.error = 0};
     char text[RESERVATION_REASON_SIZE];
     if (run->request->is_dry)
         return;

@@ -22,6 +22,8 @@ static const int64_t window_ns = 4 * NS_PER_S;
 static const int64_t pause_ns = NS_PER_S;
 /* A player that does not starve has shown its rate by then. */
 static const int64_t trial_after_ns = 5 * NS_PER_S / 2;
+static const int64_t greedy_max_ns = NS_PER_S;
+static const int64_t strict_again_ns = 10 * NS_PER_S;
 /* Of --check. What a switch upsets settles within the first part of a window. */
 static const int64_t compare_ns = 5 * NS_PER_S;
 static const int64_t settle_ns = NS_PER_S / 2;
@@ -199,11 +201,41 @@ static void remove_ended(struct tune_session *session)
             tuner_remove(&session->tuner, session->tuner.threads[i].id);
 }
 
+/* Returns what the tuned threads have used of a CPU since the last update. */
+static double used_since_update(struct tune_session *session, int64_t now_ns)
+{
+    double sum = 0;
+    for (int i = 0; i < session->tuner.count; i++) {
+        const int place = tune_place_of(session->watch, session->tuner.threads[i].id);
+        const struct tune_seen *const seen = seen_at(session, place);
+        const int64_t used_ns = thread_use_cpu_ns(process_watch_use(session->watch, place), now_ns) - seen->cpu_at_update_ns;
+        if (seen->updated_ns && now_ns > seen->updated_ns)
+            sum += (double)used_ns / (double)(now_ns - seen->updated_ns);
+    }
+    return sum;
+}
+
+/*
+ * Decides whether the threads may use what nobody has reserved. The kernel would give them nearly a whole CPU, so if they use more than
+ * the limit for a second, they get no more than their reservations for a while: the limit is a promise to everybody else.
+ */
+static void set_reclaiming(struct tune_session *session, int64_t now_ns)
+{
+    if (used_since_update(session, now_ns) <= session->request->limit)
+        session->greedy_ns = 0;
+    else if (!session->greedy_ns)
+        session->greedy_ns = now_ns;
+    else if (now_ns - session->greedy_ns >= greedy_max_ns)
+        session->strict_ns = now_ns + strict_again_ns;
+    session->holds.reclaims = !session->request->is_strict && now_ns >= session->strict_ns;
+}
+
 static void update(struct tune_session *session, int64_t tick_ns, int64_t now_ns)
 {
     struct period_thread watched[WATCHED_THREADS_MAX];
     struct tuner_sample samples[TUNED_THREADS_MAX];
     remove_ended(session);
+    set_reclaiming(session, now_ns);
     process_watch_threads(session->watch, now_ns - kept_ns, watched, WATCHED_THREADS_MAX);
     for (int i = 0; i < session->tuner.count; i++)
         samples[i] = sample_of(session, i, watched, now_ns);

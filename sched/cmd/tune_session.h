@@ -17,6 +17,7 @@ struct tune_request {
     char **command;     /* ends in NULL; NULL: the process */
     bool is_dry;        /* reserve nothing */
     bool with_check;    /* find out whether it helps */
+    bool is_strict;     /* no thread uses more than its reservation */
     bool is_quiet;
     double limit;       /* of the sum of all reservations, as a part of a CPU */
     enum budget_rule rule;
@@ -52,6 +53,8 @@ struct tune_session {
     int64_t begun_ns;
     int64_t window_ns;   /* since when the next detection may look */
     int64_t compared_ns; /* since when reservations are on or off; 0: not yet */
+    int64_t greedy_ns;   /* since when the threads have used more than the limit; 0: they do not */
+    int64_t strict_ns;   /* until when they get no more than what is reserved, because of that */
     int64_t second_ns;   /* when the last second was reported */
     struct tune_seen seen[WATCHED_THREADS_MAX];
     int64_t cpu_ns[TUNED_THREADS_MAX][2 * BUDGET_PERIODS];

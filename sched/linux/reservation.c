@@ -34,21 +34,16 @@ static enum reservation_answer answer_to(int error, struct reservation *reservat
     }
 }
 
-static struct thread_policy policy_of(int64_t budget_ns, int64_t period_ns)
+static enum reservation_answer set(struct reservation *reservation, const struct reserve *wanted)
 {
-    return (struct thread_policy){.kind = THREAD_DEADLINE, .runtime_ns = budget_ns, .period_ns = period_ns};
-}
-
-static enum reservation_answer set(struct reservation *reservation, int64_t budget_ns, int64_t period_ns)
-{
-    const struct thread_policy policy = policy_of(budget_ns, period_ns);
+    const struct thread_policy policy = {
+        .kind = THREAD_DEADLINE, .runtime_ns = wanted->budget_ns, .period_ns = wanted->period_ns, .reclaims = wanted->reclaims,
+    };
     if (!thread_ref_is_valid(&reservation->entry.thread))
         return RESERVATION_GONE;
     const enum reservation_answer answer = answer_to(thread_policy_set(reservation->entry.thread.thread, &policy), reservation);
-    if (answer == RESERVATION_DONE) {
-        reservation->budget_ns = budget_ns;
-        reservation->period_ns = period_ns;
-    }
+    if (answer == RESERVATION_DONE)
+        reservation->given = *wanted;
     return answer;
 }
 
@@ -66,14 +61,14 @@ static enum reservation_answer look_at(struct reservation *reservation, pid_t pr
 }
 
 enum reservation_answer reservation_give(struct reservation *reservation, struct undo_journal *journal, pid_t process,
-                                         pid_t thread, int64_t budget_ns, int64_t period_ns)
+                                         pid_t thread, const struct reserve *wanted)
 {
-    *reservation = (struct reservation){.budget_ns = 0};
+    *reservation = (struct reservation){.error = 0};
     enum reservation_answer answer = look_at(reservation, process, thread);
     if (answer == RESERVATION_DONE) {
         const int error = undo_journal_note(journal, &reservation->entry);
         reservation->error = error;
-        answer = error ? RESERVATION_FAILED : set(reservation, budget_ns, period_ns);
+        answer = error ? RESERVATION_FAILED : set(reservation, wanted);
         if (!error && answer != RESERVATION_DONE)
             undo_journal_done(journal, &reservation->entry);
     }
@@ -86,7 +81,7 @@ static void let_go(struct reservation *reservation, struct undo_journal *journal
 {
     undo_journal_done(journal, &reservation->entry);
     thread_ref_close(&reservation->entry.thread);
-    reservation->budget_ns = 0;
+    reservation->given.budget_ns = 0;
 }
 
 /* True if the thread has what was given. */
@@ -94,15 +89,15 @@ static bool is_as_given(const struct reservation *reservation)
 {
     struct thread_policy now;
     return !thread_policy_get(reservation->entry.thread.thread, &now) && now.kind == THREAD_DEADLINE &&
-           now.runtime_ns == reservation->budget_ns && now.period_ns == reservation->period_ns;
+           now.runtime_ns == reservation->given.budget_ns && now.period_ns == reservation->given.period_ns;
 }
 
-enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal, int64_t budget_ns,
-                                          int64_t period_ns)
+enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal,
+                                          const struct reserve *wanted)
 {
     enum reservation_answer answer = RESERVATION_GONE;
     if (thread_ref_is_valid(&reservation->entry.thread))
-        answer = is_as_given(reservation) ? set(reservation, budget_ns, period_ns) : RESERVATION_CHANGED;
+        answer = is_as_given(reservation) ? set(reservation, wanted) : RESERVATION_CHANGED;
     if (answer == RESERVATION_GONE || answer == RESERVATION_CHANGED)
         let_go(reservation, journal);
     return answer;
@@ -116,12 +111,12 @@ void reservation_take_back(struct reservation *reservation, struct undo_journal 
         let_go(reservation, journal);
     else /* the journal keeps it, for the guard and for a repair */
         thread_ref_close(&reservation->entry.thread);
-    reservation->budget_ns = 0;
+    reservation->given.budget_ns = 0;
 }
 
 bool reservation_is_held(const struct reservation *reservation)
 {
-    return reservation->budget_ns > 0;
+    return reservation->given.budget_ns > 0;
 }
 
 static const char *fixed_reason(enum reservation_answer answer)

@@ -9,9 +9,9 @@
  * SCHED_FLAG_DL_OVERRUN is never set: the kernel would send the program a signal that ends it. Not thread-safe.
  *
  *     struct reservation reservation;
- *     enum reservation_answer answer = reservation_give(&reservation, &journal, process, thread, budget_ns, period_ns);
+ *     enum reservation_answer answer = reservation_give(&reservation, &journal, process, thread, &wanted);
  *     if (answer == RESERVATION_DONE) {
- *         answer = reservation_adapt(&reservation, &journal, other_budget_ns, period_ns);
+ *         answer = reservation_adapt(&reservation, &journal, &other);
  *         ...
  *         reservation_take_back(&reservation, &journal);
  *     } else {
@@ -26,10 +26,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What a thread is to have: budget_ns in each period_ns, and with `reclaims` what nobody has reserved besides (thread_policy.h). */
+struct reserve {
+    int64_t budget_ns;
+    int64_t period_ns;
+    bool reclaims;
+};
+
 struct reservation {
     struct undo_entry entry;
-    int64_t budget_ns; /* in force; 0: none */
-    int64_t period_ns;
+    struct reserve given; /* in force; budget_ns 0: nothing */
     int error; /* of RESERVATION_FAILED, a negative errno */
 };
 
@@ -48,18 +54,18 @@ enum reservation_answer {
 };
 
 /*
- * Gives a reservation of budget_ns in each period_ns. After success the caller must take it back; after any other answer there
+ * Gives a reservation. After success the caller must take it back; after any other answer there
  * is nothing to take back, and *reservation only serves reservation_reason.
  */
 enum reservation_answer reservation_give(struct reservation *reservation, struct undo_journal *journal, pid_t process,
-                                         pid_t thread, int64_t budget_ns, int64_t period_ns);
+                                         pid_t thread, const struct reserve *wanted);
 
 /*
  * Changes it. After RESERVATION_GONE and RESERVATION_CHANGED it is no longer held; after other answers than RESERVATION_DONE
  * the old one stays in force.
  */
-enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal, int64_t budget_ns,
-                                          int64_t period_ns);
+enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal,
+                                          const struct reserve *wanted);
 
 /* Puts the thread back as it was, if it still has the reservation. The reservation may be none. */
 void reservation_take_back(struct reservation *reservation, struct undo_journal *journal);

@@ -23,7 +23,9 @@
 
 enum { EXIT_SKIPPED = 77, OTHERS_MAX = 64 };
 
-static const int64_t budget_ns = 4 * NS_PER_MS, period_ns = 40 * NS_PER_MS;
+static const int64_t budget_ns = 4 * NS_PER_MS;
+static const struct reserve usual = {.budget_ns = 4 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
+static const struct reserve twice = {.budget_ns = 8 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
 static struct undo_journal journal;
 static struct reservation reservation;
 static pid_t child;
@@ -56,7 +58,7 @@ static enum reservation_answer give_soon(struct reservation *given, struct undo_
 {
     enum reservation_answer answer = RESERVATION_FULL;
     for (int i = 0; i < 500 && answer == RESERVATION_FULL; i++) {
-        answer = reservation_give(given, in, child, child, budget_ns, period_ns);
+        answer = reservation_give(given, in, child, child, &usual);
         if (answer == RESERVATION_FULL)
             pause_a_moment();
     }
@@ -94,7 +96,7 @@ START_TEST(reservation_is_given_changed_and_taken_back)
 {
     ck_assert_int_eq(give(), RESERVATION_DONE);
     expect_policy(SCHED_DEADLINE, budget_ns);
-    ck_assert_int_eq(reservation_adapt(&reservation, &journal, 2 * budget_ns, period_ns), RESERVATION_DONE);
+    ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_DONE);
     expect_policy(SCHED_DEADLINE, 2 * budget_ns);
     ck_assert(reservation_is_held(&reservation));
     reservation_take_back(&reservation, &journal);
@@ -132,7 +134,7 @@ START_TEST(two_programs_cannot_reserve_for_one_thread)
 {
     struct reservation other;
     ck_assert_int_eq(give(), RESERVATION_DONE);
-    ck_assert_int_eq(reservation_give(&other, &journal, child, child, budget_ns, period_ns), RESERVATION_TAKEN);
+    ck_assert_int_eq(reservation_give(&other, &journal, child, child, &usual), RESERVATION_TAKEN);
     reservation_take_back(&reservation, &journal);
     ck_assert_int_eq(give_soon(&other, &journal), RESERVATION_DONE);
     reservation_take_back(&other, &journal);
@@ -145,7 +147,7 @@ START_TEST(policy_that_somebody_else_has_set_stays)
     const struct sched_param five = {.sched_priority = 5};
     ck_assert_int_eq(give(), RESERVATION_DONE);
     ck_assert_int_eq(sched_setscheduler(child, SCHED_FIFO, &five), 0);
-    ck_assert_int_eq(reservation_adapt(&reservation, &journal, 2 * budget_ns, period_ns), RESERVATION_CHANGED);
+    ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_CHANGED);
     ck_assert(!reservation_is_held(&reservation));
     expect_policy(SCHED_FIFO, 0);
 }
@@ -156,7 +158,7 @@ START_TEST(thread_that_has_ended_is_gone)
     ck_assert_int_eq(give(), RESERVATION_DONE);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    ck_assert_int_eq(reservation_adapt(&reservation, &journal, 2 * budget_ns, period_ns), RESERVATION_GONE);
+    ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_GONE);
     ck_assert_int_eq(give(), RESERVATION_GONE);
 }
 END_TEST
@@ -178,6 +180,7 @@ END_TEST
 
 START_TEST(more_than_can_be_reserved_is_refused_and_the_old_one_stays)
 {
+    static const struct reserve nearly_all = {.budget_ns = 38 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
     struct reservation others[OTHERS_MAX];
     pid_t pids[OTHERS_MAX];
     int given = 0;
@@ -190,7 +193,7 @@ START_TEST(more_than_can_be_reserved_is_refused_and_the_old_one_stays)
             pause();
             _exit(0);
         }
-        answer = reservation_give(&others[given], &journal, pids[given], pids[given], 38 * NS_PER_MS, period_ns);
+        answer = reservation_give(&others[given], &journal, pids[given], pids[given], &nearly_all);
         given++;
     }
     ck_assert_int_eq(answer, RESERVATION_FULL);
@@ -207,7 +210,8 @@ END_TEST
 
 START_TEST(period_outside_the_kernels_limits_is_refused)
 {
-    ck_assert_int_eq(reservation_give(&reservation, &journal, child, child, NS_PER_S, 100 * NS_PER_S), RESERVATION_PERIOD);
+    static const struct reserve too_long = {.budget_ns = NS_PER_S, .period_ns = 100 * NS_PER_S};
+    ck_assert_int_eq(reservation_give(&reservation, &journal, child, child, &too_long), RESERVATION_PERIOD);
     expect_reason(RESERVATION_PERIOD, "sched_deadline_period_min_us");
     expect_policy(SCHED_OTHER, 0);
 }
