@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* Each asks for a tenth less: down to a fifth of what was wanted, before the next update. */
+enum { ADMISSION_TRIES = 15 };
+
 int tune_holds_begin(struct tune_holds *holds)
 {
     *holds = (struct tune_holds){.count = 0};
@@ -94,8 +97,9 @@ static void explain(struct tune_holds *holds, enum reservation_answer answer, co
         return;
     holds->reasons |= 1u << answer;
     const struct thread_ref *const thread = &reservation->entry.thread;
-    fprintf(stderr, "dlex-sched: thread %d (%s) gets no reservation: %s\n", (int)thread->thread,
-            thread_list_name(thread->process, thread->thread, name), reservation_reason(answer, reservation, text));
+    fprintf(stderr, "dlex-sched: thread %d (%s) gets %s: %s\n", (int)thread->thread,
+            thread_list_name(thread->process, thread->thread, name),
+            answer == RESERVATION_FULL ? "less than it needs" : "no reservation", reservation_reason(answer, reservation, text));
 }
 
 static struct reserve wanted_for(const struct tune_holds *holds, const struct tuned_thread *thread)
@@ -176,19 +180,26 @@ static void drop_others(struct tune_holds *holds, const struct tuner *tuner, str
     }
 }
 
-void tune_holds_apply(struct tune_holds *holds, struct tuner *tuner, struct process_watch *watch, int64_t now_ns)
+/* What becomes smaller first, so that the others fit. */
+static void apply_all(struct tune_holds *holds, struct tuner *tuner, struct process_watch *watch, int64_t now_ns)
 {
     holds->lacks_admission = false;
     drop_others(holds, tuner, watch, now_ns);
-    /* What becomes smaller first, so that the others fit. */
     for (int decreases = 1; decreases >= 0; decreases--)
         for (int i = 0; i < tuner->count;) {
             const struct tuned_thread *const thread = &tuner->threads[i];
             const bool is_due = !is_as_wanted(holds, thread) && is_decrease(holds, thread) == decreases;
             i += !is_due || apply_one(holds, tuner, i, watch, now_ns);
         }
-    if (holds->lacks_admission)
+}
+
+void tune_holds_apply(struct tune_holds *holds, struct tuner *tuner, struct process_watch *watch, int64_t now_ns)
+{
+    apply_all(holds, tuner, watch, now_ns);
+    for (int tries = 0; holds->lacks_admission && tries < ADMISSION_TRIES; tries++) {
         tuner_refused(tuner, now_ns);
+        apply_all(holds, tuner, watch, now_ns);
+    }
 }
 
 double tune_holds_reserved(const struct tune_holds *holds)

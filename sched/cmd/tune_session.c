@@ -3,7 +3,6 @@
 
 #include "ns.h"
 
-#include <math.h>
 #include <stdio.h>
 
 enum { TICKS_UPDATE = 5, TICKS_SECOND = 10, TICKS_FORGET = 20 };
@@ -13,9 +12,6 @@ static const int64_t kept_ns = 8 * NS_PER_S;
 /* 25 Hz takes a second. Until a rate is known, a player's start should not count for long. */
 static const int64_t first_window_ns = NS_PER_S;
 static const int64_t unknown_window_ns = 4 * NS_PER_S;
-/* mpv has four threads at 100 Hz, which are sooner recognised than its decoders. */
-static const int64_t doubtful_ns = 4 * NS_PER_S;
-static const double near_usual = 0.02;
 /* A first rate is confirmed or corrected soon; 4 s tell 23.976 from 24 Hz. */
 static const int64_t confirming_window_ns = 2 * NS_PER_S;
 static const int64_t window_ns = 4 * NS_PER_S;
@@ -85,19 +81,12 @@ static void announce(struct tune_session *session)
     }
 }
 
-/* True for a rate that is too little to begin with: it was seen for a short time, and films do not have such rates. */
-static bool is_doubtful(const struct tune_session *session, const struct picture_rate *rate, int64_t now_ns)
-{
-    const double usual_hz = standard_rate_hz(standard_rate_nearest(rate->hz));
-    return session->tuner.rate.known.verdict != PERIOD_FOUND && rate->verdict == PERIOD_FOUND &&
-           now_ns - session->begun_ns < doubtful_ns && fabs(rate->hz - usual_hz) > near_usual * usual_hz;
-}
-
 /* Each detection of a known rate has a time of its own (rate_watch.h). */
 static void detect(struct tune_session *session, int64_t now_ns)
 {
     struct period_thread threads[WATCHED_THREADS_MAX];
     int64_t ids[WATCHED_THREADS_MAX];
+    bool is_starving[WATCHED_THREADS_MAX];
     struct picture_rate rate;
     const bool was_known = session->tuner.rate.known.verdict == PERIOD_FOUND;
     const int64_t earliest_ns = now_ns - (was_known ? kept_ns : unknown_window_ns);
@@ -106,10 +95,11 @@ static void detect(struct tune_session *session, int64_t now_ns)
     for (int i = 0; i < count; i++) {
         const int64_t id = process_watch_id(session->watch, i);
         ids[i] = process_watch_lives(session->watch, i) && !tune_holds_leaves_alone(&session->holds, id, now_ns) ? id : 0;
+        is_starving[i] = seen_at(session, i)->is_starving;
     }
     if (period_vote(&rate, threads, count, now_ns - from_ns, &session->work))
         return;
-    if (tuner_sees_trial(&session->tuner, &rate) || is_doubtful(session, &rate, now_ns))
+    if (tuner_sees_trial(&session->tuner, &rate) || tuner_doubts(&rate, threads, is_starving, count))
         rate.verdict = PERIOD_UNKNOWN;
     const bool is_new_rate = tuner_detected(&session->tuner, &rate, threads, ids, count, &session->work);
     session->is_confirmed = was_known && !is_new_rate;
@@ -133,10 +123,12 @@ static bool read_starving(struct tune_session *session, int place, int64_t now_n
         .running = (double)(seen->running_ns - before.running_ns) / lasted_ns,
         .waiting = (double)(seen->waiting_ns - before.waiting_ns) / lasted_ns,
     };
-    return seen->has_times && before.has_times && lasted_ns > 0;
+    const bool is_known = seen->has_times && before.has_times && lasted_ns > 0;
+    seen->is_starving = is_known && tuner_is_starving(starving);
+    return is_known;
 }
 
-/* Puts threads on trial while no rate is known; called every second. */
+/* Looks for threads that starve, and puts them on trial while no rate is known; called every second. */
 static void try_starving(struct tune_session *session, int64_t now_ns)
 {
     struct tuner_starving starving[WATCHED_THREADS_MAX];
@@ -328,10 +320,10 @@ bool tune_session_tick(struct tune_session *session, int64_t tick, int64_t tick_
         if (session->request->with_check && session->is_reserving)
             compare(session, now_ns);
     }
-    if (tick % TICKS_SECOND == 0 && session->tuner.rate.known.verdict != PERIOD_FOUND)
+    if (tick % TICKS_SECOND == 0) {
         try_starving(session, now_ns);
-    if (tick % TICKS_SECOND == 0)
         report_second(session, threads, now_ns);
+    }
     if (tick % TICKS_FORGET == 0)
         process_watch_forget(session->watch, now_ns - kept_ns);
     return true;

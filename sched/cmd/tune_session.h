@@ -34,6 +34,7 @@ struct tune_seen {
     int64_t updated_ns;      /* 0: not yet */
     int64_t throttled_at_second;
     int64_t cpu_at_second_ns;
+    bool is_starving;        /* in the last second */
     bool has_times;          /* the next two are known */
     int64_t running_ns;      /* see thread_list_times */
     int64_t waiting_ns;

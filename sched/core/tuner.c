@@ -4,6 +4,8 @@
 #include "budget_sum.h"
 #include "ns.h"
 
+#include <math.h>
+
 static const double share_at_rate = 0.001;
 static const double share_at_part = 0.01;
 static const double refused_factor = 0.9;
@@ -15,6 +17,8 @@ static const double trial_waiting = 0.2;
 static const int64_t trial_lasts_ns = 8 * NS_PER_S;
 static const int64_t trial_again_ns = 60 * NS_PER_S;
 static const double trial_rate_tolerance = 0.01;
+static const double believed_share = 1.0 / 3;
+static const double near_usual = 0.02;
 
 bool tuner_wants(const struct period_thread *thread)
 {
@@ -139,6 +143,27 @@ static void put_on_trial(struct tuner *tuner, const struct tuner_starving *starv
     tuner->is_trial = true;
 }
 
+bool tuner_is_starving(const struct tuner_starving *thread)
+{
+    return thread->running >= trial_running && thread->waiting >= trial_waiting;
+}
+
+bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count)
+{
+    double all = 0, of_rate = 0;
+    bool others_starve = false;
+    if (seen->verdict != PERIOD_FOUND)
+        return false;
+    for (int i = 0; i < count; i++) {
+        all += threads[i].found.cpu_share;
+        of_rate += threads[i].part ? threads[i].found.cpu_share : 0;
+        others_starve |= is_starving[i] && !threads[i].part;
+    }
+    const double usual_hz = standard_rate_hz(standard_rate_nearest(seen->hz));
+    const bool is_usual = fabs(seen->hz - usual_hz) <= near_usual * usual_hz;
+    return of_rate < believed_share * all && (!is_usual || others_starve);
+}
+
 void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving *threads, int count)
 {
     const int64_t since_ns = now_ns - tuner->trial_ns;
@@ -152,7 +177,7 @@ void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving 
     if (tuner->trial_ns && since_ns < trial_again_ns)
         return;
     for (int i = 0; i < count; i++)
-        if (threads[i].running >= trial_running && threads[i].waiting >= trial_waiting)
+        if (tuner_is_starving(&threads[i]))
             put_on_trial(tuner, &threads[i]);
     if (tuner->is_trial)
         tuner->trial_ns = now_ns;
@@ -198,6 +223,7 @@ void tuner_refused(struct tuner *tuner, int64_t now_ns)
     const double granted = tuner_granted(tuner);
     tuner->most = refused_factor * (granted > 0 && granted < tuner->most ? granted : tuner->most);
     tuner->refused_ns = now_ns;
+    share_out(tuner);
 }
 
 double tuner_granted(const struct tuner *tuner)

@@ -77,6 +77,13 @@ void tuner_init(struct tuner *tuner, const struct budget_options *options, doubl
 bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads, const int64_t *ids,
                     int count, struct period_work *work);
 
+/*
+ * True if a detection is not to be believed, because the threads at its rate use little of the program's CPU time (less than a
+ * third), and either the rate is none of a film, or other threads starve (is_starving[i], for threads[i]), so that theirs cannot
+ * be seen. A sound server's thread works at 20 Hz in many players, and is the only one with a rate while the player starves.
+ */
+bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count);
+
 /* A thread, and the parts of the last second or so for which it was running, and could have run but had no CPU. */
 struct tuner_starving {
     int64_t id;
@@ -96,6 +103,9 @@ extern const int64_t tuner_trial_period_ns;
  */
 void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving *threads, int count);
 
+/* True if a thread is to be put on trial. */
+bool tuner_is_starving(const struct tuner_starving *thread);
+
 /* True if a detection has seen the period of a trial and not a rate of the program. */
 bool tuner_sees_trial(const struct tuner *tuner, const struct picture_rate *seen);
 
@@ -106,8 +116,8 @@ void tuner_remove(struct tuner *tuner, int64_t id);
 void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample *samples);
 
 /*
- * The kernel did not admit the sum: from the next update on it is a tenth less. When ten seconds have passed without a refusal,
- * a tenth more is tried.
+ * The kernel did not admit the sum: all is granted anew, a tenth less in all. When ten seconds have passed without a refusal,
+ * an update tries a tenth more.
  */
 void tuner_refused(struct tuner *tuner, int64_t now_ns);
 

@@ -123,7 +123,7 @@ static const char *fixed_reason(enum reservation_answer answer)
 {
     switch (answer) {
     case RESERVATION_GONE: return "the thread has ended";
-    case RESERVATION_FULL: return "the kernel does not admit it, because together with the reservations of other programs it would "
+    case RESERVATION_FULL: return "the kernel does not admit more, because together with the reservations of other programs it would "
                                   "exceed what can be reserved (kernel.sched_rt_runtime_us); end another one, or reserve less with "
                                   "--limit";
     case RESERVATION_NO_RIGHT: return "this user may not reserve CPU time; run it with sudo, or allow it to this program: `sudo setcap "

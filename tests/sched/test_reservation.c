@@ -197,7 +197,7 @@ START_TEST(more_than_can_be_reserved_is_refused_and_the_old_one_stays)
         given++;
     }
     ck_assert_int_eq(answer, RESERVATION_FULL);
-    expect_reason(RESERVATION_FULL, "does not admit");
+    expect_reason(RESERVATION_FULL, "does not admit more");
     for (int i = 0; i < given; i++) {
         if (i < given - 1)
             reservation_take_back(&others[i], &journal);

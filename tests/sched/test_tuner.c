@@ -203,6 +203,7 @@ START_TEST(refused_sum_is_lowered_and_tried_again_later)
     update(16 * MS, false);
     ck_assert_double_eq_tol(tuner_granted(&tuner), 0.44, 1e-6);
     tuner_refused(&tuner, clock_ns);
+    ck_assert_double_eq_tol(tuner_granted(&tuner), 0.396, 1e-6);
     update(16 * MS, false);
     ck_assert_double_eq_tol(tuner_granted(&tuner), 0.396, 1e-6);
     for (int i = 0; i < 18; i++)
@@ -263,6 +264,28 @@ START_TEST(thread_that_does_not_starve_is_not_tried)
 }
 END_TEST
 
+/* Threads of which those at the rate use this share of a CPU, and another one uses 0.2. */
+static bool doubts(double hz, double share, bool does_other_starve)
+{
+    struct scene scene = scene_at(hz);
+    const bool is_starving[] = {false, does_other_starve};
+    add_thread(&scene, 1, share);
+    add_thread(&scene, 0, 0.2);
+    return tuner_doubts(&scene.rate, scene.threads, is_starving, scene.count);
+}
+
+START_TEST(rate_of_next_to_nothing_is_doubted)
+{
+    begin(0.6);
+    ck_assert(doubts(20, 0.002, false)); /* a sound server's thread */
+    ck_assert(doubts(50, 0.002, true));
+    ck_assert(!doubts(25, 0.002, false)); /* the presenter, before the decoders are recognised */
+    ck_assert(!doubts(20, 0.15, true));
+    ck_assert(!doubts(25, 0.15, true));
+    ck_assert(!doubts(0, 0.15, true)); /* not periodic is a verdict */
+}
+END_TEST
+
 START_TEST(period_of_a_trial_is_no_rate)
 {
     begin(0.6);
@@ -289,6 +312,7 @@ int main(void)
         starving_thread_is_tried_until_its_rate_shows,
         trial_without_a_rate_ends_and_is_repeated_a_minute_later,
         thread_that_does_not_starve_is_not_tried,
+        rate_of_next_to_nothing_is_doubted,
         period_of_a_trial_is_no_rate,
         NULL,
     };
