@@ -99,7 +99,7 @@ static void detect(struct tune_session *session, int64_t now_ns)
     }
     if (period_vote(&rate, threads, count, now_ns - from_ns, &session->work))
         return;
-    if (tuner_sees_trial(&session->tuner, &rate) || tuner_doubts(&rate, threads, is_starving, count))
+    if (tuner_sees_trial(&session->tuner, &rate) || tuner_doubts(&rate, threads, is_starving, count, now_ns - from_ns))
         rate.verdict = PERIOD_UNKNOWN;
     const bool is_new_rate = tuner_detected(&session->tuner, &rate, threads, ids, count, &session->work);
     session->is_confirmed = was_known && !is_new_rate;

@@ -24,7 +24,8 @@ bool rate_watch_add(struct rate_watch *watch, const struct picture_rate *seen)
         watch->awaits_second.verdict = PERIOD_UNKNOWN;
         return false;
     }
-    if (watch->known.verdict == PERIOD_FOUND && !agree(&watch->awaits_second, seen)) {
+    const bool is_better = seen->standard.numerator && !watch->known.standard.numerator;
+    if (watch->known.verdict == PERIOD_FOUND && !is_better && !agree(&watch->awaits_second, seen)) {
         watch->awaits_second = *seen;
         return false;
     }

@@ -2,7 +2,7 @@
 /*
  * Follows the picture rate over repeated detections. Seed 003 (section IV) repeats the detection while the program runs, and says
  * no more. Our rules: the first rate found is taken at once. Another rate, or the verdict "not periodic", replaces it only if
- * two detections in a row agree; a single one may have seen the end of one film and the beginning of the next. A detection
+ * two detections in a row agree, or if it is a usual picture rate and the known one is none; a single one may have seen the end of one film and the beginning of the next. A detection
  * without enough events, as in a pause, changes nothing; the detections before and after it are in a row. Each detection must
  * have observed a time of its own: two that overlap may both have seen the same change, and confirm a rate between two films.
  */

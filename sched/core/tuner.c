@@ -19,6 +19,7 @@ static const int64_t trial_again_ns = 60 * NS_PER_S;
 static const double trial_rate_tolerance = 0.01;
 static const double believed_share = 1.0 / 3;
 static const double near_usual = 0.02;
+static const int64_t unusual_after_ns = 4 * NS_PER_S - NS_PER_S / 10; /* a window of 4 s may be a little shorter */
 
 bool tuner_wants(const struct period_thread *thread)
 {
@@ -148,7 +149,8 @@ bool tuner_is_starving(const struct tuner_starving *thread)
     return thread->running >= trial_running && thread->waiting >= trial_waiting;
 }
 
-bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count)
+bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count,
+                  int64_t observed_ns)
 {
     double all = 0, of_rate = 0;
     bool others_starve = false;
@@ -161,6 +163,8 @@ bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *t
     }
     const double usual_hz = standard_rate_hz(standard_rate_nearest(seen->hz));
     const bool is_usual = fabs(seen->hz - usual_hz) <= near_usual * usual_hz;
+    if (!is_usual && observed_ns < unusual_after_ns)
+        return true;
     return of_rate < believed_share * all && (!is_usual || others_starve);
 }
 

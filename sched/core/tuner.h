@@ -80,9 +80,10 @@ bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const 
 /*
  * True if a detection is not to be believed, because the threads at its rate use little of the program's CPU time (less than a
  * third), and either the rate is none of a film, or other threads starve (is_starving[i], for threads[i]), so that theirs cannot
- * be seen. A sound server's thread works at 20 Hz in many players, and is the only one with a rate while the player starves.
+ * be seen; or because a rate that is none of a film was observed for less than four seconds. A sound server's thread works at 20 Hz in many players, and is the only one with a rate while the player starves.
  */
-bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count);
+bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count,
+                  int64_t observed_ns);
 
 /* A thread, and the parts of the last second or so for which it was running, and could have run but had no CPU. */
 struct tuner_starving {

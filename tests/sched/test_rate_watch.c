@@ -28,6 +28,18 @@ START_TEST(first_rate_is_taken_at_once)
 }
 END_TEST
 
+START_TEST(usual_rate_replaces_an_unusual_one_at_once)
+{
+    struct rate_watch watch = {.known = rate(125)};
+    struct picture_rate usual = rate(25);
+    ck_assert(!add(&watch, 37));
+    usual.standard = (struct standard_rate){25, 1};
+    ck_assert(rate_watch_add(&watch, &usual));
+    ck_assert_double_eq(watch.known.hz, 25);
+    ck_assert(!add(&watch, 125));
+}
+END_TEST
+
 START_TEST(another_rate_is_taken_when_seen_twice)
 {
     struct rate_watch watch = {.known = rate(24)};
@@ -107,6 +119,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         first_rate_is_taken_at_once,
+        usual_rate_replaces_an_unusual_one_at_once,
         another_rate_is_taken_when_seen_twice,
         film_rates_that_are_near_are_different,
         known_rate_in_between_interrupts_the_row,

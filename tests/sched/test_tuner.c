@@ -265,13 +265,18 @@ START_TEST(thread_that_does_not_starve_is_not_tried)
 END_TEST
 
 /* Threads of which those at the rate use this share of a CPU, and another one uses 0.2. */
-static bool doubts(double hz, double share, bool does_other_starve)
+static bool doubts_after(int64_t observed_ns, double hz, double share, bool does_other_starve)
 {
     struct scene scene = scene_at(hz);
     const bool is_starving[] = {false, does_other_starve};
     add_thread(&scene, 1, share);
     add_thread(&scene, 0, 0.2);
-    return tuner_doubts(&scene.rate, scene.threads, is_starving, scene.count);
+    return tuner_doubts(&scene.rate, scene.threads, is_starving, scene.count, observed_ns);
+}
+
+static bool doubts(double hz, double share, bool does_other_starve)
+{
+    return doubts_after(4000 * MS, hz, share, does_other_starve);
 }
 
 START_TEST(rate_of_next_to_nothing_is_doubted)
@@ -283,6 +288,8 @@ START_TEST(rate_of_next_to_nothing_is_doubted)
     ck_assert(!doubts(20, 0.15, true));
     ck_assert(!doubts(25, 0.15, true));
     ck_assert(!doubts(0, 0.15, true)); /* not periodic is a verdict */
+    ck_assert(doubts_after(2000 * MS, 125, 0.15, false));
+    ck_assert(!doubts_after(2000 * MS, 50, 0.15, false));
 }
 END_TEST
 
