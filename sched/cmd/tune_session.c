@@ -67,6 +67,9 @@ static void announce_thread(struct tune_session *session, const struct tuned_thr
     fprintf(stderr, "dlex-sched: thread %d (%s) ", (int)thread->id, process_watch_name(session->watch, place));
     if (thread->is_on_trial)
         fputs("waits for the CPU, and gets as much as the limit allows until its rate shows\n", stderr);
+    else if (thread->is_adopted)
+        fprintf(stderr, "waits for the CPU, and begins with %.1f ms in each %.1f ms\n", ns_to_ms(thread->budget.budget_ns),
+                ns_to_ms(thread->budget.period_ns));
     else
         fprintf(stderr, "works at %.5g Hz and begins with %.1f ms in each %.1f ms\n", thread->hz, ns_to_ms(thread->budget.budget_ns),
                 ns_to_ms(thread->budget.period_ns));
@@ -79,6 +82,15 @@ static void announce(struct tune_session *session)
         if (place >= 0)
             announce_thread(session, &session->tuner.threads[i], place);
     }
+}
+
+/* While a thread is on trial it does not wait any more, and still has no rate. */
+static bool is_on_trial(const struct tune_session *session, int64_t id)
+{
+    for (int i = 0; i < session->tuner.count; i++)
+        if (session->tuner.threads[i].id == id)
+            return session->tuner.threads[i].is_on_trial;
+    return false;
 }
 
 /* Each detection of a known rate has a time of its own (rate_watch.h). */
@@ -95,7 +107,7 @@ static void detect(struct tune_session *session, int64_t now_ns)
     for (int i = 0; i < count; i++) {
         const int64_t id = process_watch_id(session->watch, i);
         ids[i] = process_watch_lives(session->watch, i) && !tune_holds_leaves_alone(&session->holds, id, now_ns) ? id : 0;
-        is_starving[i] = seen_at(session, i)->is_starving;
+        is_starving[i] = seen_at(session, i)->is_starving || is_on_trial(session, id);
     }
     if (period_vote(&rate, threads, count, now_ns - from_ns, &session->work))
         return;

@@ -19,6 +19,7 @@ static const int64_t trial_again_ns = 60 * NS_PER_S;
 static const double trial_rate_tolerance = 0.01;
 static const double believed_share = 1.0 / 3;
 static const double near_usual = 0.02;
+static const double same_period = 0.005;
 static const int64_t unusual_after_ns = 4 * NS_PER_S - NS_PER_S / 10; /* a window of 4 s may be a little shorter */
 
 bool tuner_wants(const struct period_thread *thread)
@@ -67,7 +68,8 @@ static void add(struct tuner *tuner, const struct period_thread *seen, int64_t i
 static void follow(struct tuned_thread *thread, int part, double hz, bool is_new_rate)
 {
     thread->missed = 0;
-    if (part == thread->part && !is_new_rate)
+    thread->is_adopted = false;
+    if (part == thread->part && !is_new_rate && fabs(hz - thread->hz) < same_period * hz)
         return;
     thread->part = part;
     thread->hz = hz;
@@ -88,10 +90,12 @@ static void classify(struct tuner *tuner, const struct period_thread *threads, c
     for (int i = 0; i < tuner->count; i++)
         tuner->threads[i].missed++;
     for (int i = 0; i < count; i++) {
+        struct tuned_thread *const known = ids[i] ? find(tuner, ids[i]) : NULL;
+        if (known && known->is_adopted && threads[i].found.cpu_share >= share_at_part)
+            known->missed = 0;
         if (!ids[i] || !tuner_wants(&threads[i]))
             continue;
         const double hz = tuner->rate.known.hz / threads[i].part;
-        struct tuned_thread *const known = find(tuner, ids[i]);
         if (known)
             follow(known, threads[i].part, hz, is_new_rate);
         else
@@ -133,15 +137,35 @@ bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const 
     return is_new_rate;
 }
 
+/* Adds a starving thread with what it seems to need. Returns NULL if there is no place. */
+static struct tuned_thread *add_starving(struct tuner *tuner, const struct tuner_starving *starving, int64_t period_ns)
+{
+    if (tuner->count == TUNED_THREADS_MAX || find(tuner, starving->id))
+        return NULL;
+    const int64_t wanted_ns = (int64_t)((starving->running + starving->waiting) * (double)period_ns);
+    struct tuned_thread *const thread = &tuner->threads[tuner->count++];
+    *thread = (struct tuned_thread){.id = starving->id};
+    budget_init(&thread->budget, &tuner->options, period_ns, wanted_ns);
+    return thread;
+}
+
 static void put_on_trial(struct tuner *tuner, const struct tuner_starving *starving)
 {
-    if (tuner->count == TUNED_THREADS_MAX)
+    struct tuned_thread *const thread = add_starving(tuner, starving, tuner_trial_period_ns);
+    if (!thread)
         return;
-    const int64_t wanted_ns = (int64_t)((starving->running + starving->waiting) * (double)tuner_trial_period_ns);
-    struct tuned_thread *const thread = &tuner->threads[tuner->count++];
-    *thread = (struct tuned_thread){.id = starving->id, .is_on_trial = true};
-    budget_init(&thread->budget, &tuner->options, tuner_trial_period_ns, wanted_ns);
+    thread->is_on_trial = true;
     tuner->is_trial = true;
+}
+
+static void adopt(struct tuner *tuner, const struct tuner_starving *starving)
+{
+    struct tuned_thread *const thread = add_starving(tuner, starving, period_of(tuner->rate.known.hz));
+    if (!thread)
+        return;
+    thread->hz = tuner->rate.known.hz;
+    thread->part = 1;
+    thread->is_adopted = true;
 }
 
 bool tuner_is_starving(const struct tuner_starving *thread)
@@ -171,8 +195,12 @@ bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *t
 void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving *threads, int count)
 {
     const int64_t since_ns = now_ns - tuner->trial_ns;
-    if (tuner->rate.known.verdict == PERIOD_FOUND)
+    if (tuner->rate.known.verdict == PERIOD_FOUND) {
+        for (int i = 0; i < count; i++)
+            if (tuner_is_starving(&threads[i]))
+                adopt(tuner, &threads[i]);
         return;
+    }
     if (tuner->is_trial) {
         if (since_ns >= trial_lasts_ns)
             end_trial(tuner, now_ns);

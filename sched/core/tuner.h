@@ -18,6 +18,9 @@
  * pictures uses next to nothing, and it is the one that must not be late. All others (user interface, demuxer, sound) stay as
  * they are.
  *
+ * A thread that decodes ahead has no rate while it is behind: it works whenever it gets the CPU. So a thread that starves beside a
+ * known rate is tuned as well, with the period of the pictures, for as long as it uses more than 1 % of a CPU.
+ *
  * A player that starves shows no rate, because it never waits for its next picture. So threads that compete for CPU time while
  * no rate is known get a reservation on trial, as large as the limit allows: the player catches up, and then its rate shows. If
  * it does not within eight seconds, the program is none that has a rate, and the next trial is a minute later.
@@ -41,6 +44,7 @@ struct tuned_thread {
     int64_t granted_ns; /* what to reserve in each budget.period_ns; 0: nothing */
     int missed;         /* detections in a row without it */
     bool is_on_trial;   /* no rate is known; hz is 0 */
+    bool is_adopted;    /* it starved, and has no rate of its own */
 };
 
 struct tuner {
@@ -99,12 +103,13 @@ struct tuner_starving {
 extern const int64_t tuner_trial_period_ns;
 
 /*
- * Begins, continues or ends a trial, if no rate is known; call it about every second. Those of the threads that wait for a CPU
- * for more than a fifth of the time, and run for more than a hundredth, are put on trial.
+ * Looks after threads that starve: those that wait for a CPU for more than a fifth of the time, and run for more than a hundredth.
+ * Call it about every second. While no rate is known it begins, continues or ends a trial of them; otherwise they are tuned with
+ * the known rate.
  */
 void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving *threads, int count);
 
-/* True if a thread is to be put on trial. */
+/* True if a thread starves. */
 bool tuner_is_starving(const struct tuner_starving *thread);
 
 /* True if a detection has seen the period of a trial and not a rate of the program. */

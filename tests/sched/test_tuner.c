@@ -237,6 +237,53 @@ START_TEST(starving_thread_is_tried_until_its_rate_shows)
 }
 END_TEST
 
+/* Thread 11 presents, and thread 12 decodes ahead: it has no rate, and this share of a CPU. */
+static void detect_ahead(double share)
+{
+    struct scene scene = scene_at(25);
+    add_thread(&scene, 1, 0.01);
+    add_thread(&scene, 0, share);
+    detect(&scene);
+}
+
+START_TEST(thread_that_starves_beside_a_known_rate_is_tuned_while_it_works)
+{
+    begin(0.6);
+    detect_ahead(0.05);
+    ck_assert_int_eq(tuner.count, 1);
+    const struct tuner_starving starving = {.id = 12, .running = 0.05, .waiting = 0.6};
+    tuner_try(&tuner, clock_ns, &starving, 1);
+    tuner_try(&tuner, clock_ns, &starving, 1);
+    ck_assert_int_eq(tuner.count, 2);
+    ck_assert_int_eq(tuner.threads[1].budget.period_ns, 40 * MS);
+    ck_assert_int_eq(tuner.threads[1].budget.budget_ns, 26 * MS);
+    for (int i = 0; i < 3; i++)
+        detect_ahead(0.05);
+    ck_assert_int_eq(tuner.count, 2);
+    detect_ahead(0.001);
+    detect_ahead(0.001);
+    ck_assert_int_eq(tuner.count, 1);
+}
+END_TEST
+
+START_TEST(thread_that_was_not_seen_at_a_change_follows_later)
+{
+    begin(0.6);
+    detect_ahead(0.05);
+    struct scene other = scene_at(50);
+    other.ids[0] = 13;
+    other.threads[0] = (struct period_thread){.events = jobs.events, .count = jobs.count, .part = 1, .hz = 50, .found = {.cpu_share = 0.2}};
+    other.count = 1;
+    detect(&other);
+    detect(&other); /* thread 11 was missed once */
+    struct scene both = scene_at(50);
+    add_thread(&both, 1, 0.01);
+    detect(&both);
+    ck_assert_int_eq(tuner.threads[0].id, 11);
+    ck_assert_int_eq(tuner.threads[0].budget.period_ns, 20 * MS);
+}
+END_TEST
+
 START_TEST(trial_without_a_rate_ends_and_is_repeated_a_minute_later)
 {
     begin(0.6);
@@ -317,6 +364,8 @@ int main(void)
         more_threads_than_places_are_left_out,
         refused_sum_is_lowered_and_tried_again_later,
         starving_thread_is_tried_until_its_rate_shows,
+        thread_that_starves_beside_a_known_rate_is_tuned_while_it_works,
+        thread_that_was_not_seen_at_a_change_follows_later,
         trial_without_a_rate_ends_and_is_repeated_a_minute_later,
         thread_that_does_not_starve_is_not_tried,
         rate_of_next_to_nothing_is_doubted,
