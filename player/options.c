@@ -60,7 +60,7 @@ static const struct argp_option option_table[] = {
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
     {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the threads that decode and present: other, fifo:PRIORITY, "
-     "rr:PRIORITY or deadline:RUNTIME/PERIOD (ms)", 3},
+     "rr:PRIORITY, deadline:RUNTIME/PERIOD (ms), or rm[:guaranteed:COST]: by the film's rate among others", 3},
     {"cpu", KEY_CPU, "N", 0, "the threads that decode and present run on this CPU, the others on the other CPUs", 3},
     {"start", KEY_START, "TIME", 0, "begin at TIME", 4},
     {"length", KEY_LENGTH, "TIME", 0, "play for TIME, then end", 4},
@@ -150,10 +150,28 @@ static double parse_gain(const char *arg, struct argp_state *state)
     return gain;
 }
 
+/* Parses "rm" or "rm:guaranteed:28". Returns false for anything else. */
+static bool parse_rm(struct placement *placement, const char *arg)
+{
+    static const char guaranteed[] = "rm:guaranteed:";
+    placement->is_rm = !strcmp(arg, "rm");
+    placement->rm_cost_ms = 0;
+    if (placement->is_rm || strncmp(arg, guaranteed, sizeof guaranteed - 1))
+        return placement->is_rm;
+    const char *const cost = arg + sizeof guaranteed - 1;
+    char *end;
+    placement->rm_cost_ms = strtod(cost, &end);
+    placement->is_rm = end != cost && !*end && placement->rm_cost_ms > 0 && placement->rm_cost_ms < 1000;
+    return placement->is_rm;
+}
+
 static void parse_sched(struct placement *placement, const char *arg, struct argp_state *state)
 {
-    if (thread_policy_parse(&placement->policy, arg))
-        argp_error(state, "--sched=%s is not a policy; write other, fifo:5, rr:5 or deadline:15/40 (runtime/period in ms)", arg);
+    if (parse_rm(placement, arg))
+        placement->policy = (struct thread_policy){.kind = THREAD_FIFO};
+    else if (thread_policy_parse(&placement->policy, arg))
+        argp_error(state, "--sched=%s is not a policy; write other, fifo:5, rr:5, deadline:15/40 (runtime/period in ms), rm or "
+                   "rm:guaranteed:28 (longest CPU time per picture in ms)", arg);
     placement->has_policy = true;
 }
 

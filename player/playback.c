@@ -44,7 +44,9 @@ static enum playback_end play(struct session *session)
             log_error("%s: cannot go to %.3f s: %s", session->setup->path, ns_to_s(position_ns), av_err2str(ret));
             return PLAYBACK_UNPLAYABLE;
         }
-        if (placement_apply(&session->setup->options->placement, &session->placement) < 0)
+        const struct placement *const placement = &session->setup->options->placement;
+        if (placement_join(placement, clip_frame_duration_ns(&session->clip)) < 0 ||
+            placement_apply(placement, &session->placement) < 0)
             return PLAYBACK_NOT_PLACED;
         play_segment(session);
         if (!steering_take_seek(&session->steering, &position_ns))

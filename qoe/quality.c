@@ -117,5 +117,5 @@ int quality_of(struct quality *quality, const struct frame_record *rows, int64_t
     quality->before_first = count_before_first(drops, drop_count);
     quality->skew_ms = spread_of_skew(values, rows, count);
     free(values);
-    return 0;
+    return lip_sync_time_of(&quality->lip_sync, rows, count);
 }

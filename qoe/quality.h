@@ -4,6 +4,7 @@
 #define QOE_QUALITY_H
 
 #include "drops.h"
+#include "lip_sync_time.h"
 
 #include <stdint.h>
 
@@ -36,6 +37,7 @@ struct quality {
     double longest_freeze_ms; /* the longest time without a new picture, see freeze.h; NaN: none was shown */
     struct spread rmse_8bit;  /* over the dropped pictures */
     struct spread skew_ms;    /* A-V of the shown pictures; > 0: the video is late */
+    struct lip_sync_time lip_sync;
 };
 
 /* Computes the numbers. Returns 0 or -ENOMEM. */

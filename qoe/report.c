@@ -2,13 +2,14 @@
 #include "report.h"
 
 #include "build_facts.h"
+#include "lip_sync.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <libavutil/avutil.h>
 #include <math.h>
 
-enum { CONVERSION_SIZE = 80 };
+enum { CONVERSION_SIZE = 80, KEY_SIZE = 40 };
 
 static const char *conversion(const struct report *report, char *buffer, size_t size)
 {
@@ -69,12 +70,28 @@ static void write_skew(FILE *out, const struct spread *skew_ms)
                 skew_ms->mean, skew_ms->sd, skew_ms->p99);
 }
 
+/* Most of a run is in the best grade; what is not is shown with its share. */
+static void write_lip_sync(FILE *out, const struct lip_sync_time *time)
+{
+    if (!lip_sync_time_is_known(time))
+        return;
+    fputs("Lip synchronisation, parts of the time:", out);
+    for (int grade = 0; grade < LIP_SYNC_GRADES; grade++)
+        fprintf(out, " %s %.1f %%%s", lip_sync_name((enum lip_sync)grade), 100 * time->part[grade],
+                grade + 1 < LIP_SYNC_GRADES ? "," : ";");
+    fputs(" by ITU-R BT.1359:", out);
+    for (int grade = 0; grade < LIP_SYNC_GRADES; grade++)
+        fprintf(out, " %s %.1f %%%s", lip_sync_itu_name((enum lip_sync_itu)grade), 100 * time->itu_part[grade],
+                grade + 1 < LIP_SYNC_GRADES ? "," : "\n");
+}
+
 int report_write_text(FILE *out, const struct report *report)
 {
     fprintf(out, "%s, a run of %s\n\n", report->dir, report->media_path);
     write_counts(out, report->quality);
     write_rmse(out, report);
     write_skew(out, &report->quality->skew_ms);
+    write_lip_sync(out, &report->quality->lip_sync);
     return ferror(out) ? -EIO : 0;
 }
 
@@ -89,11 +106,27 @@ static json_t *q16_or_zero(double rmse_8bit)
     return json_real(isnan(rmse_8bit) ? 0 : rmse_q16(rmse_8bit));
 }
 
+/* Adds the parts of the time in each grade of lip_sync.h to the summary. Returns the summary, or NULL without memory. */
+static json_t *with_lip_sync(json_t *summary, const struct lip_sync_time *time)
+{
+    int failed = !summary;
+    for (int grade = 0; grade < LIP_SYNC_GRADES && !failed; grade++) {
+        char name[KEY_SIZE], itu_name[KEY_SIZE];
+        snprintf(name, sizeof name, "lip_sync_%s", lip_sync_name((enum lip_sync)grade));
+        snprintf(itu_name, sizeof itu_name, "lip_sync_itu_%s", lip_sync_itu_name((enum lip_sync_itu)grade));
+        failed = json_object_set_new(summary, name, number_or_null(time->part[grade])) ||
+                 json_object_set_new(summary, itu_name, number_or_null(time->itu_part[grade]));
+    }
+    if (failed)
+        json_decref(summary);
+    return failed ? NULL : summary;
+}
+
 static json_t *summary_json(const struct quality *quality)
 {
     const double fraction =
         quality->frames ? (double)quality->dropped / (double)quality->frames : 0;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
+    json_t *const summary = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
                      "frames", (json_int_t)quality->frames,
                      "shown", (json_int_t)quality->shown,
                      "dropped", (json_int_t)quality->dropped,
@@ -111,6 +144,7 @@ static json_t *summary_json(const struct quality *quality)
                      "skew_ms_p99", number_or_null(quality->skew_ms.p99),
                      "longest_drop_run", (json_int_t)quality->longest_drop_run,
                      "longest_freeze_ms", number_or_null(quality->longest_freeze_ms));
+    return with_lip_sync(summary, &quality->lip_sync);
 }
 
 static json_t *compared_json(const struct report *report)

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 
 const size_t thread_policy_size = sizeof(struct thread_policy);
 
-enum { NUMBER_OF_DEADLINE = 6, FLAG_RESET_ON_FORK = 1, PRIORITY_MAX = 99 };
+enum { NUMBER_OF_DEADLINE = 6, FLAG_RESET_ON_FORK = 1, FLAG_RECLAIM = 2, PRIORITY_MAX = 99 };
 
 /* The kernel's default limits. */
 static const int64_t runtime_min_ns = 1024;
@@ -109,7 +110,7 @@ int thread_policy_set(pid_t thread, const struct thread_policy *policy)
     const struct attributes attributes = {
         .size = sizeof attributes,
         .policy = kind_numbers[policy->kind],
-        .flags = FLAG_RESET_ON_FORK,
+        .flags = FLAG_RESET_ON_FORK | (policy->reclaims ? FLAG_RECLAIM : 0),
         .nice = policy->kind == THREAD_OTHER ? getpriority(PRIO_PROCESS, (id_t)thread) : 0,
         .priority = (uint32_t)policy->priority,
         .runtime_ns = (uint64_t)policy->runtime_ns,
@@ -119,11 +120,25 @@ int thread_policy_set(pid_t thread, const struct thread_policy *policy)
     return syscall(SYS_sched_setattr, thread, &attributes, 0) ? -errno : 0;
 }
 
+bool thread_policy_is_privileged(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    return !syscall(SYS_capget, &header, sets) && sets[CAP_TO_INDEX(CAP_SYS_NICE)].effective & CAP_TO_MASK(CAP_SYS_NICE);
+}
+
+static int get_attributes(pid_t thread, struct attributes *attributes)
+{
+    *attributes = (struct attributes){0};
+    return syscall(SYS_sched_getattr, thread, attributes, sizeof *attributes, 0) ? -errno : 0;
+}
+
 int thread_policy_get(pid_t thread, struct thread_policy *policy)
 {
-    struct attributes attributes = {0};
-    if (syscall(SYS_sched_getattr, thread, &attributes, sizeof attributes, 0))
-        return -errno;
+    struct attributes attributes;
+    const int error = get_attributes(thread, &attributes);
+    if (error)
+        return error;
     *policy = (struct thread_policy){.kind = THREAD_OTHER};
     for (int kind = THREAD_FIFO; kind <= THREAD_DEADLINE; kind++)
         if (attributes.policy == kind_numbers[kind])
@@ -134,4 +149,44 @@ int thread_policy_get(pid_t thread, struct thread_policy *policy)
     if (policy->kind == THREAD_DEADLINE)
         policy->period_ns = (int64_t)attributes.period_ns;
     return 0;
+}
+
+static bool is_ordinary(uint32_t number)
+{
+    return number == SCHED_OTHER || number == SCHED_BATCH || number == SCHED_IDLE;
+}
+
+/* Returns the slice that the kernel gives a thread by itself, as far as we can know: ours, which nobody has set. */
+static uint64_t usual_slice_ns(void)
+{
+    struct attributes own;
+    return get_attributes(0, &own) || !is_ordinary(own.policy) ? 0 : own.runtime_ns;
+}
+
+int thread_ordinary_get(pid_t thread, struct thread_ordinary *ordinary)
+{
+    struct attributes attributes;
+    const int error = get_attributes(thread, &attributes);
+    if (error || !is_ordinary(attributes.policy))
+        return error ? error : -EINVAL;
+    *ordinary = (struct thread_ordinary){
+        .number = (int)attributes.policy,
+        .resets_on_fork = attributes.flags & FLAG_RESET_ON_FORK,
+        .slice_ns = attributes.runtime_ns == usual_slice_ns() ? 0 : (int64_t)attributes.runtime_ns,
+    };
+    return 0;
+}
+
+int thread_ordinary_set(pid_t thread, const struct thread_ordinary *ordinary)
+{
+    const struct attributes attributes = {
+        .size = sizeof attributes,
+        .policy = (uint32_t)ordinary->number,
+        .flags = ordinary->resets_on_fork ? FLAG_RESET_ON_FORK : 0,
+        .nice = getpriority(PRIO_PROCESS, (id_t)thread),
+        .runtime_ns = (uint64_t)ordinary->slice_ns,
+    };
+    if (!is_ordinary(attributes.policy))
+        return -EINVAL;
+    return syscall(SYS_sched_setattr, thread, &attributes, 0) ? -errno : 0;
 }

@@ -6,6 +6,7 @@
 #ifndef DLEX_THREAD_POLICY_H
 #define DLEX_THREAD_POLICY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,6 +23,11 @@ struct thread_policy {
      */
     int64_t runtime_ns;
     int64_t period_ns;
+    /*
+     * For deadline: beyond its runtime the thread may use CPU time that nobody has reserved (GRUB), before ordinary threads. Not in the
+     * text form.
+     */
+    bool reclaims;
 };
 
 enum { THREAD_POLICY_TEXT_SIZE = 64 };
@@ -46,9 +52,28 @@ const char *thread_policy_text(const struct thread_policy *policy, char text[THR
  */
 int thread_policy_set(pid_t thread, const struct thread_policy *policy);
 
+/* True if this process has the right to set any policy for any thread (CAP_SYS_NICE); reservations need it. */
+bool thread_policy_is_privileged(void);
+
 /*
  * Reads the thread's policy; batch and idle count as other. The slice is the one in force; 0: the kernel does not say.
  * Returns 0 or a negative errno. */
 int thread_policy_get(pid_t thread, struct thread_policy *policy);
+
+/*
+ * An ordinary policy (other, batch or idle) exactly as the kernel has it, for giving it back after a reservation. The nice value is not in
+ * it: a thread keeps that under every policy.
+ */
+struct thread_ordinary {
+    int number;          /* SCHED_OTHER, SCHED_BATCH or SCHED_IDLE */
+    bool resets_on_fork; /* threads that it starts do not inherit a negative nice value */
+    int64_t slice_ns;    /* of other and batch; 0: the kernel's own */
+};
+
+/* Returns 0; -EINVAL if the thread has another policy, such as fifo or deadline; or a negative errno of sched_getattr(2). */
+int thread_ordinary_get(pid_t thread, struct thread_ordinary *ordinary);
+
+/* Puts the thread (0: the calling one) under this policy, with its present nice value. Returns 0 or a negative errno. */
+int thread_ordinary_set(pid_t thread, const struct thread_ordinary *ordinary);
 
 #endif

@@ -16,7 +16,7 @@ expect() {
 }
 
 expect 0 0 --help
-for command in setup build play qoe bench demo test clean; do
+for command in setup build play qoe sched bench demo test clean; do
     expect 0 0 "$command" --help
 done
 expect 1 1 nonsense

@@ -20,8 +20,10 @@ from .batch.cli import (
     run_run,
     run_run_job,
 )
+from .detect.cli import detect_parser, overhead_parser, run_detect, run_overhead
 from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError
 from .latency.cli import complete_latency_options, latency_parser, run_latency
+from .laxity.cli import laxity_parser, run_laxity
 from .parser import Command, Parser
 from .paths import PROJECT
 from .processes import signals_as_exceptions
@@ -86,6 +88,9 @@ def run_observe_check(arguments: argparse.Namespace) -> None:
 COMMANDS: dict[str, Command] = {
     "demo": (demo_parser, run_demo),
     "latency": (latency_parser, run_latency),
+    "laxity": (laxity_parser, run_laxity),
+    "detect": (detect_parser, run_detect),
+    "overhead": (overhead_parser, run_overhead),
     "plan": (plan_parser, run_plan),
     "run": (run_parser, run_run),
     "run-job": (run_job_parser, run_run_job),

@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A longer step from one dropped picture to the next is a jump of the time stamps, as in decide/pace.h, which is not seen here. */
+/*
+ * A longer step from one dropped picture to the next is a jump of the time stamps, as in decide/pace.h, which is not seen here.
+ */
 static const int64_t JUMP_NS = 10 * NS_PER_S;
 
 /* The clock stands in a pause and moves at a seek, so the less of real time and media time is right. */
-static int64_t between_ns(const struct frame_record *a, const struct frame_record *b)
+int64_t freeze_between_ns(const struct frame_record *a, const struct frame_record *b)
 {
     const int64_t real_ns = b->shown_ns - a->shown_ns;
     if (a->skew_ns == FIELD_EMPTY || b->skew_ns == FIELD_EMPTY)
@@ -48,22 +50,30 @@ static int by_time(const void *a, const void *b)
     return ((*one)->shown_ns > (*other)->shown_ns) - ((*one)->shown_ns < (*other)->shown_ns);
 }
 
-int64_t freeze_longest_ns(const struct frame_record *rows, int64_t count)
+const struct frame_record **freeze_shown_rows(const struct frame_record *rows, int64_t count, int64_t *shown_count)
 {
     const struct frame_record **const shown = calloc((size_t)count + 1, sizeof *shown);
-    int64_t shown_count = 0;
+    *shown_count = 0;
     for (int64_t i = 0; shown && i < count; i++)
         if (was_shown(&rows[i]))
-            shown[shown_count++] = &rows[i];
+            shown[(*shown_count)++] = &rows[i];
+    /* Where time stamps go back a little, the rows are not in the order in which they were shown. */
+    if (shown)
+        qsort(shown, (size_t)*shown_count, sizeof *shown, by_time);
+    return shown;
+}
+
+int64_t freeze_longest_ns(const struct frame_record *rows, int64_t count)
+{
+    int64_t shown_count;
+    const struct frame_record **const shown = freeze_shown_rows(rows, count, &shown_count);
     if (shown_count == 0) {
         free(shown);
         return FIELD_EMPTY;
     }
-    /* Where time stamps go back a little, the rows are not in the order in which they were shown. */
-    qsort(shown, (size_t)shown_count, sizeof *shown, by_time);
     int64_t longest_ns = until_end_ns(rows, count);
     for (int64_t i = 1; i < shown_count; i++) {
-        const int64_t time_ns = between_ns(shown[i - 1], shown[i]);
+        const int64_t time_ns = freeze_between_ns(shown[i - 1], shown[i]);
         longest_ns = time_ns > longest_ns ? time_ns : longest_ns;
     }
     free(shown);

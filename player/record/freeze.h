@@ -15,4 +15,13 @@
  */
 int64_t freeze_longest_ns(const struct frame_record *rows, int64_t count);
 
+/*
+ * Returns the rows that were shown, in the order of the times at which they were; *shown_count becomes their number. The caller
+ * frees the array; its pointers point into rows. NULL without memory.
+ */
+const struct frame_record **freeze_shown_rows(const struct frame_record *rows, int64_t count, int64_t *shown_count);
+
+/* Returns how long picture a was on the screen until b was shown. A pause or a seek between them does not count. */
+int64_t freeze_between_ns(const struct frame_record *a, const struct frame_record *b);
+
 #endif

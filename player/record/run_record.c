@@ -176,6 +176,8 @@ static json_t *totals_json(const struct run_totals *run)
 static json_t *asked_policy(const struct placement *asked)
 {
     char text[THREAD_POLICY_TEXT_SIZE];
+    if (asked->is_rm)
+        return asked->rm_cost_ms > 0 ? json_sprintf("rm:guaranteed:%.10g", asked->rm_cost_ms) : json_string("rm");
     return asked->has_policy ? json_string(thread_policy_text(&asked->policy, text)) : json_null();
 }
 

@@ -3,16 +3,15 @@
 
 #include "log.h"
 #include "ns.h"
+#include "rm_registry.h"
 #include "thread_list.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /*
@@ -27,6 +26,9 @@ static const double presenting_share = 0.22;
  * 3.5 +- 2.2 to 3.8 +- 1.9 ms.
  */
 static const int64_t presenting_slice_ns = 100 * NS_PER_US;
+
+/* Of a thread that decodes ahead beside rate-monotonic programs: below the bands of rm_levels.h. */
+enum { ahead_priority = 10 };
 
 static bool is_asked_for(const struct placement *placement)
 {
@@ -170,13 +172,6 @@ static int each_thread(bool playing, const struct placement *placement, struct p
     return ret;
 }
 
-static bool has_nice_capability(void)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
-    return !syscall(SYS_capget, &header, data) && (data[0].effective & (1u << CAP_SYS_NICE));
-}
-
 static void explain(const struct thread_policy *policy, int ret)
 {
     char text[THREAD_POLICY_TEXT_SIZE];
@@ -189,7 +184,7 @@ static void explain(const struct thread_policy *policy, int ret)
     else if (policy->kind != THREAD_DEADLINE)
         log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, by `@audio - rtprio 95` "
                   "in /etc/security/limits.conf, or by LimitRTPRIO=95 in a systemd unit", text);
-    else if (!has_nice_capability())
+    else if (!thread_policy_is_privileged())
         log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, or by "
                   "AmbientCapabilities=CAP_SYS_NICE in a systemd unit", text);
     else
@@ -219,10 +214,56 @@ static struct thread_policy part_for(const struct thread_policy *whole, unsigned
     return part;
 }
 
+/* The priority that the registry gave; 0: none yet. Only the main thread uses it. */
+static int rm_priority;
+
+static void explain_refusal(int ret, const struct rm_joined *joined)
+{
+    if (ret == -EBUSY && joined->by == RESPONSE_TOO_LATE)
+        log_error("--sched=rm is refused: %s (process %d) could take %.1f ms or more, and has %.1f ms", joined->late.name,
+                  (int)joined->late.process, ns_to_ms(joined->late_response_ns), ns_to_ms(joined->late_deadline_ns));
+    else if (ret == -EBUSY)
+        log_error("--sched=rm is refused: all such programs together would need more than a CPU; see `dlex-sched rm list`");
+    else
+        log_error("--sched=rm is refused: %s; see `dlex-sched rm list`", strerror(-ret));
+}
+
+int placement_join(const struct placement *placement, int64_t frame_ns)
+{
+    const int64_t cost_ns = (int64_t)(placement->rm_cost_ms * (double)NS_PER_MS);
+    const struct rm_task task = {
+        .kind = cost_ns ? RM_GUARANTEED : RM_STATISTICAL,
+        .period_ns = frame_ns,
+        .deadline_ns = frame_ns,
+        .cost_max_ns = cost_ns,
+        .cost_mean_ns = cost_ns ? cost_ns : 1, /* not known: it does not count */
+    };
+    struct rm_joined joined;
+    if (!placement->is_rm || rm_priority)
+        return 0;
+    if (cost_ns > frame_ns) {
+        log_error("--sched=rm:guaranteed:%g is refused: a picture has only %.1f ms", placement->rm_cost_ms, ns_to_ms(frame_ns));
+        return -EBUSY;
+    }
+    const int ret = rm_registry_join(&task, "dlex-play", &joined);
+    if (ret)
+        explain_refusal(ret, &joined);
+    else
+        rm_priority = joined.level;
+    return ret;
+}
+
+/* Returns the thread's policy if the registry gives the priority. */
+static struct thread_policy rm_part_for(unsigned roles)
+{
+    return (struct thread_policy){.kind = THREAD_FIFO, .priority = roles & ROLE_PRESENT ? rm_priority : ahead_priority};
+}
+
 static int place_playing(const struct placement *placement, struct placement_facts *facts, pid_t thread)
 {
     (void)facts;
-    const struct thread_policy policy = part_for(&placement->policy, thread_role_of(thread));
+    const unsigned roles = thread_role_of(thread);
+    const struct thread_policy policy = placement->is_rm ? rm_part_for(roles) : part_for(&placement->policy, roles);
     if (placement->cpu >= 0) {
         const cpu_set_t wanted = only(placement->cpu);
         if (sched_setaffinity(thread, sizeof wanted, &wanted)) {
@@ -242,7 +283,7 @@ static int place_playing(const struct placement *placement, struct placement_fac
     if (ret == -ESRCH)
         return 0;
     if (ret)
-        explain(&placement->policy, ret);
+        explain(&policy, ret);
     return ret;
 }
 

@@ -16,6 +16,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { PLACEMENT_THREADS_MAX = 64, PLACEMENT_ROLES = ROLE_DECODE | ROLE_PRESENT };
 
@@ -26,6 +27,8 @@ enum { PLACEMENT_THREADS_MAX = 64, PLACEMENT_ROLES = ROLE_DECODE | ROLE_PRESENT 
 struct placement {
     bool has_policy;
     struct thread_policy policy;
+    bool is_rm;       /* policy is fifo with a priority that the registry of rate-monotonic programs gives (placement_join) */
+    double rm_cost_ms; /* > 0: guaranteed, with this longest CPU time per picture; 0: statistical */
     int cpu;          /* -1: no CPU was requested */
     cpu_set_t others; /* filled in by placement_prepare: where the other threads go */
 };
@@ -47,6 +50,17 @@ struct placement_facts {
  * the policy. Main thread. Returns 0, or a negative errno after logging why.
  */
 int placement_prepare(struct placement *placement);
+
+/*
+ * If a rate-monotonic priority was asked for, registers this process with the film's rate (seed 004, section 3.1; sched's rm_registry),
+ * the first time it is called. A process is registered once: later films keep its priority. Call it before placement_apply, when the
+ * time from one picture to the next is known. Main thread. Returns 0, or a negative errno after logging why.
+ *
+ * The thread that presents gets the priority that the registry gives, and so does the one that also decodes. A thread that only
+ * decodes ahead is not urgent, because the queue is its slack: it has a priority below all registered ones, and above all ordinary
+ * threads.
+ */
+int placement_join(const struct placement *placement, int64_t frame_ns);
 
 /*
  * Sets the policy and CPUs of the playing threads and of all others. Call it after each start of threads, when they have

@@ -31,6 +31,38 @@ def control_with_misses(*counts):
     return [result("dlex_none", number, missed=missed, section="control") for number, missed in enumerate(counts, 1)]
 
 
+class Tuned(unittest.TestCase):
+    DROPS = "mpv: tuned, at most a tenth of the drops"
+    SPARE = "mpv: at most 60% more reserved than used"
+
+    def outcomes(self, other, tuned, reserved=0.15, used=0.1):
+        settings = settings_of(
+            repeated("mpv", [{"drops_fraction": it} for it in other], section="other", sched="other"),
+            repeated("mpv", [{"drops_fraction": it, "reserved": reserved, "reserved_used": used} for it in tuned], section="tuned",
+                     sched="deadline:tuned"))
+        return {it.name: it for it in goals.outcomes(settings, ["other", "tuned"])}
+
+    def test_a_tenth_of_the_drops_meets_the_goal(self):
+        found = self.outcomes([0.5, 0.52, 0.48, 0.51, 0.5], [0.01, 0.0, 0.02, 0.01, 0.01])
+        self.assertEqual((found[self.DROPS].word, found[self.SPARE].word), ("met", "met"))
+        self.assertIn("1.0% dropped, and 50.0% under other", found[self.DROPS].sentence)
+        self.assertIn("15.0% of a CPU reserved, 10.0% used: 1.50 times", found[self.SPARE].sentence)
+
+    def test_more_drops_or_more_reserved_miss_it(self):
+        found = self.outcomes([0.5, 0.52, 0.48, 0.51, 0.5], [0.2, 0.21, 0.19, 0.2, 0.2], reserved=0.17)
+        self.assertEqual((found[self.DROPS].word, found[self.SPARE].word), ("missed", "missed"))
+
+    def test_player_that_does_not_starve_says_nothing(self):
+        found = self.outcomes([0.01] * 5, [0.0] * 5)[self.DROPS]
+        self.assertEqual(found.word, "not measured")
+        self.assertIn("does not lack CPU time", found.sentence)
+
+    def test_few_runs_are_not_certain_and_none_are_not_measured(self):
+        self.assertEqual(self.outcomes([0.5], [0.01])[self.DROPS].word, "not certain")
+        self.assertEqual(self.outcomes([], [0.01])[self.DROPS].word, "not measured")
+        self.assertEqual(self.outcomes([0.5] * 5, [0.01] * 5, None, None)[self.SPARE].word, "not measured")
+
+
 class Goals(unittest.TestCase):
     def outcomes(self, *groups):
         settings = settings_of(*groups)

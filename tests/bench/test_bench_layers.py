@@ -11,7 +11,10 @@ from pathlib import Path
 
 LABORATORY = Path(__file__).resolve().parents[2] / "bench/dlex_bench"
 # A package imports only packages that come earlier here, and modules that are in no package. These modules import no package.
-PACKAGES = ("machine", "agenda", "rig", "job", "batch", "analysis", "report", "latency", "agreement", "seeking", "simulate", "demo")
+PACKAGES = (
+    *("machine", "agenda", "rig", "job", "batch", "analysis", "report"),
+    *("latency", "laxity", "detect", "agreement", "seeking", "simulate", "demo"),
+)
 COMMANDS = "__main__"
 
 

@@ -22,12 +22,13 @@ from dlex_bench.machine.policy import Policy, policy_of
 class Text(unittest.TestCase):
     def test_policies_are_written_in_the_form_in_which_they_are_read(self):
         for text in ("other", "fifo:5", "rr:99", "deadline:15/40", "deadline:3.15/8", "quota:15/40", "quota:calibrated/40",
-                     "quota:120%/40", "deadline:87.5%/40"):
+                     "quota:120%/40", "deadline:87.5%/40", "deadline:tuned", "deadline:15/40/divided", "nice:-11", "nice:5"):
             self.assertEqual(str(Policy.parse(text)), text)
 
     def test_nonsense_is_refused_with_a_sentence(self):
         for text in ("", "fifo", "fifo:0", "fifo:100", "fifo:-1", "rr:x", "deadline:41/40", "deadline:0/40", "deadline:15",
                      "deadline:1e1/40", "quota:0.5/40", "quota:15/2000", "idle", "other:1", "deadline:15/40/40",
+                     "nice:", "nice:20", "nice:-21", "nice:x", "quota:tuned", "deadline:tuned/40", "quota:15/40/divided",
                      "quota:9%/40", "quota:0%/40", "quota:%/40", "quota:120%/2000", "fifo:5%"):
             with self.assertRaises(LabError, msg=text) as caught:
                 Policy.parse(text)
@@ -37,6 +38,11 @@ class Text(unittest.TestCase):
     def test_calibrated_budget_replaces_the_word(self):
         self.assertEqual(str(Policy.parse("deadline:calibrated/40").with_runtime(8.25)), "deadline:8.25/40")
         self.assertEqual(str(Policy.parse("quota:120%/40").with_runtime(8.25)), "quota:8.25/40")
+
+    def test_policies_that_are_found_while_playing_begin_as_ordinary_ones(self):
+        expected = {"deadline:tuned": ("other", "deadline"), "deadline:15/40/divided": ("other", "deadline"),
+                    "deadline:15/40": ("deadline",), "nice:5": ("other",)}
+        self.assertEqual({text: Policy.parse(text).seen_kinds for text in expected}, expected)
 
 
 class Library(unittest.TestCase):

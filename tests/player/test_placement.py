@@ -254,9 +254,37 @@ class Placement(Case):
         self.fail(f"threads stay on the player's CPU: {found}")
 
 
+class Rate(Case):
+    """--sched=rm: a priority by the film's rate."""
+
+    def policies(self, *options):
+        """Plays a moment and returns the policies of the threads that play, by their roles."""
+        require("fifo")
+        run = play(*NULL, "--length=0.4", f"--record={self.dir / 'record'}", *options, clip("cavlc"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        content = json.loads(next((self.dir / "record").rglob("run.json")).read_text())
+        return {thread["roles"]: thread["policy"] for thread in content["scheduling"]["threads"] if thread["roles"]}
+
+    def test_thread_that_decodes_and_presents_has_a_priority_of_the_band(self):
+        self.assertRegex(self.policies("--sched=rm", "--queue=0")["decode, present"], r"^fifo:(2\d|3[0-4])$")
+
+    def test_guaranteed_player_has_a_priority_of_the_upper_band(self):
+        self.assertRegex(self.policies("--sched=rm:guaranteed:5", "--queue=0")["decode, present"], r"^fifo:(3[5-9]|4\d)$")
+
+    def test_thread_that_decodes_ahead_has_less_than_all_registered_ones(self):
+        found = self.policies("--sched=rm", f"--queue={AHEAD}")
+        self.assertEqual(found["decode"], "fifo:10")
+        self.assertRegex(found["present"], r"^fifo:(2\d|3[0-4])$")
+
+    def test_cost_that_does_not_fit_is_refused(self):
+        require("fifo")
+        self.expect(play(*NULL, "--sched=rm:guaranteed:500", clip("cavlc")), 1, "a picture has only")
+
+
 class Refusals(Case):
     def test_invalid_policies_and_cpus_are_refused(self):
-        for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=", "--cpu=x",
+        for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=",
+                       "--sched=rm:", "--sched=rm:guaranteed", "--sched=rm:guaranteed:0", "--sched=rm:guaranteed:x", "--cpu=x",
                        "--cpu=-1", "--cpu=", "--cpu=4096"):
             self.expect(play(option, "x"), 1, option)
 

@@ -30,7 +30,9 @@ HEADER = (
 SUMMARY_KEYS = (
     "frames shown dropped aborted skipped late unseen dropped_fraction rmse_q16_sum "
     "rmse_q16_mean rmse_q16_median "
-    "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run longest_freeze_ms"
+    "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run longest_freeze_ms "
+    "lip_sync_accepted lip_sync_itu_undetected lip_sync_irritating lip_sync_itu_acceptable "
+    "lip_sync_distracting lip_sync_itu_unacceptable"
 ).split()
 
 

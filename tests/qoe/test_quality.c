@@ -2,6 +2,8 @@
 /* The figures of a run, from invented rows. Not here: comparing pictures, and reports. */
 #include "quality.h"
 
+#include "lip_sync.h"
+
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -120,6 +122,44 @@ START_TEST(figures_of_no_pictures_are_not_a_number)
 }
 END_TEST
 
+/* Pictures of 40 ms with these skews in ms, each shown when it is due by its skew. */
+static void show(const int *skews_ms, int count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        rows[i] = frame_record_empty();
+        rows[i].verdict = VERDICT_SHOWN;
+        rows[i].pts_ns = i * 40 * MS;
+        rows[i].skew_ns = (int64_t)skews_ms[i] * MS;
+        rows[i].shown_ns = rows[i].pts_ns + rows[i].skew_ns + (int64_t)5000 * MS;
+    }
+    ck_assert_int_eq(quality_of(&quality, rows, count, drops, 0), 0);
+}
+
+START_TEST(lip_synchronisation_is_graded_by_the_time_on_the_screen)
+{
+    /* On the screen for 40, 140, 120, 40 and 40 ms; the end of the last picture is not known. */
+    show((const int[]){0, 0, 100, 180, 180, 180}, 6);
+    ck_assert_double_eq_tol(quality.lip_sync.part[LIP_SYNC_ACCEPTED], 180.0 / 380, 1e-9);
+    ck_assert_double_eq_tol(quality.lip_sync.part[LIP_SYNC_IRRITATING], 120.0 / 380, 1e-9);
+    ck_assert_double_eq_tol(quality.lip_sync.part[LIP_SYNC_DISTRACTING], 80.0 / 380, 1e-9);
+    ck_assert_double_eq_tol(quality.lip_sync.itu_part[LIP_SYNC_ITU_UNDETECTED], 180.0 / 380, 1e-9);
+    ck_assert_double_eq_tol(quality.lip_sync.itu_part[LIP_SYNC_ITU_UNACCEPTABLE], 200.0 / 380, 1e-9);
+}
+END_TEST
+
+START_TEST(lip_synchronisation_without_a_sound_is_unknown)
+{
+    show((const int[]){0}, 1);
+    ck_assert(!lip_sync_time_is_known(&quality.lip_sync));
+    show((const int[]){0, 0, 0}, 3);
+    ck_assert(lip_sync_time_is_known(&quality.lip_sync));
+    for (int i = 0; i < 3; i++)
+        rows[i].skew_ns = FIELD_EMPTY;
+    ck_assert_int_eq(quality_of(&quality, rows, 3, drops, 0), 0);
+    ck_assert(!lip_sync_time_is_known(&quality.lip_sync));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -128,6 +168,8 @@ int main(void)
         drops_before_the_first_picture_count_like_all_others,
         rmse_is_summed_over_the_dropped_pictures,
         skew_is_that_of_shown_pictures,
+        lip_synchronisation_is_graded_by_the_time_on_the_screen,
+        lip_synchronisation_without_a_sound_is_unknown,
         figures_of_no_pictures_are_not_a_number,
         NULL,
     };

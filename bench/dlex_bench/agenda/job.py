@@ -26,6 +26,7 @@ class JobLoad(Stored):
     sched: str | None = None  # rtapp: the policy of its tasks; None or `same`: the player's
     cpu: Count | None = None  # stress: how many tasks compute
     vm: Count | None = None  # stress: how many tasks use memory
+    stress: Count | None = None  # rtapp: how many tasks of stress compute beside it
 
 
 class JobClip(Stored):
@@ -71,9 +72,11 @@ class Job(Stored):
 def rtapp_sched(sched: str, load: JobLoad) -> str:
     """Returns the policy of rt-app's tasks beside a player under `sched`: the load's own, or with `same` the player's.
 
-    Beside a quota, which a thread cannot have, the tasks have their reservations. Reservations are returned without
-    numbers, as `deadline`."""
+    Beside a quota, which a thread cannot have, the tasks have their reservations. They have no nice value of their own.
+    Reservations are returned without numbers, as `deadline`.
+    """
     own = load.sched or "same"
     if own != "same":
         return own
-    return "deadline" if sched.partition(":")[0] in ("deadline", "quota") else sched
+    kind = sched.partition(":")[0]
+    return "deadline" if kind in ("deadline", "quota") else "other" if kind == "nice" else sched

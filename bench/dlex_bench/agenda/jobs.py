@@ -152,7 +152,7 @@ def _repeated_job(
         player=workload.name,
         player_params=PlayerParams(**workload.params.model_dump()),
         sched=sched_of(layers),
-        load=JobLoad(**load.model_dump()),
+        load=JobLoad(**load.model_dump(exclude_none=True)),
         clip=_clip(layers, extent, base, name),
         observe=_observe(observe_of(agenda, layers, workload), workload.name, name),
         cpu=agenda.config.cpu,

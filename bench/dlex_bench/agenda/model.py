@@ -91,6 +91,7 @@ class NoLoad(Entry):
 class RtappLoad(Entry):
     kind: Literal["rtapp"]
     sched: RtappPolicyText = "same"
+    stress: Times | None = None  # tasks of stress that compute beside rt-app, under the policy other
 
 
 class StressLoad(Entry):

@@ -19,6 +19,7 @@ from .misses import misses_outcome
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row, Settings, control_of, is_control, of_section, paired_values, values
 from .statistics import ENOUGH, Comparison, Interval, compare
+from .tuned import is_tuned, tuned_outcomes
 
 # Our policies are compared with these: the paper's baseline, and this player without its deadlines. The latter ensures
 # that the mere efficiency of the player is not credited to a policy.
@@ -91,6 +92,8 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
             found.append(_freeze_outcome(section, runs, standing(settings, section)))
         if kind == "rtapp" and _reserved(tried[0]):
             found.append(misses_outcome(section, runs, control_of(settings, section), failed))
+        if runs and is_tuned(tried[0]):
+            found += tuned_outcomes(settings, section)
         if kind == "none" and both and not _is_short(tried[0]):
             found.append(_efficiency_outcome(section, runs))
     return found

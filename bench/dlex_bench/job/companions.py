@@ -43,9 +43,19 @@ def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] |
         policy = task_policy(setting.load_sched)
         limit_s = rtapp_limit_s(setting.length_s)
         folder = setting.directory / "rt-app"
-        with rtapp(setting.cpu, loops.ns_per_loop, folder, policy, enter, limit_s=limit_s) as running:
-            about = LoadReport(cpu=setting.cpu, kind="rtapp", sched=setting.load_sched, ns_per_loop=loops.ns_per_loop)
-            yield Companion(running.sample, about, running)
+        with (
+            rtapp(setting.cpu, loops.ns_per_loop, folder, policy, enter, limit_s=limit_s) as running,
+            stress(load.stress or 0, 0, {setting.cpu}, 0.0, enter) as workers,
+        ):
+            about = LoadReport(
+                cpu=setting.cpu, kind="rtapp", sched=setting.load_sched, ns_per_loop=loops.ns_per_loop, stress=load.stress
+            )
+
+            def watch() -> None:
+                running.sample()
+                require_running(workers)
+
+            yield Companion(watch, about, running)
     else:
         with stress(load.cpu or 0, load.vm or 0, {setting.cpu}, SETTLE_S, enter) as process:
             yield Companion(lambda: require_running(process), LoadReport(cpu=setting.cpu, kind=load.kind))

@@ -26,7 +26,7 @@ from ..qoe import QoeSummary, comparing, limit_s, read_summary
 from ..rig.stage import stage
 from .companions import Companion, companion
 from .context import Context
-from .figures import figures_of, shown_window_us, with_outside, with_player_report, with_reasons
+from .figures import figures_of, shown_window_us, with_outside, with_player_report, with_reasons, with_reserved
 from .holding import NotHeld
 from .loops import loops_of, verified
 from .observer import SEEN, observing
@@ -121,6 +121,7 @@ def _perform(setting: Setting) -> JobResult:
         player_report=played.player_report,
         threads=played.threads,
         steal=steal_between(played.steal, begin_us * NS_PER_US, end_us * NS_PER_US),
+        tuned=played.tuned,
     )
 
 
@@ -136,7 +137,7 @@ def _scene(setting: Setting) -> Iterator[Scene]:
     # Measured before there is a domain, because rt-app would have to be a member of it.
     loops = loops_of(setting) if setting.load_kind == "rtapp" else None
     with ExitStack() as stack:
-        domain = stack.enter_context(own_cpu(setting.cpu, setting.policy.period_ms)) if setting.wants_domain else None
+        domain = stack.enter_context(own_cpu(setting.cpu, setting.policy.longest_period_ms)) if setting.wants_domain else None
         environment: Mapping[str, str] = os.environ
         if setting.on_stage:
             devices = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus))
@@ -159,10 +160,10 @@ def _views(setting: Setting, played: Played) -> tuple[Figures | None, Figures | 
     own, seen = setting.directory / OWN, setting.directory / SEEN
     if own.exists():
         figures = figures_of(own, _summary(setting, own), played.cpu_s, "own")
-        inside = with_reasons(with_outside(figures, played.outside_cpu_s), own)
+        inside = with_reasons(with_reserved(with_outside(figures, played.outside_cpu_s), setting.policy, played.tuned), own)
     if setting.on_stage:
         figures = figures_of(seen, _summary(setting, seen), played.cpu_s, "monitor")
-        outside = with_outside(figures, played.outside_cpu_s)
+        outside = with_reserved(with_outside(figures, played.outside_cpu_s), setting.policy, played.tuned)
         if played.player_report and outside.skew_ms_mean is None:
             outside = with_player_report(outside, played.player_report)
     return inside, outside

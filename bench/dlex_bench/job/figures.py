@@ -9,10 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import LabError
+from ..machine.policy import Policy
 from ..qoe import QoeSummary
 from ..record import DROPPED, Frame, end_skew_ms, frame_duration_s, read_frames, read_run
 from ..rig.players.status_line import OwnView
-from .result import Figures
+from .result import Figures, TunedReport
 
 REASONS = ("aborted", "skipped", "late")
 
@@ -39,6 +40,9 @@ def figures_of(record: Path, summary: QoeSummary, cpu_s: float | None, av_source
         skew_ms_abs_mean=None if mean_ms is None else abs(mean_ms),
         skew_ms_sd=summary.skew_ms_sd if known else None,
         skew_ms_end=end_skew_ms(frames) if known else None,
+        lip_sync_accepted=summary.lip_sync_accepted,
+        lip_sync_distracting=summary.lip_sync_distracting,
+        lip_sync_itu_unacceptable=summary.lip_sync_itu_unacceptable,
         rmse_q16_sum=summary.rmse_q16_sum,
         rmse_q16_median=summary.rmse_q16_median,
         rmse_q16_p90=summary.rmse_q16_p90,
@@ -65,6 +69,19 @@ def with_outside(figures: Figures, outside_cpu_s: float | None) -> Figures:
         outside_ms = 1e3 * outside_cpu_s / figures.frames
     held_ms = None if total_ms is None or outside_ms is None else total_ms - outside_ms
     return figures.model_copy(update={"cpu_ms_per_frame_held": held_ms, "cpu_ms_per_frame_outside": outside_ms})
+
+
+def with_reserved(figures: Figures, policy: Policy, tuned: TunedReport | None) -> Figures:
+    """Returns the figures with the part of a CPU that was reserved for the player, and the part that it used of it.
+
+    Of a fixed reservation, all CPU time of the threads that it holds counts as used. Other policies reserve nothing.
+    """
+    if tuned:
+        return figures.model_copy(update={"reserved": tuned.reserved, "reserved_used": tuned.used})
+    held_ms, frame_ms = figures.cpu_ms_per_frame_held, figures.frame_ms
+    if policy.kind != "deadline" or held_ms is None or frame_ms is None:
+        return figures
+    return figures.model_copy(update={"reserved": policy.utilisation, "reserved_used": max(0.0, held_ms) / frame_ms})
 
 
 def with_reasons(figures: Figures, record: Path) -> Figures:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 
 from ..agenda.job import Job
 from ..machine.domain import Domain
@@ -19,7 +19,9 @@ from ..rig.players.status_line import OwnView
 from ..rig.players.threads import Thread
 from .holding import held_cpu_s, judge, policies_of, require_held
 from .placing import Placing
+from .result import TunedReport
 from .setting import Setting
+from .tuning import Tuning, tuning
 
 # While a player starts, it creates its threads one after another. Later ones are rare (a seek, a lost sound server).
 STARTING_S = 2.0
@@ -32,7 +34,7 @@ class Played:
 
     `cpu_s`: CPU time of all the player's threads, until playing ended if the player reports that, else until the player
     ended. `outside_cpu_s`: the part of `cpu_s` in threads on other CPUs that the policy does not hold; None: unknown.
-    `throttled`: how often a quota was used up.
+    `throttled`: how often a quota was used up. `tuned`: what dlex-sched reserved; None: it did not run.
     """
 
     cpu_s: float
@@ -43,6 +45,7 @@ class Played:
     player_report: OwnView | None
     threads: list[Thread]
     steal: list[StealLook]
+    tuned: TunedReport | None
 
 
 def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch: Callable[[], None]) -> Played:
@@ -53,8 +56,8 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
     """
     before_s, adapter, directory = children_cpu_s(), setting.adapter, setting.directory
     with _placing(setting, domain) as placing:
-        player, steal = _play(setting, placing, env, watch)
-        process_s = children_cpu_s() - before_s
+        player, steal, tuned = _play(setting, placing, env, watch)
+        process_s = children_cpu_s() - before_s - (tuned.own_cpu_s if tuned else 0.0)
         times = adapter.time_of_playing(directory)
         judged = [judge(it, player.work_of(it.tid, it.name), placing, times) for it in player.seen.values()]
         require_held(judged, adapter.name, placing)
@@ -70,6 +73,7 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
         player_report=adapter.own_view(setting.job, directory),
         threads=threads,
         steal=steal,
+        tuned=tuned,
     )
 
 
@@ -84,8 +88,8 @@ def _placing(setting: Setting, domain: Domain | None) -> Iterator[Placing]:
 
 def _play(
     setting: Setting, placing: Placing, env: Mapping[str, str], watch: Callable[[], None]
-) -> tuple[Playing, list[StealLook]]:
-    """Returns the player, which has ended, and the looks at what the host took meanwhile."""
+) -> tuple[Playing, list[StealLook], TunedReport | None]:
+    """Returns the player, which has ended, the looks at what the host took meanwhile, and what was tuned."""
     job = _as_it_applies(setting, placing)
     steal: list[StealLook] = []
     with playing(
@@ -106,15 +110,19 @@ def _play(
             watch()
             place()
 
-        _settle(player, place)
-        player.wait(setting.length_s, tick)
-    return player, steal
+        tuner = tuning(setting, player.process.pid) if setting.policy.tuned else nullcontext(Tuning())
+        with tuner as running:
+            _settle(player, place)
+            player.wait(setting.length_s, tick)
+    return player, steal, running.report
 
 
 def _as_it_applies(setting: Setting, placing: Placing) -> Job:
     """Returns the job for the player's command line, which does not ask for what is imposed from outside."""
     by_itself = placing.by_itself and not placing.group
-    sched = str(setting.policy) if by_itself or placing.group else "other"
+    is_imposed = setting.policy.tuned or setting.policy.kind == "nice"
+    own = str(replace(setting.policy, divided=False))  # dlex-play divides its reservation in any case
+    sched = own if (by_itself and not is_imposed) or placing.group else "other"
     return setting.job.but(sched=sched, cpu=setting.cpu if by_itself else None)
 
 

@@ -50,6 +50,9 @@ class Figures(Stored):
     skew_ms_abs_mean: Amount | None = None
     skew_ms_sd: Amount | None = None
     skew_ms_end: float | None = None  # of the last shown picture
+    lip_sync_accepted: Part | None = None  # parts of the time in grades of lip synchronisation, see dlex-qoe(1)
+    lip_sync_distracting: Part | None = None
+    lip_sync_itu_unacceptable: Part | None = None
     rmse_q16_sum: Amount | None = None  # error of the dropped pictures, in ImageMagick's 16-bit units
     rmse_q16_median: Amount | None = None
     rmse_q16_p90: Amount | None = None
@@ -60,6 +63,8 @@ class Figures(Stored):
     cpu_ms_per_frame: Amount | None = None
     cpu_ms_per_frame_held: float | None = None  # in the threads that the policy holds
     cpu_ms_per_frame_outside: float | None = None  # in the player's other threads
+    reserved: Amount | None = None  # part of a CPU that was reserved for the player; null: nothing was
+    reserved_used: Amount | None = None  # part of a CPU that the threads with reservations used
     # Known only to the view from inside, and absent from the others:
     aborted: Count | None = None
     skipped: Count | None = None
@@ -78,6 +83,19 @@ class LoadReport(Stored):
     work_part: Amount | None = None  # the smallest part that one task's jobs took of the paper's
     work_light: bool | None = None  # whether `work_part` is under 0.8
     vm: Count | None = None  # of a job that was not played: stress's tasks that use memory
+    stress: Count | None = None  # stress's tasks that compute beside rt-app; null: none
+
+
+class TunedReport(Stored):
+    """What `dlex-sched tune` did. Shares are parts of one CPU, over the seconds in which something was reserved."""
+
+    reserved: Amount | None = None  # the mean; null: nothing was ever reserved
+    reserved_most: Amount | None = None
+    used: Amount | None = None  # by the tuned threads
+    throttled: Count = 0  # how often a budget ran out
+    first_s: Amount | None = None  # from the start of the player to the first reservation
+    limited_s: Count = 0  # seconds in which the threads needed more than may be reserved
+    own_cpu_s: Amount = 0.0  # what tuning cost
 
 
 class JobResult(Stored):
@@ -101,6 +119,7 @@ class JobResult(Stored):
     player_report: OwnView | None = Field(default=None, validation_alias="own_word", serialization_alias="own_word")
     threads: list[Thread] | None = None  # the player's, the main one first; also if one of them was not held
     steal: Steal | None = None
+    tuned: TunedReport | None = None  # what dlex-sched did; null: it did not run
     plays: Count | None = None  # how often the job was played; the result is that of the play with the least steal
 
     @property

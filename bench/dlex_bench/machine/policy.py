@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The scheduling policies of an experiment (seed 000, section 8, Table 2, and the quota) and their text form.
 
-The forms are `other`, `fifo:5`, `rr:5`, `deadline:15/40` and `quota:15/40`. The numbers of the last two are runtime and
-period in ms; the deadline is the period. In an agenda the runtime may be the word `calibrated`, or a percentage: a budget
-that is found on the machine that plays. With 120%, playing the whole film needs 120 % of it.
+The forms are `other`, `nice:-11`, `fifo:5`, `rr:5`, `deadline:15/40` and `quota:15/40`. The numbers of the last two are runtime
+and period in ms; the deadline is the period. In an agenda the runtime may be the word `calibrated`, or a percentage: a budget
+that is found on the machine that plays. With 120%, playing the whole film needs 120 % of it. `deadline:tuned` lets `dlex-sched
+tune` find and follow the reservation of each thread while the player plays. `deadline:15/40/divided` divides a fixed one among the
+player's threads, by the CPU time that each has used.
 """
 
 from __future__ import annotations
@@ -21,14 +23,21 @@ from . import cgroups
 from .thread_policy import policy_text, set_policy
 
 CALIBRATED = "calibrated"
-FORMS = "other, fifo:5, rr:5, deadline:15/40 or quota:15/40 (runtime/period in ms)"
+TUNED = "tuned"
+DIVIDED = "/divided"
+FORMS = (
+    "other, nice:-11, fifo:5, rr:5, deadline:15/40, deadline:15/40/divided, deadline:tuned or quota:15/40 (runtime/period in ms)"
+)
 # The kernel refuses a reservation's runtime below 1024 ns and, by default, a period outside these limits.
 PERIOD_MS_MIN, PERIOD_MS_MAX = 0.1, 4194.0
 RUNTIME_MS_MIN = 0.001024
 # The CPU controller takes quotas and periods from 1 ms to 1 s.
 QUOTA_MS_MIN, QUOTA_PERIOD_MS_MAX = 1.0, 1000.0
 DEMAND_PERCENT_MIN = 10
-KINDS_OF_THREADS = ("other", "fifo", "rr", "deadline")
+KINDS_OF_THREADS = ("other", "nice", "fifo", "rr", "deadline")
+NICE_MIN, NICE_MAX = -20, 19
+# A thread that works at a 16th of 24 pictures per second.
+TUNED_PERIOD_MS_MAX = 667.0
 # A sleeping thread still counts for the CPU on which it last ran. It moves when it wakes.
 MOVING_S = 5.0
 
@@ -41,14 +50,23 @@ class Policy:
     period_ms: float = 0
     calibrated: bool = False
     demand_percent: float = 0
+    tuned: bool = False
+    divided: bool = False
+    nice: int = 0
 
     @classmethod
     def parse(cls, text: str) -> Policy:
         kind, colon, rest = text.partition(":")
         if text == "other":
             policy = cls("other")
+        elif text == f"deadline:{TUNED}":
+            policy = cls("deadline", tuned=True)
+        elif kind == "nice" and re.fullmatch(r"-?[0-9]{1,2}", rest) and NICE_MIN <= int(rest) <= NICE_MAX:
+            policy = cls("nice", nice=int(rest))
         elif kind in ("fifo", "rr") and re.fullmatch(r"[0-9]{1,2}", rest) and int(rest) >= 1:
             policy = cls(kind, priority=int(rest))
+        elif kind == "deadline" and rest.endswith(DIVIDED):
+            policy = replace(cls._budget(text, kind, rest.removesuffix(DIVIDED)), divided=True)
         elif kind in ("deadline", "quota") and colon:
             policy = cls._budget(text, kind, rest)
         elif kind in ("fifo", "rr") and rest.isdecimal():
@@ -93,6 +111,26 @@ class Policy:
         return self.calibrated or self.demand_percent > 0
 
     @property
+    def seen_kinds(self) -> tuple[str, ...]:
+        """Returns what the kernel may report for a thread under this policy.
+
+        A thread whose reservation is found while it plays begins as an ordinary one.
+        """
+        if self.kind == "nice":
+            return ("other",)
+        return ("other", "deadline") if self.tuned or self.divided else (self.kind,)
+
+    @property
+    def is_of_several_threads(self) -> bool:
+        """Returns whether each thread of a player gets a reservation of its own."""
+        return self.tuned or self.divided
+
+    @property
+    def longest_period_ms(self) -> float:
+        """Returns the longest period that a thread under this policy may have."""
+        return TUNED_PERIOD_MS_MAX if self.tuned else self.period_ms
+
+    @property
     def utilisation(self) -> float:
         """The part of a CPU that is reserved; 0 for the kinds that reserve none."""
         return self.runtime_ms / self.period_ms if self.period_ms else 0.0
@@ -102,9 +140,13 @@ class Policy:
             return "other"
         if self.kind in ("fifo", "rr"):
             return f"{self.kind}:{self.priority}"
+        if self.kind == "nice":
+            return f"nice:{self.nice}"
+        if self.tuned:
+            return f"{self.kind}:{TUNED}"
         demand = f"{_decimal(self.demand_percent)}%" if self.demand_percent else ""
         runtime = CALIBRATED if self.calibrated else demand or _decimal(self.runtime_ms)
-        return f"{self.kind}:{runtime}/{_decimal(self.period_ms)}"
+        return f"{self.kind}:{runtime}/{_decimal(self.period_ms)}{DIVIDED if self.divided else ''}"
 
 
 def _decimal(value_ms: float) -> str:
@@ -117,8 +159,11 @@ def apply(policy: Policy, tid: int) -> None:
     All that it starts later is SCHED_OTHER; without this, a thread with a reservation could not clone. A deadline needs
     a thread whose affinity is a CPU that has a root domain of its own (see domain.py).
     """
-    if policy.kind not in KINDS_OF_THREADS or policy.is_open:
+    if policy.kind not in KINDS_OF_THREADS or policy.is_open or policy.is_of_several_threads:
         raise ValueError(f"{policy} is not a policy for a thread")
+    if policy.kind == "nice":
+        _renice(policy, tid)
+        return
     limit = time.monotonic() + MOVING_S
     while True:
         stands = _runs_where_it_may(tid)  # asked before: it may wake there after it was refused
@@ -130,6 +175,13 @@ def apply(policy: Policy, tid: int) -> None:
             if not sleeps_elsewhere or time.monotonic() > limit:
                 raise LabError(_refusal(policy, tid, cause), EXIT_SETUP) from cause
         time.sleep(0.005)
+
+
+def _renice(policy: Policy, tid: int) -> None:
+    try:
+        os.setpriority(os.PRIO_PROCESS, tid, policy.nice)
+    except OSError as cause:
+        raise LabError(f"{policy} was refused ({cause.strerror}); {privilege_sentence()}", EXIT_SETUP) from cause
 
 
 def _runs_where_it_may(tid: int) -> bool:
@@ -173,7 +225,10 @@ def _tries(policy: Policy) -> bool:
 
     def ask() -> None:
         try:
-            set_policy(0, str(policy))
+            if policy.kind == "nice":
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), policy.nice)
+            else:
+                set_policy(0, str(policy))
             granted.append(True)
         except OSError:
             pass
@@ -187,6 +242,8 @@ def _tries(policy: Policy) -> bool:
 def allowed_kinds() -> set[str]:
     """Returns the kinds of policy that are available here and now."""
     kinds = {"other"}
+    if _tries(Policy("nice", nice=-1)):
+        kinds.add("nice")
     if _tries(Policy("fifo", priority=1)):
         kinds |= {"fifo", "rr"}
         # A reservation needs the privilege itself; no resource limit grants it.

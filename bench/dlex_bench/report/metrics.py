@@ -43,6 +43,15 @@ DROPS_COUNT = Metric("dropped", "dropped", "pictures", "number of dropped pictur
 SKEW_MEAN = Metric("skew_ms_mean", "A-V mean", "ms", "over the pictures shown; > 0: the video is late", 1.0, 1)
 SKEW_SD = Metric("skew_ms_sd", "A-V s.d.", "ms", "within a run, over the pictures shown", 1.0, 1)
 SKEW_ABS = Metric("skew_ms_abs_mean", "|A-V mean|", "ms", "distance from the sound, in either direction", 1.0, 1)
+LIP_SYNC = Metric(
+    "lip_sync_accepted", "lip sync accepted", "% of time", "A-V within 80 ms, which most people accept (Steinmetz, Wolf)", 100.0, 1
+)
+LIP_SYNC_BAD = Metric(
+    "lip_sync_distracting", "distracting", "% of time", "the video 160 ms late or 240 ms ahead (Steinmetz, Wolf)", 100.0, 1
+)
+LIP_SYNC_ITU = Metric(
+    "lip_sync_itu_unacceptable", "ITU unacceptable", "% of time", "A-V outside -185 to +90 ms (BT.1359)", 100.0, 1
+)
 RMSE = Metric("rmse_q16_sum", "RMSE sum", "k", "over the dropped pictures, thousands of Q16 units", 1e-3, 1)
 FREEZE = Metric("longest_freeze_ms", "longest freeze", "ms", "the longest time without a new picture")
 CPU = Metric("cpu_ms_per_frame", "CPU", "ms a frame", "CPU time of the player's process per picture", 1.0, 2)
@@ -52,11 +61,16 @@ CPU_HELD = Metric(
 CPU_OUTSIDE = Metric(
     "cpu_ms_per_frame_outside", "CPU outside", "ms a frame", "the part in the player's other threads on other CPUs", 1.0, 2
 )
+RESERVED = Metric("reserved", "reserved", "% of a CPU", "reserved for the player's threads", 100.0, 1)
+RESERVED_USED = Metric("reserved_used", "used of it", "% of a CPU", "CPU time of the threads with reservations", 100.0, 1)
 TORN = Metric("torn", "torn", "pictures", "never whole, or only after more than half of their time; some also count as dropped")
 MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "missed deadlines of the 3/8 ms task", 100.0, 1)
 MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "missed deadlines of the 20/200 ms task", 100.0, 1)
 
-TABLE = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, FREEZE, CPU, CPU_HELD, CPU_OUTSIDE, TORN, MISSES_1, MISSES_2)
+TABLE = (
+    *(DROPS, SKEW_MEAN, SKEW_SD, LIP_SYNC, LIP_SYNC_BAD, LIP_SYNC_ITU, RMSE, FREEZE),
+    *(CPU, CPU_HELD, CPU_OUTSIDE, RESERVED, RESERVED_USED, TORN, MISSES_1, MISSES_2),
+)
 RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)
 COMPARED = (DROPS, SKEW_ABS, SKEW_SD, RMSE, FREEZE, CPU)
 # The axes of the front; on each of them smaller is better.

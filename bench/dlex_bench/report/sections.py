@@ -160,7 +160,8 @@ def _load(one: Row) -> str:
     load = one.result.job.load
     if load.kind == "rtapp":
         under = {"same": ", under the same policy", None: ""}.get(load.sched, f", under {load.sched}")
-        return f"two rt-app tasks, 3/8 and 20/200 ms{under}"
+        beside = f", and {load.stress} ordinary tasks that compute" if load.stress else ""
+        return f"two rt-app tasks, 3/8 and 20/200 ms{under}{beside}"
     if load.kind == "stress":
         return "stress, " + ", ".join(f"{key} {value}" for key, value in load.to_json().items() if key != "kind")
     return "nothing else" if load.kind == "none" else ""

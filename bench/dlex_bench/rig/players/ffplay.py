@@ -66,7 +66,8 @@ class FfplayAdapter:
         return SDL_ENVIRONMENT
 
     def applicable(self, job: Job) -> str | None:
-        return one_reservation_is_too_few(self.name) if Policy.parse(job.sched).kind == "deadline" else None
+        policy = Policy.parse(job.sched)
+        return one_reservation_is_too_few(self.name) if policy.kind == "deadline" and not policy.is_of_several_threads else None
 
     def complaint(self, status: int, out: Path) -> str | None:
         """Returns what is wrong with how ffplay ended, or None. Its status is 0 even for a file that does not exist."""

@@ -80,7 +80,8 @@ class MpvAdapter:
         return {}
 
     def applicable(self, job: Job) -> str | None:
-        return one_reservation_is_too_few(self.name) if Policy.parse(job.sched).kind == "deadline" else None
+        policy = Policy.parse(job.sched)
+        return one_reservation_is_too_few(self.name) if policy.kind == "deadline" and not policy.is_of_several_threads else None
 
     def complaint(self, status: int, out: Path) -> str | None:
         return unhappy_end(self.name, status, last_message(log_of(out), STATUS))

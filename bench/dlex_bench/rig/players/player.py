@@ -101,6 +101,6 @@ def never_played(name: str, last_words: str) -> str:
 
 def one_reservation_is_too_few(name: str) -> str:
     return (
-        f"{name} decodes and presents in different threads, which one reservation cannot hold; use the policy quota, which "
-        "constrains the whole process"
+        f"{name} decodes and presents in different threads, which one reservation cannot hold; use deadline:tuned or "
+        "deadline:15/40/divided, which give each of them one, or quota, which constrains the whole process"
     )

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The commands `detect` and `overhead`, and their options."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..parser import Parser
+from ..paths import PROJECT
+
+
+def detect_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench detect",
+        description="Finds the picture rates of mplayer, mpv and ffplay by watching them for 0.2 to 4 s, with our detector and "
+        "with that of T. Cucinotta and others (Figures 8 and 9), and compares them with the true rates. The machine need not be "
+        "idle.",
+    )
+    parser.add_argument("--quick", action="store_true", help="one film and fewer windows: a minute")
+    parser.add_argument("--out", "-o", type=Path, default=Path("build/detect"), metavar="DIR",
+                        help="folder for the films and detect.json (build/detect)")
+    parser.add_argument("--players", type=_players, default=("mplayer", "mpv", "ffplay"), metavar="LIST",
+                        help="some of mplayer,mpv,ffplay")
+    return parser
+
+
+def run_detect(arguments: argparse.Namespace) -> None:
+    from .experiment import DetectOptions, detect
+
+    detect(DetectOptions(PROJECT, arguments.out, arguments.quick, arguments.players))
+
+
+def overhead_parser() -> Parser:
+    parser = Parser(
+        prog="dlex bench overhead",
+        description="Measures what it costs ffmpeg to be watched by dlex-sched and, for comparison, by strace (Table I of "
+        "T. Cucinotta and others). Needs an otherwise idle machine.",
+    )
+    parser.add_argument("--quick", action="store_true", help="2 repetitions of 10 s of film instead of 10 of 60 s")
+    parser.add_argument("--out", "-o", type=Path, default=Path("build/overhead"), metavar="DIR",
+                        help="folder for the film and overhead.json (build/overhead)")
+    return parser
+
+
+def run_overhead(arguments: argparse.Namespace) -> None:
+    from .overhead import OverheadOptions, measure_overhead
+
+    measure_overhead(OverheadOptions(PROJECT, arguments.out, arguments.quick))
+
+
+def _players(text: str) -> tuple[str, ...]:
+    from .commands import PLAYERS
+
+    names = tuple(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in PLAYERS:
+            raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(PLAYERS)}")
+    return names

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* dlex-sched: finds out at which rate programs work, and gives them the CPU time that they need. */
+#include "commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name;
+    char *full_name; /* for messages; getopt wants it writable */
+    int (*run)(int argc, char **argv);
+    const char *purpose;
+} commands[] = {
+    {"tune", (char[]){"dlex-sched tune"}, tune_command, "give a player the CPU time that it needs, while it plays"},
+    {"period", (char[]){"dlex-sched period"}, period_command, "find the rate at which a program's threads work"},
+    {"rm", (char[]){"dlex-sched rm"}, rm_command, "run programs under priorities by their rates"},
+    {"repair", (char[]){"dlex-sched repair"}, repair_command, "take back what killed runs have reserved"},
+    {"doctor", (char[]){"dlex-sched doctor"}, doctor_command, "say what this machine allows, and what would help"},
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *out)
+{
+    fputs("Usage: dlex-sched COMMAND [OPTION ...]\n\n", out);
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-8s%s\n", commands[i].name, commands[i].purpose);
+    fputs("\ndlex-sched COMMAND --help explains each.\n", out);
+}
+
+int main(int argc, char **argv)
+{
+    const char *const name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "--help")) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (!strcmp(name, "--version")) {
+        puts("dlex-sched " PROGRAM_VERSION);
+        return EXIT_DONE;
+    }
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(name, commands[i].name))
+            continue;
+        argv[1] = commands[i].full_name;
+        return commands[i].run(argc - 1, argv + 1);
+    }
+    print_help(stderr);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "commands.h"
+
+#include "ns.h"
+#include "period_report.h"
+#include "process_watch.h"
+#include "switch_ring.h"
+#include "user_command.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static const char help[] =
+    "Usage: dlex-sched period [OPTION ...] --pid=PID\n"
+    "       dlex-sched period [OPTION ...] -- COMMAND [ARGUMENT ...]\n"
+    "\n"
+    "Watches a player and says at which rate each of its threads works, how regularly, and how much CPU time it uses. The\n"
+    "player goes on undisturbed. Four seconds tell 23.976 from 24 pictures per second. A command is watched from its second\n"
+    "second on, with the programs that it starts.\n"
+    "\n"
+    "  --pid=PID     the player's process id\n"
+    "  --seconds=S   how long to watch, 0.2 to 8 s; default 4\n"
+    "  --paper       show also what the detector of the paper behind it finds, in the jobs of all threads together\n"
+    "  --json        print one JSON object\n"
+    "\n"
+    "Exit status: that of the command, 126 or 127 if it cannot be run; otherwise 0 reported, 1 wrong option, 2 the program\n"
+    "cannot be watched.\n";
+
+static const int64_t poll_ns = 100 * NS_PER_MS;
+/* period_detect uses 8 s; the paper tried 0.2 s. */
+static const double seconds_min = 0.2, seconds_max = 8;
+
+static const int64_t starting_ns = NS_PER_S;
+
+struct request {
+    pid_t process;
+    char **command; /* NULL: the process */
+    double seconds;
+    bool with_paper;
+    bool as_json;
+};
+
+/* Too large for the stack. */
+static struct observation observation;
+
+static bool parse_number(const char *text, double least, double most, double *number)
+{
+    char *rest;
+    *number = strtod(text, &rest);
+    return rest != text && !*rest && *number >= least && *number <= most;
+}
+
+/* Takes over an option other than --help. Returns false, with a message, if its value is none. */
+static bool set_option(struct request *request, const char *program, int option, const char *value)
+{
+    if (option == 'P' || option == 'j') {
+        *(option == 'P' ? &request->with_paper : &request->as_json) = true;
+        return true;
+    }
+    const bool is_pid = option == 'p';
+    double number;
+    if (!parse_number(value, is_pid ? 1 : seconds_min, is_pid ? 1 << 30 : seconds_max, &number)) {
+        fprintf(stderr, "%s: --%s=%s is out of range\n", program, is_pid ? "pid" : "seconds", value);
+        return false;
+    }
+    if (is_pid)
+        request->process = (pid_t)number;
+    else
+        request->seconds = number;
+    return true;
+}
+
+/* Returns EXIT_DONE with a request, or with neither process nor command if the help was asked for; otherwise EXIT_USAGE. */
+static int parse_arguments(struct request *request, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"pid", required_argument, NULL, 'p'}, {"seconds", required_argument, NULL, 's'},
+        {"paper", no_argument, NULL, 'P'}, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    *request = (struct request){.seconds = 4};
+    for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            request->process = 0;
+            return EXIT_DONE;
+        }
+        if (option == '?' || !set_option(request, argv[0], option, optarg))
+            return EXIT_USAGE;
+    }
+    request->command = optind < argc ? &argv[optind] : NULL;
+    if (!request->process != !request->command)
+        return EXIT_DONE;
+    fputs(help, stderr);
+    return EXIT_USAGE;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_from_timespec(now);
+}
+
+/* Watches from from_ns on for this time, or until the process has ended. */
+static void observe(struct process_watch *watch, int64_t from_ns, double seconds)
+{
+    const int64_t until_ns = from_ns + (int64_t)(seconds * (double)NS_PER_S);
+    const struct timespec pause = ns_to_timespec(poll_ns);
+    while (now_ns() < until_ns && process_watch_poll(watch) > 0)
+        nanosleep(&pause, NULL);
+    process_watch_poll(watch);
+    const int64_t observed_ns = now_ns() - from_ns;
+    observation.observed_ns = observed_ns > 0 ? observed_ns : poll_ns; /* it has ended before */
+    observation.count = process_watch_threads(watch, from_ns, observation.threads, WATCHED_THREADS_MAX);
+}
+
+/* Watches a process and reports. Returns an exit code. */
+static int report(const char *program, const struct request *request, pid_t process)
+{
+    struct process_watch *watch;
+    int error = process_watch_create(&watch, process);
+    if (error) {
+        char text[SWITCH_RING_REMEDY_SIZE];
+        fprintf(stderr, "%s: cannot watch process %d: %s\n", program, (int)process,
+                error == -ESRCH ? "there is no such process" : switch_ring_remedy(error, text));
+        return EXIT_IMPOSSIBLE;
+    }
+    if (request->command)
+        process_watch_family(watch);
+    observe(watch, now_ns() + (request->command ? starting_ns : 0), request->seconds);
+    error = period_vote(&observation.rate, observation.threads, observation.count, observation.observed_ns, &observation.work);
+    if (!error && request->as_json)
+        period_report_json(&observation, watch, request->with_paper);
+    else if (!error)
+        period_report_text(&observation, watch, request->with_paper);
+    fflush(stdout);
+    process_watch_destroy(&watch);
+    return error ? EXIT_IMPOSSIBLE : EXIT_DONE;
+}
+
+/* Starts the command, watches it and waits for it. Returns an exit code. */
+static int report_command(const char *program, const struct request *request)
+{
+    pid_t process;
+    sigset_t mask;
+    int status;
+    sigprocmask(SIG_SETMASK, NULL, &mask);
+    const int error = user_command_start(request->command, &mask, &process);
+    if (error) {
+        fprintf(stderr, "%s: cannot run %s: %s\n", program, request->command[0], strerror(-error));
+        return error == -ENOENT ? COMMAND_NOT_FOUND : COMMAND_NOT_STARTED;
+    }
+    report(program, request, process);
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return EXIT_IMPOSSIBLE;
+    return user_command_code(status);
+}
+
+int period_command(int argc, char **argv)
+{
+    struct request request;
+    const int parsed = parse_arguments(&request, argc, argv);
+    if (parsed != EXIT_DONE || (!request.process && !request.command))
+        return parsed;
+    return request.command ? report_command(argv[0], &request) : report(argv[0], &request, request.process);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "commands.h"
+
+#include "budget_sum.h"
+#include "tune_run.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: dlex-sched tune [OPTION ...] -- COMMAND [ARGUMENT ...]\n"
+    "       dlex-sched tune [OPTION ...] --pid=PID\n"
+    "\n"
+    "Finds out at which rate a player works and how much CPU time it needs, reserves that for the threads that decode and\n"
+    "present pictures, follows what they need, and gives everything back at the end. The player does not notice. Reserving\n"
+    "needs root or CAP_SYS_NICE; the command itself runs as the user who calls, without any of these rights.\n"
+    "\n"
+    "  --pid=PID        tune a player that runs already, and the programs that it has started\n"
+    "  --dry-run        reserve nothing; show what would be reserved\n"
+    "  --limit=PERCENT  most that all reservations together may take of one CPU; default 60\n"
+    "  --check          switch the reservations off and on every 5 s, and report at the end whether they helped\n"
+    "  --rule=RULE      how budgets follow the use: percentile (default), max or lfsg (the feedback of the paper)\n"
+    "  --strict         let no thread use more than what is reserved for it, also while nobody else has reserved it\n"
+    "  --record=FILE    write a row a second to FILE (CSV)\n"
+    "  --quiet          report only at the end\n"
+    "\n"
+    "Exit status: that of the command, 126 or 127 if it cannot be run; with --pid 0; 1 wrong option, 2 the process cannot be\n"
+    "watched. After `kill -9` of dlex-sched a second process gives everything back; `dlex-sched repair` does if both are killed.\n";
+
+enum { LIMIT_LEAST = 1 };
+
+static bool parse_number(const char *text, double least, double most, double *number)
+{
+    char *rest;
+    *number = strtod(text, &rest);
+    return rest != text && !*rest && *number >= least && *number <= most;
+}
+
+/* The kernel admits 95 % of each CPU. */
+static double limit_most(void)
+{
+    return 95.0 * (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static bool set_rule(struct tune_request *request, const char *value)
+{
+    static const struct {
+        const char *name;
+        enum budget_rule rule;
+    } rules[] = {{"percentile", BUDGET_PERCENTILE}, {"max", BUDGET_MAX}, {"lfsg", BUDGET_LFSG}};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (!strcmp(value, rules[i].name)) {
+            request->rule = rules[i].rule;
+            return true;
+        }
+    return false;
+}
+
+/* Takes over an option. Returns the name of the option if its value is none, or NULL. */
+static const char *set_option(struct tune_request *request, int option, const char *value)
+{
+    double number;
+    switch (option) {
+    case 'p':
+        if (!parse_number(value, 1, 1 << 30, &number))
+            return "pid";
+        request->process = (pid_t)number;
+        break;
+    case 'l':
+        if (!parse_number(value, LIMIT_LEAST, limit_most(), &number))
+            return "limit";
+        request->limit = number / 100;
+        break;
+    case 'r':
+        if (!set_rule(request, value))
+            return "rule";
+        break;
+    case 'o': request->record = value; break;
+    case 'n': request->is_dry = true; break;
+    case 'c': request->with_check = true; break;
+    case 'q': request->is_quiet = true; break;
+    case 's': request->is_strict = true; break;
+    }
+    return NULL;
+}
+
+/* Returns EXIT_DONE with a request; with neither a process nor a command if the help was asked for; otherwise EXIT_USAGE. */
+static int parse_arguments(struct tune_request *request, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"pid", required_argument, NULL, 'p'}, {"dry-run", no_argument, NULL, 'n'}, {"limit", required_argument, NULL, 'l'},
+        {"check", no_argument, NULL, 'c'}, {"rule", required_argument, NULL, 'r'}, {"record", required_argument, NULL, 'o'},
+        {"quiet", no_argument, NULL, 'q'}, {"strict", no_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
+    };
+    *request = (struct tune_request){.limit = budget_sum_default, .rule = BUDGET_PERCENTILE};
+    /* +: the options of the command are its own */
+    for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            *request = (struct tune_request){.process = 0};
+            return EXIT_DONE;
+        }
+        const char *const wrong = option == '?' ? NULL : set_option(request, option, optarg);
+        if (wrong)
+            fprintf(stderr, "%s: --%s=%s is out of range; see --help\n", argv[0], wrong, optarg);
+        if (option == '?' || wrong)
+            return EXIT_USAGE;
+    }
+    request->command = optind < argc ? &argv[optind] : NULL;
+    if (!request->process != !request->command && !(request->is_dry && request->with_check))
+        return EXIT_DONE;
+    fprintf(stderr, "%s: %s; see --help\n", argv[0], request->process && request->command ? "either --pid or a command, not both"
+            : request->process || request->command ? "--check needs reservations, and --dry-run makes none"
+            : "a command or --pid is missing");
+    return EXIT_USAGE;
+}
+
+int tune_command(int argc, char **argv)
+{
+    struct tune_request request;
+    const int parsed = parse_arguments(&request, argc, argv);
+    if (parsed != EXIT_DONE || (!request.process && !request.command))
+        return parsed;
+    return tune_run(argv[0], &request);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rate_watch.h"
+
+static bool agree(const struct picture_rate *a, const struct picture_rate *b)
+{
+    if (a->verdict != b->verdict)
+        return false;
+    return a->verdict != PERIOD_FOUND || standard_rate_same(a->hz, a->sd_hz, b->hz, b->sd_hz);
+}
+
+/* Of two measurements of one rate the more certain one is kept. */
+static void confirm(struct picture_rate *known, const struct picture_rate *seen)
+{
+    if (seen->verdict == PERIOD_FOUND && seen->sd_hz <= known->sd_hz)
+        *known = *seen;
+}
+
+bool rate_watch_add(struct rate_watch *watch, const struct picture_rate *seen)
+{
+    if (seen->verdict == PERIOD_UNKNOWN)
+        return false;
+    if (agree(&watch->known, seen)) {
+        confirm(&watch->known, seen);
+        watch->awaits_second.verdict = PERIOD_UNKNOWN;
+        return false;
+    }
+    const bool is_better = seen->standard.numerator && !watch->known.standard.numerator;
+    if (watch->known.verdict == PERIOD_FOUND && !is_better && !agree(&watch->awaits_second, seen)) {
+        watch->awaits_second = *seen;
+        return false;
+    }
+    watch->known = *seen;
+    watch->awaits_second.verdict = PERIOD_UNKNOWN;
+    return true;
+}

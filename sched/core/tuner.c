@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tuner.h"
+
+#include "budget_sum.h"
+#include "ns.h"
+
+#include <math.h>
+
+static const double share_at_rate = 0.001;
+static const double share_at_part = 0.01;
+static const double refused_factor = 0.9;
+static const int64_t retry_after_ns = 10 * NS_PER_S;
+enum { MISSED_MAX = 2 };
+const int64_t tuner_trial_period_ns = 27 * NS_PER_MS;
+static const double trial_running = 0.01;
+static const double trial_waiting = 0.2;
+static const int64_t trial_lasts_ns = 8 * NS_PER_S;
+static const int64_t trial_again_ns = 60 * NS_PER_S;
+static const double trial_rate_tolerance = 0.01;
+static const double believed_share = 1.0 / 3;
+static const double near_usual = 0.02;
+static const double same_period = 0.005;
+static const int64_t unusual_after_ns = 4 * NS_PER_S - NS_PER_S / 10; /* a window of 4 s may be a little shorter */
+
+bool tuner_wants(const struct period_thread *thread)
+{
+    return thread->part > 0 && thread->found.cpu_share >= (thread->part == 1 ? share_at_rate : share_at_part);
+}
+
+void tuner_init(struct tuner *tuner, const struct budget_options *options, double limit)
+{
+    *tuner = (struct tuner){.options = *options, .limit = limit, .most = limit};
+}
+
+static struct tuned_thread *find(struct tuner *tuner, int64_t id)
+{
+    for (int i = 0; i < tuner->count; i++)
+        if (tuner->threads[i].id == id)
+            return &tuner->threads[i];
+    return NULL;
+}
+
+void tuner_remove(struct tuner *tuner, int64_t id)
+{
+    struct tuned_thread *const thread = find(tuner, id);
+    if (thread)
+        *thread = tuner->threads[--tuner->count];
+}
+
+static int64_t period_of(double hz)
+{
+    return (int64_t)((double)NS_PER_S / hz + 0.5);
+}
+
+static void add(struct tuner *tuner, const struct period_thread *seen, int64_t id, double hz, struct period_work *work)
+{
+    int64_t cpu_ns[BUDGET_PERIODS];
+    if (tuner->count == TUNED_THREADS_MAX)
+        return;
+    const int64_t periods = period_cpu(cpu_ns, BUDGET_PERIODS, seen->events, seen->count, hz, work);
+    const int64_t period_ns = period_of(hz);
+    struct tuned_thread *const thread = &tuner->threads[tuner->count++];
+    *thread = (struct tuned_thread){.id = id, .hz = hz, .part = seen->part};
+    budget_init(&thread->budget, &tuner->options, period_ns, budget_first_ns(cpu_ns, periods, period_ns));
+}
+
+/* A new estimate of the same rate does not move the period: the reservation's period need not be exact. */
+static void follow(struct tuned_thread *thread, int part, double hz, bool is_new_rate)
+{
+    thread->missed = 0;
+    thread->is_adopted = false;
+    if (part == thread->part && !is_new_rate && fabs(hz - thread->hz) < same_period * hz)
+        return;
+    thread->part = part;
+    thread->hz = hz;
+    budget_set_period(&thread->budget, period_of(hz));
+}
+
+/* Removes the threads that were missed too often. The detection has set `missed` to 0 for those that it saw. */
+static void drop_missed(struct tuner *tuner)
+{
+    for (int i = tuner->count - 1; i >= 0; i--)
+        if (tuner->threads[i].missed >= MISSED_MAX)
+            tuner_remove(tuner, tuner->threads[i].id);
+}
+
+static void classify(struct tuner *tuner, const struct period_thread *threads, const int64_t *ids, int count, bool is_new_rate,
+                     struct period_work *work)
+{
+    for (int i = 0; i < tuner->count; i++)
+        tuner->threads[i].missed++;
+    for (int i = 0; i < count; i++) {
+        struct tuned_thread *const known = ids[i] ? find(tuner, ids[i]) : NULL;
+        if (known && known->is_adopted && threads[i].found.cpu_share >= share_at_part)
+            known->missed = 0;
+        if (!ids[i] || !tuner_wants(&threads[i]))
+            continue;
+        const double hz = tuner->rate.known.hz / threads[i].part;
+        if (known)
+            follow(known, threads[i].part, hz, is_new_rate);
+        else
+            add(tuner, &threads[i], ids[i], hz, work);
+    }
+    drop_missed(tuner);
+}
+
+static void end_trial(struct tuner *tuner, int64_t now_ns)
+{
+    for (int i = tuner->count - 1; i >= 0; i--)
+        if (tuner->threads[i].is_on_trial)
+            tuner_remove(tuner, tuner->threads[i].id);
+    tuner->is_trial = false;
+    tuner->trial_ns = now_ns;
+}
+
+/* Removes the threads that had a rate. */
+static void remove_rated(struct tuner *tuner)
+{
+    for (int i = tuner->count - 1; i >= 0; i--)
+        if (!tuner->threads[i].is_on_trial)
+            tuner_remove(tuner, tuner->threads[i].id);
+}
+
+bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads, const int64_t *ids,
+                    int count, struct period_work *work)
+{
+    const bool is_new_rate = rate_watch_add(&tuner->rate, seen);
+    const struct picture_rate *const known = &tuner->rate.known;
+    if (known->verdict == PERIOD_FOUND && tuner->is_trial)
+        end_trial(tuner, tuner->trial_ns);
+    if (known->verdict == PERIOD_NONE)
+        remove_rated(tuner);
+    const bool agrees = seen->verdict == PERIOD_FOUND && known->verdict == PERIOD_FOUND &&
+                        standard_rate_same(seen->hz, seen->sd_hz, known->hz, known->sd_hz);
+    if (agrees)
+        classify(tuner, threads, ids, count, is_new_rate, work);
+    return is_new_rate;
+}
+
+/* Adds a starving thread with what it seems to need. Returns NULL if there is no place. */
+static struct tuned_thread *add_starving(struct tuner *tuner, const struct tuner_starving *starving, int64_t period_ns)
+{
+    if (tuner->count == TUNED_THREADS_MAX || find(tuner, starving->id))
+        return NULL;
+    const int64_t wanted_ns = (int64_t)((starving->running + starving->waiting) * (double)period_ns);
+    struct tuned_thread *const thread = &tuner->threads[tuner->count++];
+    *thread = (struct tuned_thread){.id = starving->id};
+    budget_init(&thread->budget, &tuner->options, period_ns, wanted_ns);
+    return thread;
+}
+
+static void put_on_trial(struct tuner *tuner, const struct tuner_starving *starving)
+{
+    struct tuned_thread *const thread = add_starving(tuner, starving, tuner_trial_period_ns);
+    if (!thread)
+        return;
+    thread->is_on_trial = true;
+    tuner->is_trial = true;
+}
+
+static void adopt(struct tuner *tuner, const struct tuner_starving *starving)
+{
+    struct tuned_thread *const thread = add_starving(tuner, starving, period_of(tuner->rate.known.hz));
+    if (!thread)
+        return;
+    thread->hz = tuner->rate.known.hz;
+    thread->part = 1;
+    thread->is_adopted = true;
+}
+
+bool tuner_is_starving(const struct tuner_starving *thread)
+{
+    return thread->running >= trial_running && thread->waiting >= trial_waiting;
+}
+
+bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count,
+                  int64_t observed_ns)
+{
+    double all = 0, of_rate = 0;
+    bool others_starve = false;
+    if (seen->verdict != PERIOD_FOUND)
+        return false;
+    for (int i = 0; i < count; i++) {
+        all += threads[i].found.cpu_share;
+        of_rate += threads[i].part ? threads[i].found.cpu_share : 0;
+        others_starve |= is_starving[i] && !threads[i].part;
+    }
+    const double usual_hz = standard_rate_hz(standard_rate_nearest(seen->hz));
+    const bool is_usual = fabs(seen->hz - usual_hz) <= near_usual * usual_hz;
+    if (!is_usual && observed_ns < unusual_after_ns)
+        return true;
+    return of_rate < believed_share * all && (!is_usual || others_starve);
+}
+
+void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving *threads, int count)
+{
+    const int64_t since_ns = now_ns - tuner->trial_ns;
+    if (tuner->rate.known.verdict == PERIOD_FOUND) {
+        for (int i = 0; i < count; i++)
+            if (tuner_is_starving(&threads[i]))
+                adopt(tuner, &threads[i]);
+        return;
+    }
+    if (tuner->is_trial) {
+        if (since_ns >= trial_lasts_ns)
+            end_trial(tuner, now_ns);
+        return;
+    }
+    if (tuner->trial_ns && since_ns < trial_again_ns)
+        return;
+    for (int i = 0; i < count; i++)
+        if (tuner_is_starving(&threads[i]))
+            put_on_trial(tuner, &threads[i]);
+    if (tuner->is_trial)
+        tuner->trial_ns = now_ns;
+}
+
+bool tuner_sees_trial(const struct tuner *tuner, const struct picture_rate *seen)
+{
+    const double periods = seen->hz * (double)tuner_trial_period_ns / (double)NS_PER_S;
+    return tuner->is_trial && seen->verdict == PERIOD_FOUND && periods > 1 - trial_rate_tolerance &&
+           periods < 1 + trial_rate_tolerance;
+}
+
+static void share_out(struct tuner *tuner)
+{
+    struct budget_wish wishes[TUNED_THREADS_MAX];
+    for (int i = 0; i < tuner->count; i++) {
+        const struct budget *const budget = &tuner->threads[i].budget;
+        wishes[i] = (struct budget_wish){.wanted_ns = budget->budget_ns, .period_ns = budget->period_ns};
+    }
+    budget_sum_grant(wishes, tuner->count, tuner->most, tuner->options.budget_min_ns);
+    for (int i = 0; i < tuner->count; i++)
+        tuner->threads[i].granted_ns = wishes[i].granted_ns;
+}
+
+void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample *samples)
+{
+    for (int i = 0; i < tuner->count; i++) {
+        struct budget *const budget = &tuner->threads[i].budget;
+        if (tuner->threads[i].is_on_trial)
+            continue;
+        budget_observe(budget, samples[i].cpu_ns, samples[i].periods);
+        budget_update(budget, now_ns, &samples[i].budget);
+    }
+    if (tuner->most < tuner->limit && now_ns - tuner->refused_ns >= retry_after_ns) {
+        tuner->most = tuner->most / refused_factor < tuner->limit ? tuner->most / refused_factor : tuner->limit;
+        tuner->refused_ns = now_ns;
+    }
+    share_out(tuner);
+}
+
+void tuner_refused(struct tuner *tuner, int64_t now_ns)
+{
+    const double granted = tuner_granted(tuner);
+    tuner->most = refused_factor * (granted > 0 && granted < tuner->most ? granted : tuner->most);
+    tuner->refused_ns = now_ns;
+    share_out(tuner);
+}
+
+double tuner_granted(const struct tuner *tuner)
+{
+    double sum = 0;
+    for (int i = 0; i < tuner->count; i++)
+        sum += (double)tuner->threads[i].granted_ns / (double)tuner->threads[i].budget.period_ns;
+    return sum;
+}
+
+bool tuner_is_limited(const struct tuner *tuner)
+{
+    for (int i = 0; i < tuner->count; i++)
+        if (tuner->threads[i].granted_ns < tuner->threads[i].budget.budget_ns)
+            return true;
+    return false;
+}

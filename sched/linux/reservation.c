@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "reservation.h"
+
+#include "kernel_file.h"
+#include "thread_policy.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool may_run_everywhere(pid_t thread)
+{
+    cpu_set_t cpus;
+    return sched_getaffinity(thread, sizeof cpus, &cpus) || CPU_COUNT(&cpus) >= sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* Returns what a refusal of sched_setattr(2) means for this thread. */
+static enum reservation_answer answer_to(int error, struct reservation *reservation)
+{
+    const pid_t thread = reservation->entry.thread.thread;
+    reservation->error = error;
+    switch (-error) {
+    case 0: return RESERVATION_DONE;
+    case ESRCH: return RESERVATION_GONE;
+    case EBUSY: return RESERVATION_FULL;
+    case EINVAL: return RESERVATION_PERIOD;
+    case EPERM:
+        if (!thread_policy_is_privileged())
+            return RESERVATION_NO_RIGHT;
+        return may_run_everywhere(thread) ? RESERVATION_NO_DOMAIN : RESERVATION_PINNED;
+    default: return RESERVATION_FAILED;
+    }
+}
+
+static enum reservation_answer set(struct reservation *reservation, const struct reserve *wanted)
+{
+    const struct thread_policy policy = {
+        .kind = THREAD_DEADLINE, .runtime_ns = wanted->budget_ns, .period_ns = wanted->period_ns, .reclaims = wanted->reclaims,
+    };
+    if (!thread_ref_is_valid(&reservation->entry.thread))
+        return RESERVATION_GONE;
+    const enum reservation_answer answer = answer_to(thread_policy_set(reservation->entry.thread.thread, &policy), reservation);
+    if (answer == RESERVATION_DONE)
+        reservation->given = *wanted;
+    return answer;
+}
+
+/* Finds out whether the thread can be changed at all, and what it has now. */
+static enum reservation_answer look_at(struct reservation *reservation, pid_t process, pid_t thread)
+{
+    struct undo_entry *const entry = &reservation->entry;
+    int error = thread_ref_open(&entry->thread, process, thread);
+    if (error)
+        return error == -ESRCH ? RESERVATION_GONE : answer_to(error, reservation);
+    if (!thread_ref_may_change(process))
+        return RESERVATION_FOREIGN;
+    error = thread_ordinary_get(thread, &entry->before);
+    return error == -EINVAL ? RESERVATION_TAKEN : answer_to(error, reservation);
+}
+
+enum reservation_answer reservation_give(struct reservation *reservation, struct undo_journal *journal, pid_t process,
+                                         pid_t thread, const struct reserve *wanted)
+{
+    *reservation = (struct reservation){.error = 0};
+    enum reservation_answer answer = look_at(reservation, process, thread);
+    if (answer == RESERVATION_DONE) {
+        const int error = undo_journal_note(journal, &reservation->entry);
+        reservation->error = error;
+        answer = error ? RESERVATION_FAILED : set(reservation, wanted);
+        if (!error && answer != RESERVATION_DONE)
+            undo_journal_done(journal, &reservation->entry);
+    }
+    if (answer != RESERVATION_DONE)
+        thread_ref_close(&reservation->entry.thread);
+    return answer;
+}
+
+static void let_go(struct reservation *reservation, struct undo_journal *journal)
+{
+    undo_journal_done(journal, &reservation->entry);
+    thread_ref_close(&reservation->entry.thread);
+    reservation->given.budget_ns = 0;
+}
+
+/* True if the thread has what was given. */
+static bool is_as_given(const struct reservation *reservation)
+{
+    struct thread_policy now;
+    return !thread_policy_get(reservation->entry.thread.thread, &now) && now.kind == THREAD_DEADLINE &&
+           now.runtime_ns == reservation->given.budget_ns && now.period_ns == reservation->given.period_ns;
+}
+
+enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal,
+                                          const struct reserve *wanted)
+{
+    enum reservation_answer answer = RESERVATION_GONE;
+    if (thread_ref_is_valid(&reservation->entry.thread))
+        answer = is_as_given(reservation) ? set(reservation, wanted) : RESERVATION_CHANGED;
+    if (answer == RESERVATION_GONE || answer == RESERVATION_CHANGED)
+        let_go(reservation, journal);
+    return answer;
+}
+
+void reservation_take_back(struct reservation *reservation, struct undo_journal *journal)
+{
+    if (!reservation_is_held(reservation))
+        return;
+    if (!is_as_given(reservation) || undo_restore(&reservation->entry) >= 0)
+        let_go(reservation, journal);
+    else /* the journal keeps it, for the guard and for a repair */
+        thread_ref_close(&reservation->entry.thread);
+    reservation->given.budget_ns = 0;
+}
+
+bool reservation_is_held(const struct reservation *reservation)
+{
+    return reservation->given.budget_ns > 0;
+}
+
+static const char *fixed_reason(enum reservation_answer answer)
+{
+    switch (answer) {
+    case RESERVATION_GONE: return "the thread has ended";
+    case RESERVATION_FULL: return "the kernel does not admit more, because together with the reservations of other programs it would "
+                                  "exceed what can be reserved (kernel.sched_rt_runtime_us); end another one, or reserve less with "
+                                  "--limit";
+    case RESERVATION_NO_RIGHT: return "this user may not reserve CPU time; run it with sudo, or allow it to this program: `sudo setcap "
+                                      "cap_sys_nice+ep` with the path of dlex-sched";
+    case RESERVATION_FOREIGN: return "the program belongs to another user; only root may change it";
+    case RESERVATION_TAKEN: return "it has a real-time policy of its own already, or a reservation by another program; it keeps that";
+    case RESERVATION_CHANGED: return "somebody else has changed its policy, which now stays";
+    default: return NULL;
+    }
+}
+
+const char *reservation_reason(enum reservation_answer answer, const struct reservation *reservation,
+                               char text[RESERVATION_REASON_SIZE])
+{
+    const char *const fixed = fixed_reason(answer);
+    const int thread = (int)reservation->entry.thread.thread, process = (int)reservation->entry.thread.process;
+    if (fixed)
+        snprintf(text, RESERVATION_REASON_SIZE, "%s", fixed);
+    else if (answer == RESERVATION_PINNED)
+        snprintf(text, RESERVATION_REASON_SIZE, "it may not run on all CPUs, and the kernel reserves only for threads that may; `taskset "
+                 "-acp 0-%ld %d` lets it run on all, or give its CPUs a root domain of their own (an exclusive cpuset)",
+                 sysconf(_SC_NPROCESSORS_ONLN) - 1, process);
+    else if (answer == RESERVATION_NO_DOMAIN)
+        snprintf(text, RESERVATION_REASON_SIZE, "the kernel reserves nothing where thread %d runs: its root domain has no time for "
+                 "reservations (kernel.sched_rt_runtime_us is %ld; 950000 is usual), it is in an exclusive cpuset, or this is a "
+                 "container", thread,
+                 kernel_file_number("/proc/sys/kernel/sched_rt_runtime_us", 0));
+    else if (answer == RESERVATION_PERIOD)
+        snprintf(text, RESERVATION_REASON_SIZE, "the kernel allows periods from %ld to %ld us (kernel.sched_deadline_period_min_us and "
+                 "_max_us)", kernel_file_number("/proc/sys/kernel/sched_deadline_period_min_us", 100),
+                 kernel_file_number("/proc/sys/kernel/sched_deadline_period_max_us", 4194304));
+    else
+        snprintf(text, RESERVATION_REASON_SIZE, "%s", strerror(-reservation->error));
+    return text;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The context switches of one thread, from the kernel's perf events. The thread is not stopped and does not notice; a switch
+ * costs it some 0.6 us more. An ordinary user may observe threads of own programs if kernel.perf_event_paranoid is at most 2.
+ * Times are CLOCK_MONOTONIC. Not thread-safe.
+ */
+#ifndef SCHED_SWITCH_RING_H
+#define SCHED_SWITCH_RING_H
+
+#include "job_fold.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct switch_ring {
+    int fd;
+    void *pages;   /* the kernel's control page and the records, mapped */
+    size_t size;   /* of the records */
+    int64_t lost;  /* records that did not fit; drain more often */
+};
+
+/* Called for each switch in the order of time. */
+typedef void switch_sink(void *context, const struct thread_switch *at);
+
+/*
+ * Begins to record the switches of a thread. Returns 0 or a negative errno, with nothing to close: -ESRCH (no such thread),
+ * -EACCES or -EPERM (not allowed; switch_ring_remedy says why), -EMFILE, -ENOMEM.
+ */
+int switch_ring_open(struct switch_ring *ring, pid_t thread);
+
+/* Passes on what was recorded since the last call. Never blocks. */
+void switch_ring_drain(struct switch_ring *ring, switch_sink *sink, void *context);
+
+void switch_ring_close(struct switch_ring *ring);
+
+enum { SWITCH_RING_REMEDY_SIZE = 256 };
+
+/* Writes one sentence about an error of switch_ring_open, with what would help, and returns it. */
+const char *switch_ring_remedy(int error, char text[SWITCH_RING_REMEDY_SIZE]);
+
+#endif

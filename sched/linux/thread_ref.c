@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "thread_ref.h"
+
+#include "kernel_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    PATH_SIZE = 64,
+    STAT_SIZE = 512,
+    PIDFD_OF_THREAD = O_EXCL, /* PIDFD_THREAD; older headers do not have it */
+    FIELD_STATE = 3, FIELD_STARTED = 22, /* of /proc/PID/stat, see proc(5) */
+};
+
+/* Returns the place of a field after the name, which may itself contain blanks and parentheses; NULL if there is none. */
+static const char *field_of(const char *stat, int number)
+{
+    const char *at = strrchr(stat, ')');
+    for (int field = 2; at && field < number; field++)
+        at = strchr(at + 1, ' ');
+    return at ? at + 1 : NULL;
+}
+
+/* Reads when a thread started. Returns false if it has ended. */
+static bool read_started(pid_t process, pid_t thread, uint64_t *ticks)
+{
+    char path[PATH_SIZE], stat[STAT_SIZE];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)thread);
+    if (!kernel_file_line(path, stat, sizeof stat))
+        return false;
+    const char *const state = field_of(stat, FIELD_STATE), *const started = field_of(stat, FIELD_STARTED);
+    if (!state || *state == 'Z' || *state == 'X' || !started)
+        return false;
+    unsigned long long value;
+    if (sscanf(started, "%llu", &value) != 1)
+        return false;
+    *ticks = value;
+    return true;
+}
+
+static int pidfd_open_of(pid_t process, pid_t thread)
+{
+    const int fd = (int)syscall(SYS_pidfd_open, thread, PIDFD_OF_THREAD);
+    if (fd >= 0 || errno != EINVAL)
+        return fd;
+    return (int)syscall(SYS_pidfd_open, process, 0);
+}
+
+int thread_ref_open(struct thread_ref *ref, pid_t process, pid_t thread)
+{
+    *ref = (struct thread_ref){.process = process, .thread = thread};
+    const int fd = pidfd_open_of(process, thread);
+    if (fd < 0)
+        return -errno;
+    /* Read after the descriptor was opened: the descriptor may only refer to the thread of this time. */
+    if (!read_started(process, thread, &ref->started_ticks)) {
+        close(fd);
+        return -ESRCH;
+    }
+    ref->pidfd = fd;
+    return 0;
+}
+
+bool thread_ref_is_valid(const struct thread_ref *ref)
+{
+    struct pollfd ended = {.fd = ref->pidfd, .events = POLLIN};
+    uint64_t ticks;
+    return ref->pidfd && !poll(&ended, 1, 0) && read_started(ref->process, ref->thread, &ticks) && ticks == ref->started_ticks;
+}
+
+void thread_ref_close(struct thread_ref *ref)
+{
+    if (ref->pidfd)
+        close(ref->pidfd);
+    ref->pidfd = 0;
+}
+
+bool thread_ref_may_change(pid_t process)
+{
+    char path[PATH_SIZE], line[STAT_SIZE];
+    unsigned real, effective, saved, file;
+    bool is_own = false;
+    if (!geteuid())
+        return true;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)process);
+    FILE *const status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "Uid: %u %u %u %u", &real, &effective, &saved, &file) == 4)
+            is_own = real == getuid() && effective == getuid() && saved == getuid();
+    if (status)
+        fclose(status);
+    return is_own;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "undo_journal.h"
+
+#include "own_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINE_SIZE = 160, CREATING_TRIES = 100 };
+static const char suffix[] = ".undo";
+
+/* Returns -EAGAIN if a repair has taken the new file for one that was left behind. */
+static int create_in(const char *folder, struct undo_journal *journal)
+{
+    struct stat status;
+    snprintf(journal->path, sizeof journal->path, "%s/XXXXXX%s", folder, suffix);
+    const int fd = mkostemps(journal->path, (int)strlen(suffix), O_CLOEXEC | O_APPEND);
+    if (fd < 0)
+        return -errno;
+    if (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &status) || !status.st_nlink) {
+        close(fd);
+        return -EAGAIN;
+    }
+    journal->fd = fd;
+    return 0;
+}
+
+int undo_journal_create(struct undo_journal *journal)
+{
+    char folder[OWN_FOLDER_SIZE];
+    *journal = (struct undo_journal){.fd = 0};
+    int error = own_folder(folder);
+    if (error)
+        return error;
+    for (int tries = 0; tries < CREATING_TRIES; tries++)
+        if ((error = create_in(folder, journal)) != -EAGAIN)
+            break;
+    return error;
+}
+
+static int write_line(struct undo_journal *journal, const char *line)
+{
+    const ssize_t length = (ssize_t)strlen(line);
+    const ssize_t written = write(journal->fd, line, (size_t)length);
+    if (written < 0)
+        return -errno;
+    return written == length ? 0 : -ENOSPC;
+}
+
+int undo_journal_note(struct undo_journal *journal, const struct undo_entry *entry)
+{
+    char line[LINE_SIZE];
+    snprintf(line, sizeof line, "give %d %d %llu %d %d %lld\n", (int)entry->thread.process, (int)entry->thread.thread,
+             (unsigned long long)entry->thread.started_ticks, entry->before.number, entry->before.resets_on_fork,
+             (long long)entry->before.slice_ns);
+    return write_line(journal, line);
+}
+
+void undo_journal_done(struct undo_journal *journal, const struct undo_entry *entry)
+{
+    char line[LINE_SIZE];
+    snprintf(line, sizeof line, "done %d %d %llu\n", (int)entry->thread.process, (int)entry->thread.thread,
+             (unsigned long long)entry->thread.started_ticks);
+    (void)write_line(journal, line);
+}
+
+int undo_restore(const struct undo_entry *entry)
+{
+    struct thread_policy now;
+    if (!thread_ref_is_valid(&entry->thread))
+        return 0;
+    const int error = thread_policy_get(entry->thread.thread, &now);
+    if (error || now.kind != THREAD_DEADLINE)
+        return error == -ESRCH ? 0 : error;
+    if (!thread_ref_may_change(entry->thread.process))
+        return -EPERM;
+    const int refused = thread_ordinary_set(entry->thread.thread, &entry->before);
+    return refused == -ESRCH ? 0 : refused ? refused : 1;
+}
+
+/* Parses a line of undo_journal_note. Returns false for any other line. */
+static bool parse_give(const char *line, struct undo_entry *entry)
+{
+    int process, thread, number, resets;
+    unsigned long long started;
+    long long slice_ns;
+    if (sscanf(line, "give %d %d %llu %d %d %lld", &process, &thread, &started, &number, &resets, &slice_ns) != 6)
+        return false;
+    *entry = (struct undo_entry){
+        .thread = {.process = process, .thread = thread, .started_ticks = started},
+        .before = {.number = number, .resets_on_fork = resets, .slice_ns = slice_ns},
+    };
+    return process > 0 && thread > 0 && slice_ns >= 0;
+}
+
+/* Puts back a thread that an earlier process recorded, unless the id belongs to another thread by now. */
+static int restore_recorded(const struct undo_entry *recorded)
+{
+    struct undo_entry entry = *recorded;
+    if (thread_ref_open(&entry.thread, recorded->thread.process, recorded->thread.thread))
+        return 0; /* it has ended */
+    const bool is_same = entry.thread.started_ticks == recorded->thread.started_ticks;
+    const int restored = is_same ? undo_restore(&entry) : 0;
+    thread_ref_close(&entry.thread);
+    return restored;
+}
+
+/* Reads the next entry at or after *at, with the place after it. Returns false at the end. */
+static bool next_give(const char **at, struct undo_entry *entry)
+{
+    while (**at) {
+        const char *const line = *at;
+        *at += strcspn(line, "\n");
+        *at += **at == '\n';
+        if (parse_give(line, entry))
+            return true;
+    }
+    return false;
+}
+
+/* True if the journal records after this place that the entry is done. */
+static bool is_done(const char *after, const struct undo_entry *entry)
+{
+    char line[LINE_SIZE];
+    snprintf(line, sizeof line, "done %d %d %llu\n", (int)entry->thread.process, (int)entry->thread.thread,
+             (unsigned long long)entry->thread.started_ticks);
+    return strstr(after, line) != NULL;
+}
+
+/* Returns the whole journal, which the caller frees; NULL with errno. */
+static char *read_all(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status))
+        return NULL;
+    char *const text = calloc(1, (size_t)status.st_size + 1);
+    if (text && pread(fd, text, (size_t)status.st_size, 0) < 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+int undo_journal_undo(struct undo_journal *journal)
+{
+    char *const text = read_all(journal->fd);
+    if (!text)
+        return -errno;
+    const char *at = text;
+    struct undo_entry entry;
+    int count = 0, error = 0;
+    while (next_give(&at, &entry)) {
+        const int restored = is_done(at, &entry) ? 0 : restore_recorded(&entry);
+        if (restored < 0)
+            error = restored;
+        else
+            count += restored;
+    }
+    free(text);
+    return error ? error : count;
+}
+
+void undo_journal_remove(struct undo_journal *journal)
+{
+    if (!journal->fd)
+        return;
+    unlink(journal->path);
+    close(journal->fd);
+    journal->fd = 0;
+}
+
+/* Opens and locks a journal that nobody holds. Returns false if somebody does, or if it is not a file of this user's own. */
+static bool open_left(struct undo_journal *journal)
+{
+    struct stat status;
+    const int fd = open(journal->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid() || flock(fd, LOCK_EX | LOCK_NB)) {
+        close(fd);
+        return false;
+    }
+    journal->fd = fd;
+    return true;
+}
+
+static bool is_journal(const char *name)
+{
+    const size_t length = strlen(name), tail = strlen(suffix);
+    return length > tail && !strcmp(name + length - tail, suffix);
+}
+
+/* Finds the next journal that nobody holds, and locks it. Returns false after the last one. */
+static bool next_left(DIR *dir, const char *folder, struct undo_journal *journal)
+{
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        *journal = (struct undo_journal){.fd = 0};
+        if (is_journal(entry->d_name) &&
+            snprintf(journal->path, sizeof journal->path, "%s/%s", folder, entry->d_name) < (int)sizeof journal->path &&
+            open_left(journal))
+            return true;
+    }
+    return false;
+}
+
+int undo_journals_repair(int *journals)
+{
+    char folder[OWN_FOLDER_SIZE];
+    struct undo_journal journal;
+    int count = 0, error = own_folder(folder);
+    *journals = 0;
+    DIR *const dir = error ? NULL : opendir(folder);
+    while (dir && next_left(dir, folder, &journal)) {
+        const int restored = undo_journal_undo(&journal);
+        (*journals)++;
+        if (restored < 0) {
+            error = restored;
+            close(journal.fd);
+            continue;
+        }
+        count += restored;
+        undo_journal_remove(&journal);
+    }
+    if (dir)
+        closedir(dir);
+    return error ? error : count;
+}
+
+int undo_journals_left(void)
+{
+    char folder[OWN_FOLDER_SIZE];
+    struct undo_journal journal;
+    int count = 0;
+    DIR *const dir = own_folder(folder) ? NULL : opendir(folder);
+    for (; dir && next_left(dir, folder, &journal); count++)
+        close(journal.fd);
+    if (dir)
+        closedir(dir);
+    return count;
+}

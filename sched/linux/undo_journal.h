@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Records which threads have got a reservation, so that it can be taken back whatever happens to the program that gave it.
+ *
+ * Each change is recorded before it is made. A journal is a file of its own for each program that gives reservations, in a
+ * folder of the user's (root: /run/dlex-sched, others: /run/user/UID/dlex-sched or /dev/shm/dlex-sched-UID), readable for the
+ * user alone. The program and its guard (undo_guard.h) share a lock on the file. If a journal can be locked, both have been
+ * killed, and undo_journals_repair undoes it. The folder does not survive a restart of the machine, and neither do
+ * reservations.
+ *
+ * Nothing in a journal is trusted: a forged one can only put threads of the same user back under an ordinary policy, with the
+ * nice value that they have. One user per journal; not thread-safe.
+ *
+ *     struct undo_journal journal;
+ *     if (undo_journal_create(&journal) == 0) {
+ *         ... undo_journal_note(&journal, &entry), then the change ...
+ *         ... undo_restore(&entry), then undo_journal_done(&journal, &entry) ...
+ *         undo_journal_undo(&journal);
+ *         undo_journal_remove(&journal);
+ *     }
+ */
+#ifndef SCHED_UNDO_JOURNAL_H
+#define SCHED_UNDO_JOURNAL_H
+
+#include "thread_policy.h"
+#include "thread_ref.h"
+
+enum { UNDO_PATH_SIZE = 128 };
+
+struct undo_journal {
+    int fd; /* open and locked; 0: closed */
+    char path[UNDO_PATH_SIZE];
+};
+
+/* A thread, and what it had before its reservation. */
+struct undo_entry {
+    struct thread_ref thread;
+    struct thread_ordinary before;
+};
+
+/*
+ * Creates a journal and locks it. Returns 0 or a negative errno with nothing to remove: -EACCES or -EPERM (no folder can be
+ * written, or somebody else can write into it), -ENOSPC.
+ */
+int undo_journal_create(struct undo_journal *journal);
+
+/*
+ * Records that an entry's thread is about to get a reservation. Returns 0 or a negative errno; then the change must not be
+ * made.
+ */
+int undo_journal_note(struct undo_journal *journal, const struct undo_entry *entry);
+
+/* Records that an entry's thread does not have it any more. It is harmless if this is lost. */
+void undo_journal_done(struct undo_journal *journal, const struct undo_entry *entry);
+
+/*
+ * Puts an entry's thread back, if it still has a reservation: if somebody has set another policy meanwhile, that stays. Returns
+ * 1 if it was put back, 0 if there was nothing to do or the thread has ended, or a negative errno.
+ */
+int undo_restore(const struct undo_entry *entry);
+
+/*
+ * Puts all threads back that the journal has not recorded as done. Returns their number, or the negative errno of the last
+ * failure.
+ */
+int undo_journal_undo(struct undo_journal *journal);
+
+/* Removes the file and closes it. The journal may be closed already. */
+void undo_journal_remove(struct undo_journal *journal);
+
+/*
+ * Undoes and removes all journals of this user that killed programs have left. Returns the number of threads that were put
+ * back, or the negative errno of the last failure; a journal that could not be undone stays. *journals becomes the number of
+ * journals found.
+ */
+int undo_journals_repair(int *journals);
+
+/* Returns how many journals of this user killed programs have left. */
+int undo_journals_left(void);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "user_command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * Returns the user who called sudo, or NULL if that is not how we run. Only root believes the variable: root may set it anyway.
+ */
+static const struct passwd *sudo_user(void)
+{
+    const char *const text = getenv("SUDO_UID");
+    char *rest;
+    if (geteuid() || !text || !*text)
+        return NULL;
+    errno = 0;
+    const unsigned long id = strtoul(text, &rest, 10);
+    return *rest || errno || !id || id != (uid_t)id ? NULL : getpwuid((uid_t)id);
+}
+
+static void set_home(const struct passwd *user)
+{
+    char folder[32];
+    struct stat status;
+    setenv("HOME", user->pw_dir, 1);
+    setenv("USER", user->pw_name, 1);
+    setenv("LOGNAME", user->pw_name, 1);
+    setenv("SHELL", user->pw_shell, 1);
+    snprintf(folder, sizeof folder, "/run/user/%u", (unsigned)user->pw_uid);
+    if (!getenv("XDG_RUNTIME_DIR") && !stat(folder, &status) && status.st_uid == user->pw_uid)
+        setenv("XDG_RUNTIME_DIR", folder, 1);
+}
+
+/* Becomes this user for good. Returns 0 or a negative errno. */
+static int become(const struct passwd *user)
+{
+    if (initgroups(user->pw_name, user->pw_gid) || setresgid(user->pw_gid, user->pw_gid, user->pw_gid) ||
+        setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
+        return -errno;
+    if (!setuid(0)) /* must not be possible any more */
+        return -EPERM;
+    set_home(user);
+    return 0;
+}
+
+/* Gives up all capabilities, also those that root would get back with exec. Returns 0 or a negative errno. */
+static int give_up_capabilities(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    if (!geteuid() && prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0))
+        return -errno;
+    /* Fails only on kernels without ambient capabilities. */
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+    return syscall(SYS_capset, &header, none) ? -errno : 0;
+}
+
+int user_command_code(int status)
+{
+    return WIFSIGNALED(status) ? COMMAND_SIGNALED + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int user_command_become(char **argv)
+{
+    const struct passwd *const user = sudo_user();
+    int error = user ? become(user) : 0;
+    if (!error)
+        error = give_up_capabilities();
+    if (error)
+        return error;
+    execvp(argv[0], argv);
+    return -errno;
+}
+
+/* Becomes the command, or writes the errno to the pipe and ends. */
+_Noreturn static void run_child(char **argv, const sigset_t *mask, int pipe)
+{
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    const int error = user_command_become(argv);
+    (void)!write(pipe, &error, sizeof error);
+    _exit(COMMAND_NOT_STARTED);
+}
+
+int user_command_start(char **argv, const sigset_t *mask, pid_t *process)
+{
+    int ends[2], error = 0;
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    const pid_t pid = fork();
+    if (!pid)
+        run_child(argv, mask, ends[1]);
+    if (pid < 0)
+        error = -errno;
+    close(ends[1]);
+    ssize_t got = 0;
+    while (pid > 0 && (got = read(ends[0], &error, sizeof error)) < 0 && errno == EINTR)
+        ;
+    close(ends[0]);
+    if (got > 0)
+        waitpid(pid, NULL, 0);
+    *process = error ? 0 : pid;
+    return error;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Starts a command as the user who typed it, without the rights of this program. Under sudo that is the user who called sudo,
+ * with the home and the runtime folder that sudo took away (the sound server and Wayland are found there). Capabilities are
+ * given up in any case: a command that root itself starts has none either.
+ */
+#ifndef SCHED_USER_COMMAND_H
+#define SCHED_USER_COMMAND_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+/* Exit codes, as those of env(1); to the last one the number of the signal that ended the command is added. */
+enum { COMMAND_NOT_STARTED = 126, COMMAND_NOT_FOUND = 127, COMMAND_SIGNALED = 128 };
+
+/*
+ * Starts argv[0], searched in PATH, with this signal mask, in the process group of the caller so that the terminal's keys reach
+ * it. What the caller does with signals must be what it inherited, because the command inherits that. Blocks until the command
+ * runs. Returns 0 with its process id, or a negative errno: -ENOENT (no such command), -EACCES, -EPERM (the rights could not be
+ * given up; nothing was run). The caller waits for the process.
+ */
+int user_command_start(char **argv, const sigset_t *mask, pid_t *process);
+
+/* Returns the exit code for a status of waitpid(2): the command's own, or 128 and the number of the signal that ended it. */
+int user_command_code(int status);
+
+/*
+ * Becomes the command instead of starting it: the same process id, and the same scheduling policy. Returns only on failure,
+ * with a negative errno as above; the rights may be given up by then, so that the caller can do nothing more than to end.
+ */
+int user_command_become(char **argv);
+
+#endif

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests dlex-sched's options, messages and exit codes.
+# Run as: dlex_sched_commands.sh DLEX_SCHED MANUAL_PAGE
+set -u
+export LC_ALL=C
+program=$1 manual=$2
+failed=0
+
+# expect CODE TEXT ARGUMENT...: runs the program and expects this exit code, and this text in what it prints.
+expect() {
+    code=$1 text=$2
+    shift 2
+    output=$("$program" "$@" 2>&1)
+    actual=$?
+    if [ "$actual" != "$code" ] || ! printf '%s\n' "$output" | grep -q -- "$text"; then
+        printf 'dlex-sched %s: exit code %s, not %s, or without "%s":\n%s\n' "$*" "$actual" "$code" "$text" "$output"
+        failed=1
+    fi
+}
+
+expect 1 '^Usage: dlex-sched COMMAND'
+expect 0 '^Usage: dlex-sched COMMAND' --help
+expect 0 '^dlex-sched [0-9]' --version
+expect 1 '^Usage: dlex-sched COMMAND' nonsense
+expect 0 '^Usage: dlex-sched period' period --help
+expect 1 '^Usage: dlex-sched period' period
+expect 1 '^Usage: dlex-sched period' period --pid=1 more
+expect 127 'cannot run /nowhere/player: No such file' period -- /nowhere/player
+expect 1 'pid=0 is out of range' period --pid=0
+expect 1 'pid=1x is out of range' period --pid=1x
+expect 1 'seconds=9 is out of range' period --pid=1 --seconds=9
+expect 1 'unrecognized option' period --nonsense
+expect 2 'there is no such process' period --pid=1000000000
+expect 0 '^Usage: dlex-sched tune' tune --help
+expect 1 'a command or --pid is missing' tune
+expect 1 'a command or --pid is missing' tune --quiet
+expect 1 'either --pid or a command' tune --pid=1 -- true
+expect 1 'pid=0 is out of range' tune --pid=0
+expect 1 'limit=0 is out of range' tune --limit=0 -- true
+expect 1 'limit=1000000 is out of range' tune --limit=1000000 -- true
+expect 1 'rule=best is out of range' tune --rule=best -- true
+expect 1 'check needs reservations' tune --dry-run --check -- true
+expect 1 'unrecognized option' tune --nonsense -- true
+expect 2 'there is no such process' tune --dry-run --pid=1000000000
+expect 2 'process 1 is the system itself' tune --dry-run --pid=1
+expect 2 'cannot write /nowhere/rows: No such file' tune --record=/nowhere/rows -- true
+expect 127 'cannot run /nowhere/player: No such file' tune --dry-run -- /nowhere/player
+expect 126 'cannot run /: Permission denied' tune --dry-run -- /
+expect 5 'nothing was reserved' tune --dry-run -- sh -c 'exit 5' --quiet
+expect 0 '^Usage: dlex-sched rm run' rm --help
+expect 0 '^Usage: dlex-sched rm run' rm run --help
+expect 1 '^Usage: dlex-sched rm run' rm
+expect 1 '^Usage: dlex-sched rm run' rm list more
+expect 1 'rate is missing' rm run -- true
+expect 1 'a command is missing' rm run --rate=25
+expect 1 'rate=0 is out of range' rm run --rate=0 -- true
+expect 1 'cost=x is out of range' rm run --rate=25 --cost=x -- true
+expect 1 'guaranteed needs --cost' rm run --rate=25 --guaranteed -- true
+expect 1 'more than the time between' rm run --rate=25 --cost=41 -- true
+expect 0 '^No program of this user' rm list
+expect 0 '^Usage: dlex-sched repair' repair --help
+expect 1 '^Usage: dlex-sched repair' repair more
+expect 0 'nothing to repair' repair
+expect 0 '^Usage: dlex-sched doctor' doctor --help
+expect 1 '^Usage: dlex-sched doctor' doctor more
+expect 0 '^ok  kernel ' doctor
+
+# The manual names every option and every command.
+for option in $({ "$program" --help; for command in tune rm period; do "$program" $command --help; done; } |
+        grep -oE -- '^  --[a-z-]+|^  [a-z]+ ' | tr -d ' '); do
+    sed 's/\\-/-/g' "$manual" | grep -q -- "$option" || { echo "the manual does not name $option"; failed=1; }
+done
+
+# Every line of the doctor's says whether it is well, and why not.
+"$program" doctor | grep -vE '^(ok|no)  [a-z ]{19}.+' && failed=1
+
+# A shell that sleeps has too few jobs. Where watching is not allowed, the reason is one line.
+sleep 5 &
+sleeper=$!
+output=$("$program" period --pid=$sleeper --seconds=0.5 --paper 2>&1)
+case $? in
+0) printf '%s\n' "$output" | grep -q '^Too few jobs' || { printf '%s\n' "$output"; failed=1; } ;;
+2) [ "$(printf '%s\n' "$output" | wc -l)" = 1 ] || { printf '%s\n' "$output"; failed=1; } ;;
+*) printf '%s\n' "$output"; failed=1 ;;
+esac
+kill $sleeper
+exit $failed

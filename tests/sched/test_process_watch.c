@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Threads of this process, watched by perf events. Skipped where the kernel does not allow them. Not covered: other users'
+ * processes, and how much the observation costs, which the laboratory measures.
+ */
+#include "process_watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ns.h"
+#include "suite.h"
+#include "switch_ring.h"
+
+enum { EXIT_SKIPPED = 77, JOBS = 60 };
+
+static const int64_t period_ns = 20 * NS_PER_MS;
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_from_timespec(now);
+}
+
+static void sleep_until(int64_t time_ns)
+{
+    const struct timespec time = ns_to_timespec(time_ns);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+        ;
+}
+
+/* Works at 50 Hz for 60 jobs. */
+static void *work_at_50_hz(void *unused)
+{
+    (void)unused;
+    const int64_t begun_ns = now_ns();
+    for (int64_t job = 1; job <= JOBS; job++)
+        sleep_until(begun_ns + job * period_ns);
+    return NULL;
+}
+
+static void wait_for_the_end(struct process_watch *watch)
+{
+    const int64_t until_ns = now_ns() + (JOBS + 5) * period_ns;
+    while (now_ns() < until_ns) {
+        process_watch_poll(watch);
+        sleep_until(now_ns() + 50 * NS_PER_MS);
+    }
+}
+
+/* Starts the watch, then the thread if it is to come later, and returns the number of the thread with most jobs. */
+static int watch_the_thread(struct process_watch **watch, struct period_thread *threads, bool is_later)
+{
+    pthread_t thread;
+    if (!is_later)
+        ck_assert_int_eq(pthread_create(&thread, NULL, work_at_50_hz, NULL), 0);
+    ck_assert_int_eq(process_watch_create(watch, getpid()), 0);
+    if (is_later)
+        ck_assert_int_eq(pthread_create(&thread, NULL, work_at_50_hz, NULL), 0);
+    wait_for_the_end(*watch);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    process_watch_poll(*watch);
+    const int count = process_watch_threads(*watch, INT64_MIN, threads, WATCHED_THREADS_MAX);
+    int busiest = 0;
+    for (int i = 0; i < count; i++)
+        if (threads[i].count > threads[busiest].count)
+            busiest = i;
+    return busiest;
+}
+
+/* The main thread has 20 jobs per second here, which are the polls. The other one has ended, and its jobs are still there. */
+static void expect_50_hz(bool is_later)
+{
+    static struct period_work work;
+    struct process_watch *watch;
+    struct period_thread threads[WATCHED_THREADS_MAX];
+    const int busiest = watch_the_thread(&watch, threads, is_later);
+    struct period found;
+    ck_assert_int_ge(threads[busiest].count, JOBS - 10);
+    ck_assert_int_le(threads[busiest].count, JOBS + 10);
+    ck_assert_int_ne(process_watch_id(watch, busiest), getpid());
+    ck_assert_int_eq(period_detect(&found, threads[busiest].events, threads[busiest].count, NS_PER_S, &work), 0);
+    ck_assert_int_eq(found.verdict, PERIOD_FOUND);
+    ck_assert_double_eq_tol(found.rate[0].hz, 50, 0.5);
+    ck_assert_int_eq(process_watch_gaps(watch).lost_records, 0);
+    process_watch_destroy(&watch);
+    ck_assert_ptr_null(watch);
+}
+
+START_TEST(thread_is_seen_at_its_rate)
+{
+    expect_50_hz(false);
+}
+END_TEST
+
+START_TEST(thread_that_starts_later_is_found)
+{
+    expect_50_hz(true);
+}
+END_TEST
+
+START_TEST(process_that_does_not_exist_is_an_error)
+{
+    struct process_watch *watch;
+    ck_assert_int_eq(process_watch_create(&watch, 0x3ffffff0), -ESRCH);
+    ck_assert_ptr_null(watch);
+    process_watch_destroy(&watch);
+}
+END_TEST
+
+static void count_gaps(void *context, const struct thread_switch *at)
+{
+    *(int *)context += at->kind == SWITCH_LOST;
+}
+
+/* The kernel reports a loss with the first record that fits again. */
+START_TEST(lost_switches_are_counted)
+{
+    struct switch_ring ring;
+    int gaps = 0;
+    ck_assert_int_eq(switch_ring_open(&ring, (pid_t)gettid()), 0);
+    for (int i = 0; i < 3000; i++)
+        sleep_until(now_ns() + NS_PER_US);
+    switch_ring_drain(&ring, count_gaps, &gaps);
+    sleep_until(now_ns() + NS_PER_MS);
+    switch_ring_drain(&ring, count_gaps, &gaps);
+    ck_assert_int_gt(ring.lost, 0);
+    ck_assert_int_ge(gaps, 1);
+    switch_ring_close(&ring);
+}
+END_TEST
+
+int main(void)
+{
+    struct switch_ring ring;
+    char text[SWITCH_RING_REMEDY_SIZE];
+    const int error = switch_ring_open(&ring, (pid_t)gettid());
+    if (error) {
+        printf("skipped: %s\n", switch_ring_remedy(error, text));
+        return EXIT_SKIPPED;
+    }
+    switch_ring_close(&ring);
+    const TTest *const tests[] = {
+        thread_is_seen_at_its_rate,
+        thread_that_starts_later_is_found,
+        process_that_does_not_exist_is_an_error,
+        lost_switches_are_counted,
+        NULL,
+    };
+    return suite_run("process_watch", 60, tests);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reservations of a child process. Skipped without the right to reserve. Not covered: processes of other users (test_tune.py),
+ * and cpusets without a root domain, which the laboratory's tests make.
+ */
+#include "reservation.h"
+#include "undo_guard.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ns.h"
+#include "suite.h"
+
+enum { EXIT_SKIPPED = 77, OTHERS_MAX = 64 };
+
+static const int64_t budget_ns = 4 * NS_PER_MS;
+static const struct reserve usual = {.budget_ns = 4 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
+static const struct reserve twice = {.budget_ns = 8 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
+static struct undo_journal journal;
+static struct reservation reservation;
+static pid_t child;
+
+static void begin(void)
+{
+    ck_assert_int_eq(undo_journal_create(&journal), 0);
+    child = fork();
+    if (!child) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if the test fails */
+        pause();
+        _exit(0);
+    }
+}
+
+static void end(void)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    undo_journal_remove(&journal);
+}
+
+static void pause_a_moment(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20 * NS_PER_MS}, NULL);
+}
+
+/* Other programs of this machine may reserve much for a moment. */
+static enum reservation_answer give_soon(struct reservation *given, struct undo_journal *in)
+{
+    enum reservation_answer answer = RESERVATION_FULL;
+    for (int i = 0; i < 500 && answer == RESERVATION_FULL; i++) {
+        answer = reservation_give(given, in, child, child, &usual);
+        if (answer == RESERVATION_FULL)
+            pause_a_moment();
+    }
+    return answer;
+}
+
+static enum reservation_answer give(void)
+{
+    return give_soon(&reservation, &journal);
+}
+
+static void expect_policy(int number, int64_t runtime_ns)
+{
+    struct thread_policy now;
+    ck_assert_int_eq(sched_getscheduler(child) & ~SCHED_RESET_ON_FORK, number);
+    ck_assert_int_eq(thread_policy_get(child, &now), 0);
+    if (number == SCHED_DEADLINE)
+        ck_assert_int_eq(now.runtime_ns, runtime_ns);
+}
+
+/* What an ended reservation took is free only when its period is over. */
+static void wait_for_free_bandwidth(void)
+{
+    for (int i = 0; i < 10; i++)
+        pause_a_moment();
+}
+
+static void expect_reason(enum reservation_answer answer, const char *part)
+{
+    char text[RESERVATION_REASON_SIZE];
+    ck_assert_msg(strstr(reservation_reason(answer, &reservation, text), part) != NULL, "%s", text);
+}
+
+START_TEST(reservation_is_given_changed_and_taken_back)
+{
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    expect_policy(SCHED_DEADLINE, budget_ns);
+    ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_DONE);
+    expect_policy(SCHED_DEADLINE, 2 * budget_ns);
+    ck_assert(reservation_is_held(&reservation));
+    reservation_take_back(&reservation, &journal);
+    ck_assert(!reservation_is_held(&reservation));
+    expect_policy(SCHED_OTHER, 0);
+    ck_assert_int_eq(sched_getscheduler(child) & SCHED_RESET_ON_FORK, 0);
+    ck_assert_int_eq(undo_journal_undo(&journal), 0);
+    reservation_take_back(&reservation, &journal);
+}
+END_TEST
+
+START_TEST(batch_and_nice_value_come_back)
+{
+    const struct sched_param none = {.sched_priority = 0};
+    ck_assert_int_eq(setpriority(PRIO_PROCESS, (id_t)child, 7), 0);
+    ck_assert_int_eq(sched_setscheduler(child, SCHED_BATCH | SCHED_RESET_ON_FORK, &none), 0);
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    reservation_take_back(&reservation, &journal);
+    ck_assert_int_eq(sched_getscheduler(child), SCHED_BATCH | SCHED_RESET_ON_FORK);
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)child), 7);
+}
+END_TEST
+
+START_TEST(thread_with_a_real_time_policy_keeps_it)
+{
+    const struct sched_param five = {.sched_priority = 5};
+    ck_assert_int_eq(sched_setscheduler(child, SCHED_RR, &five), 0);
+    ck_assert_int_eq(give(), RESERVATION_TAKEN);
+    expect_reason(RESERVATION_TAKEN, "real-time policy of its own");
+    expect_policy(SCHED_RR, 0);
+}
+END_TEST
+
+START_TEST(two_programs_cannot_reserve_for_one_thread)
+{
+    struct reservation other;
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(reservation_give(&other, &journal, child, child, &usual), RESERVATION_TAKEN);
+    reservation_take_back(&reservation, &journal);
+    ck_assert_int_eq(give_soon(&other, &journal), RESERVATION_DONE);
+    reservation_take_back(&other, &journal);
+    expect_policy(SCHED_OTHER, 0);
+}
+END_TEST
+
+START_TEST(policy_that_somebody_else_has_set_stays)
+{
+    const struct sched_param five = {.sched_priority = 5};
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(sched_setscheduler(child, SCHED_FIFO, &five), 0);
+    ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_CHANGED);
+    ck_assert(!reservation_is_held(&reservation));
+    expect_policy(SCHED_FIFO, 0);
+}
+END_TEST
+
+START_TEST(thread_that_has_ended_is_gone)
+{
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_GONE);
+    ck_assert_int_eq(give(), RESERVATION_GONE);
+}
+END_TEST
+
+START_TEST(pinned_thread_is_refused_with_the_remedy)
+{
+    cpu_set_t one;
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        return;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    ck_assert_int_eq(sched_setaffinity(child, sizeof one, &one), 0);
+    ck_assert_int_eq(give(), RESERVATION_PINNED);
+    expect_reason(RESERVATION_PINNED, "taskset");
+    expect_policy(SCHED_OTHER, 0);
+    ck_assert_int_eq(undo_journal_undo(&journal), 0);
+}
+END_TEST
+
+START_TEST(more_than_can_be_reserved_is_refused_and_the_old_one_stays)
+{
+    static const struct reserve nearly_all = {.budget_ns = 38 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
+    struct reservation others[OTHERS_MAX];
+    pid_t pids[OTHERS_MAX];
+    int given = 0;
+    enum reservation_answer answer = RESERVATION_DONE;
+    if (sysconf(_SC_NPROCESSORS_ONLN) >= OTHERS_MAX)
+        return;
+    while (given < OTHERS_MAX && answer == RESERVATION_DONE) {
+        pids[given] = fork();
+        if (!pids[given]) {
+            pause();
+            _exit(0);
+        }
+        answer = reservation_give(&others[given], &journal, pids[given], pids[given], &nearly_all);
+        given++;
+    }
+    ck_assert_int_eq(answer, RESERVATION_FULL);
+    expect_reason(RESERVATION_FULL, "does not admit more");
+    for (int i = 0; i < given; i++) {
+        if (i < given - 1)
+            reservation_take_back(&others[i], &journal);
+        kill(pids[i], SIGKILL);
+        waitpid(pids[i], NULL, 0);
+    }
+    wait_for_free_bandwidth();
+}
+END_TEST
+
+START_TEST(period_outside_the_kernels_limits_is_refused)
+{
+    static const struct reserve too_long = {.budget_ns = NS_PER_S, .period_ns = 100 * NS_PER_S};
+    ck_assert_int_eq(reservation_give(&reservation, &journal, child, child, &too_long), RESERVATION_PERIOD);
+    expect_reason(RESERVATION_PERIOD, "sched_deadline_period_min_us");
+    expect_policy(SCHED_OTHER, 0);
+}
+END_TEST
+
+/* The program that gave it is killed; its guard is not. */
+START_TEST(guard_takes_back_what_a_killed_program_has_given)
+{
+    int ends[2];
+    char ready;
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t program = fork();
+    if (!program) {
+        struct undo_journal its;
+        struct undo_guard guard;
+        const bool is_given = !undo_journal_create(&its) && !undo_guard_start(&guard, &its) &&
+                              give_soon(&reservation, &its) == RESERVATION_DONE;
+        (void)!write(ends[1], is_given ? "y" : "n", 1);
+        pause();
+    }
+    ck_assert_int_eq(read(ends[0], &ready, 1), 1);
+    ck_assert_int_eq(ready, 'y');
+    expect_policy(SCHED_DEADLINE, budget_ns);
+    kill(program, SIGKILL);
+    waitpid(program, NULL, 0);
+    for (int i = 0; i < 100 && (sched_getscheduler(child) & ~SCHED_RESET_ON_FORK) == SCHED_DEADLINE; i++)
+        pause_a_moment();
+    expect_policy(SCHED_OTHER, 0);
+}
+END_TEST
+
+START_TEST(repair_takes_back_what_nobody_guards)
+{
+    int ends[2], journals;
+    char ready;
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t program = fork();
+    if (!program) {
+        struct undo_journal its;
+        const bool is_given = !undo_journal_create(&its) &&
+                              give_soon(&reservation, &its) == RESERVATION_DONE;
+        (void)!write(ends[1], is_given ? "y" : "n", 1);
+        pause();
+    }
+    ck_assert_int_eq(read(ends[0], &ready, 1), 1);
+    ck_assert_int_eq(ready, 'y');
+    kill(program, SIGKILL);
+    waitpid(program, NULL, 0);
+    expect_policy(SCHED_DEADLINE, budget_ns);
+    ck_assert_int_ge(undo_journals_repair(&journals), 1);
+    expect_policy(SCHED_OTHER, 0);
+}
+END_TEST
+
+int main(void)
+{
+    if (!thread_policy_is_privileged()) {
+        puts("skipped: reserving CPU time needs root or CAP_SYS_NICE");
+        return EXIT_SKIPPED;
+    }
+    const TTest *const tests[] = {
+        reservation_is_given_changed_and_taken_back,
+        batch_and_nice_value_come_back,
+        thread_with_a_real_time_policy_keeps_it,
+        two_programs_cannot_reserve_for_one_thread,
+        policy_that_somebody_else_has_set_stays,
+        thread_that_has_ended_is_gone,
+        pinned_thread_is_refused_with_the_remedy,
+        more_than_can_be_reserved_is_refused_and_the_old_one_stays,
+        period_outside_the_kernels_limits_is_refused,
+        guard_takes_back_what_a_killed_program_has_given,
+        repair_takes_back_what_nobody_guards,
+    };
+    TCase *const cases = tcase_create("reservation");
+    tcase_add_checked_fixture(cases, begin, end);
+    tcase_set_timeout(cases, 30);
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
+        tcase_add_test(cases, tests[i]);
+    return suite_run_case("reservation", cases, CK_FORK_GETENV);
+}

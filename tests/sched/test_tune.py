@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests `dlex-sched tune` and `repair` on programs of the tests: periodic ones, shell scripts that fork, and killed ones.
+
+Skipped without root, because only root may reserve CPU time. Not covered: real players, which the laboratory plays, and what
+reservations are worth on a busy machine.
+
+Run as: test_tune.py DLEX_SCHED PERIODIC
+"""
+import contextlib
+import csv
+import json
+import os
+import pwd
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+SCHED, PERIODIC = (os.path.abspath(path) for path in sys.argv[1:3])
+JOURNALS = Path("/run/dlex-sched")
+SKIPPED = 77
+PLAYED = "3"  # periodic's exit code
+DEADLINE = 6
+RESETS_ON_FORK = 0x40000000
+KILLS, AT_ONCE = 50, 5
+NOBODY = pwd.getpwnam("nobody").pw_uid
+
+
+def policy(tid):
+    """Returns the number of a thread's policy without its flags; None if it has ended."""
+    try:
+        return os.sched_getscheduler(tid) & ~RESETS_ON_FORK
+    except ProcessLookupError:
+        return None
+
+
+def threads(pid):
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except FileNotFoundError:
+        return []
+
+
+def children(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+def family(pid):
+    return [pid, *(member for child in children(pid) for member in family(child))]
+
+
+def reserved(pid):
+    """Returns the threads of a process that have a reservation."""
+    return [tid for tid in threads(pid) if policy(tid) == DEADLINE]
+
+
+def reserved_of_all():
+    return {tid for pid in os.listdir("/proc") if pid.isdigit() for tid in reserved(int(pid))}
+
+
+def name_of(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
+
+
+def guard_of(pid):
+    return next((child for child in children(pid) if name_of(child) == "dlex-sched-undo"), None)
+
+
+def journals():
+    return list(JOURNALS.glob("*.undo"))
+
+
+def kernel_settings():
+    """Returns the settings of the machine that a scheduling tool might change."""
+    settings = {}
+    for path in [*Path("/proc/sys/kernel").glob("sched_*"), *Path("/proc/sys/kernel").glob("perf_*")]:
+        with contextlib.suppress(OSError):
+            settings[str(path)] = path.read_text()
+    return settings
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def wait_until(condition, seconds=10.0):
+    """Waits until the condition is true and returns its value, or the last one when the time is over."""
+    limit = time.monotonic() + seconds
+    while not (value := condition()) and time.monotonic() < limit:
+        time.sleep(0.02)
+    return value
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.started = []
+        self.before = reserved_of_all()
+
+    def tearDown(self):
+        for process in self.started:
+            for member in reversed(family(process.pid)):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(member, signal.SIGKILL)
+            process.wait()
+            process.stderr and process.stderr.close()
+        wait_until(lambda: not journals(), 2)
+        subprocess.run([SCHED, "repair"], capture_output=True, check=False)
+
+    def start(self, *argv, **options):
+        process = subprocess.Popen([str(word) for word in argv], **options)
+        self.started.append(process)
+        return process
+
+    def player(self, hz=25, cpu_ms=4, seconds=30, *more, **options):
+        return self.start(PERIODIC, hz, cpu_ms, seconds, *more, **options)
+
+    def tune(self, *argv, **options):
+        return self.start(SCHED, "tune", *argv, stderr=subprocess.PIPE, text=True, **options)
+
+    def end_of(self, process, seconds=30):
+        """Returns the exit code and what was said."""
+        said = process.communicate(timeout=seconds)[1]
+        return process.returncode, said
+
+    def expect_reservation(self, pid, seconds=6.0):
+        self.assertTrue(wait_until(lambda: reserved(pid), seconds), f"process {pid} got no reservation")
+
+    def expect_no_reservation(self, pid, seconds=2.0):
+        self.assertTrue(wait_until(lambda: not reserved(pid), seconds), f"process {pid} keeps its reservation")
+
+    def expect_nothing_left(self):
+        self.assertTrue(wait_until(lambda: not journals(), 3), journals())
+        self.assertEqual(reserved_of_all() - self.before, set())
+
+
+class Tuning(Case):
+    def test_player_gets_what_it_uses_and_a_little_more(self):
+        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 4, 8)
+        code, said = self.end_of(run)
+        self.assertEqual(code, int(PLAYED), said)
+        rows = rows_of(self.dir / "rows")
+        tuned = [row for row in rows if float(row["reserved"]) > 0]
+        self.assertGreaterEqual(len(tuned), 4, said)
+        for row in tuned[2:]:
+            self.assertAlmostEqual(float(row["hz"]), 25, delta=0.2)
+            self.assertGreater(float(row["used"]), 0.07)
+            self.assertGreater(float(row["reserved"]), float(row["used"]) * 0.9)
+            self.assertLess(float(row["reserved"]), 0.1 * 1.6 + 0.02)
+        self.assertRegex(said, r"25 pictures/s, reserved 1\d\.\d %")
+        self.assertRegex(said, r"reserved 1\d\.\d % of a CPU \(at most")
+        self.assertIn("--check finds out", said)
+        self.expect_nothing_left()
+
+    def test_first_reservation_comes_within_four_seconds(self):
+        run = self.tune("--quiet", "--", PERIODIC, 25, 4, 6)
+        begun = time.monotonic()
+        self.assertTrue(wait_until(lambda: reserved_of_all() - self.before, 6))
+        self.assertLess(time.monotonic() - begun, 4)
+        self.end_of(run)
+
+    def test_program_that_a_script_starts_is_tuned_and_the_script_is_not(self):
+        run = self.tune("--quiet", "--", "sh", "-c", f'(sh -c "{PERIODIC} 25 4 20; true"; true); exit 9')
+        member = wait_until(lambda: next((pid for pid in family(run.pid) if name_of(pid) == "periodic"), None))
+        self.expect_reservation(member)
+        others = [pid for pid in family(run.pid) if pid != member]
+        self.assertGreaterEqual(len(others), 3)
+        self.assertEqual([reserved(pid) for pid in others], [[]] * len(others))
+        os.kill(member, signal.SIGTERM)
+        self.assertEqual(self.end_of(run)[0], 9)
+        self.expect_nothing_left()
+
+    def test_programs_that_a_script_starts_one_after_the_other_are_tuned(self):
+        script = f"for i in 1 2; do {PERIODIC} 25 4 5; done"
+        run = self.tune("--quiet", "--", "sh", "-c", script)
+        for _ in range(2):
+            member = wait_until(lambda: next((pid for pid in family(run.pid) if name_of(pid) == "periodic"), None))
+            self.expect_reservation(member)
+            wait_until(lambda pid=member: not threads(pid), 10)
+        self.end_of(run)
+        self.expect_nothing_left()
+
+    def test_program_that_forks_all_the_time_goes_on(self):
+        script = f"{PERIODIC} 25 3 6 & while kill -0 $! 2>/dev/null; do /bin/true; done; wait $!"
+        code, said = self.end_of(self.tune("--quiet", "--", "sh", "-c", script))
+        self.assertEqual(code, int(PLAYED), said)
+        self.expect_nothing_left()
+
+    def test_running_player_is_tuned_and_gets_back_what_it_had(self):
+        player = self.player()
+        os.setpriority(os.PRIO_PROCESS, player.pid, 5)
+        os.sched_setscheduler(player.pid, os.SCHED_BATCH, os.sched_param(0))
+        run = self.tune(f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        run.send_signal(signal.SIGINT)
+        code, said = self.end_of(run)
+        self.assertEqual(code, 0, said)
+        self.assertEqual(os.sched_getscheduler(player.pid), os.SCHED_BATCH)
+        self.assertEqual(os.getpriority(os.PRIO_PROCESS, player.pid), 5)
+        self.assertIsNone(player.poll())
+        self.expect_nothing_left()
+
+    def test_tuning_ends_with_the_running_player(self):
+        player = self.player(25, 4, 4)
+        run = self.tune(f"--pid={player.pid}")
+        player.wait()
+        self.assertEqual(self.end_of(run, 5)[0], 0)
+        self.expect_nothing_left()
+
+    def test_several_threads_share_the_limit(self):
+        run = self.tune("--limit=20", f"--record={self.dir}/rows", "--", PERIODIC, 25, 3, 8, 4)
+        code, said = self.end_of(run)
+        self.assertEqual(code, int(PLAYED), said)
+        rows = rows_of(self.dir / "rows")
+        self.assertEqual(max(int(row["tuned"]) for row in rows), 4)
+        self.assertLessEqual(max(float(row["reserved"]) for row in rows), 0.2001)
+        self.assertIn("needed more than may be reserved", said)
+
+    def test_hundred_threads_are_survived(self):
+        run = self.tune("--quiet", "--limit=30", "--", PERIODIC, 10, 0.2, 6, 100)
+        code, said = self.end_of(run)
+        self.assertEqual(code, int(PLAYED), said)
+        self.expect_nothing_left()
+
+    def test_changed_rate_is_followed(self):
+        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 3, 30, 1, 50)
+        code, said = self.end_of(run, 60)
+        self.assertEqual(code, int(PLAYED), said)
+        rates = [round(float(row["hz"])) for row in rows_of(self.dir / "rows")]
+        self.assertIn(25, rates)
+        self.assertEqual(rates[-1], 50, rates)
+
+    def test_pause_keeps_the_reservation(self):
+        player = self.player()
+        run = self.tune(f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        player.send_signal(signal.SIGSTOP)
+        time.sleep(10)
+        self.assertTrue(reserved(player.pid))
+        player.send_signal(signal.SIGCONT)
+        run.send_signal(signal.SIGTERM)
+        self.end_of(run)
+        self.expect_no_reservation(player.pid)
+
+    def test_player_that_starves_is_tried_and_then_tuned(self):
+        cpus = os.cpu_count() or 1
+        for _ in range(4 * cpus):
+            self.start(sys.executable, "-ISc", "while True: pass")
+        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 12, 40)
+        code, said = self.end_of(run, 90)
+        self.assertEqual(code, int(PLAYED), said)
+        self.assertIn("waits for the CPU", said)
+        rows = rows_of(self.dir / "rows")
+        self.assertTrue(any(float(row["reserved"]) > 0 and float(row["hz"]) == 0 for row in rows), said)
+        self.assertAlmostEqual(float(rows[-1]["hz"]), 25, delta=0.2, msg=said)
+        self.assertGreater(float(rows[-2]["used"]), 0.25, said)
+
+    def test_program_without_a_rate_gets_nothing(self):
+        code, said = self.end_of(self.tune("--", "sleep", 3))
+        self.assertEqual(code, 0)
+        self.assertIn("nothing was reserved, because no thread worked at a steady rate", said)
+
+    def test_dry_run_reserves_nothing(self):
+        run = self.tune("--dry-run", "--", PERIODIC, 25, 4, 5)
+        seen = []
+        while run.poll() is None:
+            seen += [member for member in family(run.pid) if reserved(member)]
+            time.sleep(0.1)
+        said = self.end_of(run)[1]
+        self.assertEqual(seen, [])
+        self.assertRegex(said, r"would reserve 1\d\.\d %")
+        self.assertRegex(said, r"would have reserved 1\d\.\d %")
+        self.assertIsNone(guard_of(run.pid))
+
+    def test_check_reports_whether_it_helped(self):
+        run = self.tune("--check", "--quiet", "--", PERIODIC, 25, 4, 36)
+        code, said = self.end_of(run, 60)
+        self.assertEqual(code, int(PLAYED), said)
+        self.assertRegex(said, r"woke up \d+\.\d\d ms late with reservations and \d+\.\d\d ms without .*: the reservations ")
+
+    def test_each_rule_tunes(self):
+        for rule in ("percentile", "max", "lfsg"):
+            with self.subTest(rule=rule):
+                code, said = self.end_of(self.tune("--quiet", f"--rule={rule}", "--", PERIODIC, 25, 4, 5))
+                self.assertEqual(code, int(PLAYED), said)
+                self.assertRegex(said, r"reserved \d+\.\d % of a CPU")
+
+
+class Watching(Case):
+    def test_period_watches_a_command_and_says_it_in_json(self):
+        run = subprocess.run([SCHED, "period", "--seconds=3", "--json", "--", "sh", "-c", f"{PERIODIC} 25 2 6; exit 4"],
+                             capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 4, run.stderr)
+        found = json.loads(run.stdout)
+        self.assertEqual((found["verdict"], found["standard_hz"], found["lost_switches"]), ("periodic", 25, 0))
+        [player] = [thread for thread in found["threads"] if thread["name"] == "periodic"]
+        self.assertAlmostEqual(player["cpu_per_period_ms"], 2, delta=0.6)
+        self.assertEqual(player["part"], 1)
+
+    def test_command_that_ends_at_once_has_no_rate(self):
+        run = subprocess.run([SCHED, "period", "--seconds=0.3", "--json", "--", "sh", "-c", "sleep 0.5; exit 3"],
+                             capture_output=True, text=True, check=False)
+        self.assertEqual((run.returncode, json.loads(run.stdout)["verdict"]), (3, "unknown"))
+
+
+class Ending(Case):
+    def test_exit_code_is_the_commands(self):
+        for command, code in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137), (["/nowhere/x"], 127), (["/"], 126)):
+            with self.subTest(command=command):
+                self.assertEqual(self.end_of(self.tune("--quiet", "--", *command))[0], code)
+        self.expect_nothing_left()
+
+    def test_signal_is_passed_on_and_everything_is_given_back(self):
+        run = self.tune("--quiet", "--", PERIODIC, 25, 4, 30)
+        self.assertTrue(wait_until(lambda: reserved_of_all() - self.before, 6))
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(self.end_of(run, 5)[0], 128 + signal.SIGTERM)
+        self.expect_nothing_left()
+
+    def test_command_that_ignores_signals_is_left_after_the_second_one(self):
+        run = self.tune("--quiet", "--", "sh", "-c", "trap '' TERM; sleep 20")
+        self.assertTrue(wait_until(lambda: guard_of(run.pid)))
+        time.sleep(0.3)
+        run.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        self.assertIsNone(run.poll())
+        run.send_signal(signal.SIGTERM)
+        run.wait(timeout=5)
+        self.assertEqual(run.returncode, 128 + signal.SIGTERM)
+        self.expect_nothing_left()
+
+    def test_killed_tune_is_undone_by_its_guard(self):
+        player = self.player()
+        run = self.tune(f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        run.kill()
+        self.expect_no_reservation(player.pid)
+        self.assertIsNone(player.poll())
+        self.expect_nothing_left()
+
+    def test_killed_guard_is_replaced(self):
+        player = self.player()
+        run = self.tune(f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        first = guard_of(run.pid)
+        os.kill(first, signal.SIGKILL)
+        self.assertTrue(wait_until(lambda: guard_of(run.pid) not in (None, first), 3))
+        self.assertTrue(reserved(player.pid))
+        run.kill()
+        self.expect_no_reservation(player.pid)
+        self.expect_nothing_left()
+
+    def test_repair_undoes_what_killed_processes_left(self):
+        player = self.player()
+        run = self.tune(f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        guard = guard_of(run.pid)
+        for pid in (run.pid, guard):
+            os.kill(pid, signal.SIGSTOP)
+        for pid in (run.pid, guard):
+            os.kill(pid, signal.SIGKILL)
+        run.wait()
+        self.assertTrue(reserved(player.pid))
+        said = subprocess.run([SCHED, "repair"], capture_output=True, text=True, check=True).stdout
+        self.assertIn("1 threads were put back", said)
+        self.expect_no_reservation(player.pid)
+        self.assertIn("nothing to repair", subprocess.run([SCHED, "repair"], capture_output=True, text=True, check=True).stdout)
+
+    def test_random_kills_leave_nothing(self):
+        chance, settings = random.Random(15), kernel_settings()
+        for _ in range(KILLS // AT_ONCE):
+            players = [self.player(25, 2) for _ in range(AT_ONCE)]
+            runs = [self.tune("--quiet", f"--pid={player.pid}") for player in players]
+            time.sleep(chance.uniform(0.5, 3.0))
+            for player, run in zip(players, runs, strict=True):
+                victims = {"tune": [run.pid], "player": [player.pid], "guard": [guard_of(run.pid)],
+                           "both": [run.pid, guard_of(run.pid)], "all": [run.pid, guard_of(run.pid), player.pid]}
+                chosen = chance.choice(sorted(victims))
+                for pid in filter(None, victims[chosen]):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                time.sleep(chance.uniform(0, 0.3))
+            time.sleep(0.5)
+            for run in runs:
+                with contextlib.suppress(ProcessLookupError):
+                    run.terminate()
+                self.end_of(run, 10)
+            subprocess.run([SCHED, "repair"], capture_output=True, check=True)
+            for player in players:
+                if player.poll() is None:  # what has ended has its policy until it is waited for
+                    self.expect_no_reservation(player.pid)
+                    self.assertEqual(os.sched_getscheduler(player.pid), os.SCHED_OTHER)
+                player.kill()
+                player.wait()
+        self.assertEqual(kernel_settings(), settings)
+        self.expect_nothing_left()
+
+
+class Several(Case):
+    def test_two_players_are_tuned_at_once(self):
+        players = [self.player(25, 4), self.player(30, 3)]
+        runs = [self.tune(f"--pid={player.pid}") for player in players]
+        for player in players:
+            self.expect_reservation(player.pid)
+        for run, player in zip(runs, players, strict=True):
+            run.send_signal(signal.SIGINT)
+            self.assertEqual(self.end_of(run)[0], 0)
+            self.expect_no_reservation(player.pid)
+        self.expect_nothing_left()
+
+    def test_second_tune_of_one_player_waits_for_its_turn(self):
+        player = self.player(25, 4, 60)
+        first = self.tune(f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        second = self.tune(f"--pid={player.pid}")
+        time.sleep(4)
+        first.send_signal(signal.SIGINT)
+        self.end_of(first)
+        self.expect_reservation(player.pid, 20)
+        second.send_signal(signal.SIGINT)
+        self.assertIn("a reservation by another program", self.end_of(second)[1])
+        self.expect_no_reservation(player.pid)
+        self.expect_nothing_left()
+
+
+class Rights(Case):
+    def copies(self):
+        """Returns paths of dlex-sched and periodic that every user may run. Others may not be able to enter the build's folder."""
+        self.dir.chmod(0o755)
+        return [shutil.copy(path, self.dir) for path in (SCHED, PERIODIC)]
+
+    def test_command_runs_without_capabilities(self):
+        said = subprocess.run([SCHED, "tune", "--quiet", "--", "grep", "Cap", "/proc/self/status"], capture_output=True, text=True,
+                              check=True).stdout
+        for kind in ("Inh", "Prm", "Eff", "Amb"):
+            self.assertRegex(said, rf"Cap{kind}:\s0+\n")
+
+    def test_command_runs_as_the_user_of_sudo(self):
+        script = "id -u; id -G; grep -h CapPrm /proc/self/status; echo $HOME $USER"
+        said = subprocess.run([SCHED, "tune", "--quiet", "--", "sh", "-c", script], capture_output=True, text=True, check=True,
+                              env={**os.environ, "SUDO_UID": str(NOBODY)}).stdout.splitlines()
+        user = pwd.getpwuid(NOBODY)
+        self.assertEqual(said[0], str(NOBODY))
+        self.assertEqual(said[1], str(user.pw_gid))
+        self.assertRegex(said[2], r"CapPrm:\s0+$")
+        self.assertEqual(said[3], f"{user.pw_dir} {user.pw_name}")
+
+    def test_user_without_rights_sees_what_would_be_reserved(self):
+        if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
+            self.skipTest("kernel.perf_event_paranoid is above 2")
+        sched, periodic = self.copies()
+        run = self.start(sched, "tune", "--", periodic, 25, 4, 4, user=NOBODY, cwd="/", stderr=subprocess.PIPE, text=True)
+        code, said = self.end_of(run)
+        self.assertEqual(code, int(PLAYED), said)
+        self.assertIn("nothing will be reserved, only shown: this user may not reserve CPU time", said)
+        self.assertRegex(said, r"would reserve 1\d\.\d %")
+
+    def test_user_may_not_tune_another_users_player(self):
+        player = self.player()
+        sched = self.copies()[0]
+        run = self.start(sched, "tune", f"--pid={player.pid}", user=NOBODY, cwd="/", stderr=subprocess.PIPE, text=True)
+        code, said = self.end_of(run)
+        self.assertEqual(code, 2)
+        self.assertRegex(said, r"^dlex-sched tune: process \d+ belongs to another user; only root may tune it\n$")
+
+    def test_pinned_player_is_named_with_the_remedy(self):
+        if (os.cpu_count() or 1) < 2:
+            self.skipTest("there is one CPU")
+        player = self.player()
+        os.sched_setaffinity(player.pid, {0})
+        run = self.tune("--quiet", f"--pid={player.pid}")
+        time.sleep(4)
+        run.send_signal(signal.SIGINT)
+        said = self.end_of(run)[1]
+        self.assertIn("it may not run on all CPUs", said)
+        self.assertEqual(len(re.findall("gets no reservation", said)), 1, said)
+
+
+if __name__ == "__main__":
+    if os.geteuid():
+        print("skipped: reserving CPU time needs root")
+        sys.exit(SKIPPED)
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Journals without reservations, which need no rights. What they undo is in test_reservation and test_tune.py. */
+#include "undo_journal.h"
+
+#include "suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct undo_entry entry_of(pid_t process)
+{
+    struct undo_entry entry = {.before = {.number = 0}};
+    ck_assert_int_eq(thread_ref_open(&entry.thread, process, process), 0);
+    return entry;
+}
+
+START_TEST(journal_is_a_file_of_the_user_alone)
+{
+    struct undo_journal journal;
+    struct stat status;
+    ck_assert_int_eq(undo_journal_create(&journal), 0);
+    ck_assert_int_eq(stat(journal.path, &status), 0);
+    ck_assert_int_eq(status.st_mode & 0777, 0600);
+    ck_assert_int_eq(status.st_uid, geteuid());
+    *strrchr(journal.path, '/') = '\0';
+    ck_assert_int_eq(stat(journal.path, &status), 0);
+    ck_assert_int_eq(status.st_mode & 0777, 0700);
+    journal.path[strlen(journal.path)] = '/';
+    undo_journal_remove(&journal);
+    ck_assert_int_eq(access(journal.path, F_OK), -1);
+    undo_journal_remove(&journal);
+}
+END_TEST
+
+START_TEST(thread_without_a_reservation_is_left_alone)
+{
+    struct undo_journal journal;
+    struct undo_entry self = entry_of(getpid());
+    ck_assert_int_eq(undo_journal_create(&journal), 0);
+    ck_assert_int_eq(undo_journal_note(&journal, &self), 0);
+    ck_assert_int_eq(undo_restore(&self), 0);
+    ck_assert_int_eq(undo_journal_undo(&journal), 0);
+    undo_journal_done(&journal, &self);
+    ck_assert_int_eq(undo_journal_undo(&journal), 0);
+    undo_journal_remove(&journal);
+    thread_ref_close(&self.thread);
+}
+END_TEST
+
+/* Lines of other programs, of a hostile user, and torn ones. */
+START_TEST(nonsense_in_a_journal_is_ignored)
+{
+    static const char nonsense[] = "give\ngive 1 1\ngive -5 7 1 0 0 0\nhello\n\ngive 99999999 99999999 1 77 1 -4\ngive 1 1 1 0 0";
+    struct undo_journal journal;
+    ck_assert_int_eq(undo_journal_create(&journal), 0);
+    ck_assert_int_eq(write(journal.fd, nonsense, sizeof nonsense - 1), sizeof nonsense - 1);
+    ck_assert_int_eq(undo_journal_undo(&journal), 0);
+    undo_journal_remove(&journal);
+}
+END_TEST
+
+START_TEST(repair_takes_journals_of_killed_programs_only)
+{
+    struct undo_journal mine;
+    int ends[2], journals;
+    char path[UNDO_PATH_SIZE];
+    ck_assert_int_eq(undo_journal_create(&mine), 0);
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t child = fork();
+    if (!child) {
+        struct undo_journal its;
+        if (!undo_journal_create(&its))
+            (void)!write(ends[1], its.path, sizeof its.path);
+        pause();
+    }
+    ck_assert_int_eq(read(ends[0], path, sizeof path), sizeof path);
+    ck_assert_int_ge(undo_journals_repair(&journals), 0);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    ck_assert_int_ge(undo_journals_left(), 1);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    ck_assert_int_ge(undo_journals_repair(&journals), 0);
+    ck_assert_int_ge(journals, 1);
+    ck_assert_int_eq(access(path, F_OK), -1);
+    ck_assert_int_eq(access(mine.path, F_OK), 0);
+    undo_journal_remove(&mine);
+}
+END_TEST
+
+START_TEST(reference_ends_with_its_thread)
+{
+    const pid_t child = fork();
+    if (!child) {
+        pause();
+        _exit(0);
+    }
+    struct undo_entry entry = entry_of(child);
+    ck_assert(thread_ref_is_valid(&entry.thread));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    ck_assert(!thread_ref_is_valid(&entry.thread));
+    ck_assert_int_eq(undo_restore(&entry), 0);
+    thread_ref_close(&entry.thread);
+    struct thread_ref none;
+    ck_assert_int_eq(thread_ref_open(&none, child, child), -ESRCH);
+}
+END_TEST
+
+/* A zombie has an id and a start time, but nothing to change. */
+START_TEST(reference_to_a_process_that_nobody_has_waited_for_is_invalid)
+{
+    struct thread_ref ref;
+    siginfo_t ended;
+    const pid_t child = fork();
+    if (!child)
+        _exit(0);
+    ck_assert_int_eq(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
+    ck_assert_int_eq(thread_ref_open(&ref, child, child), -ESRCH);
+    waitpid(child, NULL, 0);
+}
+END_TEST
+
+START_TEST(own_processes_may_be_changed_and_missing_ones_not)
+{
+    ck_assert(thread_ref_may_change(getpid()));
+    if (geteuid()) {
+        ck_assert(!thread_ref_may_change(1));
+        ck_assert(!thread_ref_may_change(0x3ffffff0));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        journal_is_a_file_of_the_user_alone,
+        thread_without_a_reservation_is_left_alone,
+        nonsense_in_a_journal_is_ignored,
+        repair_takes_journals_of_killed_programs_only,
+        reference_ends_with_its_thread,
+        reference_to_a_process_that_nobody_has_waited_for_is_invalid,
+        own_processes_may_be_changed_and_missing_ones_not,
+        NULL,
+    };
+    return suite_run("undo_journal", 30, tests);
+}
