@@ -16,7 +16,7 @@ expect() {
 }
 
 expect 0 0 --help
-for command in setup build play qoe bench demo test clean; do
+for command in setup build play qoe bench sched demo test clean; do
     expect 0 0 "$command" --help
 done
 expect 1 1 nonsense
@@ -24,6 +24,8 @@ expect 1 1 setup --nonsense
 expect 1 1 build --nonsense
 expect 1 1 bench nonsense
 expect 1 1 bench
+expect 1 1 sched
+expect 1 1 sched nonsense
 expect 0 0 bench latency --help
 expect 1 1 bench latency --nonsense
 expect 1 1 bench latency --out
