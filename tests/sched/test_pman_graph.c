@@ -9,11 +9,11 @@ static const struct pman_timing each = {.period = 1};
 /* The seed added precedences because a successor that was triggered at the same time overtook on a second CPU. */
 START_TEST(successor_that_is_registered_first_does_not_overtake)
 {
-    struct pman table;
+    struct pman_table table;
     begin_table(&table, PMAN_DEADLINES_TIMER);
     add_process(&table, "after", each, NULL);
     add_process(&table, "before", each, NULL);
-    ck_assert_int_eq(pman_qosupd(&table, "after", 99, &out), 0);
+    ck_assert_int_eq(pman_table_prioritize(&table, "after", 99, &out), 0);
     precede(&table, "before", "after");
     tick(&table, 0, "before");
     ck_assert_int_eq(query(&table, "after").status, PMAN_BLOCKED);
@@ -23,7 +23,7 @@ END_TEST
 
 START_TEST(all_predecessors_must_have_finished)
 {
-    struct pman table;
+    struct pman_table table;
     begin_table(&table, PMAN_DEADLINES_TIMER);
     add_process(&table, "a", each, NULL);
     add_process(&table, "b", each, NULL);
@@ -40,7 +40,7 @@ END_TEST
 
 START_TEST(cycles_are_refused)
 {
-    struct pman table;
+    struct pman_table table;
     begin_table(&table, PMAN_DEADLINES_TIMER);
     add_process(&table, "a", each, NULL);
     add_process(&table, "b", each, NULL);
@@ -48,16 +48,16 @@ START_TEST(cycles_are_refused)
     precede(&table, "a", "b");
     precede(&table, "b", "c");
     precede(&table, "b", "c"); /* again */
-    ck_assert_int_eq(pman_prec_add(&table, "a", "c"), -ELOOP);
-    ck_assert_int_eq(pman_prec_add(&table, "a", "a"), -ELOOP);
-    ck_assert_int_eq(pman_prec_add(&table, "a", "x"), -ENOENT);
-    ck_assert_int_eq(pman_prec_add(&table, "x", "a"), -ENOENT);
+    ck_assert_int_eq(pman_table_precede(&table, "a", "c"), -ELOOP);
+    ck_assert_int_eq(pman_table_precede(&table, "a", "a"), -ELOOP);
+    ck_assert_int_eq(pman_table_precede(&table, "a", "x"), -ENOENT);
+    ck_assert_int_eq(pman_table_precede(&table, "x", "a"), -ENOENT);
     tick(&table, 0, "a");
     finish(&table, "a", 1, "b");
     finish(&table, "b", 2, "c");
     finish(&table, "c", 3, "");
-    ck_assert_int_eq(pman_prec_rem(&table, "c", "b", 4, &out), 0);
-    ck_assert_int_eq(pman_prec_rem(&table, "c", "b", 4, &out), -ENOENT);
+    ck_assert_int_eq(pman_table_unprecede(&table, "c", "b", 4, &out), 0);
+    ck_assert_int_eq(pman_table_unprecede(&table, "c", "b", 4, &out), -ENOENT);
     precede(&table, "c", "a");
     tick(&table, 5, "c");
 }
@@ -65,7 +65,7 @@ END_TEST
 
 START_TEST(slow_predecessor_is_no_condition_in_ticks_without_it)
 {
-    struct pman table;
+    struct pman_table table;
     begin_table(&table, PMAN_DEADLINES_TIMER);
     add_process(&table, "slow", (struct pman_timing){.period = 3}, NULL);
     add_process(&table, "fast", each, NULL);
@@ -84,7 +84,7 @@ END_TEST
 /* In tick 3 the fast one is not due again, as its instance of tick 2 runs; the slow one waits for that. */
 START_TEST(fast_predecessors_instances_since_the_last_activation_count)
 {
-    struct pman table;
+    struct pman_table table;
     begin_table(&table, PMAN_DEADLINES_TIMER);
     add_process(&table, "fast", each, NULL);
     add_process(&table, "slow", (struct pman_timing){.period = 3}, NULL);
@@ -105,7 +105,7 @@ END_TEST
 /* Its next instance is no condition for a successor that was activated before. */
 START_TEST(later_instance_of_a_predecessor_is_no_condition)
 {
-    struct pman table;
+    struct pman_table table;
     begin_table(&table, PMAN_DEADLINES_TIMER);
     add_process(&table, "quick", each, NULL);
     add_process(&table, "lazy", (struct pman_timing){.period = 9}, NULL);
@@ -121,7 +121,7 @@ END_TEST
 
 START_TEST(blocked_process_is_skipped_in_the_next_tick)
 {
-    struct pman table;
+    struct pman_table table;
     begin_table(&table, PMAN_DEADLINES_TIMER);
     add_process(&table, "a", (struct pman_timing){.period = 2}, NULL);
     add_process(&table, "b", each, NULL);
@@ -136,7 +136,7 @@ END_TEST
 /* The instance of a was activated before b's last one. A precedence that came in between does not reach back. */
 START_TEST(new_precedence_holds_for_later_activations)
 {
-    struct pman table;
+    struct pman_table table;
     begin_table(&table, PMAN_DEADLINES_TIMER);
     add_process(&table, "a", (struct pman_timing){.period = 2}, NULL);
     add_process(&table, "b", each, NULL);
@@ -152,7 +152,7 @@ START_TEST(new_precedence_holds_for_later_activations)
 END_TEST
 
 /* a before c, and c has a delay. */
-static void begin_blocked(struct pman *table)
+static void begin_blocked(struct pman_table *table)
 {
     begin_table(table, PMAN_DEADLINES_TIMER);
     add_process(table, "a", each, NULL);
@@ -164,9 +164,9 @@ static void begin_blocked(struct pman *table)
 
 START_TEST(removed_precedence_releases_who_waited_for_it)
 {
-    struct pman table;
+    struct pman_table table;
     begin_blocked(&table);
-    ck_assert_int_eq(pman_prec_rem(&table, "c", "a", 3 * MS, &out), 0);
+    ck_assert_int_eq(pman_table_unprecede(&table, "c", "a", 3 * MS, &out), 0);
     expect_released(&table, "c");
     ck_assert_int_eq(out.action[0].release_ns, 3 * MS);
 }
@@ -174,9 +174,9 @@ END_TEST
 
 START_TEST(removed_process_releases_who_waited_for_it)
 {
-    struct pman table;
+    struct pman_table table;
     begin_blocked(&table);
-    ck_assert_int_eq(pman_procdel(&table, "a", 3 * MS, &out), 0);
+    ck_assert_int_eq(pman_table_remove(&table, "a", 3 * MS, &out), 0);
     expect_released(&table, "c");
     finish(&table, "c", 4 * MS, "");
     add_process(&table, "b", each, NULL); /* where a was: it is no predecessor */
@@ -187,9 +187,9 @@ END_TEST
 
 START_TEST(detached_process_releases_who_waited_for_it_and_is_no_condition)
 {
-    struct pman table;
+    struct pman_table table;
     begin_blocked(&table);
-    ck_assert_int_eq(pman_detach(&table, "a", 3 * MS, &out), 0);
+    ck_assert_int_eq(pman_table_detach(&table, "a", 3 * MS, &out), 0);
     expect_released(&table, "c");
     finish(&table, "c", 4 * MS, "");
     tick(&table, 10 * MS, "");
@@ -199,14 +199,14 @@ END_TEST
 
 START_TEST(dead_process_releases_who_waited_for_it)
 {
-    struct pman table;
+    struct pman_table table;
     begin_blocked(&table);
-    ck_assert_int_eq(pman_died(&table, 100, 3 * MS, &out), 0);
+    ck_assert_int_eq(pman_table_bury(&table, 100, 3 * MS, &out), 0);
     expect_released(&table, "c");
     ck_assert_int_eq(query(&table, "a").status, PMAN_DIED);
     ck_assert_int_eq(query(&table, "a").pid, 0);
     finish(&table, "c", 4 * MS, "");
-    ck_assert_int_eq(pman_attach(&table, "a", 100, &out), 0);
+    ck_assert_int_eq(pman_table_attach(&table, "a", 100, &out), 0);
     tick(&table, 10 * MS, "a");
 }
 END_TEST
