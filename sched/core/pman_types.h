@@ -53,6 +53,7 @@ struct pman_statistics {
     int64_t skips;          /* activations that found the last instance unfinished */
     int64_t last_start_ns;  /* when the last instance was released; -1: never */
     int64_t last_finish_ns; /* -1: never */
+    int32_t has_waited;     /* 1: the process has called pman_wait since it was attached */
 };
 
 #ifdef __cplusplus

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the manager uses of the services. */
+#ifndef SCHED_PMAN_SERVICES_H
+#define SCHED_PMAN_SERVICES_H
+
+#include "pman_shared.h"
+
+/* As pman_tick. */
+int pman_services_tick(struct pman_shared *shared, int64_t tick_ns);
+
+#endif
