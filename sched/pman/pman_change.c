@@ -117,7 +117,8 @@ static void log_action(struct pman_change *change, const struct pman_action *act
         return;
     const struct pman_log_record record = {
         .time_ns = change->now_ns, .number = process->activations, .value = is_miss ? 0 : action->release_ns,
-        .kind = is_miss ? PMAN_LOG_MISS : PMAN_LOG_RELEASE, .process = action->process,
+        .tick = is_miss ? -1 : process->activated / 2, .kind = is_miss ? PMAN_LOG_MISS : PMAN_LOG_RELEASE,
+        .process = action->process,
     };
     pman_log_add(&change->shared->log, &record);
 }
@@ -127,7 +128,8 @@ static void log_finish(struct pman_change *change, int index)
 {
     const struct pman_slot *const slot = &change->shared->slot[index];
     struct pman_log_record record = {
-        .time_ns = slot->started_ns, .number = change->before->process[index].activations, .kind = PMAN_LOG_START, .process = index,
+        .time_ns = slot->started_ns, .number = change->before->process[index].activations, .tick = -1, .kind = PMAN_LOG_START,
+        .process = index,
     };
     if (__atomic_load_n(&slot->taken, __ATOMIC_ACQUIRE) == (uint32_t)record.number && slot->has_waited)
         pman_log_add(&change->shared->log, &record);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What happened in a table: fixed records in a ring of shared memory. One thread at a time writes, under the lock of the table; it may
- * be killed at any time. Readers need no lock. Records that a reader is too slow for are lost to it, and counted.
+ * What happened in a table: fixed records in a ring of shared memory. One thread at a time writes, under the lock of the table;
+ * it may be killed at any time. Readers need no lock. Records that a reader is too slow for are lost to it, and counted.
  */
 #ifndef SCHED_PMAN_LOG_H
 #define SCHED_PMAN_LOG_H
@@ -13,7 +13,7 @@ enum { PMAN_LOG_SIZE = 8192 }; /* records; 12 processes at 60 ticks a second fil
 /* The columns of a log file are these fields; see pman_log_kind_name. */
 enum pman_log_kind {
     PMAN_LOG_TICK,     /* number: of the tick; time: its own; value: ns that the call took */
-    PMAN_LOG_RELEASE,  /* value: when it should be released */
+    PMAN_LOG_RELEASE,  /* value: when it should be released; tick */
     PMAN_LOG_START,    /* the process began it, in pman_wait; recorded when it has finished */
     PMAN_LOG_MISS,     /* its deadline has passed; time: when that was noticed */
     PMAN_LOG_FINISH,   /* value: the status of the process from now on, enum pman_status */
@@ -23,6 +23,7 @@ struct pman_log_record {
     int64_t time_ns;
     int64_t number;  /* of the process's instance, from 1 on; or of the tick, from 0 on */
     int64_t value;
+    int64_t tick;    /* in which the instance was activated, or after which, if it is a recovery; -1: another record says it */
     int32_t kind;    /* enum pman_log_kind */
     int32_t process; /* its index in the table; -1 in a tick */
 };

@@ -197,6 +197,17 @@ int pman_query(struct pman *pman, const char *name, struct pman_statistics *stat
     return error;
 }
 
+int pman_services_view(struct pman_shared *shared, struct pman_table *copy)
+{
+    struct pman_change change;
+    const int error = pman_change_begin(&change, shared);
+    if (error)
+        return error;
+    pman_table_copy(copy, change.before);
+    pman_change_end(&change, -ECANCELED); /* the table does not change */
+    return 0;
+}
+
 /* What the tick cost is known only after the lock was released. */
 static void log_tick(struct pman_shared *shared, const struct pman_log_record *record)
 {
@@ -215,7 +226,8 @@ int pman_services_tick(struct pman_shared *shared, int64_t tick_ns)
     if (error)
         return error;
     struct pman_log_record record = {
-        .time_ns = tick_ns ? tick_ns : change.now_ns, .number = change.table->ticks, .kind = PMAN_LOG_TICK, .process = PMAN_NONE,
+        .time_ns = tick_ns ? tick_ns : change.now_ns, .number = change.table->ticks, .tick = change.table->ticks,
+        .kind = PMAN_LOG_TICK, .process = PMAN_NONE,
     };
     error = record.time_ns > change.now_ns || record.time_ns < shared->last_tick_ns ? -EINVAL : 0;
     if (!error) {

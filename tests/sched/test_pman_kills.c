@@ -38,8 +38,10 @@ static int kills(void)
 static long below(long limit)
 {
     static unsigned short state[3];
-    if (!state[0])
+    static bool is_seeded;
+    if (!is_seeded)
         state[0] = (unsigned short)number_from("DLEX_TEST_SEED", 1);
+    is_seeded = true;
     return nrand48(state) % limit;
 }
 
