@@ -58,7 +58,8 @@ int64_t graph_report_print(struct graph_report *report)
         return error;
     const char *separator = "";
     printf("{\"seconds\": %.3f, \"ticks\": %" PRId64 ", \"lost_ticks\": %" PRId64 ", \"lost_records\": %" PRId64
-           ", \"processes\": [", ns_to_s(pman_now_ns() - report->begun_ns), table.ticks, report->shared->lost_ticks, report->reader.lost);
+           ", \"processes\": [", ns_to_s(pman_now_ns() - report->begun_ns), table.ticks, report->shared->lost_ticks,
+           report->reader.lost);
     for (int i = 0; i < table.used; i++) {
         if (table.process[i].status == PMAN_FREE)
             continue;
