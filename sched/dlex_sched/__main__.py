@@ -42,7 +42,33 @@ def run_sim(arguments: argparse.Namespace) -> None:
         simulate_experiments(ExperimentOptions(**options))
 
 
-COMMANDS: dict[str, Command] = {"sim": (sim_parser, run_sim)}
+def pman_parser() -> Parser:
+    parser = Parser(
+        prog="dlex sched pman",
+        description="Runs a graph of processes: activates them at ticks of a timer, of a camera or of a player, in order of "
+        "precedence, with delays, deadlines and recovery processes. FILE says which. Shows each second what they do, and at the "
+        "end how late they were. Ends after --seconds or --ticks, or by ^C. Priorities need a right; `dlex-sched doctor` says "
+        "which.",
+    )
+    add = parser.add_argument
+    add("file", type=Path, metavar="FILE", help="a graph, such as sched/graphs/recorder.yaml")
+    add("--seconds", type=float, metavar="S", help="end after so many seconds")
+    add("--ticks", type=int, metavar="N", help="end after so many ticks")
+    add("--plot", action="store_true", help="draw a timeline")
+    add("--take-over", action="store_true", help="go on with the processes of this graph, whose manager was killed")
+    add("--end", action="store_true", help="end the processes of this graph, whose manager was killed")
+    add("--out", "-o", type=Path, default=Path("build/sched-pman"), metavar="DIR",
+        help="folder for the log and the results (build/sched-pman)")
+    return parser
+
+
+def run_pman(arguments: argparse.Namespace) -> None:
+    from .pman import GraphOptions, run_graph
+
+    run_graph(GraphOptions(**vars(arguments)))
+
+
+COMMANDS: dict[str, Command] = {"sim": (sim_parser, run_sim), "pman": (pman_parser, run_pman)}
 
 
 def main(argv: list[str]) -> int:

@@ -6,27 +6,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from dlex_bench.errors import EXIT_SETUP, LabError
-from dlex_bench.schema import field_error
 
-TaskName = Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,31}$")]
+from .reading import Entry, Name, read_entry
+
 Window = Annotated[str, Field(pattern="^[0-9]{1,7}/[0-9]{1,7}$")]  # x/y: may miss x of y periods
 Slots = Annotated[int, Field(ge=1, le=100_000)]
 EXAMPLE = "sched/scenarios/figure-4a.yaml is an example"
 
 
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=_dashed, validate_by_name=True, validate_by_alias=True)
-
-
-class RealTimeTask(_Entry):
+class RealTimeTask(Entry):
     window: Window
     period: Slots
     service: Slots = 1  # CPU time in each period
@@ -36,13 +27,13 @@ class RealTimeTask(_Entry):
         return f"--task={name},{self.window},{self.period},{self.service}{',wc' if self.work_conserving else ''}"
 
 
-class PlannedEvent(_Entry):
-    sink: TaskName
+class PlannedEvent(Entry):
+    sink: Name
     at: Annotated[float, Field(ge=0, le=100_000)]
 
 
-class Scenario(_Entry):
-    tasks: dict[TaskName, RealTimeTask | Literal["best-effort"]]
+class Scenario(Entry):
+    tasks: dict[Name, RealTimeTask | Literal["best-effort"]]
     events: tuple[PlannedEvent, ...] = ()
     rules: tuple[Annotated[int, Field(ge=1, le=5)], ...] = (1, 2, 3, 4, 5)  # of event scheduling
     rule_4: Literal["paper", "strict", "safe"] = "paper"
@@ -62,18 +53,7 @@ class Scenario(_Entry):
 
 def read_scenario(path: Path) -> Scenario:
     """Reads a scenario. Raises LabError, which names the file and the field."""
-    try:
-        content = yaml.safe_load(path.read_text())
-    except OSError as cause:
-        raise LabError(f"{path} cannot be read ({cause.strerror}); {EXAMPLE}", EXIT_SETUP) from cause
-    except UnicodeDecodeError as cause:
-        raise LabError(f"{path} cannot be read (it is not text); {EXAMPLE}", EXIT_SETUP) from cause
-    except yaml.YAMLError as cause:
-        raise LabError(f"{path}: this is not YAML: {str(cause).splitlines()[0]}", EXIT_SETUP) from cause
-    try:
-        scenario = Scenario.model_validate(content)
-    except ValidationError as cause:
-        raise LabError(f"{path}: {field_error(cause)}; {EXAMPLE}", EXIT_SETUP) from cause
+    scenario = read_entry(Scenario, path, EXAMPLE)
     if not scenario.tasks:
         raise LabError(f"{path}: there are no tasks; {EXAMPLE}", EXIT_SETUP)
     return scenario

@@ -132,11 +132,13 @@ static int fail(const char *what, int error)
 /* Joins the table if nobody has attached this process. */
 static int join(struct pman **pman, const struct options *options)
 {
-    const int error = pman_open(pman, options->table);
-    if (error)
+    struct pman_statistics statistics;
+    int error = pman_open(pman, options->table);
+    if (!error)
+        error = pman_query(*pman, options->process, &statistics);
+    if (error || statistics.pid == getpid())
         return error;
-    const int attached = pman_attach(*pman, options->process, getpid(), PMAN_BY_FUTEX);
-    return attached == -EBUSY ? 0 : attached; /* -EBUSY: by the program that started this one, or pman_wait says -ESRCH */
+    return pman_attach(*pman, options->process, getpid(), PMAN_BY_FUTEX);
 }
 
 static int run_role(const struct picture_role *role, struct pman *pman, struct options *options)

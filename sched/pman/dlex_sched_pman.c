@@ -40,6 +40,7 @@ static int open_signals(void)
     sigaddset(&set, SIGHUP);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a reader that has ended is an error of printing, which ends the graph in good order */
     signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return signals < 0 ? fail("signals", -errno, NULL) : 0;
 }
@@ -48,11 +49,11 @@ static int open_signals(void)
 static bool pass_time(void)
 {
     struct pollfd polled = {.fd = signals, .events = POLLIN};
-    struct signalfd_siginfo signal;
+    struct signalfd_siginfo received;
     bool goes_on = true;
     poll(&polled, 1, POLL_MS);
-    while (read(signals, &signal, sizeof signal) == sizeof signal)
-        goes_on &= signal.ssi_signo == SIGCHLD;
+    while (read(signals, &received, sizeof received) == sizeof received)
+        goes_on &= received.ssi_signo == SIGCHLD;
     if (options.mode == GRAPH_RUN)
         graph_children_look(&children);
     graph_report_follow(&report);

@@ -28,6 +28,8 @@ static _Noreturn void run_command(const struct graph_options *options, const str
     setenv("DLEX_PMAN_PROCESS", process->name, 1);
     if (gate >= 0 && read(gate, &unused, 1) != 1)
         _exit(EXIT_IMPOSSIBLE); /* it was not attached */
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* standard output is the supervisor's */
+    signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execl("/bin/sh", "sh", "-c", process->command, (char *)NULL);
     _exit(EXIT_IMPOSSIBLE);

@@ -67,8 +67,7 @@ int64_t graph_report_print(struct graph_report *report)
         separator = ", ";
     }
     puts("]}");
-    fflush(stdout);
-    return table.ticks;
+    return fflush(stdout) ? -errno : table.ticks;
 }
 
 int graph_report_end(struct graph_report *report)

@@ -20,7 +20,7 @@ int graph_report_begin(struct graph_report *report, struct pman_shared *shared, 
 /* Writes what has happened since the last call. Call it several times a second. */
 void graph_report_follow(struct graph_report *report);
 
-/* Prints the table as a line of JSON to standard output. Returns the number of ticks so far, or -ESHUTDOWN. */
+/* Prints the table as a line of JSON to standard output. Returns the number of ticks so far, or a negative errno. */
 int64_t graph_report_print(struct graph_report *report);
 
 /* Closes the log. Returns 0, or a negative errno if it, or standard output, could not be written. */
