@@ -93,6 +93,9 @@ static int start_commands(void)
     for (const char *name; (name = graph_children_unready(&children));) {
         if (!pass_time())
             return -EINTR;
+        const char *const lost = graph_children_lost(&children);
+        if (lost)
+            return fail(lost, -ECHILD, "its command has ended before its first instance");
         if (pman_now_ns() > until_ns)
             return fail(name, -ETIMEDOUT, "its command must call pman_wait, or stop itself, when it is ready");
     }

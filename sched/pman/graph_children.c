@@ -150,6 +150,16 @@ const char *graph_children_unready(const struct graph_children *children)
     return NULL;
 }
 
+const char *graph_children_lost(const struct graph_children *children)
+{
+    for (int i = 0; i < children->options->processes; i++) {
+        const struct graph_process *const process = &children->options->process[i];
+        if (process->command && !process->restarts && !children->child[i].pid)
+            return process->name;
+    }
+    return NULL;
+}
+
 /* Waits until all have ended, but not longer than the patience. Returns true if they have. */
 static bool wait_for_all(struct graph_children *children)
 {

@@ -35,6 +35,9 @@ void graph_children_look(struct graph_children *children);
 /* Returns the name of a process that is not ready for its first instance, or NULL. */
 const char *graph_children_unready(const struct graph_children *children);
 
+/* Returns the name of a process whose command has ended and will not be started again, or NULL. */
+const char *graph_children_lost(const struct graph_children *children);
+
 /* Ends all that still run: waits a second, then by SIGTERM, then by SIGKILL. Call it when the table is closed. */
 void graph_children_end(struct graph_children *children);
 

@@ -121,7 +121,7 @@ class Program(Folder):
         done = ended(f"--name={next(NAMES)}", *both, "--waits=a,exit 3", "--waits=b,sleep 100")
         self.assertEqual(done.returncode, 2)
         self.assertIn("a has ended with status 3", done.stderr)
-        self.assertIn("must call pman_wait", done.stderr)
+        self.assertIn("before its first instance", done.stderr)
         self.assertEqual(ended("--end", f"--name={next(NAMES)}").returncode, 2)
         done = ended(f"--name={next(NAMES)}", *both, f"--log={self.folder}/none/log.csv")
         self.assertEqual(done.returncode, 2)
