@@ -68,7 +68,30 @@ def run_pman(arguments: argparse.Namespace) -> None:
     run_graph(GraphOptions(**vars(arguments)))
 
 
-COMMANDS: dict[str, Command] = {"sim": (sim_parser, run_sim), "pman": (pman_parser, run_pman)}
+def dwcs_parser() -> Parser:
+    parser = Parser(
+        prog="dlex sched dwcs",
+        description="Schedules processes on one CPU by DWCS (Dynamic Window-Constrained Scheduling): each may miss x of y periods. "
+        "FILE says which processes. Shows each second how many periods and windows were kept. Ends after --seconds, when no "
+        "process is left, or by ^C. Needs a right to real-time priorities; `dlex-sched doctor` says which.",
+    )
+    add = parser.add_argument
+    add("file", type=Path, metavar="FILE", help="the processes, such as sched/players/films.yaml")
+    add("--backend", choices=("fifo", "sim"), default="fifo", help="fifo: real processes (default); sim: a simulation of the file")
+    add("--seconds", type=int, metavar="S", help="end after so many seconds")
+    add("--cpu", type=int, metavar="N", help="the CPU (0)")
+    add("--priority", type=int, metavar="N", help="of the chosen process, 1 to 97 (50)")
+    add("--out", "-o", type=Path, default=Path("build/sched-dwcs"), metavar="DIR", help="folder for the results (build/sched-dwcs)")
+    return parser
+
+
+def run_dwcs(arguments: argparse.Namespace) -> None:
+    from .dwcs import DispatchOptions, schedule
+
+    schedule(DispatchOptions(**vars(arguments)))
+
+
+COMMANDS: dict[str, Command] = {"sim": (sim_parser, run_sim), "pman": (pman_parser, run_pman), "dwcs": (dwcs_parser, run_dwcs)}
 
 
 def main(argv: list[str]) -> int:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,7 +10,7 @@ from pydantic import Field
 
 from dlex_bench.errors import EXIT_SETUP, LabError, nearest
 
-from .reading import Entry, Name, read_entry
+from .reading import Entry, Name, read_entry, shell_command
 
 EXAMPLE = "sched/graphs/recorder.yaml is an example"
 CAPACITY = 64  # processes; as PMAN_CAPACITY
@@ -35,10 +34,6 @@ class GraphProcess(Entry):
     after: tuple[Name, ...] = ()
     recovery: Name | None = None  # activated when this one misses its deadline
 
-    def shell_command(self) -> str | None:
-        """Returns the command for a shell. A list is one program, which takes the place of the shell."""
-        return f"exec {shlex.join(self.command)}" if isinstance(self.command, tuple) else self.command
-
 
 class Graph(Entry):
     name: Name = "dlex"  # of the table
@@ -57,7 +52,7 @@ class Graph(Entry):
             options += [f"--after={name},{predecessor}" for predecessor in process.after]
             if process.recovery:
                 options.append(f"--recovery={name},{process.recovery}")
-            if command := process.shell_command():
+            if command := shell_command(process.command):
                 options.append(f"--{process.activation}s={name},{command}")
             if process.restart:
                 options.append(f"--restarts={name}")

@@ -3,35 +3,26 @@
 
 from __future__ import annotations
 
-import os
-import selectors
-import signal
-import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
-from pydantic import ValidationError
 from rich.console import Console
-from rich.live import Live
 from rich.table import Table
 
-from dlex_bench.errors import EXIT_SETUP, EXIT_UNFIT, LabError
+from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.files import write_json
 from dlex_bench.machine.facts import commit
-from dlex_bench.paths import PROJECT, require_program
+from dlex_bench.paths import PROJECT
 from dlex_bench.progress import tell, tell_table
-from dlex_bench.schema import Amount, Count, Stored, field_error
+from dlex_bench.schema import Amount, Count, Stored
 from dlex_bench.table import titled_table
 
 from .graph import Graph, read_graph
 from .graph_log import GraphStatistics, Spread, read_log, statistics_of
+from .live_program import run_live
 
 PROGRAM = PROJECT / "build/release/sched/pman/dlex-sched-pman"
-# Programs that the commands of a graph may name without a path.
-TOOLS = PROJECT / "build/release/sched/pictures"
 
 
 class ProcessState(Stored):
@@ -77,7 +68,7 @@ def run_graph(options: GraphOptions) -> None:
     console = Console()
     if not options.end:
         _make_folder(options.out)
-    last = _run(console, options.for_program(graph))
+    last = run_live(console, PROGRAM, options.for_program(graph), GraphState, _state_table)
     if last is None:
         return
     log = read_log(options.out / "log.csv")
@@ -110,83 +101,6 @@ def _save(options: GraphOptions, found: GraphStatistics, last: GraphState) -> li
     except OSError as cause:
         raise LabError(f"{options.out} cannot be written ({cause.strerror}); name another folder with --out", EXIT_SETUP) from cause
     return ["pman.json"]
-
-
-@contextmanager
-def _signals_for(program: subprocess.Popen[bytes]) -> Iterator[None]:
-    """SIGTERM and SIGINT end the program, and then we report."""
-
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        program.send_signal(signal.SIGINT)
-
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _lines(program: subprocess.Popen[bytes]) -> Iterator[tuple[bool, str]]:
-    """Yields the lines of the program as they come, and whether they are messages, until it ends.
-
-    Its commands write messages, too; if it was killed, they live on.
-    """
-    assert program.stdout and program.stderr
-    output, messages = program.stdout.fileno(), program.stderr.fileno()
-    os.set_blocking(messages, False)
-    rest = {output: b"", messages: b""}
-    with selectors.DefaultSelector() as selector:
-        for file in rest:
-            selector.register(file, selectors.EVENT_READ)
-        while output in {key.fd for key in selector.get_map().values()}:
-            ready = [key.fd for key, _events in selector.select()]
-            for file in sorted(ready, key=lambda each: each == output):  # messages first
-                text = _read_some(file)
-                if not text:
-                    selector.unregister(file)
-                *lines, rest[file] = (rest[file] + (text or b"\n")).split(b"\n")
-                yield from ((file == messages, line.decode(errors="replace")) for line in lines if line)
-    last = (rest[messages] + _read_some(messages)).decode(errors="replace")
-    yield from ((True, line) for line in last.splitlines() if line)
-
-
-def _read_some(file: int) -> bytes:
-    try:
-        return os.read(file, 65536)
-    except BlockingIOError:
-        return b""
-
-
-def _run(console: Console, options: Sequence[str]) -> GraphState | None:
-    """Runs dlex-sched-pman and shows its lines. Returns the last state; None if it has none to show. Raises LabError."""
-    environment = {**os.environ, "PATH": f"{TOOLS}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
-    last, said = None, ""
-    with subprocess.Popen([require_program(PROGRAM), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=environment) as program, _signals_for(program):
-        with Live(console=console, auto_refresh=False, transient=True) as live:
-            for is_message, line in _lines(program):
-                if is_message:
-                    if said:
-                        tell(console, said, wrap=False)
-                    said = line.removeprefix(f"{PROGRAM.name}: ")
-                else:
-                    last = _state_of(line)
-                    if console.is_terminal:
-                        live.update(_state_table(last), refresh=True)
-    if program.returncode:
-        reason = said or f"{PROGRAM.name} has ended with status {program.returncode}"
-        raise LabError(reason, EXIT_SETUP if program.returncode == EXIT_SETUP else EXIT_UNFIT)
-    if said:
-        tell(console, said, wrap=False)
-    return last
-
-
-def _state_of(line: str) -> GraphState:
-    try:
-        return GraphState.model_validate_json(line, strict=True)
-    except ValidationError as cause:
-        raise LabError(f"dlex-sched-pman: {field_error(cause)}; is it of this build?", EXIT_UNFIT) from cause
 
 
 def _state_table(state: GraphState) -> Table:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -14,6 +15,11 @@ from dlex_bench.schema import field_error
 
 # As the programs in C allow them.
 Name = Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,31}$")]
+
+
+def shell_command(command: str | tuple[str, ...] | None) -> str | None:
+    """Returns a command for a shell. A list is one program, which takes the place of the shell."""
+    return f"exec {shlex.join(command)}" if isinstance(command, tuple) else command
 
 
 def _dashed(name: str) -> str:

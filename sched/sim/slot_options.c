@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_SETUP = 1, SLOTS_MAX = 100000, RUNS_MAX = 1000, SECONDS_MAX = 36000, DELAYS_MAX = 10000, PLAYERS_MAX = 30 };
+enum { EXIT_SETUP = 1, RUNS_MAX = 1000, SECONDS_MAX = 36000, DELAYS_MAX = 10000, PLAYERS_MAX = 30 };
 
 enum key {
     KEY_TASK = 256,
@@ -54,15 +54,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static int parse_count(const char *arg, const char *name, int least, int most, struct argp_state *state)
-{
-    char *end;
-    const long value = strtol(arg, &end, 10);
-    if (end == arg || *end || value < least || value > most)
-        argp_error(state, "--%s=%s is not a whole number from %d to %d", name, arg, least, most);
-    return (int)value;
-}
-
 static int find_task(const struct slot_options *options, const char *name, size_t length)
 {
     for (int i = 0; i < options->tasks; i++)
@@ -71,36 +62,27 @@ static int find_task(const struct slot_options *options, const char *name, size_
     return -1;
 }
 
-/* Adds a task with this name and returns it. */
-static struct slot_named_task *add_task(struct slot_options *options, const char *name, size_t length, struct argp_state *state)
+static void add_task(struct slot_options *options, const struct named_task *task, struct argp_state *state)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    if (length == 0 || length >= SLOT_NAME_SIZE || strspn(name, letters) < length)
-        argp_error(state, "%s does not begin with a name of 1 to %d letters and digits", name, SLOT_NAME_SIZE - 1);
-    if (find_task(options, name, length) >= 0)
-        argp_error(state, "there are two tasks %.*s", (int)length, name);
+    if (find_task(options, task->name, strlen(task->name)) >= 0)
+        argp_error(state, "there are two tasks %s", task->name);
     if (options->tasks == SLOT_TASKS)
         argp_error(state, "there are more than %d tasks", SLOT_TASKS);
-    struct slot_named_task *const task = &options->task[options->tasks++];
-    memcpy(task->name, name, length);
-    return task;
+    options->task[options->tasks++] = *task;
 }
 
 static void parse_task(struct slot_options *options, const char *arg, struct argp_state *state)
 {
-    const size_t length = strcspn(arg, ",");
-    int x = 0, y = 0, period = 0, service = 0, end = 0;
-    const int found = sscanf(arg + length, ",%d/%d,%d,%d%n", &x, &y, &period, &service, &end);
-    const char *const rest = arg + length + end;
-    const bool is_work_conserving = found == 4 && !strcmp(rest, ",wc");
-    if (found != 4 || (*rest && !is_work_conserving))
-        argp_error(state, "--task=%s is not a task such as film,1/4,2,1", arg);
-    if (service < 1 || service > period || period > SLOTS_MAX || x < 0 || x > y || y > DWCS_Y_MAX)
-        argp_error(state, "--task=%s: needs 1 <= C <= T <= %d and 0 <= X <= Y <= %d", arg, SLOTS_MAX, DWCS_Y_MAX);
-    struct slot_named_task *const task = add_task(options, arg, length, state);
-    task->params = (struct dwcs_params){
-        .period_ns = period * SLOT_NS, .service_ns = service * SLOT_NS, .x = x, .y = y, .is_work_conserving = is_work_conserving,
-    };
+    struct named_task task;
+    dwcs_argument_task(&task, arg, SLOT_NS, state);
+    add_task(options, &task, state);
+}
+
+static void parse_best_effort(struct slot_options *options, const char *arg, struct argp_state *state)
+{
+    struct named_task task = {.is_best_effort = true};
+    dwcs_argument_name(&task, arg, strlen(arg), state);
+    add_task(options, &task, state);
 }
 
 static void parse_event(struct slot_options *options, const char *arg, struct argp_state *state)
@@ -112,35 +94,11 @@ static void parse_event(struct slot_options *options, const char *arg, struct ar
     char *end;
     const char *const text = arg[length] ? arg + length + 1 : arg + length;
     const double at = strtod(text, &end);
-    if (end == text || *end || !(at >= 0 && at <= SLOTS_MAX))
+    if (end == text || *end || !(at >= 0 && at <= TASK_SLOTS_MAX))
         argp_error(state, "--event=%s is not an event such as film@2.5", arg);
     if (options->events == SLOT_EVENTS)
         argp_error(state, "there are more than %d events", SLOT_EVENTS);
     options->event[options->events++] = (struct slot_planned_event){task, llround(at * (double)SLOT_NS)};
-}
-
-static unsigned parse_rules(const char *arg, struct argp_state *state)
-{
-    unsigned rules = 0;
-    for (const char *at = arg; *at; at += at[1] ? 2 : 1) {
-        if (*at < '1' || *at > '5' || (at[1] && (at[1] != ',' || !at[2])))
-            argp_error(state, "--rules=%s is not a list such as 1,2", arg);
-        rules |= 1u << (*at - '0');
-    }
-    return rules;
-}
-
-static void parse_server(struct slot_options *options, const char *arg, struct argp_state *state)
-{
-    int end = 0;
-    options->has_server = true;
-    if (!arg)
-        return;
-    struct dwcs_server_options *const server = &options->server;
-    if (sscanf(arg, "%d/%d%n", &server->x, &server->y, &end) != 2 || arg[end])
-        argp_error(state, "--server=%s is not a window constraint such as 0/5", arg);
-    if (server->x < 0 || server->x > server->y || server->y < 1 || server->y > DWCS_Y_MAX)
-        argp_error(state, "--server=%s: needs 0 <= X <= Y and 1 <= Y <= %d", arg, DWCS_Y_MAX);
 }
 
 static int parse_experiment(const char *arg, struct argp_state *state)
@@ -152,34 +110,27 @@ static int parse_experiment(const char *arg, struct argp_state *state)
     return SLOT_ALL;
 }
 
-static unsigned parse_rule_4(const char *arg, struct argp_state *state)
-{
-    if (!strcmp(arg, "strict"))
-        return EVENT_RULE_4_STRICT;
-    if (!strcmp(arg, "safe"))
-        return EVENT_RULE_4_SAFE;
-    if (strcmp(arg, "paper"))
-        argp_error(state, "--rule-4=%s is unknown; it is paper, strict or safe", arg);
-    return 0;
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct slot_options *const options = state->input;
     switch (key) {
     case KEY_TASK: parse_task(options, arg, state); break;
-    case KEY_BEST_EFFORT: add_task(options, arg, strlen(arg), state)->is_best_effort = true; break;
+    case KEY_BEST_EFFORT: parse_best_effort(options, arg, state); break;
     case KEY_EVENT: parse_event(options, arg, state); break;
-    case KEY_RULES: options->rules = parse_rules(arg, state); break;
-    case KEY_RULE_4: options->rule_4 = parse_rule_4(arg, state); break;
-    case KEY_SERVER: parse_server(options, arg, state); break;
-    case KEY_SLOTS: options->slots = parse_count(arg, "slots", 1, SLOTS_MAX, state); break;
+    case KEY_RULES: options->rules = dwcs_argument_rules(arg, state); break;
+    case KEY_RULE_4: options->rule_4 = dwcs_argument_rule_4(arg, state); break;
+    case KEY_SERVER:
+        options->has_server = true;
+        if (arg)
+            dwcs_argument_server(&options->server, arg, state);
+        break;
+    case KEY_SLOTS: options->slots = dwcs_argument_count(arg, "slots", 1, TASK_SLOTS_MAX, state); break;
     case KEY_EXPERIMENT: options->experiment = parse_experiment(arg, state); break;
-    case KEY_PLAYERS: options->players = parse_count(arg, "players", 1, PLAYERS_MAX, state); break;
-    case KEY_RUNS: options->runs = parse_count(arg, "runs", 1, RUNS_MAX, state); break;
-    case KEY_SEED: options->seed = parse_count(arg, "seed", 0, INT32_MAX - RUNS_MAX, state); break;
-    case KEY_SECONDS: options->seconds = parse_count(arg, "seconds", 1, SECONDS_MAX, state); break;
-    case KEY_DELAYS: options->delays = parse_count(arg, "delays", 0, DELAYS_MAX, state); break;
+    case KEY_PLAYERS: options->players = dwcs_argument_count(arg, "players", 1, PLAYERS_MAX, state); break;
+    case KEY_RUNS: options->runs = dwcs_argument_count(arg, "runs", 1, RUNS_MAX, state); break;
+    case KEY_SEED: options->seed = dwcs_argument_count(arg, "seed", 0, INT32_MAX - RUNS_MAX, state); break;
+    case KEY_SECONDS: options->seconds = dwcs_argument_count(arg, "seconds", 1, SECONDS_MAX, state); break;
+    case KEY_DELAYS: options->delays = dwcs_argument_count(arg, "delays", 0, DELAYS_MAX, state); break;
     case ARGP_KEY_ARG: argp_error(state, "%s is one argument too many", arg); break;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -3,17 +3,12 @@
 #ifndef SLOT_OPTIONS_H
 #define SLOT_OPTIONS_H
 
+#include "dwcs_arguments.h"
 #include "dwcs_paper.h"
 
 #include <stdbool.h>
 
-enum { SLOT_NAME_SIZE = 32, SLOT_EVENTS = EVENT_CAPACITY, SLOT_ALL = -1 };
-
-struct slot_named_task {
-    char name[SLOT_NAME_SIZE]; /* letters, digits, _ and - */
-    bool is_best_effort;
-    struct dwcs_params params; /* of a real-time task */
-};
+enum { SLOT_EVENTS = EVENT_CAPACITY, SLOT_ALL = -1 };
 
 struct slot_planned_event {
     int task;
@@ -22,7 +17,7 @@ struct slot_planned_event {
 
 struct slot_options {
     /* With tasks: their schedule. */
-    struct slot_named_task task[SLOT_TASKS];
+    struct named_task task[SLOT_TASKS];
     int tasks;
     struct slot_planned_event event[SLOT_EVENTS];
     int events;

@@ -28,7 +28,7 @@ with_packages("yaml, pydantic, rich, matplotlib")
 from rich.console import Console
 
 from dlex_bench.errors import LabError
-from dlex_sched import pman
+from dlex_sched import live_program, pman
 from dlex_sched.__main__ import main
 from dlex_sched.graph import read_graph
 from dlex_sched.graph_log import read_log, spread, statistics_of
@@ -287,7 +287,7 @@ class Command(Folder):
         super().setUp()
         self.output = io.StringIO()
         console = Console(file=self.output, width=160)
-        for patch in (mock.patch.object(pman, "PROGRAM", PROGRAM), mock.patch.object(pman, "TOOLS", TOOLS),
+        for patch in (mock.patch.object(pman, "PROGRAM", PROGRAM), mock.patch.object(live_program, "TOOLS", [TOOLS]),
                       mock.patch.object(pman, "Console", lambda: console)):
             patch.start()
             self.addCleanup(patch.stop)
