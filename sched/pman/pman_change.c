@@ -42,13 +42,21 @@ static int set_priorities(const struct pman_change *change)
     return 0;
 }
 
-/* Who has left the table gets SCHED_OTHER back. */
-static void give_back(const struct pman_change *change)
+/* True if it still has the priority that the table gave it, and nobody has set another policy meanwhile. */
+static bool has_priority(const struct pman_process *process)
 {
-    for (int i = 0; i < change->before->used; i++) {
-        const struct pman_process *const before = &change->before->process[i];
-        if (before->pid && before->priority && before->pid != change->table->process[i].pid)
-            set_priority(&change->shared->slot[i], before->pid, 0);
+    struct thread_policy policy;
+    return !thread_policy_get(process->pid, &policy) && policy.kind == THREAD_FIFO && policy.priority == process->priority;
+}
+
+/* Who is in one table, but not in the other any more, gets SCHED_OTHER back. */
+static void give_back(const struct pman_shared *shared, const struct pman_table *old, const struct pman_table *new)
+{
+    for (int i = 0; i < old->used; i++) {
+        const struct pman_process *const process = &old->process[i];
+        const bool has_left = process->pid && process->priority && (i >= new->used || process->pid != new->process[i].pid);
+        if (has_left && has_priority(process))
+            set_priority(&shared->slot[i], process->pid, 0);
     }
 }
 
@@ -176,12 +184,14 @@ static void wake_all(struct pman_change *change)
 }
 
 /*
- * Carries out what a killed program has left, before anything changes: the table may be newer than the slots. Errors of priorities
- * were that program's.
+ * Carries out what a killed program has left, before anything changes: the table may be newer than the slots. The other copy is the
+ * table before that program's change, or one that it had begun to change; a process that has a priority there, but is not in the
+ * table, has left or was not yet attached. Errors of priorities were that program's.
  */
 static void make_up(struct pman_change *change)
 {
-    const struct pman_table *const table = pman_shared_table(change->shared);
+    const struct pman_table *const table = change->before;
+    give_back(change->shared, change->table, table);
     for (int i = 0; i < table->used; i++)
         if (table->process[i].pid && table->process[i].priority)
             set_priority(&change->shared->slot[i], table->process[i].pid, table->process[i].priority);
@@ -201,9 +211,9 @@ int pman_change_begin(struct pman_change *change, struct pman_shared *shared)
     change->to_wake = 0;
     change->must_wake_manager = was_dead;
     change->now_ns = pman_now_ns();
-    pman_table_copy(change->table, change->before);
     if (was_dead)
         make_up(change);
+    pman_table_copy(change->table, change->before);
     return 0;
 }
 
@@ -216,7 +226,7 @@ int pman_change_end(struct pman_change *change, int error)
         change->out.count = 0;
     } else {
         __atomic_store_n(&shared->current, (uint32_t)(change->table - shared->table), __ATOMIC_RELEASE);
-        give_back(change);
+        give_back(shared, change->before, change->table);
         for (int i = 0; i < change->out.count; i++)
             log_action(change, &change->out.action[i]);
         log_finishes(change);

@@ -62,15 +62,17 @@ void pman_leave(struct pman **pman)
     *pman = NULL;
 }
 
-/* Takes all pids away, so that priorities are given back. */
+/* Takes all pids away in one change, so that priorities are given back, and nobody is activated because another one is finished. */
 static void detach_all(struct pman_shared *shared)
 {
     struct pman_change change;
-    for (int i = 0; i < PMAN_CAPACITY && !pman_change_begin(&change, shared); i++) {
-        const struct pman_process *const process = &change.before->process[i];
-        const bool is_attached = i < change.before->used && process->pid;
-        pman_change_end(&change, is_attached ? pman_table_detach(change.table, process->name, change.now_ns, &change.out) : -ESRCH);
-    }
+    if (pman_change_begin(&change, shared))
+        return;
+    for (int i = 0; i < change.before->used; i++)
+        if (change.before->process[i].pid)
+            pman_table_detach(change.table, change.before->process[i].name, change.now_ns, &change.out);
+    change.out.count = 0;
+    pman_change_end(&change, 0);
 }
 
 int pman_close(struct pman **pman)

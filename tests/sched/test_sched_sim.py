@@ -121,7 +121,7 @@ class Scenarios(Folder):
     def test_wrong_scenarios_are_errors_that_name_the_field(self):
         for text, reason in {
             "": "", "tasks: {}": "no tasks", "tasks: [": "not YAML", "tasks: {a: {window: 1, period: 2}}": "window",
-            "tasks: {a: best-effort}\nslot: 3": "slot", "tasks: {a: best-effort}\nrules: [7]": "rules",
+            "tasks: {a: best-effort}\nlength: 3": "length", "tasks: {a: best-effort}\nrules: [7]": "rules",
             "tasks: {a b: best-effort}": "a b",
         }.items():
             with self.subTest(text), self.assertRaises(LabError) as caught:
