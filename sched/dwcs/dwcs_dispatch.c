@@ -20,7 +20,8 @@ struct dispatched {
     struct dwcs_member member;
     struct dispatch_plan plan;
     int process;                 /* its id in the run queue */
-    bool is_runnable;
+    bool is_runnable;            /* at the last decision */
+    bool has_slept;              /* at some time since the decision before */
     bool has_ended;
     struct event_source source;
     struct window_count windows;
@@ -166,27 +167,12 @@ int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch)
         one->process = one->plan.is_best_effort ? dwcs_add_best_effort(&dispatch->dwcs)
                                                 : dwcs_add(&dispatch->dwcs, &one->plan.params, dispatch->now_ns);
         dwcs_member_ran_ns(&one->member);
+        one->is_runnable = true;
     }
     const struct itimerspec period = {
         .it_value = ns_to_timespec(dispatch->next_slot_ns), .it_interval = ns_to_timespec(dispatch->options.slot_ns),
     };
     return timerfd_settime(dispatch->timer, TFD_TIMER_ABSTIME, &period, NULL) ? -errno : 0;
-}
-
-/* Counts what each has had since the last decision. */
-static void account(struct dwcs_dispatch *dispatch, int64_t now_ns)
-{
-    const int64_t elapsed_ns = now_ns - dispatch->now_ns;
-    for (int i = 0; i < dispatch->count; i++) {
-        struct dispatched *const one = &dispatch->of[i];
-        if (one->has_ended)
-            continue;
-        const int64_t ran_ns = dwcs_member_ran_ns(&one->member);
-        if (one->process == dispatch->choice.runs)
-            event_account(&dispatch->dwcs, &dispatch->choice, (double)ran_ns >= whole * (double)elapsed_ns ? elapsed_ns : ran_ns);
-        else if (ran_ns > 0)
-            dwcs_run(&dispatch->dwcs, one->process, ran_ns);
-    }
 }
 
 static void note_end(struct dwcs_dispatch *dispatch, struct dispatched *one)
@@ -200,26 +186,43 @@ static void note_end(struct dwcs_dispatch *dispatch, struct dispatched *one)
     event_source_close(&one->source);
 }
 
-/* Sees whether a member sleeps and which events it has. */
+/*
+ * Counts what a member has had since the last decision, and whether it has slept since then. The chosen one slept if it has not
+ * had nearly all of the time, because nothing but the dispatcher precedes it; it may run again by now.
+ */
+static void account(struct dwcs_dispatch *dispatch, struct dispatched *one, int64_t elapsed_ns)
+{
+    const int64_t ran_ns = dwcs_member_ran_ns(&one->member);
+    const bool was_chosen = one->process == dispatch->choice.runs;
+    const bool had_all = (double)ran_ns >= whole * (double)elapsed_ns;
+    if (was_chosen)
+        event_account(&dispatch->dwcs, &dispatch->choice, had_all ? elapsed_ns : ran_ns);
+    else if (ran_ns > 0)
+        dwcs_run(&dispatch->dwcs, one->process, ran_ns);
+    one->has_slept = !one->is_runnable || (was_chosen && !had_all);
+    one->is_runnable = dwcs_member_is_runnable(&one->member);
+    if (one->has_slept || !one->is_runnable)
+        dwcs_block(&dispatch->dwcs, one->process); /* before its period ends, so that it has not missed what it did not want */
+}
+
+/* What is new after the periods have ended: windows, members that run again, events. */
 static void look_at(struct dwcs_dispatch *dispatch, struct dispatched *one)
 {
-    const bool was_runnable = one->is_runnable;
+    const bool wakes_up = one->is_runnable && one->has_slept;
     if (!one->plan.is_best_effort)
         window_count_look(&one->windows, &dispatch->dwcs.process[one->process].counts, &one->plan.params);
-    one->is_runnable = dwcs_member_is_runnable(&one->member);
-    if (!one->is_runnable)
-        dwcs_block(&dispatch->dwcs, one->process);
-    else if (!was_runnable)
+    if (wakes_up)
         dwcs_wake(&dispatch->dwcs, one->process, dispatch->now_ns);
     int events = event_source_take(&one->source);
-    if (one->is_runnable && !was_runnable && one->plan.events == EVENTS_OF_WAKE_UPS)
+    if (wakes_up && one->plan.events == EVENTS_OF_WAKE_UPS)
         events++;
     while (events-- > 0)
         event_raise(&dispatch->events, one->process, dispatch->now_ns, 0); /* a full queue has enough events */
 }
 
-static void look_at_members(struct dwcs_dispatch *dispatch)
+static void look_at_members(struct dwcs_dispatch *dispatch, int64_t now_ns)
 {
+    const int64_t elapsed_ns = now_ns - dispatch->now_ns;
     for (int i = 0; i < dispatch->count; i++) {
         struct dispatched *const one = &dispatch->of[i];
         struct pollfd ended = {.fd = one->member.pidfd, .events = POLLIN};
@@ -228,8 +231,13 @@ static void look_at_members(struct dwcs_dispatch *dispatch)
         if (poll(&ended, 1, 0) == 1)
             note_end(dispatch, one);
         else
-            look_at(dispatch, one);
+            account(dispatch, one, elapsed_ns);
     }
+    dispatch->now_ns = now_ns;
+    dwcs_advance(&dispatch->dwcs, now_ns);
+    for (int i = 0; i < dispatch->count; i++)
+        if (!dispatch->of[i].has_ended)
+            look_at(dispatch, &dispatch->of[i]);
 }
 
 static struct dispatched *find(struct dwcs_dispatch *dispatch, int process)
@@ -274,10 +282,7 @@ static int decide(struct dwcs_dispatch *dispatch, int64_t now_ns)
 {
     if (now_ns < dispatch->now_ns)
         now_ns = dispatch->now_ns; /* an event came after the beginning of the slot, but before its timer */
-    account(dispatch, now_ns);
-    dispatch->now_ns = now_ns;
-    dwcs_advance(&dispatch->dwcs, now_ns);
-    look_at_members(dispatch);
+    look_at_members(dispatch, now_ns);
     update_server(dispatch);
     dispatch->choice = event_choose(&dispatch->dwcs, &dispatch->events, dispatch->options.rules, now_ns);
     struct dispatched *const chosen = find(dispatch, dispatch->choice.runs);
