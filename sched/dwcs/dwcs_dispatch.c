@@ -22,6 +22,7 @@ struct dispatched {
     int process;                 /* its id in the run queue */
     bool is_runnable;            /* at the last decision */
     bool has_slept;              /* at some time since the decision before */
+    int64_t sleeps;              /* how often, when it was chosen */
     bool has_ended;
     struct event_source source;
     struct window_count windows;
@@ -187,8 +188,8 @@ static void note_end(struct dwcs_dispatch *dispatch, struct dispatched *one)
 }
 
 /*
- * Counts what a member has had since the last decision, and whether it has slept since then. The chosen one slept if it has not
- * had nearly all of the time, because nothing but the dispatcher precedes it; it may run again by now.
+ * Counts what a member has had since the last decision, and whether it has slept since then. The chosen one may have slept and run
+ * again by now; this is looked up only if it has not had nearly all of the time.
  */
 static void account(struct dwcs_dispatch *dispatch, struct dispatched *one, int64_t elapsed_ns)
 {
@@ -199,7 +200,7 @@ static void account(struct dwcs_dispatch *dispatch, struct dispatched *one, int6
         event_account(&dispatch->dwcs, &dispatch->choice, had_all ? elapsed_ns : ran_ns);
     else if (ran_ns > 0)
         dwcs_run(&dispatch->dwcs, one->process, ran_ns);
-    one->has_slept = !one->is_runnable || (was_chosen && !had_all);
+    one->has_slept = !one->is_runnable || (was_chosen && !had_all && dwcs_member_sleeps(&one->member) != one->sleeps);
     one->is_runnable = dwcs_member_is_runnable(&one->member);
     if (one->has_slept || !one->is_runnable)
         dwcs_block(&dispatch->dwcs, one->process); /* before its period ends, so that it has not missed what it did not want */
@@ -289,6 +290,7 @@ static int decide(struct dwcs_dispatch *dispatch, int64_t now_ns)
     if (chosen) {
         chosen->figures.events += dispatch->choice.rule > 0;
         chosen->figures.swaps += event_is_swap(&dispatch->choice);
+        chosen->sleeps = dwcs_member_sleeps(&chosen->member);
     }
     dispatch->totals.decisions++;
     return change_policies(dispatch);

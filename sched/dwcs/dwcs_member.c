@@ -9,13 +9,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 64, STAT_SIZE = 128, THREADS_MAX = 512 };
+enum { PATH_SIZE = 64, STAT_SIZE = 128, STATUS_SIZE = 4096, THREADS_MAX = 512 };
 
 static int64_t read_clock(clockid_t clock)
 {
@@ -36,20 +37,29 @@ static bool read_waits(pid_t pid, int64_t *wait_ns, int64_t *waits)
     return is_read;
 }
 
-static int open_files(struct dwcs_member *member)
+static int open_file(pid_t pid, const char *name)
 {
     char path[PATH_SIZE];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)member->identity.pid);
-    member->stat = open(path, O_RDONLY | O_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    return file >= 0 ? file : errno == ENOENT ? -ESRCH : -errno;
+}
+
+static int open_files(struct dwcs_member *member)
+{
+    const pid_t pid = member->identity.pid;
+    member->stat = open_file(pid, "stat");
     if (member->stat < 0)
-        return errno == ENOENT ? -ESRCH : -errno;
-    member->pidfd = (int)syscall(SYS_pidfd_open, member->identity.pid, 0);
-    if (member->pidfd < 0) {
-        const int error = -errno;
-        close(member->stat);
-        return error;
+        return member->stat;
+    member->status = open_file(pid, "status");
+    int error = member->status < 0 ? member->status : 0;
+    if (!error && (member->pidfd = (int)syscall(SYS_pidfd_open, pid, 0)) < 0) {
+        error = -errno;
+        close(member->status);
     }
-    return 0;
+    if (error)
+        close(member->stat);
+    return error;
 }
 
 int dwcs_member_open(struct dwcs_member *member, pid_t pid)
@@ -77,6 +87,7 @@ int dwcs_member_open(struct dwcs_member *member, pid_t pid)
 void dwcs_member_close(struct dwcs_member *member)
 {
     close(member->pidfd);
+    close(member->status);
     close(member->stat);
 }
 
@@ -117,6 +128,18 @@ bool dwcs_member_is_runnable(const struct dwcs_member *member)
     stat[size] = 0;
     const char *const name_end = strrchr(stat, ')');
     return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+}
+
+int64_t dwcs_member_sleeps(const struct dwcs_member *member)
+{
+    static const char key[] = "\nvoluntary_ctxt_switches:";
+    char status[STATUS_SIZE];
+    const ssize_t size = pread(member->status, status, sizeof status - 1, 0);
+    if (size <= 0)
+        return -1;
+    status[size] = 0;
+    const char *const line = strstr(status, key);
+    return line ? strtoll(line + sizeof key - 1, NULL, 10) : -1;
 }
 
 int64_t dwcs_member_ran_ns(struct dwcs_member *member)

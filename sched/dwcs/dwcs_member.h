@@ -28,6 +28,7 @@ struct dwcs_member {
     struct member_identity identity;
     int pidfd;          /* readable when it has ended */
     int stat;           /* /proc/PID/stat */
+    int status;         /* /proc/PID/status */
     clockid_t clock;    /* its CPU time */
     int64_t cpu_ns;     /* at the last call of dwcs_member_ran_ns */
     int64_t begun_cpu_ns;
@@ -48,6 +49,9 @@ int dwcs_member_confine(const struct dwcs_member *member, int cpu);
 
 /* True if its main thread runs or could run. */
 bool dwcs_member_is_runnable(const struct dwcs_member *member);
+
+/* Returns how often its main thread has gone to sleep so far; -1: unknown. */
+int64_t dwcs_member_sleeps(const struct dwcs_member *member);
 
 /* Returns the CPU time that it has used since the last call; 0 if it has ended. */
 int64_t dwcs_member_ran_ns(struct dwcs_member *member);

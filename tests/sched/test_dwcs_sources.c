@@ -129,10 +129,13 @@ START_TEST(member_is_seen_to_work_and_to_sleep)
     ck_assert_int_ge(ran_ns, 10000000);
     ck_assert_int_eq(dwcs_member_cpu_ns(&member), ran_ns);
     ck_assert(dwcs_member_is_runnable(&member));
+    const int64_t sleeps = dwcs_member_sleeps(&member);
+    ck_assert_int_ge(sleeps, 0);
     kill(worker, SIGSTOP);
     int status;
     ck_assert_int_eq(waitpid(worker, &status, WUNTRACED), worker);
     ck_assert(!dwcs_member_is_runnable(&member));
+    ck_assert_int_gt(dwcs_member_sleeps(&member), sleeps);
     kill(worker, SIGKILL);
     waitpid(worker, NULL, 0);
     ck_assert(!dwcs_member_is_runnable(&member));
