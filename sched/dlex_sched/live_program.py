@@ -80,24 +80,27 @@ def run_live(
 ) -> State | None:
     """Runs a program and shows its lines on a terminal. Returns the last one, or None if there is none. Raises LabError."""
     environment = {**os.environ, "PATH": os.pathsep.join([*map(str, TOOLS), os.environ.get("PATH", os.defpath)])}
-    last, said = None, ""
+    last: State | None = None
+    said: list[str] = []
     with subprocess.Popen([require_program(program), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           env=environment) as running, _signals_for(running):
         with Live(console=console, auto_refresh=False, transient=True) as live:
             for is_message, line in _lines(running):
                 if is_message:
-                    if said:
-                        tell(console, said, wrap=False)
-                    said = line.removeprefix(f"{program.name}: ")
+                    said.append(line.removeprefix(f"{program.name}: "))
                 else:
                     last = _state_of(kind, line, program.name)
                     if console.is_terminal:
                         live.update(table(last), refresh=True)
+                    while said:
+                        tell(console, said.pop(0), wrap=False)
+    if running.returncode == EXIT_SETUP:  # argp adds where help is
+        raise LabError(said[0] if said else f"{program.name} does not know these options", EXIT_SETUP)
+    reason = said.pop() if running.returncode and said else f"{program.name} has ended with status {running.returncode}"
+    for line in said:
+        tell(console, line, wrap=False)
     if running.returncode:
-        reason = said or f"{program.name} has ended with status {running.returncode}"
-        raise LabError(reason, EXIT_SETUP if running.returncode == EXIT_SETUP else EXIT_UNFIT)
-    if said:
-        tell(console, said, wrap=False)
+        raise LabError(reason, EXIT_UNFIT)
     return last
 
 

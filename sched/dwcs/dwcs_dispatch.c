@@ -195,7 +195,8 @@ static void account(struct dwcs_dispatch *dispatch, struct dispatched *one, int6
 {
     const int64_t ran_ns = dwcs_member_ran_ns(&one->member);
     const bool was_chosen = one->process == dispatch->choice.runs;
-    const bool had_all = (double)ran_ns >= whole * (double)elapsed_ns;
+    /* A best-effort member shares its time with all ordinary processes of the machine, which are best-effort, too. */
+    const bool had_all = one->plan.is_best_effort || (double)ran_ns >= whole * (double)elapsed_ns;
     if (was_chosen)
         event_account(&dispatch->dwcs, &dispatch->choice, had_all ? elapsed_ns : ran_ns);
     else if (ran_ns > 0)

@@ -210,6 +210,7 @@ int pman_change_begin(struct pman_change *change, struct pman_shared *shared)
     change->out.count = 0;
     change->to_wake = 0;
     change->must_wake_manager = was_dead;
+    change->closes = false;
     change->now_ns = pman_now_ns();
     if (was_dead)
         make_up(change);
@@ -230,6 +231,8 @@ int pman_change_end(struct pman_change *change, int error)
         for (int i = 0; i < change->out.count; i++)
             log_action(change, &change->out.action[i]);
         log_finishes(change);
+        if (change->closes)
+            __atomic_store_n(&shared->is_closed, 1, __ATOMIC_RELEASE); /* before those who wait see that they are detached */
     }
     update_slots(change); /* also after an error: it makes up for what a killed program has left */
     change->must_wake_manager |=

@@ -24,6 +24,7 @@ struct pman_change {
     struct pman_out out;           /* for the calls of pman_table.h */
     uint64_t to_wake;              /* processes whose bell has rung, a set of indexes */
     bool must_wake_manager;
+    bool closes;                   /* set by the caller: the table is closed by this change */
 };
 
 /* Locks the table. Returns 0, or -ESHUTDOWN with nothing to end. */

@@ -2,7 +2,6 @@
 /* The seed's Table 2 on shared memory. */
 #include "pman.h"
 
-#include "futex.h"
 #include "pman_change.h"
 #include "pman_services.h"
 #include "process_start.h"
@@ -24,6 +23,20 @@ static int make_handle(struct pman **pman, struct pman_shared *shared, const cha
     return 0;
 }
 
+/* Takes all pids away in the same change, so that priorities are given back, and nobody is activated by the end of another one. */
+static void close_table(struct pman_shared *shared)
+{
+    struct pman_change change;
+    if (pman_change_begin(&change, shared))
+        return;
+    for (int i = 0; i < change.before->used; i++)
+        if (change.before->process[i].pid)
+            pman_table_detach(change.table, change.before->process[i].name, change.now_ns, &change.out);
+    change.out.count = 0;
+    change.closes = change.must_wake_manager = true;
+    pman_change_end(&change, 0);
+}
+
 int pman_init(struct pman **pman, const char *name, const struct pman_options *options)
 {
     struct pman_shared *shared;
@@ -35,7 +48,8 @@ int pman_init(struct pman **pman, const char *name, const struct pman_options *o
         return error;
     error = make_handle(pman, shared, name);
     if (error) {
-        pman_shared_close(shared, name);
+        close_table(shared);
+        pman_shared_unlink(name);
         pman_shared_unmap(shared);
     }
     return error;
@@ -62,32 +76,12 @@ void pman_leave(struct pman **pman)
     *pman = NULL;
 }
 
-/* Takes all pids away in one change, so that priorities are given back, and nobody is activated because another one is finished. */
-static void detach_all(struct pman_shared *shared)
-{
-    struct pman_change change;
-    if (pman_change_begin(&change, shared))
-        return;
-    for (int i = 0; i < change.before->used; i++)
-        if (change.before->process[i].pid)
-            pman_table_detach(change.table, change.before->process[i].name, change.now_ns, &change.out);
-    change.out.count = 0;
-    pman_change_end(&change, 0);
-}
-
 int pman_close(struct pman **pman)
 {
     if (!*pman)
         return 0;
-    struct pman_shared *const shared = (*pman)->shared;
-    detach_all(shared);
-    pman_shared_close(shared, (*pman)->name);
-    for (int i = 0; i < PMAN_CAPACITY; i++) {
-        __atomic_fetch_add(&shared->slot[i].bell, 1, __ATOMIC_RELEASE);
-        futex_wake(&shared->slot[i].bell);
-    }
-    __atomic_fetch_add(&shared->manager_bell, 1, __ATOMIC_RELEASE);
-    futex_wake(&shared->manager_bell);
+    close_table((*pman)->shared);
+    pman_shared_unlink((*pman)->name);
     pman_leave(pman);
     return 0;
 }

@@ -127,8 +127,7 @@ int pman_shared_open(struct pman_shared **shared, const char *name)
     return error;
 }
 
-/* Removes a name if its table is closed: its closer was killed, or is about to do the same. */
-static void unlink_closed(const char *name)
+void pman_shared_unlink(const char *name)
 {
     struct pman_shared *named;
     char path[PATH_SIZE];
@@ -162,14 +161,8 @@ int pman_shared_create(struct pman_shared **shared, const char *name, const stru
 {
     if (!is_table_name(name))
         return -EINVAL;
-    unlink_closed(name);
+    pman_shared_unlink(name);
     return create_once(shared, name, options);
-}
-
-void pman_shared_close(struct pman_shared *shared, const char *name)
-{
-    __atomic_store_n(&shared->is_closed, 1, __ATOMIC_RELEASE);
-    unlink_closed(name);
 }
 
 int pman_shared_lock(struct pman_shared *shared, bool *was_dead)

@@ -69,8 +69,8 @@ int pman_shared_open(struct pman_shared **shared, const char *name);
 
 void pman_shared_unmap(struct pman_shared *shared);
 
-/* No call succeeds from now on, and the name is free. */
-void pman_shared_close(struct pman_shared *shared, const char *name);
+/* Frees the name of a table that is closed. */
+void pman_shared_unlink(const char *name);
 
 /*
  * Locks. If the last owner of the lock was killed, *was_dead is true, and the caller brings the slots up to date. Returns 0, or

@@ -51,9 +51,10 @@ static int find_place(struct place *place, struct pman_shared *shared, const cha
 static int take(struct pman_shared *shared, const struct place *place)
 {
     struct pman_slot *const slot = place->slot;
-    if (__atomic_load_n(&shared->is_closed, __ATOMIC_RELAXED))
+    const bool is_mine = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE) == getpid() && slot->registration == place->registration;
+    if (__atomic_load_n(&shared->is_closed, __ATOMIC_RELAXED)) /* stored before the pid is cleared */
         return -ESHUTDOWN;
-    if (__atomic_load_n(&slot->pid, __ATOMIC_RELAXED) != getpid() || slot->registration != place->registration)
+    if (!is_mine)
         return -ESRCH;
     const uint32_t released = __atomic_load_n(&slot->released, __ATOMIC_ACQUIRE);
     if (released == slot->taken)

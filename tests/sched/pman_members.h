@@ -9,12 +9,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Waits up to 10 s for a condition. */
+/* Waits up to 10 s for a condition, and looks at it once more often than it waits. */
 #define EXPECT_SOON(condition) \
     do { \
-        for (int tries_ = 0; tries_ < 10000 && !(condition); tries_++) \
+        bool is_true_ = (condition); \
+        for (int tries_ = 0; tries_ < 10000 && !is_true_; tries_++) { \
             members_pause(); \
-        ck_assert(condition); \
+            is_true_ = (condition); \
+        } \
+        ck_assert_msg(is_true_, "%s did not become true", #condition); \
     } while (0)
 
 #define MS INT64_C(1000000)

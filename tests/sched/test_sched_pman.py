@@ -212,7 +212,7 @@ class Graphs(Folder):
                           "  a: {command: x; y, activation: stop, restart: true, period: 0}\n  c: {}\n")
         self.assertEqual(graph.options(), [
             "--name=n", "--deadlines=tick", "--tick=33.3", "--manager-priority=9", "--process=b,1,1,2.0,3.5,4",
-            "--process=a,0,0,0.0,0.0,0", "--process=c,1,0,0.0,0.0,0", "--after=b,a", "--recovery=b,a",
+            "--process=a,0,0,0,0,0", "--process=c,1,0,0,0,0", "--after=b,a", "--recovery=b,a",
             "--waits=b,exec echo 'a b'", "--stops=a,x; y", "--restarts=a",
         ])
 
