@@ -47,7 +47,8 @@ def _bars(axes: Axes, row: int, instances: Sequence[Instance], begin_ns: int) ->
     for instance in instances:
         left = (instance.begun_ns - begin_ns) / NS_PER_MS
         width = ((instance.finished_ns or instance.begun_ns) - instance.begun_ns) / NS_PER_MS
-        axes.barh(row, width, left=left, height=HEIGHT, color=MISSED if instance.missed else WORK)
+        colour = MISSED if instance.missed else WORK
+        axes.barh(row, width, left=left, height=HEIGHT, color=colour, edgecolor=colour, linewidth=0.8)  # the edge: short ones, too
 
 
 def _finish(axes: Axes, names: Sequence[str], width_ms: float) -> None:

@@ -62,8 +62,8 @@ int picture_source_close(struct picture_source *source)
     int status;
     if (!source->pid)
         return 0;
+    kill(source->pid, SIGKILL); /* it would complain about a pipe that is closed */
     close(source->pipe);
-    kill(source->pid, SIGTERM);
     while (waitpid(source->pid, &status, 0) < 0)
         if (errno != EINTR)
             return -1;

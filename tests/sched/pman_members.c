@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,12 +22,20 @@ const char *members_table(void)
     return table_name;
 }
 
+/* Of a test that has failed. */
+static void remove_table(void)
+{
+    struct pman *pman;
+    if (pman_open(&pman, table_name) == 0)
+        pman_close(&pman);
+}
+
 void members_begin(struct pman **pman, enum pman_deadlines deadlines)
 {
     const struct pman_options options = {.deadlines = deadlines};
     snprintf(table_name, sizeof table_name, "test-%d", (int)getpid());
-    if (pman_open(pman, table_name) == 0)
-        pman_close(pman);
+    remove_table();
+    atexit(remove_table);
     ck_assert_int_eq(pman_init(pman, table_name, &options), 0);
 }
 

@@ -155,6 +155,12 @@ class Command(Folder):
         for where in ("Table 3", "Table 4", "Table 5", "Table 6", "Figure 6", "Figure 7", "Figure 8", "> 320", "9 to 36"):
             self.assertIn(where, self.output.getvalue())
 
+    def test_shares_are_graded(self):
+        claim = program.PaperClaim(where="", experiment="", players=1, metric="swaps_percent", low=20, high=30, simulated=[])
+        self.assertEqual([sim._grade(claim, [value]) for value in (14, 15, 35, 36)], ["no", "yes", "yes", "no"])
+        self.assertEqual(sim._grade(claim, []), "no")
+        self.assertEqual(sim._grade(claim.model_copy(update={"metric": "mean_with_ms"}), [25]), "-")
+
     def test_errors_are_sentences(self):
         with mock.patch("sys.stderr", io.StringIO()) as errors:
             self.assertEqual(main(["sim", str(self.folder / "none.yaml")]), 1)
