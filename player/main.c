@@ -35,6 +35,7 @@ struct outcome {
 static volatile sig_atomic_t signal_seen;
 /* Global, because the exit handler needs it when Xlib calls exit(). */
 static struct framemd5 *framemd5;
+static struct picture_ticks ticks;
 
 static void close_framemd5_at_exit(void)
 {
@@ -123,6 +124,7 @@ static struct outcome play_files(const struct options *options)
             .threads = threads,
             .record_dir = record_dir_of(options, i, record_dir),
             .framemd5 = framemd5,
+            .ticks = &ticks,
             .decode_thread = &decode_thread,
             .screen = &screen,
             .signal_seen = &signal_seen,
@@ -170,6 +172,8 @@ int main(int argc, char **argv)
         return EXIT_SETUP;
     if (prepare_records(&options) < 0 || prepare_deadlines(&options) < 0)
         return EXIT_SETUP;
+    if (options.tick_table && picture_ticks_open(&ticks, options.tick_table) < 0)
+        return EXIT_SETUP;
     if (options.framemd5_path) {
         const int ret = framemd5_create(&framemd5, options.framemd5_path);
         if (ret < 0) {
@@ -179,6 +183,7 @@ int main(int argc, char **argv)
         atexit(close_framemd5_at_exit);
     }
     struct outcome outcome = play_files(&options);
+    picture_ticks_close(&ticks);
     const int ret = framemd5_close(&framemd5);
     if (ret < 0) {
         log_error("cannot write %s: %s; nothing was left there", options.framemd5_path, strerror(-ret));

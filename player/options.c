@@ -41,6 +41,7 @@ enum key {
     KEY_FRAMEMD5,
     KEY_RECORD,
     KEY_CODECS,
+    KEY_TICK,
     KEY_QUIET = 'q',
 };
 
@@ -68,6 +69,7 @@ static const struct argp_option option_table[] = {
     {"record", KEY_RECORD, "DIR", 0, "write run.json and frames.csv there (several files: DIR/1, DIR/2, ...)", 5},
     {"framemd5", KEY_FRAMEMD5, "FILE", 0, "write PTS and MD5 of each picture that is shown (- is standard output)", 5},
     {"codecs", KEY_CODECS, NULL, 0, "list the codecs whose decodes can be given up, and how, and exit", 5},
+    {"tick", KEY_TICK, "NAME", 0, "give the graph of processes with this name (dlex sched pman) a tick at each picture that is shown", 5},
     {"quiet", KEY_QUIET, NULL, 0, "print no status line and no messages except errors", 5},
     {0},
 };
@@ -235,6 +237,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_FRAMEMD5: options->framemd5_path = parse_path(arg, "framemd5", state); break;
     case KEY_RECORD: options->record_dir = parse_path(arg, "record", state); break;
     case KEY_CODECS: codec_list_print(stdout); exit(EXIT_SUCCESS);
+    case KEY_TICK: options->tick_table = arg; break;
     case KEY_QUIET: options->quiet = true; break;
     case ARGP_KEY_ARGS:
         options->files = state->argv + state->next;

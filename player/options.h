@@ -26,6 +26,7 @@ struct options {
     bool quiet;
     const char *framemd5_path; /* NULL: not wanted */
     const char *record_dir;    /* NULL: not wanted */
+    const char *tick_table;    /* of PMan; NULL: none */
 };
 
 /*

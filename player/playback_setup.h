@@ -6,6 +6,7 @@
 #include "decode_thread.h"
 #include "framemd5.h"
 #include "options.h"
+#include "picture_ticks.h"
 #include "video_sink.h"
 
 #include <signal.h>
@@ -16,6 +17,7 @@ struct playback_setup {
     int threads;                /* how many may decode at once: what --threads comes to */
     const char *record_dir;     /* NULL: no record. The caller has called run_record_prepare */
     struct framemd5 *framemd5;  /* NULL: not wanted */
+    struct picture_ticks *ticks;
     struct decode_thread **decode_thread; /* created for the first file that is decoded ahead, kept for the next files */
     struct video_sink **screen; /* opened at the first file with video, kept for the next files */
     const volatile sig_atomic_t *signal_seen;

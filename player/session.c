@@ -261,6 +261,7 @@ static void wire(struct session *session)
         .screen = setup->screen,
         .log = session->log,
         .framemd5 = setup->framemd5,
+        .ticks = setup->ticks,
         .pictures = session->pictures,
         .can_abandon = session->stage.decoder && decoder_has_gate(session->stage.decoder),
     };

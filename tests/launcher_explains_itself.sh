@@ -24,6 +24,8 @@ expect 1 1 setup --nonsense
 expect 1 1 build --nonsense
 expect 1 1 bench nonsense
 expect 1 1 bench
+expect 1 1 sched
+expect 1 1 sched nonsense
 expect 0 0 bench latency --help
 expect 1 1 bench latency --nonsense
 expect 1 1 bench latency --out

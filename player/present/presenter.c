@@ -224,6 +224,7 @@ static void show(struct presenter *presenter, const struct decoded_picture *pict
     if ((drawn ? video_sink_flip(screen) : video_sink_show(screen, picture->frame)) < 0)
         note_failure(presenter);
     record->shown_ns = dlex_now_ns();
+    picture_ticks_give(presenter->ticks, record->shown_ns);
     note_presenting(presenter, record->shown_ns - start_ns, thread_cpu_ns() - start_cpu_ns, drawn);
     if (!presenter->clock->sync.untimed) {
         record->skew_ns = sync_skew_ns(&presenter->clock->sync, picture->due_ns, record->shown_ns);

@@ -12,6 +12,7 @@
 #include "framemd5.h"
 #include "media_clock.h"
 #include "pace.h"
+#include "picture_ticks.h"
 #include "policy_present.h"
 #include "steering.h"
 #include "video_sink.h"
@@ -29,6 +30,7 @@ struct presenter {
     struct video_sink **screen;
     struct frame_log *log;
     struct framemd5 *framemd5; /* NULL: not wanted */
+    struct picture_ticks *ticks;
     struct picture_queue *pictures; /* NULL: nothing is decoded ahead */
     /* Decodes can be given up in the middle, so a droppable picture that came out whole was in time. Not so with AV1: there only
        decodes that have not begun are given up. */

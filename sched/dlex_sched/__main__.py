@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs one of the commands; the first argument names it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from dlex_bench.errors import EXIT_SETUP, EXIT_SIGNAL, LabError
+from dlex_bench.parser import Command, Parser
+
+
+def sim_parser() -> Parser:
+    parser = Parser(
+        prog="dlex sched sim",
+        description="Simulates one CPU under DWCS (Dynamic Window-Constrained Scheduling), with events, in virtual time. With FILE "
+        "it shows who runs in each slot. Without, it plays the paper's experiments with video players, with events and without, "
+        "and compares them with what the paper says. Needs no privileges and no idle machine.",
+    )
+    add = parser.add_argument
+    add("file", nargs="?", type=Path, metavar="FILE", help="a scenario, such as sched/scenarios/figure-4a.yaml")
+    add("--experiment", metavar="NAME", help="only this one: figure-5, table-3, table-4, table-5, table-6 or figure-8")
+    add("--players", type=int, metavar="N", help="so many players (as many as in the paper)")
+    add("--runs", type=int, default=5, metavar="N", help="number of runs of each setting (5)")
+    add("--seed", type=int, default=1, metavar="N", help="seed of the first run (1)")
+    add("--seconds", type=int, default=60, metavar="N", help="virtual time of each run (60)")
+    add("--out", "-o", type=Path, default=Path("build/sched-sim"), metavar="DIR",
+        help="folder for the figures of the experiments (build/sched-sim)")
+    return parser
+
+
+def run_sim(arguments: argparse.Namespace) -> None:
+    from .sim import ExperimentOptions, simulate_experiments, simulate_scenario
+
+    options = vars(arguments)
+    file = options.pop("file")
+    if file:
+        simulate_scenario(file)
+    else:
+        simulate_experiments(ExperimentOptions(**options))
+
+
+def pman_parser() -> Parser:
+    parser = Parser(
+        prog="dlex sched pman",
+        description="Runs a graph of processes: activates them at ticks of a timer, of a camera or of a player, in order of "
+        "precedence, with delays, deadlines and recovery processes. FILE says which. Shows each second what they do, and at the "
+        "end how late they were. Ends after --seconds or --ticks, or by ^C. Priorities need a right; `dlex-sched doctor` says "
+        "which.",
+    )
+    add = parser.add_argument
+    add("file", type=Path, metavar="FILE", help="a graph, such as sched/graphs/recorder.yaml")
+    add("--seconds", type=float, metavar="S", help="end after so many seconds")
+    add("--ticks", type=int, metavar="N", help="end after so many ticks")
+    add("--plot", action="store_true", help="draw a timeline")
+    add("--take-over", action="store_true", help="go on with the processes of this graph, whose manager was killed")
+    add("--end", action="store_true", help="end the processes of this graph, whose manager was killed")
+    add("--out", "-o", type=Path, default=Path("build/sched-pman"), metavar="DIR",
+        help="folder for the log and the results (build/sched-pman)")
+    return parser
+
+
+def run_pman(arguments: argparse.Namespace) -> None:
+    from .pman import GraphOptions, run_graph
+
+    run_graph(GraphOptions(**vars(arguments)))
+
+
+def dwcs_parser() -> Parser:
+    parser = Parser(
+        prog="dlex sched dwcs",
+        description="Schedules processes on one CPU by DWCS (Dynamic Window-Constrained Scheduling): each may miss x of y periods. "
+        "FILE says which processes. Shows each second how many periods and windows were kept. Ends after --seconds, when no "
+        "process is left, or by ^C. Needs a right to real-time priorities; `dlex-sched doctor` says which.",
+    )
+    add = parser.add_argument
+    add("file", type=Path, metavar="FILE", help="the processes, such as sched/players/films.yaml")
+    add("--backend", choices=("fifo", "sim"), default="fifo", help="fifo: real processes (default); sim: a simulation of the file")
+    add("--seconds", type=int, metavar="S", help="end after so many seconds")
+    add("--cpu", type=int, metavar="N", help="the CPU (0)")
+    add("--priority", type=int, metavar="N", help="of the chosen process, 1 to 97 (50)")
+    add("--out", "-o", type=Path, default=Path("build/sched-dwcs"), metavar="DIR", help="folder for the results (build/sched-dwcs)")
+    return parser
+
+
+def run_dwcs(arguments: argparse.Namespace) -> None:
+    from .dwcs import DispatchOptions, schedule
+
+    schedule(DispatchOptions(**vars(arguments)))
+
+
+COMMANDS: dict[str, Command] = {"sim": (sim_parser, run_sim), "pman": (pman_parser, run_pman), "dwcs": (dwcs_parser, run_dwcs)}
+
+
+def main(argv: list[str]) -> int:
+    if not argv or argv[0] not in COMMANDS:
+        print(f"dlex_sched: the first argument must be one of {', '.join(COMMANDS)}", file=sys.stderr)
+        return EXIT_SETUP
+    make_parser, run = COMMANDS[argv[0]]
+    parser = make_parser()
+    arguments = parser.parse_args(argv[1:])
+    if os.environ.get("DLEX_BENCH_CHECK_ONLY"):  # the launcher checks the arguments before it builds for minutes
+        return 0
+    try:
+        # matplotlib stores a list of the machine's fonts; it would complain about a home that cannot be written.
+        if sys.prefix != sys.base_prefix:  # the environment that the launcher made
+            os.environ.setdefault("MPLCONFIGDIR", str(Path(sys.prefix) / "matplotlib"))
+        run(arguments)
+    except LabError as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        return EXIT_SIGNAL
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs a program that prints a line of JSON a second, and shows each as a table."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TypeVar
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from dlex_bench.errors import EXIT_SETUP, EXIT_UNFIT, LabError
+from dlex_bench.paths import PROJECT, require_program
+from dlex_bench.progress import tell
+from dlex_bench.schema import Stored, field_error
+
+# Folders of programs that commands may name without a path.
+TOOLS = [PROJECT / "build/release/sched/pictures", PROJECT / "build/release/player"]
+
+State = TypeVar("State", bound=Stored)
+
+
+@contextmanager
+def _signals_for(program: subprocess.Popen[bytes]) -> Iterator[None]:
+    """SIGTERM and SIGINT end the program, and then we report."""
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        program.send_signal(signal.SIGINT)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _lines(program: subprocess.Popen[bytes]) -> Iterator[tuple[bool, str]]:
+    """Yields the lines of the program as they come, and whether they are messages, until it ends.
+
+    Its commands write messages, too; if it was killed, they live on.
+    """
+    assert program.stdout and program.stderr
+    output, messages = program.stdout.fileno(), program.stderr.fileno()
+    os.set_blocking(messages, False)
+    rest = {output: b"", messages: b""}
+    with selectors.DefaultSelector() as selector:
+        for file in rest:
+            selector.register(file, selectors.EVENT_READ)
+        while output in {key.fd for key in selector.get_map().values()}:
+            ready = [key.fd for key, _events in selector.select()]
+            for file in sorted(ready, key=lambda each: each == output):  # messages first
+                text = _read_some(file)
+                if not text:
+                    selector.unregister(file)
+                *lines, rest[file] = (rest[file] + (text or b"\n")).split(b"\n")
+                yield from ((file == messages, line.decode(errors="replace")) for line in lines if line)
+    last = (rest[messages] + _read_some(messages)).decode(errors="replace")
+    yield from ((True, line) for line in last.splitlines() if line)
+
+
+def _read_some(file: int) -> bytes:
+    try:
+        return os.read(file, 65536)
+    except BlockingIOError:
+        return b""
+
+
+def run_live(
+    console: Console, program: Path, options: Sequence[str], kind: type[State], table: Callable[[State], Table]
+) -> State | None:
+    """Runs a program and shows its lines on a terminal. Returns the last one, or None if there is none. Raises LabError."""
+    environment = {**os.environ, "PATH": os.pathsep.join([*map(str, TOOLS), os.environ.get("PATH", os.defpath)])}
+    last: State | None = None
+    said: list[str] = []
+    with subprocess.Popen([require_program(program), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment) as running, _signals_for(running):
+        with Live(console=console, auto_refresh=False, transient=True) as live:
+            for is_message, line in _lines(running):
+                if is_message:
+                    said.append(line.removeprefix(f"{program.name}: "))
+                else:
+                    last = _state_of(kind, line, program.name)
+                    if console.is_terminal:
+                        live.update(table(last), refresh=True)
+                    while said:
+                        tell(console, said.pop(0), wrap=False)
+    if running.returncode == EXIT_SETUP:  # argp adds where help is
+        raise LabError(said[0] if said else f"{program.name} does not know these options", EXIT_SETUP)
+    reason = said.pop() if running.returncode and said else f"{program.name} has ended with status {running.returncode}"
+    for line in said:
+        tell(console, line, wrap=False)
+    if running.returncode:
+        raise LabError(reason, EXIT_UNFIT)
+    return last
+
+
+def _state_of(kind: type[State], line: str, name: str) -> State:
+    try:
+        return kind.model_validate_json(line, strict=True)
+    except ValidationError as cause:
+        raise LabError(f"{name}: {field_error(cause)}; is it of this build?", EXIT_UNFIT) from cause

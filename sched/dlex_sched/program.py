@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs dlex-sched-sim, and checks what it prints."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from typing import Literal, TypeVar
+
+from pydantic import ValidationError
+
+from dlex_bench.errors import EXIT_SETUP, EXIT_UNFIT, LabError
+from dlex_bench.paths import PROJECT, require_program
+from dlex_bench.schema import Amount, Count, Stored, field_error
+
+PROGRAM = PROJECT / "build/release/sched/sim/dlex-sched-sim"
+
+Metric = Literal["swaps_percent", "mean_without_ms", "mean_with_ms", "max_without_ms", "max_with_ms", "reduction_percent"]
+
+
+class ScheduledTask(Stored):
+    """Periods: served with what was wanted, missed, and missed although the window allowed no more."""
+
+    name: str
+    served: Count
+    missed: Count
+    violations: Count
+
+
+class Schedule(Stored):
+    format: Literal[1]
+    utilisation: Amount
+    slots: list[str | None]  # who ran; None: nobody
+    tasks: list[ScheduledTask]
+    events: Count  # delivered
+    swaps: Count  # of them, those that made another process run
+
+
+class ExperimentRun(Stored):
+    """Run-queue delays are those of all frames of all players."""
+
+    experiment: str
+    players: Count
+    seed: Count
+    has_events: bool
+    utilisation: Amount
+    frames: Count
+    delay_ms_mean: Amount
+    delay_ms_max: Amount
+    events: Count
+    swaps: Count
+    delays_ms: list[Amount]  # of the first player's first frames
+
+
+class PaperClaim(Stored):
+    """What the paper reports, between low and high (None: no bound), and the same figure of each of our runs."""
+
+    where: str
+    experiment: str
+    players: Count
+    metric: Metric
+    low: float
+    high: float | None
+    simulated: list[float | None]
+
+
+class Experiments(Stored):
+    format: Literal[1]
+    seconds: Count
+    runs: list[ExperimentRun]
+    claims: list[PaperClaim]
+
+
+Printed = TypeVar("Printed", Schedule, Experiments)
+
+
+def run_program(kind: type[Printed], options: Sequence[str]) -> Printed:
+    done = subprocess.run([require_program(PROGRAM), *options], capture_output=True, text=True, check=False)
+    if done.returncode:
+        words = (done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"])[0]
+        name = PROGRAM.name
+        raise LabError(f"{name}: {words.removeprefix(f'{name}: ')}", EXIT_SETUP if done.returncode == EXIT_SETUP else EXIT_UNFIT)
+    try:
+        return kind.model_validate_json(done.stdout, strict=True)
+    except ValidationError as cause:
+        raise LabError(f"dlex-sched-sim: {field_error(cause)}; is it of this build?", EXIT_UNFIT) from cause

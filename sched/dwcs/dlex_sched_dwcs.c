@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* dlex-sched-dwcs: runs processes under DWCS. See dwcs_options.c for what it does, and `dlex sched dwcs`. */
+#include "dwcs_dispatch.h"
+#include "dwcs_options.h"
+#include "ns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAUSE_US = 10000, TEXT_SIZE = 16 };
+
+static const int64_t patience_ns = NS_PER_S; /* for commands to end by SIGTERM */
+
+/* A command of ours, until its gate opens. */
+struct started {
+    pid_t pid;  /* also of its process group; 0: none */
+    int gate;
+    int events; /* an eventfd; -1: none */
+};
+
+static struct dwcs_options options;
+static struct started started[GUARD_CAPACITY];
+static struct dwcs_dispatch *dispatch;
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_from_timespec(now);
+}
+
+static int fail(const char *what, int error, const char *remedy)
+{
+    fprintf(stderr, "dlex-sched-dwcs: %s: %s%s%s\n", what, strerror(-error), remedy ? "; " : "", remedy ? remedy : "");
+    return error;
+}
+
+static int open_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a reader that has ended is an error of printing */
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* In the new process: becomes the command when the gate opens; ends if it is closed. */
+static _Noreturn void run_command(const struct dwcs_task_options *task, const struct started *own, int gate)
+{
+    char text[TEXT_SIZE];
+    sigset_t none;
+    sigemptyset(&none);
+    setpgid(0, 0);
+    if (own->events >= 0) {
+        fcntl(own->events, F_SETFD, 0);
+        snprintf(text, sizeof text, "%d", own->events);
+        setenv("DLEX_DWCS_EVENT", text, 1);
+    }
+    if (read(gate, text, 1) != 1)
+        _exit(EXIT_IMPOSSIBLE);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execl("/bin/sh", "sh", "-c", task->command, (char *)NULL);
+    _exit(EXIT_IMPOSSIBLE);
+}
+
+static int start_command(const struct dwcs_task_options *task, struct started *made)
+{
+    int ends[2];
+    *made = (struct started){.events = -1};
+    if (task->events == EVENTS_OF_EVENTFD && (made->events = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
+        return -errno;
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[1]);
+        run_command(task, made, ends[0]);
+    }
+    const int error = pid < 0 ? -errno : 0;
+    close(ends[0]);
+    made->gate = ends[1];
+    if (!error) {
+        made->pid = pid;
+        setpgid(pid, pid); /* here as well: whoever comes first */
+    }
+    return error;
+}
+
+/* Commands are started before the dispatcher has its CPU and its priority, so that they have neither. */
+static int start_commands(void)
+{
+    for (int i = 0; i < options.tasks; i++) {
+        const int error = options.task[i].command ? start_command(&options.task[i], &started[i]) : 0;
+        if (error)
+            return fail(options.task[i].task.name, error, NULL);
+    }
+    return 0;
+}
+
+static int add_tasks(void)
+{
+    for (int i = 0; i < options.tasks; i++) {
+        const struct dwcs_task_options *const task = &options.task[i];
+        const struct dispatch_plan plan = {
+            .is_best_effort = task->task.is_best_effort, .params = task->task.params, .events = task->events,
+            .event_file = task->events == EVENTS_OF_SOCKET ? task->socket : started[i].events,
+        };
+        const int number = dwcs_dispatch_add(dispatch, task->command ? started[i].pid : task->pid, &plan);
+        if (number < 0)
+            return fail(task->task.name, number, number == -EBADF ? "it has no file with this number" : NULL);
+    }
+    return 0;
+}
+
+static void open_gates(void)
+{
+    for (int i = 0; i < options.tasks; i++) {
+        if (!started[i].pid)
+            continue;
+        if (write(started[i].gate, "", 1) != 1)
+            fprintf(stderr, "dlex-sched-dwcs: %s has ended before it began\n", options.task[i].task.name);
+        close(started[i].gate);
+        started[i].gate = -1;
+    }
+}
+
+static void print_task(int number, const char *separator)
+{
+    const struct dispatch_figures figures = dwcs_dispatch_figures(dispatch, number);
+    printf("%s{\"name\": \"%s\", \"served\": %" PRId64 ", \"missed\": %" PRId64 ", \"violations\": %" PRId64
+           ", \"windows_kept\": %" PRId64 ", \"windows_lost\": %" PRId64 ", \"events\": %" PRId64 ", \"swaps\": %" PRId64,
+           separator, options.task[number].task.name, figures.periods.served, figures.periods.missed, figures.periods.violations,
+           figures.windows_kept, figures.windows_lost, figures.events, figures.swaps);
+    printf(", \"cpu_ms\": %.3f, \"wait_us\": ", ns_to_ms(figures.cpu_ns));
+    if (figures.wait_ns < 0)
+        printf("null");
+    else
+        printf("%.1f", ns_to_us(figures.wait_ns));
+    printf(", \"has_ended\": %s}", figures.has_ended ? "true" : "false");
+}
+
+/* Prints what has happened so far as a line of JSON. Returns 0 or a negative errno. */
+static int print_state(int64_t begun_ns)
+{
+    const struct dispatch_totals totals = dwcs_dispatch_totals(dispatch);
+    printf("{\"seconds\": %.3f, \"utilisation\": %.9g, \"slots\": %" PRId64 ", \"lost_slots\": %" PRId64 ", \"decisions\": %" PRId64
+           ", \"policy_changes\": %" PRId64 ", \"late_us_max\": %.1f, \"tasks\": [", ns_to_s(now_ns() - begun_ns),
+           totals.utilisation, totals.slots, totals.lost_slots, totals.decisions, totals.policy_changes,
+           ns_to_us(totals.late_ns_max));
+    for (int i = 0; i < options.tasks; i++)
+        print_task(i, i ? ", " : "");
+    puts("]}");
+    return fflush(stdout) ? -errno : 0;
+}
+
+/* Schedules until the end. Returns 0 or a negative errno. */
+static int schedule(int signals)
+{
+    const int64_t begun_ns = now_ns();
+    struct signalfd_siginfo received;
+    int64_t next_ns = begun_ns + NS_PER_S;
+    int living = options.tasks;
+    while (living > 0 && read(signals, &received, sizeof received) != sizeof received) {
+        const int64_t at_ns = now_ns();
+        if (options.seconds && at_ns - begun_ns >= options.seconds * NS_PER_S)
+            break;
+        if (at_ns >= next_ns) {
+            const int unprinted = print_state(begun_ns);
+            if (unprinted)
+                return unprinted;
+            next_ns += NS_PER_S;
+        }
+        living = dwcs_dispatch_step(dispatch, signals);
+    }
+    return living < 0 ? living : print_state(begun_ns);
+}
+
+static int run(int signals)
+{
+    int error = start_commands();
+    if (error)
+        return error;
+    error = dwcs_dispatch_create(&dispatch, &options.dispatch);
+    if (error)
+        return fail("this account may not schedule", error,
+                    error == -EPERM ? "`dlex-sched doctor` says what would allow it" : NULL);
+    error = add_tasks();
+    if (error)
+        return error;
+    open_gates();
+    error = dwcs_dispatch_begin(dispatch);
+    if (!error)
+        error = schedule(signals);
+    return error ? fail("it cannot go on", error, NULL) : 0;
+}
+
+/* Ends the commands: by SIGTERM, then by SIGKILL. Those whose gate was never opened end when it is closed. */
+static void end_commands(void)
+{
+    static const int ways[] = {SIGTERM, SIGKILL};
+    for (int i = 0; i < options.tasks; i++)
+        if (started[i].pid && started[i].gate >= 0)
+            close(started[i].gate);
+    for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
+        const int64_t until_ns = now_ns() + patience_ns;
+        for (int i = 0; i < options.tasks; i++)
+            if (started[i].pid)
+                kill(-started[i].pid, ways[way]);
+        for (bool runs = true; runs && now_ns() < until_ns;) {
+            runs = false;
+            for (int i = 0; i < options.tasks; i++) {
+                if (started[i].pid && waitpid(started[i].pid, NULL, WNOHANG) != 0)
+                    started[i].pid = 0;
+                runs |= started[i].pid != 0;
+            }
+            if (runs)
+                usleep(PAUSE_US);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    dwcs_options_parse(&options, argc, argv);
+    const int signals = open_signals();
+    const int error = signals < 0 ? fail("signals", -errno, NULL) : run(signals);
+    dwcs_dispatch_destroy(&dispatch);
+    end_commands();
+    return error ? EXIT_IMPOSSIBLE : EXIT_DONE;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwcs_arguments.h"
+
+#include "event_rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int dwcs_argument_count(const char *arg, const char *name, int least, int most, struct argp_state *state)
+{
+    char *end;
+    const long value = strtol(arg, &end, 10);
+    if (end == arg || *end || value < least || value > most)
+        argp_error(state, "--%s=%s is not a whole number from %d to %d", name, arg, least, most);
+    return (int)value;
+}
+
+void dwcs_argument_name(struct named_task *task, const char *text, size_t length, struct argp_state *state)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    if (length == 0 || length >= TASK_NAME_SIZE || strspn(text, letters) < length)
+        argp_error(state, "%s does not begin with a name of 1 to %d letters and digits", text, TASK_NAME_SIZE - 1);
+    memcpy(task->name, text, length);
+    task->name[length] = 0;
+}
+
+void dwcs_argument_task(struct named_task *task, const char *arg, int64_t slot_ns, struct argp_state *state)
+{
+    const size_t length = strcspn(arg, ",");
+    int x = 0, y = 0, period = 0, service = 0, end = 0;
+    const int found = sscanf(arg + length, ",%d/%d,%d,%d%n", &x, &y, &period, &service, &end);
+    const char *const rest = arg + length + end;
+    const bool is_work_conserving = found == 4 && !strcmp(rest, ",wc");
+    if (found != 4 || (*rest && !is_work_conserving))
+        argp_error(state, "--task=%s is not a task such as film,1/4,2,1", arg);
+    if (service < 1 || service > period || period > TASK_SLOTS_MAX || x < 0 || x > y || y > DWCS_Y_MAX)
+        argp_error(state, "--task=%s: needs 1 <= C <= T <= %d and 0 <= X <= Y <= %d", arg, TASK_SLOTS_MAX, DWCS_Y_MAX);
+    *task = (struct named_task){.params = {
+        .period_ns = period * slot_ns, .service_ns = service * slot_ns, .x = x, .y = y, .is_work_conserving = is_work_conserving,
+    }};
+    dwcs_argument_name(task, arg, length, state);
+}
+
+unsigned dwcs_argument_rules(const char *arg, struct argp_state *state)
+{
+    unsigned rules = 0;
+    for (const char *at = arg; *at; at += at[1] ? 2 : 1) {
+        if (*at < '1' || *at > '5' || (at[1] && (at[1] != ',' || !at[2])))
+            argp_error(state, "--rules=%s is not a list such as 1,2", arg);
+        rules |= 1u << (*at - '0');
+    }
+    return rules;
+}
+
+unsigned dwcs_argument_rule_4(const char *arg, struct argp_state *state)
+{
+    if (!strcmp(arg, "strict"))
+        return EVENT_RULE_4_STRICT;
+    if (!strcmp(arg, "safe"))
+        return EVENT_RULE_4_SAFE;
+    if (strcmp(arg, "paper"))
+        argp_error(state, "--rule-4=%s is unknown; it is paper, strict or safe", arg);
+    return 0;
+}
+
+void dwcs_argument_server(struct dwcs_server_options *server, const char *arg, struct argp_state *state)
+{
+    int end = 0;
+    if (sscanf(arg, "%d/%d%n", &server->x, &server->y, &end) != 2 || arg[end])
+        argp_error(state, "--server=%s is not a window constraint such as 0/5", arg);
+    if (server->x < 0 || server->x > server->y || server->y < 1 || server->y > DWCS_Y_MAX)
+        argp_error(state, "--server=%s: needs 0 <= X <= Y and 1 <= Y <= %d", arg, DWCS_Y_MAX);
+}

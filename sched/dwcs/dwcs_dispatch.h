@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A dispatcher of DWCS and event scheduling over SCHED_FIFO (seed 001): for processes that the user names, and for no others.
+ *
+ * The dispatcher decides at the beginning of each slot. The chosen member gets SCHED_FIFO, and the one before loses it: at most
+ * two changes of policy a slot. If there was none at its beginning, the first event in the slot makes the dispatcher decide again;
+ * other events wait for the next slot. When the chosen one sleeps, Linux decides among the rest until the next decision; that time
+ * counts for those who get it. Whether a member can run is seen at decisions only, as at the timer interrupts of the seed's Linux.
+ * What the dispatcher itself and interrupts take from the chosen one's slot counts as service of the chosen one, so that C can be
+ * given in slots.
+ *
+ * All members are kept on the dispatcher's CPU. They get everything back when the dispatcher ends in whatever way (dwcs_guard.h).
+ *
+ * For one thread. Needs the right to SCHED_FIFO. Times are CLOCK_MONOTONIC.
+ */
+#ifndef SCHED_DWCS_DISPATCH_H
+#define SCHED_DWCS_DISPATCH_H
+
+#include "dwcs_guard.h"
+#include "dwcs_member.h"
+#include "dwcs_server.h"
+#include "event_rules.h"
+#include "event_source.h"
+
+struct dispatch_plan {
+    bool is_best_effort;
+    struct dwcs_params params;     /* of a real-time member */
+    enum event_source_kind events;
+    int event_file;                /* as for event_source_open */
+};
+
+/* What became of a member. */
+struct dispatch_figures {
+    struct dwcs_counts periods;
+    int64_t windows_kept, windows_lost; /* of y periods each, one after the other, since it joined */
+    int64_t events, swaps;              /* delivered to it; of them, those that made it run instead of another one */
+    int64_t cpu_ns;
+    int64_t wait_ns;                    /* as of dwcs_member_wait_ns */
+    bool has_ended;
+};
+
+struct dispatch_totals {
+    int64_t slots, lost_slots;          /* lost: the dispatcher was too late for a decision */
+    int64_t decisions;                  /* slots and events */
+    int64_t policy_changes;
+    int64_t late_ns_max;                /* of a decision after the beginning of its slot */
+    double utilisation;                 /* the least that the members need */
+};
+
+struct dispatch_options {
+    int64_t slot_ns;
+    unsigned rules;                     /* enum event_rules */
+    const struct dwcs_server_options *server; /* NULL: no task server. The caller's */
+    int cpu;
+    int priority;                       /* of the dispatcher; members have the one below, the guard the one above: 2 to 98 */
+};
+
+struct dwcs_dispatch;
+
+/*
+ * Starts the guard, and gives the calling process its priority and CPU. The caller has one thread. Returns 0 or a negative errno
+ * with nothing to destroy: -EPERM (priority), -EINVAL (options).
+ */
+int dwcs_dispatch_create(struct dwcs_dispatch **dispatch, const struct dispatch_options *options);
+
+/*
+ * Adds a process. Returns its number, from 0 on, or a negative errno: -EINVAL (plan), -ESRCH, -EBADF (socket), -ENOSPC, -EPERM.
+ */
+int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct dispatch_plan *plan);
+
+/* All periods and the slots begin now. Call it once, when all are there that shall begin together. Returns 0 or -EINVAL. */
+int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch);
+
+/*
+ * Waits for the next slot, an event or the end of a member, and decides. Also returns when other_file (-1: none) is readable.
+ * Returns how many members live, or a negative errno, after which it cannot go on.
+ */
+int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file);
+
+struct dispatch_figures dwcs_dispatch_figures(const struct dwcs_dispatch *dispatch, int number);
+struct dispatch_totals dwcs_dispatch_totals(const struct dwcs_dispatch *dispatch);
+
+/* Gives all members and the calling process back, and clears *dispatch, which may be NULL already. */
+void dwcs_dispatch_destroy(struct dwcs_dispatch **dispatch);
+
+#endif

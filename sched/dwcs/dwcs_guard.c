@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwcs_guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct guard_list {
+    int count; /* raised when the entry is complete */
+    struct member_identity identity[GUARD_CAPACITY];
+};
+
+/* What a terminal or a session manager sends to all. */
+static void ignore_signals(void)
+{
+    static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTSTP};
+    for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+        signal(ignored[i], SIG_IGN);
+}
+
+/* Keeps no file but the pipe: readers of the dispatcher's output must see its end. */
+static void close_files(int pipe)
+{
+    if (pipe > 0)
+        close_range(0, (unsigned)pipe - 1, 0);
+    close_range((unsigned)pipe + 1, ~0U, 0);
+}
+
+_Noreturn static void stand_guard(const struct guard_list *list, int pipe, int priority)
+{
+    const struct sched_param parameters = {.sched_priority = priority};
+    char unused;
+    sigset_t none;
+    sigemptyset(&none);
+    ignore_signals();
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    close_files(pipe);
+    prctl(PR_SET_NAME, "dlex-dwcs-guard");
+    sched_setscheduler(0, SCHED_FIFO, &parameters); /* if it is not allowed, the dispatcher's is not, either */
+    while (read(pipe, &unused, 1) < 0 && errno == EINTR)
+        ;
+    const int count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < count; i++)
+        dwcs_member_give_back(&list->identity[i]);
+    _exit(0);
+}
+
+static int start(struct dwcs_guard *guard, int priority)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    guard->pid = fork();
+    if (guard->pid == 0) {
+        close(ends[1]);
+        stand_guard(guard->list, ends[0], priority);
+    }
+    close(ends[0]);
+    guard->pipe = ends[1];
+    if (guard->pid > 0)
+        return 0;
+    close(ends[1]);
+    return -EAGAIN;
+}
+
+int dwcs_guard_start(struct dwcs_guard *guard, int priority)
+{
+    void *const list = mmap(NULL, sizeof *guard->list, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (list == MAP_FAILED)
+        return -errno;
+    *guard = (struct dwcs_guard){.list = list};
+    const int error = start(guard, priority);
+    if (error) {
+        munmap(list, sizeof *guard->list);
+        *guard = (struct dwcs_guard){0};
+    }
+    return error;
+}
+
+int dwcs_guard_add(struct dwcs_guard *guard, const struct member_identity *identity)
+{
+    struct guard_list *const list = guard->list;
+    if (list->count == GUARD_CAPACITY)
+        return -ENOSPC;
+    list->identity[list->count] = *identity;
+    __atomic_store_n(&list->count, list->count + 1, __ATOMIC_RELEASE);
+    return 0;
+}
+
+void dwcs_guard_end(struct dwcs_guard *guard)
+{
+    if (!guard->list)
+        return;
+    close(guard->pipe);
+    while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    munmap(guard->list, sizeof *guard->list);
+    *guard = (struct dwcs_guard){0};
+}

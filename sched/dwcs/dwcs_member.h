@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A process that DWCS schedules: whether it can run, how much CPU time it has used, and its scheduling policy. The policy is
+ * that of the main thread, which is the one that decodes and shows in a player; CPU time is that of all threads.
+ *
+ * A member has SCHED_FIFO while it is the chosen one. Otherwise it is an ordinary process; if it must not have more than its
+ * service, it has SCHED_IDLE, so that it only gets what nobody else wants. Needs the right to such priorities. A user who has it by
+ * RLIMIT_RTPRIO alone could not take a process out of SCHED_IDLE again; for such a user all are ordinary processes.
+ */
+#ifndef SCHED_DWCS_MEMBER_H
+#define SCHED_DWCS_MEMBER_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum member_place { MEMBER_ORDINARY, MEMBER_LAST, MEMBER_FIRST }; /* SCHED_OTHER, SCHED_IDLE, SCHED_FIFO */
+
+/* What is needed to give a process back as it was. */
+struct member_identity {
+    pid_t pid;
+    uint64_t start;     /* see process_start.h */
+    cpu_set_t cpus;     /* where it might run before */
+};
+
+struct dwcs_member {
+    struct member_identity identity;
+    int pidfd;          /* readable when it has ended */
+    int stat;           /* /proc/PID/stat */
+    int status;         /* /proc/PID/status */
+    clockid_t clock;    /* its CPU time */
+    int64_t cpu_ns;     /* at the last call of dwcs_member_ran_ns */
+    int64_t begun_cpu_ns;
+    int64_t begun_wait_ns, begun_waits; /* of the kernel's statistics, when it joined */
+    enum member_place place;
+};
+
+/* Refers to a process. Returns 0, -ESRCH, -ENOSYS (older than Linux 5.3) or -EMFILE. Close it after success. */
+int dwcs_member_open(struct dwcs_member *member, pid_t pid);
+
+void dwcs_member_close(struct dwcs_member *member);
+
+/* True if this user may take a process out of SCHED_IDLE. Tries it with a process of its own; the caller has one thread. */
+bool dwcs_member_can_be_last(void);
+
+/* Keeps all its threads on one CPU. Returns 0 or a negative errno. */
+int dwcs_member_confine(const struct dwcs_member *member, int cpu);
+
+/* True if its main thread runs or could run. */
+bool dwcs_member_is_runnable(const struct dwcs_member *member);
+
+/* Returns how often its main thread has gone to sleep so far; -1: unknown. */
+int64_t dwcs_member_sleeps(const struct dwcs_member *member);
+
+/* Returns the CPU time that it has used since the last call; 0 if it has ended. */
+int64_t dwcs_member_ran_ns(struct dwcs_member *member);
+
+/* The CPU time that it has used since it joined, as of the last dwcs_member_ran_ns. */
+int64_t dwcs_member_cpu_ns(const struct dwcs_member *member);
+
+/* Changes its policy, if it is another one. Returns 1, 0 if nothing had to change, or a negative errno (-EPERM, -ESRCH). */
+int dwcs_member_put(struct dwcs_member *member, enum member_place place, int priority);
+
+/*
+ * Returns the mean time that the main thread has waited for the CPU since it joined, after a wake-up or a preemption, by the
+ * kernel's statistics (schedstat); -1: the kernel has none, or it has not run.
+ */
+int64_t dwcs_member_wait_ns(const struct dwcs_member *member);
+
+/*
+ * Gives a process back: its threads have SCHED_OTHER and may run where it might before. A policy that somebody else has set
+ * meanwhile stays. Does nothing if it has ended.
+ */
+void dwcs_member_give_back(const struct member_identity *identity);
+
+#endif

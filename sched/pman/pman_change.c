@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "pman_change.h"
+
+#include "futex.h"
+#include "pman.h"
+#include "process_start.h"
+#include "thread_policy.h"
+
+#include <errno.h>
+#include <signal.h>
+
+static uint64_t bit(int index)
+{
+    return UINT64_C(1) << index;
+}
+
+/* The pid of a slot may mean another process by now. */
+static bool is_alive(const struct pman_slot *slot, pid_t pid)
+{
+    return process_start(pid) == slot->start;
+}
+
+static int set_priority(const struct pman_slot *slot, pid_t pid, int priority)
+{
+    const struct thread_policy policy = {.kind = priority ? THREAD_FIFO : THREAD_OTHER, .priority = priority};
+    return is_alive(slot, pid) ? thread_policy_set(pid, &policy) : -ESRCH;
+}
+
+/* A process that never had a priority keeps its policy. */
+static int set_priorities(const struct pman_change *change)
+{
+    for (int i = 0; i < change->out.count; i++) {
+        const struct pman_action *const action = &change->out.action[i];
+        const struct pman_process *const before = &change->before->process[action->process];
+        const bool had_one = action->process < change->before->used && before->pid == action->pid && before->priority;
+        if (action->kind != PMAN_SET_PRIORITY || (!action->priority && !had_one))
+            continue;
+        const int error = set_priority(&change->shared->slot[action->process], action->pid, action->priority);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* True if it still has the priority that the table gave it, and nobody has set another policy meanwhile. */
+static bool has_priority(const struct pman_process *process)
+{
+    struct thread_policy policy;
+    return !thread_policy_get(process->pid, &policy) && policy.kind == THREAD_FIFO && policy.priority == process->priority;
+}
+
+/* Who is in one table, but not in the other any more, gets SCHED_OTHER back. */
+static void give_back(const struct pman_shared *shared, const struct pman_table *old, const struct pman_table *new)
+{
+    for (int i = 0; i < old->used; i++) {
+        const struct pman_process *const process = &old->process[i];
+        const bool has_left = process->pid && process->priority && (i >= new->used || process->pid != new->process[i].pid);
+        if (has_left && has_priority(process))
+            set_priority(&shared->slot[i], process->pid, 0);
+    }
+}
+
+static void ring(struct pman_slot *slot)
+{
+    __atomic_fetch_add(&slot->bell, 1, __ATOMIC_RELEASE); /* with pman_wait, which reads it before the other words */
+}
+
+/* Brings a slot up to date, so that it is right whatever it was. Returns true if its process has to look at it. */
+static bool update_slot(struct pman_shared *shared, int index)
+{
+    const struct pman_process *const process = &pman_shared_table(shared)->process[index];
+    struct pman_slot *const slot = &shared->slot[index];
+    const uint32_t number = (uint32_t)process->activations;
+    const bool is_other = slot->pid != process->pid || slot->registration != process->registration;
+    const bool is_new = process->status == PMAN_RUNNING && slot->released != number;
+    if (is_other) {
+        slot->registration = process->registration;
+        __atomic_store_n(&slot->released, number, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->taken, number, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->delivered, number, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->has_waited, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->pid, process->pid, __ATOMIC_RELEASE);
+        shared->pids++;
+    } else if (is_new) {
+        __atomic_store_n(&slot->released, number, __ATOMIC_RELEASE);
+    }
+    if (is_other || is_new)
+        ring(slot);
+    return is_other || is_new;
+}
+
+/* Processes that were not notified of their instance, perhaps because a program was killed. Signals are sent here. */
+static bool is_undelivered(struct pman_shared *shared, int index)
+{
+    const struct pman_process *const process = &pman_shared_table(shared)->process[index];
+    struct pman_slot *const slot = &shared->slot[index];
+    const uint32_t number = (uint32_t)process->activations;
+    if (process->status != PMAN_RUNNING || __atomic_load_n(&slot->delivered, __ATOMIC_RELAXED) == number)
+        return false;
+    if (slot->how == PMAN_BY_FUTEX)
+        return true;
+    if (is_alive(slot, process->pid))
+        kill(process->pid, slot->how == PMAN_BY_CONT ? SIGCONT : SIGRTMIN);
+    __atomic_store_n(&slot->delivered, number, __ATOMIC_RELAXED);
+    return false;
+}
+
+static void update_slots(struct pman_change *change)
+{
+    const uint32_t pids = change->shared->pids;
+    for (int i = 0; i < pman_shared_table(change->shared)->used; i++) {
+        bool is_changed = update_slot(change->shared, i);
+        is_changed |= is_undelivered(change->shared, i);
+        if (is_changed)
+            change->to_wake |= bit(i);
+    }
+    change->must_wake_manager |= pids != change->shared->pids;
+}
+
+static void log_action(struct pman_change *change, const struct pman_action *action)
+{
+    const struct pman_process *const process = &change->table->process[action->process];
+    const bool is_miss = action->kind == PMAN_MISSED;
+    if (!is_miss && action->kind != PMAN_RELEASE)
+        return;
+    const struct pman_log_record record = {
+        .time_ns = change->now_ns, .number = process->activations, .value = is_miss ? 0 : action->release_ns,
+        .tick = is_miss ? -1 : process->activated / 2, .kind = is_miss ? PMAN_LOG_MISS : PMAN_LOG_RELEASE,
+        .process = action->process,
+    };
+    pman_log_add(&change->shared->log, &record);
+}
+
+/* If the process has begun this instance, that is recorded, too. */
+static void log_finish(struct pman_change *change, int index)
+{
+    const struct pman_slot *const slot = &change->shared->slot[index];
+    struct pman_log_record record = {
+        .time_ns = slot->started_ns, .number = change->before->process[index].activations, .tick = -1, .kind = PMAN_LOG_START,
+        .process = index,
+    };
+    if (__atomic_load_n(&slot->taken, __ATOMIC_ACQUIRE) == (uint32_t)record.number && slot->has_waited)
+        pman_log_add(&change->shared->log, &record);
+    record.time_ns = change->now_ns;
+    record.value = change->table->process[index].status;
+    record.kind = PMAN_LOG_FINISH;
+    pman_log_add(&change->shared->log, &record);
+}
+
+static void log_finishes(struct pman_change *change)
+{
+    for (int i = 0; i < change->before->used; i++)
+        if (change->before->process[i].status == PMAN_RUNNING && change->table->process[i].status != PMAN_RUNNING)
+            log_finish(change, i);
+}
+
+static void wake(struct pman_shared *shared, int index)
+{
+    struct pman_slot *const slot = &shared->slot[index];
+    const uint32_t number = __atomic_load_n(&slot->released, __ATOMIC_RELAXED);
+    uint32_t delivered = __atomic_load_n(&slot->delivered, __ATOMIC_RELAXED);
+    futex_wake(&slot->bell);
+    /* Another caller may have delivered a later one meanwhile. */
+    __atomic_compare_exchange_n(&slot->delivered, &delivered, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* Wakes those of this call's releases first, in their order. */
+static void wake_all(struct pman_change *change)
+{
+    for (int i = 0; i < change->out.count; i++) {
+        const struct pman_action *const action = &change->out.action[i];
+        if (action->kind != PMAN_RELEASE || !(change->to_wake & bit(action->process)))
+            continue;
+        wake(change->shared, action->process);
+        change->to_wake &= ~bit(action->process);
+    }
+    for (int i = 0; i < PMAN_CAPACITY; i++)
+        if (change->to_wake & bit(i))
+            wake(change->shared, i);
+    if (!change->must_wake_manager)
+        return;
+    __atomic_fetch_add(&change->shared->manager_bell, 1, __ATOMIC_RELEASE); /* with the manager's look before it locks */
+    futex_wake(&change->shared->manager_bell);
+}
+
+/*
+ * Carries out what a killed program has left, before anything changes: the table may be newer than the slots. The other copy is the
+ * table before that program's change, or one that it had begun to change; a process that has a priority there, but is not in the
+ * table, has left or was not yet attached. Errors of priorities were that program's.
+ */
+static void make_up(struct pman_change *change)
+{
+    const struct pman_table *const table = change->before;
+    give_back(change->shared, change->table, table);
+    for (int i = 0; i < table->used; i++)
+        if (table->process[i].pid && table->process[i].priority)
+            set_priority(&change->shared->slot[i], table->process[i].pid, table->process[i].priority);
+    update_slots(change);
+}
+
+int pman_change_begin(struct pman_change *change, struct pman_shared *shared)
+{
+    bool was_dead;
+    const int error = pman_shared_lock(shared, &was_dead);
+    if (error)
+        return error;
+    change->shared = shared;
+    change->before = pman_shared_table(shared);
+    change->table = &shared->table[change->before == &shared->table[0]];
+    change->out.count = 0;
+    change->to_wake = 0;
+    change->must_wake_manager = was_dead;
+    change->closes = false;
+    change->now_ns = pman_now_ns();
+    if (was_dead)
+        make_up(change);
+    pman_table_copy(change->table, change->before);
+    return 0;
+}
+
+int pman_change_end(struct pman_change *change, int error)
+{
+    struct pman_shared *const shared = change->shared;
+    if (!error)
+        error = set_priorities(change);
+    if (error) {
+        change->out.count = 0;
+    } else {
+        __atomic_store_n(&shared->current, (uint32_t)(change->table - shared->table), __ATOMIC_RELEASE);
+        give_back(shared, change->before, change->table);
+        for (int i = 0; i < change->out.count; i++)
+            log_action(change, &change->out.action[i]);
+        log_finishes(change);
+        if (change->closes)
+            __atomic_store_n(&shared->is_closed, 1, __ATOMIC_RELEASE); /* before those who wait see that they are detached */
+    }
+    update_slots(change); /* also after an error: it makes up for what a killed program has left */
+    change->must_wake_manager |=
+        pman_table_next_ns(pman_shared_table(shared)) < __atomic_load_n(&shared->manager_until_ns, __ATOMIC_RELAXED);
+    pman_shared_unlock(shared);
+    wake_all(change);
+    return error;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "pman_shared.h"
+
+#include "ns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 96 };
+
+static const char folder[] = "/dev/shm";
+static const uint32_t magic = 0x6e616d70;
+
+int64_t pman_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_from_timespec(now);
+}
+
+static bool is_table_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    return name && name[0] && strlen(name) < PMAN_NAME_SIZE && !name[strspn(name, letters)];
+}
+
+/* Users have names of their own. */
+static void path_of(const char *name, char path[PATH_SIZE])
+{
+    snprintf(path, PATH_SIZE, "%s/dlex-pman-%u-%s", folder, (unsigned)geteuid(), name);
+}
+
+static int map(int file, struct pman_shared **shared)
+{
+    void *const memory = mmap(NULL, sizeof **shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
+    if (memory == MAP_FAILED)
+        return -errno;
+    *shared = memory;
+    return 0;
+}
+
+void pman_shared_unmap(struct pman_shared *shared)
+{
+    munmap(shared, sizeof *shared);
+}
+
+static int init_mutex(pthread_mutex_t *mutex)
+{
+    pthread_mutexattr_t attributes;
+    int error = pthread_mutexattr_init(&attributes);
+    if (error)
+        return -error;
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    error = pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    if (!error)
+        error = pthread_mutex_init(mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    return -error;
+}
+
+/* The memory is zero. */
+static int fill(struct pman_shared *shared, const struct pman_table_options *options)
+{
+    int error = pman_table_init(&shared->table[0], options);
+    if (!error)
+        error = init_mutex(&shared->lock);
+    if (!error)
+        error = init_mutex(&shared->managing);
+    shared->version = PMAN_SHARED_VERSION;
+    shared->size = sizeof *shared;
+    shared->magic = magic;
+    return error;
+}
+
+/* Gives a nameless file its name. */
+static int publish(int file, const char *name)
+{
+    char from[32], to[PATH_SIZE];
+    snprintf(from, sizeof from, "/proc/self/fd/%d", file);
+    path_of(name, to);
+    return linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* The kernel checks the permissions; but root may open everything, and must not trust another user's table. */
+static int check_file(int file)
+{
+    struct stat status;
+    if (fstat(file, &status))
+        return -errno;
+    if (status.st_uid != geteuid())
+        return -EACCES;
+    return S_ISREG(status.st_mode) && status.st_size == (off_t)sizeof(struct pman_shared) ? 0 : -EPROTO;
+}
+
+static int check_memory(const struct pman_shared *shared)
+{
+    if (shared->magic != magic || shared->version != PMAN_SHARED_VERSION || shared->size != sizeof *shared)
+        return -EPROTO;
+    return __atomic_load_n(&shared->is_closed, __ATOMIC_ACQUIRE) ? -ESHUTDOWN : 0;
+}
+
+int pman_shared_open(struct pman_shared **shared, const char *name)
+{
+    if (!is_table_name(name))
+        return -EINVAL;
+    char path[PATH_SIZE];
+    path_of(name, path);
+    const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+        return errno == ELOOP ? -EACCES : -errno;
+    int error = check_file(file);
+    if (!error)
+        error = map(file, shared);
+    close(file);
+    if (error)
+        return error;
+    error = check_memory(*shared);
+    if (error)
+        pman_shared_unmap(*shared);
+    return error;
+}
+
+void pman_shared_unlink(const char *name)
+{
+    struct pman_shared *named;
+    char path[PATH_SIZE];
+    if (pman_shared_open(&named, name) != -ESHUTDOWN)
+        return;
+    path_of(name, path);
+    unlink(path);
+}
+
+static int create_once(struct pman_shared **shared, const char *name, const struct pman_table_options *options)
+{
+    const int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file < 0)
+        return -errno;
+    /* A full file system is an error now, and not a SIGBUS later. */
+    int error = -posix_fallocate(file, 0, sizeof **shared);
+    if (!error)
+        error = map(file, shared);
+    if (!error) {
+        error = fill(*shared, options);
+        if (!error)
+            error = publish(file, name);
+        if (error)
+            pman_shared_unmap(*shared);
+    }
+    close(file);
+    return error;
+}
+
+int pman_shared_create(struct pman_shared **shared, const char *name, const struct pman_table_options *options)
+{
+    if (!is_table_name(name))
+        return -EINVAL;
+    pman_shared_unlink(name);
+    return create_once(shared, name, options);
+}
+
+int pman_shared_lock(struct pman_shared *shared, bool *was_dead)
+{
+    const int error = pthread_mutex_lock(&shared->lock);
+    *was_dead = error == EOWNERDEAD;
+    if (*was_dead) {
+        pthread_mutex_consistent(&shared->lock);
+        shared->recoveries++;
+    } else if (error) {
+        return -error;
+    }
+    if (!__atomic_load_n(&shared->is_closed, __ATOMIC_RELAXED))
+        return 0;
+    pthread_mutex_unlock(&shared->lock);
+    return -ESHUTDOWN;
+}
+
+void pman_shared_unlock(struct pman_shared *shared)
+{
+    pthread_mutex_unlock(&shared->lock);
+}

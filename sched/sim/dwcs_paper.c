@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwcs_paper.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+
+#define MS INT64_C(1000000)
+#define PROCESS(T, C, is_wc) {.period_ns = (T) * MS, .service_ns = (C) * MS, .x = 1, .y = 5, .is_work_conserving = (is_wc)}
+#define FRAMES(low, high) {.interval_ns = 100 * MS, .jitter_ns = 20 * MS, .cost_min_ns = (low) * MS, .cost_max_ns = (high) * MS}
+
+/* The seed's time base, the timer interrupt of its Linux. */
+static const int64_t slot_ns = 10 * MS;
+static const struct dwcs_params disturber = PROCESS(20, 10, false);
+/* The seed's rule would give 0/6; its experiment has 1/5. */
+static const struct dwcs_server_options server = {.base_ns = 10 * MS, .x = 1, .y = 5};
+
+/*
+ * All players want 10 frames a second, as in Figure 5. A frame costs 9 ms on average, so that ten players nearly fill the
+ * CPU, and some frames cost more than C = 10 ms. The single player of Table 3 has C = 20 ms and frames around that.
+ */
+const struct dwcs_setting dwcs_settings[DWCS_EXPERIMENTS] = {
+    [DWCS_FIGURE_5] = {"figure-5", 1, 10, PROCESS(100, 20, true), 0, false, false, false, FRAMES(4, 14)},
+    [DWCS_TABLE_3] = {"table-3", 1, 1, PROCESS(100, 20, false), EVENT_RULE_1 | EVENT_RULE_2, true, false, false, FRAMES(10, 28)},
+    [DWCS_TABLE_4] = {"table-4", 1, 10, PROCESS(100, 10, true), EVENT_RULE_1 | EVENT_RULE_3, false, false, false, FRAMES(4, 14)},
+    [DWCS_TABLE_5] = {"table-5", 10, 10, PROCESS(20, 10, true), EVENT_RULE_1 | EVENT_RULE_4, false, false, false, FRAMES(4, 14)},
+    [DWCS_TABLE_6] = {"table-6", 1, 4, PROCESS(100, 10, true), EVENT_RULE_1 | EVENT_RULE_5, true, true, false, FRAMES(4, 14)},
+    [DWCS_FIGURE_8] = {"figure-8", 10, 10, PROCESS(100, 10, true), EVENT_RULES_ALL, false, true, true, FRAMES(4, 14)},
+};
+
+const struct dwcs_claim dwcs_claims[] = {
+    {"Table 3", DWCS_TABLE_3, 1, DWCS_SWAPS_PERCENT, 16.7, 16.7},
+    {"Table 3", DWCS_TABLE_3, 1, DWCS_MEAN_WITHOUT_MS, 42.5, 42.5},
+    {"Table 3", DWCS_TABLE_3, 1, DWCS_MEAN_WITH_MS, 36.7, 36.7},
+    {"Table 3", DWCS_TABLE_3, 1, DWCS_MAX_WITHOUT_MS, 559, 559},
+    {"Table 3", DWCS_TABLE_3, 1, DWCS_MAX_WITH_MS, 160, 160},
+    {"Table 3", DWCS_TABLE_3, 1, DWCS_REDUCTION_PERCENT, 14, 14},
+    {"Table 4", DWCS_TABLE_4, 1, DWCS_SWAPS_PERCENT, 0, 0},
+    {"Table 4", DWCS_TABLE_4, 2, DWCS_SWAPS_PERCENT, 0, 0},
+    {"Table 4", DWCS_TABLE_4, 3, DWCS_SWAPS_PERCENT, 3.3, 3.3},
+    {"Table 4", DWCS_TABLE_4, 4, DWCS_SWAPS_PERCENT, 14, 14},
+    {"Table 4", DWCS_TABLE_4, 5, DWCS_SWAPS_PERCENT, 18, 18},
+    {"Table 4", DWCS_TABLE_4, 6, DWCS_SWAPS_PERCENT, 24, 24},
+    {"Table 4", DWCS_TABLE_4, 7, DWCS_SWAPS_PERCENT, 28, 28},
+    {"Table 4", DWCS_TABLE_4, 8, DWCS_SWAPS_PERCENT, 41.3, 41.3},
+    {"Table 4", DWCS_TABLE_4, 9, DWCS_SWAPS_PERCENT, 54.7, 54.7},
+    {"Table 4", DWCS_TABLE_4, 10, DWCS_SWAPS_PERCENT, 61.3, 61.3},
+    {"Figure 6", DWCS_TABLE_4, 10, DWCS_REDUCTION_PERCENT, 10, 10},
+    {"Table 5", DWCS_TABLE_5, 10, DWCS_SWAPS_PERCENT, 15, 15},
+    {"Table 5", DWCS_TABLE_5, 10, DWCS_MEAN_WITHOUT_MS, 20.8, 20.8},
+    {"Table 5", DWCS_TABLE_5, 10, DWCS_MEAN_WITH_MS, 16, 16},
+    {"Table 5", DWCS_TABLE_5, 10, DWCS_MAX_WITHOUT_MS, 216, 216},
+    {"Table 5", DWCS_TABLE_5, 10, DWCS_MAX_WITH_MS, 56, 56},
+    {"Table 5", DWCS_TABLE_5, 10, DWCS_REDUCTION_PERCENT, 24, 24},
+    {"Table 6", DWCS_TABLE_6, 1, DWCS_SWAPS_PERCENT, 96, 96},
+    {"Table 6", DWCS_TABLE_6, 2, DWCS_SWAPS_PERCENT, 88, 88},
+    {"Table 6", DWCS_TABLE_6, 3, DWCS_SWAPS_PERCENT, 71, 71},
+    {"Table 6", DWCS_TABLE_6, 4, DWCS_SWAPS_PERCENT, 62, 62},
+    {"Figure 7", DWCS_TABLE_6, 1, DWCS_REDUCTION_PERCENT, 9, 36},
+    {"Figure 7", DWCS_TABLE_6, 2, DWCS_REDUCTION_PERCENT, 9, 36},
+    {"Figure 7", DWCS_TABLE_6, 3, DWCS_REDUCTION_PERCENT, 9, 36},
+    {"Figure 7", DWCS_TABLE_6, 4, DWCS_REDUCTION_PERCENT, 9, 36},
+    {"Figure 8", DWCS_FIGURE_8, 10, DWCS_MEAN_WITHOUT_MS, 250, 250},
+    {"Figure 8", DWCS_FIGURE_8, 10, DWCS_MEAN_WITH_MS, 100, 100},
+    {"Figure 8", DWCS_FIGURE_8, 10, DWCS_MAX_WITHOUT_MS, 320, INFINITY},
+    {"Figure 8", DWCS_FIGURE_8, 10, DWCS_MAX_WITH_MS, 240, 240},
+    {"Figure 8", DWCS_FIGURE_8, 10, DWCS_REDUCTION_PERCENT, 60, 60},
+};
+const int dwcs_claim_count = sizeof dwcs_claims / sizeof dwcs_claims[0];
+
+enum { OTHER_TASKS = 2 }; /* the best-effort process and the disturber */
+
+/* The players are the tasks 0 to players - 1. There is room for all, as dwcs_paper_run has checked. */
+static void add_tasks(struct slot_sim *sim, const struct dwcs_setting *setting, int players)
+{
+    for (int i = 0; i < players; i++) {
+        struct slot_player frames = setting->frames;
+        frames.first_ns = (int64_t)(slot_random(~sim->seed, (uint64_t)i, 0) % (uint64_t)frames.interval_ns);
+        slot_sim_add(sim, &setting->process, &frames);
+    }
+    if (setting->has_disturber)
+        slot_sim_add(sim, &disturber, NULL);
+    if (setting->has_best_effort)
+        slot_sim_add(sim, NULL, NULL);
+}
+
+static struct dwcs_figures collect(const struct slot_sim *sim, int players)
+{
+    struct dwcs_figures figures = {
+        .utilisation = dwcs_utilisation(&sim->dwcs), .events = sim->delivered, .swaps = sim->swaps,
+    };
+    int64_t sum_ns = 0;
+    for (int i = 0; i < players; i++) {
+        const struct slot_task *const task = &sim->task[i];
+        figures.frames += task->frames;
+        sum_ns += task->delay_sum_ns;
+        if (task->delay_max_ns > figures.delay_max_ns)
+            figures.delay_max_ns = task->delay_max_ns;
+    }
+    figures.delay_mean_ns = figures.frames ? sum_ns / figures.frames : 0;
+    return figures;
+}
+
+int dwcs_paper_run(enum dwcs_experiment experiment, const struct dwcs_paper_options *options, struct dwcs_figures *figures)
+{
+    const struct dwcs_setting *const setting = &dwcs_settings[experiment];
+    if (options->players < 1 || options->players > SLOT_TASKS - OTHER_TASKS)
+        return -EINVAL;
+    struct slot_sim sim;
+    slot_sim_init(&sim, slot_ns, options->seed);
+    if (options->has_events)
+        sim.rules = setting->rules;
+    if (sim.rules & EVENT_RULE_4)
+        sim.rules |= options->rule_4;
+    /* The server is there without events, too: the seed's Figure 7 compares two runs with it. */
+    sim.server = setting->has_server ? &server : NULL;
+    sim.trace_ns = options->trace_ns;
+    sim.trace_capacity = options->trace_capacity;
+    add_tasks(&sim, setting, options->players);
+    slot_sim_run(&sim, options->duration_ns);
+    *figures = collect(&sim, options->players);
+    return 0;
+}
+
+static double part_percent(int64_t part, int64_t whole)
+{
+    return whole ? 100 * (double)part / (double)whole : NAN;
+}
+
+double dwcs_metric_of(enum dwcs_metric metric, const struct dwcs_figures *without, const struct dwcs_figures *with)
+{
+    switch (metric) {
+    case DWCS_SWAPS_PERCENT: return part_percent(with->swaps, with->events);
+    case DWCS_MEAN_WITHOUT_MS: return (double)without->delay_mean_ns / MS;
+    case DWCS_MEAN_WITH_MS: return (double)with->delay_mean_ns / MS;
+    case DWCS_MAX_WITHOUT_MS: return (double)without->delay_max_ns / MS;
+    case DWCS_MAX_WITH_MS: return (double)with->delay_max_ns / MS;
+    case DWCS_REDUCTION_PERCENT: return part_percent(without->delay_mean_ns - with->delay_mean_ns, without->delay_mean_ns);
+    }
+    return NAN;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "pman_members.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+static char table_name[PMAN_NAME_SIZE];
+
+void members_pause(void)
+{
+    usleep(1000);
+}
+
+const char *members_table(void)
+{
+    return table_name;
+}
+
+/* Of a test that has failed. */
+static void remove_table(void)
+{
+    struct pman *pman;
+    if (pman_open(&pman, table_name) == 0)
+        pman_close(&pman);
+}
+
+void members_begin(struct pman **pman, enum pman_deadlines deadlines)
+{
+    const struct pman_options options = {.deadlines = deadlines};
+    snprintf(table_name, sizeof table_name, "test-%d", (int)getpid());
+    remove_table();
+    atexit(remove_table);
+    ck_assert_int_eq(pman_init(pman, table_name, &options), 0);
+}
+
+void members_add(struct pman *pman, const char *name, struct pman_timing timing, const char *recovery)
+{
+    ck_assert_int_eq(pman_procadd(pman, name, &timing, 0, recovery), 0);
+}
+
+static _Noreturn void run_member(const char *name, int work_us)
+{
+    struct pman *pman;
+    int error = pman_open(&pman, table_name);
+    if (!error)
+        error = pman_attach(pman, name, getpid(), PMAN_BY_FUTEX);
+    while (!error && !(error = pman_wait(pman, name))) {
+        if (work_us)
+            usleep((useconds_t)work_us);
+        pman_epilogue(pman, name);
+    }
+    _exit(-error);
+}
+
+pid_t members_start(const char *name, int work_us)
+{
+    const pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        run_member(name, work_us);
+    }
+    return pid;
+}
+
+int members_end(pid_t pid)
+{
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+struct pman_statistics members_query(struct pman *pman, const char *name)
+{
+    struct pman_statistics statistics;
+    ck_assert_int_eq(pman_query(pman, name, &statistics), 0);
+    return statistics;
+}
+
+bool members_is_idle(struct pman *pman, const char *name)
+{
+    const struct pman_statistics statistics = members_query(pman, name);
+    return statistics.status == PMAN_IDLE && statistics.has_waited;
+}

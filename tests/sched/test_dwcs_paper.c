@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The seed's experiments on the simulator: what follows from the attributes and the rules, whatever the frames cost, and the
+ * data of the claims. Not covered: how near the simulated delays are to the seed's. Its frames are not known.
+ */
+#include "dwcs_paper.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "suite.h"
+
+#define MS INT64_C(1000000)
+
+static struct dwcs_figures run(enum dwcs_experiment experiment, int players, bool has_events, unsigned rule_4)
+{
+    const struct dwcs_paper_options options = {
+        .players = players, .has_events = has_events, .rule_4 = rule_4, .seed = 1, .duration_ns = 60000 * MS,
+    };
+    struct dwcs_figures figures;
+    ck_assert_int_eq(dwcs_paper_run(experiment, &options, &figures), 0);
+    return figures;
+}
+
+START_TEST(each_experiment_plays_and_is_the_same_again)
+{
+    for (int i = 0; i < DWCS_EXPERIMENTS; i++) {
+        for (int players = dwcs_settings[i].players_min; players <= dwcs_settings[i].players_max; players++) {
+            const struct dwcs_figures first = run(i, players, true, 0);
+            const struct dwcs_figures second = run(i, players, true, 0);
+            ck_assert_int_ge(first.frames, 10 * players);
+            ck_assert_int_ge(first.delay_max_ns, first.delay_mean_ns);
+            ck_assert_int_ge(first.events, first.swaps);
+            ck_assert_int_eq(first.delay_mean_ns, second.delay_mean_ns);
+            ck_assert_int_eq(first.swaps, second.swaps);
+        }
+    }
+}
+END_TEST
+
+START_TEST(without_events_nothing_is_swapped)
+{
+    for (int i = 0; i < DWCS_EXPERIMENTS; i++) {
+        const struct dwcs_figures figures = run(i, dwcs_settings[i].players_max, false, 0);
+        ck_assert_int_eq(figures.events, 0);
+        ck_assert_int_eq(figures.swaps, 0);
+    }
+}
+END_TEST
+
+/* 10 x 0.8 x 10/100 + 0.8 x 10/20; 10 x 0.8 x 10/20, far more than there is; 4 x 0.8 x 10/100. */
+START_TEST(utilisations_are_the_seeds)
+{
+    ck_assert_double_eq_tol(run(DWCS_FIGURE_8, 10, true, 0).utilisation, 1.2, 1e-9);
+    ck_assert_double_eq_tol(run(DWCS_TABLE_5, 10, true, 0).utilisation, 4, 1e-9);
+    ck_assert_double_eq_tol(run(DWCS_TABLE_6, 4, true, 0).utilisation, 0.32, 1e-9);
+}
+END_TEST
+
+/* Rule 3 replaces one real-time process by another. */
+START_TEST(rule_3_swaps_nothing_with_one_player)
+{
+    const struct dwcs_figures figures = run(DWCS_TABLE_4, 1, true, 0);
+    ck_assert_int_eq(figures.swaps, 0);
+    ck_assert_int_gt(figures.events, 0);
+}
+END_TEST
+
+/* deadline - now is at most T = 20 ms, and C_i + C_j is 20 ms: the printed > never holds, but the seed reports 15 % swaps. */
+START_TEST(rule_4_as_printed_never_acts_in_its_own_experiment)
+{
+    ck_assert_int_eq(run(DWCS_TABLE_5, 10, true, EVENT_RULE_4_STRICT).swaps, 0);
+    ck_assert_int_gt(run(DWCS_TABLE_5, 10, true, 0).swaps, 0);
+}
+END_TEST
+
+START_TEST(delays_of_the_first_player_are_traced)
+{
+    int64_t delays_ns[100];
+    memset(delays_ns, -1, sizeof delays_ns);
+    struct dwcs_figures figures;
+    const struct dwcs_paper_options options = {
+        .players = 10, .has_events = true, .seed = 1, .duration_ns = 120000 * MS, .trace_ns = delays_ns, .trace_capacity = 100,
+    };
+    ck_assert_int_eq(dwcs_paper_run(DWCS_FIGURE_8, &options, &figures), 0);
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_ge(delays_ns[i], 0);
+        ck_assert_int_le(delays_ns[i], figures.delay_max_ns);
+    }
+}
+END_TEST
+
+START_TEST(impossible_numbers_of_players_are_refused)
+{
+    struct dwcs_figures figures;
+    struct dwcs_paper_options options = {.players = 0, .duration_ns = MS};
+    ck_assert_int_eq(dwcs_paper_run(DWCS_FIGURE_5, &options, &figures), -EINVAL);
+    options.players = 31;
+    ck_assert_int_eq(dwcs_paper_run(DWCS_FIGURE_5, &options, &figures), -EINVAL);
+    options.players = 30;
+    ck_assert_int_eq(dwcs_paper_run(DWCS_FIGURE_5, &options, &figures), 0);
+}
+END_TEST
+
+START_TEST(metrics_compare_two_runs)
+{
+    const struct dwcs_figures without = {.delay_mean_ns = 50 * MS, .delay_max_ns = 80 * MS};
+    const struct dwcs_figures with = {.delay_mean_ns = 40 * MS, .delay_max_ns = 60 * MS, .events = 4, .swaps = 1};
+    ck_assert_double_eq(dwcs_metric_of(DWCS_SWAPS_PERCENT, &without, &with), 25);
+    ck_assert_double_eq(dwcs_metric_of(DWCS_MEAN_WITHOUT_MS, &without, &with), 50);
+    ck_assert_double_eq(dwcs_metric_of(DWCS_MEAN_WITH_MS, &without, &with), 40);
+    ck_assert_double_eq(dwcs_metric_of(DWCS_MAX_WITHOUT_MS, &without, &with), 80);
+    ck_assert_double_eq(dwcs_metric_of(DWCS_MAX_WITH_MS, &without, &with), 60);
+    ck_assert_double_eq(dwcs_metric_of(DWCS_REDUCTION_PERCENT, &without, &with), 20);
+    ck_assert(isnan(dwcs_metric_of(DWCS_SWAPS_PERCENT, &with, &without)));
+}
+END_TEST
+
+static const struct dwcs_claim *find_claim(enum dwcs_experiment experiment, enum dwcs_metric metric)
+{
+    for (int i = 0; i < dwcs_claim_count; i++)
+        if (dwcs_claims[i].experiment == experiment && dwcs_claims[i].metric == metric)
+            return &dwcs_claims[i];
+    return NULL;
+}
+
+START_TEST(claims_belong_to_their_experiments)
+{
+    for (int i = 0; i < dwcs_claim_count; i++) {
+        const struct dwcs_claim *const claim = &dwcs_claims[i];
+        ck_assert_int_ge(claim->players, dwcs_settings[claim->experiment].players_min);
+        ck_assert_int_le(claim->players, dwcs_settings[claim->experiment].players_max);
+        ck_assert_double_le(claim->low, claim->high);
+    }
+}
+END_TEST
+
+/* The reductions that the seed gives agree with its means to within a point (Table 5 says 24; its means give 23.1). */
+START_TEST(claimed_reductions_follow_from_the_claimed_means)
+{
+    static const enum dwcs_experiment experiments[] = {DWCS_TABLE_3, DWCS_TABLE_5, DWCS_FIGURE_8};
+    for (size_t i = 0; i < sizeof experiments / sizeof experiments[0]; i++) {
+        const double before = find_claim(experiments[i], DWCS_MEAN_WITHOUT_MS)->low;
+        const double after = find_claim(experiments[i], DWCS_MEAN_WITH_MS)->low;
+        ck_assert_double_eq_tol(find_claim(experiments[i], DWCS_REDUCTION_PERCENT)->low, 100 * (1 - after / before), 1);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        each_experiment_plays_and_is_the_same_again,
+        without_events_nothing_is_swapped,
+        utilisations_are_the_seeds,
+        rule_3_swaps_nothing_with_one_player,
+        rule_4_as_printed_never_acts_in_its_own_experiment,
+        delays_of_the_first_player_are_traced,
+        impossible_numbers_of_players_are_refused,
+        metrics_compare_two_runs,
+        claims_belong_to_their_experiments,
+        claimed_reductions_follow_from_the_claimed_means,
+        NULL,
+    };
+    return suite_run("dwcs_paper", 60, tests);
+}

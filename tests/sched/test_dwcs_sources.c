@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the dispatcher of DWCS is made of, as far as it needs no rights: windows, sources of events, facts about a member. */
+#include "dwcs_member.h"
+#include "event_source.h"
+#include "window_count.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+static const struct dwcs_params two_of_three = {.x = 1, .y = 3};
+
+START_TEST(windows_are_counted_one_after_the_other)
+{
+    static const char periods[] = "s.s" "..s" "sss" ".s"; /* s: served */
+    struct window_count count = {0};
+    struct dwcs_counts counts = {0};
+    for (int i = 0; periods[i]; i++) {
+        counts.served += periods[i] == 's';
+        counts.missed += periods[i] != 's';
+        window_count_look(&count, &counts, &two_of_three);
+    }
+    ck_assert_int_eq(count.kept, 2);
+    ck_assert_int_eq(count.lost, 1);
+}
+END_TEST
+
+START_TEST(periods_that_end_together_are_counted)
+{
+    struct window_count count = {0};
+    const struct dwcs_counts first = {.served = 5, .missed = 1}, second = {.served = 6, .missed = 3};
+    window_count_look(&count, &first, &two_of_three);
+    ck_assert_int_eq(count.kept, 2);
+    window_count_look(&count, &second, &two_of_three);
+    ck_assert_int_eq(count.lost, 1);
+}
+END_TEST
+
+START_TEST(without_a_window_constraint_there_are_no_windows)
+{
+    struct window_count count = {0};
+    const struct dwcs_counts counts = {.served = 5, .missed = 5};
+    window_count_look(&count, &counts, &(struct dwcs_params){0});
+    ck_assert_int_eq(count.kept + count.lost, 0);
+}
+END_TEST
+
+START_TEST(each_one_written_to_an_eventfd_is_an_event)
+{
+    struct event_source source;
+    struct pollfd polled;
+    const int file = eventfd(0, EFD_NONBLOCK);
+    ck_assert_int_eq(event_source_open(&source, EVENTS_OF_EVENTFD, -1, file), 0);
+    ck_assert_int_eq(event_source_take(&source), 0);
+    eventfd_write(file, 2);
+    eventfd_write(file, 1);
+    ck_assert(event_source_poll(&source, &polled));
+    ck_assert_int_eq(poll(&polled, 1, 0), 1);
+    ck_assert_int_eq(event_source_take(&source), 3);
+    ck_assert_int_eq(event_source_take(&source), 0);
+    eventfd_write(file, 1000000);
+    ck_assert_int_eq(event_source_take(&source), 16);
+    event_source_close(&source);
+    ck_assert_int_eq(eventfd_write(file, 1), 0); /* it is still open */
+    close(file);
+}
+END_TEST
+
+/* A process with a socket, for the other end of which the test writes. */
+START_TEST(socket_of_another_process_is_an_event_when_it_becomes_readable)
+{
+    int ends[2];
+    char text;
+    struct event_source source;
+    struct pollfd polled;
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
+    const pid_t owner = fork();
+    if (owner == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    const int pidfd = (int)syscall(SYS_pidfd_open, owner, 0);
+    const int number = ends[1];
+    const int error = event_source_open(&source, EVENTS_OF_SOCKET, pidfd, number);
+    if (error != -EPERM) { /* in some containers nobody may */
+        ck_assert_int_eq(error, 0);
+        ck_assert_int_ne(source.file, number);
+        ck_assert(event_source_poll(&source, &polled));
+        ck_assert_int_eq(event_source_take(&source), 0);
+        ck_assert_int_eq(write(ends[0], "a", 1), 1);
+        ck_assert_int_eq(event_source_take(&source), 1);
+        ck_assert_int_eq(event_source_take(&source), 0); /* it still is readable */
+        ck_assert(!event_source_poll(&source, &polled));
+        ck_assert_int_eq(read(ends[1], &text, 1), 1);
+        ck_assert_int_eq(event_source_take(&source), 0);
+        ck_assert_int_eq(write(ends[0], "a", 1), 1);
+        ck_assert_int_eq(event_source_take(&source), 1);
+        event_source_close(&source);
+        ck_assert_int_eq(event_source_open(&source, EVENTS_OF_SOCKET, pidfd, 999), -EBADF);
+    }
+    kill(owner, SIGKILL);
+    waitpid(owner, NULL, 0);
+}
+END_TEST
+
+START_TEST(member_is_seen_to_work_and_to_sleep)
+{
+    struct dwcs_member member;
+    const pid_t worker = fork();
+    if (worker == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (volatile long i = 0;; i++)
+            ;
+    }
+    ck_assert_int_eq(dwcs_member_open(&member, worker), 0);
+    int64_t ran_ns = 0;
+    for (int i = 0; i < 1000 && ran_ns < 10000000; i++) {
+        usleep(1000);
+        ran_ns += dwcs_member_ran_ns(&member);
+    }
+    ck_assert_int_ge(ran_ns, 10000000);
+    ck_assert_int_eq(dwcs_member_cpu_ns(&member), ran_ns);
+    ck_assert(dwcs_member_is_runnable(&member));
+    const int64_t sleeps = dwcs_member_sleeps(&member);
+    ck_assert_int_ge(sleeps, 0);
+    kill(worker, SIGSTOP);
+    int status;
+    ck_assert_int_eq(waitpid(worker, &status, WUNTRACED), worker);
+    ck_assert(!dwcs_member_is_runnable(&member));
+    ck_assert_int_gt(dwcs_member_sleeps(&member), sleeps);
+    kill(worker, SIGKILL);
+    waitpid(worker, NULL, 0);
+    ck_assert(!dwcs_member_is_runnable(&member));
+    ck_assert_int_eq(dwcs_member_ran_ns(&member), 0);
+    ck_assert_int_eq(dwcs_member_cpu_ns(&member) >= ran_ns, 1);
+    dwcs_member_close(&member);
+    ck_assert_int_eq(dwcs_member_open(&member, worker), -ESRCH);
+}
+END_TEST
+
+/* SCHED_IDLE needs a right, only to leave it. */
+START_TEST(member_is_given_back_its_cpus)
+{
+    struct dwcs_member member;
+    cpu_set_t now;
+    const pid_t worker = fork();
+    if (worker == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(dwcs_member_open(&member, worker), 0);
+    int cpu = 0;
+    while (!CPU_ISSET(cpu, &member.identity.cpus))
+        cpu++;
+    ck_assert_int_eq(dwcs_member_confine(&member, cpu), 0);
+    sched_getaffinity(worker, sizeof now, &now);
+    ck_assert_int_eq(CPU_COUNT(&now), 1);
+    if (dwcs_member_can_be_last()) {
+        ck_assert_int_eq(dwcs_member_put(&member, MEMBER_LAST, 0), 1);
+        ck_assert_int_eq(dwcs_member_put(&member, MEMBER_LAST, 0), 0);
+        ck_assert_int_eq(sched_getscheduler(worker) & ~SCHED_RESET_ON_FORK, SCHED_IDLE);
+    }
+    dwcs_member_give_back(&member.identity);
+    sched_getaffinity(worker, sizeof now, &now);
+    ck_assert(CPU_EQUAL(&now, &member.identity.cpus));
+    ck_assert_int_eq(sched_getscheduler(worker) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
+    kill(worker, SIGKILL);
+    waitpid(worker, NULL, 0);
+    dwcs_member_close(&member);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        windows_are_counted_one_after_the_other,
+        periods_that_end_together_are_counted,
+        without_a_window_constraint_there_are_no_windows,
+        each_one_written_to_an_eventfd_is_an_event,
+        socket_of_another_process_is_an_event_when_it_becomes_readable,
+        member_is_seen_to_work_and_to_sleep,
+        member_is_given_back_its_cpus,
+        NULL,
+    };
+    return suite_run("dwcs_sources", 60, tests);
+}

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests dlex-sched-dwcs and `dlex sched dwcs`.
+
+    test_sched_dwcs.py DLEX_SCHED_DWCS DLEX_SCHED_SIM SCHED_FOLDER
+
+Not covered: the dispatcher (the C tests beside this file) and the figures of the paper. Without a right to real-time priorities
+only wrong options, the simulation and the refusal are tested.
+"""
+
+import io
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+
+from outside import Folder, with_packages
+
+with_packages("yaml, pydantic, rich, matplotlib")
+
+from rich.console import Console
+
+from dlex_bench.errors import LabError
+from dlex_sched import dwcs, program, sim
+from dlex_sched.__main__ import main
+from dlex_sched.scenario import read_scenario
+
+DWCS, SIM, SCHED = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+BUSY = "while :; do :; done"
+TASK = "--task=a,0/1,10,2"
+
+
+def has_right():
+    """Whether this account may have the priorities that dlex-sched-dwcs takes if none is named."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(52))
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+ALLOWED = has_right()
+needs_right = unittest.skipUnless(ALLOWED, "this account may not have real-time priorities")
+
+
+def ended(*options):
+    return subprocess.run([DWCS, *options], capture_output=True, text=True, timeout=120)
+
+
+def last_state(output):
+    return json.loads(output.strip().splitlines()[-1])
+
+
+class Program(unittest.TestCase):
+    def test_wrong_options_are_errors(self):
+        command = f"--command=a,{BUSY}"
+        for wrong in ((), (TASK,), ("--task=a,2/1,10,2", command), ("--task=a,0/1,1,2", command), (TASK, TASK, command),
+                      (TASK, "--command=b,true"), (TASK, "--command=a"), (TASK, command, "--slot=5"), ("--slot=0.5", TASK, command),
+                      (TASK, command, "--pid=a,1"), (TASK, "--pid=a,0"), (TASK, command, "--events=a,often"),
+                      (TASK, "--pid=a,1", "--events=a,eventfd"), (TASK, command, "--events=a,socket:x"),
+                      (TASK, command, "--cpu=-1"), (TASK, command, "--priority=98"), (TASK, command, "--seconds=0"),
+                      (TASK, command, "--rules=6"), (TASK, command, "surplus")):
+            with self.subTest(wrong):
+                done = ended(*wrong)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn("dlex-sched-dwcs: ", done.stderr)
+
+    @unittest.skipIf(ALLOWED, "this account may have real-time priorities")
+    def test_without_a_right_it_says_what_helps(self):
+        done = ended(TASK, f"--command=a,{BUSY}")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("dlex-sched doctor", done.stderr)
+
+    @needs_right
+    def test_commands_are_scheduled_and_ended(self):
+        done = ended("--slot=5", TASK, "--task=b,0/1,10,4", "--best-effort=c", "--server", f"--command=a,{BUSY}",
+                     f"--command=b,{BUSY}", f"--command=c,{BUSY}", "--seconds=3")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        state = last_state(done.stdout)
+        self.assertAlmostEqual(state["utilisation"], 0.6)
+        self.assertGreater(state["slots"], 500)
+        a, b, c = state["tasks"]
+        self.assertGreater(a["windows_kept"], 40)
+        self.assertGreater(b["cpu_ms"], a["cpu_ms"])
+        self.assertGreater(c["cpu_ms"], 100)
+
+    @needs_right
+    def test_other_processes_are_scheduled_and_given_back(self):
+        with subprocess.Popen(["sh", "-c", BUSY]) as other:
+            try:
+                cpus = os.sched_getaffinity(other.pid)
+                with subprocess.Popen([DWCS, TASK, f"--pid=a,{other.pid}"], stdout=subprocess.PIPE, text=True) as scheduler:
+                    scheduler.stdout.readline()
+                    self.assertEqual(len(os.sched_getaffinity(other.pid)), 1)
+                    scheduler.send_signal(signal.SIGINT)
+                    self.assertGreater(last_state(scheduler.communicate(timeout=60)[0])["tasks"][0]["served"], 5)
+                    self.assertEqual(scheduler.returncode, 0)
+                self.assertIsNone(other.poll())
+                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+                self.assertEqual(os.sched_getaffinity(other.pid), cpus)
+            finally:
+                other.kill()
+
+    @needs_right
+    def test_command_raises_its_own_events(self):
+        write = "import os\nwhile True: os.eventfd_write(int(os.environ['DLEX_DWCS_EVENT']), 1)"
+        raises = f"exec {shlex.join([sys.executable, '-c', write])}"
+        done = ended("--slot=5", TASK + ",wc", "--task=b,0/1,10,2,wc", f"--command=a,{raises}", f"--command=b,{BUSY}",
+                     "--events=a,eventfd", "--seconds=2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(last_state(done.stdout)["tasks"][0]["events"], 10)
+
+    @needs_right
+    def test_it_ends_with_its_last_process(self):
+        done = ended(TASK, "--command=a,exit 0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(last_state(done.stdout)["tasks"][0]["has_ended"])
+        self.assertEqual(ended(TASK, "--pid=a,99999999").returncode, 2)
+
+
+class Command(Folder):
+    def setUp(self):
+        super().setUp()
+        self.output = io.StringIO()
+        console = Console(file=self.output, width=160)
+        for patch in (mock.patch.object(dwcs, "PROGRAM", DWCS), mock.patch.object(program, "PROGRAM", SIM),
+                      mock.patch.object(dwcs, "Console", lambda: console), mock.patch.object(sim, "Console", lambda: console)):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def write(self, text):
+        path = self.folder / "players.yaml"
+        path.write_text(text)
+        return path
+
+    def test_options_are_those_of_the_file(self):
+        scenario = read_scenario(self.write("slot: 5\ntasks:\n  a: {window: 1/5, period: 10, command: [x, a b], events: wake}\n"
+                                            "  b: {best-effort: true, pid: 7, events: 'socket:3'}\nserver: true\n"))
+        self.assertEqual(scenario.real_options(), [
+            "--slot=5.0", "--task=a,1/5,10,1", "--best-effort=b", "--command=a,exec x 'a b'", "--events=a,wake", "--pid=b,7",
+            "--events=b,socket:3", "--server", "--rules=1,2,3,4,5", "--rule-4=paper",
+        ])
+
+    def test_wrong_files_are_errors(self):
+        for text, reason in {"tasks: {a: {window: 1/2, period: 2, events: often}}": "events",
+                             "tasks: {a: {best-effort: false}}": "a", "slot: 0\ntasks: {a: best-effort}": "slot"}.items():
+            with self.subTest(text), self.assertRaises(LabError) as caught:
+                read_scenario(self.write(text))
+            self.assertIn(reason, str(caught.exception))
+        with mock.patch("sys.stderr", io.StringIO()) as errors:
+            self.assertEqual(main(["dwcs", str(self.write("tasks: {a: best-effort}"))]), 1)
+        self.assertIn("tasks.a needs a command or a pid", errors.getvalue())
+
+    def test_examples_can_be_simulated(self):
+        files = sorted((SCHED / "players").glob("*.yaml"))
+        self.assertTrue(files)
+        for path in files:
+            with self.subTest(path.stem):
+                self.assertEqual(main(["dwcs", str(path), "--backend=sim"]), 0)
+        self.assertIn("Who runs in each slot", self.output.getvalue())
+
+    @needs_right
+    def test_processes_are_scheduled_and_reported(self):
+        path = self.write(f"tasks:\n  a: {{window: 0/1, period: 10, service: 2, command: '{BUSY}'}}\n")
+        self.assertEqual(main(["dwcs", str(path), "--seconds=1", f"--out={self.folder}/out"]), 0)
+        self.assertGreater(json.loads((self.folder / "out/dwcs.json").read_text())["tasks"][0]["served"], 5)
+        self.assertIn("waited µs", self.output.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests dlex-sched-pman, `dlex sched pman` and the example graphs.
+
+    test_sched_pman.py PROGRAM GRAPHS TOOLS
+
+Not covered: the library itself (the C tests beside this file), how late processes are, and whether the timeline looks right.
+"""
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+
+from outside import Folder, with_packages
+
+with_packages("yaml, pydantic, rich, matplotlib")
+
+from rich.console import Console
+
+from dlex_bench.errors import LabError
+from dlex_sched import live_program, pman
+from dlex_sched.__main__ import main
+from dlex_sched.graph import read_graph
+from dlex_sched.graph_log import read_log, spread, statistics_of
+
+PROGRAM, GRAPHS, TOOLS = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+ENVIRONMENT = {**os.environ, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
+# A process that needs no library: it stops itself when it is ready, and after each instance.
+STOPS = "while kill -STOP $$; do :; done"
+WORKS = "exec dlex-pictures work --work=0.1"
+
+
+def names():
+    """Yields names of tables that no other test has."""
+    number = 0
+    while True:
+        number += 1
+        yield f"test-{os.getpid()}-{number}"
+
+
+NAMES = names()
+
+
+def ended(*options):
+    return subprocess.run([PROGRAM, *options], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+
+
+def last_state(output):
+    return json.loads(output.strip().splitlines()[-1])
+
+
+def by_name(state):
+    return {process["name"]: process for process in state["processes"]}
+
+
+def soon(condition):
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not become true within 10 s")
+
+
+class Program(Folder):
+    def test_wrong_options_are_errors(self):
+        one = "--process=a,1,0,0,0,0"
+        for wrong in ((), ("surplus",), (one, one), ("--process=a,1,0,0,0",), ("--process=a b,1,0,0,0,0",),
+                      ("--process=a,1,0,0,0,100",), ("--process=a,1.5,0,0,0,0",), (one, "--after=a,b"), (one, "--after=a"),
+                      (one, "--waits=a"), (one, "--waits=b,true"), (one, "--waits=a,true", "--stops=a,true"), (one, "--tick=0"),
+                      (one, "--tick=x"), (one, "--deadlines=never"), (one, "--name=a/b"), (one, "--ticks=0"), (one, "--take-over"),
+                      (one, "--recovery=a,b")):
+            with self.subTest(wrong):
+                done = ended(*wrong)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn("dlex-sched-pman: ", done.stderr)
+
+    def test_commands_run_in_order_of_precedence(self):
+        log = self.folder / "log.csv"
+        done = ended(f"--name={next(NAMES)}", "--tick=20", "--ticks=15", f"--log={log}", "--process=b,1,0,0,0,0",
+                     "--process=a,1,0,0,0,0", "--process=c,1,0,5,0,0", "--after=b,a", "--after=c,b", f"--waits=a,{WORKS}",
+                     f"--stops=b,{STOPS}", f"--waits=c,{WORKS}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        processes = by_name(last_state(done.stdout))
+        found = read_log(log)
+        for name in "abc":
+            self.assertGreaterEqual(processes[name]["activations"] + processes[name]["skips"], 14)
+            self.assertGreater(processes[name]["activations"], 3)
+        finished = {(each.process, each.tick): each.finished_ns for each in found.instances if each.finished_ns}
+        compared = 0
+        for each in found.instances:
+            if each.process != "a" and (before := finished.get(("ab"[each.process == "c"], each.tick))):
+                self.assertGreaterEqual(each.released_ns, before)
+                compared += 1
+            if each.process == "c":
+                self.assertGreaterEqual(each.released_ns, found.ticks[each.tick].time_ns + 5_000_000)
+        self.assertGreater(compared, 6)
+
+    def test_missed_deadline_activates_the_recovery_process(self):
+        done = ended(f"--name={next(NAMES)}", "--tick=100", "--ticks=5", "--process=slow,1,0,0,10,0", "--process=rescue,0,0,0,0,0",
+                     "--recovery=slow,rescue", "--waits=slow,exec dlex-pictures work --work=30", f"--waits=rescue,{WORKS}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        processes = by_name(last_state(done.stdout))
+        self.assertGreaterEqual(processes["slow"]["misses"], 3)
+        self.assertGreaterEqual(processes["rescue"]["activations"], 3)
+
+    def test_impossible_graphs_are_errors(self):
+        both = ("--process=a,1,0,0,0,0", "--process=b,1,0,0,0,0")
+        done = ended(f"--name={next(NAMES)}", *both, "--after=a,b", "--after=b,a")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("it would come after itself", done.stderr)
+        done = ended(f"--name={next(NAMES)}", *both, "--waits=a,exit 3", "--waits=b,sleep 100")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a has ended with status 3", done.stderr)
+        self.assertIn("before its first instance", done.stderr)
+        self.assertEqual(ended("--end", f"--name={next(NAMES)}").returncode, 2)
+        done = ended(f"--name={next(NAMES)}", *both, f"--log={self.folder}/none/log.csv")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("log.csv", done.stderr)
+
+    def test_command_that_has_ended_is_started_again(self):
+        done = ended(f"--name={next(NAMES)}", "--tick=10", "--seconds=4", "--process=a,1,0,0,0,0", "--restarts=a",
+                     "--stops=a,kill -STOP $$; exit 5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(by_name(last_state(done.stdout))["a"]["activations"], 2)
+        self.assertIn("a has ended with status 5", done.stderr)
+        self.assertIn("a is started again", done.stderr)
+
+
+class Supervision(Folder):
+    def setUp(self):
+        super().setUp()
+        self.name = next(NAMES)
+        self.graph = (f"--name={self.name}", "--tick=5", "--process=a,1,0,0,0,0", "--process=b,1,0,0,0,0", "--after=b,a",
+                      f"--waits=a,{WORKS}", f"--waits=b,{WORKS}")
+        self.addCleanup(ended, "--end", f"--name={self.name}")
+
+    def start(self, *options):
+        program = subprocess.Popen([PROGRAM, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+
+        def clean_up():
+            program.kill()
+            program.communicate()
+
+        self.addCleanup(clean_up)
+        return program
+
+    def test_signal_ends_the_graph_and_its_processes(self):
+        program = self.start(*self.graph)
+        pids = [process["pid"] for process in json.loads(program.stdout.readline())["processes"]]
+        self.assertEqual([Path(f"/proc/{pid}").exists() for pid in pids], [True, True])
+        program.send_signal(signal.SIGTERM)
+        output, errors = program.communicate(timeout=60)
+        self.assertEqual((program.returncode, errors), (0, ""))
+        self.assertGreater(last_state(output)["ticks"], 100)
+        self.assertEqual([Path(f"/proc/{pid}").exists() for pid in pids], [False, False])
+
+    def test_reader_that_ends_ends_the_graph(self):
+        program = self.start(*self.graph)
+        program.stdout.readline()
+        program.stdout.close()
+        self.assertEqual(program.wait(timeout=60), 2)
+
+    def test_processes_outlive_a_killed_supervisor_and_are_taken_over(self):
+        program = self.start(*self.graph)
+        before = json.loads(program.stdout.readline())
+        program.kill()
+        program.wait()
+        done = ended(*self.graph)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--take-over", done.stderr)
+        next_one = self.start("--take-over", f"--name={self.name}", "--tick=5")
+        state = json.loads(next_one.stdout.readline())
+        self.assertEqual([process["pid"] for process in state["processes"]], [process["pid"] for process in before["processes"]])
+        for process, earlier in zip(state["processes"], before["processes"], strict=True):
+            self.assertGreater(process["activations"], earlier["activations"] + 50)
+        for other in ("--take-over", "--end"):
+            done = ended(other, f"--name={self.name}")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"process {next_one.pid} manages", done.stderr)
+        next_one.kill()
+        next_one.wait()
+        self.assertEqual(ended("--end", f"--name={self.name}").returncode, 0)
+        soon(lambda: not any(is_running(process["pid"]) for process in before["processes"]))
+
+
+def is_running(pid):
+    """Whether the process runs; our own test does not reap it, so it may be a zombie of whoever is its parent now."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+class Graphs(Folder):
+    def read(self, text):
+        path = self.folder / "graph.yaml"
+        path.write_text(text)
+        return read_graph(path)
+
+    def test_options_are_those_of_the_file(self):
+        graph = self.read("name: n\ntick: 33.3\ndeadlines: tick\nmanager-priority: 9\nprocesses:\n"
+                          "  b: {command: [echo, a b], after: [a], recovery: a, delay: 2, deadline: 3.5, priority: 4, phase: 1}\n"
+                          "  a: {command: x; y, activation: stop, restart: true, period: 0}\n  c: {}\n")
+        self.assertEqual(graph.options(), [
+            "--name=n", "--deadlines=tick", "--tick=33.3", "--manager-priority=9", "--process=b,1,1,2.0,3.5,4",
+            "--process=a,0,0,0,0,0", "--process=c,1,0,0,0,0", "--after=b,a", "--recovery=b,a",
+            "--waits=b,exec echo 'a b'", "--stops=a,x; y", "--restarts=a",
+        ])
+
+    def test_wrong_graphs_are_errors_that_name_the_field(self):
+        for text, reason in {
+            "": "", "tick: 5": "processes", "tick: 5\nprocesses: {}": "processes", "processes: {a: {}}": "tick",
+            "tick: 0\nprocesses: {a: {}}": "tick", "tick: often\nprocesses: {a: {}}": "tick",
+            "tick: 5\nprocesses: {a b: {}}": "a b", "tick: 5\nprocesses: {a: {delay: -1}}": "delay",
+            "tick: 5\nprocesses: {a: {priority: 100}}": "priority", "tick: 5\nprocesses: {a: {nice: 1}}": "nice",
+            "tick: 5\nprocesses: {camera: {}, b: {after: [kamera]}}": "did you mean camera?",
+            "tick: 5\nprocesses: {a: {recovery: b}}": "a.recovery", "tick: 5\nprocesses: {a: {restart: true}}": "no command",
+            "tick: .inf\nprocesses: {a: {}}": "tick",
+        }.items():
+            with self.subTest(text), self.assertRaises(LabError) as caught:
+                self.read(text)
+            self.assertIn(reason, str(caught.exception))
+
+    @unittest.skipUnless(shutil.which("ffmpeg"), "the ffmpeg program is missing")
+    def test_examples_run(self):
+        self.assertEqual({path.stem for path in GRAPHS.glob("*.yaml")}, {"recorder", "robot"})
+        for path in sorted(GRAPHS.glob("*.yaml")):
+            with self.subTest(path.stem):
+                graph = read_graph(path).model_copy(update={"name": next(NAMES)})
+                done = ended(*graph.options(), "--ticks=30")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                for name, process in by_name(last_state(done.stdout)).items():
+                    if graph.processes[name].period:
+                        self.assertGreater(process["activations"], 10, name)
+
+
+class Statistics(Folder):
+    def test_log_is_read_as_instances(self):
+        path = self.folder / "log.csv"
+        path.write_text(
+            "time_ns,kind,process,number,tick,value\n"
+            "900,finish,a,6,-1,2\n"  # it was released before the log began
+            "1000,release,a,7,3,990\n1000,tick,,3,3,12000\n1200,miss,a,7,-1,0\n1010,start,a,7,-1,0\n1500,finish,a,7,-1,2\n"
+            "1600,release,b,1,3,1600\n"
+        )
+        log = read_log(path)
+        a, b = log.instances
+        self.assertEqual((a.process, a.number, a.tick, a.due_ns, a.started_ns, a.finished_ns, a.missed),
+                         ("a", 7, 3, 990, 1010, 1500, True))
+        self.assertEqual((b.process, b.started_ns, b.begun_ns, b.finished_ns, b.missed), ("b", None, 1600, None, False))
+        found = statistics_of(log, ["a", "b", "c"])
+        self.assertEqual((found.ticks, found.tick_us.mean), (1, 12))
+        self.assertEqual((found.processes["a"].instances, found.processes["a"].misses), (1, 1))
+        self.assertAlmostEqual(found.processes["a"].delay_ms.mean, 10e-6)
+        self.assertAlmostEqual(found.processes["a"].lateness_us.max, 0.02)
+        self.assertAlmostEqual(found.processes["a"].work_ms.p50, 490e-6)
+        self.assertEqual((found.processes["b"].instances, found.processes["b"].lateness_us), (1, None))
+        self.assertEqual(found.processes["c"].instances, 0)
+
+    def test_wrong_logs_are_errors(self):
+        path = self.folder / "log.csv"
+        for text in ("", "time_ns\n1\n", "time_ns,kind,process,number,tick,value\n1,release,a\n",
+                     "time_ns,kind,process,number,tick,value\n1,release,a,x,1,1\n"):
+            path.write_text(text)
+            with self.subTest(text), self.assertRaises(LabError):
+                read_log(path)
+
+    def test_spread(self):
+        self.assertIsNone(spread([]))
+        found = spread(range(1, 101))
+        self.assertEqual((found.count, found.min, found.mean, found.p50, found.p99, found.max), (100, 1, 50.5, 50.5, 99, 100))
+        self.assertAlmostEqual(found.sd, 28.866, places=3)
+        self.assertEqual(spread([5]).p99, 5)
+
+
+class Command(Folder):
+    def setUp(self):
+        super().setUp()
+        self.output = io.StringIO()
+        console = Console(file=self.output, width=160)
+        for patch in (mock.patch.object(pman, "PROGRAM", PROGRAM), mock.patch.object(live_program, "TOOLS", [TOOLS]),
+                      mock.patch.object(pman, "Console", lambda: console)):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.file = self.folder / "graph.yaml"
+        self.file.write_text(f"name: {next(NAMES)}\ntick: 10\nprocesses:\n  a: {{command: {WORKS}}}\n"
+                             f"  b: {{command: {WORKS}, after: [a], delay: 2}}\n")
+
+    def test_graph_runs_and_is_reported_and_drawn(self):
+        out = self.folder / "out"
+        self.assertEqual(main(["pman", str(self.file), "--ticks=40", "--plot", f"--out={out}"]), 0)
+        self.assertEqual({path.name for path in out.iterdir()}, {"log.csv", "pman.json", "timeline.png"})
+        stored = json.loads((out / "pman.json").read_text())
+        self.assertGreaterEqual(stored["statistics"]["processes"]["b"]["delay_ms"]["min"], 2)
+        self.assertIn("late µs", self.output.getvalue())
+        self.assertIn("a tick took", self.output.getvalue())
+
+    def test_errors_are_sentences(self):
+        with mock.patch("sys.stderr", io.StringIO()) as errors:
+            self.assertEqual(main(["pman", str(self.folder / "none.yaml")]), 1)
+            self.assertEqual(main(["pman", str(self.file), "--end"]), 2)
+            self.assertEqual(main(["pman", str(self.file), "--ticks=0", f"--out={self.folder}"]), 1)
+        self.assertIn("there is no such table", errors.getvalue())
+        self.assertIn("--ticks", errors.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests dlex-sched-sim and `dlex sched sim`.
+
+    test_sched_sim.py PROGRAM SCENARIOS
+
+Not covered: the simulator itself (the C tests beside this file), and whether the figures look right.
+"""
+
+import io
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+
+from outside import Folder, with_packages
+
+with_packages("yaml, pydantic, rich, matplotlib")
+
+from rich.console import Console
+
+from dlex_bench.errors import LabError
+from dlex_sched import program, sim
+from dlex_sched.__main__ import main
+from dlex_sched.scenario import Scenario, read_scenario
+
+PROGRAM, SCENARIOS = Path(sys.argv[1]), Path(sys.argv[2])
+
+# Who runs in each slot; the first letter of each task's name would not do, as there are T1 and T2.
+SCHEDULES = {
+    "figure-4a": "T2 T1 T2 T1 T2 T1 T2 BE",
+    "figure-4b": "T2 T1 T2 T1 T2 T1 T2 T2",
+    "figure-4c": "T2 T1 T2 T1 T2",
+    "figure-4d": "BE T2 T1 BE BE T2 T1 T2 BE",
+    "unequal-periods": "C C B C C B",
+    "unequal-windows": "L L L L S1 S2",
+    "third-process": "J A",
+}
+
+
+def ended(*options):
+    return subprocess.run([PROGRAM, *options], capture_output=True, text=True, timeout=300)
+
+
+def printed(*options):
+    done = ended(*options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+class Program(unittest.TestCase):
+    def test_schedule_has_a_name_for_each_slot(self):
+        found = printed("--task=film,0/1,3,1", "--slots=4")
+        self.assertEqual(found["slots"], ["film", None, None, "film"])
+        self.assertEqual(found["tasks"], [{"name": "film", "served": 2, "missed": 0, "violations": 0}])
+        self.assertAlmostEqual(found["utilisation"], 1 / 3)
+
+    def test_rules_decide_whether_an_event_matters(self):
+        tasks = ("--task=T1,1/2,4,1", "--task=T2,1/4,2,1", "--best-effort=BE", "--event=T1@2.5", "--slots=4")
+        self.assertEqual(printed(*tasks, "--rules=1,2")["slots"][3], "T1")
+        self.assertEqual(printed(*tasks, "--rules=1,3")["slots"][3], "BE")
+
+    def test_wrong_options_are_errors(self):
+        for wrong in ("--task=film", "--task=film,1/2,0,0", "--task=film,1/2,1,2", "--task=film,3/2,3,1", "--task=film,1/2,3,1,nc",
+                      "--task=a b,1/2,3,1", "--best-effort=", "--event=film@1", "--rules=6", "--rules=1,", "--rule-4=5",
+                      "--server=2/1", "--slots=0", "--experiment=table-9", "--players=31", "--runs=x", "surplus"):
+            with self.subTest(wrong):
+                done = ended(wrong)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn("dlex-sched-sim: ", done.stderr)
+
+    def test_experiments_come_with_their_claims(self):
+        found = printed("--experiment=table-5", "--runs=2", "--seconds=5", "--delays=3")
+        self.assertEqual([(run["seed"], run["has_events"]) for run in found["runs"]],
+                         [(1, False), (1, True), (2, False), (2, True)])
+        self.assertEqual({len(run["delays_ms"]) for run in found["runs"]}, {3})
+        self.assertEqual({claim["where"] for claim in found["claims"]}, {"Table 5"})
+        self.assertEqual({len(claim["simulated"]) for claim in found["claims"]}, {2})
+
+    def test_claims_are_about_the_papers_numbers_of_players(self):
+        found = printed("--experiment=table-4", "--players=12", "--seconds=5")
+        self.assertEqual({run["players"] for run in found["runs"]}, {12})
+        self.assertEqual(found["claims"], [])
+
+
+class Scenarios(Folder):
+    def read(self, text):
+        path = self.folder / "scenario.yaml"
+        path.write_text(text)
+        return read_scenario(path)
+
+    def test_every_scenario_runs_as_expected(self):
+        self.assertEqual({path.stem for path in SCENARIOS.glob("*.yaml")}, set(SCHEDULES))
+        for name, expected in SCHEDULES.items():
+            with self.subTest(name):
+                found = printed(*read_scenario(SCENARIOS / f"{name}.yaml").options())
+                self.assertEqual(" ".join(found["slots"]), expected)
+
+    def test_scenarios_without_guarantee_have_a_violation(self):
+        for name, violations in {"unequal-periods": [1, 0, 0], "unequal-windows": [0, 0, 0, 1]}.items():
+            with self.subTest(name):
+                found = printed(*read_scenario(SCENARIOS / f"{name}.yaml").options())
+                self.assertEqual([task["violations"] for task in found["tasks"]], violations)
+                self.assertAlmostEqual(found["utilisation"], 1)
+
+    def test_third_process_is_safe_if_rule_4_is(self):
+        scenario = read_scenario(SCENARIOS / "third-process.yaml")
+        for rule_4, violations, slots in (("paper", [0, 1, 0], ["J", "A"]), ("safe", [0, 0, 0], ["A", "B"])):
+            found = printed(*scenario.model_copy(update={"rule_4": rule_4}).options())
+            self.assertEqual(([task["violations"] for task in found["tasks"]], found["slots"]), (violations, slots))
+
+    def test_options_are_in_the_order_of_the_file(self):
+        text = "tasks: {b: best-effort, a: {window: 0/1, period: 2, work-conserving: true}}\nserver: 0/5\nrules: []\n"
+        scenario = self.read(text)
+        self.assertEqual(scenario.options(),
+                         ["--best-effort=b", "--task=a,0/1,2,1,wc", "--server=0/5", "--rules=", "--rule-4=paper", "--slots=20"])
+
+    def test_wrong_scenarios_are_errors_that_name_the_field(self):
+        for text, reason in {
+            "": "", "tasks: {}": "no tasks", "tasks: [": "not YAML", "tasks: {a: {window: 1, period: 2}}": "window",
+            "tasks: {a: best-effort}\nlength: 3": "length", "tasks: {a: best-effort}\nrules: [7]": "rules",
+            "tasks: {a b: best-effort}": "a b",
+        }.items():
+            with self.subTest(text), self.assertRaises(LabError) as caught:
+                self.read(text)
+            self.assertIn(reason, str(caught.exception))
+
+    def test_missing_scenario_is_an_error(self):
+        with self.assertRaises(LabError):
+            read_scenario(self.folder / "none.yaml")
+
+
+class Command(Folder):
+    def setUp(self):
+        super().setUp()
+        self.output = io.StringIO()
+        console = Console(file=self.output, width=120)
+        for patch in (mock.patch.object(program, "PROGRAM", PROGRAM), mock.patch.object(sim, "Console", lambda: console)):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_scenario_is_shown(self):
+        self.assertEqual(main(["sim", str(SCENARIOS / "figure-4a.yaml")]), 0)
+        self.assertIn("1 of them made another process run", " ".join(self.output.getvalue().split()))
+
+    def test_experiments_are_shown_drawn_and_stored(self):
+        out = self.folder / "out"
+        self.assertEqual(main(["sim", "--runs=1", "--seconds=5", f"--out={out}"]), 0)
+        self.assertEqual({path.name for path in out.iterdir()},
+                         {"sim.json", "figure-5.png", "figure-6.png", "figure-7.png", "figure-8.png"})
+        self.assertEqual(len(json.loads((out / "sim.json").read_text())["runs"]), 2 * (10 + 1 + 10 + 1 + 4 + 1))
+        for where in ("Table 3", "Table 4", "Table 5", "Table 6", "Figure 6", "Figure 7", "Figure 8", "> 320", "9 to 36"):
+            self.assertIn(where, self.output.getvalue())
+
+    def test_shares_are_graded(self):
+        claim = program.PaperClaim(where="", experiment="", players=1, metric="swaps_percent", low=20, high=30, simulated=[])
+        self.assertEqual([sim._grade(claim, [value]) for value in (14, 15, 35, 36)], ["no", "yes", "yes", "no"])
+        self.assertEqual(sim._grade(claim, []), "no")
+        self.assertEqual(sim._grade(claim.model_copy(update={"metric": "mean_with_ms"}), [25]), "-")
+
+    def test_errors_are_sentences(self):
+        with mock.patch("sys.stderr", io.StringIO()) as errors:
+            self.assertEqual(main(["sim", str(self.folder / "none.yaml")]), 1)
+            self.assertEqual(main(["sim", "--experiment=table-9", f"--out={self.folder}"]), 1)
+        self.assertIn("table-9", errors.getvalue())
+
+    def test_every_scenario_of_the_model_is_a_scenario_of_the_program(self):
+        """The limits of names and numbers are the same in both."""
+        name = "n" * 31
+        scenario = Scenario.model_validate({"tasks": {name: {"window": "1048576/1048576", "period": 100_000, "service": 100_000}},
+                                            "events": [{"sink": name, "at": 100_000}], "slots": 1})
+        self.assertEqual(printed(*scenario.options())["slots"], [name])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
