@@ -16,7 +16,7 @@ void helper_watch_begin(struct helper_watch *watch)
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &watch->signals);
-    watch->count = thread_list(watch->before, HELPER_WATCH_MAX);
+    watch->count = thread_list(getpid(), watch->before, HELPER_WATCH_MAX);
 }
 
 static bool was_there(const struct helper_watch *watch, pid_t thread)
@@ -32,14 +32,14 @@ static void name_if_nameless(pid_t thread, const char *name)
 {
     char its[THREAD_NAME_SIZE];
     char ours[THREAD_NAME_SIZE];
-    if (!strcmp(thread_name(thread, its), thread_name(gettid(), ours)))
-        thread_rename(thread, name);
+    if (!strcmp(thread_list_name(getpid(), thread, its), thread_list_name(getpid(), gettid(), ours)))
+        thread_list_rename(getpid(), thread, name);
 }
 
 void helper_watch_end(struct helper_watch *watch, struct helper_threads *helpers, const char *name, unsigned roles)
 {
     pid_t now[HELPER_WATCH_MAX];
-    const int count = watch->count ? thread_list(now, HELPER_WATCH_MAX) : 0;
+    const int count = watch->count > 0 ? thread_list(getpid(), now, HELPER_WATCH_MAX) : 0;
     helpers->count = 0;
     for (int i = 0; i < count && helpers->count < HELPER_THREADS_MAX; i++) {
         if (was_there(watch, now[i]))

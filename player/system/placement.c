@@ -148,7 +148,7 @@ static int note_thread(const struct placement *placement, struct placement_facts
         sched_getaffinity(thread, sizeof cpus, &cpus))
         return 0;
     struct thread_facts *const fact = &facts->threads[facts->thread_count++];
-    thread_name(thread, fact->name);
+    thread_list_name(getpid(), thread, fact->name);
     thread_role_text(thread_role_of(thread), fact->roles);
     thread_policy_text(&policy, fact->policy);
     spell_cpus(&cpus, fact->cpus, sizeof fact->cpus);

@@ -57,17 +57,31 @@ int thread_list_family(pid_t process, pid_t *processes, int most)
     return count;
 }
 
-const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE])
+static FILE *open_name(pid_t process, pid_t thread, const char *mode)
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)process, (int)thread);
-    FILE *const file = fopen(path, "re");
+    return fopen(path, mode);
+}
+
+const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE])
+{
+    FILE *const file = open_name(process, thread, "re");
     if (!file || !fgets(name, THREAD_NAME_SIZE, file))
         strcpy(name, "?");
     name[strcspn(name, "\n")] = '\0';
     if (file)
         fclose(file);
     return name;
+}
+
+void thread_list_rename(pid_t process, pid_t thread, const char *name)
+{
+    FILE *const file = open_name(process, thread, "we");
+    if (!file)
+        return;
+    fputs(name, file);
+    fclose(file);
 }
 
 bool thread_list_times(pid_t process, pid_t thread, int64_t *running_ns, int64_t *waiting_ns)

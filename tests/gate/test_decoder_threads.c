@@ -60,7 +60,7 @@ struct thread_ids {
 static struct thread_ids threads_now(void)
 {
     struct thread_ids now;
-    now.count = thread_list(now.ids, HELPER_WATCH_MAX);
+    now.count = thread_list(getpid(), now.ids, HELPER_WATCH_MAX);
     return now;
 }
 

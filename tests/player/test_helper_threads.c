@@ -104,8 +104,8 @@ START_TEST(nameless_threads_are_named)
     struct helper helpers[2] = {{.name = NULL}, {.name = "av:h264:df0"}};
     struct helper_threads found = watch_while_starting(helpers, 2);
     char name[THREAD_NAME_SIZE];
-    ck_assert_str_eq(thread_name(helpers[0].id, name), "codec");
-    ck_assert_str_eq(thread_name(helpers[1].id, name), "av:h264:df0");
+    ck_assert_str_eq(thread_list_name(getpid(), helpers[0].id, name), "codec");
+    ck_assert_str_eq(thread_list_name(getpid(), helpers[1].id, name), "av:h264:df0");
     helper_threads_release(&found);
     end(&helpers[0]);
     end(&helpers[1]);
