@@ -202,7 +202,7 @@ class Command(WithRecord):
         facts = json.loads((folder / "own/run.json").read_text())
         (folder / "own/run.json").write_text(json.dumps({**facts, "queue": None}))
         job = {"id": name, "repetition": 1, "section": "s", "workload": name, "player": "dlex-play", "player_params": params,
-               "sched": sched, "load": {"kind": load}, "clip": {"recipe": "progressive_cabac"}, "observe": "inside"}
+               "sched": sched, "load": {"kind": load, "cpu": 3}, "clip": {"recipe": "progressive_cabac"}, "observe": "inside"}
         content = {"version": 1, "job": job, "status": "done", "policy": {"applied": applied or sched},
                    "figures": {"frames": PICTURES, "dropped": dropped, "skew_ms_sd": 12.3, "rmse_q16_sum": 45678}}
         (folder / "result.json").write_text(json.dumps(content))
@@ -240,6 +240,7 @@ class Command(WithRecord):
             ("deadline:15/40", "rtapp", "deadline:15/40", 0, ["--supply=cbs:15/40"]),
             ("deadline:15/40", "rtapp", divided, 8, ["--supply=cbs-divided:4/10"]),
             ("other", "rtapp", "other", 8, ["--supply=part:0.525"]),
+            ("other", "stress", "other", 8, ["--supply=part:0.25"]),
             ("other", "none", "other", 8, ["--supply=part:1"]),
         )):
             result = self.job(str(number), sched, load, applied, drop="none", queue=str(queue))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..agenda.job import Job
+from ..agenda.job import Job, JobLoad
 from ..agenda.jobs import OURS
 from ..batch.results import BATCH, Store
 from ..clips import make_clip
@@ -138,7 +138,14 @@ def supply_of(result: JobResult, queue: int) -> list[str]:
         return [f"--supply=quota:{budget}", *alone]
     if kind == "deadline":
         return [f"--supply={'cbs-divided' if queue else 'cbs'}:{whole_budget(budget)}", *alone]
-    return [f"--supply=part:{1 if alone else FAIR_PART:g}"]
+    return [f"--supply=part:{fair_part(job.load):g}"]
+
+
+def fair_part(load: JobLoad) -> float:
+    """Returns the part of the CPU that the load leaves to an ordinary program beside it."""
+    if load.kind == "stress":
+        return 1 / (1 + (load.cpu or 0) + (load.vm or 0))
+    return 1 if load.kind == "none" else FAIR_PART
 
 
 def whole_budget(applied: str) -> str:
