@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* The rest is for threads that nobody counts, and for the difference between the quota's accounts and the clocks'. */
-static const double usable = 0.95;
+static const double usable = 0.97;
 /* After a pause there is not more than this to spend. */
 enum { EARNED_MAX_NS = 100 * NS_PER_MS };
 

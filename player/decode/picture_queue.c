@@ -16,7 +16,6 @@ enum {
     FIRST_ROOM = 64,
     /* Markers and notes are small, but a stretch in which everything is refused must not be read to its end at once. */
     MESSAGES_MAX = 4096,
-    AMPLE_PART = 2,
 };
 
 struct picture_queue {
@@ -117,17 +116,11 @@ void picture_queue_set_quota(struct picture_queue *queue, double quota)
     allowance_init(&queue->allowance, quota);
 }
 
-/* With less than this, the next picture matters more than when those that wait are shown. */
-static bool is_ample(const struct picture_queue *queue)
-{
-    return queue->pictures >= queue->limit.pictures / AMPLE_PART || span_ns(queue) >= queue->limit.span_ns / AMPLE_PART ||
-           queue->bytes >= queue->limit.bytes / AMPLE_PART;
-}
-
+/* Without a picture that waits, nobody would renew the allowance, and the next picture matters most. */
 static bool must_save(const struct picture_queue *queue)
 {
     const struct sync *const clock = &queue->clock.sync;
-    return is_ample(queue) && clock->running && !clock->untimed &&
+    return queue->pictures > 0 && clock->running && !clock->untimed &&
            !allowance_is_left(&queue->allowance, program_cpu_ns());
 }
 
