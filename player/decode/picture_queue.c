@@ -117,9 +117,14 @@ void picture_queue_set_quota(struct picture_queue *queue, double quota)
     allowance_init(&queue->allowance, quota);
 }
 
-/* With less than this, the next picture matters more than when those that wait are shown. */
+/*
+ * With less than this, the next picture matters more than when those that wait are shown. With fewer than two the writer must not
+ * wait, whatever the limits are: the allowance is renewed only when a picture is taken.
+ */
 static bool is_ample(const struct picture_queue *queue)
 {
+    if (queue->pictures < PICTURES_MIN)
+        return false;
     return queue->pictures >= queue->limit.pictures / AMPLE_PART || span_ns(queue) >= queue->limit.span_ns / AMPLE_PART ||
            queue->bytes >= queue->limit.bytes / AMPLE_PART;
 }

@@ -72,8 +72,9 @@ void picture_queue_destroy(struct picture_queue **queue);
 void picture_queue_set_quota(struct picture_queue *queue, double quota);
 
 /*
- * Writer: blocks while the queue is full, and while enough pictures wait and the presenter needs the rest of the quota (see
- * allowance.h). Returns false when writing was stopped. Nobody wakes up while it blocks, but for each picture that is presented.
+ * Writer: blocks while the queue is full, and while enough pictures wait (two at least) and the presenter needs the rest of the
+ * quota (see allowance.h). Returns false when writing was stopped. Nobody wakes up while it blocks, but for each picture that is
+ * presented.
  */
 bool picture_queue_wait_for_room(struct picture_queue *queue);
 
