@@ -14,8 +14,10 @@ void stage_init(struct decode_stage *stage, const struct clip *clip, struct deco
 {
     *stage = (struct decode_stage){.clip = clip, .decoder = decoder, .feed.may_jump = may_jump};
     decode_policy_init(&stage->policy, settings);
-    if (decoder)
+    if (decoder) {
         decode_policy_set_threads(&stage->policy, decoder_threads(decoder)->count);
+        stage->look.decoder.beside = decoder_threads(decoder)->beside;
+    }
     stage->leading_ns = INT64_MIN;
     for (int i = 0; i < STAGE_JOBS; i++)
         stage->known[i].number = JOB_UNKNOWN;
