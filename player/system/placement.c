@@ -228,6 +228,17 @@ static void explain_refusal(int ret, const struct rm_joined *joined)
         log_error("--sched=rm is refused: %s; see `dlex-sched rm list`", strerror(-ret));
 }
 
+/* Others that joined since may have moved this process. */
+static void follow_registry(void)
+{
+    struct rm_registry registry;
+    if (rm_registry_read(&registry))
+        return;
+    for (int i = 0; i < registry.count; i++)
+        if (registry.members[i].process == getpid())
+            rm_priority = registry.tasks[i].level;
+}
+
 int placement_join(const struct placement *placement, int64_t frame_ns)
 {
     const int64_t cost_ns = (int64_t)(placement->rm_cost_ms * (double)NS_PER_MS);
@@ -239,6 +250,8 @@ int placement_join(const struct placement *placement, int64_t frame_ns)
         .cost_mean_ns = cost_ns ? cost_ns : 1, /* not known: it does not count */
     };
     struct rm_joined joined;
+    if (rm_priority)
+        follow_registry();
     if (!placement->is_rm || rm_priority)
         return 0;
     if (cost_ns > frame_ns) {
