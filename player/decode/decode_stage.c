@@ -141,10 +141,14 @@ static void learn_one_of_several(struct decode_stage *stage, const struct stage_
 /*
  * Codec threads still decode it: only what all of them received is known. Threads that are not FFmpeg's cannot be seen to
  * change from one picture to the next. There, what was used from one packet to the next stands for what the first one costs.
+ * While the decode thread waits for the quota, codec threads go on with what they have.
  */
-static void learn_pending(struct decode_stage *stage, const struct decode_outcome *outcome, int64_t presenting_ns)
+static void learn_pending(struct decode_stage *stage, const struct decode_outcome *outcome, int64_t presenting_ns,
+                          const struct queue_saving *saving)
 {
-    decode_policy_learn_supply(&stage->policy, outcome->wall_ns, outcome->received_ns + presenting_ns);
+    const int64_t saving_cpu_ns = saving->wall_ns > 0 ? outcome->between_ns + saving->presenting_cpu_ns : 0;
+    decode_policy_learn_supply(&stage->policy, outcome->wall_ns + saving->wall_ns,
+                               outcome->received_ns + presenting_ns + saving_cpu_ns);
     const struct stage_job *const last = &stage->known[(outcome->number + STAGE_JOBS - 1) % STAGE_JOBS];
     const bool follows = last->number == outcome->number - 1 && outcome->since_last_ns != NS_UNKNOWN;
     if (decoder_threads(stage->decoder)->kind == CODEC_THREADS_OWN && follows && !last->was_refused)
@@ -162,7 +166,7 @@ static void learn(struct decode_stage *stage, const struct packet_facts *packet,
     if (outcome->error < 0)
         return;
     if (outcome->is_pending) {
-        learn_pending(stage, outcome, presenting_ns);
+        learn_pending(stage, outcome, presenting_ns, &saving);
         return;
     }
     const struct decode_use use = {

@@ -37,6 +37,7 @@ struct decoder {
     int result;
     bool begun;
     int64_t last_begun_ns; /* the CPU time of decoding when the last job began; 0: there was none */
+    int64_t last_ended_ns; /* and when it ended */
 };
 
 /*
@@ -335,14 +336,16 @@ int decoder_run(struct decoder *decoder, const struct decode_job *job, struct de
         decode_within_deadline(decoder);
     else
         decode_and_look(decoder);
+    const int64_t ended_ns = codec_threads_cpu_ns(&decoder->threads);
     *outcome = (struct decode_outcome){
         .number = job->number,
         .start_ns = start_ns,
         .deadline_ns = job->order.deadline_ns,
         .error = decoder->result,
-        .received_ns = codec_threads_cpu_ns(&decoder->threads) - begun_ns,
+        .received_ns = ended_ns - begun_ns,
         .wall_ns = dlex_now_ns() - start_ns,
         .since_last_ns = decoder->last_begun_ns ? begun_ns - decoder->last_begun_ns : NS_UNKNOWN,
+        .between_ns = decoder->last_begun_ns ? begun_ns - decoder->last_ended_ns : 0,
         .is_pending = decoder->ledger.overlaps,
         .end_ns = NS_UNKNOWN,
         .cpu_ns = NS_UNKNOWN,
@@ -350,6 +353,7 @@ int decoder_run(struct decoder *decoder, const struct decode_job *job, struct de
         .gate = {.number = JOB_UNKNOWN, .verdict = VERDICT_NONE},
     };
     decoder->last_begun_ns = begun_ns;
+    decoder->last_ended_ns = ended_ns;
     if (!outcome->is_pending)
         complete(decoder, outcome);
     return decoder->result;
