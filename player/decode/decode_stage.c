@@ -254,15 +254,17 @@ static bool is_kept(const struct decode_job *job, const struct packet_facts *pac
 {
     if (packet->unwanted)
         return false;
-    return outcome->is_pending ? !is_to_be_refused(job, packet) : end_of(packet->picture_class, outcome) == DECODE_WHOLE;
+    if (outcome->is_pending)
+        return !is_to_be_refused(job, packet) && !outcome->is_withheld;
+    return end_of(packet->picture_class, outcome) == DECODE_WHOLE;
 }
 
 static void run(struct decode_stage *stage, const struct decode_job *job, const struct stage_clock *clock, struct job_note *note)
 {
     const struct packet_facts *const packet = &note->packet;
     remember(stage, job->number, packet);
-    stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet);
     decoder_run(stage->decoder, job, &note->outcome);
+    stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet) || note->outcome.is_withheld;
     learn(stage, packet, &note->outcome, clock);
     look_ahead_note_packet(&stage->look, packet->pts_ns, is_kept(job, packet, &note->outcome));
 }

@@ -36,6 +36,7 @@ struct decoder {
     struct job_ledger ledger;
     int result;
     bool begun;
+    bool is_withheld; /* its picture */
     int64_t last_begun_ns; /* the CPU time of decoding when the last job began; 0: there was none */
     int64_t last_ended_ns; /* and when it ended */
 };
@@ -245,7 +246,8 @@ static void decode_without(struct decoder *decoder, const struct av1_shown *show
     if (rest)
         decode_packet(decoder, rest);
     av_packet_free(&rest);
-    if (ret >= 0)
+    decoder->is_withheld = ret >= 0;
+    if (decoder->is_withheld)
         withheld_add(&decoder->withheld, decoder->job.packet, decoder->job.number);
 }
 
@@ -312,6 +314,7 @@ static void begin(struct decoder *decoder, const struct decode_job *job, int64_t
 {
     forget_pictures(decoder);
     decoder->job = *job;
+    decoder->is_withheld = false;
     if (!job->packet)
         return;
     job->packet->opaque = (void *)(intptr_t)(job->number + 1);
@@ -347,6 +350,7 @@ int decoder_run(struct decoder *decoder, const struct decode_job *job, struct de
         .since_last_ns = decoder->last_begun_ns ? begun_ns - decoder->last_begun_ns : NS_UNKNOWN,
         .between_ns = decoder->last_begun_ns ? begun_ns - decoder->last_ended_ns : 0,
         .is_pending = decoder->ledger.overlaps,
+        .is_withheld = decoder->is_withheld,
         .end_ns = NS_UNKNOWN,
         .cpu_ns = NS_UNKNOWN,
         .fired_ns = NS_UNKNOWN,
