@@ -161,9 +161,9 @@ int decoder_open(struct decoder **out, const AVStream *stream, const struct deco
         decoder_close(&decoder);
         return ret;
     }
-    if (decoder_withholds(decoder))
-        av1_configure(&decoder->av1, (struct bytes){stream->codecpar->extradata,
-                                                    stream->codecpar->extradata + stream->codecpar->extradata_size});
+    const AVCodecParameters *const coded = stream->codecpar;
+    if (decoder_withholds(decoder) && coded->extradata)
+        av1_configure(&decoder->av1, (struct bytes){coded->extradata, coded->extradata + coded->extradata_size});
     *out = decoder;
     return 0;
 }
