@@ -148,7 +148,8 @@ static int open_video(struct session *session)
     if (!session->clip.video)
         return 0;
     if (ret < 0) {
-        log_error("%s: its pictures are not played: %s", setup->path, why);
+        const bool may_be_threads = settings.threads > 1 && (ret == AVERROR(EAGAIN) || ret == AVERROR(ENOMEM));
+        log_error("%s: its pictures are not played: %s%s", setup->path, why, may_be_threads ? "; try --threads=1" : "");
         return session->clip.audio ? 0 : ret;
     }
     ret = open_screen(setup->screen, setup->options->video_kind, setup->path, why, sizeof why);

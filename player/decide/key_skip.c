@@ -62,10 +62,10 @@ static void decode_packet(struct carrying_on *on, const struct upcoming *packet)
     } else {
         const double cost_ns = cost_predict_ns(&on->learnt->costs, packet->picture_class, packet->size_bytes,
                                                outlook->frame_duration_ns);
-        decode_reference(on, cost_ns, due_ns);
+        decode_reference(on, cost_ns, due_ns - learnt_beside_ns(on->learnt, on->decoder.beside, cost_ns));
     }
-    /* It cannot be further ahead than the queue reaches. */
-    on->end_ns = fmax(on->end_ns, due_ns - (double)(outlook->room * outlook->frame_duration_ns));
+    /* It cannot be further ahead than the queue reaches, behind the pictures in codec threads. */
+    on->end_ns = fmax(on->end_ns, due_ns - (double)((outlook->room + on->decoder.beside) * outlook->frame_duration_ns));
 }
 
 bool key_skip_pays(const struct outlook *outlook, const struct learnt *learnt, const struct key_skip_settings *settings)

@@ -43,3 +43,8 @@ double learnt_wall_ns(const struct learnt *learnt, double cpu_ns)
 {
     return cpu_ns / supply_rate(&learnt->supply);
 }
+
+double learnt_beside_ns(const struct learnt *learnt, int beside, double cpu_ns)
+{
+    return beside * learnt_wall_ns(learnt, cpu_ns);
+}

@@ -46,4 +46,10 @@ void learnt_add_supply(struct learnt *learnt, int64_t wall_ns, int64_t cpu_ns);
 /* Returns the wall time that this CPU time takes. */
 double learnt_wall_ns(const struct learnt *learnt, double cpu_ns);
 
+/*
+ * Returns how much longer the decode itself takes, where so many others run at the same time and share what playing gets. They are
+ * taken to cost as much.
+ */
+double learnt_beside_ns(const struct learnt *learnt, int beside, double cpu_ns);
+
 #endif

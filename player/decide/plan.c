@@ -48,11 +48,12 @@ static double room_ns(const struct schedule *schedule)
 {
     const struct outlook *const outlook = schedule->outlook;
     const struct times *const kept = &schedule->kept;
+    const int64_t room = outlook->room + schedule->decoder.beside; /* pictures in codec threads are not in the queue */
     int64_t free_ns = INT64_MIN;
     if (outlook->room == 0)
         free_ns = schedule->decoder.left_ns;
-    else if (kept->count >= outlook->room)
-        free_ns = kept->at_ns[kept->count - outlook->room];
+    else if (kept->count >= room)
+        free_ns = kept->at_ns[kept->count - room];
     return free_ns == INT64_MIN ? -INFINITY : (double)(free_ns + schedule->learnt->presenting_ns - outlook->now_ns);
 }
 
@@ -109,7 +110,8 @@ static bool add_packet(struct schedule *schedule, const struct upcoming *packet,
     if (packet->picture_class == CLASS_DROPPABLE)
         add_candidate(schedule, packet, cost_ns, is_first);
     const int64_t due_ns = decoder_model_add(&schedule->decoder, packet->due_ns);
-    const double limit_ns = (double)(due_ns + schedule->tolerance_ns - MARGIN_NS - outlook->now_ns);
+    const double limit_ns = (double)(due_ns + schedule->tolerance_ns - MARGIN_NS - outlook->now_ns) -
+                            learnt_beside_ns(learnt, schedule->decoder.beside, cost_ns);
     while (schedule->end_ns > limit_ns && schedule->candidate_count > 0)
         if (give_up_one(schedule))
             return true;

@@ -7,6 +7,8 @@
  * gets. Whenever one would end after the first picture that waits for it is due, the droppable picture before it whose
  * loss is least for the time that it saves is given up. This is Moore and Hodgson's algorithm for the least number of
  * late jobs, with weights.
+ *
+ * With codec threads the rate is that of all, and a picture is ready later than its turn: it has only one thread's part.
  */
 #ifndef PLAYER_PLAN_H
 #define PLAYER_PLAN_H

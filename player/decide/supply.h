@@ -3,8 +3,8 @@
  * How much CPU time playing receives while it wants some, learnt while playing. The functions are pure.
  *
  * The rate is the CPU time of decoding (in all its threads) and presenting, divided by the wall time, over the decodes of
- * about the last second. The time between decodes does not count, because nothing was wanted then. One supply belongs to
- * one thread.
+ * about the last second. The time between decodes does not count, because nothing was wanted then, unless they waited for the
+ * program's quota (allowance.h). One supply belongs to one thread.
  */
 #ifndef PLAYER_SUPPLY_H
 #define PLAYER_SUPPLY_H

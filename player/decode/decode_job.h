@@ -46,7 +46,9 @@ struct decode_outcome {
     int64_t wall_ns;     /* how long decoder_run took, and the CPU time that all decoding received meanwhile */
     int64_t received_ns;
     int64_t since_last_ns; /* that CPU time since the job before began; NS_UNKNOWN: there was none */
+    int64_t between_ns;    /* and since it ended, until this one began; 0: there was none */
     bool is_pending;
+    bool is_withheld; /* the picture was withheld from the decoder, so nothing of it is decoded (AV1) */
     int64_t end_ns;   /* CLOCK_MONOTONIC behind the decode block */
     int64_t cpu_ns;   /* CPU time of all threads that decode within the decode block */
     int64_t fired_ns; /* when the expiry reached the program: in the gate, or at the end of the protected section;

@@ -14,8 +14,10 @@ void stage_init(struct decode_stage *stage, const struct clip *clip, struct deco
 {
     *stage = (struct decode_stage){.clip = clip, .decoder = decoder, .feed.may_jump = may_jump};
     decode_policy_init(&stage->policy, settings);
-    if (decoder)
+    if (decoder) {
         decode_policy_set_threads(&stage->policy, decoder_threads(decoder)->count);
+        stage->look.decoder.beside = decoder_threads(decoder)->beside;
+    }
     stage->leading_ns = INT64_MIN;
     for (int i = 0; i < STAGE_JOBS; i++)
         stage->known[i].number = JOB_UNKNOWN;
@@ -139,10 +141,14 @@ static void learn_one_of_several(struct decode_stage *stage, const struct stage_
 /*
  * Codec threads still decode it: only what all of them received is known. Threads that are not FFmpeg's cannot be seen to
  * change from one picture to the next. There, what was used from one packet to the next stands for what the first one costs.
+ * While the decode thread waits for the quota, codec threads go on with what they have.
  */
-static void learn_pending(struct decode_stage *stage, const struct decode_outcome *outcome, int64_t presenting_ns)
+static void learn_pending(struct decode_stage *stage, const struct decode_outcome *outcome, int64_t presenting_ns,
+                          const struct queue_saving *saving)
 {
-    decode_policy_learn_supply(&stage->policy, outcome->wall_ns, outcome->received_ns + presenting_ns);
+    const int64_t saving_cpu_ns = saving->wall_ns > 0 ? outcome->between_ns + saving->presenting_cpu_ns : 0;
+    decode_policy_learn_supply(&stage->policy, outcome->wall_ns + saving->wall_ns,
+                               outcome->received_ns + presenting_ns + saving_cpu_ns);
     const struct stage_job *const last = &stage->known[(outcome->number + STAGE_JOBS - 1) % STAGE_JOBS];
     const bool follows = last->number == outcome->number - 1 && outcome->since_last_ns != NS_UNKNOWN;
     if (decoder_threads(stage->decoder)->kind == CODEC_THREADS_OWN && follows && !last->was_refused)
@@ -160,7 +166,7 @@ static void learn(struct decode_stage *stage, const struct packet_facts *packet,
     if (outcome->error < 0)
         return;
     if (outcome->is_pending) {
-        learn_pending(stage, outcome, presenting_ns);
+        learn_pending(stage, outcome, presenting_ns, &saving);
         return;
     }
     const struct decode_use use = {
@@ -248,15 +254,17 @@ static bool is_kept(const struct decode_job *job, const struct packet_facts *pac
 {
     if (packet->unwanted)
         return false;
-    return outcome->is_pending ? !is_to_be_refused(job, packet) : end_of(packet->picture_class, outcome) == DECODE_WHOLE;
+    if (outcome->is_pending)
+        return !is_to_be_refused(job, packet) && !outcome->is_withheld;
+    return end_of(packet->picture_class, outcome) == DECODE_WHOLE;
 }
 
 static void run(struct decode_stage *stage, const struct decode_job *job, const struct stage_clock *clock, struct job_note *note)
 {
     const struct packet_facts *const packet = &note->packet;
     remember(stage, job->number, packet);
-    stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet);
     decoder_run(stage->decoder, job, &note->outcome);
+    stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet) || note->outcome.is_withheld;
     learn(stage, packet, &note->outcome, clock);
     look_ahead_note_packet(&stage->look, packet->pts_ns, is_kept(job, packet, &note->outcome));
 }

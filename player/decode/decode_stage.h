@@ -43,7 +43,7 @@ struct decode_stage {
         int segment;
         enum picture_class picture_class;
         int64_t size_bytes;
-        bool was_refused; /* its order was to give up its droppable picture */
+        bool was_refused; /* its order was to give up its droppable picture, or that was withheld from the decoder */
         bool out; /* a picture of it came out */
     } known[STAGE_JOBS];
 };

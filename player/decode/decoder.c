@@ -36,7 +36,9 @@ struct decoder {
     struct job_ledger ledger;
     int result;
     bool begun;
+    bool is_withheld; /* its picture */
     int64_t last_begun_ns; /* the CPU time of decoding when the last job began; 0: there was none */
+    int64_t last_ended_ns; /* and when it ended */
 };
 
 /*
@@ -159,9 +161,9 @@ int decoder_open(struct decoder **out, const AVStream *stream, const struct deco
         decoder_close(&decoder);
         return ret;
     }
-    if (decoder_withholds(decoder))
-        av1_configure(&decoder->av1, (struct bytes){stream->codecpar->extradata,
-                                                    stream->codecpar->extradata + stream->codecpar->extradata_size});
+    const AVCodecParameters *const coded = stream->codecpar;
+    if (decoder_withholds(decoder) && coded->extradata)
+        av1_configure(&decoder->av1, (struct bytes){coded->extradata, coded->extradata + coded->extradata_size});
     *out = decoder;
     return 0;
 }
@@ -244,7 +246,8 @@ static void decode_without(struct decoder *decoder, const struct av1_shown *show
     if (rest)
         decode_packet(decoder, rest);
     av_packet_free(&rest);
-    if (ret >= 0)
+    decoder->is_withheld = ret >= 0;
+    if (decoder->is_withheld)
         withheld_add(&decoder->withheld, decoder->job.packet, decoder->job.number);
 }
 
@@ -311,6 +314,7 @@ static void begin(struct decoder *decoder, const struct decode_job *job, int64_t
 {
     forget_pictures(decoder);
     decoder->job = *job;
+    decoder->is_withheld = false;
     if (!job->packet)
         return;
     job->packet->opaque = (void *)(intptr_t)(job->number + 1);
@@ -335,21 +339,25 @@ int decoder_run(struct decoder *decoder, const struct decode_job *job, struct de
         decode_within_deadline(decoder);
     else
         decode_and_look(decoder);
+    const int64_t ended_ns = codec_threads_cpu_ns(&decoder->threads);
     *outcome = (struct decode_outcome){
         .number = job->number,
         .start_ns = start_ns,
         .deadline_ns = job->order.deadline_ns,
         .error = decoder->result,
-        .received_ns = codec_threads_cpu_ns(&decoder->threads) - begun_ns,
+        .received_ns = ended_ns - begun_ns,
         .wall_ns = dlex_now_ns() - start_ns,
         .since_last_ns = decoder->last_begun_ns ? begun_ns - decoder->last_begun_ns : NS_UNKNOWN,
+        .between_ns = decoder->last_begun_ns ? begun_ns - decoder->last_ended_ns : 0,
         .is_pending = decoder->ledger.overlaps,
+        .is_withheld = decoder->is_withheld,
         .end_ns = NS_UNKNOWN,
         .cpu_ns = NS_UNKNOWN,
         .fired_ns = NS_UNKNOWN,
         .gate = {.number = JOB_UNKNOWN, .verdict = VERDICT_NONE},
     };
     decoder->last_begun_ns = begun_ns;
+    decoder->last_ended_ns = ended_ns;
     if (!outcome->is_pending)
         complete(decoder, outcome);
     return decoder->result;

@@ -19,7 +19,7 @@ enum { LOOK_AHEAD_PACKETS = 300 };
 struct look_ahead {
     struct packet_queue *packets;   /* NULL: the packets ahead are not known */
     struct picture_queue *pictures; /* NULL: none wait, each is presented before the next packet is decoded */
-    struct decoder_model decoder;
+    struct decoder_model decoder;   /* `beside` is set by the owner, before the first packet */
     struct times kept_in_decoder;   /* without those that were given up */
     /* Of the last outlook. */
     struct outlook outlook;

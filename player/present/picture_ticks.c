@@ -7,14 +7,23 @@
 #include <errno.h>
 #include <string.h>
 
+static const char *explanation(int error)
+{
+    switch (error) {
+    case -ENOENT: return "there is no graph of processes with this name; start it first (dlex sched pman)";
+    case -EINVAL: return "no graph can have this name; write 1 to 31 letters, digits, - and _";
+    case -EACCES: return "this graph of processes is another user's; start one of your own (dlex sched pman)";
+    case -EPROTO: return "this graph of processes is of another version; start it with the dlex sched pman of this one";
+    default: return strerror(-error);
+    }
+}
+
 int picture_ticks_open(struct picture_ticks *ticks, const char *table)
 {
     *ticks = (struct picture_ticks){.table = table};
     const int error = pman_open(&ticks->pman, table);
-    if (error == -ENOENT)
-        log_error("--tick=%s: there is no graph of processes with this name; start it first (dlex sched pman)", table);
-    else if (error)
-        log_error("--tick=%s: %s", table, strerror(-error));
+    if (error)
+        log_error("--tick=%s: %s", table, explanation(error));
     return error;
 }
 

@@ -224,8 +224,25 @@ static void explain_refusal(int ret, const struct rm_joined *joined)
                   (int)joined->late.process, ns_to_ms(joined->late_response_ns), ns_to_ms(joined->late_deadline_ns));
     else if (ret == -EBUSY)
         log_error("--sched=rm is refused: all such programs together would need more than a CPU; see `dlex-sched rm list`");
+    else if (ret == -EALREADY)
+        log_error("--sched=rm is refused: `dlex-sched rm run` has given this program a priority; leave out one of both");
+    else if (ret == -ENOSPC)
+        log_error("--sched=rm is refused: there are %d such programs already; end one of `dlex-sched rm list`", RM_MEMBERS_MAX);
+    else if (ret == -ETIMEDOUT)
+        log_error("--sched=rm is refused: another program has locked the list of such programs for 2 s; try again");
     else
-        log_error("--sched=rm is refused: %s; see `dlex-sched rm list`", strerror(-ret));
+        log_error("--sched=rm is refused: the list of such programs cannot be changed: %s", strerror(-ret));
+}
+
+/* Others that joined since may have moved this process. */
+static void follow_registry(void)
+{
+    struct rm_registry registry;
+    if (rm_registry_read(&registry))
+        return;
+    for (int i = 0; i < registry.count; i++)
+        if (registry.members[i].process == getpid())
+            rm_priority = registry.tasks[i].level;
 }
 
 int placement_join(const struct placement *placement, int64_t frame_ns)
@@ -239,6 +256,8 @@ int placement_join(const struct placement *placement, int64_t frame_ns)
         .cost_mean_ns = cost_ns ? cost_ns : 1, /* not known: it does not count */
     };
     struct rm_joined joined;
+    if (rm_priority)
+        follow_registry();
     if (!placement->is_rm || rm_priority)
         return 0;
     if (cost_ns > frame_ns) {

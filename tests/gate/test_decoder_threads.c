@@ -132,6 +132,7 @@ static struct decode_order order_now(const struct decode_order *order)
 
 static void decode_packets(struct decoder *decoder, const struct way *way, struct result *result)
 {
+    int64_t received_ns = 0; /* by the decode before */
     for (size_t i = 0; i < way->stream->packet_count; i++) {
         if (i == way->seek.after && way->seek.to > i) {
             decoder_flush(decoder);
@@ -142,6 +143,10 @@ static void decode_packets(struct decoder *decoder, const struct way *way, struc
         struct decode_outcome outcome;
         decoder_run(decoder, &job, &outcome); /* an error concerns a picture that has begun before, and shows below */
         ck_assert_int_eq(outcome.is_pending, codec_threads_overlap(decoder_threads(decoder)));
+        ck_assert_int_ge(outcome.between_ns, 0);
+        if (outcome.since_last_ns != NS_UNKNOWN)
+            ck_assert_int_eq(outcome.since_last_ns, received_ns + outcome.between_ns);
+        received_ns = outcome.received_ns;
         take_pictures(decoder, result);
     }
     drain(decoder, result);

@@ -61,6 +61,16 @@ class Pictures(Case):
                     self.assertEqual({row["droppable"] for row in found if row["verdict"] == "aborted"} - {"1"}, set())
                     self.assertEqual({row["verdict"] for row in found} - {"shown", "aborted"}, set())
 
+    def test_threads_refuse_nothing_where_there_is_time(self):
+        # More threads than the queue has pictures, and so many that the first picture comes late.
+        for options in (("--threads=8", "--queue=8"), ("--threads=16",)):
+            with self.subTest(options):
+                record = self.dir / "-".join(options)
+                self.expect(play(*NULL, *options, "--length=4", f"--record={record}", clip("bpyramid")), 0)
+                run, rows = self.record(record)
+                self.assertEqual({row["droppable"] for row in rows}, {"0", "1"})
+                self.assertLessEqual(run["totals"]["skipped"], 3)
+
     def test_pictures_are_aborted_in_codec_threads(self):
         _, rows, run = self.played("progressive_cabac", 3, "--deadline-rule=paper", "--deadline-base=0")
         self.assertEqual(run["decoding"]["kind"], "frame")

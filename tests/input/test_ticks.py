@@ -63,7 +63,7 @@ class Ticks(Case):
         self.expect(play(*NULL, "--tick=nowhere", clip("progressive_cabac")), 1, "there is no graph of processes")
 
     def test_impossible_name_is_an_error(self):
-        self.expect(play(*NULL, "--tick=a/b", clip("progressive_cabac")), 1, "--tick=a/b")
+        self.expect(play(*NULL, "--tick=a/b", clip("progressive_cabac")), 1, "--tick=a/b", "1 to 31 letters")
 
 
 if __name__ == "__main__":

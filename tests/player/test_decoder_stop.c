@@ -18,6 +18,7 @@ enum { THREADS = 3, PACKETS = 50, PACKETS_EACH = 20 };
 struct counts {
     int droppable;
     int abandoned;
+    int withheld;
     int packets;
 };
 
@@ -90,6 +91,7 @@ static struct counts decode(int packets)
             struct decode_outcome outcome;
             decoder_run(decoder, &job, &outcome);
             count_pictures(&counts);
+            counts.withheld += outcome.is_withheld;
             counts.packets++;
         }
         av_packet_unref(packet);
@@ -108,6 +110,7 @@ START_TEST(stop_abandons_droppable_pictures_only)
     const struct counts counts = decode(PACKETS);
     ck_assert_int_gt(counts.droppable, 5);
     ck_assert_int_eq(counts.abandoned, counts.droppable);
+    ck_assert_int_eq(counts.withheld, decoder_withholds(decoder) ? counts.abandoned : 0);
     ck_assert_int_lt(counts.droppable, counts.packets);
 }
 END_TEST

@@ -199,6 +199,57 @@ START_TEST(writer_that_waits_can_be_stopped)
 }
 END_TEST
 
+/* Presenting needs more than the quota gives, so from now on nothing is left for decoding. */
+static void use_up_quota(struct picture_queue *queue)
+{
+    struct stage_clock clock = {.presenting_cpu_ns = NS_PER_S};
+    sync_init(&clock.sync, 0, false);
+    sync_start(&clock.sync, 0);
+    picture_queue_set_quota(queue, 1);
+    picture_queue_set_clock(queue, &clock);
+    push(queue, 0);
+    pop(queue);
+}
+
+START_TEST(writer_leaves_the_quota_to_the_presenter_while_half_of_the_queue_is_full)
+{
+    struct picture_queue *queue = queue_of((struct queue_limit){4, INT64_MAX, INT64_MAX});
+    use_up_quota(queue);
+    for (int i = 1; i <= 3; i++)
+        push(queue, i);
+    ck_assert(!is_full(queue));
+    pthread_t writer;
+    pthread_create(&writer, NULL, wait_for_room, queue);
+    usleep(100000);
+    pop(queue); /* two are left */
+    usleep(20000);
+    pop(queue);
+    void *may_write;
+    pthread_join(writer, &may_write);
+    ck_assert_ptr_nonnull(may_write);
+    ck_assert_int_gt(picture_queue_take_saving(queue).wall_ns, 0);
+    ck_assert_int_eq(picture_queue_take_saving(queue).wall_ns, 0);
+    picture_queue_destroy(&queue);
+}
+END_TEST
+
+/* Codec threads may hold as much as the queue may have, so that nothing is left of its limits. */
+START_TEST(writer_does_not_wait_for_the_quota_while_no_picture_waits)
+{
+    static const struct queue_limit limits[] = {
+        {0, INT64_MAX, INT64_MAX}, {1, INT64_MAX, INT64_MAX}, {INT64_MAX, 0, INT64_MAX}, {INT64_MAX, INT64_MAX, 0},
+    };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct picture_queue *queue = queue_of(limits[i]);
+        use_up_quota(queue);
+        ck_assert(picture_queue_wait_for_room(queue));
+        push(queue, 1);
+        ck_assert(picture_queue_wait_for_room(queue));
+        picture_queue_destroy(&queue);
+    }
+}
+END_TEST
+
 START_TEST(cleared_queue_is_empty)
 {
     struct picture_queue *queue = queue_of(no_limit);
@@ -237,6 +288,8 @@ int main(void)
         endless_markers_fill_the_queue_too,
         writer_waits_until_there_is_room,
         writer_that_waits_can_be_stopped,
+        writer_leaves_the_quota_to_the_presenter_while_half_of_the_queue_is_full,
+        writer_does_not_wait_for_the_quota_while_no_picture_waits,
         cleared_queue_is_empty,
         clock_goes_back_to_the_writer,
         NULL,

@@ -27,7 +27,7 @@ from dlex_bench.machine.cgroups import online_cpus
 from dlex_bench.machine.domain import own_cpu, threads_of
 from dlex_bench.machine.lock import only_measurement
 from dlex_bench.machine.policy import allowed_kinds, policy_of
-from playing import NULL, PLAY, UNTIMED, Case, clip, environment, main, play
+from playing import NULL, PLAY, UNTIMED, Case, KeysCase, clip, environment, main, play
 
 SUPPORT = HERE.parent / "support"
 GIVEN = os.sched_getaffinity(0)
@@ -279,6 +279,33 @@ class Rate(Case):
     def test_cost_that_does_not_fit_is_refused(self):
         require("fifo")
         self.expect(play(*NULL, "--sched=rm:guaranteed:500", clip("cavlc")), 1, "a picture has only")
+
+
+class MovedRate(KeysCase):
+    """A player with --sched=rm, which another program has moved to another priority when it joined."""
+
+    def registry(self):
+        user = os.geteuid()
+        folders = f"/run/user/{user}/dlex-sched" if user else "/run/dlex-sched", f"/dev/shm/dlex-sched-{user}"
+        return next(Path(folder, "rm") for folder in folders if Path(folder, "rm").exists())
+
+    def move(self):
+        """Does what the other program does: writes the table, and sets the priority."""
+        lines = self.registry().read_text().splitlines()
+        self.player, started, kind, self.before, *rest = lines[-1].split(" ")
+        self.assertEqual(rest[-1], "dlex-play")
+        self.after = 33 if int(self.before) < 33 else 21
+        lines[-1] = " ".join([self.player, started, kind, str(self.after), *rest])
+        self.registry().write_text("".join(line + "\n" for line in lines))
+        os.sched_setparam(int(self.player), os.sched_param(self.after))
+
+    def look(self):
+        self.seen = os.sched_getparam(int(self.player)).sched_priority
+
+    def test_player_stays_where_it_was_moved_after_a_seek(self):
+        require("fifo")
+        self.assertEqual(self.press([self.move, b"\x1b[D", self.look, b"q"], "--sched=rm", clip("bpyramid")), 0)
+        self.assertEqual(self.seen, self.after)
 
 
 class Refusals(Case):

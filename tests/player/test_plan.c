@@ -199,6 +199,63 @@ START_TEST(decoder_lets_the_earliest_out)
 }
 END_TEST
 
+/* Four threads decode one picture each, and three are in the decoder. The first of these is due then. */
+static void decode_at_once(double due_ms)
+{
+    decoder.delay = decoder.beside = 3;
+    for (int i = 0; i < decoder.beside; i++) {
+        times_insert(&decoder.held, (int64_t)((due_ms + i * FRAME_MS) * NS_PER_MS));
+        times_insert(&to_present, (int64_t)((due_ms + i * FRAME_MS) * NS_PER_MS));
+    }
+}
+
+/* As with one thread that puts pictures in order: 0, 0, 40, 80, 120. */
+START_TEST(picture_that_waits_is_behind_those_that_are_decoded_at_once)
+{
+    decoder.delay = 3;
+    decoder.beside = 2;
+    ck_assert_int_eq(decoder_model_add(&decoder, 0), 0);
+    ck_assert_int_eq(decoder_model_add(&decoder, 80), 0);
+    ck_assert_int_eq(decoder_model_add(&decoder, 40), 40);
+    ck_assert_int_eq(decoder.left_ns, INT64_MIN);
+    ck_assert_int_eq(decoder_model_add(&decoder, 160), 80);
+    ck_assert_int_eq(decoder.left_ns, 0);
+    ck_assert_int_eq(decoder_model_add(&decoder, 120), 120);
+    ck_assert_int_eq(decoder.left_ns, 40);
+}
+END_TEST
+
+/* At the beginning, and after a seek, no picture has come out yet, and the clock stands at the first one. */
+START_TEST(nothing_is_refused_while_codec_threads_fill)
+{
+    decode_at_once(0);
+    packets(120, "d20 R20 d20 R20 d20 R20");
+    ck_assert(!refuses());
+}
+END_TEST
+
+/* All threads together get one CPU: each takes four times as long. */
+START_TEST(codec_threads_share_what_playing_gets)
+{
+    decode_at_once(0);
+    packets(120, "d30 R5"); /* it would end at 120, and is wanted at 120 - 10 */
+    ck_assert(refuses());
+    outlook.count = 0;
+    packets(120, "d25 R5");
+    ck_assert(!refuses());
+}
+END_TEST
+
+START_TEST(pictures_in_codec_threads_take_no_room)
+{
+    outlook.room = 2;
+    times_insert(&to_present, 40 * NS_PER_MS);
+    decode_at_once(80);
+    packets(200, "d20 R20 d20 R20");
+    ck_assert(!refuses());
+}
+END_TEST
+
 /* Fills the outlook with pictures that are just in time up to this place, and with hopeless ones behind it. */
 static void hopeless_from(int place)
 {
@@ -255,6 +312,14 @@ START_TEST(nothing_is_skipped_when_references_are_in_time)
 }
 END_TEST
 
+START_TEST(pictures_in_codec_threads_are_late_without_those_behind_them)
+{
+    decode_at_once(-100);
+    packets(20, "R5 R5 R5 K5");
+    ck_assert(!skips());
+}
+END_TEST
+
 START_TEST(long_freeze_costs_more_than_going_on)
 {
     packets(-70, "R45 R10 R10 R10 R10 R10 R10 R10 R10 R10 R10 R10 R10 R10 R10 R10 R10 R10 R10 K10");
@@ -293,10 +358,15 @@ int main(void)
         &without_a_queue_each_decode_begins_after_the_picture_before_it,
         &held_back_pictures_make_a_reference_urgent,
         &decoder_lets_the_earliest_out,
+        &picture_that_waits_is_behind_those_that_are_decoded_at_once,
+        &nothing_is_refused_while_codec_threads_fill,
+        &codec_threads_share_what_playing_gets,
+        &pictures_in_codec_threads_take_no_room,
         &horizon_grows_with_the_queue_within_its_limits,
         &more_pictures_wait_than_can_be_looked_at,
         &skip_to_a_near_key_picture_pays_when_far_behind,
         &nothing_is_skipped_when_references_are_in_time,
+        &pictures_in_codec_threads_are_late_without_those_behind_them,
         &long_freeze_costs_more_than_going_on,
         &key_picture_must_be_known_and_within_three_seconds,
     };
