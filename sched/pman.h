@@ -77,7 +77,7 @@ struct pman_options {
 enum pman_activation {
     PMAN_BY_FUTEX,  /* pman_wait returns */
     PMAN_BY_SIGNAL, /* it gets SIGRTMIN, which ends a program that has no handler for it; after a crash perhaps once more */
-    PMAN_BY_CONT,   /* it gets SIGCONT. It stops itself at the end of each instance; the process that sees it stop calls pman_epilogue */
+    PMAN_BY_CONT,   /* it gets SIGCONT. It stops itself at the end of each instance; who sees it stop calls pman_epilogue */
 };
 
 /*
@@ -104,8 +104,9 @@ int pman_procadd(struct pman *pman, const char *name, const struct pman_timing *
 int pman_procdel(struct pman *pman, const char *name);
 
 /*
- * Says which process runs under this name from now on: the caller or another one. Only its main thread gets the priority. -EINVAL: pid or how; -EBUSY: the name has a living process; detach
- * it first; -ESRCH: there is no such process; -EPERM: the caller may not give it this priority.
+ * Says which process runs under this name from now on: the caller or another one. Only its main thread gets the priority.
+ * -EINVAL: pid or how; -EBUSY: the name has a living process; detach it first; -ESRCH: there is no such process; -EPERM: the
+ * caller may not give it this priority.
  */
 int pman_attach(struct pman *pman, const char *name, pid_t pid, enum pman_activation how);
 

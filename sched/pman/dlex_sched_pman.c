@@ -122,7 +122,7 @@ static int start_manager(struct pman_manager **manager, const struct pman_manage
         return 0;
     snprintf(remedy, sizeof remedy, "process %d manages this table", (int)pman->shared->manager_pid);
     return fail("the table cannot be managed", error, error == -EPERM ? "`dlex-sched doctor` says what would allow a priority" :
-                                               error == -EBUSY ? remedy : NULL);
+                                                      error == -EBUSY ? remedy : NULL);
 }
 
 /* The manager precedes all processes, unless the options say otherwise. */
