@@ -65,7 +65,7 @@ static const struct argp_option option_table[] = {
     {"cpu", KEY_CPU, "N", 0, "the threads that decode and present run on this CPU, the others on the other CPUs", 3},
     {"start", KEY_START, "TIME", 0, "begin at TIME", 4},
     {"length", KEY_LENGTH, "TIME", 0, "play for TIME, then end", 4},
-    {"untimed", KEY_UNTIMED, NULL, 0, "play as fast as possible and without sound; deadlines stay in force", 4},
+    {"untimed", KEY_UNTIMED, NULL, 0, "play as fast as possible and without sound; deadlines still apply", 4},
     {"record", KEY_RECORD, "DIR", 0, "write run.json and frames.csv there (several files: DIR/1, DIR/2, ...)", 5},
     {"framemd5", KEY_FRAMEMD5, "FILE", 0, "write PTS and MD5 of each picture that is shown (- is standard output)", 5},
     {"codecs", KEY_CODECS, NULL, 0, "list the codecs whose decodes can be given up, and how, and exit", 5},

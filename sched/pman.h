@@ -2,15 +2,15 @@
 /*
  * PMan: activates recurrent processes at ticks, in order of precedence (seed 002: P. Pedreiras, L. Almeida, "Task Management for
  * Soft Real-Time Applications based on General Purpose Operating Systems"). A tick comes from a timer, or from a program that
- * calls pman_tick, such as a camera or a player with a new picture. The processes of a graph are programs of their own: one that
- * crashes does not take the others with it, and each can be replaced while the rest goes on.
+ * calls pman_tick, such as a camera or a player with a new picture. The processes of a graph are separate programs: if one
+ * crashes, the others continue, and each can be replaced while the others run.
  *
  * The table of processes is shared memory that has a name. It belongs to one user: other users have no access to it, and
- * their tables may have the same names. One process is its manager; it gives the ticks of a timer, ends delays, looks at
- * deadlines, and notices processes that have ended. Whoever finishes an instance or calls pman_tick activates what comes next
- * by itself, without the manager.
+ * their tables may have the same names. One process is its manager; it gives the ticks of a timer, ends delays, checks
+ * deadlines, and notices processes that have ended. The process that finishes an instance or calls pman_tick activates the next
+ * processes itself, without the manager.
  *
- * What happens in a tick stands in pman_table.h of the sources and in dlex_pman(7): periods and phases in ticks, delays from the
+ * pman_table.h of the sources and dlex_pman(7) say what happens in a tick: periods and phases in ticks, delays from the
  * tick, precedences, deadlines from the release, recovery processes. The names of the first 13 functions are those of the
  * seed's Table 2 in lower case; the seed gives no types.
  *
@@ -43,8 +43,8 @@
  *
  * All functions are thread-safe, except that a handle must not be used while it is closed or left. None is safe in a signal
  * handler. None blocks but pman_wait, pman_manager_start and pman_manager_stop; the others hold the table's lock for some
- * microseconds. It is a robust one with priority inheritance. A call that does not come to its end because its process was killed
- * has happened as a whole or not at all, and does not stop the others.
+ * microseconds. It is a robust mutex with priority inheritance. A call whose process is killed takes effect completely or not at
+ * all, and does not stop the others.
  *
  * All times are int64_t ns of CLOCK_MONOTONIC. Process ids are those of the manager's PID namespace. A process that was given
  * a priority has SCHED_FIFO; when it is detached, it gets SCHED_OTHER back.
@@ -77,7 +77,7 @@ struct pman_options {
 enum pman_activation {
     PMAN_BY_FUTEX,  /* pman_wait returns */
     PMAN_BY_SIGNAL, /* it gets SIGRTMIN, which ends a program that has no handler for it; after a crash perhaps once more */
-    PMAN_BY_CONT,   /* it gets SIGCONT. It stops itself at the end of each instance; who sees that calls pman_epilogue */
+    PMAN_BY_CONT,   /* it gets SIGCONT. It stops itself at the end of each instance; who sees it stop calls pman_epilogue */
 };
 
 /*
@@ -104,9 +104,9 @@ int pman_procadd(struct pman *pman, const char *name, const struct pman_timing *
 int pman_procdel(struct pman *pman, const char *name);
 
 /*
- * Says which process runs under this name from now on: the caller or another one, so that one of several can be chosen while
- * the rest goes on. Only its main thread gets the priority. -EINVAL: pid or how; -EBUSY: the name has a living process; detach
- * it first; -ESRCH: there is no such process; -EPERM: the caller may not give it this priority.
+ * Says which process runs under this name from now on: the caller or another one. Only its main thread gets the priority.
+ * -EINVAL: pid or how; -EBUSY: the name has a living process; detach it first; -ESRCH: there is no such process; -EPERM: the
+ * caller may not give it this priority.
  */
 int pman_attach(struct pman *pman, const char *name, pid_t pid, enum pman_activation how);
 

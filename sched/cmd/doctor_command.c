@@ -107,7 +107,8 @@ static struct finding check_sched_ext(void)
 {
     char state[32];
     if (!kernel_file_line("/sys/kernel/sched_ext/state", state, sizeof state))
-        return finding(false, "this kernel has no sched_ext; Linux 6.12 and later have it if built with CONFIG_SCHED_CLASS_EXT");
+        return finding(false, "this kernel has no sched_ext, which dlex does not need; Linux 6.12 and later have it with "
+                              "CONFIG_SCHED_CLASS_EXT");
     if (access("/sys/kernel/btf/vmlinux", R_OK))
         return finding(false, "the kernel has sched_ext, but not its types (CONFIG_DEBUG_INFO_BTF)");
     const bool is_off = !strcmp(state, "disabled");
@@ -127,7 +128,8 @@ static struct finding check_left(void)
     const int left = undo_journals_left();
     struct finding found = {.is_good = !left};
     if (left)
-        snprintf(found.text, sizeof found.text, "%d killed runs of this user have left some; `dlex-sched repair` takes them back", left);
+        snprintf(found.text, sizeof found.text, "%d killed runs of this user have left reservations; `dlex-sched repair` takes "
+                 "them back", left);
     else
         snprintf(found.text, sizeof found.text, "none of this user's");
     return found;
@@ -151,7 +153,8 @@ int doctor_command(int argc, char **argv)
 {
     if (argc > 1) {
         const bool is_help = !strcmp(argv[1], "--help");
-        fprintf(is_help ? stdout : stderr, "Usage: %s\n\nSays what this machine allows this user, and what would help.\n", argv[0]);
+        fprintf(is_help ? stdout : stderr, "Usage: %s\n\nReports what this machine allows this user, and what would allow the "
+                "rest.\n", argv[0]);
         return is_help ? EXIT_DONE : EXIT_USAGE;
     }
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {

@@ -17,13 +17,13 @@ static const char help[] =
     "       dlex-sched rm list\n"
     "\n"
     "run: runs a program under a fixed priority (SCHED_FIFO) by its rate: of all programs run this way, a higher rate has a\n"
-    "higher priority. Others move only if there is no level between them.\n"
-    "list: shows these programs.\n"
+    "higher priority. Others get another priority only if there is no free one between them.\n"
+    "list: shows these programs. With sudo, run and list have a list of their own.\n"
     "\n"
     "  --rate=HZ        how often the program works, such as 25 for a film\n"
-    "  --guaranteed     all its deadlines are to be met: it is refused if they, or those of others, could be missed\n"
-    "  --statistical    deadlines are met on average; lower than all guaranteed ones; the default\n"
-    "  --cost=MS        CPU time each time: with --guaranteed the longest, otherwise the mean\n"
+    "  --guaranteed     refuse the program if it, or another guaranteed program, could miss a deadline\n"
+    "  --statistical    no promise for single deadlines; a lower priority than all guaranteed programs (default)\n"
+    "  --cost=MS        CPU time in each period: with --guaranteed the longest, otherwise the mean\n"
     "\n"
     "Exit status: that of the command; 126 or 127 if it cannot be run; 1 wrong option, 2 refused or not allowed.\n";
 

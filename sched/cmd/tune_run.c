@@ -152,7 +152,7 @@ static const char *not_tunable(pid_t process)
 {
     const bool exists = !kill(process, 0) || errno == EPERM;
     if (process <= SYSTEM_LAST)
-        return "is the system itself, and all others descend from it; name a player's";
+        return "is the system itself, and all others descend from it; give the process id of a player";
     return exists && !thread_ref_may_change(process) ? "belongs to another user; only root may tune it" : NULL;
 }
 

@@ -66,7 +66,7 @@ static void announce_thread(struct tune_session *session, const struct tuned_thr
     *is_announced = true;
     fprintf(stderr, "dlex-sched: thread %d (%s) ", (int)thread->id, process_watch_name(session->watch, place));
     if (thread->is_on_trial)
-        fputs("waits for the CPU, and gets as much as the limit allows until its rate shows\n", stderr);
+        fputs("waits for the CPU, and gets as much as the limit allows until its rate is known\n", stderr);
     else if (thread->is_adopted)
         fprintf(stderr, "waits for the CPU, and begins with %.1f ms in each %.1f ms\n", ns_to_ms(thread->budget.budget_ns),
                 ns_to_ms(thread->budget.period_ns));

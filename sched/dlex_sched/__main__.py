@@ -22,7 +22,7 @@ def sim_parser() -> Parser:
     add = parser.add_argument
     add("file", nargs="?", type=Path, metavar="FILE", help="a scenario, such as sched/scenarios/figure-4a.yaml")
     add("--experiment", metavar="NAME", help="only this one: figure-5, table-3, table-4, table-5, table-6 or figure-8")
-    add("--players", type=int, metavar="N", help="so many players (as many as in the paper)")
+    add("--players", type=int, metavar="N", help="number of players (as in the paper)")
     add("--runs", type=int, default=5, metavar="N", help="number of runs of each setting (5)")
     add("--seed", type=int, default=1, metavar="N", help="seed of the first run (1)")
     add("--seconds", type=int, default=60, metavar="N", help="virtual time of each run (60)")
@@ -46,16 +46,16 @@ def pman_parser() -> Parser:
     parser = Parser(
         prog="dlex sched pman",
         description="Runs a graph of processes: activates them at ticks of a timer, of a camera or of a player, in order of "
-        "precedence, with delays, deadlines and recovery processes. FILE says which. Shows each second what they do, and at the "
-        "end how late they were. Ends after --seconds or --ticks, or by ^C. Priorities need a right; `dlex-sched doctor` says "
-        "which.",
+        "precedence, with delays, deadlines and recovery processes. FILE describes the graph. Shows each second what the processes "
+        "do, and at the end how late they were. Ends after --seconds or --ticks, or by ^C. Priorities need a right; `dlex-sched "
+        "doctor` says which.",
     )
     add = parser.add_argument
     add("file", type=Path, metavar="FILE", help="a graph, such as sched/graphs/recorder.yaml")
     add("--seconds", type=float, metavar="S", help="end after so many seconds")
     add("--ticks", type=int, metavar="N", help="end after so many ticks")
     add("--plot", action="store_true", help="draw a timeline")
-    add("--take-over", action="store_true", help="go on with the processes of this graph, whose manager was killed")
+    add("--take-over", action="store_true", help="continue with the processes of this graph, whose manager was killed")
     add("--end", action="store_true", help="end the processes of this graph, whose manager was killed")
     add("--out", "-o", type=Path, default=Path("build/sched-pman"), metavar="DIR",
         help="folder for the log and the results (build/sched-pman)")
@@ -72,7 +72,7 @@ def dwcs_parser() -> Parser:
     parser = Parser(
         prog="dlex sched dwcs",
         description="Schedules processes on one CPU by DWCS (Dynamic Window-Constrained Scheduling): each may miss x of y periods. "
-        "FILE says which processes. Shows each second how many periods and windows were kept. Ends after --seconds, when no "
+        "FILE names the processes. Shows each second how many periods and windows were kept. Ends after --seconds, when no "
         "process is left, or by ^C. Needs a right to real-time priorities; `dlex-sched doctor` says which.",
     )
     add = parser.add_argument

@@ -26,7 +26,7 @@ PROGRAM = PROJECT / "build/release/sched/dwcs/dlex-sched-dwcs"
 
 
 class DispatchedTask(Stored):
-    """What became of a task. Windows are of y periods each, one after the other."""
+    """The figures of a task. A window is y periods; windows follow each other."""
 
     name: str
     served: Count
@@ -42,7 +42,7 @@ class DispatchedTask(Stored):
 
 
 class Dispatched(Stored):
-    """A line of dlex-sched-dwcs."""
+    """A line that dlex-sched-dwcs prints."""
 
     seconds: Amount
     utilisation: Amount

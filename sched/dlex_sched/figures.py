@@ -21,7 +21,7 @@ Settings = Mapping[tuple[str, int, bool], Sequence[ExperimentRun]]
 
 
 def draw_all(settings: Settings, folder: Path) -> list[str]:
-    """Draws the figures of which there are runs. Returns the names of the files."""
+    """Draws the figures for which there are runs. Returns the names of the files."""
     made = []
     found = {experiment for experiment, _players, _has_events in settings}
     for experiment, name in {**OVER_PLAYERS, **OVER_FRAMES}.items():
@@ -70,7 +70,7 @@ def _finish(axes: Axes) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """The file appears whole or not at all."""
+    """Writes the figure. The file appears complete or not at all."""
     partial = path.with_name(f".{path.name}.partial")
     figure.savefig(partial, format="png")
     partial.replace(path)

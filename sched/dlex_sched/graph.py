@@ -21,7 +21,7 @@ Priority = Annotated[int, Field(ge=0, le=99)]
 
 
 class GraphProcess(Entry):
-    """A process. Without a command, one is attached from elsewhere."""
+    """A process of a graph. Without a command, another program must attach itself to it."""
 
     command: str | tuple[str, ...] | None = None
     activation: Literal["wait", "stop"] = "wait"  # the command calls pman_wait, or stops itself after each instance
@@ -63,7 +63,7 @@ class Graph(Entry):
         return tick if self.manager_priority is None else [*tick, f"--manager-priority={self.manager_priority}"]
 
     def mistake(self) -> str | None:
-        """Returns what is wrong between the processes, or None."""
+        """Returns which process refers wrongly to another one, or None."""
         names = list(self.processes)
         for name, process in self.processes.items():
             for key, others in (("after", process.after), ("recovery", (process.recovery,) if process.recovery else ())):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads the log of dlex-sched-pman, and makes statistics of it."""
+"""Reads the log of dlex-sched-pman, and computes statistics from it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Instance:
     tick: int  # in which it was activated, or after which, if it is a recovery
     due_ns: int  # when it should be released
     released_ns: int
-    started_ns: int | None = None  # it has begun; None: not, or nobody knows (processes that stop themselves)
+    started_ns: int | None = None  # None: it has not begun, or that is unknown (processes that stop themselves)
     missed: bool = False
     finished_ns: int | None = None
 
@@ -52,7 +52,7 @@ class GraphLog:
 
 
 class Spread(Stored):
-    """Of some figures: how many there are, least, mean, median, 99th percentile, greatest, standard deviation."""
+    """The distribution of a figure: number of values, minimum, mean, median, 99th percentile, maximum, standard deviation."""
 
     count: Count
     min: float
@@ -75,7 +75,7 @@ class ProcessStatistics(Stored):
 
 class GraphStatistics(Stored):
     ticks: Count
-    tick_us: Spread | None  # what a tick cost the one who gave it
+    tick_us: Spread | None  # how long the calls took that gave the ticks
     processes: dict[str, ProcessStatistics]
 
 
@@ -93,7 +93,7 @@ def read_log(path: Path) -> GraphLog:
     except OSError as cause:
         raise LabError(f"{path} cannot be read ({cause.strerror})", EXIT_UNFIT) from cause
     except (ValueError, TypeError) as cause:
-        raise LabError(f"{path}: a line is no record of dlex-sched-pman; was its writing interrupted?", EXIT_UNFIT) from cause
+        raise LabError(f"{path}: a line is not a record of dlex-sched-pman; was the program interrupted?", EXIT_UNFIT) from cause
     return log
 
 
@@ -118,7 +118,7 @@ def _take(log: GraphLog, running: dict[tuple[str, int], Instance], row: dict[str
 
 
 def spread(values: Iterable[float]) -> Spread | None:
-    """Returns None for no values."""
+    """Returns the distribution of the values, or None if there are none."""
     found = sorted(values)
     if not found:
         return None
@@ -129,7 +129,7 @@ def spread(values: Iterable[float]) -> Spread | None:
 
 
 def _percentile(ascending: Sequence[float], part: float) -> float:
-    """Returns the least value that at least this part of the values does not exceed."""
+    """Returns the smallest value that at least this part of the values does not exceed."""
     return ascending[math.ceil(part * len(ascending)) - 1]
 
 

@@ -31,7 +31,7 @@ State = TypeVar("State", bound=Stored)
 
 @contextmanager
 def _signals_for(program: subprocess.Popen[bytes]) -> Iterator[None]:
-    """SIGTERM and SIGINT end the program, and then we report."""
+    """Ends the program by SIGINT when this one gets SIGTERM or SIGINT, so that its results are still reported."""
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         program.send_signal(signal.SIGINT)
@@ -47,7 +47,7 @@ def _signals_for(program: subprocess.Popen[bytes]) -> Iterator[None]:
 def _lines(program: subprocess.Popen[bytes]) -> Iterator[tuple[bool, str]]:
     """Yields the lines of the program as they come, and whether they are messages, until it ends.
 
-    Its commands write messages, too; if it was killed, they live on.
+    The commands that it has started write messages, too. They may outlive it, if it is killed.
     """
     assert program.stdout and program.stderr
     output, messages = program.stdout.fileno(), program.stderr.fileno()
@@ -108,4 +108,4 @@ def _state_of(kind: type[State], line: str, name: str) -> State:
     try:
         return kind.model_validate_json(line, strict=True)
     except ValidationError as cause:
-        raise LabError(f"{name}: {field_error(cause)}; is it of this build?", EXIT_UNFIT) from cause
+        raise LabError(f"{name}: {field_error(cause)}; does it belong to this build?", EXIT_UNFIT) from cause

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Implements `dlex sched pman`: runs a graph of processes, shows what they do, and says at the end how well it went."""
+"""Implements `dlex sched pman`: runs a graph of processes, shows what they do, and reports at the end how late they were."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ProcessState(Stored):
 
 
 class GraphState(Stored):
-    """A line of dlex-sched-pman."""
+    """A line that dlex-sched-pman prints."""
 
     seconds: Amount
     ticks: Count

@@ -19,7 +19,7 @@ Metric = Literal["swaps_percent", "mean_without_ms", "mean_with_ms", "max_withou
 
 
 class ScheduledTask(Stored):
-    """Periods: served with what was wanted, missed, and missed although the window allowed no more."""
+    """Counts periods: those with the wanted service, those with less, and of the latter those that the window did not allow."""
 
     name: str
     served: Count
@@ -83,4 +83,4 @@ def run_program(kind: type[Printed], options: Sequence[str]) -> Printed:
     try:
         return kind.model_validate_json(done.stdout, strict=True)
     except ValidationError as cause:
-        raise LabError(f"dlex-sched-sim: {field_error(cause)}; is it of this build?", EXIT_UNFIT) from cause
+        raise LabError(f"dlex-sched-sim: {field_error(cause)}; does it belong to this build?", EXIT_UNFIT) from cause

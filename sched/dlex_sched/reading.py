@@ -18,7 +18,7 @@ Name = Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,31}$")]
 
 
 def shell_command(command: str | tuple[str, ...] | None) -> str | None:
-    """Returns a command for a shell. A list is one program, which takes the place of the shell."""
+    """Returns a command for a shell. A list is a program with its arguments, which replaces the shell."""
     return f"exec {shlex.join(command)}" if isinstance(command, tuple) else command
 
 
@@ -37,7 +37,7 @@ Content = TypeVar("Content", bound=Entry)
 
 
 def read_entry(kind: type[Content], path: Path, example: str) -> Content:
-    """Returns the content of a file. Raises LabError, which names the file and the field. `example` says where a good file is."""
+    """Returns the content of a file. Raises LabError, which names the file, the field, and where a good `example` is."""
     try:
         content = yaml.safe_load(path.read_text())
     except OSError as cause:

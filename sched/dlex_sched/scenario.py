@@ -21,7 +21,7 @@ Events = Annotated[str, Field(pattern="^(wake|eventfd|socket:[0-9]{1,6})$")]
 
 
 class Task(Entry):
-    """What runs. A simulation has no need of it."""
+    """What a task runs, and where its events come from. Simulations ignore this."""
 
     command: str | tuple[str, ...] | None = None
     pid: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None  # of a process that runs already
@@ -43,7 +43,7 @@ class RealTimeTask(Task):
     window: Window
     period: Slots
     service: Slots = 1  # CPU time in each period
-    work_conserving: bool = False  # may run on when nobody else needs the CPU
+    work_conserving: bool = False  # may run on when no other task needs the CPU
 
     def option(self, name: str) -> str:
         return f"--task={name},{self.window},{self.period},{self.service}{',wc' if self.work_conserving else ''}"

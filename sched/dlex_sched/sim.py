@@ -65,7 +65,7 @@ def simulate_scenario(path: Path) -> None:
 
 def _slots_table(schedule: Schedule, width: int = 20) -> Table:
     """Returns a row for each `width` slots."""
-    table = titled_table("Who runs in each slot (- nobody)")
+    table = titled_table("Who runs in each slot (-: no task)")
     table.add_column("slot", justify="right")
     for _ in range(min(width, len(schedule.slots))):
         table.add_column("")

@@ -21,7 +21,7 @@ enum { PAUSE_US = 10000, TEXT_SIZE = 16 };
 
 static const int64_t patience_ns = NS_PER_S; /* for commands to end by SIGTERM */
 
-/* A command of ours, until its gate opens. */
+/* A command that this program has started, until its gate opens. */
 struct started {
     pid_t pid;  /* also of its process group; 0: none */
     int gate;
@@ -96,7 +96,7 @@ static int start_command(const struct dwcs_task_options *task, struct started *m
     made->gate = ends[1];
     if (!error) {
         made->pid = pid;
-        setpgid(pid, pid); /* here as well: whoever comes first */
+        setpgid(pid, pid); /* here as well: one of the two comes first */
     }
     return error;
 }
@@ -122,7 +122,7 @@ static int add_tasks(void)
         };
         const int number = dwcs_dispatch_add(dispatch, task->command ? started[i].pid : task->pid, &plan);
         if (number < 0)
-            return fail(task->task.name, number, number == -EBADF ? "it has no file with this number" : NULL);
+            return fail(task->task.name, number, number == -EBADF ? "it has no file descriptor with this number" : NULL);
     }
     return 0;
 }
@@ -197,7 +197,7 @@ static int run(int signals)
         return error;
     error = dwcs_dispatch_create(&dispatch, &options.dispatch);
     if (error)
-        return fail("this account may not schedule", error,
+        return fail("scheduling cannot begin", error,
                     error == -EPERM ? "`dlex-sched doctor` says what would allow it" : NULL);
     error = add_tasks();
     if (error)
@@ -206,7 +206,7 @@ static int run(int signals)
     error = dwcs_dispatch_begin(dispatch);
     if (!error)
         error = schedule(signals);
-    return error ? fail("it cannot go on", error, NULL) : 0;
+    return error ? fail("scheduling cannot continue", error, NULL) : 0;
 }
 
 /* Ends the commands: by SIGTERM, then by SIGKILL. Those whose gate was never opened end when it is closed. */

@@ -30,12 +30,12 @@ static const char doc[] =
     "of JSON a second. `dlex sched dwcs FILE` reads them from a file and shows this as a table. Needs the right to real-time "
     "priorities; `dlex-sched doctor` says what would allow it.\v"
     "TASK is NAME,X/Y,T,C[,wc], in slots: the task wants C slots of CPU time in each period of T slots and may miss X of Y "
-    "periods; a work-conserving one (wc) may run on when nobody else needs the CPU. Each task is a command or a process that runs "
-    "already. HOW says what its events are: wake (it can run again), eventfd (a command writes to the file with the number "
-    "DLEX_DWCS_EVENT), or socket:N (its file N becomes readable).\n"
+    "periods; a work-conserving one (wc) may run on when no other task needs the CPU. Each task is a command or a process that runs "
+    "already. HOW says what its events are: wake (it can run again), eventfd (a command writes to the file descriptor whose "
+    "number is in DLEX_DWCS_EVENT), or socket:N (its file descriptor N becomes readable).\n"
     "\n"
-    "It ends after --seconds, when no process is left, or by SIGINT or SIGTERM; then the commands end, and other processes are as "
-    "they were before. If it is killed, they are, too.\n"
+    "It ends after --seconds, when no process is left, or by SIGINT or SIGTERM. Then the commands end, and other processes are "
+    "ordinary ones (SCHED_OTHER) again, on the CPUs that they had; also if it is killed.\n"
     "\n"
     "Exit status: 0 done, 1 wrong option, 2 the processes cannot be scheduled.";
 
@@ -51,7 +51,7 @@ static const struct argp_option option_table[] = {
      "have time", 3},
     {"server", KEY_SERVER, "X/Y", OPTION_ARG_OPTIONAL, "add the task server, by its rule or with this window constraint", 3},
     {"cpu", KEY_CPU, "N", 0, "the CPU (0)", 4},
-    {"priority", KEY_PRIORITY, "N", 0, "of the chosen task, 1 to 97; the two above are needed, too (50)", 4},
+    {"priority", KEY_PRIORITY, "N", 0, "of the chosen task, 1 to 97 (50); the dispatcher needs the two above it", 4},
     {"seconds", KEY_SECONDS, "S", 0, "end after so many seconds", 4},
     {0},
 };
@@ -61,7 +61,7 @@ static struct dwcs_task_options *find(struct dwcs_options *options, const char *
 {
     const size_t length = strcspn(arg, ",");
     if (!arg[length] || !arg[length + 1])
-        argp_error(state, "%s: a comma and more are missing", arg);
+        argp_error(state, "%s: after the name, a comma and a value are missing", arg);
     *rest = arg + length + 1;
     for (int i = 0; i < options->tasks; i++)
         if (strlen(options->task[i].task.name) == length && !strncmp(options->task[i].task.name, arg, length))
@@ -143,7 +143,7 @@ static void check(const struct dwcs_options *options, struct argp_state *state)
         if (!task->command == !task->pid)
             argp_error(state, "%s needs a --command or a --pid", task->task.name);
         if (task->pid && task->events == EVENTS_OF_EVENTFD)
-            argp_error(state, "%s runs already, so that it cannot have an eventfd", task->task.name);
+            argp_error(state, "%s runs already, so it cannot have an eventfd", task->task.name);
     }
 }
 

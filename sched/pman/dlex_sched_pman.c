@@ -121,8 +121,8 @@ static int start_manager(struct pman_manager **manager, const struct pman_manage
     if (!error)
         return 0;
     snprintf(remedy, sizeof remedy, "process %d manages this table", (int)pman->shared->manager_pid);
-    return fail("it cannot be managed", error, error == -EPERM ? "`dlex-sched doctor` says what would allow a priority" :
-                                               error == -EBUSY ? remedy : NULL);
+    return fail("the table cannot be managed", error, error == -EPERM ? "`dlex-sched doctor` says what would allow a priority" :
+                                                      error == -EBUSY ? remedy : NULL);
 }
 
 /* The manager precedes all processes, unless the options say otherwise. */
@@ -172,7 +172,7 @@ static int run_graph(void)
         graph_report_print(&report);
     }
     const int unwritten = graph_report_end(&report);
-    return error ? error : unwritten ? fail("what was found", unwritten, NULL) : 0;
+    return error ? error : unwritten ? fail("the results cannot be written", unwritten, NULL) : 0;
 }
 
 static int open_table(void)

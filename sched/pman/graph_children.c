@@ -43,8 +43,8 @@ static int attach(struct graph_children *children, int index)
                                   process->start == GRAPH_STOPS ? PMAN_BY_CONT : PMAN_BY_FUTEX);
     child->is_attached = !error;
     if (error == -EPERM)
-        fprintf(stderr, "dlex-sched-pman: %s may not have the priority %d here; `dlex-sched doctor` says what would allow it, "
-                "0 needs no right\n", process->name, process->priority);
+        fprintf(stderr, "dlex-sched-pman: %s may not have the priority %d here; `dlex-sched doctor` says what would allow it; "
+                "priority 0 needs no right\n", process->name, process->priority);
     else if (error)
         fprintf(stderr, "dlex-sched-pman: %s cannot be attached: %s\n", process->name, strerror(-error));
     return error;
@@ -68,7 +68,7 @@ static int start(struct graph_children *children, int index)
     int error = pid < 0 ? -errno : 0;
     if (!error) {
         child->pid = pid;
-        setpgid(pid, pid); /* here as well: whoever comes first */
+        setpgid(pid, pid); /* here as well: one of the two comes first */
     }
     if (!error && process->start == GRAPH_WAITS)
         error = attach(children, index);

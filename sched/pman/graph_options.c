@@ -32,31 +32,31 @@ static const char doc[] =
     "Runs a graph of processes under PMan: starts their commands, activates them at ticks, in order of precedence, and prints a "
     "line of JSON a second with what they do. `dlex sched pman FILE` reads the graph from a file and shows this as a table.\v"
     "PROCESS is NAME,PERIOD,PHASE,DELAY,DEADLINE,PRIORITY: period and phase in ticks, delay and deadline in ms, a priority of "
-    "SCHED_FIFO, or 0. A command that waits calls pman_wait (dlex_pman(3)); it finds the names of the table and of itself in "
+    "SCHED_FIFO, or 0. A command that waits calls pman_wait (dlex_pman(7)); it finds the names of the table and of itself in "
     "DLEX_PMAN and DLEX_PMAN_PROCESS. A command that stops sends itself SIGSTOP when it is ready, and again after each instance. "
     "Without a command, a process is attached from elsewhere.\n"
     "\n"
-    "It ends after --seconds or --ticks, or by SIGINT or SIGTERM; then the commands end, too. If it is killed, those that wait "
-    "sleep on, and --take-over goes on with them.\n"
+    "It ends after --seconds or --ticks, or by SIGINT or SIGTERM; then the commands end, too. If it is killed, commands that wait "
+    "keep sleeping, and --take-over continues with them.\n"
     "\n"
     "Exit status: 0 done, 1 wrong option, 2 the graph cannot be run.";
 
 static const struct argp_option option_table[] = {
     {"name", KEY_NAME, "NAME", 0, "name of the table (dlex)", 1},
-    {"tick", KEY_TICK, "MS", 0, "give a tick each MS; without, ticks come from outside, as from dlex-play --tick=NAME", 1},
+    {"tick", KEY_TICK, "MS", 0, "give a tick every MS; without it, another program gives the ticks, such as dlex-play --tick=NAME", 1},
     {"deadlines", KEY_DEADLINES, "HOW", 0, "timer: notice a miss when it happens (default); tick: at ticks, as in the paper", 1},
-    {"manager-priority", KEY_PRIORITY, "N", 0, "of SCHED_FIFO (one above the highest of the processes)", 1},
+    {"manager-priority", KEY_PRIORITY, "N", 0, "SCHED_FIFO priority (one above the highest of the processes)", 1},
     {"process", KEY_PROCESS, "PROCESS", 0, "add a process", 2},
-    {"after", KEY_AFTER, "NAME,NAME", 0, "the first process comes after the second one", 2},
-    {"recovery", KEY_RECOVERY, "NAME,NAME", 0, "when the first process misses a deadline, the second one is activated", 2},
+    {"after", KEY_AFTER, "NAME,NAME", 0, "release the first process only when the second one has finished", 2},
+    {"recovery", KEY_RECOVERY, "NAME,NAME", 0, "activate the second process when the first one misses a deadline", 2},
     {"waits", KEY_WAITS, "NAME,COMMAND", 0, "run this shell command, which waits, as the process", 2},
     {"stops", KEY_STOPS, "NAME,COMMAND", 0, "run this shell command, which stops itself, as the process", 2},
     {"restarts", KEY_RESTARTS, "NAME", 0, "start its command again when it has ended", 2},
     {"seconds", KEY_SECONDS, "S", 0, "end after so many seconds", 3},
     {"ticks", KEY_TICKS, "N", 0, "end after so many ticks", 3},
     {"log", KEY_LOG, "FILE", 0, "write all ticks, releases, starts, misses and ends as CSV", 3},
-    {"take-over", KEY_TAKE_OVER, NULL, 0, "go on with a table whose manager was killed", 4},
-    {"end", KEY_END, NULL, 0, "end a table that is left", 4},
+    {"take-over", KEY_TAKE_OVER, NULL, 0, "continue with a table whose manager was killed", 4},
+    {"end", KEY_END, NULL, 0, "end a table whose manager was killed", 4},
     {0},
 };
 
@@ -129,7 +129,7 @@ static const char *parse_name_and(struct graph_options *options, const char *arg
     const size_t length = strcspn(arg, ",");
     *process = find(options, arg, length, state);
     if (!arg[length] || !arg[length + 1])
-        argp_error(state, "%s: a comma and more are missing", arg);
+        argp_error(state, "%s: after the name, a comma and a value are missing", arg);
     return arg + length + 1;
 }
 

@@ -30,7 +30,7 @@ static const char doc[] =
     "--task it prints who runs in each slot. Otherwise it plays the paper's experiments with video players, without events and "
     "with them, and prints the figures beside what the paper says.\v"
     "TASK is NAME,X/Y,T,C[,wc]: the task wants C slots of CPU time in each period of T slots and may miss X of Y periods; a "
-    "work-conserving one (wc) may run on when nobody else needs the CPU. --best-effort and --task give tasks in their order. "
+    "work-conserving one (wc) may run on when no other task needs the CPU. --best-effort and --task give tasks in their order. "
     "EVENT is NAME@SLOT, such as film@2.5, after its task. Experiments: figure-5, table-3, table-4 (and figure 6), table-5, "
     "table-6 (and figure 7), figure-8.\n"
     "\n"
@@ -46,7 +46,7 @@ static const struct argp_option option_table[] = {
     {"server", KEY_SERVER, "X/Y", OPTION_ARG_OPTIONAL, "add the task server, by its rule or with this window constraint", 1},
     {"slots", KEY_SLOTS, "N", 0, "how many slots (20)", 1},
     {"experiment", KEY_EXPERIMENT, "NAME", 0, "only this experiment", 2},
-    {"players", KEY_PLAYERS, "N", 0, "so many players (as many as in the paper)", 2},
+    {"players", KEY_PLAYERS, "N", 0, "number of players (as in the paper)", 2},
     {"runs", KEY_RUNS, "N", 0, "number of runs (1)", 2},
     {"seed", KEY_SEED, "N", 0, "seed of the first run; each has the next one (1)", 2},
     {"seconds", KEY_SECONDS, "N", 0, "virtual time of each run (60)", 2},

@@ -63,10 +63,10 @@ class Findings(unittest.TestCase):
 
     def test_runs_on_both_sides_of_the_bound_leave_the_finding_undecided(self):
         base = [{"skew_ms_mean": value} for value in (10, 80, 20, 70, 41)]
-        self.assertEqual(self.found("late", base).verdict.word, "cannot be told")
+        self.assertEqual(self.found("late", base).verdict.word, "undecided")
 
     def test_finding_without_runs_is_undecided(self):
-        self.assertEqual(self.found("late", [{"dropped": 3}]).verdict.word, "cannot be told")
+        self.assertEqual(self.found("late", [{"dropped": 3}]).verdict.word, "undecided")
 
     def verdict(self, name, section, workload="mplayer_framedrop", **figures):
         told = seed_findings.findings(settings_of(repeated(workload, [figures] * 5, section=section)))
@@ -101,7 +101,7 @@ class Findings(unittest.TestCase):
         told = self.found("fewer_drops", [{"dropped": 0}] * 5, [{"dropped": it} for it in (5, 6, 7, 5, 6)])
         self.assertEqual(told.verdict.word, "does not hold")
         equal = self.found("fewer_drops", [{"dropped": 0}] * 5, [{"dropped": 0}] * 5)
-        self.assertEqual(equal.verdict.word, "cannot be told")
+        self.assertEqual(equal.verdict.word, "undecided")
 
     def test_mechanism_distinguishes_demand_above_the_cpu_from_demand_below_the_reservation(self):
         base = [{"skew_ms_mean": 1.0, "cpu_ms_per_frame": 25.0}] * 5
@@ -148,7 +148,7 @@ class Findings(unittest.TestCase):
         self.assertIn("in 5 of 5 runs", told.evidence)
         self.assertIn("left out 1 of 6 runs", told.evidence)
         alone = next(it for it in seed_findings.findings(settings_of(spoilt)) if it.id == "isolated").verdict
-        self.assertEqual(alone.word, "cannot be told")
+        self.assertEqual(alone.word, "undecided")
 
     def test_lag_of_the_papers_rule_is_explained_by_its_gain(self):
         base = [{"skew_ms_abs_mean": 20.0, "skew_ms_mean": 20.0, "skew_ms_sd": 20.0}] * 5
@@ -220,7 +220,7 @@ class Findings(unittest.TestCase):
     def test_difference_within_the_noise_does_not_count_as_fewer(self):
         base = [{"dropped": value} for value in (40, 50, 45, 60, 30)]
         ours = [{"dropped": value} for value in (41, 49, 44, 61, 31)]
-        self.assertEqual(self.found("fewer_drops", base, ours).verdict.word, "cannot be told")
+        self.assertEqual(self.found("fewer_drops", base, ours).verdict.word, "undecided")
 
 
 if __name__ == "__main__":

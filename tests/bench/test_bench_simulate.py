@@ -263,7 +263,7 @@ class Command(WithRecord):
         report = json.loads(text_of(SIM, Path(played().name) / "trace.csv"))
         other = json.dumps({**report, "format": 2})
         with mock.patch("dlex_bench.simulate.program._run", return_value=other):
-            with self.assertRaisesRegex(LabError, "is it of this build"):
+            with self.assertRaisesRegex(LabError, "does it belong to this build"):
                 simulated(self.folder, Path("trace"), [])
 
     def test_job_of_the_laboratory_holds_its_record(self):

@@ -28,12 +28,12 @@ START_TEST(each_picture_renews_what_the_quota_gives_less_what_presenting_takes)
     allowance_init(&allowance, 0.25);
     ck_assert(allowance_is_left(&allowance, INT64_MAX)); /* before the first picture is presented */
     allowance_renew(&allowance, 0, 0, PRESENTING_NS);
-    allowance_renew(&allowance, FRAME_NS, 0, PRESENTING_NS); /* 9.5 ms of 10, less 1 ms */
+    allowance_renew(&allowance, FRAME_NS, 0, PRESENTING_NS); /* 9.7 ms of 10, less 1 ms */
     ck_assert(allowance_is_left(&allowance, 8 * MS));
     ck_assert(!allowance_is_left(&allowance, 9 * MS));
     allowance_renew(&allowance, 2 * FRAME_NS, 0, PRESENTING_NS); /* nothing was used, and that is lost */
     ck_assert(!allowance_is_left(&allowance, 9 * MS));
-    allowance_renew(&allowance, 3 * FRAME_NS, 14 * MS, PRESENTING_NS); /* 5.5 ms too much were used */
+    allowance_renew(&allowance, 3 * FRAME_NS, 14 * MS, PRESENTING_NS); /* 4.3 ms too much were used since the last but one */
     ck_assert(allowance_is_left(&allowance, 14 * MS + 2 * MS));
     ck_assert(!allowance_is_left(&allowance, 14 * MS + 4 * MS));
     allowance_renew(&allowance, 1000 * FRAME_NS, 14 * MS, PRESENTING_NS); /* a pause earns no more than 100 ms do */

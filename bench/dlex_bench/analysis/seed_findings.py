@@ -2,8 +2,8 @@
 """Checks whether the runs here confirm what the paper found in section 8.3. The functions are pure.
 
 A claim about a figure holds when the whole interval of its median lies where the paper says. It does not hold when the
-whole interval lies elsewhere. In all other cases it is undecided ("cannot be told"). A claim about every run is refuted
-by one run. The bounds below stand for words of the paper ("nearly perfect", "considerable"). We chose them.
+whole interval lies elsewhere. In all other cases it is undecided. A claim about every run is
+refuted by one run. The bounds below stand for words of the paper ("nearly perfect", "considerable"). We chose them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .results_frame import Row, Settings, control_of, of_section, paired_values,
 from .seed_mechanism import SectionRuns, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
 from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
 
-HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
+HOLDS, FAILS, OPEN = "holds", "does not hold", "undecided"
 
 # The duration of one picture of the paper's film (25 per second). In the paper, mplayer's desynchronisation is twice
 # that.

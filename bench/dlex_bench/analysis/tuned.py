@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Judges what `dlex-sched tune` is worth, for each player that is played under `deadline:tuned` and under `other` alike.
+"""Judges what `dlex-sched tune` gains, for each player that is played under `deadline:tuned` and under `other` alike.
 
 The functions are pure.
 """
@@ -27,7 +27,7 @@ def is_tuned(run: Row) -> bool:
 
 
 def tuned_outcomes(settings: Settings, section: str) -> list[Outcome]:
-    """Returns two outcomes for each player of a tuned section: what became of its drops, and what was reserved for it."""
+    """Returns two outcomes for each player of a tuned section: how much less it dropped, and how much was reserved for it."""
     found = []
     for workload, runs in of_section(settings, section).items():
         found.append(_drops_outcome(section, workload, runs, _ordinary(settings, runs[0])))
@@ -36,7 +36,7 @@ def tuned_outcomes(settings: Settings, section: str) -> list[Outcome]:
 
 
 def _ordinary(settings: Settings, tuned: Row) -> Sequence[Row]:
-    """Returns the runs of the same player with the same clip and load under the ordinary policy; none: there are none."""
+    """Returns the runs of the same player with the same clip and load under the ordinary policy, if there are any."""
     for (_section, workload), runs in settings.items():
         job, same = runs[0].result.job, tuned.result.job
         if workload == tuned.workload and job.sched == "other" and job.load == same.load and job.clip == same.clip:
@@ -71,7 +71,7 @@ def _ratio_text(ratio: Interval) -> str:
 
 
 def _spare_outcome(section: str, workload: str, runs: Sequence[Row]) -> Outcome:
-    """Judges the reserved CPU time against the used one. Their medians hardly differ between runs, so no interval is made."""
+    """Compares the reserved CPU time with the used one. Runs hardly differ in it, so there is no interval."""
     name = f"{workload}: at most {SPARE - 1:.0%} more reserved than used"
     pairs = _known_pairs(runs)
     if not pairs:

@@ -61,7 +61,7 @@ def detect(options: DetectOptions) -> None:
 
 
 def make_film(folder: Path, rate: str, seconds: float) -> Path:
-    """Returns a film at this rate, which is made if it is not there yet."""
+    """Returns a film at this rate. Makes it if there is none yet."""
     path = folder / f"{rate.replace('/', '_')}-{seconds:.0f}s.mp4"
     if not path.exists():
         require_installed("ffmpeg", "ffmpeg")
@@ -72,7 +72,7 @@ def make_film(folder: Path, rate: str, seconds: float) -> Path:
 
 
 def _watch(program: Path, player: str, film: Path, hz: float, windows: int) -> Iterator[Detection]:
-    """Yields the detections of one play, with the lengths in turn, so that each sees all parts of the film."""
+    """Yields the detections of one play. The window lengths take turns, so that each length sees all parts of the film."""
     argv = [require_installed(PLAYERS[player][0], player), *PLAYERS[player][1:], str(film)]
     with child(argv, cpus=os.sched_getaffinity(0), env={**os.environ, **ENVIRONMENT}) as process:
         time.sleep(STARTING_S)
@@ -99,7 +99,7 @@ def _words(found: list[Detection]) -> str:
 def detect_table(found: list[Detection]) -> Table:
     """Makes the table of the shares of right answers, by the length of the observation and the player."""
     players = list(dict.fromkeys(it.player for it in found))
-    table = titled_table("right answers; named: told from all other usual rates")
+    table = titled_table("right answers; named: distinguished from all other usual rates")
     table.add_column("watched for, s", justify="right")
     for player in players:
         for heading, _name in COLUMNS:

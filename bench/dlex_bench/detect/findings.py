@@ -12,7 +12,7 @@ from ..analysis.outcome import MET, MISSED, UNMEASURED, Outcome
 PAPER_STEP_HZ = 1.0
 OURS_PART = 2e-3
 SEED_PLAYER, SEED_HZ = "mplayer", 25.0
-ENOUGH_S, TOLD_APART_S = 0.4, 4.0
+ENOUGH_S, NAMED_S = 0.4, 4.0
 NAME = "seed 003"
 MOST = 0.9
 
@@ -35,7 +35,7 @@ class Detection:
 
     @property
     def is_named(self) -> bool:
-        """Returns whether it also told the rate from all other usual ones."""
+        """Returns whether our detector also distinguished the rate from all other usual ones."""
         return self.standard_hz is not None and abs(self.standard_hz - self.true_hz) < 1e-3
 
     @property
@@ -44,21 +44,21 @@ class Detection:
 
 
 def share(detections: Sequence[Detection], name: str) -> float | None:
-    """Returns the share of the detections that have this property; None: there are no detections."""
+    """Returns the share of the detections that have this property, or None if there are no detections."""
     return sum(getattr(it, name) for it in detections) / len(detections) if detections else None
 
 
 def detect_findings(detections: Iterable[Detection]) -> list[Outcome]:
     known = list(detections)
     seeds = [it for it in known if it.player == SEED_PLAYER and it.true_hz == SEED_HZ]
-    longest = [it for it in known if it.seconds >= TOLD_APART_S]
+    longest = [it for it in known if it.seconds >= NAMED_S]
     shorter = share([it for it in seeds if it.seconds < ENOUGH_S], "is_found_by_paper")
     enough = share([it for it in seeds if it.seconds >= ENOUGH_S], "is_found_by_paper")
     named = share(longest, "is_named")
     return [
         _outcome(f"the paper's detector finds {SEED_HZ:g} Hz of {SEED_PLAYER} from {ENOUGH_S:g} s on", enough,
                  f"in {_percent(enough)} of the windows; in {_percent(shorter)} of shorter ones"),
-        _outcome(f"our detector tells all usual rates apart within {TOLD_APART_S:g} s, in every player", named,
+        _outcome(f"our detector distinguishes all usual rates within {NAMED_S:g} s, in every player", named,
                  f"in {_percent(named)} of {len(longest)} windows"),
     ]
 

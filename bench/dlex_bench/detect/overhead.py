@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs `./dlex bench overhead`: what it costs a program to be watched (seed 003, Table I).
+"""Runs `./dlex bench overhead`: measures what it costs a program to be watched (seed 003, Table I).
 
-ffmpeg transcodes the same film alone, watched by `dlex-sched tune --dry-run`, and under strace, in turn. What counts is the CPU
-time of ffmpeg, by the kernel's account; strace's own CPU time is not in it.
+ffmpeg transcodes the same film alone, watched by `dlex-sched tune --dry-run`, and under strace, in turn. The CPU times of ffmpeg,
+as the kernel reports them, are compared. strace's own CPU time is not included.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _transcode_traced(film: Path) -> Transcoding:
 
 
 def _own_cpu_s(pid: int) -> float | None:
-    """Returns the CPU time of a process without its children; None: it has ended."""
+    """Returns the CPU time of a process without its children, or None if it has ended."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return None if fields[0] in "ZX" else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -72,7 +72,7 @@ def with_outside(figures: Figures, outside_cpu_s: float | None) -> Figures:
 
 
 def with_reserved(figures: Figures, policy: Policy, tuned: TunedReport | None) -> Figures:
-    """Returns the figures with the part of a CPU that was reserved for the player, and the part that it used of it.
+    """Returns the figures with the part of a CPU that was reserved for the player, and the part of a CPU that it used of this.
 
     Of a fixed reservation, all CPU time of the threads that it holds counts as used. Other policies reserve nothing.
     """

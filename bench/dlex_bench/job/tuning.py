@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs `dlex-sched tune` beside a player, and reads what it reserved.
 
-It finds the player's threads by itself; the job's list of threads and their work is not used. It runs on the driver's CPUs.
+dlex-sched finds the player's threads by itself; the job's list of threads and their work is not used. It runs on the driver's CPUs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROWS, LOG = "tune.csv", "tune.log"
 
 @dataclass
 class Tuning:
-    """A running `dlex-sched tune`. `report` is known when the block of `tuning` has been left."""
+    """A running `dlex-sched tune`. `report` is set when the block of `tuning` ends."""
 
     report: TunedReport | None = None
 
@@ -35,7 +35,7 @@ def tuning(setting: Setting, pid: int) -> Iterator[Tuning]:
     rows, log = setting.directory / ROWS, setting.directory / LOG
     running = Tuning()
     argv: list[str | Path] = [setting.context.program(DLEX_SCHED), "tune", f"--pid={pid}", "--quiet", f"--record={rows}"]
-    # If we are killed it gets a signal on which it gives everything back.
+    # If this process is killed, dlex-sched gets a signal and gives everything back.
     with (
         log.open("wb") as out,
         child(argv, cpus=setting.driver_cpus, stderr=out, orphaned=signal.SIGTERM) as process,
@@ -52,7 +52,7 @@ def tuning(setting: Setting, pid: int) -> Iterator[Tuning]:
 
 
 def read_tuning(path: Path) -> TunedReport:
-    """Returns the report that the rows of `dlex-sched tune --record` make up."""
+    """Returns the report on the rows that `dlex-sched tune --record` wrote."""
     with path.open(newline="") as file:
         rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
     tuned = [row for row in rows if row["reserved"] > 0]

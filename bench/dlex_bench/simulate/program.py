@@ -101,7 +101,7 @@ def simulated(root: Path, trace: Path, options: Sequence[str]) -> Simulation:
     try:
         return Simulation.model_validate_json(text, strict=True)
     except ValidationError as cause:
-        raise LabError(f"dlex-bench-sim: {field_error(cause)}; is it of this build?", EXIT_UNFIT) from cause
+        raise LabError(f"dlex-bench-sim: {field_error(cause)}; does it belong to this build?", EXIT_UNFIT) from cause
 
 
 def _run(argv: Sequence[str | Path]) -> str:
