@@ -33,11 +33,11 @@ START_TEST(each_picture_renews_what_the_quota_gives_less_what_presenting_takes)
     ck_assert(!allowance_is_left(&allowance, 9 * MS));
     allowance_renew(&allowance, 2 * FRAME_NS, 0, PRESENTING_NS); /* nothing was used, and that is lost */
     ck_assert(!allowance_is_left(&allowance, 9 * MS));
-    allowance_renew(&allowance, 3 * FRAME_NS, 14 * MS, PRESENTING_NS); /* 4.3 ms too much were used since the last but one */
+    allowance_renew(&allowance, 3 * FRAME_NS, 14 * MS, PRESENTING_NS); /* 4.3 ms too much were used */
     ck_assert(allowance_is_left(&allowance, 14 * MS + 2 * MS));
-    ck_assert(!allowance_is_left(&allowance, 14 * MS + 4 * MS));
+    ck_assert(!allowance_is_left(&allowance, 14 * MS + 5 * MS));
     allowance_renew(&allowance, 1000 * FRAME_NS, 14 * MS, PRESENTING_NS); /* a pause earns no more than 100 ms do */
-    ck_assert(!allowance_is_left(&allowance, 14 * MS + 23 * MS));
+    ck_assert(!allowance_is_left(&allowance, 14 * MS + 24 * MS));
 }
 END_TEST
 
