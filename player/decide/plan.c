@@ -24,7 +24,7 @@ struct candidate {
 struct schedule {
     const struct outlook *outlook;
     const struct learnt *learnt;
-    int64_t tolerance_ns;
+    const struct plan_aim *aim;
     double end_ns;                /* when the last packet so far is decoded, from now */
     struct decoder_model decoder;
     struct times kept;            /* pictures in the decoder or waiting, without those that are given up */
@@ -32,11 +32,11 @@ struct schedule {
     int candidate_count;
 };
 
-static void schedule_init(struct schedule *schedule, const struct outlook *outlook, const struct learnt *learnt, int64_t tolerance_ns)
+static void schedule_init(struct schedule *schedule, const struct outlook *outlook, const struct learnt *learnt, const struct plan_aim *aim)
 {
     schedule->outlook = outlook;
     schedule->learnt = learnt;
-    schedule->tolerance_ns = tolerance_ns;
+    schedule->aim = aim;
     schedule->end_ns = 0;
     schedule->decoder = *outlook->decoder;
     schedule->kept = *outlook->to_present;
@@ -75,8 +75,9 @@ static void add_candidate(struct schedule *schedule, const struct upcoming *pack
 {
     const struct learnt *const learnt = schedule->learnt;
     const double saves_ns = learnt_wall_ns(learnt, cost_ns + (double)learnt->presenting_ns - learnt->refusing_ns);
+    const double loss = schedule->aim->fewest ? 1 : sqrt((double)packet->size_bytes + loss_size_offset);
     schedule->candidates[schedule->candidate_count++] = (struct candidate){
-        .loss_per_ns = sqrt((double)packet->size_bytes + loss_size_offset) / fmax(saves_ns, 1),
+        .loss_per_ns = loss / fmax(saves_ns, 1),
         .saves_ns = saves_ns,
         .due_ns = packet->due_ns,
         .is_first = is_first,
@@ -110,7 +111,7 @@ static bool add_packet(struct schedule *schedule, const struct upcoming *packet,
     if (packet->picture_class == CLASS_DROPPABLE)
         add_candidate(schedule, packet, cost_ns, is_first);
     const int64_t due_ns = decoder_model_add(&schedule->decoder, packet->due_ns);
-    const double limit_ns = (double)(due_ns + schedule->tolerance_ns - MARGIN_NS - outlook->now_ns) -
+    const double limit_ns = (double)(due_ns + schedule->aim->tolerance_ns - MARGIN_NS - outlook->now_ns) -
                             learnt_beside_ns(learnt, schedule->decoder.beside, cost_ns);
     while (schedule->end_ns > limit_ns && schedule->candidate_count > 0)
         if (give_up_one(schedule))
@@ -124,11 +125,11 @@ static int64_t horizon(const struct outlook *outlook)
     return wanted < PLAN_HORIZON_MIN ? PLAN_HORIZON_MIN : wanted < PLAN_HORIZON_MAX ? wanted : PLAN_HORIZON_MAX;
 }
 
-bool plan_refuses(const struct outlook *outlook, const struct learnt *learnt, int64_t tolerance_ns)
+bool plan_refuses(const struct outlook *outlook, const struct learnt *learnt, const struct plan_aim *aim)
 {
     const int64_t last = horizon(outlook);
     struct schedule schedule;
-    schedule_init(&schedule, outlook, learnt, tolerance_ns);
+    schedule_init(&schedule, outlook, learnt, aim);
     for (int i = 0; i < outlook->count && i < last; i++)
         if (add_packet(&schedule, &outlook->ahead[i], i == 0))
             return true;

@@ -26,7 +26,12 @@
  */
 enum { PLAN_HORIZON_MIN = 25, PLAN_HORIZON_MAX = 200 };
 
-/* Returns whether to refuse the first packet of the outlook, which must be droppable. Pictures may be tolerance_ns late. */
-bool plan_refuses(const struct outlook *outlook, const struct learnt *learnt, int64_t tolerance_ns);
+struct plan_aim {
+    int64_t tolerance_ns; /* pictures may be so late */
+    bool fewest;          /* lose as few pictures as possible; otherwise large ones count more, because losing them is seen more */
+};
+
+/* Returns whether to refuse the first packet of the outlook, which must be droppable. */
+bool plan_refuses(const struct outlook *outlook, const struct learnt *learnt, const struct plan_aim *aim);
 
 #endif

@@ -138,7 +138,11 @@ static bool plan_explores(const struct decode_policy *policy, const struct outlo
 static bool plan_wants_to_refuse(const struct decode_policy *policy, const struct outlook *outlook)
 {
     const int64_t without_queue_ns = policy->settings.strict ? TOLERANCE_STRICT_NS : TOLERANCE_WITHOUT_QUEUE_NS;
-    return plan_refuses(outlook, &policy->learnt, outlook->room == 0 ? without_queue_ns : 0);
+    const struct plan_aim aim = {
+        .tolerance_ns = outlook->room == 0 ? without_queue_ns : 0,
+        .fewest = policy->settings.strict,
+    };
+    return plan_refuses(outlook, &policy->learnt, &aim);
 }
 
 static struct decode_order planned(struct decode_policy *policy, const struct decode_view *view)

@@ -27,7 +27,7 @@ static void setup(void)
     for (int i = 0; i < 200; i++) {
         for (int of = 0; of < PICTURE_CLASSES; of++) {
             const int64_t size = 1000 + i * 37 % 50 * 1000;
-            const struct decode_use use = {of, size, DECODE_WHOLE, size * NS_PER_US, size * NS_PER_US, 0, false};
+            const struct decode_use use = {of, size, DECODE_WHOLE, size * NS_PER_US, size * NS_PER_US, 0, false, 0};
             learnt_add(&learnt, &use, FRAME_MS * NS_PER_MS);
         }
     }
@@ -61,9 +61,15 @@ static void packets(double due_ms, const char *text)
     }
 }
 
+static bool refuses_for(bool fewest)
+{
+    const struct plan_aim aim = {.tolerance_ns = outlook.room == 0 ? 40 * NS_PER_MS : 0, .fewest = fewest};
+    return plan_refuses(&outlook, &learnt, &aim);
+}
+
 static bool refuses(void)
 {
-    return plan_refuses(&outlook, &learnt, outlook.room == 0 ? 40 * NS_PER_MS : 0);
+    return refuses_for(false);
 }
 
 START_TEST(nothing_is_refused_while_everything_is_in_time)
@@ -101,6 +107,16 @@ START_TEST(cheapest_picture_for_the_time_that_it_saves_is_lost)
     ck_assert(refuses()); /* equal ones: the first */
     ahead[1].size_bytes = 45000; /* costs more, saves more: its loss for each ms is less */
     ck_assert(!refuses());
+}
+END_TEST
+
+/* 5 ms are missing. The loss of the small picture is seen less for what it saves. */
+START_TEST(large_pictures_count_more_unless_the_fewest_are_to_be_lost)
+{
+    learnt.presenting_ns = 20 * NS_PER_MS;
+    packets(50, "d10 d30 R25");
+    ck_assert(refuses_for(false));
+    ck_assert(!refuses_for(true)); /* the larger one saves more */
 }
 END_TEST
 
@@ -350,6 +366,7 @@ int main(void)
         &picture_that_cannot_be_in_time_is_refused,
         &picture_is_refused_for_a_costly_one_behind_it,
         &cheapest_picture_for_the_time_that_it_saves_is_lost,
+        &large_pictures_count_more_unless_the_fewest_are_to_be_lost,
         &supply_stretches_the_costs,
         &presenting_is_paid_for_unless_it_has_a_supply_of_its_own,
         &decode_begins_when_the_queue_has_room,
