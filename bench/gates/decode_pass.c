@@ -93,7 +93,7 @@ static int abandon(AVCodecContext *avctx, const AVFrame *picture)
     struct packet_record *const record = record_of(pass, picture);
     if (!record)
         return 0;
-    /* Other threads may ask while one is told to stop. */
+    /* Other threads may ask while one is being stopped. */
     pass->stray_count += record->given_up && pass->mode.threads == 1;
     const int asked = record->asks++;
     if (record->limit < 0 || asked < record->limit)

@@ -79,7 +79,7 @@ static bool decode_all(const struct work *work, AVFrame *frame)
 
 static void do_work(const struct work *work, struct decode_stop *stop)
 {
-    decode_stop_reset(stop); /* whoever requests it has told the queues before, so decode_all sees it */
+    decode_stop_reset(stop); /* the queues are stopped before this is requested, so decode_all sees it all the same */
     decoder_stop_by(work->stage->decoder, stop);
     AVFrame *frame = av_frame_alloc();
     if (frame && decode_all(work, frame)) {

@@ -35,7 +35,7 @@ static void bool_skip(struct bool_decoder *decoder, int count)
         bool_flag(decoder);
 }
 
-/* Skips values of `size` bits and a sign, each behind a flag that tells whether it is there. */
+/* Skips values of `size` bits and a sign, each behind a flag that says whether it is there. */
 static void skip_optional(struct bool_decoder *decoder, int count, int size, bool is_signed)
 {
     while (count-- > 0)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where the kernel tells of the groups. */
+/* Where the kernel lists the groups. */
 struct control_group_files {
     const char *membership; /* as /proc/self/cgroup */
     const char *root;       /* as /sys/fs/cgroup */

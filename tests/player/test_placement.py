@@ -114,11 +114,11 @@ class Placement(Case):
                                  f"--sched={sched}", f"--cpu={CPU}", file, preexec_fn=enter)
                 self.expect(under, 0)
                 self.assertEqual(under.stdout, plain.stdout)
-                told = json.loads((record / "run.json").read_text())["scheduling"]
-                self.assertEqual((told["asked"], told["cpu"]), (sched, CPU))
+                recorded = json.loads((record / "run.json").read_text())["scheduling"]
+                self.assertEqual((recorded["asked"], recorded["cpu"]), (sched, CPU))
                 roles = ("present", "decode") if queue == AHEAD else ("decode, present",)
                 wanted = [(role, policy, str(CPU)) for role, (policy, _) in zip(roles, expected(sched, queue), strict=True)]
-                threads = [(it["roles"], it["policy"], it["cpus"]) for it in told["threads"]]
+                threads = [(it["roles"], it["policy"], it["cpus"]) for it in recorded["threads"]]
                 self.assertEqual(threads[: len(wanted)], wanted)
                 self.assertFalse([it for it in threads[len(wanted) :] if it[0] not in ("", "feed")])
 
@@ -135,8 +135,8 @@ class Placement(Case):
                                clip(name), clip(name))
                     self.expect(run, 0)
                     for file in ("1", "2"):
-                        told = json.loads((record / file / "run.json").read_text())["scheduling"]
-                        threads = [(it["roles"], it["policy"], it["cpus"]) for it in told["threads"]]
+                        recorded = json.loads((record / file / "run.json").read_text())["scheduling"]
+                        threads = [(it["roles"], it["policy"], it["cpus"]) for it in recorded["threads"]]
                         playing = [it for it in threads if it[0] not in ("", "feed")]
                         self.assertEqual(playing[0], ("present", presenting, str(CPU)))
                         self.assertEqual(playing[1:], [("decode", decoding, str(CPU))] * (1 + workers))
