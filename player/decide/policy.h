@@ -32,6 +32,7 @@ struct policy_settings {
     double gain;     /* for rule paper. < 0: the seed's value */
     bool strict;     /* for rule plan: rather lose pictures than show them late */
     bool never_skips_to_key; /* for rule plan: goes on decoding when skipping to the next key picture would lose less */
+    bool degrades; /* for rule plan: when time is short, leaves out the loop filter of some pictures */
 };
 
 /* Returns how late a picture may be under the rules slack and plan: base_ns, or the default of 50 ms (strict: 40 ms). */

@@ -17,6 +17,7 @@ static struct upcoming ahead[MOST];
 static struct decoder_model decoder;
 static struct times to_present;
 static struct outlook outlook;
+static struct plan_terms terms;
 
 static const struct key_skip_settings skip = {.late_ns = 60 * NS_PER_MS, .lateness_loss = 0.5};
 
@@ -31,6 +32,7 @@ static void setup(void)
             learnt_add(&learnt, &use, FRAME_MS * NS_PER_MS);
         }
     }
+    terms = (struct plan_terms){0};
     memset(&decoder, 0, sizeof decoder);
     decoder.left_ns = INT64_MIN;
     to_present.count = 0;
@@ -61,9 +63,15 @@ static void packets(double due_ms, const char *text)
     }
 }
 
+static enum plan_step step(void)
+{
+    terms.tolerance_ns = outlook.room == 0 ? 40 * NS_PER_MS : 0;
+    return plan_first(&outlook, &learnt, &terms);
+}
+
 static bool refuses(void)
 {
-    return plan_refuses(&outlook, &learnt, outlook.room == 0 ? 40 * NS_PER_MS : 0);
+    return step() == PLAN_REFUSED;
 }
 
 START_TEST(nothing_is_refused_while_everything_is_in_time)
@@ -233,6 +241,111 @@ START_TEST(more_pictures_wait_than_can_be_looked_at)
 }
 END_TEST
 
+/* From now on, pictures may be degraded, and that halves what they cost. */
+static void allow_degrading(void)
+{
+    terms.may_degrade = true;
+    for (int of = 0; of < PICTURE_CLASSES; of++)
+        learnt.costs.degraded_part[of] = 0.5;
+}
+
+START_TEST(droppable_picture_is_degraded_before_it_is_refused)
+{
+    packets(25, "d28 R5 d5 R5"); /* 15 ms for the first one */
+    ck_assert_int_eq(step(), PLAN_REFUSED);
+    allow_degrading();
+    ck_assert_int_eq(step(), PLAN_DEGRADED);
+    outlook.count = 0;
+    packets(25, "d40 R5 d5 R5"); /* that does not help it */
+    ck_assert_int_eq(step(), PLAN_REFUSED);
+    outlook.count = 0;
+    packets(25, "d10 R5 d5 R5"); /* and nothing is needed */
+    ck_assert_int_eq(step(), PLAN_WHOLE);
+}
+END_TEST
+
+/* Degrading the two droppable pictures gives 31 ms. */
+START_TEST(all_droppable_pictures_are_degraded_before_one_is_refused)
+{
+    allow_degrading();
+    packets(80, "d31 d31 R20 R60 R80 R70"); /* 22 ms are missing */
+    ck_assert_int_eq(step(), PLAN_DEGRADED);
+    outlook.count = 0;
+    packets(80, "d31 d31 R20 R60 R80 R95"); /* 47 ms */
+    ck_assert_int_eq(step(), PLAN_REFUSED);
+}
+END_TEST
+
+START_TEST(references_are_degraded_when_nothing_droppable_helps)
+{
+    allow_degrading();
+    packets(100, "R20 d90 R90"); /* they end at 200, and the last is due at 180 - 10 ms: degrading the droppable one helps … */
+    ck_assert_int_eq(step(), PLAN_WHOLE);
+    outlook.count = 0;
+    packets(60, "R20 d90 R90"); /* … giving it up helps … */
+    ck_assert_int_eq(step(), PLAN_WHOLE);
+    outlook.count = 0;
+    packets(35, "R20 d90 R90"); /* … and here neither does */
+    ck_assert_int_eq(step(), PLAN_DEGRADED_TO_KEY);
+    terms.may_degrade = false;
+    ck_assert_int_eq(step(), PLAN_WHOLE);
+}
+END_TEST
+
+START_TEST(stream_without_droppable_pictures_is_degraded)
+{
+    packets(40, "R35 R35 R35");
+    ck_assert_int_eq(step(), PLAN_WHOLE);
+    allow_degrading();
+    ck_assert_int_eq(step(), PLAN_DEGRADED_TO_KEY);
+    outlook.count = 0;
+    packets(40, "R25 R35 R35");
+    ck_assert_int_eq(step(), PLAN_WHOLE);
+}
+END_TEST
+
+/* The decoder waits for room before the second packet, so what the first one would save is lost. */
+START_TEST(references_before_a_wait_are_not_degraded_for_what_comes_after_it)
+{
+    allow_degrading();
+    fill_queue();
+    packets(480, "R20 R5 R90");
+    ck_assert_int_eq(step(), PLAN_WHOLE);
+    outlook.count = 0;
+    packets(480, "R60 R70");
+    ck_assert_int_eq(step(), PLAN_DEGRADED_TO_KEY);
+}
+END_TEST
+
+START_TEST(packets_before_the_next_key_picture_are_expected_to_be_degraded)
+{
+    allow_degrading();
+    terms.degrades_to_key = true;
+    packets(25, "d28 R60 R5"); /* they end at 14, 44 and 47 */
+    ck_assert_int_eq(step(), PLAN_WHOLE);
+    outlook.count = 0;
+    packets(25, "d10 K52 R5"); /* at 5 and 57, and the key picture is due at 65 - 10 ms */
+    ck_assert_int_eq(step(), PLAN_REFUSED);
+    terms.degrades_to_key = false;
+    outlook.count = 0;
+    packets(25, "d28 R60 R5");
+    ck_assert_int_ne(step(), PLAN_WHOLE);
+}
+END_TEST
+
+START_TEST(pictures_are_not_degraded_where_that_saves_nothing)
+{
+    allow_degrading();
+    for (int of = 0; of < PICTURE_CLASSES; of++)
+        learnt.costs.degraded_part[of] = 0.99;
+    packets(25, "d28 R5 d5 R5");
+    ck_assert_int_eq(step(), PLAN_REFUSED);
+    outlook.count = 0;
+    packets(40, "R35 R35 R35");
+    ck_assert_int_eq(step(), PLAN_WHOLE);
+}
+END_TEST
+
 static bool skips(void)
 {
     return key_skip_pays(&outlook, &learnt, &skip);
@@ -295,6 +408,13 @@ int main(void)
         &decoder_lets_the_earliest_out,
         &horizon_grows_with_the_queue_within_its_limits,
         &more_pictures_wait_than_can_be_looked_at,
+        &droppable_picture_is_degraded_before_it_is_refused,
+        &all_droppable_pictures_are_degraded_before_one_is_refused,
+        &references_are_degraded_when_nothing_droppable_helps,
+        &stream_without_droppable_pictures_is_degraded,
+        &references_before_a_wait_are_not_degraded_for_what_comes_after_it,
+        &packets_before_the_next_key_picture_are_expected_to_be_degraded,
+        &pictures_are_not_degraded_where_that_saves_nothing,
         &skip_to_a_near_key_picture_pays_when_far_behind,
         &nothing_is_skipped_when_references_are_in_time,
         &long_freeze_costs_more_than_going_on,
