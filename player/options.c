@@ -31,6 +31,7 @@ enum key {
     KEY_GAIN,
     KEY_STRICT,
     KEY_SKIP,
+    KEY_DEGRADE,
     KEY_QUEUE,
     KEY_THREADS,
     KEY_SCHED,
@@ -54,6 +55,8 @@ static const struct argp_option option_table[] = {
     {"strict", KEY_STRICT, NULL, 0, "plan: rather lose pictures than show them late", 1},
     {"skip-to-key", KEY_SKIP, "WHEN", 0, "plan: auto (when skipping to the next key picture loses less than going on; default) "
      "or never", 1},
+    {"degrade", KEY_DEGRADE, "WHEN", 0, "plan: auto (when time is short, leave out the loop filter of H.264, HEVC and VP8) or never "
+     "(default)", 1},
     {"queue", KEY_QUEUE, "AMOUNT", 0, "decode ahead up to so many pictures (50), so much time (1.5s) or memory (128MiB), or "
      "auto: the least of 2 s, 256 MiB and an eighth of the available memory (default); 0: each picture just in time", 1},
     {"threads", KEY_THREADS, "N", 0, "decode with N threads (1 to 16), or auto: with as many as there are CPUs for it "
@@ -113,10 +116,10 @@ static enum deadline_rule parse_rule(const char *arg, struct argp_state *state)
     return RULE_PLAN;
 }
 
-static bool parse_never(const char *arg, struct argp_state *state)
+static bool parse_never(const char *arg, const char *option, struct argp_state *state)
 {
     if (strcmp(arg, "auto") && strcmp(arg, "never"))
-        argp_error(state, "--skip-to-key=%s is unknown; choose auto or never", arg);
+        argp_error(state, "--%s=%s is unknown; choose auto or never", option, arg);
     return arg[0] == 'n';
 }
 
@@ -226,7 +229,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_AO: options->audio_kind = one_of(arg, "auto", "pulse", "null", "ao", state); break;
     case KEY_VO: options->video_kind = one_of(arg, "auto", "sdl", "null", "vo", state); break;
     case KEY_STRICT: options->policy.strict = true; break;
-    case KEY_SKIP: options->policy.never_skips_to_key = parse_never(arg, state); break;
+    case KEY_SKIP: options->policy.never_skips_to_key = parse_never(arg, "skip-to-key", state); break;
+    case KEY_DEGRADE: options->policy.degrades = !parse_never(arg, "degrade", state); break;
     case KEY_QUEUE: parse_queue(&options->queue, arg, state); break;
     case KEY_THREADS: parse_threads(&options->threads, arg, state); break;
     case KEY_SCHED: parse_sched(&options->placement, arg, state); break;

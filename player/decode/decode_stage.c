@@ -42,6 +42,7 @@ void stage_restart(struct decode_stage *stage, const struct part *part, int64_t 
     show_pace_restart(&stage->show, part, stage->feed.segment, first_ns);
     decode_policy_restart(&stage->policy);
     look_ahead_restart(&stage->look);
+    drift_restart(&stage->drift);
     stage->passing_over = stage->wants_drain = stage->awaits_picture = false;
     stage->leading_ns = INT64_MIN;
     stage->drain_errors = 0;
@@ -90,6 +91,7 @@ static struct decode_order order_of(struct decode_stage *stage, const AVPacket *
         .outlook = outlook_of(stage, packet, facts->picture_class, sync_media_ns(&clock->sync, now_ns),
                               clock->sync.untimed),
         .may_skip = !stage->awaits_picture,
+        .can_degrade = decoder_can_degrade(stage->decoder),
     };
     return decode_policy_decide(&stage->policy, &view);
 }
@@ -101,6 +103,7 @@ static void remember(struct decode_stage *stage, int64_t number, const struct pa
         .segment = packet->segment,
         .picture_class = packet->picture_class,
         .size_bytes = packet->size_bytes,
+        .degraded = packet->degraded == DEGRADED_ITSELF,
     };
 }
 
@@ -132,6 +135,7 @@ static void learn_one_of_several(struct decode_stage *stage, const struct stage_
         .cpu_ns = cpu_ns,
         .wall_ns = cpu_ns, /* at least; nobody sees when its thread ends */
         .overlapped = true,
+        .degraded = job->degraded,
     };
     decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
 }
@@ -171,6 +175,7 @@ static void learn(struct decode_stage *stage, const struct packet_facts *packet,
         .wall_ns = outcome->wall_ns,
         .presenting_ns = presenting_ns + (stage->presenting_apart ? 0 : saving.presenting_cpu_ns),
         .saved_ns = saving.wall_ns,
+        .degraded = packet->degraded == DEGRADED_ITSELF,
     };
     decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
 }
@@ -243,6 +248,13 @@ static bool is_to_be_refused(const struct decode_job *job, const struct packet_f
     return packet->picture_class == CLASS_DROPPABLE && (job->order.refuse || job->order.give_up);
 }
 
+/* Returns how the packet's picture differs from that of the file, if it is not given up. */
+static enum degraded degraded_by(struct decode_stage *stage, const struct decode_job *job, const struct packet_facts *packet)
+{
+    const bool drifts = drift_add(&stage->drift, packet->picture_class, packet->pts_ns, job->order.degrade);
+    return job->order.degrade ? DEGRADED_ITSELF : drifts ? DEGRADED_BY_OTHERS : DEGRADED_NOT;
+}
+
 /* Returns whether the packet's picture will come out whole, as far as that is known. */
 static bool is_kept(const struct decode_job *job, const struct packet_facts *packet, const struct decode_outcome *outcome)
 {
@@ -253,7 +265,8 @@ static bool is_kept(const struct decode_job *job, const struct packet_facts *pac
 
 static void run(struct decode_stage *stage, const struct decode_job *job, const struct stage_clock *clock, struct job_note *note)
 {
-    const struct packet_facts *const packet = &note->packet;
+    struct packet_facts *const packet = &note->packet;
+    packet->degraded = degraded_by(stage, job, packet);
     remember(stage, job->number, packet);
     stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet);
     decoder_run(stage->decoder, job, &note->outcome);

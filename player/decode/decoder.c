@@ -4,6 +4,7 @@
 #include "av1_packet.h"
 #include "clip.h"
 #include "job_ledger.h"
+#include "loop_filter.h"
 #include "ns.h"
 #include "thread_role.h"
 #include "withheld.h"
@@ -193,6 +194,11 @@ bool decoder_withholds(const struct decoder *decoder)
     return decoder->avctx->codec_id == AV_CODEC_ID_AV1;
 }
 
+bool decoder_can_degrade(const struct decoder *decoder)
+{
+    return loop_filter_is_separate(decoder->avctx);
+}
+
 const struct codec_threads *decoder_threads(const struct decoder *decoder)
 {
     return &decoder->threads;
@@ -314,6 +320,7 @@ static void begin(struct decoder *decoder, const struct decode_job *job, int64_t
     if (!job->packet)
         return;
     job->packet->opaque = (void *)(intptr_t)(job->number + 1);
+    loop_filter_leave_out(decoder->avctx, job->order.degrade);
     ledger_begin(&decoder->ledger, job, start_ns);
 }
 

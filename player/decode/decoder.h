@@ -53,6 +53,12 @@ bool decoder_has_gate(const struct decoder *decoder);
 /* Returns whether this codec's droppable pictures are given up only before their decode begins. */
 bool decoder_withholds(const struct decoder *decoder);
 
+/*
+ * Returns whether the decoder can leave out the loop filter of one picture and not of others (the order `degrade`, which is
+ * ignored otherwise). Only the picture of that packet changes, and those that refer to it.
+ */
+bool decoder_can_degrade(const struct decoder *decoder);
+
 /* Returns the decoder's threads. Valid until decoder_close. */
 const struct codec_threads *decoder_threads(const struct decoder *decoder);
 

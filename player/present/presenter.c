@@ -93,6 +93,7 @@ void presenter_note_job(struct presenter *presenter, const struct job_note *note
         note_passed_over(presenter, row);
         return;
     }
+    row->record.degraded = packet->degraded;
     row->record.droppable = 0;
     note_gate(presenter, &outcome->gate);
     if (outcome->error < 0 && outcome->error != AVERROR_EOF)

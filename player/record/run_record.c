@@ -67,13 +67,14 @@ static json_t *default_or_seconds(int64_t ns)
 
 static json_t *options_json(const struct run_settings *settings)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:f, s:f, s:b}",
+    return json_pack("{s:s, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:b}",
                      "drop", settings->drop,
                      "deadline_rule", settings->deadline_rule,
                      "deadline_base_s", default_or_seconds(settings->deadline_base_ns),
                      "deadline_gain", settings->deadline_gain < 0 ? json_null() : json_real(settings->deadline_gain),
                      "strict", settings->strict,
                      "skip_to_key", settings->skip_to_key,
+                     "degrade", settings->degrade,
                      "threads", settings->threads,
                      "ao", settings->audio_kind,
                      "vo", settings->video_kind,

@@ -22,6 +22,7 @@ struct run_settings {
     double deadline_gain;      /* < 0: the rule's default */
     bool strict;               /* --strict */
     const char *skip_to_key;   /* the word of --skip-to-key */
+    const char *degrade;       /* the word of --degrade */
     const char *threads;       /* the word of --threads */
     const char *audio_kind;    /* the words of --ao and --vo */
     const char *video_kind;
