@@ -45,7 +45,7 @@ const char *argp_program_version = "dlex-qoe " PROGRAM_VERSION " (" DLEX_COMMIT 
 static const char doc[] =
     "Reports how good a run looked that dlex-play --record=DIR recorded. Decodes the ideal pictures "
     "from the media and compares each dropped picture with the last one shown before it (with black "
-    "before the first).\v"
+    "before the first), and each one that was shown without its loop filter with itself.\v"
     "RMSE is over all pixels and R, G and B together, in units of ImageMagick's 16-bit "
     "`compare -metric RMSE` and of 8 bits; a shown picture contributes nothing to the sum, and "
     "mean, median and p90 are over the dropped pictures.\n"
@@ -177,21 +177,33 @@ static enum exit_code write_outputs(const struct arguments *arguments, const str
     return EXIT_REPORTED;
 }
 
+/* Another film has other packets, which do not show what degrading those of the played one changed. Returns as drops_compare. */
+static int64_t compare(const struct report *report, struct ideal *ideal, struct rgb_converter *converter, struct drop **drops)
+{
+    const struct recorded_run *const run = report->run;
+    char why[WHY_SIZE];
+    struct played *played = NULL;
+    *drops = NULL;
+    int64_t count = report->unstamped ? 0 : played_open(&played, report->media_path, run, why, sizeof why);
+    if (count >= 0)
+        count = drops_compare(drops, run->rows, run->count, ideal, played, converter, why, sizeof why);
+    if (count < 0)
+        complain("%s cannot be compared with %s: %s", report->media_path, report->dir, why);
+    played_close(&played);
+    return count;
+}
+
 static enum exit_code judge(const struct arguments *arguments, struct report *report,
                             struct ideal *ideal)
 {
     struct rgb_converter converter;
     rgb_converter_init(&converter);
     const struct recorded_run *const run = report->run;
-    char why[WHY_SIZE];
     struct drop *drops;
     enum exit_code code = EXIT_UNUSABLE;
-    report->drop_count =
-        drops_compare(&drops, run->rows, run->count, ideal, &converter, why, sizeof why);
-    if (report->drop_count < 0) {
-        complain("%s cannot be compared with %s: %s", report->media_path, report->dir, why);
+    report->drop_count = compare(report, ideal, &converter, &drops);
+    if (report->drop_count < 0)
         goto out;
-    }
     struct quality quality;
     if (quality_of(&quality, run->rows, run->count, drops, report->drop_count)) {
         complain("out of memory");

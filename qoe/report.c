@@ -34,6 +34,9 @@ static void write_counts(FILE *out, const struct quality *quality)
         fprintf(out, "%" PRId64 " aborted, %" PRId64 " skipped, %" PRId64 " late", quality->aborted, quality->skipped,
                 quality->late);
     fprintf(out, "; at most %" PRId64 " in a row\n", quality->longest_drop_run);
+    if (quality->degraded || quality->drifted)
+        fprintf(out, "shown without the loop filter %" PRId64 "; %" PRId64 " more may refer to such pictures\n", quality->degraded,
+                quality->drifted);
     if (!isnan(quality->longest_freeze_ms))
         fprintf(out, "longest time without a new picture %.0f ms\n", quality->longest_freeze_ms);
 }
@@ -43,23 +46,36 @@ static void write_rmse_row(FILE *out, const char *name, double rmse_8bit)
     fprintf(out, "  %-6s %12.1f %12.3f\n", name, rmse_q16(rmse_8bit), rmse_8bit);
 }
 
+static void write_degraded(FILE *out, const struct quality *quality)
+{
+    if ((!quality->degraded && !quality->drifted) || isnan(quality->degraded_rmse_8bit))
+        return;
+    fprintf(out, "The sum has %.1f (16 bit) of pictures shown without the loop filter, and %.1f of drift: of those that\n"
+            "refer to such pictures.\n", rmse_q16(quality->degraded_rmse_8bit), rmse_q16(quality->drifted_rmse_8bit));
+}
+
 static void write_rmse(FILE *out, const struct report *report)
 {
     const struct spread *const rmse = &report->quality->rmse_8bit;
     if (report->quality->before_first)
         fprintf(out, "%" PRId64 " dropped before anything was on the screen: compared with black\n",
                 report->quality->before_first);
-    if (!rmse->count)
+    if (isnan(report->quality->degraded_rmse_8bit))
+        fputs("what leaving out the loop filter changed is not known: the film without stamps does not show it\n", out);
+    if (!rmse->count && !report->quality->rmse_sum_8bit)
         return;
     char how[CONVERSION_SIZE];
     fprintf(out, "\nRMSE of the dropped pictures: each is the difference between the picture that\n"
             "should have been on the screen and the last picture shown before it (%s)\n",
             conversion(report, how, sizeof how));
     fprintf(out, "         %12s %12s\n", "16-bit units", "8-bit units");
-    write_rmse_row(out, "sum", rmse->sum);
-    write_rmse_row(out, "mean", rmse->mean);
-    write_rmse_row(out, "median", rmse->median);
-    write_rmse_row(out, "p90", rmse->p90);
+    write_rmse_row(out, "sum", report->quality->rmse_sum_8bit);
+    if (rmse->count) {
+        write_rmse_row(out, "mean", rmse->mean);
+        write_rmse_row(out, "median", rmse->median);
+        write_rmse_row(out, "p90", rmse->p90);
+    }
+    write_degraded(out, report->quality);
 }
 
 static void write_skew(FILE *out, const struct spread *skew_ms)
@@ -126,7 +142,7 @@ static json_t *summary_json(const struct quality *quality)
 {
     const double fraction =
         quality->frames ? (double)quality->dropped / (double)quality->frames : 0;
-    json_t *const summary = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
+    json_t *const summary = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
                      "frames", (json_int_t)quality->frames,
                      "shown", (json_int_t)quality->shown,
                      "dropped", (json_int_t)quality->dropped,
@@ -134,8 +150,12 @@ static json_t *summary_json(const struct quality *quality)
                      "skipped", (json_int_t)quality->skipped,
                      "late", (json_int_t)quality->late,
                      "unseen", (json_int_t)quality->unseen,
+                     "degraded", (json_int_t)quality->degraded,
+                     "drifted", (json_int_t)quality->drifted,
                      "dropped_fraction", fraction,
-                     "rmse_q16_sum", q16_or_zero(quality->rmse_8bit.sum),
+                     "rmse_q16_sum", q16_or_zero(quality->rmse_sum_8bit),
+                     "rmse_q16_degraded", number_or_null(rmse_q16(quality->degraded_rmse_8bit)),
+                     "rmse_q16_drifted", number_or_null(rmse_q16(quality->drifted_rmse_8bit)),
                      "rmse_q16_mean", q16_or_zero(quality->rmse_8bit.mean),
                      "rmse_q16_median", q16_or_zero(quality->rmse_8bit.median),
                      "rmse_q16_p90", q16_or_zero(quality->rmse_8bit.p90),

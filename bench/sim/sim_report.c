@@ -64,7 +64,7 @@ json_t *sim_report_run(const struct sim_figures *figures)
                      "aborted", (json_int_t)quality->aborted,
                      "skipped", (json_int_t)quality->skipped,
                      "late", (json_int_t)quality->late,
-                     "rmse_q16_sum", rmse_q16(quality->rmse_8bit.sum),
+                     "rmse_q16_sum", rmse_q16(quality->rmse_sum_8bit),
                      "skew_ms_mean", number_or_null(quality->skew_ms.mean),
                      "skew_ms_sd", number_or_null(quality->skew_ms.sd),
                      "skew_ms_abs_mean", number_or_null(figures->skew_ms_abs_mean),
