@@ -166,6 +166,7 @@ static struct decode_order planned(struct decode_policy *policy, const struct de
     struct decode_order order = {.deadline_ns = deadline_ns(policy, view)};
     const struct outlook *const outlook = view->outlook;
     policy->learnt.presenting_ns = view->presenting_cpu_ns;
+    policy->degrades_to_key &= outlook != NULL; /* the packet may be a key picture */
     if (!outlook || decode_policy_is_starting(policy))
         return order;
     order.pass_over = plan_passes_over(policy, view);

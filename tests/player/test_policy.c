@@ -393,6 +393,15 @@ START_TEST(refused_picture_is_not_degraded)
 }
 END_TEST
 
+START_TEST(packets_ahead_that_are_not_known_end_degrading)
+{
+    struct policy policy = degrading_policy(true);
+    ck_assert(order_for(&policy, CLASS_REFERENCE, 100, true).degrade);
+    ck_assert(!decide(&policy, -1000 * MS).degrade);
+    ck_assert(!order_for(&policy, CLASS_REFERENCE, -1, true).degrade);
+}
+END_TEST
+
 START_TEST(seek_ends_degrading)
 {
     struct policy policy = degrading_policy(true);
@@ -431,6 +440,7 @@ int main(void)
         plan_degrades_all_pictures_up_to_the_next_key_picture,
         plan_degrades_nothing_unless_it_may_and_can,
         refused_picture_is_not_degraded,
+        packets_ahead_that_are_not_known_end_degrading,
         seek_ends_degrading,
         NULL,
     };
