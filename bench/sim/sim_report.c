@@ -56,7 +56,7 @@ json_t *sim_report_run(const struct sim_figures *figures)
 {
     const struct quality *const quality = &figures->quality;
     const double wasted = (double)figures->wasted_cpu_ns;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o}",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o}",
                      "seed", (json_int_t)figures->seed,
                      "frames", (json_int_t)quality->frames,
                      "shown", (json_int_t)quality->shown,
@@ -64,6 +64,8 @@ json_t *sim_report_run(const struct sim_figures *figures)
                      "aborted", (json_int_t)quality->aborted,
                      "skipped", (json_int_t)quality->skipped,
                      "late", (json_int_t)quality->late,
+                     "degraded", (json_int_t)quality->degraded,
+                     "drifted", (json_int_t)quality->drifted,
                      "rmse_q16_sum", rmse_q16(quality->rmse_sum_8bit),
                      "skew_ms_mean", number_or_null(quality->skew_ms.mean),
                      "skew_ms_sd", number_or_null(quality->skew_ms.sd),

@@ -167,6 +167,8 @@ static int find_drops(const struct run *run, struct drop *drops)
     for (int place = 0; place < run->film->count; place++) {
         if (run->rows[place].verdict == VERDICT_SHOWN)
             shown = place;
+        if (run->rows[place].verdict == VERDICT_SHOWN && run->rows[place].degraded > DEGRADED_NOT)
+            drops[count++] = (struct drop){&run->rows[place], &run->rows[place], run->setting.degraded.rmse_q16 / rmse_q16(1)};
         if (was_dropped(&run->rows[place]))
             drops[count++] = (struct drop){&run->rows[place], shown < 0 ? NULL : &run->rows[shown],
                                            sim_film_rmse_q16(run->film, place, shown) / rmse_q16(1)};

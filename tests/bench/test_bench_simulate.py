@@ -73,7 +73,7 @@ class Program(WithRecord):
 
     def test_every_policy_plays_every_picture(self):
         for policy in ("--drop=none", "--drop=heuristic", "--drop=vlc", "--deadline-rule=paper", "--deadline-rule=slack",
-                       "--strict", "--skip-to-key=never", "--clairvoyant=drops", "--clairvoyant=rmse"):
+                       "--strict", "--skip-to-key=never", "--degrade=auto", "--clairvoyant=drops", "--clairvoyant=rmse"):
             for queue in (0, 8):
                 with self.subTest(policy, queue=queue):
                     report = self.sim(policy, f"--queue={queue}", "--demand=1.3", "--runs=2")
@@ -252,6 +252,7 @@ class Command(WithRecord):
             ("plan", {"drop": "deadline", "rule": "plan"}),
             ("strict", {"drop": "deadline", "rule": "plan", "options": ["--strict"]}),
             ("never-skip", {"drop": "deadline", "rule": "plan", "options": ["--skip-to-key=never"]}),
+            ("degrade", {"drop": "deadline", "rule": "plan", "options": ["--degrade=auto"]}),
             (None, {"drop": "deadline", "rule": "slack", "options": ["--strict"]}),
             (None, {"drop": "deadline", "rule": "plan", "options": ["--strict", "--skip-to-key=never"]}),
             (None, {"drop": "heuristic", "options": ["--vo=sdl"]}),

@@ -41,7 +41,9 @@ class SimulatedRun(Stored):
     aborted: Count
     skipped: Count
     late: Count
-    rmse_q16_sum: Amount  # of the dropped pictures
+    degraded: Count = 0  # shown without the loop filter
+    drifted: Count = 0  # shown, and they may refer to such pictures
+    rmse_q16_sum: Amount  # of the dropped pictures, and of these
     skew_ms_mean: float | None  # of the shown pictures
     skew_ms_sd: float | None
     skew_ms_abs_mean: float | None
