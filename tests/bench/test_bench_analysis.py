@@ -258,6 +258,13 @@ class Agendas(unittest.TestCase):
         self.assertEqual({job.load.kind for (section, _), job in found.items() if section == "alone"}, {"none"})
         self.assertEqual([key for key in found if key[0] == results_frame.CONTROL], [(results_frame.CONTROL, "dlex_none")])
 
+    def test_degrade_agenda_compares_each_section_with_the_default(self):
+        found = self.settings("degrade")
+        for section in {section for section, _workload in found}:
+            options = {workload: list(job.player_params.options) for (of, workload), job in found.items() if of == section}
+            self.assertEqual(options, {"dlex_default": [], "dlex_degrade": ["--degrade=auto"]})
+            self.assertIn("dlex_default", goals.ALL_REFERENCES)
+
     def test_peers_agenda_puts_no_player_with_several_decoding_threads_under_a_reservation(self):
         for (section, _workload), job in self.settings("peers").items():
             if section == "cbs":

@@ -25,6 +25,8 @@ from .tuned import is_tuned, tuned_outcomes
 # that the mere efficiency of the player is not credited to a policy.
 NOTHING_DROPPED = "dlex_none"
 REFERENCES = ("mplayer_framedrop", NOTHING_DROPPED, "dlex_heuristic")
+# An agenda that tries a change of the default has the default under this name.
+ALL_REFERENCES = (*REFERENCES, "dlex_default")
 # Shares of the resamples in which a policy is no worse than every peer. From CERTAIN upwards, the policy is no worse.
 # Up to UNLIKELY, none of our policies is. Between the two, the next batch may well give another answer.
 CERTAIN = 0.9
@@ -56,7 +58,7 @@ def ratios(settings: Settings, section: str) -> list[Ratio]:
     for workload, ours in runs.items():
         if ours[0].player != OURS:
             continue
-        for against in (it for it in REFERENCES if it != workload and it in runs):
+        for against in (it for it in ALL_REFERENCES if it != workload and it in runs):
             for key in AXES:
                 a, b = paired_values(ours, runs[against], key)
                 if a:

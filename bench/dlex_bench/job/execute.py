@@ -160,8 +160,9 @@ def _views(setting: Setting, played: Played) -> tuple[Figures | None, Figures | 
     inside = outside = None
     own, seen = setting.directory / OWN, setting.directory / SEEN
     if own.exists():
-        figures = figures_of(own, _summary(setting, own), played.cpu_s, "own")
-        inside = with_reasons(with_reserved(with_outside(figures, played.outside_cpu_s), setting.policy, played.tuned), own)
+        summary = _summary(setting, own)
+        figures = with_outside(figures_of(own, summary, played.cpu_s, "own"), played.outside_cpu_s)
+        inside = with_reasons(with_reserved(figures, setting.policy, played.tuned), own, summary)
     if setting.on_stage:
         figures = figures_of(seen, _summary(setting, seen), played.cpu_s, "monitor")
         outside = with_reserved(with_outside(figures, played.outside_cpu_s), setting.policy, played.tuned)
