@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests rule plan in the player: skips to a key picture, in streams of different kinds.
+"""Tests rule plan in the player: skips to a key picture, in streams of different kinds, and loop filters that are left out.
 
-A skip is provoked by stopping the player: it is late afterwards. Not covered: how well the rule does under load, which the
+Both are provoked by stopping the player: it is late afterwards. Not covered: how well the rule does under load, which the
 laboratory measures, and its decisions one by one (tests/player/test_plan.c).
 """
 import os
@@ -25,7 +25,9 @@ def sums_of(framemd5: str) -> dict[str, str]:
     return {fields[2].strip(): fields[-1].strip() for fields in lines}
 
 
-class Skips(Case):
+class LateCase(Case):
+    """A case in which the player is late."""
+
     def make(self, name: str, params: str, *options: str, codec: str = "libx264"):
         """Makes a clip of 6 s with this kind of GOP."""
         path = self.dir / name
@@ -55,6 +57,8 @@ class Skips(Case):
         self.assertEqual(process.returncode, 0, errors)
         return sums_of(sums.read_text()), self.record()[1]
 
+
+class Skips(LateCase):
     def expect_skip(self, file, *options, pictures: int, after_s: float = 1.2) -> list:
         """Expects that pictures are passed over, that every picture has its row, and that those shown are exact."""
         ideal = self.ideal(file)
@@ -136,15 +140,51 @@ class Skips(Case):
             self.assertEqual(len(ideal) - len(shown), sum(row["verdict"] == "aborted" for row in rows))
 
 
+class Degrades(LateCase):
+    def degraded(self, file, *options) -> tuple[dict[str, str], list]:
+        return self.late(file, "--skip-to-key=never", "--queue=0", *options)
+
+    def test_pictures_lose_their_loop_filter_only_if_wanted(self):
+        file = clip("video_only")
+        for option, values in (("--degrade=auto", {"0", "1", "2"}), ("--degrade=never", {"0"})):
+            _, rows = self.degraded(file, option)
+            self.assertLessEqual({row["degraded"] for row in rows}, values)
+            self.assertEqual("1" in {row["degraded"] for row in rows}, option == "--degrade=auto")
+
+    def test_what_differs_from_the_file_is_in_the_record(self):
+        file = clip("video_only")
+        ideal = self.ideal(file)
+        shown, rows = self.degraded(file, "--degrade=auto")
+        sums = [shown[pts] == ideal[pts] for pts in shown]
+        kinds = [row["degraded"] for row in rows if row["verdict"] == "shown"]
+        self.assertEqual(len(kinds), len(sums))
+        self.assertTrue(all(kind != "0" for kind, same in zip(kinds, sums, strict=True) if not same))
+        self.assertGreater(sums.count(False), 3)
+
+    def test_next_key_picture_is_whole_again(self):
+        _, rows = self.degraded(clip("video_only"), "--degrade=auto")
+        last = max(number for number, row in enumerate(rows) if row["degraded"] == "1" and row["droppable"] == "0")
+        after = [row for row in rows[last + 1:] if row["degraded"] != "1" and row["verdict"] == "shown"]
+        if after:  # a slow machine may never catch up
+            self.assertEqual(after[0]["type"], "I")
+            self.assertEqual({row["degraded"] for row in after}, {"0"})
+
+    def test_codec_without_such_a_filter_is_played_whole(self):
+        _, rows = self.degraded(clip("mpeg4_small"), "--degrade=auto")
+        self.assertEqual({row["degraded"] for row in rows}, {"0"})
+
+
 class Options(Case):
     def test_rule_and_its_options_are_checked(self):
         self.expect(play("--deadline-rule=plans", "x"), 1, "choose paper, slack or plan")
         self.expect(play("--skip-to-key=yes", "x"), 1, "choose auto or never")
+        self.expect(play("--degrade=always", "x"), 1, "--degrade=always", "choose auto or never")
 
     def test_record_names_the_rule(self):
         self.expect(play(*PLAN, "--strict", "--skip-to-key=never", "--length=0.3", f"--record={self.dir}/record", clip("cavlc")), 0)
         settings = self.record()[0]["options"]
         self.assertEqual((settings["deadline_rule"], settings["strict"], settings["skip_to_key"]), ("plan", True, "never"))
+        self.assertEqual(settings["degrade"], "never")  # the default
 
 
 main()
