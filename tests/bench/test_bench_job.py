@@ -147,8 +147,8 @@ class Results(Place):
         folder = self.batch / self.job.id
         summary = json.loads((folder / "qoe-own.json").read_text())["summary"]
         self.assertGreater(figures["dropped"], 0)
-        for key in ("frames", "shown", "dropped", "aborted", "skipped", "late", "rmse_q16_sum", "skew_ms_mean", "degraded", "drifted",
-                    "rmse_q16_degraded", "rmse_q16_drifted"):
+        for key in ("frames", "shown", "dropped", "aborted", "skipped", "late", "rmse_q16_sum", "skew_ms_mean",
+                    "degraded", "drifted", "rmse_q16_degraded", "rmse_q16_drifted"):
             self.assertEqual(figures[key], summary[key], key)
         self.assertEqual(figures["drops_fraction"], summary["dropped_fraction"])
         self.assertGreater(figures["aborted_cpu_s"], 0)

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from qoe_cases import FRAME_NS, PAIRS, PLAY, Case, clip, decoded, environment, main, qoe, rmse_q16
+from qoe_cases import PAIRS, PLAY, Case, clip, decoded, environment, main, qoe, rmse_q16
 
 PLAYED_PICTURES = Path(PAIRS).with_name("played_pictures")
 WHOLE, ITSELF, BY_OTHERS = 0, 1, 2
@@ -51,7 +51,10 @@ class Degraded(Case):
         media, numbers = clip("progressive_cabac"), [3, 11, 12, 26]
         folder = self.all_degraded(media, numbers)
         drops, summary = self.drops(folder), self.summary(folder)
-        errors = {verdict: [float(drop["rmse_q16"]) for drop in drops if drop["verdict"] == verdict] for verdict in ("shown", "late")}
+        errors = {
+            verdict: [float(drop["rmse_q16"]) for drop in drops if drop["verdict"] == verdict]
+            for verdict in ("shown", "late")
+        }
         self.assertEqual((summary["degraded"], summary["drifted"], summary["dropped"]), (4, 0, 26))
         self.assertAlmostEqual(summary["rmse_q16_degraded"], sum(errors["shown"]), 2)
         self.assertAlmostEqual(summary["rmse_q16_sum"], sum(errors["shown"] + errors["late"]), 2)

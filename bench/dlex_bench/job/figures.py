@@ -22,8 +22,8 @@ DEGRADED = ("degraded", "drifted", "rmse_q16_degraded", "rmse_q16_drifted")
 def figures_of(record: Path, summary: QoeSummary, cpu_s: float | None, av_source: str) -> Figures:
     """Returns the figures of a run. A-V > 0 means that the video is late.
 
-    The skew is that of the shown pictures, the RMSE that of the dropped ones; its sum has that of degraded ones as well. A torn picture was never whole on the
-    screen, or only after more than half its time; only an observer can see that.
+    The skew is that of the shown pictures, the RMSE that of the dropped ones; its sum has that of degraded ones as well. A torn
+    picture was never whole on the screen, or only after more than half its time; only an observer can see that.
     """
     frames = read_frames(record)
     shown = [frame for frame in frames if frame.verdict == "shown"]
