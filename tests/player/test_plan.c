@@ -5,69 +5,11 @@
 #include "plan.h"
 
 #include <check.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "made_up_plan.h"
 #include "suite.h"
 
-enum { FRAME_MS = 40, MOST = 300, ROOM = 8 };
-
-static struct learnt learnt;
-static struct upcoming ahead[MOST];
-static struct decoder_model decoder;
-static struct times to_present;
-static struct outlook outlook;
-static struct plan_terms terms;
-
 static const struct key_skip_settings skip = {.late_ns = 60 * NS_PER_MS, .lateness_loss = 0.5};
-
-/* Everything that is learnt here says: a picture costs a microsecond a byte, and all CPU time is ours. */
-static void setup(void)
-{
-    learnt_init(&learnt);
-    for (int i = 0; i < 200; i++) {
-        for (int of = 0; of < PICTURE_CLASSES; of++) {
-            const int64_t size = 1000 + i * 37 % 50 * 1000;
-            const struct decode_use use = {of, size, DECODE_WHOLE, size * NS_PER_US, size * NS_PER_US, 0, false};
-            learnt_add(&learnt, &use, FRAME_MS * NS_PER_MS);
-        }
-    }
-    terms = (struct plan_terms){0};
-    memset(&decoder, 0, sizeof decoder);
-    decoder.left_ns = INT64_MIN;
-    to_present.count = 0;
-    outlook = (struct outlook){
-        .frame_duration_ns = FRAME_MS * NS_PER_MS,
-        .room = ROOM,
-        .to_present = &to_present,
-        .decoder = &decoder,
-        .ahead = ahead,
-    };
-}
-
-/*
- * Appends packets in presentation order, the first one due then: K key, R reference, d droppable, each with its cost in
- * ms, as in "R20 d10".
- */
-static void packets(double due_ms, const char *text)
-{
-    char kind;
-    int cost_ms, length;
-    for (; sscanf(text, " %c%d%n", &kind, &cost_ms, &length) == 2; text += length) {
-        ahead[outlook.count++] = (struct upcoming){
-            .due_ns = (int64_t)(due_ms * NS_PER_MS),
-            .size_bytes = cost_ms * 1000,
-            .picture_class = kind == 'K' ? CLASS_KEY : kind == 'R' ? CLASS_REFERENCE : CLASS_DROPPABLE,
-        };
-        due_ms += FRAME_MS;
-    }
-}
-
-static enum plan_step step(void)
-{
-    terms.tolerance_ns = outlook.room == 0 ? 40 * NS_PER_MS : 0;
-    return plan_first(&outlook, &learnt, &terms);
-}
 
 static bool refuses(void)
 {
@@ -130,14 +72,6 @@ START_TEST(presenting_is_paid_for_unless_it_has_a_supply_of_its_own)
     ck_assert(refuses());
 }
 END_TEST
-
-/* Fills a queue of two pictures. The next decode begins when the first of them is due: 400 ms from now. */
-static void fill_queue(void)
-{
-    outlook.room = 2;
-    times_insert(&to_present, 400 * NS_PER_MS);
-    times_insert(&to_present, 440 * NS_PER_MS);
-}
 
 START_TEST(decode_begins_when_the_queue_has_room)
 {
@@ -241,111 +175,6 @@ START_TEST(more_pictures_wait_than_can_be_looked_at)
 }
 END_TEST
 
-/* From now on, pictures may be degraded, and that halves what they cost. */
-static void allow_degrading(void)
-{
-    terms.may_degrade = true;
-    for (int of = 0; of < PICTURE_CLASSES; of++)
-        learnt.costs.degraded_part[of] = 0.5;
-}
-
-START_TEST(droppable_picture_is_degraded_before_it_is_refused)
-{
-    packets(25, "d28 R5 d5 R5"); /* 15 ms for the first one */
-    ck_assert_int_eq(step(), PLAN_REFUSED);
-    allow_degrading();
-    ck_assert_int_eq(step(), PLAN_DEGRADED);
-    outlook.count = 0;
-    packets(25, "d40 R5 d5 R5"); /* that does not help it */
-    ck_assert_int_eq(step(), PLAN_REFUSED);
-    outlook.count = 0;
-    packets(25, "d10 R5 d5 R5"); /* and nothing is needed */
-    ck_assert_int_eq(step(), PLAN_WHOLE);
-}
-END_TEST
-
-/* Degrading the two droppable pictures gives 31 ms. */
-START_TEST(all_droppable_pictures_are_degraded_before_one_is_refused)
-{
-    allow_degrading();
-    packets(80, "d31 d31 R20 R60 R80 R70"); /* 22 ms are missing */
-    ck_assert_int_eq(step(), PLAN_DEGRADED);
-    outlook.count = 0;
-    packets(80, "d31 d31 R20 R60 R80 R95"); /* 47 ms */
-    ck_assert_int_eq(step(), PLAN_REFUSED);
-}
-END_TEST
-
-START_TEST(references_are_degraded_when_nothing_droppable_helps)
-{
-    allow_degrading();
-    packets(100, "R20 d90 R90"); /* they end at 200, and the last is due at 180 - 10 ms: degrading the droppable one helps … */
-    ck_assert_int_eq(step(), PLAN_WHOLE);
-    outlook.count = 0;
-    packets(60, "R20 d90 R90"); /* … giving it up helps … */
-    ck_assert_int_eq(step(), PLAN_WHOLE);
-    outlook.count = 0;
-    packets(35, "R20 d90 R90"); /* … and here neither does */
-    ck_assert_int_eq(step(), PLAN_DEGRADED_TO_KEY);
-    terms.may_degrade = false;
-    ck_assert_int_eq(step(), PLAN_WHOLE);
-}
-END_TEST
-
-START_TEST(stream_without_droppable_pictures_is_degraded)
-{
-    packets(40, "R35 R35 R35");
-    ck_assert_int_eq(step(), PLAN_WHOLE);
-    allow_degrading();
-    ck_assert_int_eq(step(), PLAN_DEGRADED_TO_KEY);
-    outlook.count = 0;
-    packets(40, "R25 R35 R35");
-    ck_assert_int_eq(step(), PLAN_WHOLE);
-}
-END_TEST
-
-/* The decoder waits for room before the second packet, so what the first one would save is lost. */
-START_TEST(references_before_a_wait_are_not_degraded_for_what_comes_after_it)
-{
-    allow_degrading();
-    fill_queue();
-    packets(480, "R20 R5 R90");
-    ck_assert_int_eq(step(), PLAN_WHOLE);
-    outlook.count = 0;
-    packets(480, "R60 R70");
-    ck_assert_int_eq(step(), PLAN_DEGRADED_TO_KEY);
-}
-END_TEST
-
-START_TEST(packets_before_the_next_key_picture_are_expected_to_be_degraded)
-{
-    allow_degrading();
-    terms.degrades_to_key = true;
-    packets(25, "d28 R60 R5"); /* they end at 14, 44 and 47 */
-    ck_assert_int_eq(step(), PLAN_WHOLE);
-    outlook.count = 0;
-    packets(25, "d10 K52 R5"); /* at 5 and 57, and the key picture is due at 65 - 10 ms */
-    ck_assert_int_eq(step(), PLAN_REFUSED);
-    terms.degrades_to_key = false;
-    outlook.count = 0;
-    packets(25, "d28 R60 R5");
-    ck_assert_int_ne(step(), PLAN_WHOLE);
-}
-END_TEST
-
-START_TEST(pictures_are_not_degraded_where_that_saves_nothing)
-{
-    allow_degrading();
-    for (int of = 0; of < PICTURE_CLASSES; of++)
-        learnt.costs.degraded_part[of] = 0.99;
-    packets(25, "d28 R5 d5 R5");
-    ck_assert_int_eq(step(), PLAN_REFUSED);
-    outlook.count = 0;
-    packets(40, "R35 R35 R35");
-    ck_assert_int_eq(step(), PLAN_WHOLE);
-}
-END_TEST
-
 static bool skips(void)
 {
     return key_skip_pays(&outlook, &learnt, &skip);
@@ -408,20 +237,13 @@ int main(void)
         &decoder_lets_the_earliest_out,
         &horizon_grows_with_the_queue_within_its_limits,
         &more_pictures_wait_than_can_be_looked_at,
-        &droppable_picture_is_degraded_before_it_is_refused,
-        &all_droppable_pictures_are_degraded_before_one_is_refused,
-        &references_are_degraded_when_nothing_droppable_helps,
-        &stream_without_droppable_pictures_is_degraded,
-        &references_before_a_wait_are_not_degraded_for_what_comes_after_it,
-        &packets_before_the_next_key_picture_are_expected_to_be_degraded,
-        &pictures_are_not_degraded_where_that_saves_nothing,
         &skip_to_a_near_key_picture_pays_when_far_behind,
         &nothing_is_skipped_when_references_are_in_time,
         &long_freeze_costs_more_than_going_on,
         &key_picture_must_be_known_and_within_three_seconds,
     };
     TCase *const tcase = tcase_create("plan");
-    tcase_add_checked_fixture(tcase, setup, NULL);
+    tcase_add_checked_fixture(tcase, made_up_plan_begin, NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, *tests[i]);
     return suite_run_case("plan", tcase, CK_FORK_GETENV);

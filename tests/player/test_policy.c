@@ -326,92 +326,6 @@ START_TEST(slack_presents_a_picture_after_at_most_a_second_without_one)
 }
 END_TEST
 
-/* -- rule plan with degrading; what the plan itself finds is in test_plan.c ---------------------------------------- */
-
-enum { PACKETS = 30 };
-
-static struct upcoming ahead[PACKETS];
-static struct decoder_model decoder;
-static struct times to_present;
-
-/* Returns the order for a packet of this class. Pictures cost 30 ms; a reference ahead is so many ms late, or none (< 0). */
-static struct decode_order order_for(struct policy *policy, enum picture_class picture_class, int64_t late_ms, bool can_degrade)
-{
-    decoder = (struct decoder_model){.left_ns = INT64_MIN};
-    for (int i = 0; i < PACKETS; i++)
-        ahead[i] = (struct upcoming){1000 * MS + i * frame_ns, 10000, i ? CLASS_REFERENCE : picture_class};
-    ahead[PACKETS - 1].due_ns = late_ms < 0 ? 5000 * MS : 300 * MS - late_ms * MS;
-    const struct outlook outlook = {.frame_duration_ns = frame_ns, .room = 2 * PACKETS, .to_present = &to_present, .decoder = &decoder,
-                                    .ahead = ahead, .count = PACKETS};
-    const struct decode_view view = {.now_ns = now_ns, .skew_ns = -1000 * MS, .frame_duration_ns = frame_ns,
-                                     .can_degrade = can_degrade, .outlook = &outlook};
-    return decode_policy_decide(&policy->decode, &view);
-}
-
-static struct policy degrading_policy(bool degrades)
-{
-    const struct policy_settings settings = {
-        .drop = DROP_DEADLINE, .rule = RULE_PLAN, .base_ns = -1, .gain = -1, .degrades = degrades};
-    struct policy policy = policy_with(&settings);
-    const struct decode_use use = {
-        .picture_class = CLASS_REFERENCE, .size_bytes = 10000, .cpu_ns = 30 * MS, .wall_ns = 30 * MS};
-    for (int i = 0; i < 100; i++)
-        decode_policy_learn(&policy.decode, &use, frame_ns);
-    pass_first_pictures(&policy);
-    return policy;
-}
-
-START_TEST(plan_degrades_all_pictures_up_to_the_next_key_picture)
-{
-    struct policy policy = degrading_policy(true);
-    ck_assert(!order_for(&policy, CLASS_REFERENCE, -1, true).degrade);
-    ck_assert(order_for(&policy, CLASS_REFERENCE, 100, true).degrade);
-    ck_assert(order_for(&policy, CLASS_REFERENCE, -1, true).degrade); /* also when there is time again */
-    ck_assert(order_for(&policy, CLASS_DROPPABLE, -1, true).degrade);
-    ck_assert(!order_for(&policy, CLASS_KEY, -1, true).degrade);
-    ck_assert(!order_for(&policy, CLASS_REFERENCE, -1, true).degrade);
-    ck_assert(order_for(&policy, CLASS_KEY, 100, true).degrade); /* a key picture where there is still no time */
-    ck_assert(order_for(&policy, CLASS_REFERENCE, -1, true).degrade);
-}
-END_TEST
-
-START_TEST(plan_degrades_nothing_unless_it_may_and_can)
-{
-    struct policy never = degrading_policy(false);
-    ck_assert(!order_for(&never, CLASS_REFERENCE, 100, true).degrade);
-    struct policy policy = degrading_policy(true);
-    ck_assert(!order_for(&policy, CLASS_REFERENCE, 100, false).degrade);
-    ck_assert(order_for(&policy, CLASS_REFERENCE, 100, true).degrade);
-}
-END_TEST
-
-START_TEST(refused_picture_is_not_degraded)
-{
-    struct policy policy = degrading_policy(true);
-    const struct decode_order order = order_for(&policy, CLASS_DROPPABLE, 1000, true);
-    ck_assert(order.refuse && !order.degrade);
-}
-END_TEST
-
-START_TEST(packets_ahead_that_are_not_known_end_degrading)
-{
-    struct policy policy = degrading_policy(true);
-    ck_assert(order_for(&policy, CLASS_REFERENCE, 100, true).degrade);
-    ck_assert(!decide(&policy, -1000 * MS).degrade);
-    ck_assert(!order_for(&policy, CLASS_REFERENCE, -1, true).degrade);
-}
-END_TEST
-
-START_TEST(seek_ends_degrading)
-{
-    struct policy policy = degrading_policy(true);
-    ck_assert(order_for(&policy, CLASS_REFERENCE, 100, true).degrade);
-    decode_policy_restart(&policy.decode);
-    for (int i = 0; i <= FIRST_PICTURES; i++)
-        ck_assert(!order_for(&policy, CLASS_REFERENCE, -1, true).degrade);
-}
-END_TEST
-
 int main(void)
 {
     const TTest *const tests[] = {
@@ -437,11 +351,6 @@ int main(void)
         slack_tolerates_more_lag_for_each_missed_picture,
         slack_forgets_missed_pictures_at_a_seek,
         slack_presents_a_picture_after_at_most_a_second_without_one,
-        plan_degrades_all_pictures_up_to_the_next_key_picture,
-        plan_degrades_nothing_unless_it_may_and_can,
-        refused_picture_is_not_degraded,
-        packets_ahead_that_are_not_known_end_degrading,
-        seek_ends_degrading,
         NULL,
     };
     return suite_run("policy", SUITE_TIMEOUT_DEFAULT, tests);

@@ -16,22 +16,6 @@ enum { PICTURES_MAX = 512 };
 
 static struct frame_record rows[PICTURES_MAX];
 
-/* Types of a film: groups of pictures, each with a key picture, and references and droppable pictures in turns. */
-static const char *groups(int count, int pairs)
-{
-    static char types[PICTURES_MAX];
-    char *at = types;
-    for (int group = 0; group < count; group++) {
-        *at++ = 'I';
-        for (int pair = 0; pair < pairs; pair++) {
-            *at++ = 'P';
-            *at++ = 'b';
-        }
-    }
-    *at = '\0';
-    return types;
-}
-
 static struct policy_outcome play(const struct made_up_film *made, const struct cpu_rate *rate, int64_t queue,
                                   const struct policy_settings *policy)
 {
@@ -49,7 +33,7 @@ START_TEST(every_policy_shows_everything_where_time_suffices)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(6, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(6, 12), 10 * MS);
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     for (enum drop_policy drop = DROP_NONE; drop <= DROP_DEADLINE; drop++) {
         for (enum deadline_rule rule = RULE_PAPER; rule <= RULE_PLAN; rule++) {
@@ -67,7 +51,7 @@ START_TEST(none_falls_behind_and_drops_nothing)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(6, 12), 47 * MS); /* with presenting: 50 ms of 40 */
+    made_up_film_init(&made, made_up_groups(6, 12), 47 * MS); /* with presenting: 50 ms of 40 */
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     ck_assert_int_eq(play(&made, &rate, 0, &none).tally.shown, 150);
     ck_assert_int_gt(rows[149].skew_ns, 140 * 10 * MS);
@@ -81,7 +65,7 @@ START_TEST(plan_refuses_droppable_pictures_and_stays_in_time)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(6, 12), 50 * MS);
+    made_up_film_init(&made, made_up_groups(6, 12), 50 * MS);
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     const struct policy_outcome outcome = play(&made, &rate, 8, &plan);
     ck_assert_int_gt(outcome.tally.skipped, 150 / 5);
@@ -102,7 +86,7 @@ START_TEST(plan_knows_what_the_queue_saves)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(6, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(6, 12), 10 * MS);
     for (int packet = 0; packet < made.film.count; packet++) {
         made.film.cost_ns[packet] = packet < 60 || packet >= 68 ? (5 + packet % 11) * MS : 60 * MS;
         made.film.packets[packet].size_bytes = made.film.cost_ns[packet] / 1000;
@@ -165,7 +149,7 @@ START_TEST(deadline_ends_a_decode_and_its_time_is_wasted)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(2, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(2, 12), 10 * MS);
     made.film.cost_ns[24] = 300 * MS; /* droppable */
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     const struct policy_settings slack = {.drop = DROP_DEADLINE, .rule = RULE_SLACK, .base_ns = -1, .gain = -1};
@@ -185,7 +169,7 @@ START_TEST(costs_that_follow_sizes_are_predicted)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(8, 12), 0);
+    made_up_film_init(&made, made_up_groups(8, 12), 0);
     for (int packet = 0; packet < made.film.count; packet++) {
         made.film.packets[packet].size_bytes = 5000 + 4000 * (packet % 5) + 100 * (packet % 7);
         made.film.cost_ns[packet] = MS + 300 * made.film.packets[packet].size_bytes;
@@ -215,7 +199,7 @@ static struct sim_options options_for(enum sim_supply supply)
 START_TEST(figures_agree_with_each_other_under_every_supply)
 {
     struct made_up_film made;
-    made_up_film_init(&made, groups(8, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(8, 12), 10 * MS);
     for (enum sim_supply supply = SIM_SUPPLY_RESERVATION; supply <= SIM_SUPPLY_PART; supply++) {
         const struct sim_options options = options_for(supply);
         struct sim_figures figures;
@@ -235,7 +219,7 @@ END_TEST
 START_TEST(same_seed_gives_the_same_run_and_another_does_not)
 {
     struct made_up_film made;
-    made_up_film_init(&made, groups(8, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(8, 12), 10 * MS);
     const struct sim_options options = options_for(SIM_SUPPLY_QUOTA);
     static struct frame_record again[PICTURES_MAX];
     struct sim_figures figures;
@@ -251,7 +235,7 @@ END_TEST
 START_TEST(demand_sets_the_mean_cost)
 {
     struct made_up_film made;
-    made_up_film_init(&made, groups(8, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(8, 12), 10 * MS);
     struct sim_options options = options_for(SIM_SUPPLY_QUOTA);
     options.is_alone = true;
     /* 1.1 * 15 ms in each picture's 40, of which presenting has 2.9. */
@@ -287,7 +271,7 @@ START_TEST(plan_sees_only_packets_that_were_read)
     enum { HARD_FROM = 200, READ_AT_MOST = 126 };
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(11, 12), 0);
+    made_up_film_init(&made, made_up_groups(11, 12), 0);
     for (int packet = 0; packet < made.film.count; packet++) {
         const bool is_hard = packet >= HARD_FROM && made.film.packets[packet].picture_class == CLASS_REFERENCE;
         made.film.cost_ns[packet] = (is_hard ? 120 : packet % 11 + (packet < 20 ? 10 : 30)) * MS;
@@ -337,88 +321,6 @@ START_TEST(skips_in_the_middle_of_reordered_packets_end)
 }
 END_TEST
 
-static struct policy_outcome play_degrading(const struct made_up_film *made, const struct cpu_rate *rate, bool degrades, double part)
-{
-    const struct cpu_supply supply = cpu_supply_part(rate);
-    struct playing_setting setting = made_up_setting(made, &supply);
-    setting.queue = 8;
-    setting.policy = plan;
-    setting.policy.degrades = degrades;
-    setting.degraded = (struct degraded_decode){.part = part, .rmse_q16 = 20};
-    return policy_run(&setting, rows);
-}
-
-/* Counts from the second group on: at the beginning everything is late. */
-static int count_degraded(const struct made_up_film *made, enum degraded degraded, enum picture_class picture_class)
-{
-    int count = 0;
-    for (int place = 25; place < made->film.count; place++)
-        count += rows[place].degraded == degraded &&
-                 made->film.packets[made->film.packet_at[place]].picture_class == picture_class;
-    return count;
-}
-
-START_TEST(degrading_droppable_pictures_saves_some_of_them)
-{
-    struct made_up_film made;
-    struct cpu_rate rate;
-    made_up_film_init(&made, groups(6, 12), 45 * MS);
-    ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
-    const int whole = play_degrading(&made, &rate, false, 0.8).tally.skipped;
-    ck_assert_int_eq(count_degraded(&made, DEGRADED_NOT, CLASS_DROPPABLE), 5 * 12);
-    const int degraded = play_degrading(&made, &rate, true, 0.8).tally.skipped;
-    ck_assert_int_gt(whole, 10);
-    ck_assert_int_le(degraded, whole - 4);
-    ck_assert_int_gt(count_degraded(&made, DEGRADED_ITSELF, CLASS_DROPPABLE), 20);
-    ck_assert_int_eq(count_degraded(&made, DEGRADED_ITSELF, CLASS_REFERENCE), 0); /* droppable pictures help */
-    ck_assert_int_eq(count_degraded(&made, DEGRADED_BY_OTHERS, CLASS_REFERENCE), 0);
-    ck_assert_int_eq(play_degrading(&made, &rate, true, 0).tally.skipped, whole); /* the decoder cannot */
-    cpu_rate_finish(&rate);
-    made_up_film_finish(&made);
-}
-END_TEST
-
-START_TEST(stream_without_droppable_pictures_is_degraded_to_the_next_key_picture)
-{
-    struct made_up_film made;
-    struct cpu_rate rate;
-    char types[151] = "";
-    for (int i = 0; i < 150; i++)
-        types[i] = i % 25 ? 'P' : 'I';
-    made_up_film_init(&made, types, 42 * MS);
-    ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
-    const struct playing_tally whole = play_degrading(&made, &rate, false, 0.8).tally;
-    const struct playing_tally degraded = play_degrading(&made, &rate, true, 0.8).tally;
-    ck_assert_int_gt(whole.late + whole.skipped, 0);
-    ck_assert_int_eq(degraded.late + degraded.skipped, 0);
-    for (int place = 1; place < 150; place++) /* it goes on up to a key picture */
-        if (rows[place - 1].degraded == DEGRADED_ITSELF && place % 25)
-            ck_assert_int_eq(rows[place].degraded, DEGRADED_ITSELF);
-    ck_assert_int_gt(count_degraded(&made, DEGRADED_NOT, CLASS_REFERENCE), 0); /* and not longer than needed */
-    cpu_rate_finish(&rate);
-    made_up_film_finish(&made);
-}
-END_TEST
-
-START_TEST(errors_of_degraded_pictures_are_in_the_sum)
-{
-    struct made_up_film made;
-    made_up_film_init(&made, groups(8, 12), 10 * MS);
-    struct sim_options options = options_for(SIM_SUPPLY_QUOTA);
-    options.playing.policy.degrades = true;
-    options.playing.degraded.rmse_q16 = 0;
-    struct sim_figures free_of_charge, figures;
-    ck_assert_int_eq(sim_run(&free_of_charge, &options, &made.film, 3, rows), 0);
-    options.playing.degraded.rmse_q16 = 30;
-    ck_assert_int_eq(sim_run(&figures, &options, &made.film, 3, rows), 0);
-    const int64_t changed = figures.quality.degraded + figures.quality.drifted;
-    ck_assert_int_gt(figures.quality.degraded, 0);
-    const double added = rmse_q16(figures.quality.rmse_sum_8bit - free_of_charge.quality.rmse_sum_8bit);
-    ck_assert_double_eq_tol(added, 30.0 * (double)changed, 1e-6);
-    made_up_film_finish(&made);
-}
-END_TEST
-
 int main(void)
 {
     const TTest *const tests[] = {
@@ -436,9 +338,6 @@ int main(void)
         supply_is_what_rtapp_leaves,
         plan_sees_only_packets_that_were_read,
         skips_in_the_middle_of_reordered_packets_end,
-        degrading_droppable_pictures_saves_some_of_them,
-        stream_without_droppable_pictures_is_degraded_to_the_next_key_picture,
-        errors_of_degraded_pictures_are_in_the_sum,
         NULL,
     };
     return suite_run("policy_run", SUITE_TIMEOUT_DEFAULT, tests);
