@@ -156,11 +156,17 @@ static bool is_ordinary(uint32_t number)
     return number == SCHED_OTHER || number == SCHED_BATCH || number == SCHED_IDLE;
 }
 
-/* Returns the slice that the kernel gives a thread by itself, as far as we can know: ours, which nobody has set. */
+/*
+ * Returns the slice that the kernel gives a thread by itself, as far as we can know: ours, which nobody has set. The kernel does not
+ * say it of a real-time thread, so it is remembered from the time before.
+ */
 static uint64_t usual_slice_ns(void)
 {
+    static uint64_t usual; /* atomic; all threads store the same */
     struct attributes own;
-    return get_attributes(0, &own) || !is_ordinary(own.policy) ? 0 : own.runtime_ns;
+    if (!get_attributes(0, &own) && is_ordinary(own.policy))
+        __atomic_store_n(&usual, own.runtime_ns, __ATOMIC_RELAXED);
+    return __atomic_load_n(&usual, __ATOMIC_RELAXED);
 }
 
 int thread_ordinary_get(pid_t thread, struct thread_ordinary *ordinary)
@@ -179,7 +185,7 @@ int thread_ordinary_get(pid_t thread, struct thread_ordinary *ordinary)
 
 int thread_ordinary_set(pid_t thread, const struct thread_ordinary *ordinary)
 {
-    const struct attributes attributes = {
+    struct attributes attributes = {
         .size = sizeof attributes,
         .policy = (uint32_t)ordinary->number,
         .flags = ordinary->resets_on_fork ? FLAG_RESET_ON_FORK : 0,
@@ -188,5 +194,10 @@ int thread_ordinary_set(pid_t thread, const struct thread_ordinary *ordinary)
     };
     if (!is_ordinary(attributes.policy))
         return -EINVAL;
+    if (!syscall(SYS_sched_setattr, thread, &attributes, 0))
+        return 0;
+    if (errno != EPERM)
+        return -errno;
+    attributes.flags = FLAG_RESET_ON_FORK;
     return syscall(SYS_sched_setattr, thread, &attributes, 0) ? -errno : 0;
 }

@@ -73,7 +73,10 @@ struct thread_ordinary {
 /* Returns 0; -EINVAL if the thread has another policy, such as fifo or deadline; or a negative errno of sched_getattr(2). */
 int thread_ordinary_get(pid_t thread, struct thread_ordinary *ordinary);
 
-/* Puts the thread (0: the calling one) under this policy, with its present nice value. Returns 0 or a negative errno. */
+/*
+ * Puts the thread (0: the calling one) under this policy, with its present nice value. Returns 0 or a negative errno. Without
+ * CAP_SYS_NICE, resets_on_fork cannot be taken away from a thread that has it; then it stays.
+ */
 int thread_ordinary_set(pid_t thread, const struct thread_ordinary *ordinary);
 
 #endif

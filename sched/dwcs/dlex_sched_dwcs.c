@@ -112,6 +112,19 @@ static int start_commands(void)
     return 0;
 }
 
+static const char *reason(int error)
+{
+    switch (-error) {
+    case E2BIG: return "it has too many threads";
+    case EBADF: return "it has no file with this number";
+    case EBUSY: return "its main thread has a real-time policy or a reservation of its own, and keeps that";
+    case EINVAL: return "it may not run on this CPU";
+    case EPERM: return "it belongs to another user, or this account may not schedule it";
+    case ESRCH: return "there is no such process";
+    default: return strerror(-error);
+    }
+}
+
 static int add_tasks(void)
 {
     for (int i = 0; i < options.tasks; i++) {
@@ -121,8 +134,10 @@ static int add_tasks(void)
             .event_file = task->events == EVENTS_OF_SOCKET ? task->socket : started[i].events,
         };
         const int number = dwcs_dispatch_add(dispatch, task->command ? started[i].pid : task->pid, &plan);
-        if (number < 0)
-            return fail(task->task.name, number, number == -EBADF ? "it has no file with this number" : NULL);
+        if (number < 0) {
+            fprintf(stderr, "dlex-sched-dwcs: %s: %s\n", task->task.name, reason(number));
+            return number;
+        }
     }
     return 0;
 }
@@ -198,7 +213,8 @@ static int run(int signals)
     error = dwcs_dispatch_create(&dispatch, &options.dispatch);
     if (error)
         return fail("this account may not schedule", error,
-                    error == -EPERM ? "`dlex-sched doctor` says what would allow it" : NULL);
+                    error == -EPERM ? "`dlex-sched doctor` says what would allow it" :
+                    error == -EBUSY ? "start it under an ordinary policy; it takes its priority itself" : NULL);
     error = add_tasks();
     if (error)
         return error;

@@ -34,7 +34,7 @@ struct dwcs_dispatch {
     struct event_queue events;
     struct dispatch_options options;
     struct dwcs_guard guard;
-    struct member_identity self;
+    struct member_before self;
     struct dispatched of[MEMBERS];
     int count;
     bool can_be_last;            /* see dwcs_member.h */
@@ -53,38 +53,30 @@ static int64_t clock_now_ns(void)
     return ns_from_timespec(now);
 }
 
-/* Takes the priority and the CPU. */
-static int take_place(const struct dispatch_options *options)
+/* Takes the CPU and the priority. */
+static int take_place(struct dwcs_dispatch *dispatch)
 {
-    const struct sched_param parameters = {.sched_priority = options->priority};
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(options->cpu, &set);
-    if (sched_setaffinity(0, sizeof set, &set) || sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters))
-        return -errno;
-    return 0;
+    const struct thread_policy policy = {.kind = THREAD_FIFO, .priority = dispatch->options.priority};
+    const int error = member_before_confine(&dispatch->self);
+    return error ? error : thread_policy_set(0, &policy);
 }
 
 static int start(struct dwcs_dispatch *dispatch)
 {
     const struct dispatch_options *const options = &dispatch->options;
-    struct dwcs_member self;
-    int error = dwcs_member_open(&self, getpid());
+    int error = member_before_read(&dispatch->self, getpid(), options->cpu, options->priority);
+    if (!error)
+        error = dwcs_guard_start(&dispatch->guard, options->priority + 1);
     if (error)
         return error;
-    dispatch->self = self.identity;
-    dwcs_member_close(&self);
-    error = dwcs_guard_start(&dispatch->guard, options->priority + 1);
-    if (error)
-        return error;
-    error = take_place(options);
+    error = take_place(dispatch);
     if (!error) {
         dispatch->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         error = dispatch->timer < 0 ? -errno : 0;
     }
     if (error) {
         dwcs_guard_end(&dispatch->guard);
-        dwcs_member_give_back(&dispatch->self);
+        member_before_give_back(&dispatch->self);
     }
     return error;
 }
@@ -120,19 +112,18 @@ static enum member_place place_beside(const struct dwcs_dispatch *dispatch, cons
 }
 
 /* The guard knows the member before anything of it changes. */
-static int join(struct dwcs_dispatch *dispatch, struct dispatched *one)
+static int join(struct dwcs_dispatch *dispatch, struct dispatched *one, struct member_before *before)
 {
     int error = event_source_open(&one->source, one->plan.events, one->member.pidfd, one->plan.event_file);
-    if (!error)
-        error = dwcs_guard_add(&dispatch->guard, &one->member.identity);
-    if (!error)
-        error = dwcs_member_confine(&one->member, dispatch->options.cpu);
-    if (!error) {
-        const int changed = dwcs_member_put(&one->member, place_beside(dispatch, one), 0);
-        error = changed < 0 ? changed : 0;
-    }
     if (error)
         return error;
+    dwcs_guard_keep(&dispatch->guard);
+    error = member_before_confine(before);
+    if (error)
+        return error;
+    const int changed = dwcs_member_put(&one->member, place_beside(dispatch, one));
+    if (changed < 0)
+        return changed;
     one->process = one->plan.is_best_effort ? dwcs_add_best_effort(&dispatch->dwcs)
                                             : dwcs_add(&dispatch->dwcs, &one->plan.params, dispatch->now_ns);
     return one->process < 0 ? one->process : 0;
@@ -140,17 +131,20 @@ static int join(struct dwcs_dispatch *dispatch, struct dispatched *one)
 
 int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct dispatch_plan *plan)
 {
-    if (dispatch->count == MEMBERS)
-        return -ENOSPC;
-    struct dispatched *const one = &dispatch->of[dispatch->count];
-    *one = (struct dispatched){.plan = *plan, .is_runnable = true};
-    int error = dwcs_member_open(&one->member, pid);
+    const struct dispatch_options *const options = &dispatch->options;
+    struct member_before *before;
+    int error = dwcs_guard_read(&dispatch->guard, pid, options->cpu, options->priority - 1, &before);
     if (error)
         return error;
-    error = join(dispatch, one);
+    struct dispatched *const one = &dispatch->of[dispatch->count];
+    *one = (struct dispatched){.plan = *plan, .is_runnable = true};
+    error = dwcs_member_open(&one->member, before);
+    if (error)
+        return error;
+    error = join(dispatch, one, before);
     if (error) {
         event_source_close(&one->source);
-        dwcs_member_give_back(&one->member.identity);
+        member_before_give_back(before);
         dwcs_member_close(&one->member);
         return error;
     }
@@ -260,8 +254,7 @@ static int change_policies(struct dwcs_dispatch *dispatch)
         const bool is_first = one == chosen && !one->plan.is_best_effort;
         if (one->has_ended)
             continue;
-        const int changed = dwcs_member_put(&one->member, is_first ? MEMBER_FIRST : place_beside(dispatch, one),
-                                            dispatch->options.priority - 1);
+        const int changed = dwcs_member_put(&one->member, is_first ? MEMBER_FIRST : place_beside(dispatch, one));
         dispatch->totals.policy_changes += changed > 0;
         dispatch->may_change &= changed == 0;
         if (changed < 0 && changed != -ESRCH) /* that one has just ended */
@@ -372,7 +365,7 @@ void dwcs_dispatch_destroy(struct dwcs_dispatch **dispatch)
     if (!ended)
         return;
     dwcs_guard_end(&ended->guard); /* this gives the members back */
-    dwcs_member_give_back(&ended->self);
+    member_before_give_back(&ended->self);
     for (int i = 0; i < ended->count; i++) {
         event_source_close(&ended->of[i].source);
         dwcs_member_close(&ended->of[i].member);

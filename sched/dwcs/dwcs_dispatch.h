@@ -9,7 +9,8 @@
  * What the dispatcher itself and interrupts take from the chosen one's slot counts as service of the chosen one, so that C can be
  * given in slots.
  *
- * All members are kept on the dispatcher's CPU. They get everything back when the dispatcher ends in whatever way (dwcs_guard.h).
+ * All members are kept on the dispatcher's CPU. They get everything back as it was when the dispatcher ends in whatever way
+ * (member_before.h, dwcs_guard.h). Processes under a real-time policy are no members: what they have could not be given back.
  *
  * For one thread. Needs the right to SCHED_FIFO. Times are CLOCK_MONOTONIC.
  */
@@ -59,12 +60,13 @@ struct dwcs_dispatch;
 
 /*
  * Starts the guard, and gives the calling process its priority and CPU. The caller has one thread. Returns 0 or a negative errno
- * with nothing to destroy: -EPERM (priority), -EINVAL (options).
+ * with nothing to destroy: -EPERM (priority), -EBUSY (the caller has a real-time policy already), -EINVAL (options, or no such CPU).
  */
 int dwcs_dispatch_create(struct dwcs_dispatch **dispatch, const struct dispatch_options *options);
 
 /*
- * Adds a process. Returns its number, from 0 on, or a negative errno: -EINVAL (plan), -ESRCH, -EBADF (socket), -ENOSPC, -EPERM.
+ * Adds a process. Returns its number, from 0 on, or a negative errno: -EINVAL (plan, or it may not run on this CPU), -ESRCH, -EBADF
+ * (socket), -EBUSY (its main thread has a real-time policy), -E2BIG (too many threads), -ENOSPC, -EPERM.
  */
 int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct dispatch_plan *plan);
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 struct guard_list {
-    int count; /* raised when the entry is complete */
-    struct member_identity identity[GUARD_CAPACITY];
+    int count; /* atomic: raised when the entry is complete */
+    struct member_before before[GUARD_CAPACITY];
 };
 
 /* What a terminal or a session manager sends to all. */
@@ -47,7 +47,7 @@ _Noreturn static void stand_guard(const struct guard_list *list, int pipe, int p
         ;
     const int count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE);
     for (int i = 0; i < count; i++)
-        dwcs_member_give_back(&list->identity[i]);
+        member_before_give_back(&list->before[i]);
     _exit(0);
 }
 
@@ -83,14 +83,18 @@ int dwcs_guard_start(struct dwcs_guard *guard, int priority)
     return error;
 }
 
-int dwcs_guard_add(struct dwcs_guard *guard, const struct member_identity *identity)
+int dwcs_guard_read(struct dwcs_guard *guard, pid_t process, int cpu, int priority, struct member_before **before)
 {
     struct guard_list *const list = guard->list;
     if (list->count == GUARD_CAPACITY)
         return -ENOSPC;
-    list->identity[list->count] = *identity;
-    __atomic_store_n(&list->count, list->count + 1, __ATOMIC_RELEASE);
-    return 0;
+    *before = &list->before[list->count];
+    return member_before_read(*before, process, cpu, priority);
+}
+
+void dwcs_guard_keep(struct dwcs_guard *guard)
+{
+    __atomic_store_n(&guard->list->count, guard->list->count + 1, __ATOMIC_RELEASE);
 }
 
 void dwcs_guard_end(struct dwcs_guard *guard)

@@ -6,7 +6,7 @@
 #ifndef SCHED_DWCS_GUARD_H
 #define SCHED_DWCS_GUARD_H
 
-#include "dwcs_member.h"
+#include "member_before.h"
 
 enum { GUARD_CAPACITY = 64 };
 
@@ -25,8 +25,14 @@ struct dwcs_guard {
  */
 int dwcs_guard_start(struct dwcs_guard *guard, int priority);
 
-/* Call it before a member's policy or CPU is changed. Returns 0 or -ENOSPC. */
-int dwcs_guard_add(struct dwcs_guard *guard, const struct member_identity *identity);
+/*
+ * Reads what a process had into memory that the guard sees, until dwcs_guard_end. Returns 0, -ENOSPC or as member_before_read. The
+ * guard does not give it back yet.
+ */
+int dwcs_guard_read(struct dwcs_guard *guard, pid_t process, int cpu, int priority, struct member_before **before);
+
+/* The guard gives the process back that was read last. Call it before its policy or CPU is changed. */
+void dwcs_guard_keep(struct dwcs_guard *guard);
 
 /* Gives all members back and ends the guard. It may be zero. */
 void dwcs_guard_end(struct dwcs_guard *guard);

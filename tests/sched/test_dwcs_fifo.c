@@ -244,6 +244,21 @@ START_TEST(everything_is_given_back_when_the_dispatcher_is_killed)
 }
 END_TEST
 
+/* What it has could not be given back. */
+START_TEST(real_time_process_is_refused)
+{
+    const struct sched_param five = {.sched_priority = 5};
+    const struct dispatch_plan plan = {.is_best_effort = true};
+    start_hogs();
+    ck_assert_int_eq(sched_setscheduler(hog[0], SCHED_RR, &five), 0);
+    struct dwcs_dispatch *dispatch = create(0);
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[0], &plan), -EBUSY);
+    dwcs_dispatch_destroy(&dispatch);
+    ck_assert_int_eq(policy_of(hog[0]), SCHED_RR);
+    end_hogs();
+}
+END_TEST
+
 START_TEST(wrong_options_are_refused)
 {
     static const struct dispatch_options wrong[] = {
@@ -281,6 +296,7 @@ int main(void)
         member_that_ends_is_noticed,
         everything_is_given_back_at_the_end,
         everything_is_given_back_when_the_dispatcher_is_killed,
+        real_time_process_is_refused,
         wrong_options_are_refused,
         NULL,
     };

@@ -113,6 +113,7 @@ END_TEST
 
 START_TEST(member_is_seen_to_work_and_to_sleep)
 {
+    static struct member_before before;
     struct dwcs_member member;
     const pid_t worker = fork();
     if (worker == 0) {
@@ -120,7 +121,8 @@ START_TEST(member_is_seen_to_work_and_to_sleep)
         for (volatile long i = 0;; i++)
             ;
     }
-    ck_assert_int_eq(dwcs_member_open(&member, worker), 0);
+    ck_assert_int_eq(member_before_read(&before, worker, 0, 1), 0);
+    ck_assert_int_eq(dwcs_member_open(&member, &before), 0);
     int64_t ran_ns = 0;
     for (int i = 0; i < 1000 && ran_ns < 10000000; i++) {
         usleep(1000);
@@ -142,40 +144,7 @@ START_TEST(member_is_seen_to_work_and_to_sleep)
     ck_assert_int_eq(dwcs_member_ran_ns(&member), 0);
     ck_assert_int_eq(dwcs_member_cpu_ns(&member) >= ran_ns, 1);
     dwcs_member_close(&member);
-    ck_assert_int_eq(dwcs_member_open(&member, worker), -ESRCH);
-}
-END_TEST
-
-/* SCHED_IDLE needs a right, only to leave it. */
-START_TEST(member_is_given_back_its_cpus)
-{
-    struct dwcs_member member;
-    cpu_set_t now;
-    const pid_t worker = fork();
-    if (worker == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
-            pause();
-    }
-    ck_assert_int_eq(dwcs_member_open(&member, worker), 0);
-    int cpu = 0;
-    while (!CPU_ISSET(cpu, &member.identity.cpus))
-        cpu++;
-    ck_assert_int_eq(dwcs_member_confine(&member, cpu), 0);
-    sched_getaffinity(worker, sizeof now, &now);
-    ck_assert_int_eq(CPU_COUNT(&now), 1);
-    if (dwcs_member_can_be_last()) {
-        ck_assert_int_eq(dwcs_member_put(&member, MEMBER_LAST, 0), 1);
-        ck_assert_int_eq(dwcs_member_put(&member, MEMBER_LAST, 0), 0);
-        ck_assert_int_eq(sched_getscheduler(worker) & ~SCHED_RESET_ON_FORK, SCHED_IDLE);
-    }
-    dwcs_member_give_back(&member.identity);
-    sched_getaffinity(worker, sizeof now, &now);
-    ck_assert(CPU_EQUAL(&now, &member.identity.cpus));
-    ck_assert_int_eq(sched_getscheduler(worker) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
-    kill(worker, SIGKILL);
-    waitpid(worker, NULL, 0);
-    dwcs_member_close(&member);
+    ck_assert_int_eq(dwcs_member_open(&member, &before), -ESRCH);
 }
 END_TEST
 
@@ -188,7 +157,6 @@ int main(void)
         each_one_written_to_an_eventfd_is_an_event,
         socket_of_another_process_is_an_event_when_it_becomes_readable,
         member_is_seen_to_work_and_to_sleep,
-        member_is_given_back_its_cpus,
         NULL,
     };
     return suite_run("dwcs_sources", 60, tests);

@@ -98,6 +98,7 @@ class Program(unittest.TestCase):
         with subprocess.Popen(["sh", "-c", BUSY]) as other:
             try:
                 cpus = os.sched_getaffinity(other.pid)
+                os.sched_setscheduler(other.pid, os.SCHED_BATCH, os.sched_param(0))
                 with subprocess.Popen([DWCS, TASK, f"--pid=a,{other.pid}"], stdout=subprocess.PIPE, text=True) as scheduler:
                     scheduler.stdout.readline()
                     self.assertEqual(len(os.sched_getaffinity(other.pid)), 1)
@@ -105,7 +106,7 @@ class Program(unittest.TestCase):
                     self.assertGreater(last_state(scheduler.communicate(timeout=60)[0])["tasks"][0]["served"], 5)
                     self.assertEqual(scheduler.returncode, 0)
                 self.assertIsNone(other.poll())
-                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_BATCH)
                 self.assertEqual(os.sched_getaffinity(other.pid), cpus)
             finally:
                 other.kill()
