@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "member_before.h"
 
+#include "ns.h"
 #include "thread_list.h"
 
 #include <errno.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
-enum { PASSES = 8 }; /* over threads that start others meanwhile */
+enum {
+    PASSES = 8, /* over threads that start others meanwhile */
+    FAMILY_MAX = 256,
+};
+
+/* A thread that starts from now on has this number of ticks or more. */
+static uint64_t now_ticks(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)(ns_from_timespec(now) / (NS_PER_S / sysconf(_SC_CLK_TCK)));
+}
 
 /* Refers to a thread by its numbers only. */
 static int refer(struct thread_ref *ref, pid_t process, pid_t thread)
@@ -22,11 +37,16 @@ static bool is_same(const struct thread_ref *ref)
     return !refer(&now, ref->process, ref->thread) && now.started_ticks == ref->started_ticks;
 }
 
+static bool is_only(const cpu_set_t *cpus, int cpu)
+{
+    return CPU_COUNT(cpus) == 1 && CPU_ISSET(cpu, cpus);
+}
+
 /* True if the thread may run on this CPU only, or is gone. */
 static bool is_confined(pid_t thread, int cpu)
 {
     cpu_set_t now;
-    return sched_getaffinity(thread, sizeof now, &now) || (CPU_COUNT(&now) == 1 && CPU_ISSET(cpu, &now));
+    return sched_getaffinity(thread, sizeof now, &now) || is_only(&now, cpu);
 }
 
 int member_before_read(struct member_before *before, pid_t process, int cpu, int priority)
@@ -34,13 +54,17 @@ int member_before_read(struct member_before *before, pid_t process, int cpu, int
     before->threads = 0;
     before->cpu = cpu;
     before->priority = priority;
+    before->joined_ticks = now_ticks();
+    before->nice = getpriority(PRIO_PROCESS, (id_t)process);
     int error = refer(&before->main, process, process);
     if (error)
         return error;
     if (!thread_ref_may_change(process))
         return -EPERM;
     error = thread_ordinary_get(process, &before->policy);
-    return error == -EINVAL ? -EBUSY : error;
+    if (error)
+        return error == -EINVAL ? -EBUSY : error;
+    return sched_getaffinity(process, sizeof before->cpus, &before->cpus) ? -errno : 0;
 }
 
 static int confine(struct member_before *before, pid_t thread)
@@ -96,14 +120,83 @@ static bool has_given_policy(const struct member_before *before)
     return !thread_policy_get(main, &now) && now.kind == THREAD_FIFO && now.priority == before->priority;
 }
 
+static bool is_recorded(const struct member_before *before, pid_t thread)
+{
+    for (int i = 0; i < before->threads; i++)
+        if (before->thread[i].thread.thread == thread)
+            return true;
+    return false;
+}
+
+/*
+ * The policy that a thread would have inherited. Under SCHED_FIFO a child begins with SCHED_OTHER and without the nice value, and
+ * SCHED_IDLE is inherited; any other policy is the child's own.
+ */
+static bool give_policy_to_heir(const struct member_before *before, pid_t thread)
+{
+    const struct thread_ordinary inherited = {.number = before->policy.number, .slice_ns = before->policy.slice_ns};
+    struct thread_ordinary now;
+    if (thread_ordinary_get(thread, &now) || now.number == SCHED_BATCH || now.number == inherited.number)
+        return false;
+    if (getpriority(PRIO_PROCESS, (id_t)thread) == 0 && before->nice)
+        setpriority(PRIO_PROCESS, (id_t)thread, before->nice);
+    return !thread_ordinary_set(thread, &inherited);
+}
+
+/* Of a thread that has begun since the join. Returns true if it had inherited something. */
+static bool give_heir_back(const struct member_before *before, pid_t thread)
+{
+    const bool is_changed = give_policy_to_heir(before, thread);
+    if (is_only(&before->cpus, before->cpu) || !is_confined(thread, before->cpu))
+        return is_changed;
+    return !sched_setaffinity(thread, sizeof before->cpus, &before->cpus) || is_changed;
+}
+
+/* Children that began before the join have inherited nothing, and neither have theirs. */
+static void strike_out(pid_t elder, pid_t *processes, int count)
+{
+    pid_t family[FAMILY_MAX];
+    const int members = thread_list_family(elder, family, FAMILY_MAX);
+    for (int i = 0; i < members; i++)
+        for (int k = 0; k < count; k++)
+            if (processes[k] == family[i])
+                processes[k] = 0;
+}
+
+static bool began_after_join(const struct member_before *before, pid_t process, pid_t thread)
+{
+    struct thread_ref ref;
+    return !refer(&ref, process, thread) && ref.started_ticks >= before->joined_ticks;
+}
+
+static bool give_heirs_back(const struct member_before *before)
+{
+    pid_t processes[FAMILY_MAX], threads[MEMBER_THREADS];
+    bool is_changed = false;
+    const int family = thread_list_family(before->main.process, processes, FAMILY_MAX);
+    for (int i = 1; i < family; i++)
+        if (processes[i] && !began_after_join(before, processes[i], processes[i]))
+            strike_out(processes[i], processes, family);
+    for (int i = 0; i < family; i++) {
+        const int count = processes[i] ? thread_list(processes[i], threads, MEMBER_THREADS) : 0;
+        for (int k = 0; k < count; k++)
+            if (!is_recorded(before, threads[k]) && began_after_join(before, processes[i], threads[k]))
+                is_changed |= give_heir_back(before, threads[k]);
+    }
+    return is_changed;
+}
+
 void member_before_give_back(const struct member_before *before)
 {
     const int threads = __atomic_load_n(&before->threads, __ATOMIC_ACQUIRE);
-    if (is_same(&before->main) && has_given_policy(before))
+    const bool is_there = is_same(&before->main);
+    if (is_there && has_given_policy(before))
         thread_ordinary_set(before->main.thread, &before->policy);
     for (int i = 0; i < threads; i++) {
         const struct thread_before *const one = &before->thread[i];
         if (is_same(&one->thread) && is_confined(one->thread.thread, before->cpu))
             sched_setaffinity(one->thread.thread, sizeof one->cpus, &one->cpus);
     }
+    for (int pass = 0; is_there && pass < PASSES && give_heirs_back(before); pass++)
+        ;
 }

@@ -5,8 +5,9 @@
  * It may be given back several times. A thread that has ended, another one that has its id by now, and whatever somebody else has
  * changed meanwhile stay as they are.
  *
- * Other threads than the main one keep their policies all the time. Under a user without CAP_SYS_NICE the main thread keeps
- * SCHED_RESET_ON_FORK, which comes with SCHED_FIFO.
+ * Other threads than the main one keep their policies all the time. Threads and children that a member starts inherit the CPU, and
+ * perhaps SCHED_IDLE; they get what the main thread had. Children whose parent has ended are not found. Under a user without
+ * CAP_SYS_NICE the main thread keeps SCHED_RESET_ON_FORK, which comes with SCHED_FIFO.
  *
  *     struct member_before before;
  *     if (member_before_read(&before, pid, cpu, priority) == 0) {
@@ -35,6 +36,9 @@ struct thread_before {
 struct member_before {
     struct thread_ref main;        /* closed */
     struct thread_ordinary policy; /* of the main thread */
+    cpu_set_t cpus;                /* of the main thread */
+    int nice;                      /* of the main thread */
+    uint64_t joined_ticks;         /* when this was read, as started_ticks of a thread */
     int cpu, priority;             /* what it is given: this CPU, and this priority of SCHED_FIFO at times */
     int threads;                   /* atomic: raised when the entry is complete, before the thread is changed */
     struct thread_before thread[MEMBER_THREADS]; /* those that are kept on the CPU */

@@ -19,7 +19,7 @@
 
 enum { EXIT_SKIPPED = 77, PRIORITY = 30, OTHER_PRIORITY = 5 };
 
-/* A process that starts a thread when it is asked to. It dies with the test. */
+/* A process that starts a thread or a child when it is asked to. It dies with the test. */
 static pid_t subject;
 static int requests[2], answers[2];
 
@@ -46,12 +46,23 @@ static pid_t start_thread(void)
     return id;
 }
 
+static pid_t start_child(void)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    return child;
+}
+
 static _Noreturn void serve(void)
 {
     char request;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (read(requests[0], &request, 1) == 1) {
-        const pid_t made = start_thread();
+        const pid_t made = request == 't' ? start_thread() : start_child();
         (void)!write(answers[1], &made, sizeof made);
     }
     _exit(0);
@@ -66,10 +77,11 @@ static void begin(void)
         serve();
 }
 
-static pid_t ask_for_thread(void)
+/* Asks the subject for a thread (t) or a child (c). */
+static pid_t ask_for(const char *what)
 {
     pid_t made;
-    ck_assert_int_eq(write(requests[1], "t", 1), 1);
+    ck_assert_int_eq(write(requests[1], what, 1), 1);
     ck_assert_int_eq(read(answers[0], &made, sizeof made), sizeof made);
     ck_assert_int_gt(made, 0);
     return made;
@@ -152,7 +164,7 @@ START_TEST(each_thread_is_given_back_its_cpus)
     cpu_set_t all;
     sched_getaffinity(0, sizeof all, &all);
     begin();
-    const pid_t thread = ask_for_thread();
+    const pid_t thread = ask_for("t");
     const cpu_set_t of_thread = only(second < CPU_SETSIZE ? second : first);
     ck_assert_int_eq(sched_setaffinity(thread, sizeof of_thread, &of_thread), 0);
     ck_assert_int_eq(member_before_read(&before, subject, first, PRIORITY), 0);
@@ -179,6 +191,35 @@ START_TEST(cpus_that_somebody_else_has_set_stay)
     ck_assert_int_eq(sched_setaffinity(subject, sizeof other, &other), 0);
     member_before_give_back(&before);
     expect_cpus(subject, other);
+    end();
+}
+END_TEST
+
+/* A thread's start is known to 10 ms. */
+static void let_a_tick_pass(void)
+{
+    usleep(20000);
+}
+
+START_TEST(what_begins_later_is_given_back_its_cpus)
+{
+    const int first = first_cpu();
+    cpu_set_t all;
+    sched_getaffinity(0, sizeof all, &all);
+    begin();
+    const pid_t elder = ask_for("c"); /* somebody else has confined it to the same CPU */
+    const cpu_set_t of_elder = only(first);
+    ck_assert_int_eq(sched_setaffinity(elder, sizeof of_elder, &of_elder), 0);
+    let_a_tick_pass();
+    ck_assert_int_eq(member_before_read(&before, subject, first, PRIORITY), 0);
+    ck_assert_int_eq(member_before_confine(&before), 0);
+    const pid_t thread = ask_for("t"), child = ask_for("c");
+    expect_cpus(thread, only(first));
+    expect_cpus(child, only(first));
+    member_before_give_back(&before);
+    expect_cpus(thread, all);
+    expect_cpus(child, all);
+    expect_cpus(elder, of_elder);
     end();
 }
 END_TEST
@@ -265,7 +306,7 @@ END_TEST
 START_TEST(other_threads_keep_their_policies)
 {
     begin();
-    const pid_t thread = ask_for_thread(), as_member = ask_for_thread();
+    const pid_t thread = ask_for("t"), as_member = ask_for("t");
     set_policy(thread, SCHED_FIFO, OTHER_PRIORITY);
     set_policy(as_member, SCHED_FIFO, PRIORITY);
     join_and_run();
@@ -273,6 +314,33 @@ START_TEST(other_threads_keep_their_policies)
     expect_policy(thread, SCHED_FIFO, OTHER_PRIORITY);
     expect_policy(as_member, SCHED_FIFO, PRIORITY);
     expect_policy(subject, SCHED_OTHER, 0);
+    end();
+}
+END_TEST
+
+START_TEST(what_begins_later_gets_the_policy_that_it_would_have_inherited)
+{
+    begin();
+    const pid_t elder = ask_for("c");
+    set_policy(elder, SCHED_IDLE, 0);
+    ck_assert_int_eq(setpriority(PRIO_PROCESS, (id_t)subject, 5), 0);
+    set_policy(subject, SCHED_BATCH, 0);
+    let_a_tick_pass();
+    join_and_run();
+    const pid_t while_first = ask_for("c"), own = ask_for("t");
+    set_policy(own, SCHED_FIFO, OTHER_PRIORITY);
+    ck_assert_int_eq(dwcs_member_put(&member, MEMBER_LAST), 1);
+    const pid_t thread = ask_for("t"), child = ask_for("c");
+    expect_policy(thread, SCHED_IDLE, 0);
+    expect_policy(child, SCHED_IDLE, 0);
+    expect_policy(while_first, SCHED_OTHER, 0);
+    give_back();
+    expect_policy(thread, SCHED_BATCH, 0);
+    expect_policy(child, SCHED_BATCH, 0);
+    expect_policy(while_first, SCHED_BATCH, 0);
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)while_first), 5);
+    expect_policy(own, SCHED_FIFO, OTHER_PRIORITY);
+    expect_policy(elder, SCHED_IDLE, 0);
     end();
 }
 END_TEST
@@ -305,6 +373,7 @@ int main(void)
     const TTest *const of_cpus[] = {
         each_thread_is_given_back_its_cpus,
         cpus_that_somebody_else_has_set_stay,
+        what_begins_later_is_given_back_its_cpus,
         ended_process_is_no_member,
         NULL,
     };
@@ -315,6 +384,7 @@ int main(void)
         slice_of_its_own_comes_back,
         usual_slice_is_recognized_by_a_real_time_thread,
         other_threads_keep_their_policies,
+        what_begins_later_gets_the_policy_that_it_would_have_inherited,
         policy_that_somebody_else_has_set_stays,
         real_time_processes_are_refused,
         NULL,
