@@ -31,6 +31,13 @@ static void close_files(int pipe)
     close_range((unsigned)pipe + 1, ~0U, 0);
 }
 
+static void give_all_back(const struct guard_list *list)
+{
+    const int count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < count; i++)
+        member_before_give_back(&list->before[i]);
+}
+
 _Noreturn static void stand_guard(const struct guard_list *list, int pipe, int priority)
 {
     const struct sched_param parameters = {.sched_priority = priority};
@@ -45,9 +52,7 @@ _Noreturn static void stand_guard(const struct guard_list *list, int pipe, int p
     sched_setscheduler(0, SCHED_FIFO, &parameters); /* if it is not allowed, the dispatcher's is not, either */
     while (read(pipe, &unused, 1) < 0 && errno == EINTR)
         ;
-    const int count = __atomic_load_n(&list->count, __ATOMIC_ACQUIRE);
-    for (int i = 0; i < count; i++)
-        member_before_give_back(&list->before[i]);
+    give_all_back(list);
     _exit(0);
 }
 
@@ -104,6 +109,7 @@ void dwcs_guard_end(struct dwcs_guard *guard)
     close(guard->pipe);
     while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
         ;
+    give_all_back(guard->list); /* if somebody has killed the guard */
     munmap(guard->list, sizeof *guard->list);
     *guard = (struct dwcs_guard){0};
 }

@@ -5,9 +5,12 @@
  */
 #include "dwcs_dispatch.h"
 
+#include "thread_list.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -244,6 +247,34 @@ START_TEST(everything_is_given_back_when_the_dispatcher_is_killed)
 }
 END_TEST
 
+static void kill_guard(void)
+{
+    pid_t family[16];
+    char name[THREAD_NAME_SIZE];
+    bool is_killed = false;
+    const int count = thread_list_family(getpid(), family, 16);
+    for (int i = 1; i < count; i++)
+        if (!strcmp(thread_list_name(family[i], family[i], name), "dlex-dwcs-guard"))
+            is_killed = !kill(family[i], SIGKILL);
+    ck_assert(is_killed);
+}
+
+START_TEST(everything_is_given_back_without_the_guard)
+{
+    cpu_set_t cpus;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create(0);
+    for (int i = 0; i < HOGS; i++)
+        add(dispatch, i, 2, 0, 1, i == 0, -1);
+    run_slots(dispatch, 3);
+    kill_guard();
+    dwcs_dispatch_destroy(&dispatch);
+    expect_given_back(&cpus);
+    end_hogs();
+}
+END_TEST
+
 /* What it has could not be given back. */
 START_TEST(real_time_process_is_refused)
 {
@@ -296,6 +327,7 @@ int main(void)
         member_that_ends_is_noticed,
         everything_is_given_back_at_the_end,
         everything_is_given_back_when_the_dispatcher_is_killed,
+        everything_is_given_back_without_the_guard,
         real_time_process_is_refused,
         wrong_options_are_refused,
         NULL,
