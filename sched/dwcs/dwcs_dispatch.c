@@ -111,22 +111,42 @@ static enum member_place place_beside(const struct dwcs_dispatch *dispatch, cons
     return may_have_more || !dispatch->can_be_last ? MEMBER_ORDINARY : MEMBER_LAST;
 }
 
+/* Returns its id in the run queue, or a negative errno. */
+static int enqueue(struct dwcs_dispatch *dispatch, const struct dispatch_plan *plan)
+{
+    return plan->is_best_effort ? dwcs_add_best_effort(&dispatch->dwcs)
+                                : dwcs_add(&dispatch->dwcs, &plan->params, dispatch->now_ns);
+}
+
 /* The guard knows the member before anything of it changes. */
+static int take_over(struct dwcs_dispatch *dispatch, struct dispatched *one, struct member_before *before)
+{
+    dwcs_guard_keep(&dispatch->guard);
+    int error = member_before_confine(before);
+    if (!error) {
+        const int changed = dwcs_member_put(&one->member, place_beside(dispatch, one));
+        error = changed < 0 ? changed : 0;
+    }
+    if (error) {
+        member_before_give_back(before);
+        dwcs_guard_drop(&dispatch->guard);
+    }
+    return error;
+}
+
 static int join(struct dwcs_dispatch *dispatch, struct dispatched *one, struct member_before *before)
 {
+    one->process = enqueue(dispatch, &one->plan);
+    if (one->process < 0)
+        return one->process;
     int error = event_source_open(&one->source, one->plan.events, one->member.pidfd, one->plan.event_file);
-    if (error)
-        return error;
-    dwcs_guard_keep(&dispatch->guard);
-    error = member_before_confine(before);
-    if (error)
-        return error;
-    const int changed = dwcs_member_put(&one->member, place_beside(dispatch, one));
-    if (changed < 0)
-        return changed;
-    one->process = one->plan.is_best_effort ? dwcs_add_best_effort(&dispatch->dwcs)
-                                            : dwcs_add(&dispatch->dwcs, &one->plan.params, dispatch->now_ns);
-    return one->process < 0 ? one->process : 0;
+    if (!error)
+        error = take_over(dispatch, one, before);
+    if (error) {
+        event_source_close(&one->source);
+        dwcs_remove(&dispatch->dwcs, one->process);
+    }
+    return error;
 }
 
 int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct dispatch_plan *plan)
@@ -143,8 +163,6 @@ int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct di
         return error;
     error = join(dispatch, one, before);
     if (error) {
-        event_source_close(&one->source);
-        member_before_give_back(before);
         dwcs_member_close(&one->member);
         return error;
     }
@@ -159,8 +177,7 @@ int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch)
     dwcs_init(&dispatch->dwcs);
     for (int i = 0; i < dispatch->count; i++) {
         struct dispatched *const one = &dispatch->of[i];
-        one->process = one->plan.is_best_effort ? dwcs_add_best_effort(&dispatch->dwcs)
-                                                : dwcs_add(&dispatch->dwcs, &one->plan.params, dispatch->now_ns);
+        one->process = enqueue(dispatch, &one->plan);
         dwcs_member_ran_ns(&one->member);
         one->is_runnable = true;
     }

@@ -102,6 +102,11 @@ void dwcs_guard_keep(struct dwcs_guard *guard)
     __atomic_store_n(&guard->list->count, guard->list->count + 1, __ATOMIC_RELEASE);
 }
 
+void dwcs_guard_drop(struct dwcs_guard *guard)
+{
+    __atomic_store_n(&guard->list->count, guard->list->count - 1, __ATOMIC_RELEASE);
+}
+
 void dwcs_guard_end(struct dwcs_guard *guard)
 {
     if (!guard->list)

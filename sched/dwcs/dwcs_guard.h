@@ -34,6 +34,9 @@ int dwcs_guard_read(struct dwcs_guard *guard, pid_t process, int cpu, int priori
 /* The guard gives the process back that was read last. Call it before its policy or CPU is changed. */
 void dwcs_guard_keep(struct dwcs_guard *guard);
 
+/* The guard forgets the process that was kept last. The caller has given it back. */
+void dwcs_guard_drop(struct dwcs_guard *guard);
+
 /* Gives all members back and ends the guard. It may be zero. */
 void dwcs_guard_end(struct dwcs_guard *guard);
 

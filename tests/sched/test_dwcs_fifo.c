@@ -290,6 +290,29 @@ START_TEST(real_time_process_is_refused)
 }
 END_TEST
 
+/* It changes later what only a member gets. That is its own. */
+START_TEST(refused_process_is_not_given_back)
+{
+    const struct dispatch_plan no_service = {.params = {.period_ns = MS, .service_ns = 0}};
+    const struct dispatch_plan no_socket = {.is_best_effort = true, .events = EVENTS_OF_SOCKET, .event_file = 999};
+    const struct sched_param none = {0};
+    cpu_set_t only, now;
+    CPU_ZERO(&only);
+    CPU_SET(first_cpu(), &only);
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create(0);
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[0], &no_service), -EINVAL);
+    ck_assert_int_lt(dwcs_dispatch_add(dispatch, hog[0], &no_socket), 0);
+    ck_assert_int_eq(sched_setaffinity(hog[0], sizeof only, &only), 0);
+    ck_assert_int_eq(sched_setscheduler(hog[0], SCHED_IDLE, &none), 0);
+    dwcs_dispatch_destroy(&dispatch);
+    ck_assert_int_eq(policy_of(hog[0]), SCHED_IDLE);
+    sched_getaffinity(hog[0], sizeof now, &now);
+    ck_assert(CPU_EQUAL(&now, &only));
+    end_hogs();
+}
+END_TEST
+
 START_TEST(wrong_options_are_refused)
 {
     static const struct dispatch_options wrong[] = {
@@ -329,6 +352,7 @@ int main(void)
         everything_is_given_back_when_the_dispatcher_is_killed,
         everything_is_given_back_without_the_guard,
         real_time_process_is_refused,
+        refused_process_is_not_given_back,
         wrong_options_are_refused,
         NULL,
     };
