@@ -118,6 +118,7 @@ static const char *reason(int error)
     case E2BIG: return "it has too many threads";
     case EBADF: return "it has no file with this number";
     case EBUSY: return "its main thread has a real-time policy or a reservation of its own, and keeps that";
+    case EEXIST: return "its process is another task already";
     case EINVAL: return "it may not run on this CPU";
     case EPERM: return "it belongs to another user, or this account may not schedule it";
     case ESRCH: return "there is no such process";

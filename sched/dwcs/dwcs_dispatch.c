@@ -149,10 +149,20 @@ static int join(struct dwcs_dispatch *dispatch, struct dispatched *one, struct m
     return error;
 }
 
+static bool is_member(const struct dwcs_dispatch *dispatch, pid_t pid)
+{
+    for (int i = 0; i < dispatch->count; i++)
+        if (!dispatch->of[i].has_ended && dispatch->of[i].member.pid == pid)
+            return true;
+    return false;
+}
+
 int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct dispatch_plan *plan)
 {
     const struct dispatch_options *const options = &dispatch->options;
     struct member_before *before;
+    if (is_member(dispatch, pid))
+        return -EEXIST;
     int error = dwcs_guard_read(&dispatch->guard, pid, options->cpu, options->priority - 1, &before);
     if (error)
         return error;

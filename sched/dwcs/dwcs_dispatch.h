@@ -66,7 +66,8 @@ int dwcs_dispatch_create(struct dwcs_dispatch **dispatch, const struct dispatch_
 
 /*
  * Adds a process. Returns its number, from 0 on, or a negative errno: -EINVAL (plan, or it may not run on this CPU), -ESRCH, -EBADF
- * (socket), -EBUSY (its main thread has a real-time policy), -E2BIG (too many threads), -ENOSPC, -EPERM.
+ * (socket), -EEXIST (it is a member already), -EBUSY (its main thread has a real-time policy), -E2BIG (too many threads), -ENOSPC,
+ * -EPERM.
  */
 int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct dispatch_plan *plan);
 

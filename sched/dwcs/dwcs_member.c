@@ -53,7 +53,7 @@ static int open_files(struct dwcs_member *member)
     member->status = open_file(pid, "status");
     int error = member->status < 0 ? member->status : 0;
     if (!error && (member->pidfd = (int)syscall(SYS_pidfd_open, pid, 0)) < 0) {
-        error = -errno;
+        error = errno == EINVAL || errno == ENOENT ? -ESRCH : -errno; /* the id of another thread of a process */
         close(member->status);
     }
     if (error)

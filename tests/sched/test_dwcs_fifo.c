@@ -290,6 +290,22 @@ START_TEST(real_time_process_is_refused)
 }
 END_TEST
 
+/* As a member twice it would stay on the CPU, because it was there when it joined for the second time. */
+START_TEST(process_is_one_member)
+{
+    cpu_set_t cpus;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    const struct dispatch_plan plan = {.is_best_effort = true};
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create(0);
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[0], &plan), 0);
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[0], &plan), -EEXIST);
+    dwcs_dispatch_destroy(&dispatch);
+    expect_given_back(&cpus);
+    end_hogs();
+}
+END_TEST
+
 /* It changes later what only a member gets. That is its own. */
 START_TEST(refused_process_is_not_given_back)
 {
@@ -352,6 +368,7 @@ int main(void)
         everything_is_given_back_when_the_dispatcher_is_killed,
         everything_is_given_back_without_the_guard,
         real_time_process_is_refused,
+        process_is_one_member,
         refused_process_is_not_given_back,
         wrong_options_are_refused,
         NULL,
