@@ -5,6 +5,7 @@
 #include "window_count.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -69,6 +70,21 @@ START_TEST(each_one_written_to_an_eventfd_is_an_event)
     ck_assert_int_eq(event_source_take(&source), 16);
     event_source_close(&source);
     ck_assert_int_eq(eventfd_write(file, 1), 0); /* it is still open */
+    close(file);
+}
+END_TEST
+
+/* The member shares the file, and can change it. */
+START_TEST(blocking_eventfd_is_not_waited_for)
+{
+    struct event_source source;
+    const int file = eventfd(0, EFD_NONBLOCK);
+    ck_assert_int_eq(event_source_open(&source, EVENTS_OF_EVENTFD, -1, file), 0);
+    ck_assert_int_eq(fcntl(file, F_SETFL, 0), 0);
+    ck_assert_int_eq(event_source_take(&source), 0);
+    eventfd_write(file, 2);
+    ck_assert_int_eq(event_source_take(&source), 2);
+    ck_assert_int_eq(event_source_take(&source), 0);
     close(file);
 }
 END_TEST
@@ -155,6 +171,7 @@ int main(void)
         periods_that_end_together_are_counted,
         without_a_window_constraint_there_are_no_windows,
         each_one_written_to_an_eventfd_is_an_event,
+        blocking_eventfd_is_not_waited_for,
         socket_of_another_process_is_an_event_when_it_becomes_readable,
         member_is_seen_to_work_and_to_sleep,
         NULL,
