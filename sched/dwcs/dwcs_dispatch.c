@@ -39,6 +39,14 @@ static void account(struct dwcs_dispatch *dispatch, struct dispatched *one, int6
         dwcs_block(&dispatch->dwcs, one->process); /* before its period ends, so that it has not missed what it did not want */
 }
 
+/* A member with many events is not more urgent than one with a few, and must leave room in the queue for those of all others. */
+static void raise_events(struct dwcs_dispatch *dispatch, int process, int events)
+{
+    const int room = EVENT_CAPACITY / MEMBERS - event_count(&dispatch->events, process);
+    for (int i = 0; i < events && i < room; i++)
+        event_raise(&dispatch->events, process, dispatch->now_ns, 0);
+}
+
 /* What is new after the periods have ended: windows, members that run again, events. */
 static void look_at(struct dwcs_dispatch *dispatch, struct dispatched *one)
 {
@@ -50,8 +58,7 @@ static void look_at(struct dwcs_dispatch *dispatch, struct dispatched *one)
     int events = event_source_take(&one->source);
     if (wakes_up && one->plan.events == EVENTS_OF_WAKE_UPS)
         events++;
-    while (events-- > 0)
-        event_raise(&dispatch->events, one->process, dispatch->now_ns, 0); /* a full queue has enough events */
+    raise_events(dispatch, one->process, events);
 }
 
 static void look_at_members(struct dwcs_dispatch *dispatch, int64_t now_ns)

@@ -4,10 +4,10 @@
  *
  * The dispatcher decides at the beginning of each slot. The chosen member gets SCHED_FIFO, and the one before loses it: at most
  * two changes of policy a slot. If there was none at its beginning, the first event in the slot makes the dispatcher decide again;
- * other events wait for the next slot. When the chosen one sleeps, Linux decides among the rest until the next decision; that time
- * counts for those who get it. Whether a member can run is seen at decisions only, as at the timer interrupts of the seed's Linux.
- * What the dispatcher itself and interrupts take from the chosen one's slot counts as service of the chosen one, so that C can be
- * given in slots.
+ * other events wait for the next slot, at most four of each member. When the chosen one sleeps, Linux decides among the rest until
+ * the next decision; that time counts for those who get it. Whether a member can run is seen at decisions only, as at the timer
+ * interrupts of the seed's Linux. What the dispatcher itself and interrupts take from the chosen one's slot counts as service of
+ * the chosen one, so that C can be given in slots.
  *
  * All members are kept on the dispatcher's CPU. They get everything back as it was when the dispatcher ends in whatever way
  * (member_before.h, dwcs_guard.h). Processes under a real-time policy are no members: what they have could not be given back.

@@ -160,6 +160,29 @@ START_TEST(event_says_who_runs)
 }
 END_TEST
 
+START_TEST(flood_of_events_leaves_room_for_those_of_others)
+{
+    start_hogs();
+    const int flood = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), some = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    struct dwcs_dispatch *dispatch = create(EVENT_RULE_1 | EVENT_RULE_3);
+    add(dispatch, 0, 1, 0, 1, true, -1);
+    add(dispatch, 1, 1, 0, 1, true, flood);
+    add(dispatch, 2, 1, 0, 1, true, some);
+    ck_assert_int_eq(dwcs_dispatch_begin(dispatch), 0);
+    for (int64_t slots = 0; slots < 400; slots = dwcs_dispatch_totals(dispatch).slots) {
+        ck_assert_int_ge(dwcs_dispatch_step(dispatch, -1), 0);
+        eventfd_write(flood, 1000);
+        if (slots > 100 && slots % 20 == 0)
+            eventfd_write(some, 1);
+    }
+    ck_assert_int_gt(dwcs_dispatch_figures(dispatch, 2).events, 5);
+    dwcs_dispatch_destroy(&dispatch);
+    close(flood);
+    close(some);
+    end_hogs();
+}
+END_TEST
+
 START_TEST(member_that_ends_is_noticed)
 {
     start_hogs();
@@ -363,6 +386,7 @@ int main(void)
         each_gets_its_share,
         windows_are_kept_in_overload,
         event_says_who_runs,
+        flood_of_events_leaves_room_for_those_of_others,
         member_that_ends_is_noticed,
         everything_is_given_back_at_the_end,
         everything_is_given_back_when_the_dispatcher_is_killed,
