@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a process has before DWCS schedules it, and whether it gets that back. Without the right to real-time priorities only what
- * concerns CPUs is tested. Not covered: the dispatcher and its guard (test_dwcs_fifo.c), processes of other users.
+ * concerns CPUs is tested. Not covered: the dispatcher and its guard (test_dwcs_ends.c), processes of other users.
  */
 #include "dwcs_member.h"
 
