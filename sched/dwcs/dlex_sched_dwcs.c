@@ -206,16 +206,27 @@ static int schedule(int signals)
     return living < 0 ? living : print_state(begun_ns);
 }
 
+static int create_dispatch(void)
+{
+    char priorities[128];
+    const int own = options.dispatch.priority;
+    const int error = dwcs_dispatch_create(&dispatch, &options.dispatch);
+    if (!error)
+        return 0;
+    snprintf(priorities, sizeof priorities, "it needs the priorities %d to %d; `dlex-sched doctor` says what would allow them",
+             own - 1, own + 1);
+    return fail("this account may not schedule", error,
+                error == -EPERM ? priorities :
+                error == -EBUSY ? "start it under an ordinary policy; it takes its priority itself" : NULL);
+}
+
 static int run(int signals)
 {
     int error = start_commands();
+    if (!error)
+        error = create_dispatch();
     if (error)
         return error;
-    error = dwcs_dispatch_create(&dispatch, &options.dispatch);
-    if (error)
-        return fail("this account may not schedule", error,
-                    error == -EPERM ? "`dlex-sched doctor` says what would allow it" :
-                    error == -EBUSY ? "start it under an ordinary policy; it takes its priority itself" : NULL);
     error = add_tasks();
     if (error)
         return error;

@@ -38,9 +38,8 @@ static void give_all_back(const struct guard_list *list)
         member_before_give_back(&list->before[i]);
 }
 
-_Noreturn static void stand_guard(const struct guard_list *list, int pipe, int priority)
+_Noreturn static void stand_guard(const struct guard_list *list, int pipe)
 {
-    const struct sched_param parameters = {.sched_priority = priority};
     char unused;
     sigset_t none;
     sigemptyset(&none);
@@ -49,29 +48,38 @@ _Noreturn static void stand_guard(const struct guard_list *list, int pipe, int p
     setsid();
     close_files(pipe);
     prctl(PR_SET_NAME, "dlex-dwcs-guard");
-    sched_setscheduler(0, SCHED_FIFO, &parameters); /* if it is not allowed, the dispatcher's is not, either */
     while (read(pipe, &unused, 1) < 0 && errno == EINTR)
         ;
     give_all_back(list);
     _exit(0);
 }
 
+static void wait_for_end(pid_t pid)
+{
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
 static int start(struct dwcs_guard *guard, int priority)
 {
+    const struct thread_policy policy = {.kind = THREAD_FIFO, .priority = priority};
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     guard->pid = fork();
     if (guard->pid == 0) {
         close(ends[1]);
-        stand_guard(guard->list, ends[0], priority);
+        stand_guard(guard->list, ends[0]);
     }
+    const int error = guard->pid < 0 ? -errno : thread_policy_set(guard->pid, &policy);
     close(ends[0]);
     guard->pipe = ends[1];
-    if (guard->pid > 0)
-        return 0;
-    close(ends[1]);
-    return -EAGAIN;
+    if (error) {
+        close(ends[1]);
+        if (guard->pid > 0)
+            wait_for_end(guard->pid);
+    }
+    return error;
 }
 
 int dwcs_guard_start(struct dwcs_guard *guard, int priority)
@@ -112,8 +120,7 @@ void dwcs_guard_end(struct dwcs_guard *guard)
     if (!guard->list)
         return;
     close(guard->pipe);
-    while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    wait_for_end(guard->pid);
     give_all_back(guard->list); /* if somebody has killed the guard */
     munmap(guard->list, sizeof *guard->list);
     *guard = (struct dwcs_guard){0};

@@ -21,7 +21,7 @@ struct dwcs_guard {
 
 /*
  * Starts the guard, with this SCHED_FIFO priority above that of members, so that they cannot keep it from running. The caller has
- * one thread. Returns 0 or a negative errno.
+ * one thread. Returns 0 or a negative errno: -EPERM (priority).
  */
 int dwcs_guard_start(struct dwcs_guard *guard, int priority);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the dispatcher of DWCS is made of, as far as it needs no rights: windows, sources of events, facts about a member. */
+#include "dwcs_guard.h"
 #include "dwcs_member.h"
 #include "event_source.h"
 #include "window_count.h"
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -164,6 +166,26 @@ START_TEST(member_is_seen_to_work_and_to_sleep)
 }
 END_TEST
 
+/* The limit may allow the dispatcher's priority, and not the guard's, which is above it. */
+START_TEST(guard_that_may_not_have_its_priority_is_refused)
+{
+    enum { NOBODY = 65534, PRIORITY = 42 };
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        struct dwcs_guard guard = {0};
+        const struct rlimit limit = {PRIORITY - 1, PRIORITY - 1}, none = {0, 0};
+        if (setrlimit(RLIMIT_RTPRIO, geteuid() ? &none : &limit) || (!geteuid() && setresuid(NOBODY, NOBODY, NOBODY)))
+            _exit(2);
+        const int error = dwcs_guard_start(&guard, PRIORITY);
+        dwcs_guard_end(&guard);
+        _exit(error == -EPERM || thread_policy_is_privileged() ? 0 : 1);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -174,6 +196,7 @@ int main(void)
         blocking_eventfd_is_not_waited_for,
         socket_of_another_process_is_an_event_when_it_becomes_readable,
         member_is_seen_to_work_and_to_sleep,
+        guard_that_may_not_have_its_priority_is_refused,
         NULL,
     };
     return suite_run("dwcs_sources", 60, tests);
