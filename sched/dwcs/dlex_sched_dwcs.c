@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* dlex-sched-dwcs: runs processes under DWCS. See dwcs_options.c for what it does, and `dlex sched dwcs`. */
+#include "command_group.h"
 #include "dwcs_dispatch.h"
 #include "dwcs_options.h"
 #include "ns.h"
@@ -13,13 +14,10 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PAUSE_US = 10000, TEXT_SIZE = 16 };
-
-static const int64_t patience_ns = NS_PER_S; /* for commands to end by SIGTERM */
+enum { TEXT_SIZE = 16 };
 
 /* A command of ours, until its gate opens. */
 struct started {
@@ -61,8 +59,6 @@ static int open_signals(void)
 static _Noreturn void run_command(const struct dwcs_task_options *task, const struct started *own, int gate)
 {
     char text[TEXT_SIZE];
-    sigset_t none;
-    sigemptyset(&none);
     setpgid(0, 0);
     if (own->events >= 0) {
         fcntl(own->events, F_SETFD, 0);
@@ -71,11 +67,7 @@ static _Noreturn void run_command(const struct dwcs_task_options *task, const st
     }
     if (read(gate, text, 1) != 1)
         _exit(EXIT_IMPOSSIBLE);
-    dup2(STDERR_FILENO, STDOUT_FILENO);
-    signal(SIGPIPE, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    execl("/bin/sh", "sh", "-c", task->command, (char *)NULL);
-    _exit(EXIT_IMPOSSIBLE);
+    command_group_become(task->command);
 }
 
 static int start_command(const struct dwcs_task_options *task, struct started *made)
@@ -237,29 +229,16 @@ static int run(int signals)
     return error ? fail("it cannot go on", error, NULL) : 0;
 }
 
-/* Ends the commands: by SIGTERM, then by SIGKILL. Those whose gate was never opened end when it is closed. */
+/* Those whose gate was never opened end when it is closed. */
 static void end_commands(void)
 {
-    static const int ways[] = {SIGTERM, SIGKILL};
-    for (int i = 0; i < options.tasks; i++)
+    pid_t groups[GUARD_CAPACITY];
+    for (int i = 0; i < options.tasks; i++) {
         if (started[i].pid && started[i].gate >= 0)
             close(started[i].gate);
-    for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
-        const int64_t until_ns = now_ns() + patience_ns;
-        for (int i = 0; i < options.tasks; i++)
-            if (started[i].pid)
-                kill(-started[i].pid, ways[way]);
-        for (bool runs = true; runs && now_ns() < until_ns;) {
-            runs = false;
-            for (int i = 0; i < options.tasks; i++) {
-                if (started[i].pid && waitpid(started[i].pid, NULL, WNOHANG) != 0)
-                    started[i].pid = 0;
-                runs |= started[i].pid != 0;
-            }
-            if (runs)
-                usleep(PAUSE_US);
-        }
+        groups[i] = started[i].pid;
     }
+    command_groups_end(groups, options.tasks);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "graph_children.h"
 
+#include "command_group.h"
 #include "ns.h"
 #include "pman_shared.h"
 
@@ -21,18 +22,12 @@ static const int64_t patience_ns = NS_PER_S; /* between two starts of a command,
 static _Noreturn void run_command(const struct graph_options *options, const struct graph_process *process, int gate)
 {
     char unused;
-    sigset_t none;
-    sigemptyset(&none);
-    setpgid(0, 0); /* so that ^C reaches the supervisor only, and the end reaches what the command has started */
+    setpgid(0, 0);
     setenv("DLEX_PMAN", options->name, 1);
     setenv("DLEX_PMAN_PROCESS", process->name, 1);
     if (gate >= 0 && read(gate, &unused, 1) != 1)
         _exit(EXIT_IMPOSSIBLE); /* it was not attached */
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* standard output is the supervisor's */
-    signal(SIGPIPE, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    execl("/bin/sh", "sh", "-c", process->command, (char *)NULL);
-    _exit(EXIT_IMPOSSIBLE);
+    command_group_become(process->command);
 }
 
 static int attach(struct graph_children *children, int index)

@@ -20,6 +20,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
+from on_terminal import run_on_terminal
 from outside import Folder, with_packages
 
 with_packages("yaml, pydantic, rich, matplotlib")
@@ -119,6 +120,12 @@ class Program(unittest.TestCase):
                      "--events=a,eventfd", "--seconds=2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(last_state(done.stdout)["tasks"][0]["events"], 10)
+
+    @needs_right
+    def test_command_that_reads_from_a_terminal_reads_nothing(self):
+        done = run_on_terminal(DWCS, TASK, "--command=a,read line; exit 0", "--seconds=10")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(last_state(done.stdout)["tasks"][0]["has_ended"])
 
     @needs_right
     def test_it_ends_with_its_last_process(self):

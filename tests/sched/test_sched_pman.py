@@ -21,6 +21,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
+from on_terminal import run_on_terminal
 from outside import Folder, with_packages
 
 with_packages("yaml, pydantic, rich, matplotlib")
@@ -104,6 +105,11 @@ class Program(Folder):
             if each.process == "c":
                 self.assertGreaterEqual(each.released_ns, found.ticks[each.tick].time_ns + 5_000_000)
         self.assertGreater(compared, 6)
+
+    def test_command_that_reads_from_a_terminal_reads_nothing(self):
+        done = run_on_terminal(PROGRAM, f"--name={next(NAMES)}", "--tick=10", "--ticks=5", "--process=a,1,0,0,0,0",
+                               f"--waits=a,read line; {WORKS}", env=ENVIRONMENT)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_missed_deadline_activates_the_recovery_process(self):
         done = ended(f"--name={next(NAMES)}", "--tick=100", "--ticks=5", "--process=slow,1,0,0,10,0", "--process=rescue,0,0,0,0,0",
