@@ -86,7 +86,7 @@ static int enqueue(struct dwcs_dispatch *dispatch, const struct dispatch_plan *p
 /* The guard knows the member before anything of it changes. */
 static int take_over(struct dwcs_dispatch *dispatch, struct dispatched *one, struct member_before *before)
 {
-    dwcs_guard_keep(&dispatch->guard);
+    dwcs_guard_keep(&dispatch->guard, one->plan.is_command);
     int error = member_before_confine(before);
     if (!error) {
         const int changed = dwcs_member_put(&one->member, dispatch_place_beside(dispatch, one));

@@ -123,7 +123,8 @@ static int add_tasks(void)
     for (int i = 0; i < options.tasks; i++) {
         const struct dwcs_task_options *const task = &options.task[i];
         const struct dispatch_plan plan = {
-            .is_best_effort = task->task.is_best_effort, .params = task->task.params, .events = task->events,
+            .is_best_effort = task->task.is_best_effort, .is_command = task->command != NULL, .params = task->task.params,
+            .events = task->events,
             .event_file = task->events == EVENTS_OF_SOCKET ? task->socket : started[i].events,
         };
         const int number = dwcs_dispatch_add(dispatch, task->command ? started[i].pid : task->pid, &plan);

@@ -25,6 +25,7 @@
 
 struct dispatch_plan {
     bool is_best_effort;
+    bool is_command;               /* it leads a process group, which ends if the dispatcher is killed */
     struct dwcs_params params;     /* of a real-time member */
     enum event_source_kind events;
     int event_file;                /* as for event_source_open */

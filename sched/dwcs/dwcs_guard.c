@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "dwcs_guard.h"
 
+#include "command_group.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,8 +13,10 @@
 #include <unistd.h>
 
 struct guard_list {
-    int count; /* atomic: raised when the entry is complete */
+    int is_over; /* atomic: dwcs_guard_end was called */
+    int count;   /* atomic: raised when the entry is complete */
     struct member_before before[GUARD_CAPACITY];
+    pid_t group[GUARD_CAPACITY]; /* of a command; 0: none */
 };
 
 /* What a terminal or a session manager sends to all. */
@@ -38,7 +42,14 @@ static void give_all_back(const struct guard_list *list)
         member_before_give_back(&list->before[i]);
 }
 
-_Noreturn static void stand_guard(const struct guard_list *list, int pipe)
+/* The dispatcher was killed, so that its commands have nobody who waits for them. */
+static void end_commands(struct guard_list *list)
+{
+    if (!__atomic_load_n(&list->is_over, __ATOMIC_ACQUIRE))
+        command_groups_end(list->group, __atomic_load_n(&list->count, __ATOMIC_ACQUIRE));
+}
+
+_Noreturn static void stand_guard(struct guard_list *list, int pipe)
 {
     char unused;
     sigset_t none;
@@ -51,6 +62,7 @@ _Noreturn static void stand_guard(const struct guard_list *list, int pipe)
     while (read(pipe, &unused, 1) < 0 && errno == EINTR)
         ;
     give_all_back(list);
+    end_commands(list);
     _exit(0);
 }
 
@@ -105,9 +117,11 @@ int dwcs_guard_read(struct dwcs_guard *guard, pid_t process, int cpu, int priori
     return member_before_read(*before, process, cpu, priority);
 }
 
-void dwcs_guard_keep(struct dwcs_guard *guard)
+void dwcs_guard_keep(struct dwcs_guard *guard, bool is_command)
 {
-    __atomic_store_n(&guard->list->count, guard->list->count + 1, __ATOMIC_RELEASE);
+    struct guard_list *const list = guard->list;
+    list->group[list->count] = is_command ? list->before[list->count].main.process : 0;
+    __atomic_store_n(&list->count, list->count + 1, __ATOMIC_RELEASE);
 }
 
 void dwcs_guard_drop(struct dwcs_guard *guard)
@@ -119,6 +133,7 @@ void dwcs_guard_end(struct dwcs_guard *guard)
 {
     if (!guard->list)
         return;
+    __atomic_store_n(&guard->list->is_over, 1, __ATOMIC_RELEASE);
     close(guard->pipe);
     wait_for_end(guard->pid);
     give_all_back(guard->list); /* if somebody has killed the guard */

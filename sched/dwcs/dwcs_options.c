@@ -35,7 +35,7 @@ static const char doc[] =
     "DLEX_DWCS_EVENT), or socket:N (its file N becomes readable).\n"
     "\n"
     "It ends after --seconds, when no process is left, or by SIGINT or SIGTERM; then the commands end, and other processes are as "
-    "they were before. If it is killed, they are, too.\n"
+    "they were before. If it is killed, the same happens.\n"
     "\n"
     "Exit status: 0 done, 1 wrong option, 2 the processes cannot be scheduled.";
 

@@ -10,6 +10,7 @@ only wrong options, the simulation and the refusal are tested.
 import io
 import json
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -20,8 +21,8 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from on_terminal import run_on_terminal
 from outside import Folder, with_packages
+from programs import is_running, run_on_terminal, soon
 
 with_packages("yaml, pydantic, rich, matplotlib")
 
@@ -61,7 +62,7 @@ def last_state(output):
     return json.loads(output.strip().splitlines()[-1])
 
 
-class Program(unittest.TestCase):
+class Program(Folder):
     def test_wrong_options_are_errors(self):
         command = f"--command=a,{BUSY}"
         for wrong in ((), (TASK,), ("--task=a,2/1,10,2", command), ("--task=a,0/1,1,2", command), (TASK, TASK, command),
@@ -120,6 +121,20 @@ class Program(unittest.TestCase):
                      "--events=a,eventfd", "--seconds=2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(last_state(done.stdout)["tasks"][0]["events"], 10)
+
+    @needs_right
+    def test_commands_end_with_a_killed_scheduler(self):
+        pids = self.folder / "pids"
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        for number in (signal.SIGKILL, signal.SIGQUIT):
+            pids.unlink(missing_ok=True)
+            command = f"sleep 1000 2>/dev/null & echo $$ $! >{pids}; {BUSY}"
+            with subprocess.Popen([DWCS, TASK, f"--command=a,{command}"], stdout=subprocess.PIPE) as scheduler:
+                scheduler.stdout.readline()
+                started = pids.read_text().split()
+                self.assertEqual([is_running(pid) for pid in started], [True, True])
+                scheduler.send_signal(number)
+            soon(lambda started=started: not any(map(is_running, started)))
 
     @needs_right
     def test_command_that_reads_from_a_terminal_reads_nothing(self):

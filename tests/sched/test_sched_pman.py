@@ -6,7 +6,6 @@
 Not covered: the library itself (the C tests beside this file), how late processes are, and whether the timeline looks right.
 """
 
-import contextlib
 import io
 import json
 import os
@@ -14,15 +13,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from on_terminal import run_on_terminal
 from outside import Folder, with_packages
+from programs import is_running, run_on_terminal, soon
 
 with_packages("yaml, pydantic, rich, matplotlib")
 
@@ -62,14 +60,6 @@ def last_state(output):
 
 def by_name(state):
     return {process["name"]: process for process in state["processes"]}
-
-
-def soon(condition):
-    for _ in range(1000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it did not become true within 10 s")
 
 
 class Program(Folder):
@@ -197,13 +187,6 @@ class Supervision(Folder):
         next_one.wait()
         self.assertEqual(ended("--end", f"--name={self.name}").returncode, 0)
         soon(lambda: not any(is_running(process["pid"]) for process in before["processes"]))
-
-
-def is_running(pid):
-    """Whether the process runs; our own test does not reap it, so it may be a zombie of whoever is its parent now."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    return False
 
 
 class Graphs(Folder):

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of the programs share: terminals, and whether processes run."""
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import termios
+import time
+from pathlib import Path
+
+
+def run_on_terminal(*command, **options):
+    """Runs a program in the foreground of a new terminal, which is its standard input. Returns what subprocess.run does."""
+    terminal, own = os.openpty()
+    try:
+        return subprocess.run(
+            command, stdin=own, capture_output=True, text=True, timeout=60, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **options,
+        )
+    finally:
+        os.close(terminal)
+        os.close(own)
+
+
+def is_running(pid):
+    """Whether the process runs; our own test does not reap it, so it may be a zombie of whoever is its parent now."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def soon(condition):
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not become true within 10 s")
