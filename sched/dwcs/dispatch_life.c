@@ -183,13 +183,18 @@ struct dispatch_totals dwcs_dispatch_totals(const struct dwcs_dispatch *dispatch
     return totals;
 }
 
+void dwcs_dispatch_end(struct dwcs_dispatch *dispatch)
+{
+    dwcs_guard_end(&dispatch->guard); /* this gives the members back */
+    member_before_give_back(&dispatch->self);
+}
+
 void dwcs_dispatch_destroy(struct dwcs_dispatch **dispatch)
 {
     struct dwcs_dispatch *const ended = *dispatch;
     if (!ended)
         return;
-    dwcs_guard_end(&ended->guard); /* this gives the members back */
-    member_before_give_back(&ended->self);
+    dwcs_dispatch_end(ended);
     for (int i = 0; i < ended->count; i++) {
         event_source_close(&ended->of[i].source);
         dwcs_member_close(&ended->of[i].member);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,8 @@ static int open_signals(void)
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* a reader that has ended is an error of printing */
+    signal(SIGTSTP, SIG_IGN); /* while it is stopped, the chosen task would keep its priority */
+    signal(SIGTTOU, SIG_IGN); /* the same for writing to a terminal, after `stty tostop` */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -177,6 +180,13 @@ static int print_state(int64_t begun_ns)
     return fflush(stdout) ? -errno : 0;
 }
 
+/* A reader that does not read, perhaps because it is stopped, must not stop the dispatcher. */
+static bool can_print(void)
+{
+    struct pollfd polled = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&polled, 1, 0) == 1;
+}
+
 /* Schedules until the end. Returns 0 or a negative errno. */
 static int schedule(int signals)
 {
@@ -189,14 +199,17 @@ static int schedule(int signals)
         if (options.seconds && at_ns - begun_ns >= options.seconds * NS_PER_S)
             break;
         if (at_ns >= next_ns) {
-            const int unprinted = print_state(begun_ns);
+            const int unprinted = can_print() ? print_state(begun_ns) : 0;
             if (unprinted)
                 return unprinted;
             next_ns += NS_PER_S;
         }
         living = dwcs_dispatch_step(dispatch, signals);
     }
-    return living < 0 ? living : print_state(begun_ns);
+    if (living < 0)
+        return living;
+    dwcs_dispatch_end(dispatch); /* before it waits for a reader, perhaps */
+    return print_state(begun_ns);
 }
 
 static int create_dispatch(void)

@@ -84,7 +84,10 @@ int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file);
 struct dispatch_figures dwcs_dispatch_figures(const struct dwcs_dispatch *dispatch, int number);
 struct dispatch_totals dwcs_dispatch_totals(const struct dwcs_dispatch *dispatch);
 
-/* Gives all members and the calling process back, and clears *dispatch, which may be NULL already. */
+/* Gives all members and the calling process back. Only the figures are left then. */
+void dwcs_dispatch_end(struct dwcs_dispatch *dispatch);
+
+/* Ends, if that has not happened yet, and clears *dispatch, which may be NULL already. */
 void dwcs_dispatch_destroy(struct dwcs_dispatch **dispatch);
 
 #endif

@@ -23,11 +23,16 @@ def run_on_terminal(*command, **options):
         os.close(own)
 
 
+def state_of(pid):
+    """Returns a letter as of ps(1), or X if there is no such process."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    return "X"
+
+
 def is_running(pid):
     """Whether the process runs; our own test does not reap it, so it may be a zombie of whoever is its parent now."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    return False
+    return state_of(pid) not in "ZX"
 
 
 def soon(condition):

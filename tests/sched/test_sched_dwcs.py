@@ -15,6 +15,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -22,7 +23,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
 from outside import Folder, with_packages
-from programs import is_running, run_on_terminal, soon
+from programs import is_running, run_on_terminal, soon, state_of
 
 with_packages("yaml, pydantic, rich, matplotlib")
 
@@ -135,6 +136,34 @@ class Program(Folder):
                 self.assertEqual([is_running(pid) for pid in started], [True, True])
                 scheduler.send_signal(number)
             soon(lambda started=started: not any(map(is_running, started)))
+
+    @needs_right
+    def test_it_does_not_stop(self):
+        # In a group of its own: the kernel does not stop a group that nobody could continue.
+        with subprocess.Popen([DWCS, TASK, f"--command=a,{BUSY}"], stdout=subprocess.PIPE, text=True,
+                              process_group=0) as scheduler:
+            scheduler.stdout.readline()
+            scheduler.send_signal(signal.SIGTSTP)
+            time.sleep(0.5)
+            state = state_of(scheduler.pid)
+            scheduler.send_signal(signal.SIGCONT)
+            scheduler.send_signal(signal.SIGTERM)
+            scheduler.communicate(timeout=60)
+            self.assertEqual(scheduler.returncode, 0)
+            self.assertNotEqual(state, "T")
+
+    @needs_right
+    def test_it_schedules_on_when_nobody_reads(self):
+        with subprocess.Popen([DWCS, TASK, f"--command=a,{BUSY}", "--seconds=4"], stdout=subprocess.PIPE,
+                              pipesize=4096) as scheduler:
+            fill = os.open(f"/proc/self/fd/{scheduler.stdout.fileno()}", os.O_WRONLY | os.O_NONBLOCK)
+            os.write(fill, b"\n" * 4096)
+            time.sleep(3)
+            os.close(fill)
+            output = scheduler.communicate(timeout=60)[0].decode()
+            self.assertEqual(scheduler.returncode, 0)
+            self.assertGreater(last_state(output)["tasks"][0]["served"], 30)
+            self.assertLess(len(output.strip().splitlines()), 4)
 
     @needs_right
     def test_command_that_reads_from_a_terminal_reads_nothing(self):
