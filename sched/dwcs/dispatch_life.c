@@ -37,6 +37,7 @@ static int start(struct dwcs_dispatch *dispatch)
 {
     const struct dispatch_options *const options = &dispatch->options;
     int error = member_before_read(&dispatch->self, getpid(), options->cpu, options->priority);
+    dispatch->self.joined_ticks = UINT64_MAX; /* it starts no child once it has its priority and CPU */
     if (!error)
         error = dwcs_guard_start(&dispatch->guard, options->priority + 1);
     if (error)
