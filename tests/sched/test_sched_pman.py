@@ -9,6 +9,7 @@ Not covered: the library itself (the C tests beside this file), how late process
 import io
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -122,6 +123,20 @@ class Program(Folder):
         done = ended(f"--name={next(NAMES)}", *both, f"--log={self.folder}/none/log.csv")
         self.assertEqual(done.returncode, 2)
         self.assertIn("log.csv", done.stderr)
+
+    def test_what_an_ended_command_has_left_in_the_background_is_ended(self):
+        pid = self.folder / "pid"
+        done = ended(f"--name={next(NAMES)}", "--tick=10", "--seconds=1", "--process=a,1,0,0,0,0",
+                     f"--stops=a,sleep 1000 >/dev/null 2>&1 & echo $! >{pid}; kill -STOP $$; exit 5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("a has ended with status 5", done.stderr)
+        self.assertFalse(is_running(pid.read_text().strip()))
+
+    def test_command_that_cannot_be_started_is_an_error(self):
+        done = subprocess.run([PROGRAM, f"--name={next(NAMES)}", "--process=a,1,0,0,0,0", f"--waits=a,{WORKS}"], timeout=60,
+                              capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5)))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a cannot be started: Too many open files", done.stderr)
 
     def test_command_that_has_ended_is_started_again(self):
         done = ended(f"--name={next(NAMES)}", "--tick=10", "--seconds=4", "--process=a,1,0,0,0,0", "--restarts=a",
