@@ -203,6 +203,15 @@ class Supervision(Folder):
         self.assertEqual(ended("--end", f"--name={self.name}").returncode, 0)
         soon(lambda: not any(is_running(process["pid"]) for process in before["processes"]))
 
+    def test_ticks_of_a_killed_supervisor_do_not_count(self):
+        program = self.start(*self.graph)
+        before = json.loads(program.stdout.readline())
+        program.kill()
+        program.wait()
+        done = ended("--take-over", f"--name={self.name}", "--tick=5", "--ticks=100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(last_state(done.stdout)["ticks"], before["ticks"] + 100)
+
 
 class Graphs(Folder):
     def read(self, text):
