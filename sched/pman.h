@@ -39,7 +39,8 @@
  *     pman_close(&pman);
  *
  * All functions return 0 or a negative errno. After an error nothing has changed. For all functions with a handle: -ESHUTDOWN,
- * the table was closed; with a name of a process: -ENOENT, there is none. Others stand beside each function.
+ * the table was closed; with a name of a process: -ENOENT, there is none; with options, a timing or statistics: -EINVAL, it is
+ * NULL. Others stand beside each function.
  *
  * All functions are thread-safe, except that a handle must not be used while it is closed or left. None is safe in a signal
  * handler. None blocks but pman_wait, pman_manager_start and pman_manager_stop; the others hold the table's lock for some
@@ -166,8 +167,10 @@ int pman_wait(struct pman *pman, const char *name);
 /* The threads of a manager. */
 struct pman_manager;
 
+#define PMAN_TICK_MIN INT64_C(100000) /* ns: a tick costs some microseconds; with less the manager might take all of a CPU */
+
 struct pman_manager_options {
-    int64_t tick_ns; /* between two ticks; 0: they come by pman_tick */
+    int64_t tick_ns; /* between two ticks, at least PMAN_TICK_MIN; 0: they come by pman_tick */
     int priority;    /* SCHED_FIFO, above all processes; 0: as the caller */
 };
 

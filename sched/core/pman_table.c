@@ -25,7 +25,7 @@ static bool is_time(int64_t ns)
 
 static bool is_timing(const struct pman_timing *timing)
 {
-    return is_time(timing->period) && is_time(timing->phase) && is_time(timing->delay_ns) && is_time(timing->deadline_ns);
+    return timing && is_time(timing->period) && is_time(timing->phase) && is_time(timing->delay_ns) && is_time(timing->deadline_ns);
 }
 
 static bool is_priority(const struct pman_table *table, int priority)
@@ -52,7 +52,7 @@ void pman_table_copy(struct pman_table *to, const struct pman_table *from)
 
 int pman_table_find(const struct pman_table *table, const char *name)
 {
-    for (int i = 0; i < table->used; i++)
+    for (int i = 0; name && i < table->used; i++)
         if (table->process[i].status != PMAN_FREE && !strcmp(table->process[i].name, name))
             return i;
     return -ENOENT;
@@ -197,6 +197,8 @@ int pman_table_retime(struct pman_table *table, const char *name, unsigned field
     const int index = pman_table_find(table, name);
     if (index < 0)
         return index;
+    if (!timing)
+        return -EINVAL;
     struct pman_process *const process = &table->process[index];
     struct pman_timing next = process->has_next_timing ? process->next_timing : process->timing;
     copy_fields(&next, timing, fields);

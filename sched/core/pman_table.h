@@ -191,7 +191,7 @@ int pman_table_bury(struct pman_table *table, int32_t pid, int64_t now_ns, struc
  */
 void pman_table_list_again(const struct pman_table *table, struct pman_out *out);
 
-/* Returns the index of a process, or -ENOENT. */
+/* Returns the index of a process, or -ENOENT, also for NULL. */
 int pman_table_find(const struct pman_table *table, const char *name);
 
 #endif

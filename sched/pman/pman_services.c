@@ -40,6 +40,8 @@ static void close_table(struct pman_shared *shared)
 int pman_init(struct pman **pman, const char *name, const struct pman_options *options)
 {
     struct pman_shared *shared;
+    if (!options)
+        return -EINVAL;
     const struct pman_table_options of_table = {
         .capacity = options->capacity, .deadlines = options->deadlines, .priority_min = 0, .priority_max = PRIORITY_MAX,
     };
@@ -183,7 +185,7 @@ int pman_epilogue(struct pman *pman, const char *name)
 int pman_query(struct pman *pman, const char *name, struct pman_statistics *statistics)
 {
     struct pman_change change;
-    int error = pman_change_begin(&change, pman->shared);
+    int error = statistics ? pman_change_begin(&change, pman->shared) : -EINVAL;
     if (error)
         return error;
     error = pman_table_query(change.before, name, statistics);
