@@ -26,16 +26,25 @@ static int set_priority(const struct pman_slot *slot, pid_t pid, int priority)
     return is_alive(slot, pid) ? thread_policy_set(pid, &policy) : -ESRCH;
 }
 
+/* A process that runs under several names has the highest of their priorities. */
+static int priority_of(const struct pman_table *table, pid_t pid)
+{
+    int highest = 0;
+    for (int i = 0; i < table->used; i++)
+        if (table->process[i].pid == pid && table->process[i].priority > highest)
+            highest = table->process[i].priority;
+    return highest;
+}
+
 /* A process that never had a priority keeps its policy. */
 static int set_priorities(const struct pman_change *change)
 {
     for (int i = 0; i < change->out.count; i++) {
         const struct pman_action *const action = &change->out.action[i];
-        const struct pman_process *const before = &change->before->process[action->process];
-        const bool had_one = action->process < change->before->used && before->pid == action->pid && before->priority;
-        if (action->kind != PMAN_SET_PRIORITY || (!action->priority && !had_one))
+        const int priority = priority_of(change->table, action->pid);
+        if (action->kind != PMAN_SET_PRIORITY || (!priority && !priority_of(change->before, action->pid)))
             continue;
-        const int error = set_priority(&change->shared->slot[action->process], action->pid, action->priority);
+        const int error = set_priority(&change->shared->slot[action->process], action->pid, priority);
         if (error)
             return error;
     }
@@ -43,20 +52,21 @@ static int set_priorities(const struct pman_change *change)
 }
 
 /* True if it still has the priority that the table gave it, and nobody has set another policy meanwhile. */
-static bool has_priority(const struct pman_process *process)
+static bool has_priority(pid_t pid, int priority)
 {
     struct thread_policy policy;
-    return !thread_policy_get(process->pid, &policy) && policy.kind == THREAD_FIFO && policy.priority == process->priority;
+    return !thread_policy_get(pid, &policy) && policy.kind == THREAD_FIFO && policy.priority == priority;
 }
 
-/* Who is in one table, but not in the other any more, gets SCHED_OTHER back. */
+/* A process that has left one of its names in the new table gets the priority of the others, or SCHED_OTHER. */
 static void give_back(const struct pman_shared *shared, const struct pman_table *old, const struct pman_table *new)
 {
     for (int i = 0; i < old->used; i++) {
-        const struct pman_process *const process = &old->process[i];
-        const bool has_left = process->pid && process->priority && (i >= new->used || process->pid != new->process[i].pid);
-        if (has_left && has_priority(process))
-            set_priority(&shared->slot[i], process->pid, 0);
+        const pid_t pid = old->process[i].pid;
+        const bool has_left = pid && (i >= new->used || pid != new->process[i].pid);
+        const int given = has_left ? priority_of(old, pid) : 0, left = has_left ? priority_of(new, pid) : 0;
+        if (given && given != left && has_priority(pid, given))
+            set_priority(&shared->slot[i], pid, left);
     }
 }
 
@@ -194,7 +204,7 @@ static void make_up(struct pman_change *change)
     give_back(change->shared, change->table, table);
     for (int i = 0; i < table->used; i++)
         if (table->process[i].pid && table->process[i].priority)
-            set_priority(&change->shared->slot[i], table->process[i].pid, table->process[i].priority);
+            set_priority(&change->shared->slot[i], table->process[i].pid, priority_of(table, table->process[i].pid));
     update_slots(change);
 }
 
