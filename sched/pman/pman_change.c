@@ -58,14 +58,15 @@ static bool has_priority(pid_t pid, int priority)
     return !thread_policy_get(pid, &policy) && policy.kind == THREAD_FIFO && policy.priority == priority;
 }
 
-/* A process that has left one of its names in the new table gets the priority of the others, or SCHED_OTHER. */
+/* A process that has a lower priority in the new table, or is not in it any more, gets that, or SCHED_OTHER. */
 static void give_back(const struct pman_shared *shared, const struct pman_table *old, const struct pman_table *new)
 {
     for (int i = 0; i < old->used; i++) {
         const pid_t pid = old->process[i].pid;
-        const bool has_left = pid && (i >= new->used || pid != new->process[i].pid);
-        const int given = has_left ? priority_of(old, pid) : 0, left = has_left ? priority_of(new, pid) : 0;
-        if (given && given != left && has_priority(pid, given))
+        if (!pid || !old->process[i].priority)
+            continue;
+        const int given = priority_of(old, pid), left = priority_of(new, pid);
+        if (given > left && has_priority(pid, given))
             set_priority(&shared->slot[i], pid, left);
     }
 }
@@ -195,8 +196,8 @@ static void wake_all(struct pman_change *change)
 
 /*
  * Carries out what a killed program has left, before anything changes: the table may be newer than the slots. The other copy is the
- * table before that program's change, or one that it had begun to change; a process that has a priority there, but is not in the
- * table, has left or was not yet attached. Errors of priorities were that program's.
+ * table before that program's change, or one that it had begun to change; a process that has a higher priority there was to lose
+ * it, or was not yet to get it. Errors of priorities were that program's.
  */
 static void make_up(struct pman_change *change)
 {
