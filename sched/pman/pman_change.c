@@ -100,32 +100,70 @@ static bool update_slot(struct pman_shared *shared, int index)
     return is_other || is_new;
 }
 
-/* Processes that were not notified of their instance, perhaps because a program was killed. Signals are sent here. */
-static bool is_undelivered(struct pman_shared *shared, int index)
+/* True if the process was not notified of its instance, perhaps because a program was killed. */
+static bool is_undelivered(const struct pman_shared *shared, const struct pman_process *process, int index)
+{
+    return process->status == PMAN_RUNNING &&
+           __atomic_load_n(&shared->slot[index].delivered, __ATOMIC_RELAXED) != (uint32_t)process->activations;
+}
+
+static void wake(struct pman_shared *shared, int index)
+{
+    struct pman_slot *const slot = &shared->slot[index];
+    const uint32_t number = __atomic_load_n(&slot->released, __ATOMIC_RELAXED);
+    uint32_t delivered = __atomic_load_n(&slot->delivered, __ATOMIC_RELAXED);
+    futex_wake(&slot->bell);
+    /* Another caller may have delivered a later one meanwhile. */
+    __atomic_compare_exchange_n(&slot->delivered, &delivered, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void send_signal(struct pman_shared *shared, int index)
 {
     const struct pman_process *const process = &pman_shared_table(shared)->process[index];
     struct pman_slot *const slot = &shared->slot[index];
-    const uint32_t number = (uint32_t)process->activations;
-    if (process->status != PMAN_RUNNING || __atomic_load_n(&slot->delivered, __ATOMIC_RELAXED) == number)
-        return false;
-    if (slot->how == PMAN_BY_FUTEX)
-        return true;
     if (is_alive(slot, process->pid))
         kill(process->pid, slot->how == PMAN_BY_CONT ? SIGCONT : SIGRTMIN);
-    __atomic_store_n(&slot->delivered, number, __ATOMIC_RELAXED);
-    return false;
+    __atomic_store_n(&slot->delivered, (uint32_t)process->activations, __ATOMIC_RELAXED);
+}
+
+/*
+ * Signals are sent under the lock, as long as the pid is right. So those that come before a signal in the order of the releases are
+ * woken here as well. What a killed program has left comes last.
+ */
+static void send_signals(struct pman_change *change, uint64_t to_signal)
+{
+    for (int i = 0; i < change->out.count && to_signal; i++) {
+        const struct pman_action *const action = &change->out.action[i];
+        const uint64_t process = action->kind == PMAN_RELEASE ? bit(action->process) : 0;
+        if (process & to_signal) {
+            send_signal(change->shared, action->process);
+            to_signal &= ~process;
+        } else if (process & change->to_wake) {
+            wake(change->shared, action->process);
+            change->to_wake &= ~process;
+        }
+    }
+    for (int i = 0; i < PMAN_CAPACITY; i++)
+        if (to_signal & bit(i))
+            send_signal(change->shared, i);
 }
 
 static void update_slots(struct pman_change *change)
 {
-    const uint32_t pids = change->shared->pids;
-    for (int i = 0; i < pman_shared_table(change->shared)->used; i++) {
-        bool is_changed = update_slot(change->shared, i);
-        is_changed |= is_undelivered(change->shared, i);
-        if (is_changed)
+    struct pman_shared *const shared = change->shared;
+    const uint32_t pids = shared->pids;
+    uint64_t to_signal = 0;
+    for (int i = 0; i < pman_shared_table(shared)->used; i++) {
+        const bool is_changed = update_slot(shared, i);
+        const bool is_undone = is_undelivered(shared, &pman_shared_table(shared)->process[i], i);
+        const bool is_by_futex = shared->slot[i].how == PMAN_BY_FUTEX;
+        if (is_changed || (is_undone && is_by_futex))
             change->to_wake |= bit(i);
+        if (is_undone && !is_by_futex)
+            to_signal |= bit(i);
     }
-    change->must_wake_manager |= pids != change->shared->pids;
+    send_signals(change, to_signal);
+    change->must_wake_manager |= pids != shared->pids;
 }
 
 static void log_action(struct pman_change *change, const struct pman_action *action)
@@ -163,16 +201,6 @@ static void log_finishes(struct pman_change *change)
     for (int i = 0; i < change->before->used; i++)
         if (change->before->process[i].status == PMAN_RUNNING && change->table->process[i].status != PMAN_RUNNING)
             log_finish(change, i);
-}
-
-static void wake(struct pman_shared *shared, int index)
-{
-    struct pman_slot *const slot = &shared->slot[index];
-    const uint32_t number = __atomic_load_n(&slot->released, __ATOMIC_RELAXED);
-    uint32_t delivered = __atomic_load_n(&slot->delivered, __ATOMIC_RELAXED);
-    futex_wake(&slot->bell);
-    /* Another caller may have delivered a later one meanwhile. */
-    __atomic_compare_exchange_n(&slot->delivered, &delivered, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /* Wakes those of this call's releases first, in their order. */

@@ -7,7 +7,8 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,57 @@ static void start_rival(void)
     usleep(200000);
 }
 
+enum { SENT_MAX = 8 };
+
+/* Who got SIGRTMIN, in this order. */
+static pid_t sent[SENT_MAX];
+static int sent_count;
+
+int kill(pid_t pid, int signal)
+{
+    if (signal == SIGRTMIN && sent_count < SENT_MAX)
+        sent[sent_count++] = pid;
+    return (int)syscall(SYS_kill, pid, signal);
+}
+
+/* Starts a process that is activated by signals, and inherits that they are ignored. */
+static pid_t start_by_signal(struct pman *pman, const char *name)
+{
+    const pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(pman_attach(pman, name, pid, PMAN_BY_SIGNAL), 0);
+    return pid;
+}
+
+/* The one that is registered last has the first place in the table. */
+START_TEST(signals_are_sent_in_the_order_of_the_releases)
+{
+    static const struct pman_timing never = {0}, each = {.period = 1};
+    struct pman *pman;
+    signal(SIGRTMIN, SIG_IGN);
+    members_begin(&pman, PMAN_DEADLINES_TIMER);
+    members_add(pman, "place", never, NULL);
+    members_add(pman, "first", each, NULL);
+    members_add(pman, "second", each, NULL);
+    ck_assert_int_eq(pman_procdel(pman, "place"), 0);
+    members_add(pman, "third", each, NULL);
+    const pid_t pid[] = {start_by_signal(pman, "first"), start_by_signal(pman, "second"), start_by_signal(pman, "third")};
+    ck_assert_int_eq(pman_tick(pman, 0), 0);
+    ck_assert_int_eq(sent_count, 3);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(sent[i], pid[i]);
+    pman_close(&pman);
+    for (int i = 0; i < 3; i++) {
+        kill(pid[i], SIGKILL);
+        members_end(pid[i]);
+    }
+}
+END_TEST
+
 START_TEST(name_of_a_later_table_is_not_freed)
 {
     struct pman *pman;
@@ -55,6 +107,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
+        signals_are_sent_in_the_order_of_the_releases,
         name_of_a_later_table_is_not_freed,
         NULL,
     };
