@@ -97,7 +97,7 @@ int pman_close(struct pman **pman);
 /*
  * Registers a process. It is activated when a pid is attached. priority: 1 to 99 for SCHED_FIFO; 0: an ordinary process, whose
  * policy stays as it is. recovery: the process to activate when this one misses a deadline; it may be registered later; NULL: none.
- * -EINVAL: name (1 to 31 characters) or times; -ERANGE: priority; -EEXIST; -ENOSPC: capacity.
+ * -EINVAL: name (1 to 31 letters, digits, - and _) or times; -ERANGE: priority; -EEXIST; -ENOSPC: capacity.
  */
 int pman_procadd(struct pman *pman, const char *name, const struct pman_timing *timing, int priority, const char *recovery);
 

@@ -13,9 +13,17 @@
 _Static_assert(sizeof(struct pman_process) == 256 && offsetof(struct pman_table, process) == 40,
                "a changed layout needs a new version of the shared table");
 
-static bool is_name(const char *name)
+static bool is_letter(char c)
 {
-    return name && name[0] && strlen(name) < PMAN_NAME_SIZE;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+bool pman_is_name(const char *name)
+{
+    int length = 0;
+    while (name && length < PMAN_NAME_SIZE && is_letter(name[length]))
+        length++;
+    return length > 0 && length < PMAN_NAME_SIZE && !name[length];
 }
 
 static bool is_time(int64_t ns)
@@ -37,6 +45,8 @@ int pman_table_init(struct pman_table *table, const struct pman_table_options *o
 {
     const int capacity = options->capacity ? options->capacity : PMAN_CAPACITY;
     if (capacity < 0 || capacity > PMAN_CAPACITY || options->priority_min > options->priority_max)
+        return -EINVAL;
+    if (options->deadlines != PMAN_DEADLINES_TIMER && options->deadlines != PMAN_DEADLINES_TICK)
         return -EINVAL;
     *table = (struct pman_table){
         .capacity = capacity, .deadlines = (int32_t)options->deadlines, .priority_min = options->priority_min,
@@ -69,7 +79,7 @@ static int find_free(const struct pman_table *table)
 int pman_table_add(struct pman_table *table, const char *name, const struct pman_timing *timing, int priority,
                    const char *recovery)
 {
-    if (!is_name(name) || (recovery && !is_name(recovery)) || !is_timing(timing))
+    if (!pman_is_name(name) || (recovery && !pman_is_name(recovery)) || !is_timing(timing))
         return -EINVAL;
     if (!is_priority(table, priority))
         return -ERANGE;

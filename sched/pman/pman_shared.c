@@ -25,12 +25,6 @@ int64_t pman_now_ns(void)
     return ns_from_timespec(now);
 }
 
-static bool is_table_name(const char *name)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    return name && name[0] && strlen(name) < PMAN_NAME_SIZE && !name[strspn(name, letters)];
-}
-
 /* Users have names of their own. */
 static void path_of(const char *name, char path[PATH_SIZE])
 {
@@ -111,7 +105,7 @@ static int check_memory(const struct pman_shared *shared)
 static int open_file(const char *name)
 {
     char path[PATH_SIZE];
-    if (!is_table_name(name))
+    if (!pman_is_name(name))
         return -EINVAL;
     path_of(name, path);
     const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -200,7 +194,7 @@ static int create_once(struct pman_shared **shared, const char *name, const stru
 
 int pman_shared_create(struct pman_shared **shared, const char *name, const struct pman_table_options *options)
 {
-    if (!is_table_name(name))
+    if (!pman_is_name(name))
         return -EINVAL;
     pman_shared_unlink(name);
     return create_once(shared, name, options);

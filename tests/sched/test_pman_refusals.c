@@ -21,7 +21,9 @@ START_TEST(impossible_tables_are_refused)
         ck_assert_int_eq(pman_init(&pman, names[i], &usual), -EINVAL);
         ck_assert_int_eq(pman_open(&pman, names[i]), -EINVAL);
     }
+    const struct pman_options unknown = {.deadlines = (enum pman_deadlines)2};
     ck_assert_int_eq(pman_init(&pman, "test-wrong", &wrong), -EINVAL);
+    ck_assert_int_eq(pman_init(&pman, "test-wrong", &unknown), -EINVAL);
     ck_assert_int_eq(pman_open(&pman, "test-wrong"), -ENOENT);
 }
 END_TEST
@@ -47,6 +49,21 @@ START_TEST(wrong_arguments_are_refused)
     ck_assert_int_eq(pman_tick(pman, pman_now_ns() + 1000 * MS), -EINVAL);
     ck_assert_int_eq(pman_tick(pman, 0), 0);
     ck_assert_int_eq(pman_tick(pman, 1), -EINVAL);
+    pman_close(&pman);
+}
+END_TEST
+
+/* They would break the formats in which dlex-sched-pman prints a table that another program has made. */
+START_TEST(names_with_other_characters_are_refused)
+{
+    static const char *const names[] = {"", "a b", "a,b", "a\"b", "a\nb", "\x80", "12345678901234567890123456789012"};
+    struct pman *pman;
+    members_begin(&pman, PMAN_DEADLINES_TIMER);
+    for (int i = 0; i < 7; i++) {
+        ck_assert_int_eq(pman_procadd(pman, names[i], &each, 0, NULL), -EINVAL);
+        ck_assert_int_eq(pman_procadd(pman, "a", &each, 0, names[i]), -EINVAL);
+    }
+    ck_assert_int_eq(pman_procadd(pman, "Color_Class-1", &each, 0, "1234567890123456789012345678901"), 0);
     pman_close(&pman);
 }
 END_TEST
@@ -97,6 +114,7 @@ int main(void)
     const TTest *const tests[] = {
         impossible_tables_are_refused,
         wrong_arguments_are_refused,
+        names_with_other_characters_are_refused,
         null_is_refused,
         ticks_without_an_end_are_refused,
         NULL,
