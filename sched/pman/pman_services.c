@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { PRIORITY_MAX = 99 }; /* as sched_get_priority_max(SCHED_FIFO) on Linux; 0 is an ordinary process */
 
@@ -125,16 +127,28 @@ static int attach(struct pman_change *change, const char *name, pid_t pid, uint6
     return pman_table_attach(change->table, name, pid, &change->out);
 }
 
+/* The ends of other threads than the main one are not noticed, and they would get the signals of their process. */
+static int check_pid(pid_t pid)
+{
+    if (!syscall(SYS_tgkill, pid, pid, 0))
+        return 0;
+    const int error = -errno;
+    return error == -ESRCH && process_start(pid) ? -EINVAL : error;
+}
+
 int pman_attach(struct pman *pman, const char *name, pid_t pid, enum pman_activation how)
 {
     if (pid <= 0 || (how != PMAN_BY_FUTEX && how != PMAN_BY_SIGNAL && how != PMAN_BY_CONT))
         return -EINVAL;
+    int error = check_pid(pid);
+    if (error)
+        return error;
     const uint64_t start = process_start(pid);
     if (!start)
         return -ESRCH;
     bury_dead(pman->shared, name);
     struct pman_change change;
-    const int error = pman_change_begin(&change, pman->shared);
+    error = pman_change_begin(&change, pman->shared);
     return error ? error : pman_change_end(&change, attach(&change, name, pid, start, how));
 }
 

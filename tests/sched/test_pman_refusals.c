@@ -5,6 +5,9 @@
 #include "pman_shared.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "suite.h"
@@ -90,6 +93,57 @@ START_TEST(null_is_refused)
 }
 END_TEST
 
+static void *sleep_for_ever(void *id)
+{
+    __atomic_store_n((pid_t *)id, gettid(), __ATOMIC_RELEASE);
+    for (;;)
+        pause();
+    return NULL;
+}
+
+/* Its end would not be noticed. */
+START_TEST(id_of_a_thread_is_refused)
+{
+    static pid_t id;
+    struct pman *pman;
+    pthread_t thread;
+    members_begin(&pman, PMAN_DEADLINES_TIMER);
+    members_add(pman, "a", each, NULL);
+    ck_assert_int_eq(pthread_create(&thread, NULL, sleep_for_ever, &id), 0);
+    EXPECT_SOON(__atomic_load_n(&id, __ATOMIC_ACQUIRE));
+    ck_assert_int_eq(pman_attach(pman, "a", id, PMAN_BY_CONT), -EINVAL);
+    ck_assert_int_eq(members_query(pman, "a").status, PMAN_REGISTERED);
+    pman_close(&pman);
+}
+END_TEST
+
+/* Returns 0 if a process of another user is refused, which could not be activated. Root becomes another user for that. */
+static int attach_foreign_process(void)
+{
+    enum { NOBODY = 65534 };
+    char name[PMAN_NAME_SIZE];
+    struct pman *pman;
+    const pid_t foreign = geteuid() ? 1 : getppid();
+    if (!geteuid() && setresuid(NOBODY, NOBODY, NOBODY))
+        return 1;
+    snprintf(name, sizeof name, "test-%d", (int)getpid());
+    if (pman_init(&pman, name, &usual) || pman_procadd(pman, "a", &each, 0, NULL))
+        return 2;
+    const int error = pman_attach(pman, "a", foreign, PMAN_BY_SIGNAL);
+    const bool may_signal = !kill(foreign, 0);
+    pman_close(&pman);
+    return error == -EPERM || may_signal ? 0 : 3;
+}
+
+START_TEST(process_that_may_not_be_signalled_is_refused)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(attach_foreign_process());
+    ck_assert_int_eq(members_end(child), 0);
+}
+END_TEST
+
 /* With a tick each ns the manager did nothing else, at its priority. */
 START_TEST(ticks_without_an_end_are_refused)
 {
@@ -116,6 +170,8 @@ int main(void)
         wrong_arguments_are_refused,
         names_with_other_characters_are_refused,
         null_is_refused,
+        id_of_a_thread_is_refused,
+        process_that_may_not_be_signalled_is_refused,
         ticks_without_an_end_are_refused,
         NULL,
     };
