@@ -108,7 +108,7 @@ int pman_procdel(struct pman *pman, const char *name);
  * Says which process runs under this name from now on: the caller or another one, so that one of several can be chosen while
  * the rest goes on. Only its main thread gets the priority, and under several names the highest. -EINVAL: pid, which may not be the
  * id of another thread, or how; -EBUSY: the name has a living process; detach it first; -ESRCH: there is no such process; -EPERM:
- * the caller may not send it signals, or not give it this priority.
+ * the caller may not send it signals, or not give it this priority; -EMFILE.
  */
 int pman_attach(struct pman *pman, const char *name, pid_t pid, enum pman_activation how);
 

@@ -17,7 +17,7 @@ static uint64_t bit(int index)
 /* The pid of a slot may mean another process by now. */
 static bool is_alive(const struct pman_slot *slot, pid_t pid)
 {
-    return process_start(pid) == slot->start;
+    return process_lives(pid, slot->start);
 }
 
 static int set_priority(const struct pman_slot *slot, pid_t pid, int priority)

@@ -112,7 +112,7 @@ static void bury_dead(struct pman_shared *shared, const char *name)
         return;
     const int index = pman_table_find(change.table, name);
     const pid_t pid = index < 0 ? 0 : change.table->process[index].pid;
-    const bool has_ended = pid && process_start(pid) != shared->slot[index].start;
+    const bool has_ended = pid && !process_lives(pid, shared->slot[index].start);
     pman_change_end(&change, has_ended ? pman_table_bury(change.table, pid, change.now_ns, &change.out) : -ESRCH);
 }
 
@@ -144,8 +144,8 @@ int pman_attach(struct pman *pman, const char *name, pid_t pid, enum pman_activa
     if (error)
         return error;
     const uint64_t start = process_start(pid);
-    if (!start)
-        return -ESRCH;
+    if (!start || start == PROCESS_START_UNKNOWN)
+        return start ? -EMFILE : -ESRCH;
     bury_dead(pman->shared, name);
     struct pman_change change;
     error = pman_change_begin(&change, pman->shared);
