@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of the programs share: terminals, and whether processes run."""
+"""What the tests of the programs share: terminals, whether processes run, and what killed tests have left."""
 
 import contextlib
 import fcntl
@@ -41,3 +41,13 @@ def soon(condition):
             return
         time.sleep(0.01)
     raise AssertionError("it did not become true within 10 s")
+
+
+def end_left_tables(program):
+    """Ends the tables of PMan that killed tests have left: their names are test-PID, and perhaps more."""
+    prefix = f"dlex-pman-{os.geteuid()}-"
+    for path in Path("/dev/shm").glob(f"{prefix}test-*"):
+        name = path.name.removeprefix(prefix)
+        if name.split("-")[1].isdigit() and not Path("/proc", name.split("-")[1]).exists():
+            subprocess.run([program, "--end", f"--name={name}"], capture_output=True, timeout=60)
+            path.unlink(missing_ok=True)

@@ -40,6 +40,28 @@ START_TEST(name_belongs_to_one_table)
 }
 END_TEST
 
+/* In the set-up of the tests. */
+START_TEST(table_of_a_killed_test_is_removed)
+{
+    char name[PMAN_NAME_SIZE];
+    struct pman *pman;
+    const pid_t killed = fork();
+    if (killed == 0) {
+        snprintf(name, sizeof name, "test-%d-1", (int)getpid());
+        if (pman_init(&pman, name, &usual) == 0)
+            raise(SIGKILL);
+        _exit(1);
+    }
+    ck_assert_int_eq(members_end(killed), 1000 + SIGKILL);
+    snprintf(name, sizeof name, "test-%d-1", (int)killed);
+    ck_assert_int_eq(pman_open(&pman, name), 0);
+    pman_leave(&pman);
+    members_begin(&pman, PMAN_DEADLINES_TIMER);
+    pman_close(&pman);
+    ck_assert_int_eq(pman_open(&pman, name), -ENOENT);
+}
+END_TEST
+
 START_TEST(closed_table_is_gone_for_all)
 {
     struct pman *pman, *other;
@@ -349,6 +371,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         name_belongs_to_one_table,
+        table_of_a_killed_test_is_removed,
         closed_table_is_gone_for_all,
         name_of_a_closed_table_is_free,
         other_files_are_not_taken_for_tables,

@@ -21,7 +21,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
 from outside import Folder, with_packages
-from programs import is_running, run_on_terminal, soon
+from programs import end_left_tables, is_running, run_on_terminal, soon
 
 with_packages("yaml, pydantic, rich, matplotlib")
 
@@ -49,6 +49,10 @@ def names():
 
 
 NAMES = names()
+
+
+def setUpModule():
+    end_left_tables(PROGRAM)
 
 
 def ended(*options):
