@@ -6,6 +6,7 @@
 Not covered: the library itself (the C tests beside this file), how late processes are, and whether the timeline looks right.
 """
 
+import errno
 import io
 import json
 import os
@@ -320,6 +321,27 @@ class Command(Folder):
         self.assertGreaterEqual(stored["statistics"]["processes"]["b"]["delay_ms"]["min"], 2)
         self.assertIn("late µs", self.output.getvalue())
         self.assertIn("a tick took", self.output.getvalue())
+
+    def test_hostile_files_are_errors_with_a_line(self):
+        graph = "name: test-hostile\ntick: 10\nprocesses:\n"
+        for text, line in {
+            graph + "  a: {delay: !!int abc}\n": 4, graph + "  a: {}\n  a: {}\n": 5, graph + '  a: {command: "x\\0y"}\n': 4,
+            graph + f"  a:\n    command: {'x' * 200_000}\n": 5, graph + f"  a: {{command: [{', '.join(['x' * 30] * 5000)}]}}\n": 4,
+            graph + "  a: {}\n  b: {after: [c]}\n": 5, graph + "  a: {}\n  b: {nice: 1}\n": 5,
+        }.items():
+            self.file.write_text(text)
+            with self.subTest(text[:100]), mock.patch("sys.stderr", io.StringIO()) as errors:
+                self.assertEqual(main(["pman", str(self.file)]), 1)
+                sentence = errors.getvalue()
+                self.assertTrue(sentence.startswith(f"dlex sched pman: {self.file}, line {line}: "), sentence)
+                self.assertLess(len(sentence), 400)
+                self.assertEqual(sentence.count("\n"), 1)
+
+    def test_commands_that_are_too_long_together_are_an_error(self):
+        refused = OSError(errno.E2BIG, os.strerror(errno.E2BIG))
+        with mock.patch("sys.stderr", io.StringIO()) as errors, mock.patch("subprocess.Popen", side_effect=refused):
+            self.assertEqual(main(["pman", str(self.file), f"--out={self.folder}"]), 1)
+        self.assertIn("all options together are too long", errors.getvalue())
 
     def test_errors_are_sentences(self):
         with mock.patch("sys.stderr", io.StringIO()) as errors:
