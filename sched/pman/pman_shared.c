@@ -142,7 +142,7 @@ int pman_shared_open(struct pman_shared **shared, const char *name)
 
 static bool is_closed(int file)
 {
-    struct pman_shared *shared;
+    struct pman_shared *shared = NULL;
     const int error = map_open(file, &shared);
     if (!error)
         pman_shared_unmap(shared);
