@@ -78,7 +78,7 @@ def _read_some(file: int) -> bytes:
 
 
 def _start(program: Path, options: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    argv = [require_program(program), *options]
+    argv = [str(require_program(program)), *options]
     try:
         return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     except OSError as cause:

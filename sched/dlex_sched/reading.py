@@ -62,8 +62,8 @@ def read_entry(kind: type[Content], path: Path, example: str, check: Check[Conte
     try:
         content = kind.model_validate(found.content)
     except ValidationError as cause:
-        place = cause.errors(include_url=False, include_input=False)[0]["loc"]
-        raise found.refusal(place, f"{field_error(cause)}; {example}") from cause
+        field = cause.errors(include_url=False, include_input=False)[0]["loc"]
+        raise found.refusal(field, f"{field_error(cause)}; {example}") from cause
     if mistake := check(content):
         place, reason = mistake
         raise found.refusal(place, f"{'.'.join(map(str, place))}: {reason}")

@@ -174,9 +174,12 @@ START_TEST(guard_that_may_not_have_its_priority_is_refused)
     const pid_t child = fork();
     if (child == 0) {
         struct dwcs_guard guard = {0};
-        const struct rlimit limit = {PRIORITY - 1, PRIORITY - 1}, none = {0, 0};
-        if (setrlimit(RLIMIT_RTPRIO, geteuid() ? &none : &limit) || (!geteuid() && setresuid(NOBODY, NOBODY, NOBODY)))
+        const struct rlimit limit = {PRIORITY - 1, PRIORITY - 1};
+        struct rlimit own;
+        if (getrlimit(RLIMIT_RTPRIO, &own) || (own.rlim_max >= PRIORITY && setrlimit(RLIMIT_RTPRIO, &limit)))
             _exit(2);
+        if (!geteuid() && setresuid(NOBODY, NOBODY, NOBODY))
+            _exit(3);
         const int error = dwcs_guard_start(&guard, PRIORITY);
         dwcs_guard_end(&guard);
         _exit(error == -EPERM || thread_policy_is_privileged() ? 0 : 1);
