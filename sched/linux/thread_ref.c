@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "thread_ref.h"
 
-#include "kernel_file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,12 +25,27 @@ static const char *field_of(const char *stat, int number)
     return at ? at + 1 : NULL;
 }
 
+/* Reads a thread's line in /proc. Its name, which the thread chooses, may contain line breaks. Returns false if it is gone. */
+static bool read_stat(pid_t process, pid_t thread, char stat[STAT_SIZE])
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)thread);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    const ssize_t size = read(file, stat, STAT_SIZE - 1);
+    close(file);
+    if (size <= 0)
+        return false;
+    stat[size] = '\0';
+    return true;
+}
+
 /* Reads when a thread started. Returns false if it has ended. */
 static bool read_started(pid_t process, pid_t thread, uint64_t *ticks)
 {
-    char path[PATH_SIZE], stat[STAT_SIZE];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)thread);
-    if (!kernel_file_line(path, stat, sizeof stat))
+    char stat[STAT_SIZE];
+    if (!read_stat(process, thread, stat))
         return false;
     const char *const state = field_of(stat, FIELD_STATE), *const started = field_of(stat, FIELD_STARTED);
     if (!state || *state == 'Z' || *state == 'X' || !started)

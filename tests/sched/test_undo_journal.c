@@ -3,11 +3,13 @@
 #include "undo_journal.h"
 
 #include "suite.h"
+#include "thread_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,6 +128,22 @@ START_TEST(reference_to_a_process_that_nobody_has_waited_for_is_invalid)
 }
 END_TEST
 
+/* The kernel shows a name as it is, so that one with a line break looks like the end of the line. */
+START_TEST(reference_is_valid_whatever_the_name_is)
+{
+    static const char *const names[] = {"a\nb", ") Z 1", "\n) X\n", "a b(c"};
+    char before[THREAD_NAME_SIZE];
+    prctl(PR_GET_NAME, before);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        prctl(PR_SET_NAME, names[i]);
+        struct undo_entry self = entry_of(getpid());
+        ck_assert(thread_ref_is_valid(&self.thread));
+        thread_ref_close(&self.thread);
+    }
+    prctl(PR_SET_NAME, before);
+}
+END_TEST
+
 START_TEST(own_processes_may_be_changed_and_missing_ones_not)
 {
     ck_assert(thread_ref_may_change(getpid()));
@@ -145,6 +163,7 @@ int main(void)
         repair_takes_journals_of_killed_programs_only,
         reference_ends_with_its_thread,
         reference_to_a_process_that_nobody_has_waited_for_is_invalid,
+        reference_is_valid_whatever_the_name_is,
         own_processes_may_be_changed_and_missing_ones_not,
         NULL,
     };
