@@ -39,8 +39,9 @@ static enum reservation_answer set(struct reservation *reservation, const struct
     const struct thread_policy policy = {
         .kind = THREAD_DEADLINE, .runtime_ns = wanted->budget_ns, .period_ns = wanted->period_ns, .reclaims = wanted->reclaims,
     };
-    if (!thread_ref_is_valid(&reservation->entry.thread))
-        return RESERVATION_GONE;
+    const int error = thread_ref_check(&reservation->entry.thread);
+    if (error)
+        return answer_to(error, reservation);
     const enum reservation_answer answer = answer_to(thread_policy_set(reservation->entry.thread.thread, &policy), reservation);
     if (answer == RESERVATION_DONE)
         reservation->given = *wanted;
@@ -95,8 +96,8 @@ static bool is_as_given(const struct reservation *reservation)
 enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal,
                                           const struct reserve *wanted)
 {
-    enum reservation_answer answer = RESERVATION_GONE;
-    if (thread_ref_is_valid(&reservation->entry.thread))
+    enum reservation_answer answer = answer_to(thread_ref_check(&reservation->entry.thread), reservation);
+    if (answer == RESERVATION_DONE)
         answer = is_as_given(reservation) ? set(reservation, wanted) : RESERVATION_CHANGED;
     if (answer == RESERVATION_GONE || answer == RESERVATION_CHANGED)
         let_go(reservation, journal);

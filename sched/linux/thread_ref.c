@@ -25,36 +25,40 @@ static const char *field_of(const char *stat, int number)
     return at ? at + 1 : NULL;
 }
 
-/* Reads a thread's line in /proc. Its name, which the thread chooses, may contain line breaks. Returns false if it is gone. */
-static bool read_stat(pid_t process, pid_t thread, char stat[STAT_SIZE])
+/*
+ * Reads a thread's line in /proc. Its name, which the thread chooses, may contain line breaks. Returns 0, -ESRCH if
+ * it is gone, or why no file can be opened: then it may still be there.
+ */
+static int read_stat(pid_t process, pid_t thread, char stat[STAT_SIZE])
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)thread);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return false;
+        return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : -ESRCH;
     const ssize_t size = read(file, stat, STAT_SIZE - 1);
     close(file);
     if (size <= 0)
-        return false;
+        return -ESRCH;
     stat[size] = '\0';
-    return true;
+    return 0;
 }
 
-/* Reads when a thread started. Returns false if it has ended. */
-static bool read_started(pid_t process, pid_t thread, uint64_t *ticks)
+/* Reads when a thread started. Returns 0, -ESRCH if it has ended, or another error of read_stat. */
+static int read_started(pid_t process, pid_t thread, uint64_t *ticks)
 {
     char stat[STAT_SIZE];
-    if (!read_stat(process, thread, stat))
-        return false;
+    const int error = read_stat(process, thread, stat);
+    if (error)
+        return error;
     const char *const state = field_of(stat, FIELD_STATE), *const started = field_of(stat, FIELD_STARTED);
     if (!state || *state == 'Z' || *state == 'X' || !started)
-        return false;
+        return -ESRCH;
     unsigned long long value;
     if (sscanf(started, "%llu", &value) != 1)
-        return false;
+        return -ESRCH;
     *ticks = value;
-    return true;
+    return 0;
 }
 
 static int pidfd_open_of(pid_t process, pid_t thread)
@@ -70,21 +74,25 @@ int thread_ref_open(struct thread_ref *ref, pid_t process, pid_t thread)
     *ref = (struct thread_ref){.process = process, .thread = thread};
     const int fd = pidfd_open_of(process, thread);
     if (fd < 0)
-        return -errno;
+        return errno == EINVAL || errno == ENOENT ? -ESRCH : -errno; /* the process id is by now that of a thread */
     /* Read after the descriptor was opened: the descriptor may only refer to the thread of this time. */
-    if (!read_started(process, thread, &ref->started_ticks)) {
+    const int error = read_started(process, thread, &ref->started_ticks);
+    if (error) {
         close(fd);
-        return -ESRCH;
+        return error;
     }
     ref->pidfd = fd;
     return 0;
 }
 
-bool thread_ref_is_valid(const struct thread_ref *ref)
+int thread_ref_check(const struct thread_ref *ref)
 {
     struct pollfd ended = {.fd = ref->pidfd, .events = POLLIN};
     uint64_t ticks;
-    return ref->pidfd && !poll(&ended, 1, 0) && read_started(ref->process, ref->thread, &ticks) && ticks == ref->started_ticks;
+    if (!ref->pidfd || poll(&ended, 1, 0) > 0)
+        return -ESRCH;
+    const int error = read_started(ref->process, ref->thread, &ticks);
+    return error ? error : ticks == ref->started_ticks ? 0 : -ESRCH;
 }
 
 void thread_ref_close(struct thread_ref *ref)

@@ -24,8 +24,8 @@ struct thread_ref {
  */
 int thread_ref_open(struct thread_ref *ref, pid_t process, pid_t thread);
 
-/* True if the thread still lives. */
-bool thread_ref_is_valid(const struct thread_ref *ref);
+/* Returns 0 if the thread still lives, -ESRCH if it has ended, or -EMFILE, -ENFILE or -ENOMEM if that cannot be found out. */
+int thread_ref_check(const struct thread_ref *ref);
 
 /* Closes a reference, which may be closed or zero already. Its numbers stay, for messages. */
 void thread_ref_close(struct thread_ref *ref);

@@ -75,9 +75,10 @@ void undo_journal_done(struct undo_journal *journal, const struct undo_entry *en
 int undo_restore(const struct undo_entry *entry)
 {
     struct thread_policy now;
-    if (!thread_ref_is_valid(&entry->thread))
-        return 0;
-    const int error = thread_policy_get(entry->thread.thread, &now);
+    int error = thread_ref_check(&entry->thread);
+    if (error)
+        return error == -ESRCH ? 0 : error;
+    error = thread_policy_get(entry->thread.thread, &now);
     if (error || now.kind != THREAD_DEADLINE)
         return error == -ESRCH ? 0 : error;
     if (!thread_ref_may_change(entry->thread.process))
@@ -105,8 +106,9 @@ static bool parse_give(const char *line, struct undo_entry *entry)
 static int restore_recorded(const struct undo_entry *recorded)
 {
     struct undo_entry entry = *recorded;
-    if (thread_ref_open(&entry.thread, recorded->thread.process, recorded->thread.thread))
-        return 0; /* it has ended */
+    const int error = thread_ref_open(&entry.thread, recorded->thread.process, recorded->thread.thread);
+    if (error)
+        return error == -ESRCH ? 0 : error;
     const bool is_same = entry.thread.started_ticks == recorded->thread.started_ticks;
     const int restored = is_same ? undo_restore(&entry) : 0;
     thread_ref_close(&entry.thread);

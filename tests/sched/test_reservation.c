@@ -163,6 +163,26 @@ START_TEST(thread_that_has_ended_is_gone)
 }
 END_TEST
 
+/* Whether the thread lives cannot be found out then, and must not be taken for its end. */
+START_TEST(reservation_is_kept_in_the_journal_while_no_file_can_be_opened)
+{
+    struct rlimit files, none;
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = files.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const enum reservation_answer answer = reservation_adapt(&reservation, &journal, &twice);
+    reservation_take_back(&reservation, &journal);
+    const int undone = undo_journal_undo(&journal);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+    ck_assert_int_eq(answer, RESERVATION_FAILED);
+    expect_reason(answer, "Too many open files");
+    ck_assert_int_eq(undone, -EMFILE);
+    ck_assert_int_eq(undo_journal_undo(&journal), 1);
+    expect_policy(SCHED_OTHER, 0);
+}
+END_TEST
+
 START_TEST(pinned_thread_is_refused_with_the_remedy)
 {
     cpu_set_t one;
@@ -279,6 +299,7 @@ int main(void)
         two_programs_cannot_reserve_for_one_thread,
         policy_that_somebody_else_has_set_stays,
         thread_that_has_ended_is_gone,
+        reservation_is_kept_in_the_journal_while_no_file_can_be_opened,
         pinned_thread_is_refused_with_the_remedy,
         more_than_can_be_reserved_is_refused_and_the_old_one_stays,
         period_outside_the_kernels_limits_is_refused,

@@ -103,10 +103,10 @@ START_TEST(reference_ends_with_its_thread)
         _exit(0);
     }
     struct undo_entry entry = entry_of(child);
-    ck_assert(thread_ref_is_valid(&entry.thread));
+    ck_assert_int_eq(thread_ref_check(&entry.thread), 0);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    ck_assert(!thread_ref_is_valid(&entry.thread));
+    ck_assert_int_eq(thread_ref_check(&entry.thread), -ESRCH);
     ck_assert_int_eq(undo_restore(&entry), 0);
     thread_ref_close(&entry.thread);
     struct thread_ref none;
@@ -137,7 +137,7 @@ START_TEST(reference_is_valid_whatever_the_name_is)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         prctl(PR_SET_NAME, names[i]);
         struct undo_entry self = entry_of(getpid());
-        ck_assert(thread_ref_is_valid(&self.thread));
+        ck_assert_int_eq(thread_ref_check(&self.thread), 0);
         thread_ref_close(&self.thread);
     }
     prctl(PR_SET_NAME, before);
