@@ -7,9 +7,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* A player has some hundreds of jobs per second and thread at most. */
 enum { EVENTS_FIRST = 256, FAMILY_MAX = 64, THOROUGH_POLLS = 5 };
+enum { FILES_SPARE = 48 };
 
 struct watched_thread {
     pid_t process;
@@ -79,6 +81,13 @@ static struct watched_thread *free_place(struct process_watch *watch)
     return watch->count < WATCHED_THREADS_MAX ? &watch->threads[watch->count++] : NULL;
 }
 
+/* True if an open file is among the last that this program may have: the caller needs some for reservations, and all for /proc. */
+static bool is_among_last_files(int fd)
+{
+    struct rlimit files;
+    return !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < (rlim_t)fd + FILES_SPARE;
+}
+
 /* Begins to watch a thread. A thread that ends meanwhile is no error. */
 static void adopt(struct process_watch *watch, struct listed_thread listed)
 {
@@ -87,6 +96,11 @@ static void adopt(struct process_watch *watch, struct listed_thread listed)
     if (error) {
         if (error != -ESRCH)
             give_up(watch, error);
+        return;
+    }
+    if (is_among_last_files(ring.fd)) {
+        switch_ring_close(&ring);
+        give_up(watch, -EMFILE);
         return;
     }
     struct watched_thread *const thread = free_place(watch);
