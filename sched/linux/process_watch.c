@@ -11,7 +11,7 @@
 
 /* A player has some hundreds of jobs per second and thread at most. */
 enum { EVENTS_FIRST = 256, FAMILY_MAX = 64, THOROUGH_POLLS = 5 };
-enum { FILES_SPARE = 48 };
+enum { FILES_SPARE = 48, LISTED_MAX = 1024 };
 
 struct watched_thread {
     pid_t process;
@@ -72,13 +72,13 @@ static void give_up(struct process_watch *watch, int error)
     watch->gaps.error = error;
 }
 
-/* Returns a free place, or NULL. */
-static struct watched_thread *free_place(struct process_watch *watch)
+/* Returns the first free place, which may be the one after the last; WATCHED_THREADS_MAX if there is none. */
+static int free_place(const struct process_watch *watch)
 {
-    for (int i = 0; i < watch->count; i++)
-        if (!watch->threads[i].id)
-            return &watch->threads[i];
-    return watch->count < WATCHED_THREADS_MAX ? &watch->threads[watch->count++] : NULL;
+    int place = 0;
+    while (place < watch->count && watch->threads[place].id)
+        place++;
+    return place;
 }
 
 /* True if an open file is among the last that this program may have: the caller needs some for reservations, and all for /proc. */
@@ -92,6 +92,11 @@ static bool is_among_last_files(int fd)
 static void adopt(struct process_watch *watch, struct listed_thread listed)
 {
     struct switch_ring ring;
+    const int place = free_place(watch);
+    if (place == WATCHED_THREADS_MAX) {
+        give_up(watch, 0);
+        return;
+    }
     const int error = switch_ring_open(&ring, listed.id);
     if (error) {
         if (error != -ESRCH)
@@ -103,12 +108,8 @@ static void adopt(struct process_watch *watch, struct listed_thread listed)
         give_up(watch, -EMFILE);
         return;
     }
-    struct watched_thread *const thread = free_place(watch);
-    if (!thread) {
-        switch_ring_close(&ring);
-        give_up(watch, 0);
-        return;
-    }
+    struct watched_thread *const thread = &watch->threads[place];
+    watch->count += place == watch->count;
     *thread = (struct watched_thread){.process = listed.process, .id = listed.id, .is_alive = true, .ring = ring};
     thread_list_name(listed.process, listed.id, thread->name);
 }
@@ -141,10 +142,10 @@ static void bury(struct process_watch *watch, struct watched_thread *thread)
 /* Lists all threads of the process and its family. Returns their number; 0 if the process has ended. */
 static int list_all(const struct process_watch *watch, struct listed_thread *listed)
 {
-    pid_t ids[WATCHED_THREADS_MAX];
+    pid_t ids[LISTED_MAX];
     int count = 0;
     for (int p = 0; p < watch->processes; p++) {
-        const int threads = thread_list(watch->family[p], ids, WATCHED_THREADS_MAX - count);
+        const int threads = thread_list(watch->family[p], ids, LISTED_MAX - count);
         for (int i = 0; i < threads; i++)
             listed[count++] = (struct listed_thread){.process = watch->family[p], .id = ids[i]};
         if (!count)
@@ -166,7 +167,7 @@ static void read_names(struct process_watch *watch)
 
 int process_watch_poll(struct process_watch *watch)
 {
-    struct listed_thread listed[WATCHED_THREADS_MAX];
+    struct listed_thread listed[LISTED_MAX];
     const bool is_thorough = watch->polls++ % THOROUGH_POLLS == 0;
     if (watch->with_descendants && is_thorough)
         watch->processes = thread_list_family(watch->family[0], watch->family, FAMILY_MAX);

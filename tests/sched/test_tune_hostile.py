@@ -8,11 +8,12 @@ Run as: test_tune_hostile.py DLEX_SCHED PERIODIC
 """
 import os
 import resource
+import signal
 import sys
 import time
 import unittest
 
-from test_tune import PERIODIC, SKIPPED, Case, rows_of
+from test_tune import PERIODIC, SKIPPED, Case, family, rows_of
 
 
 class Surroundings(Case):
@@ -25,6 +26,17 @@ class Surroundings(Case):
         self.assertGreaterEqual(len(rows_of(self.dir / "rows")), 3, said)
         self.assertRegex(said, r"threads were not watched: too many open files")
         self.expect_nothing_left()
+
+    def test_threads_beyond_those_that_can_be_watched_are_counted(self):
+        run = self.tune("--dry-run", "--", "sh", "-c", f"{PERIODIC} 5 0.05 30 128; exit 1")
+        time.sleep(3)
+        player = family(run.pid)[-1]
+        run.terminate()
+        time.sleep(0.5)
+        os.kill(player, signal.SIGKILL)  # the shell that it outlives was ended
+        said = self.end_of(run)[1]
+        self.assertIn(" 129 threads", said)
+        self.assertIn("1 threads were not watched: there are too many", said)
 
 
 if __name__ == "__main__":
