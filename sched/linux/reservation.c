@@ -3,6 +3,7 @@
 
 #include "kernel_file.h"
 #include "thread_policy.h"
+#include "timer_slack.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -58,6 +59,7 @@ static enum reservation_answer look_at(struct reservation *reservation, pid_t pr
     if (!thread_ref_may_change(process))
         return RESERVATION_FOREIGN;
     error = thread_ordinary_get(thread, &entry->before);
+    entry->timer_slack_ns = timer_slack_get(thread);
     return error == -EINVAL ? RESERVATION_TAKEN : answer_to(error, reservation);
 }
 

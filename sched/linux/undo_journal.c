@@ -2,6 +2,7 @@
 #include "undo_journal.h"
 
 #include "own_folder.h"
+#include "timer_slack.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -58,9 +59,9 @@ static int write_line(struct undo_journal *journal, const char *line)
 int undo_journal_note(struct undo_journal *journal, const struct undo_entry *entry)
 {
     char line[LINE_SIZE];
-    snprintf(line, sizeof line, "give %d %d %llu %d %d %lld\n", (int)entry->thread.process, (int)entry->thread.thread,
+    snprintf(line, sizeof line, "give %d %d %llu %d %d %lld %lld\n", (int)entry->thread.process, (int)entry->thread.thread,
              (unsigned long long)entry->thread.started_ticks, entry->before.number, entry->before.resets_on_fork,
-             (long long)entry->before.slice_ns);
+             (long long)entry->before.slice_ns, (long long)entry->timer_slack_ns);
     return write_line(journal, line);
 }
 
@@ -84,7 +85,10 @@ int undo_restore(const struct undo_entry *entry)
     if (!thread_ref_may_change(entry->thread.process))
         return -EPERM;
     const int refused = thread_ordinary_set(entry->thread.thread, &entry->before);
-    return refused == -ESRCH ? 0 : refused ? refused : 1;
+    if (refused)
+        return refused == -ESRCH ? 0 : refused;
+    timer_slack_set(entry->thread.thread, entry->timer_slack_ns);
+    return 1;
 }
 
 /* Parses a line of undo_journal_note. Returns false for any other line. */
@@ -92,12 +96,14 @@ static bool parse_give(const char *line, struct undo_entry *entry)
 {
     int process, thread, number, resets;
     unsigned long long started;
-    long long slice_ns;
-    if (sscanf(line, "give %d %d %llu %d %d %lld", &process, &thread, &started, &number, &resets, &slice_ns) != 6)
+    long long slice_ns, timer_slack_ns;
+    if (sscanf(line, "give %d %d %llu %d %d %lld %lld", &process, &thread, &started, &number, &resets, &slice_ns,
+               &timer_slack_ns) != 7)
         return false;
     *entry = (struct undo_entry){
         .thread = {.process = process, .thread = thread, .started_ticks = started},
         .before = {.number = number, .resets_on_fork = resets, .slice_ns = slice_ns},
+        .timer_slack_ns = timer_slack_ns,
     };
     return process > 0 && thread > 0 && slice_ns >= 0;
 }

@@ -9,7 +9,7 @@
  * reservations.
  *
  * Nothing in a journal is trusted: a forged one can only put threads of the same user back under an ordinary policy, with the
- * nice value that they have. One user per journal; not thread-safe.
+ * nice value that they have, and give these another timer slack. One user per journal; not thread-safe.
  *
  *     struct undo_journal journal;
  *     if (undo_journal_create(&journal) == 0) {
@@ -36,6 +36,7 @@ struct undo_journal {
 struct undo_entry {
     struct thread_ref thread;
     struct thread_ordinary before;
+    int64_t timer_slack_ns; /* 0: not known */
 };
 
 /*

@@ -4,6 +4,7 @@
  * and cpusets without a root domain, which the laboratory's tests make.
  */
 #include "reservation.h"
+#include "timer_slack.h"
 #include "undo_guard.h"
 
 #include <errno.h>
@@ -117,6 +118,16 @@ START_TEST(batch_and_nice_value_come_back)
     reservation_take_back(&reservation, &journal);
     ck_assert_int_eq(sched_getscheduler(child), SCHED_BATCH | SCHED_RESET_ON_FORK);
     ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)child), 7);
+}
+END_TEST
+
+START_TEST(timer_slack_comes_back)
+{
+    timer_slack_set(child, 1234);
+    ck_assert_int_eq(timer_slack_get(child), 1234);
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    reservation_take_back(&reservation, &journal);
+    ck_assert_int_eq(timer_slack_get(child), 1234);
 }
 END_TEST
 
@@ -295,6 +306,7 @@ int main(void)
     const TTest *const tests[] = {
         reservation_is_given_changed_and_taken_back,
         batch_and_nice_value_come_back,
+        timer_slack_comes_back,
         thread_with_a_real_time_policy_keeps_it,
         two_programs_cannot_reserve_for_one_thread,
         policy_that_somebody_else_has_set_stays,
