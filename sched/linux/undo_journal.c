@@ -47,6 +47,7 @@ int undo_journal_create(struct undo_journal *journal)
     return error;
 }
 
+/* Each line begins a new one, so that one that was written in part, for lack of space, does not spoil the next. */
 static int write_line(struct undo_journal *journal, const char *line)
 {
     const ssize_t length = (ssize_t)strlen(line);
@@ -59,7 +60,7 @@ static int write_line(struct undo_journal *journal, const char *line)
 int undo_journal_note(struct undo_journal *journal, const struct undo_entry *entry)
 {
     char line[LINE_SIZE];
-    snprintf(line, sizeof line, "give %d %d %llu %d %d %lld %lld\n", (int)entry->thread.process, (int)entry->thread.thread,
+    snprintf(line, sizeof line, "\ngive %d %d %llu %d %d %lld %lld\n", (int)entry->thread.process, (int)entry->thread.thread,
              (unsigned long long)entry->thread.started_ticks, entry->before.number, entry->before.resets_on_fork,
              (long long)entry->before.slice_ns, (long long)entry->timer_slack_ns);
     return write_line(journal, line);
@@ -68,7 +69,7 @@ int undo_journal_note(struct undo_journal *journal, const struct undo_entry *ent
 void undo_journal_done(struct undo_journal *journal, const struct undo_entry *entry)
 {
     char line[LINE_SIZE];
-    snprintf(line, sizeof line, "done %d %d %llu\n", (int)entry->thread.process, (int)entry->thread.thread,
+    snprintf(line, sizeof line, "\ndone %d %d %llu\n", (int)entry->thread.process, (int)entry->thread.thread,
              (unsigned long long)entry->thread.started_ticks);
     (void)write_line(journal, line);
 }

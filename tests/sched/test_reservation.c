@@ -194,6 +194,25 @@ START_TEST(reservation_is_kept_in_the_journal_while_no_file_can_be_opened)
 }
 END_TEST
 
+/* As on a file system with no space for a moment. */
+START_TEST(line_written_in_part_does_not_spoil_the_next_one)
+{
+    struct rlimit size, small;
+    struct undo_entry self = {.before = {.number = 0}};
+    ck_assert_int_eq(thread_ref_open(&self.thread, getpid(), getpid()), 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &size), 0);
+    small = (struct rlimit){.rlim_cur = 8, .rlim_max = size.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const int noted = undo_journal_note(&journal, &self);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &size), 0);
+    thread_ref_close(&self.thread);
+    ck_assert_int_eq(noted, -ENOSPC);
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(undo_journal_undo(&journal), 1);
+    expect_policy(SCHED_OTHER, 0);
+}
+END_TEST
+
 START_TEST(pinned_thread_is_refused_with_the_remedy)
 {
     cpu_set_t one;
@@ -312,6 +331,7 @@ int main(void)
         policy_that_somebody_else_has_set_stays,
         thread_that_has_ended_is_gone,
         reservation_is_kept_in_the_journal_while_no_file_can_be_opened,
+        line_written_in_part_does_not_spoil_the_next_one,
         pinned_thread_is_refused_with_the_remedy,
         more_than_can_be_reserved_is_refused_and_the_old_one_stays,
         period_outside_the_kernels_limits_is_refused,
