@@ -101,7 +101,9 @@ enum reservation_answer reservation_adapt(struct reservation *reservation, struc
     enum reservation_answer answer = answer_to(thread_ref_check(&reservation->entry.thread), reservation);
     if (answer == RESERVATION_DONE)
         answer = is_as_given(reservation) ? set(reservation, wanted) : RESERVATION_CHANGED;
-    if (answer == RESERVATION_GONE || answer == RESERVATION_CHANGED)
+    if (answer == RESERVATION_GONE)
+        reservation_take_back(reservation, journal); /* it may have called exec */
+    else if (answer == RESERVATION_CHANGED)
         let_go(reservation, journal);
     return answer;
 }
@@ -110,7 +112,8 @@ void reservation_take_back(struct reservation *reservation, struct undo_journal 
 {
     if (!reservation_is_held(reservation))
         return;
-    if (!is_as_given(reservation) || undo_restore(&reservation->entry) >= 0)
+    const bool is_theirs = !thread_ref_check(&reservation->entry.thread) && !is_as_given(reservation);
+    if (is_theirs || undo_restore(&reservation->entry) >= 0)
         let_go(reservation, journal);
     else /* the journal keeps it, for the guard and for a repair */
         thread_ref_close(&reservation->entry.thread);

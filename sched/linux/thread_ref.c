@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@ enum {
     PATH_SIZE = 64,
     STAT_SIZE = 512,
     PIDFD_OF_THREAD = O_EXCL, /* PIDFD_THREAD; older headers do not have it */
-    FIELD_STATE = 3, FIELD_STARTED = 22, /* of /proc/PID/stat, see proc(5) */
+    FIELD_STATE = 3, FIELD_STARTED = 22, FIELD_STACK = 28, /* of /proc/PID/stat, see proc(5) */
 };
 
 /* Returns the place of a field after the name, which may itself contain blanks and parentheses; NULL if there is none. */
@@ -44,6 +45,13 @@ static int read_stat(pid_t process, pid_t thread, char stat[STAT_SIZE])
     return 0;
 }
 
+/* Returns a number of such a line; 0 if there is none. */
+static uint64_t number_in(const char *stat, int field)
+{
+    const char *const at = field_of(stat, field);
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
 /* Reads when a thread started. Returns 0, -ESRCH if it has ended, or another error of read_stat. */
 static int read_started(pid_t process, pid_t thread, uint64_t *ticks)
 {
@@ -51,14 +59,21 @@ static int read_started(pid_t process, pid_t thread, uint64_t *ticks)
     const int error = read_stat(process, thread, stat);
     if (error)
         return error;
-    const char *const state = field_of(stat, FIELD_STATE), *const started = field_of(stat, FIELD_STARTED);
-    if (!state || *state == 'Z' || *state == 'X' || !started)
+    const char *const state = field_of(stat, FIELD_STATE);
+    if (!state || *state == 'Z' || *state == 'X' || !field_of(stat, FIELD_STARTED))
         return -ESRCH;
-    unsigned long long value;
-    if (sscanf(started, "%llu", &value) != 1)
-        return -ESRCH;
-    *ticks = value;
+    *ticks = number_in(stat, FIELD_STARTED);
     return 0;
+}
+
+/* Reads what tells the program that a process runs from another one that it executes later. */
+static void read_program(struct thread_ref *ref)
+{
+    char stat[STAT_SIZE];
+    if (read_stat(ref->process, ref->process, stat))
+        return;
+    ref->process_started_ticks = number_in(stat, FIELD_STARTED);
+    ref->stack = number_in(stat, FIELD_STACK);
 }
 
 static int pidfd_open_of(pid_t process, pid_t thread)
@@ -81,8 +96,23 @@ int thread_ref_open(struct thread_ref *ref, pid_t process, pid_t thread)
         close(fd);
         return error;
     }
+    read_program(ref);
     ref->pidfd = fd;
     return 0;
+}
+
+int thread_ref_open_after_exec(struct thread_ref *after, const struct thread_ref *before)
+{
+    *after = (struct thread_ref){.process = before->process, .thread = before->process};
+    if (before->thread == before->process || !before->stack)
+        return -ESRCH;
+    const int error = thread_ref_open(after, before->process, before->process);
+    if (error)
+        return error;
+    if (after->started_ticks == before->process_started_ticks && after->stack && after->stack != before->stack)
+        return 0;
+    thread_ref_close(after);
+    return -ESRCH;
 }
 
 int thread_ref_check(const struct thread_ref *ref)

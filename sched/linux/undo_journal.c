@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 160, CREATING_TRIES = 100 };
+enum { LINE_SIZE = 224, CREATING_TRIES = 100 };
 static const char suffix[] = ".undo";
 
 /* Returns -EAGAIN if a repair has taken the new file for one that was left behind. */
@@ -60,9 +60,10 @@ static int write_line(struct undo_journal *journal, const char *line)
 int undo_journal_note(struct undo_journal *journal, const struct undo_entry *entry)
 {
     char line[LINE_SIZE];
-    snprintf(line, sizeof line, "\ngive %d %d %llu %d %d %lld %lld\n", (int)entry->thread.process, (int)entry->thread.thread,
-             (unsigned long long)entry->thread.started_ticks, entry->before.number, entry->before.resets_on_fork,
-             (long long)entry->before.slice_ns, (long long)entry->timer_slack_ns);
+    snprintf(line, sizeof line, "\ngive %d %d %llu %llu %llu %d %d %lld %lld\n", (int)entry->thread.process,
+             (int)entry->thread.thread, (unsigned long long)entry->thread.started_ticks,
+             (unsigned long long)entry->thread.process_started_ticks, (unsigned long long)entry->thread.stack,
+             entry->before.number, entry->before.resets_on_fork, (long long)entry->before.slice_ns, (long long)entry->timer_slack_ns);
     return write_line(journal, line);
 }
 
@@ -74,13 +75,11 @@ void undo_journal_done(struct undo_journal *journal, const struct undo_entry *en
     (void)write_line(journal, line);
 }
 
-int undo_restore(const struct undo_entry *entry)
+/* Puts a thread back that lives, if it still has a reservation. Returns what undo_restore does. */
+static int restore_living(const struct undo_entry *entry)
 {
     struct thread_policy now;
-    int error = thread_ref_check(&entry->thread);
-    if (error)
-        return error == -ESRCH ? 0 : error;
-    error = thread_policy_get(entry->thread.thread, &now);
+    const int error = thread_policy_get(entry->thread.thread, &now);
     if (error || now.kind != THREAD_DEADLINE)
         return error == -ESRCH ? 0 : error;
     if (!thread_ref_may_change(entry->thread.process))
@@ -92,32 +91,49 @@ int undo_restore(const struct undo_entry *entry)
     return 1;
 }
 
+int undo_restore(const struct undo_entry *entry)
+{
+    struct undo_entry heir = *entry;
+    const int error = thread_ref_check(&entry->thread);
+    if (!error)
+        return restore_living(entry);
+    if (error != -ESRCH)
+        return error;
+    const int unknown = thread_ref_open_after_exec(&heir.thread, &entry->thread);
+    if (unknown)
+        return unknown == -ESRCH ? 0 : unknown;
+    const int restored = restore_living(&heir);
+    thread_ref_close(&heir.thread);
+    return restored;
+}
+
 /* Parses a line of undo_journal_note. Returns false for any other line. */
 static bool parse_give(const char *line, struct undo_entry *entry)
 {
     int process, thread, number, resets;
-    unsigned long long started;
+    unsigned long long started, process_started, stack;
     long long slice_ns, timer_slack_ns;
-    if (sscanf(line, "give %d %d %llu %d %d %lld %lld", &process, &thread, &started, &number, &resets, &slice_ns,
-               &timer_slack_ns) != 7)
+    if (sscanf(line, "give %d %d %llu %llu %llu %d %d %lld %lld", &process, &thread, &started, &process_started, &stack, &number,
+               &resets, &slice_ns, &timer_slack_ns) != 9)
         return false;
     *entry = (struct undo_entry){
-        .thread = {.process = process, .thread = thread, .started_ticks = started},
+        .thread = {.process = process, .thread = thread, .started_ticks = started, .process_started_ticks = process_started,
+                   .stack = stack},
         .before = {.number = number, .resets_on_fork = resets, .slice_ns = slice_ns},
         .timer_slack_ns = timer_slack_ns,
     };
     return process > 0 && thread > 0 && slice_ns >= 0;
 }
 
-/* Puts back a thread that an earlier process recorded, unless the id belongs to another thread by now. */
+/* Puts back a thread that an earlier process recorded. If its id belongs to another thread by now, it has ended. */
 static int restore_recorded(const struct undo_entry *recorded)
 {
     struct undo_entry entry = *recorded;
     const int error = thread_ref_open(&entry.thread, recorded->thread.process, recorded->thread.thread);
-    if (error)
-        return error == -ESRCH ? 0 : error;
-    const bool is_same = entry.thread.started_ticks == recorded->thread.started_ticks;
-    const int restored = is_same ? undo_restore(&entry) : 0;
+    if (error && error != -ESRCH)
+        return error;
+    const bool is_same = !error && entry.thread.started_ticks == recorded->thread.started_ticks;
+    const int restored = undo_restore(is_same ? &entry : recorded);
     thread_ref_close(&entry.thread);
     return restored;
 }

@@ -55,7 +55,8 @@ int undo_journal_note(struct undo_journal *journal, const struct undo_entry *ent
 void undo_journal_done(struct undo_journal *journal, const struct undo_entry *entry);
 
 /*
- * Puts an entry's thread back, if it still has a reservation: if somebody has set another policy meanwhile, that stays. Returns
+ * Puts an entry's thread back, if it still has a reservation: if somebody has set another policy meanwhile, that stays. If the
+ * thread has ended and its process runs another program, puts that back: it may be this thread that has called exec. Returns
  * 1 if it was put back, 0 if there was nothing to do or the thread has ended, or a negative errno.
  */
 int undo_restore(const struct undo_entry *entry);
