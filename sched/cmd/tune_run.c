@@ -147,13 +147,31 @@ static bool open_standard_files(void)
     return fd >= 0 && !close(fd);
 }
 
-/* Returns why a process must not be tuned, or NULL. */
+/* True if a process runs no file, as the kernel's threads do. */
+static bool is_of_kernel(pid_t process)
+{
+    char path[32], file;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)process);
+    return readlink(path, &file, 1) < 0 && errno == ENOENT;
+}
+
+/*
+ * Returns why a process must not be tuned, or NULL. A thread may end before the others of its process, and what these have got could
+ * not be found any more under its id.
+ */
 static const char *not_tunable(pid_t process)
 {
     const bool exists = !kill(process, 0) || errno == EPERM;
     if (process <= SYSTEM_LAST)
         return "is the system itself, and all others descend from it; name a player's";
-    return exists && !thread_ref_may_change(process) ? "belongs to another user; only root may tune it" : NULL;
+    if (!exists)
+        return NULL;
+    const pid_t owner = thread_list_process(process);
+    if (owner && owner != process)
+        return "is only a thread; name the process that it belongs to (Tgid in /proc/ID/status)";
+    if (!thread_ref_may_change(process))
+        return "belongs to another user; only root may tune it";
+    return is_of_kernel(process) ? "is a thread of the kernel, or has ended" : NULL;
 }
 
 /* Signals that are ignored, as by nohup(1), stay ignored. Children must be waited for, whatever was inherited. */

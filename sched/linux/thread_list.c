@@ -57,6 +57,20 @@ int thread_list_family(pid_t process, pid_t *processes, int most)
     return count;
 }
 
+pid_t thread_list_process(pid_t thread)
+{
+    char path[PATH_SIZE], line[PATH_SIZE];
+    int process = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
+    FILE *const status = fopen(path, "re");
+    while (status && !process && fgets(line, sizeof line, status))
+        if (sscanf(line, "Tgid: %d", &process) != 1)
+            process = 0;
+    if (status)
+        fclose(status);
+    return process;
+}
+
 static FILE *open_name(pid_t process, pid_t thread, const char *mode)
 {
     char path[PATH_SIZE];

@@ -6,14 +6,23 @@ single reservations survive (test_reservation).
 
 Run as: test_tune_hostile.py DLEX_SCHED PERIODIC
 """
+import contextlib
 import os
 import resource
 import signal
 import sys
 import time
 import unittest
+from pathlib import Path
 
-from test_tune import PERIODIC, SKIPPED, Case, family, rows_of
+from test_tune import PERIODIC, SKIPPED, Case, family, name_of, rows_of, threads, wait_until
+
+
+def parent_of(pid):
+    """Returns the parent of a process; None if it has ended."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return None
 
 
 class Surroundings(Case):
@@ -37,6 +46,26 @@ class Surroundings(Case):
         said = self.end_of(run)[1]
         self.assertIn(" 129 threads", said)
         self.assertIn("1 threads were not watched: there are too many", said)
+
+
+class Processes(Case):
+    def refused(self, pid):
+        run = self.tune(f"--pid={pid}")
+        code, said = self.end_of(run, 5)
+        self.assertEqual(code, 2, said)
+        return said
+
+    def test_thread_that_is_not_the_first_one_is_refused(self):
+        player = self.player(25, 1, 30, 2)
+        self.assertTrue(wait_until(lambda: len(threads(player.pid)) == 2))
+        second = max(set(threads(player.pid)) - {player.pid})
+        self.assertIn(f"process {second} is only a thread", self.refused(second))
+
+    def test_thread_of_the_kernel_is_refused(self):
+        of_kernel = next((int(pid) for pid in os.listdir("/proc") if pid.isdigit() and int(pid) > 2 and parent_of(pid) == 2), None)
+        if of_kernel is None or name_of(2) != "kthreadd":
+            self.skipTest("the kernel's threads cannot be seen here")
+        self.assertIn("is a thread of the kernel", self.refused(of_kernel))
 
 
 if __name__ == "__main__":
