@@ -16,17 +16,22 @@
 #include <unistd.h>
 
 /*
- * Returns the user who called sudo, or NULL if that is not how we run. Only root believes the variable: root may set it anyway.
+ * Finds the user who called sudo; *user becomes NULL if that is not how we run. Only root believes the variable: root may set it
+ * anyway. Returns 0, or -EPERM if there is no such user: the command must not run as root instead.
  */
-static const struct passwd *sudo_user(void)
+static int find_sudo_user(const struct passwd **user)
 {
     const char *const text = getenv("SUDO_UID");
     char *rest;
+    *user = NULL;
     if (geteuid() || !text || !*text)
-        return NULL;
+        return 0;
     errno = 0;
     const unsigned long id = strtoul(text, &rest, 10);
-    return *rest || errno || !id || id != (uid_t)id ? NULL : getpwuid((uid_t)id);
+    if (*rest || errno || id != (uid_t)id)
+        return -EPERM;
+    *user = id ? getpwuid((uid_t)id) : NULL;
+    return id && !*user ? -EPERM : 0;
 }
 
 static void set_home(const struct passwd *user)
@@ -73,8 +78,10 @@ int user_command_code(int status)
 
 int user_command_become(char **argv)
 {
-    const struct passwd *const user = sudo_user();
-    int error = user ? become(user) : 0;
+    const struct passwd *user;
+    int error = find_sudo_user(&user);
+    if (!error && user)
+        error = become(user);
     if (!error)
         error = give_up_capabilities();
     if (error)

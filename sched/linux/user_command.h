@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Starts a command as the user who typed it, without the rights of this program. Under sudo that is the user who called sudo,
- * with the home and the runtime folder that sudo took away (the sound server and Wayland are found there). Capabilities are
- * given up in any case: a command that root itself starts has none either.
+ * Starts a command as the user who typed it, without the rights of this program. Under sudo that is the user who called sudo
+ * (SUDO_UID; if there is no such user, nothing is started), with the home and the runtime folder that sudo took away (the sound
+ * server and Wayland are found there). Capabilities are given up in any case: a command that root itself starts has none either.
  */
 #ifndef SCHED_USER_COMMAND_H
 #define SCHED_USER_COMMAND_H

@@ -10,12 +10,13 @@ import contextlib
 import os
 import resource
 import signal
+import subprocess
 import sys
 import time
 import unittest
 from pathlib import Path
 
-from test_tune import PERIODIC, SKIPPED, Case, family, name_of, rows_of, threads, wait_until
+from test_tune import PERIODIC, SCHED, SKIPPED, Case, family, name_of, rows_of, threads, wait_until
 
 
 def parent_of(pid):
@@ -66,6 +67,19 @@ class Processes(Case):
         if of_kernel is None or name_of(2) != "kthreadd":
             self.skipTest("the kernel's threads cannot be seen here")
         self.assertIn("is a thread of the kernel", self.refused(of_kernel))
+
+
+class Rights(Case):
+    def under_sudo(self, command, script, **variables):
+        return subprocess.run([SCHED, *command, "--", "sh", "-c", script], capture_output=True, text=True, check=False,
+                              env={**os.environ, **variables})
+
+    def test_command_of_an_unknown_user_of_sudo_does_not_run_as_root(self):
+        for user in ("4294967294", "12x", "-1", "99999999999999999999"):
+            for command in (["tune", "--quiet"], ["period", "--seconds=0.2"], ["rm", "run", "--rate=25"]):
+                with self.subTest(user=user, command=command[0]):
+                    run = self.under_sudo(command, "id -u", SUDO_UID=user)
+                    self.assertEqual((run.returncode, run.stdout), (126, ""), run.stderr)
 
 
 if __name__ == "__main__":
