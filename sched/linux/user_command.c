@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -34,17 +35,28 @@ static int find_sudo_user(const struct passwd **user)
     return id && !*user ? -EPERM : 0;
 }
 
+static bool belongs_to(const char *folder, uid_t user)
+{
+    struct stat status;
+    return !stat(folder, &status) && status.st_uid == user;
+}
+
+/* A runtime folder of somebody else's, such as root's, is of no use to this user. */
 static void set_home(const struct passwd *user)
 {
     char folder[32];
-    struct stat status;
+    const char *const runtime = getenv("XDG_RUNTIME_DIR");
     setenv("HOME", user->pw_dir, 1);
     setenv("USER", user->pw_name, 1);
     setenv("LOGNAME", user->pw_name, 1);
     setenv("SHELL", user->pw_shell, 1);
     snprintf(folder, sizeof folder, "/run/user/%u", (unsigned)user->pw_uid);
-    if (!getenv("XDG_RUNTIME_DIR") && !stat(folder, &status) && status.st_uid == user->pw_uid)
+    if (runtime && belongs_to(runtime, user->pw_uid))
+        return;
+    if (belongs_to(folder, user->pw_uid))
         setenv("XDG_RUNTIME_DIR", folder, 1);
+    else
+        unsetenv("XDG_RUNTIME_DIR");
 }
 
 /* Becomes this user for good. Returns 0 or a negative errno. */

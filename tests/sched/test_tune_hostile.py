@@ -16,7 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
-from test_tune import PERIODIC, SCHED, SKIPPED, Case, family, name_of, rows_of, threads, wait_until
+from test_tune import NOBODY, PERIODIC, SCHED, SKIPPED, Case, family, name_of, rows_of, threads, wait_until
 
 
 def parent_of(pid):
@@ -80,6 +80,14 @@ class Rights(Case):
                 with self.subTest(user=user, command=command[0]):
                     run = self.under_sudo(command, "id -u", SUDO_UID=user)
                     self.assertEqual((run.returncode, run.stdout), (126, ""), run.stderr)
+
+    def test_command_of_a_user_of_sudo_does_not_get_a_foreign_runtime_folder(self):
+        for folder, expected in (("/", "none"), ("/nowhere", "none"), (str(self.dir), str(self.dir))):
+            with self.subTest(folder=folder):
+                os.chown(self.dir, NOBODY, -1)
+                run = self.under_sudo(["tune", "--quiet"], "echo ${XDG_RUNTIME_DIR-none}", SUDO_UID=str(NOBODY),
+                                      XDG_RUNTIME_DIR=folder)
+                self.assertEqual(run.stdout, f"{expected}\n", run.stderr)
 
 
 if __name__ == "__main__":
