@@ -9,6 +9,7 @@ Run as: test_tune_hostile.py DLEX_SCHED PERIODIC
 import contextlib
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -88,6 +89,20 @@ class Rights(Case):
                 run = self.under_sudo(["tune", "--quiet"], "echo ${XDG_RUNTIME_DIR-none}", SUDO_UID=str(NOBODY),
                                       XDG_RUNTIME_DIR=folder)
                 self.assertEqual(run.stdout, f"{expected}\n", run.stderr)
+
+    def test_program_that_is_setuid_refuses_everything(self):
+        if os.statvfs(self.dir).f_flag & os.ST_NOSUID:
+            self.skipTest("the file system does not allow it")
+        self.dir.chmod(0o755)
+        sched = shutil.copy(SCHED, self.dir)
+        for mode in (0o4755, 0o2755):
+            os.chmod(sched, mode)
+            for command in (["rm", "run", "--rate=25", "--", "id"], ["tune", "--quiet", "--", "id"], ["repair"]):
+                with self.subTest(mode=oct(mode), command=command[0]):
+                    run = subprocess.run([sched, *command], capture_output=True, text=True, check=False, user=NOBODY, group=NOBODY,
+                                         cwd="/", env={**os.environ, "SUDO_UID": "1"})
+                    self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
+                    self.assertIn("must not be installed setuid", run.stderr)
 
 
 if __name__ == "__main__":
