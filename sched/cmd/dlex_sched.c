@@ -2,6 +2,7 @@
 /* dlex-sched: finds out at which rate programs work, and gives them the CPU time that they need. */
 #include "commands.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,7 @@ int main(int argc, char **argv)
         fputs("dlex-sched: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n", stderr);
         return EXIT_IMPOSSIBLE;
     }
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
     if (!strcmp(name, "--help")) {
         print_help(stdout);
         return EXIT_DONE;

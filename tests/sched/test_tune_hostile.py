@@ -105,6 +105,17 @@ class Rights(Case):
                     self.assertIn("must not be installed setuid", run.stderr)
 
 
+class Inherited(Case):
+    def test_ignored_end_of_children_changes_nothing(self):
+        def run(*arguments):
+            return subprocess.run([SCHED, *arguments], capture_output=True, text=True, check=False,
+                                  preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        for command in (["period", "--seconds=0.2"], ["tune", "--quiet"]):
+            with self.subTest(command=command[0]):
+                self.assertEqual(run(*command, "--", "sh", "-c", "sleep 0.5; exit 4").returncode, 4)
+        self.assertNotIn("No child processes", run("doctor").stdout)
+
+
 if __name__ == "__main__":
     if os.geteuid():
         print("skipped: reserving CPU time needs root")
