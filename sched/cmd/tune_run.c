@@ -227,7 +227,7 @@ static int tune_process(struct tune_run *run, pid_t process)
     run_ticks(run);
     tune_holds_end(&session->holds, watch, now_ns());
     const struct process_watch_gaps gaps = process_watch_gaps(watch);
-    if (gaps.unwatched)
+    if (gaps.unwatched && tune_report_has_reader())
         fprintf(stderr, "%s: %d threads were not watched: %s\n", run->program, gaps.unwatched,
                 gaps.error ? switch_ring_remedy(gaps.error, text) : "there are too many");
     process_watch_destroy(&watch);

@@ -61,7 +61,7 @@ static void announce_thread(struct tune_session *session, const struct tuned_thr
 {
     struct tune_seen *const seen = seen_at(session, place);
     bool *const is_announced = thread->is_on_trial ? &seen->is_trial_announced : &seen->is_announced;
-    if (*is_announced)
+    if (*is_announced || !tune_report_has_reader())
         return;
     *is_announced = true;
     fprintf(stderr, "dlex-sched: thread %d (%s) ", (int)thread->id, process_watch_name(session->watch, place));

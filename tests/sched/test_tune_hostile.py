@@ -7,6 +7,7 @@ single reservations survive (test_reservation).
 Run as: test_tune_hostile.py DLEX_SCHED PERIODIC
 """
 import contextlib
+import fcntl
 import os
 import resource
 import shutil
@@ -17,7 +18,7 @@ import time
 import unittest
 from pathlib import Path
 
-from test_tune import NOBODY, PERIODIC, SCHED, SKIPPED, Case, family, name_of, rows_of, threads, wait_until
+from test_tune import NOBODY, PERIODIC, SCHED, SKIPPED, Case, family, name_of, reserved, rows_of, threads, wait_until
 
 
 def parent_of(pid):
@@ -48,6 +49,26 @@ class Surroundings(Case):
         said = self.end_of(run)[1]
         self.assertIn(" 129 threads", said)
         self.assertIn("1 threads were not watched: there are too many", said)
+
+    def test_everything_is_given_back_while_nobody_reads_the_messages(self):
+        player = self.player()
+        reads, writes = os.pipe()
+        fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
+        run = self.start(SCHED, "tune", f"--pid={player.pid}", stderr=writes)
+        self.expect_reservation(player.pid)
+        os.set_blocking(writes, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writes, b"x")
+        os.set_blocking(writes, True)
+        time.sleep(2.5)  # lines that would wait for a reader
+        self.assertTrue(reserved(player.pid))
+        run.terminate()
+        self.expect_no_reservation(player.pid)
+        run.wait(timeout=3)
+        for end in (reads, writes):
+            os.close(end)
+        self.expect_nothing_left()
 
 
 class Processes(Case):
