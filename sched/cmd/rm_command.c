@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const char help[] =
     "Usage: dlex-sched rm run --rate=HZ [--guaranteed --cost=MS | --statistical [--cost=MS]] -- COMMAND [ARGUMENT ...]\n"
@@ -104,14 +106,18 @@ static struct rm_task task_of(const struct rm_request *request)
     };
 }
 
-/* Whether this user may use fixed priorities as high as this. The policy of this process stays. */
+/* Whether this user may use fixed priorities as high as this. A child tries it: this process may have a policy that it must keep. */
 static bool may_have(int level)
 {
-    const struct sched_param wanted = {.sched_priority = level}, ordinary = {.sched_priority = 0};
-    const int before = sched_getscheduler(0);
-    if (sched_setscheduler(0, SCHED_FIFO, &wanted))
-        return false;
-    return !sched_setscheduler(0, before, &ordinary);
+    const struct sched_param wanted = {.sched_priority = level};
+    int status = 0;
+    const pid_t child = fork();
+    if (!child)
+        _exit(sched_setscheduler(0, SCHED_FIFO, &wanted) != 0);
+    while (child > 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return child > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
 static void explain_refusal(const char *program, int error, const struct rm_joined *joined)

@@ -106,6 +106,17 @@ class Levels(Case):
         self.assertEqual(said.returncode, 9)
         self.assertRegex(said.stdout, r"CapPrm:\s0+\n")
 
+    def test_program_that_has_a_fixed_priority_already_gets_the_one_of_its_rate(self):
+        for before, level in ((os.SCHED_FIFO, 5), (os.SCHED_RR, 60), (os.SCHED_BATCH, 0)):
+            with self.subTest(before=before):
+                process = subprocess.Popen(
+                    [SCHED, "rm", "run", "--rate=25", "--", "sleep", "60"], stderr=subprocess.PIPE, text=True,
+                    preexec_fn=lambda before=before, level=level: os.sched_setscheduler(0, before, os.sched_param(level)))
+                self.started.append(process)
+                self.assertRegex(process.stderr.readline(), r"^dlex-sched rm: priority \d+$")
+                process.stderr.close()
+                self.assertIn((priority(process.pid), process.pid), [(row[0], row[3]) for row in listed()])
+
 
 class Refusals(Case):
     def test_deadline_that_could_be_missed_is_refused_with_the_program(self):
