@@ -38,6 +38,17 @@ def listed():
     return [(int(row[0]), row[1], float(row[2]), int(row[4])) for row in rows]
 
 
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def wait_until(condition, seconds=5.0):
+    limit = time.monotonic() + seconds
+    while not (value := condition()) and time.monotonic() < limit:
+        time.sleep(0.005)
+    return value
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.started = []
@@ -87,6 +98,16 @@ class Levels(Case):
         self.assertEqual(len({level for _, level in found}), len(found), found)
         self.assertEqual([level for _, level in found], sorted(level for _, level in found), found)
         self.assertEqual({row[3]: row[0] for row in listed()}, {process.pid: priority(process.pid) for process in first.values()})
+
+    def test_children_of_running_programs_move_with_them(self):
+        first = {}
+        for hz in (10, 11, *(10 + number / 10 for number in range(1, 8))):
+            first[hz] = self.run_at(hz, command=("sh", "-c", "sleep 60 & wait"))
+            self.assertTrue(wait_until(lambda pid=first[hz].pid: children(pid)))
+        found = [(hz, priority(run.pid), priority(children(run.pid)[0])) for hz, run in sorted(first.items())]
+        for run in first.values():
+            os.kill(children(run.pid)[0], signal.SIGKILL)
+        self.assertTrue(all(own == of_child for _, own, of_child in found), found)
 
     def test_all_threads_and_children_have_the_priority(self):
         run = self.run_at(25, command=("sh", "-c", "sleep 60 & wait"))
