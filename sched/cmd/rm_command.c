@@ -141,6 +141,20 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Sets the priority of this process, until it is the one that the registry has. Returns 0 or a negative errno. */
+static int set_priority(int *level)
+{
+    for (int set = 0; set != *level;) {
+        const struct sched_param wanted = {.sched_priority = *level};
+        if (sched_setscheduler(0, SCHED_FIFO, &wanted))
+            return -errno;
+        set = *level;
+        const int now = rm_registry_level();
+        *level = now > 0 ? now : set;
+    }
+    return 0;
+}
+
 /*
  * Joins and gets the priority. Returns EXIT_DONE, also if an ordinary priority has to do, or EXIT_IMPOSSIBLE after a message.
  */
@@ -155,14 +169,14 @@ static int join(const char *program, const struct rm_request *request)
                 goes_on ? ", so the command runs under an ordinary one" : "", line);
         return goes_on ? EXIT_DONE : EXIT_IMPOSSIBLE;
     }
-    const int error = rm_registry_join(&task, base_name(request->command[0]), &joined);
+    int error = rm_registry_join(&task, base_name(request->command[0]), &joined);
     if (error) {
         explain_refusal(program, error, &joined);
         return EXIT_IMPOSSIBLE;
     }
-    const struct sched_param wanted = {.sched_priority = joined.level};
-    if (sched_setscheduler(0, SCHED_FIFO, &wanted)) {
-        fprintf(stderr, "%s: the priority %d cannot be set: %s\n", program, joined.level, strerror(errno));
+    error = set_priority(&joined.level);
+    if (error) {
+        fprintf(stderr, "%s: the priority %d cannot be set: %s\n", program, joined.level, strerror(-error));
         return EXIT_IMPOSSIBLE;
     }
     fprintf(stderr, "%s: priority %d%s\n", program, joined.level,

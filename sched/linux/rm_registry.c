@@ -124,6 +124,18 @@ int rm_registry_read(struct rm_registry *registry)
     return 0;
 }
 
+int rm_registry_level(void)
+{
+    struct rm_registry registry;
+    const int error = rm_registry_read(&registry);
+    if (error)
+        return error;
+    for (int i = 0; i < registry.count; i++)
+        if (registry.members[i].process == getpid())
+            return registry.tasks[i].level;
+    return -ESRCH;
+}
+
 static void write_member(FILE *table, const struct rm_member *member, const struct rm_task *task)
 {
     fprintf(table, "%d %" PRIu64 " %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %s\n", (int)member->process,

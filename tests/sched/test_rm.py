@@ -183,6 +183,20 @@ class Faults(Case):
         self.assertEqual(sorted(row[3] for row in rows), sorted(process.pid for process in processes))
         self.assertEqual([row[2] for row in rows], sorted((row[2] for row in rows), reverse=True))
 
+    def test_newcomers_that_move_each_other_at_once_have_the_listed_priorities(self):
+        for _ in range(5):
+            rates = [10 + number / 10 for number in range(13)]
+            random.Random(15).shuffle(rates)
+            processes = [subprocess.Popen([SCHED, "rm", "run", f"--rate={hz}", "--", "sleep", "60"], stderr=subprocess.DEVNULL)
+                         for hz in rates]
+            self.started += processes
+            for process in processes:
+                self.assertTrue(wait_until(lambda pid=process.pid: Path(f"/proc/{pid}/comm").read_text() == "sleep\n"))
+            self.assertEqual({row[3]: row[0] for row in listed()}, {process.pid: priority(process.pid) for process in processes})
+            for process in processes:
+                process.kill()
+                process.wait()
+
     def test_nonsense_in_the_table_is_ignored(self):
         TABLE.parent.mkdir(mode=0o700, exist_ok=True)
         TABLE.write_text(f"hello\n1 1 1 49 1 1 1 1 init\n{os.getpid()} 5 0 99 40 40 0 1 us\n\n" + "9" * 500 + "\n")
