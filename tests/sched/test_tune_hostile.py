@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `dlex-sched tune` on programs and surroundings that do what they can to keep a reservation, or more rights than they should.
+"""Tests `dlex-sched tune` on programs and surroundings that try to keep a reservation, or more rights than they should have.
 
 Skipped without root, because only root may reserve CPU time. Not covered: hostile journals (test_undo_journal), and what
 single reservations survive (test_reservation).
