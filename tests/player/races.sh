@@ -16,7 +16,7 @@ meson setup "-Dpkg_config_path=$packages" -Dforce_fallback_for= --buildtype=debu
 ninja -C "$build" player/dlex-play >"$2/tsan.log" 2>&1 || { tail -30 "$2/tsan.log"; exit 1; }
 # FFmpeg's frame threads hand pictures and packets on by atomics, which ThreadSanitizer does not see in code that is not
 # instrumented. So memory that FFmpeg allocated or filled in one thread seems to be used by another one too early.
-printf 'race:%s\n' is_stopped '^av_malloc$' '^av_frame_new_side_data_from_buf$' '^ff_h2645_extract_rbsp$' >"$build/suppressions"
+printf 'race:%s\n' is_stopped '^av_malloc' '^av_frame_new_side_data_from_buf$' '^ff_h2645_extract_rbsp$' >"$build/suppressions"
 export TSAN_OPTIONS="exitcode=66 report_thread_leaks=0 suppressions=$build/suppressions"
 
 play() {

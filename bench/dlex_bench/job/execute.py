@@ -82,6 +82,7 @@ def _blank(job: Job, context: Context, status: Literal["failed", "skipped"], rea
         player_report=None,
         threads=None,
         steal=None,
+        tuned=None,
     )
 
 
