@@ -88,13 +88,13 @@ static bool is_among_last_files(int fd)
     return !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < (rlim_t)fd + FILES_SPARE;
 }
 
-/* Begins to watch a thread. A thread that ends meanwhile is no error. */
+/* Begins to watch a thread. A thread that ends meanwhile is no error. Where files were lacking for one thread, no other one is tried. */
 static void adopt(struct process_watch *watch, struct listed_thread listed)
 {
     struct switch_ring ring;
     const int place = free_place(watch);
-    if (place == WATCHED_THREADS_MAX) {
-        give_up(watch, 0);
+    if (place == WATCHED_THREADS_MAX || (watch->gaps.unwatched && watch->gaps.error == -EMFILE)) {
+        give_up(watch, place == WATCHED_THREADS_MAX ? 0 : -EMFILE);
         return;
     }
     const int error = switch_ring_open(&ring, listed.id);
