@@ -40,7 +40,8 @@ int main(int argc, char **argv)
 {
     const char *const name = argc > 1 ? argv[1] : "";
     if (is_setuid()) {
-        fputs("dlex-sched: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n", stderr);
+        fputs("dlex-sched: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
+              stderr);
         return EXIT_IMPOSSIBLE;
     }
     signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */

@@ -106,7 +106,7 @@ static struct rm_task task_of(const struct rm_request *request)
     };
 }
 
-/* Whether this user may use fixed priorities as high as this. A child tries it: this process may have a policy that it must keep. */
+/* True if this user may use fixed priorities as high as this. A child tries it: this process may have a policy that it must keep. */
 static bool may_have(int level)
 {
     const struct sched_param wanted = {.sched_priority = level};

@@ -56,8 +56,10 @@ static void reap(struct tune_run *run)
             run->command = 0;
             run->status = user_command_code(status);
         } else if (pid == run->session.holds.guard.pid && tune_holds_guard_ended(&run->session.holds)) {
-            fprintf(stderr, "%s: the process that would undo the reservations was killed and cannot be started again\n", run->program);
             run->ending_signals++;
+            if (tune_report_has_reader())
+                fprintf(stderr, "%s: the process that would undo the reservations was killed and cannot be started again\n",
+                        run->program);
         }
     }
 }
@@ -156,8 +158,8 @@ static bool is_of_kernel(pid_t process)
 }
 
 /*
- * Returns why a process must not be tuned, or NULL. A thread may end before the others of its process, and what these have got could
- * not be found any more under its id.
+ * Returns why a process must not be tuned, or NULL. A thread may end before the others of its process. Their reservations could then
+ * not be found under its id.
  */
 static const char *not_tunable(pid_t process)
 {
