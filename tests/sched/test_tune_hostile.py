@@ -4,21 +4,20 @@
 Skipped without root, because only root may reserve CPU time. Not covered: hostile journals (test_undo_journal), and what
 single reservations survive (test_reservation).
 
-Run as: test_tune_hostile.py DLEX_SCHED PERIODIC
+Run as: test_tune_hostile.py DLEX_SCHED PERIODIC [CLASS.test ...]
 """
 import contextlib
 import fcntl
 import os
+import pwd
 import resource
 import shutil
 import signal
 import subprocess
-import sys
 import time
-import unittest
 from pathlib import Path
 
-from test_tune import NOBODY, PERIODIC, SCHED, SKIPPED, Case, family, name_of, reserved, rows_of, threads, wait_until
+from tune_case import NOBODY, PERIODIC, PLAYED, SCHED, Case, family, main, name_of, reserved, rows_of, threads, wait_until
 
 
 def parent_of(pid):
@@ -125,6 +124,46 @@ class Rights(Case):
                     self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
                     self.assertIn("must not be installed setuid", run.stderr)
 
+    def copies(self):
+        """Returns paths of dlex-sched and periodic that every user may run. Others may not be able to enter the build's folder."""
+        self.dir.chmod(0o755)
+        return [shutil.copy(path, self.dir) for path in (SCHED, PERIODIC)]
+
+    def test_command_runs_without_capabilities(self):
+        said = subprocess.run([SCHED, "tune", "--quiet", "--", "grep", "Cap", "/proc/self/status"], capture_output=True, text=True,
+                              check=True).stdout
+        for kind in ("Inh", "Prm", "Eff", "Amb"):
+            self.assertRegex(said, rf"Cap{kind}:\s0+\n")
+
+    def test_command_runs_as_the_user_of_sudo(self):
+        script = "id -u; id -G; grep -h CapPrm /proc/self/status; echo $HOME $USER"
+        said = subprocess.run([SCHED, "tune", "--quiet", "--", "sh", "-c", script], capture_output=True, text=True, check=True,
+                              env={**os.environ, "SUDO_UID": str(NOBODY)}).stdout.splitlines()
+        user = pwd.getpwuid(NOBODY)
+        self.assertEqual(said[0], str(NOBODY))
+        self.assertEqual(said[1], str(user.pw_gid))
+        self.assertRegex(said[2], r"CapPrm:\s0+$")
+        self.assertEqual(said[3], f"{user.pw_dir} {user.pw_name}")
+
+    def test_user_without_rights_sees_what_would_be_reserved(self):
+        if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
+            self.skipTest("kernel.perf_event_paranoid is above 2")
+        sched, periodic = self.copies()
+        run = self.start(sched, "tune", "--", periodic, 25, 4, 4, user=NOBODY, cwd="/", stderr=subprocess.PIPE, text=True)
+        code, said = self.end_of(run)
+        self.assertEqual(code, int(PLAYED), said)
+        self.assertIn("nothing will be reserved, only shown: this user may not reserve CPU time", said)
+        self.assertRegex(said, r"would reserve 1\d\.\d %")
+
+    def test_user_may_not_tune_another_users_player(self):
+        player = self.player()
+        sched = self.copies()[0]
+        run = self.start(sched, "tune", f"--pid={player.pid}", user=NOBODY, cwd="/", stderr=subprocess.PIPE, text=True)
+        code, said = self.end_of(run)
+        self.assertEqual(code, 2)
+        self.assertRegex(said, r"^dlex-sched tune: process \d+ belongs to another user; only root may tune it\n$")
+
+
 
 class Inherited(Case):
     def test_ignored_end_of_children_changes_nothing(self):
@@ -138,7 +177,4 @@ class Inherited(Case):
 
 
 if __name__ == "__main__":
-    if os.geteuid():
-        print("skipped: reserving CPU time needs root")
-        sys.exit(SKIPPED)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    main()
