@@ -177,7 +177,7 @@ int process_watch_poll(struct process_watch *watch)
         struct watched_thread *const thread = &watch->threads[i];
         if (!thread->is_alive)
             continue;
-        if (is_in(listed, count, thread->id))
+        if (is_in(listed, count, thread->id) && !switch_ring_has_ended(&thread->ring))
             switch_ring_drain(&thread->ring, take_switch, thread);
         else
             bury(watch, thread);

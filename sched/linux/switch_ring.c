@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -68,6 +69,12 @@ int switch_ring_open(struct switch_ring *ring, pid_t thread)
     }
     ring->fd = fd;
     return 0;
+}
+
+bool switch_ring_has_ended(const struct switch_ring *ring)
+{
+    struct pollfd recording = {.fd = ring->fd};
+    return poll(&recording, 1, 0) > 0 && recording.revents & POLLHUP;
 }
 
 void switch_ring_close(struct switch_ring *ring)

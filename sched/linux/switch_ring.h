@@ -9,6 +9,7 @@
 
 #include "job_fold.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,6 +32,12 @@ int switch_ring_open(struct switch_ring *ring, pid_t thread);
 
 /* Passes on what was recorded since the last call. Never blocks. */
 void switch_ring_drain(struct switch_ring *ring, switch_sink *sink, void *context);
+
+/*
+ * True if the thread has ended. Another one may have its id by now: a thread that calls exec takes the id of the first thread of its
+ * process. The last records can still be drained.
+ */
+bool switch_ring_has_ended(const struct switch_ring *ring);
 
 void switch_ring_close(struct switch_ring *ring);
 
