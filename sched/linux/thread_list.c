@@ -81,11 +81,15 @@ static FILE *open_name(pid_t process, pid_t thread, const char *mode)
 const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE])
 {
     FILE *const file = open_name(process, thread, "re");
-    if (!file || !fgets(name, THREAD_NAME_SIZE, file))
-        strcpy(name, "?");
-    name[strcspn(name, "\n")] = '\0';
+    const size_t size = file ? fread(name, 1, THREAD_NAME_SIZE, file) : 0;
     if (file)
         fclose(file);
+    if (!size)
+        return strcpy(name, "?");
+    name[size - 1] = '\0'; /* was the line break after it */
+    for (char *at = name; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
     return name;
 }
 

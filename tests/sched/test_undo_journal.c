@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Journals without reservations, which need no rights. What they undo is in test_reservation and test_tune.py. */
+/*
+ * Journals without reservations, and threads as /proc shows them, which need no rights. What journals undo is in test_reservation and
+ * test_tune.py.
+ */
 #include "undo_journal.h"
 
 #include "suite.h"
@@ -144,6 +147,17 @@ START_TEST(reference_is_valid_whatever_the_name_is)
 }
 END_TEST
 
+START_TEST(name_cannot_command_a_terminal)
+{
+    char before[THREAD_NAME_SIZE], name[THREAD_NAME_SIZE];
+    prctl(PR_GET_NAME, before);
+    prctl(PR_SET_NAME, "\033[2Ja\nb\tc\x9b\x7f d~");
+    thread_list_name(getpid(), getpid(), name);
+    prctl(PR_SET_NAME, before);
+    ck_assert_str_eq(name, "?[2Ja?b?c?? d~");
+}
+END_TEST
+
 START_TEST(own_processes_may_be_changed_and_missing_ones_not)
 {
     ck_assert(thread_ref_may_change(getpid()));
@@ -164,6 +178,7 @@ int main(void)
         reference_ends_with_its_thread,
         reference_to_a_process_that_nobody_has_waited_for_is_invalid,
         reference_is_valid_whatever_the_name_is,
+        name_cannot_command_a_terminal,
         own_processes_may_be_changed_and_missing_ones_not,
         NULL,
     };
