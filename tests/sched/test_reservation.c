@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reservations of a child process. Skipped without the right to reserve. Not covered: processes of other users (test_tune.py),
+ * Reservations of a child process. Skipped without the right to reserve. Not covered: processes of other users (test_tune_hostile.py),
  * and cpusets without a root domain, which the laboratory's tests make.
  */
 #include "reservation.h"
@@ -164,6 +164,31 @@ START_TEST(policy_that_somebody_else_has_set_stays)
 }
 END_TEST
 
+START_TEST(reservation_that_somebody_else_has_given_stays)
+{
+    const struct thread_policy theirs = {.kind = THREAD_DEADLINE, .runtime_ns = 5 * NS_PER_MS, .period_ns = 50 * NS_PER_MS};
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(thread_policy_set(child, &theirs), 0);
+    ck_assert_int_eq(undo_journal_undo(&journal), 0); /* as a guard does */
+    expect_policy(SCHED_DEADLINE, 5 * NS_PER_MS);
+    reservation_take_back(&reservation, &journal);
+    expect_policy(SCHED_DEADLINE, 5 * NS_PER_MS);
+}
+END_TEST
+
+/* Between the record and the change, or with a change that the kernel has refused, the thread has what it had. */
+START_TEST(reservation_in_force_is_undone_whatever_was_noted_after_it)
+{
+    static const struct undo_given refused = {.budget_ns = 39 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_DONE);
+    ck_assert_int_eq(undo_journal_note(&journal, &reservation.entry, &refused), 0);
+    ck_assert_int_eq(undo_journal_note(&journal, &reservation.entry, &refused), 0);
+    ck_assert_int_eq(undo_journal_undo(&journal), 1);
+    expect_policy(SCHED_OTHER, 0);
+}
+END_TEST
+
 START_TEST(thread_that_has_ended_is_gone)
 {
     ck_assert_int_eq(give(), RESERVATION_DONE);
@@ -197,13 +222,14 @@ END_TEST
 /* As on a file system with no space for a moment. */
 START_TEST(line_written_in_part_does_not_spoil_the_next_one)
 {
+    static const struct undo_given some = {.budget_ns = 4 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
     struct rlimit size, small;
     struct undo_entry self = {.before = {.number = 0}};
     ck_assert_int_eq(thread_ref_open(&self.thread, getpid(), getpid()), 0);
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &size), 0);
     small = (struct rlimit){.rlim_cur = 8, .rlim_max = size.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-    const int noted = undo_journal_note(&journal, &self);
+    const int noted = undo_journal_note(&journal, &self, &some);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &size), 0);
     thread_ref_close(&self.thread);
     ck_assert_int_eq(noted, -ENOSPC);
@@ -329,6 +355,8 @@ int main(void)
         thread_with_a_real_time_policy_keeps_it,
         two_programs_cannot_reserve_for_one_thread,
         policy_that_somebody_else_has_set_stays,
+        reservation_that_somebody_else_has_given_stays,
+        reservation_in_force_is_undone_whatever_was_noted_after_it,
         thread_that_has_ended_is_gone,
         reservation_is_kept_in_the_journal_while_no_file_can_be_opened,
         line_written_in_part_does_not_spoil_the_next_one,

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static const struct undo_given usual = {.budget_ns = 4000000, .period_ns = 40000000};
+
 static struct undo_entry entry_of(pid_t process)
 {
     struct undo_entry entry = {.before = {.number = 0}};
@@ -47,7 +49,7 @@ START_TEST(thread_without_a_reservation_is_left_alone)
     struct undo_journal journal;
     struct undo_entry self = entry_of(getpid());
     ck_assert_int_eq(undo_journal_create(&journal), 0);
-    ck_assert_int_eq(undo_journal_note(&journal, &self), 0);
+    ck_assert_int_eq(undo_journal_note(&journal, &self, &usual), 0);
     ck_assert_int_eq(undo_restore(&self), 0);
     ck_assert_int_eq(undo_journal_undo(&journal), 0);
     undo_journal_done(&journal, &self);
@@ -57,10 +59,35 @@ START_TEST(thread_without_a_reservation_is_left_alone)
 }
 END_TEST
 
+/* A change writes over the one that is not in force, and the journal does not grow. */
+START_TEST(changed_reservation_takes_the_place_of_the_older_one)
+{
+    static const struct undo_given largest = {.budget_ns = INT64_MAX, .period_ns = INT64_MAX};
+    struct undo_journal journal;
+    struct undo_entry self = entry_of(getpid());
+    struct stat first, then;
+    char text[512] = "";
+    ck_assert_int_eq(undo_journal_create(&journal), 0);
+    ck_assert_int_eq(undo_journal_note(&journal, &self, &largest), 0);
+    undo_entry_changed(&self);
+    ck_assert_int_eq(fstat(journal.fd, &first), 0);
+    ck_assert_int_eq(undo_journal_note(&journal, &self, &largest), 0); /* refused */
+    ck_assert_int_eq(undo_journal_note(&journal, &self, &usual), 0);
+    ck_assert_int_eq(fstat(journal.fd, &then), 0);
+    ck_assert_int_eq(then.st_size, first.st_size);
+    ck_assert_int_gt(pread(journal.fd, text, sizeof text - 1, 0), 0);
+    ck_assert_msg(strstr(text, "give 0000000000004000000 0000000000040000000 9223372036854775807 9223372036854775807 ") != NULL, "%s",
+                  text);
+    undo_journal_remove(&journal);
+    thread_ref_close(&self.thread);
+}
+END_TEST
+
 /* Lines of other programs, of a hostile user, and torn ones. */
 START_TEST(nonsense_in_a_journal_is_ignored)
 {
-    static const char nonsense[] = "give\ngive 1 1\ngive -5 7 1 0 0 0\nhello\n\ngive 99999999 99999999 1 77 1 -4\ngive 1 1 1 0 0";
+    static const char nonsense[] = "give\ngive 1 1\ngive -5 7 1 0 0 0\nhello\n\ngive 4 40 0 0 99999999 99999999 1 1 1 77 1 -4 0\n"
+                                   "give 4 40 0 0 -5 7 1 1 1 0 0 0 0\ngive 4 40 0 0 1 1 1 0 0";
     struct undo_journal journal;
     ck_assert_int_eq(undo_journal_create(&journal), 0);
     ck_assert_int_eq(write(journal.fd, nonsense, sizeof nonsense - 1), sizeof nonsense - 1);
@@ -173,6 +200,7 @@ int main(void)
     const TTest *const tests[] = {
         journal_is_a_file_of_the_user_alone,
         thread_without_a_reservation_is_left_alone,
+        changed_reservation_takes_the_place_of_the_older_one,
         nonsense_in_a_journal_is_ignored,
         repair_takes_journals_of_killed_programs_only,
         reference_ends_with_its_thread,
