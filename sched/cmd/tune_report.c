@@ -2,6 +2,7 @@
 #include "tune_report.h"
 
 #include "ns.h"
+#include "user_command.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,9 +17,15 @@ int tune_report_begin(struct tune_report *report, const char *record_path, bool 
     *report = (struct tune_report){.is_dry = is_dry, .is_quiet = is_quiet, .begun_ns = now_ns};
     if (!record_path)
         return 0;
-    report->record = fopen(record_path, "we");
-    if (!report->record)
-        return -errno;
+    const int file = user_command_create_file(record_path);
+    if (file < 0)
+        return file;
+    report->record = fdopen(file, "w");
+    if (!report->record) {
+        const int error = -errno;
+        close(file);
+        return error;
+    }
     fputs("second,hz,reserved,used,throttled,tuned,threads,limited,off\n", report->record);
     return 0;
 }

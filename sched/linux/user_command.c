@@ -102,6 +102,40 @@ int user_command_become(char **argv)
     return -errno;
 }
 
+static int create(const char *path)
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return file < 0 ? -errno : file;
+}
+
+/* Creates a file with the rights of this user. The rights of this program are back when it returns; without them it must not go on. */
+static int create_as(const struct passwd *user, const char *path)
+{
+    const gid_t group = getegid();
+    const int count = getgroups(0, NULL);
+    gid_t *const groups = calloc((size_t)count + 1, sizeof *groups);
+    int file = -EPERM;
+    if (!groups || getgroups(count, groups) != count) {
+        free(groups);
+        return -ENOMEM;
+    }
+    if (!initgroups(user->pw_name, user->pw_gid) && !setegid(user->pw_gid) && !seteuid(user->pw_uid))
+        file = create(path);
+    if (seteuid(0) || setegid(group) || setgroups((size_t)count, groups))
+        abort();
+    free(groups);
+    return file;
+}
+
+int user_command_create_file(const char *path)
+{
+    const struct passwd *user;
+    const int error = find_sudo_user(&user);
+    if (error)
+        return error;
+    return user ? create_as(user, path) : create(path);
+}
+
 /* Becomes the command, or writes the errno to the pipe and ends. */
 _Noreturn static void run_child(char **argv, const sigset_t *mask, int pipe)
 {

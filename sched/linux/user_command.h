@@ -30,4 +30,11 @@ int user_command_code(int status);
  */
 int user_command_become(char **argv);
 
+/*
+ * Creates or empties a file with the rights of the user who typed the command, who owns a new one then: root's rights are no way
+ * to write over a file that sudo's caller could not. Returns an open descriptor, which the caller closes and no command inherits, or a
+ * negative errno, -EPERM also if sudo's user does not exist. One thread may call it.
+ */
+int user_command_create_file(const char *path);
+
 #endif

@@ -165,6 +165,38 @@ class Rights(Case):
 
 
 
+class Records(Case):
+    def record_of_sudo(self, path, folder_owner):
+        """Tunes under sudo of `nobody`, with a record in a folder of this user."""
+        os.chown(self.dir, folder_owner, -1)
+        return subprocess.run([SCHED, "tune", "--dry-run", f"--record={path}", "--", "sleep", "0.3"], capture_output=True, text=True,
+                              check=False, env={**os.environ, "SUDO_UID": str(NOBODY)})
+
+    def test_record_belongs_to_the_user_of_sudo(self):
+        path = self.dir / "rows"
+        run = self.record_of_sudo(path, NOBODY)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(path.stat().st_uid, NOBODY)
+        self.assertTrue(path.read_text().startswith("second,"))
+
+    def test_record_does_not_write_over_a_file_of_root(self):
+        own = self.dir / "own"
+        own.write_text("precious")
+        own.chmod(0o600)
+        (self.dir / "rows").symlink_to(own)
+        run = self.record_of_sudo(self.dir / "rows", NOBODY)
+        self.assertEqual((run.returncode, own.read_text()), (2, "precious"), run.stderr)
+        self.assertIn("Permission denied", run.stderr)
+
+    def test_record_in_a_folder_of_root_is_refused_to_sudo_and_not_to_root(self):
+        self.dir.chmod(0o700)
+        run = self.record_of_sudo(self.dir / "rows", 0)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        self.assertIn("Permission denied", run.stderr)
+        code, said = self.end_of(self.tune("--dry-run", f"--record={self.dir}/rows", "--", "sleep", "0.3"))
+        self.assertEqual(code, 0, said)
+
+
 class Inherited(Case):
     def test_ignored_end_of_children_changes_nothing(self):
         def run(*arguments):

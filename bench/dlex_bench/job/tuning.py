@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import os
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,10 +36,12 @@ def tuning(setting: Setting, pid: int) -> Iterator[Tuning]:
     rows, log = setting.directory / ROWS, setting.directory / LOG
     running = Tuning()
     argv: list[str | Path] = [setting.context.program(DLEX_SCHED), "tune", f"--pid={pid}", "--quiet", f"--record={rows}"]
+    # The rows belong to the results, which the user of sudo may not write to.
+    env = {name: value for name, value in os.environ.items() if name != "SUDO_UID"}
     # If we are killed it gets a signal on which it gives everything back.
     with (
         log.open("wb") as out,
-        child(argv, cpus=setting.driver_cpus, stderr=out, orphaned=signal.SIGTERM) as process,
+        child(argv, cpus=setting.driver_cpus, env=env, stderr=out, orphaned=signal.SIGTERM) as process,
     ):
         yield running
         ended_early = has_ended(process)
