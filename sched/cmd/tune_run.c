@@ -20,6 +20,8 @@
 static const int64_t tick_ns = TUNE_TICK_MS * NS_PER_MS;
 /* After a longer delay, as when this program was stopped, the missed ticks are not made up for. */
 static const int64_t late_max_ns = NS_PER_S;
+/* timeout(1), for one, sends its signal to the process and then to the group. */
+static const int64_t same_signal_ns = 300 * NS_PER_MS;
 enum { SIGNALS_TO_LEAVE = 2 };
 /* init, and the parent of the kernel's threads */
 enum { SYSTEM_LAST = 2 };
@@ -33,6 +35,7 @@ struct tune_run {
     int process;       /* pidfd of the process to tune; -1: none */
     int ending_signals;
     int last_signal;
+    int64_t last_signal_ns;
     sigset_t signals;  /* blocked, and waited for */
     struct tune_session session;
 };
@@ -64,11 +67,15 @@ static void reap(struct tune_run *run)
     }
 }
 
-/* Passes a signal on to the command, unless the terminal has sent it to both. */
+/* Passes a signal on to the command, unless the terminal has sent it to both. The same one at once again counts only once. */
 static void end_by_signal(struct tune_run *run, const siginfo_t *signal)
 {
+    const int64_t at_ns = now_ns();
+    if (signal->si_signo == run->last_signal && at_ns - run->last_signal_ns < same_signal_ns)
+        return;
     run->ending_signals++;
     run->last_signal = signal->si_signo;
+    run->last_signal_ns = at_ns;
     if (run->command && signal->si_code <= 0)
         kill(run->command, signal->si_signo);
 }

@@ -249,6 +249,17 @@ class Ending(Case):
         self.assertEqual(run.returncode, 128 + signal.SIGTERM)
         self.expect_nothing_left()
 
+    def test_signal_that_comes_twice_at_once_counts_once(self):
+        script = "trap 'sleep 1; exit 9' TERM; while :; do sleep 0.05; done"
+        run = self.tune("--quiet", "--", "sh", "-c", script)
+        self.assertTrue(wait_until(lambda: guard_of(run.pid)))
+        time.sleep(0.3)
+        for _ in range(2):
+            run.send_signal(signal.SIGTERM)
+            time.sleep(0.1)
+        self.assertEqual(self.end_of(run, 10)[0], 9)
+        self.expect_nothing_left()
+
     def test_killed_tune_is_undone_by_its_guard(self):
         player = self.player()
         run = self.tune(f"--pid={player.pid}")

@@ -30,6 +30,7 @@ NOBODY = pwd.getpwnam("nobody").pw_uid
 GUARD = "dlex-sched-undo"
 PR_SET_CHILD_SUBREAPER = 36
 CPUS = os.cpu_count() or 1
+os.environ.pop("SUDO_UID", None)  # dlex-sched runs commands as this user, who may not be able to run those of the build
 # The players of a test use 10 to 40 % of a CPU.
 AT_ONCE = 4 * CPUS
 
