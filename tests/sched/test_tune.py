@@ -281,6 +281,16 @@ class Ending(Case):
         self.expect_no_reservation(player.pid)
         self.expect_nothing_left()
 
+    def test_stopped_guard_does_not_keep_tune_from_ending(self):
+        player = self.player()
+        run = self.tune(f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        os.kill(guard_of(run.pid), signal.SIGSTOP)
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(self.end_of(run, 5)[0], 0)
+        self.expect_no_reservation(player.pid)
+        self.expect_nothing_left()
+
     @alone
     def test_repair_undoes_what_killed_processes_left(self):
         player = self.player()
