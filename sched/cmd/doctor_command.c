@@ -41,12 +41,12 @@ static struct finding check_kernel(void)
 
 static struct finding check_observing(void)
 {
-    struct switch_ring ring;
+    struct perf_ring ring;
     char text[SWITCH_RING_REMEDY_SIZE];
     const int error = switch_ring_open(&ring, (pid_t)gettid());
     if (error)
         return finding(false, switch_ring_remedy(error, text));
-    switch_ring_close(&ring);
+    perf_ring_close(&ring);
     return finding(true, "allowed, for programs of the same user");
 }
 

@@ -18,7 +18,7 @@ struct watched_thread {
     pid_t id;                 /* 0: the place is free */
     char name[THREAD_NAME_SIZE];
     bool is_alive;            /* the ring is open */
-    struct switch_ring ring;
+    struct perf_ring ring;
     struct job_fold fold;
     struct thread_use use;
     struct thread_event *events;
@@ -91,7 +91,7 @@ static bool is_among_last_files(int fd)
 /* Begins to watch a thread. A thread that ends meanwhile is no error. Where files were lacking for one thread, no other one is tried. */
 static void adopt(struct process_watch *watch, struct listed_thread listed)
 {
-    struct switch_ring ring;
+    struct perf_ring ring;
     const int place = free_place(watch);
     if (place == WATCHED_THREADS_MAX || (watch->gaps.unwatched && watch->gaps.error == -EMFILE)) {
         give_up(watch, place == WATCHED_THREADS_MAX ? 0 : -EMFILE);
@@ -104,7 +104,7 @@ static void adopt(struct process_watch *watch, struct listed_thread listed)
         return;
     }
     if (is_among_last_files(ring.fd)) {
-        switch_ring_close(&ring);
+        perf_ring_close(&ring);
         give_up(watch, -EMFILE);
         return;
     }
@@ -135,7 +135,7 @@ static void bury(struct process_watch *watch, struct watched_thread *thread)
 {
     switch_ring_drain(&thread->ring, take_switch, thread);
     watch->gaps.lost_records += thread->ring.lost;
-    switch_ring_close(&thread->ring);
+    perf_ring_close(&thread->ring);
     thread->is_alive = false;
 }
 
@@ -177,7 +177,7 @@ int process_watch_poll(struct process_watch *watch)
         struct watched_thread *const thread = &watch->threads[i];
         if (!thread->is_alive)
             continue;
-        if (is_in(listed, count, thread->id) && !switch_ring_has_ended(&thread->ring))
+        if (is_in(listed, count, thread->id) && !perf_ring_has_ended(&thread->ring))
             switch_ring_drain(&thread->ring, take_switch, thread);
         else
             bury(watch, thread);
@@ -306,7 +306,7 @@ void process_watch_destroy(struct process_watch **watch)
     for (int i = 0; i < (*watch)->count; i++) {
         struct watched_thread *const thread = &(*watch)->threads[i];
         if (thread->is_alive)
-            switch_ring_close(&thread->ring);
+            perf_ring_close(&thread->ring);
         free(thread->events);
     }
     free(*watch);

@@ -165,7 +165,7 @@ static void count_gaps(void *context, const struct thread_switch *at)
 /* The kernel reports a loss with the first record that fits again. */
 START_TEST(lost_switches_are_counted)
 {
-    struct switch_ring ring;
+    struct perf_ring ring;
     int gaps = 0;
     ck_assert_int_eq(switch_ring_open(&ring, (pid_t)gettid()), 0);
     for (int i = 0; i < 3000; i++)
@@ -175,20 +175,20 @@ START_TEST(lost_switches_are_counted)
     switch_ring_drain(&ring, count_gaps, &gaps);
     ck_assert_int_gt(ring.lost, 0);
     ck_assert_int_ge(gaps, 1);
-    switch_ring_close(&ring);
+    perf_ring_close(&ring);
 }
 END_TEST
 
 int main(void)
 {
-    struct switch_ring ring;
+    struct perf_ring ring;
     char text[SWITCH_RING_REMEDY_SIZE];
     const int error = switch_ring_open(&ring, (pid_t)gettid());
     if (error) {
         printf("skipped: %s\n", switch_ring_remedy(error, text));
         return EXIT_SKIPPED;
     }
-    switch_ring_close(&ring);
+    perf_ring_close(&ring);
     const TTest *const tests[] = {
         thread_is_seen_at_its_rate,
         thread_that_starts_later_is_found,
