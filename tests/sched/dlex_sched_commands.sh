@@ -30,7 +30,10 @@ expect 127 'cannot run /nowhere/player: No such file' period -- /nowhere/player
 expect 1 'pid=0 is out of range' period --pid=0
 expect 1 'pid=1x is out of range' period --pid=1x
 expect 1 'seconds=9 is out of range' period --pid=1 --seconds=9
+expect 1 'events=all is out of range' period --pid=1 --events=all
 expect 1 'unrecognized option' period --nonsense
+expect 2 'cannot write /nowhere/x.svg: No such file' period --plot=/nowhere/x.svg -- true
+expect 2 'cannot write /nowhere/jobs: No such file' period --record=/nowhere/jobs -- true
 expect 2 'there is no such process' period --pid=1000000000
 expect 0 '^Usage: dlex-sched tune' tune --help
 expect 1 'a command or --pid is missing' tune

@@ -7,7 +7,6 @@ reservations are worth on a busy machine.
 Run as: test_tune.py DLEX_SCHED PERIODIC [CLASS.test ...]
 """
 import contextlib
-import json
 import os
 import random
 import re
@@ -204,23 +203,6 @@ class Tuning(Case):
         self.assertIn("it may not run on all CPUs", said)
         self.assertEqual(len(re.findall("gets no reservation", said)), 1, said)
 
-
-
-class Watching(Case):
-    def test_period_watches_a_command_and_says_it_in_json(self):
-        run = subprocess.run([SCHED, "period", "--seconds=3", "--json", "--", "sh", "-c", f"{PERIODIC} 25 2 6; exit 4"],
-                             capture_output=True, text=True, check=False)
-        self.assertEqual(run.returncode, 4, run.stderr)
-        found = json.loads(run.stdout)
-        self.assertEqual((found["verdict"], found["standard_hz"], found["lost_switches"]), ("periodic", 25, 0))
-        [player] = [thread for thread in found["threads"] if thread["name"] == "periodic"]
-        self.assertAlmostEqual(player["cpu_per_period_ms"], 2, delta=0.6)
-        self.assertEqual(player["part"], 1)
-
-    def test_command_that_ends_at_once_has_no_rate(self):
-        run = subprocess.run([SCHED, "period", "--seconds=0.3", "--json", "--", "sh", "-c", "sleep 0.5; exit 3"],
-                             capture_output=True, text=True, check=False)
-        self.assertEqual((run.returncode, json.loads(run.stdout)["verdict"]), (3, "unknown"))
 
 
 class Ending(Case):
