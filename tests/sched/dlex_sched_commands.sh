@@ -68,6 +68,10 @@ expect 0 'nothing to repair' repair
 expect 0 '^Usage: dlex-sched doctor' doctor --help
 expect 1 '^Usage: dlex-sched doctor' doctor more
 expect 0 '^ok  kernel ' doctor
+for check in 'watching programs' 'fixed priorities' reservations 'left reservations' reclaiming 'used-up budgets' guard 'system calls' \
+    'own schedulers' BPF descriptors 'control groups' timers; do
+    expect 0 "^\(ok\|no\)  $check " doctor
+done
 
 # The manual names every option and every command.
 for option in $({ "$program" --help; for command in tune rm period; do "$program" $command --help; done; } |
@@ -76,7 +80,7 @@ for option in $({ "$program" --help; for command in tune rm period; do "$program
 done
 
 # Every line of the doctor's says whether it is well, and why not.
-"$program" doctor | grep -vE '^(ok|no)  [a-z ]{19}.+' && failed=1
+"$program" doctor | grep -vE '^(ok|no)  [A-Za-z -]{19}.+' && failed=1
 
 # A shell that sleeps has too few jobs. Where watching is not allowed, the reason is one line.
 sleep 5 &
