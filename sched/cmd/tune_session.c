@@ -37,6 +37,7 @@ void tune_session_init(struct tune_session *session, const struct tune_request *
     session->watch = watch;
     session->begun_ns = session->window_ns = session->second_ns = now_ns;
     tuner_init(&session->tuner, &options, request->limit);
+    session->tuner.period_ns = request->period_ns;
 }
 
 /* Returns what is known of the thread in a place; nothing, if another thread has it now. */

@@ -43,6 +43,8 @@ expect 1 'pid=0 is out of range' tune --pid=0
 expect 1 'limit=0 is out of range' tune --limit=0 -- true
 expect 1 'limit=1000000 is out of range' tune --limit=1000000 -- true
 expect 1 'rule=best is out of range' tune --rule=best -- true
+expect 1 'period=0 is out of range' tune --rule=lfsg --period=0 -- true
+expect 1 'period needs --rule=lfsg' tune --period=20 -- true
 expect 1 'check needs reservations' tune --dry-run --check -- true
 expect 1 'unrecognized option' tune --nonsense -- true
 expect 2 'there is no such process' tune --dry-run --pid=1000000000
