@@ -14,7 +14,7 @@ from dlex_bench.analysis.statistics import Interval
 from dlex_bench.detect.experiment import detect_table
 from dlex_bench.detect.figure import draw_detections
 from dlex_bench.detect.findings import SYSCALLS, Detection, detect_findings
-from dlex_bench.detect.overhead import ALONE, STRACE, WATCHED, Transcoding, overhead_findings, overhead_table
+from dlex_bench.detect.overhead import ALONE, STRACE, WATCHED, TimedRun, overhead_findings, overhead_table
 from dlex_bench.detect.spectrum import peaks_finding, spectrum_of
 
 
@@ -101,17 +101,20 @@ class Claims(unittest.TestCase):
 
 
 class Overhead(unittest.TestCase):
-    def runs(self, watched, own=0.002):
-        of_one = [(ALONE, 10, None), (WATCHED, watched, own), (STRACE, 11, None)]
-        return [Transcoding(how, cpu_s + number / 1000, part) for number in range(6) for how, cpu_s, part in of_one]
+    def runs(self, watched, own=0.002, traced=11):
+        of_one = [(ALONE, 10, None), (WATCHED, watched, own), (STRACE, traced, None)]
+        return [TimedRun(how, cpu_s + number / 1000, part) for number in range(6) for how, cpu_s, part in of_one]
+
+    def words(self, runs):
+        return [it.word for it in overhead_findings("ffmpeg", runs)]
 
     def test_half_a_per_cent_is_the_goal(self):
-        self.assertEqual([it.word for it in overhead_findings(self.runs(10.01))], ["met", "met"])
-        self.assertEqual([it.word for it in overhead_findings(self.runs(10.2, 0.01))], ["missed", "missed"])
-        self.assertEqual(overhead_findings(self.runs(10.01)[:3])[0].word, "not certain")
+        self.assertEqual(self.words(self.runs(10.01)), ["met", "met", "holds"])
+        self.assertEqual(self.words(self.runs(10.2, 0.01, 10.1)), ["missed", "missed", "does not hold"])
+        self.assertEqual(self.words(self.runs(10.01)[:3]), ["not certain", "met", "cannot be told"])
 
     def test_table_has_a_row_for_each_way(self):
-        self.assertEqual(overhead_table(self.runs(10.01)).row_count, 3)
+        self.assertEqual(overhead_table("ffmpeg", self.runs(10.01), 60).row_count, 3)
 
 
 if __name__ == "__main__":
