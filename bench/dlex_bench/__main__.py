@@ -22,6 +22,7 @@ from .batch.cli import (
 )
 from .detect.cli import detect_parser, overhead_parser, run_detect, run_overhead
 from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError
+from .heartbeat.cli import heartbeat_parser, run_heartbeat
 from .latency.cli import complete_latency_options, latency_parser, run_latency
 from .laxity.cli import laxity_parser, run_laxity
 from .parser import Command, Parser
@@ -91,6 +92,7 @@ COMMANDS: dict[str, Command] = {
     "laxity": (laxity_parser, run_laxity),
     "detect": (detect_parser, run_detect),
     "overhead": (overhead_parser, run_overhead),
+    "heartbeat": (heartbeat_parser, run_heartbeat),
     "plan": (plan_parser, run_plan),
     "run": (run_parser, run_run),
     "run-job": (run_job_parser, run_run_job),

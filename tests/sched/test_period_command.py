@@ -46,8 +46,9 @@ class Watching(Case):
         player = self.player(25, 0, 30)
         path = Path("/sys/kernel/tracing")
         argv = [SCHED, "period", "--events=syscalls", "--seconds=2", f"--pid={player.pid}", f"--record={self.dir}/events"]
-        run = subprocess.run(["unshare", "--mount", "sh", "-c", f'[ -e {path}/events ] || mount -t tracefs tracefs {path}; exec "$@"',
-                              "sh", *argv, "--json"], capture_output=True, text=True, check=False)
+        script = f'[ -e {path}/events ] || mount -t tracefs tracefs {path}; exec "$@"'
+        run = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", *argv, "--json"], capture_output=True, text=True,
+                             check=False)
         if "trace points of system calls cannot be found" in run.stderr or "unshare" in run.stderr:
             self.skipTest(run.stderr)
         found = json.loads(run.stdout)

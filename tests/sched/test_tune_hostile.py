@@ -169,8 +169,8 @@ class Records(Case):
     def record_of_sudo(self, path, folder_owner):
         """Tunes under sudo of `nobody`, with a record in a folder of this user."""
         os.chown(self.dir, folder_owner, -1)
-        return subprocess.run([SCHED, "tune", "--dry-run", f"--record={path}", "--", "sleep", "0.3"], capture_output=True, text=True,
-                              check=False, env={**os.environ, "SUDO_UID": str(NOBODY)})
+        return subprocess.run([SCHED, "tune", "--dry-run", f"--record={path}", "--", "sleep", "0.3"], capture_output=True,
+                              text=True, check=False, env={**os.environ, "SUDO_UID": str(NOBODY)})
 
     def test_record_belongs_to_the_user_of_sudo(self):
         path = self.dir / "rows"

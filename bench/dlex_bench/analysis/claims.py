@@ -55,6 +55,15 @@ def is_above(found: Interval | None, bound: float) -> str:
     return HOLDS if found.low > bound else FAILS if found.high <= bound else OPEN
 
 
+def is_below(found: Interval | None, bound: float) -> str:
+    """Returns the word for: the true value is below `bound`."""
+    if found is None:
+        return UNMEASURED
+    if found.low is None or found.high is None:
+        return OPEN
+    return HOLDS if found.high < bound else FAILS if found.low >= bound else OPEN
+
+
 def all_of(words: list[str]) -> str:
     """Returns the word for a claim that consists of several: one that fails refutes it, and all must hold."""
     if FAILS in words:

@@ -21,12 +21,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from ..analysis.chapter import Chapter, tell_chapter
 from ..errors import LabError
 from ..files import write_json
 from ..machine.facts import machine_facts
 from ..paths import require_installed, require_program
-from ..processes import child
-from ..progress import tell, tell_table
+from ..processes import child, own_environment
+from ..progress import tell
 from ..table import titled_table
 from .commands import ENVIRONMENT, PLAYERS, RATES, film_command
 from .findings import JOBS, SEED_HZ, SEED_PLAYER, SYSCALLS, Detection, detect_findings, share
@@ -51,7 +52,7 @@ class DetectOptions:
     players: tuple[str, ...]
 
 
-def detect(options: DetectOptions) -> None:
+def detect(options: DetectOptions) -> Chapter:
     console = Console()
     program = require_program(options.root / PROGRAM)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -68,10 +69,16 @@ def detect(options: DetectOptions) -> None:
         of_seed, times_s = _seeds_own(console, program, options)
         found += of_seed
     _write(options.out, found, times_s)
-    tell_table(console, detect_table([it for it in found if it.events == JOBS]))
-    for finding in [*detect_findings(found), peaks_finding(times_s)]:
-        tell(console, f"{finding.word}: {finding.name}: {finding.sentence}")
+    chapter = Chapter(
+        "How soon a rate is found",
+        f"Films at {len(rates)} rates, played by {', '.join(options.players)}; each play watched {windows} times for each of "
+        f"{', '.join(f'{it:g}' for it in SECONDS)} s.",
+        [detect_table([it for it in found if it.events == JOBS])],
+        [*detect_findings(found), peaks_finding(times_s)],
+    )
+    tell_chapter(console, chapter)
     tell(console, f"written: {options.out}/detect.json, {options.out}/detect.png")
+    return chapter
 
 
 def _write(out: Path, found: list[Detection], times_s: list[float]) -> None:
@@ -83,7 +90,10 @@ def _write(out: Path, found: list[Detection], times_s: list[float]) -> None:
 
 
 def _seeds_own(console: Console, program: Path, options: DetectOptions) -> tuple[list[Detection], list[float]]:
-    """Plays the seed's film once more. Returns the detections by system calls, none where they cannot be watched, and the events."""
+    """Plays the seed's film once more. Returns the detections by system calls, and the events of one observation.
+
+    Where system calls cannot be watched, there are no detections, and the events are jobs.
+    """
     windows = QUICK_SEED_WINDOWS if options.quick else SEED_WINDOWS
     film = make_film(options.out, "25", windows * sum(SECONDS) + STARTING_S + SPARE_S)
     found: list[Detection] = []
@@ -145,10 +155,8 @@ def _detections(program: Path, player: str, film: Path, hz: float, windows: int)
 
 def _watch(program: Path, player: str, pid: int, seconds: float, *options: str) -> dict[str, Any]:
     """Watches a player once. Returns what dlex-sched says."""
-    # The record belongs to us, also where sudo's user may not write.
-    env = {name: value for name, value in os.environ.items() if name != "SUDO_UID"}
     argv: list[str | Path] = [program, "period", f"--pid={pid}", f"--seconds={seconds:g}", "--json", *options]
-    run = subprocess.run(argv, capture_output=True, text=True, check=False, env=env)
+    run = subprocess.run(argv, capture_output=True, text=True, check=False, env=own_environment())
     if run.returncode:
         raise LabError(f"{player} cannot be watched: {run.stderr.strip().removeprefix('dlex-sched period: ')}")
     said: dict[str, Any] = json.loads(run.stdout)

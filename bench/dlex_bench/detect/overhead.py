@@ -20,6 +20,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from ..analysis.chapter import Chapter, tell_chapter
 from ..analysis.claims import interval_text, is_above
 from ..analysis.outcome import MET, MISSED, UNCERTAIN, Outcome
 from ..analysis.statistics import compare, spread
@@ -29,7 +30,7 @@ from ..machine.facts import machine_facts
 from ..machine.lock import only_one
 from ..paths import require_installed, require_program
 from ..processes import child
-from ..progress import tell, tell_table
+from ..progress import tell
 from ..table import titled_table
 from .experiment import PROGRAM, make_film
 
@@ -44,7 +45,10 @@ FILM_HZ = 25.0
 # Without its argument, the film; then what follows the film.
 PROGRAMS: dict[str, tuple[list[str], list[str]]] = {
     "ffmpeg": (["-nostdin", "-loglevel", "error", "-i"], ["-c:v", "libx264", "-preset", "fast", "-f", "null", "-"]),
-    "mplayer": (["-noconfig", "all", "-really-quiet", "-noconsolecontrols", "-nolirc", "-nosound", "-benchmark", "-vo", "null"], []),
+    "mplayer": (
+        ["-noconfig", "all", "-really-quiet", "-noconsolecontrols", "-nolirc", "-nosound", "-benchmark", "-vo", "null"],
+        [],
+    ),
 }
 
 
@@ -65,24 +69,29 @@ class TimedRun:
     program: str = "ffmpeg"
 
 
-def measure_overhead(options: OverheadOptions) -> None:
+def measure_overhead(options: OverheadOptions) -> Chapter:
     console = Console()
     watcher = require_program(options.root / PROGRAM)
     options.out.mkdir(parents=True, exist_ok=True)
     film_s = QUICK_FILM_S if options.quick else FILM_S
     film = make_film(options.out, f"{FILM_HZ:g}", film_s)
+    repetitions = QUICK_REPETITIONS if options.quick else REPETITIONS
     runs: list[TimedRun] = []
     with only_one("experiment"):
-        for _repetition in range(QUICK_REPETITIONS if options.quick else REPETITIONS):
+        for _repetition in range(repetitions):
             for run in _one_of_each(film, watcher):
                 runs.append(run)
                 tell(console, f"{run.program}, {run.how}: {run.cpu_s:.3f} s of CPU time")
     content = {"machine": machine_facts().to_json(), "film_s": film_s, "runs": [vars(run) for run in runs]}
     write_json(options.out / "overhead.json", content)
-    for program in PROGRAMS:
-        tell_table(console, overhead_table(program, _of(runs, program), film_s))
-        for finding in overhead_findings(program, _of(runs, program)):
-            tell(console, f"{finding.word}: {finding.name}: {finding.sentence}")
+    chapter = Chapter(
+        "What it costs to be watched",
+        f"{film_s:g} s of a film, {repetitions} times each.",
+        [overhead_table(program, _of(runs, program), film_s) for program in PROGRAMS],
+        [finding for program in PROGRAMS for finding in overhead_findings(program, _of(runs, program))],
+    )
+    tell_chapter(console, chapter)
+    return chapter
 
 
 def _one_of_each(film: Path, watcher: Path) -> Iterator[TimedRun]:
@@ -168,7 +177,7 @@ def overhead_table(program: str, runs: list[TimedRun], film_s: float) -> Table:
 
 
 def overhead_findings(program: str, runs: list[TimedRun]) -> list[Outcome]:
-    """Returns whether being watched costs the program, and watching a CPU, at most half a per cent, and whether strace costs more."""
+    """Returns whether watching costs the program, and a CPU, at most half a per cent, and whether strace costs more."""
     alone, watched, traced = ([run.cpu_s for run in runs if run.how == how] for how in (ALONE, WATCHED, STRACE))
     ratio = compare(watched, alone, paired=True).ratio
     more = compare(traced, watched, paired=True).ratio
@@ -178,7 +187,8 @@ def overhead_findings(program: str, runs: list[TimedRun]) -> list[Outcome]:
         word = MET if ratio.high <= MOST_RATIO else MISSED if ratio.low > MOST_RATIO else UNCERTAIN
     own = max(run.own_part or 0 for run in runs)
     return [
-        Outcome(f"being watched costs {program} at most {MOST_RATIO - 1:.1%}", NAME, word, f"ratio {interval_text(ratio, '{:.4f}')}"),
+        Outcome(f"being watched costs {program} at most {MOST_RATIO - 1:.1%}", NAME, word,
+                f"ratio {interval_text(ratio, '{:.4f}')}"),
         Outcome(f"watching uses at most {MOST_OWN:.1%} of a CPU", NAME, MET if own <= MOST_OWN else MISSED, f"{own:.2%} at most"),
         Outcome(f"strace costs {program} more than being watched", NAME, is_above(more, 1),
                 f"ratio {interval_text(more, '{:.4f}')} (in the paper 1.020 for ffmpeg and 1.018 for mplayer)"),

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import os
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import LabError
-from ..processes import child, children_cpu_s, end, has_ended, last_words
+from ..processes import child, children_cpu_s, end, has_ended, last_words, own_environment
 from .result import TunedReport
 from .setting import Setting
 
@@ -36,12 +35,10 @@ def tuning(setting: Setting, pid: int) -> Iterator[Tuning]:
     rows, log = setting.directory / ROWS, setting.directory / LOG
     running = Tuning()
     argv: list[str | Path] = [setting.context.program(DLEX_SCHED), "tune", f"--pid={pid}", "--quiet", f"--record={rows}"]
-    # The rows belong to the results, which the user of sudo may not write to.
-    env = {name: value for name, value in os.environ.items() if name != "SUDO_UID"}
     # If we are killed it gets a signal on which it gives everything back.
     with (
         log.open("wb") as out,
-        child(argv, cpus=setting.driver_cpus, env=env, stderr=out, orphaned=signal.SIGTERM) as process,
+        child(argv, cpus=setting.driver_cpus, env=own_environment(), stderr=out, orphaned=signal.SIGTERM) as process,
     ):
         yield running
         ended_early = has_ended(process)
