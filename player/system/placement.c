@@ -303,11 +303,25 @@ void placement_leave(const struct placement *placement)
     each_thread(true, placement, NULL, release);
 }
 
+/* Takes over the priority that the registry has now: a newcomer may have moved this program. Returns true if it is another one. */
+static bool follow_registry(const struct placement *placement)
+{
+    const int level = placement->is_rm ? rm_registry_level() : 0;
+    if (level <= 0 || level == rm_priority)
+        return false;
+    rm_priority = level;
+    return true;
+}
+
 int placement_apply(const struct placement *placement, struct placement_facts *facts)
 {
+    int ret;
     if (is_asked_for(placement))
         each_thread(false, placement, facts, place_other);
-    const int ret = each_thread(true, placement, facts, place_playing);
+    follow_registry(placement);
+    do /* again if it was moved before it had the priority, because a newcomer moves only what has one */
+        ret = each_thread(true, placement, facts, place_playing);
+    while (!ret && follow_registry(placement));
     if (ret)
         return ret;
     facts->thread_count = 0;
