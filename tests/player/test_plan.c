@@ -27,7 +27,7 @@ static void setup(void)
     for (int i = 0; i < 200; i++) {
         for (int of = 0; of < PICTURE_CLASSES; of++) {
             const int64_t size = 1000 + i * 37 % 50 * 1000;
-            const struct decode_use use = {of, size, DECODE_WHOLE, size * NS_PER_US, size * NS_PER_US, 0, false};
+            const struct decode_use use = {of, size, DECODE_WHOLE, size * NS_PER_US, size * NS_PER_US, 0, false, 0};
             learnt_add(&learnt, &use, FRAME_MS * NS_PER_MS);
         }
     }
