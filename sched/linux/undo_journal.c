@@ -82,7 +82,7 @@ static const char *given_text(const struct undo_given *given, char text[GIVEN_SI
 static int append_entry(const struct undo_journal *journal, struct undo_entry *entry)
 {
     char line[LINE_SIZE], first[GIVEN_SIZE], second[GIVEN_SIZE];
-    off_t place;
+    off_t place = 0;
     const struct thread_ref *const thread = &entry->thread;
     snprintf(line, sizeof line, "\ngive %s%s%d %d %llu %llu %llu %d %d %lld %lld\n", given_text(&entry->given[0], first),
              given_text(&entry->given[1], second), (int)thread->process, (int)thread->thread,
