@@ -32,7 +32,7 @@ PR_SET_CHILD_SUBREAPER = 36
 CPUS = os.cpu_count() or 1
 os.environ.pop("SUDO_UID", None)  # dlex-sched runs commands as this user, who may not be able to run those of the build
 # The players of a test use 10 to 40 % of a CPU.
-AT_ONCE = 4 * CPUS
+AT_ONCE = 3 * CPUS
 
 
 def alone(test):
@@ -197,17 +197,21 @@ def main():
         sys.exit(SKIPPED)
     if sys.argv[3:]:
         unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
-    before = reserved_of_all(), {path.name for path in journals()}, kernel_settings()
+    before = _machine()
     cases = sorted(_cases(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])),
                    key=lambda case: not _is(case, "is_lengthy"))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         failed = [name for name in pool.map(_run, (case for case in cases if not _is(case, "is_alone"))) if name]
     failed += [name for case in cases if _is(case, "is_alone") and (name := _run(case))]
-    after = reserved_of_all(), {path.name for path in journals()}, kernel_settings()
-    if after != before:
-        failed.append(f"the machine is not as before: {before}, now {after}")
+    if new := _machine() - before:
+        failed.append(f"the machine has what it did not have before: {sorted(new)}")
     print(f"{len(cases)} tests; failed: {', '.join(failed) or 'none'}")
     sys.exit(bool(failed))
+
+
+def _machine():
+    """Returns what must not have more or other members afterwards: threads with a reservation, journals, and settings."""
+    return {*map(str, reserved_of_all()), *(path.name for path in journals()), *map("=".join, kernel_settings().items())}
 
 
 def _cases(suite):
