@@ -90,10 +90,11 @@ def _packets(paced: Paced, seconds: float) -> int:
 def _command(programs: tuple[Path, Path], paced: Paced, group: Sequence[Paced], order: str, seconds: float) -> list[str | Path]:
     dlex_sched, paced_packets = programs
     level = REVERSE_LEVEL + group.index(paced) if order == REVERSE else 0
-    packets = [paced_packets, str(paced.rate_hz), f"{paced.cost_ms:g}", str(_packets(paced, seconds)), str(level), "each"]
+    packets = (str(paced.rate_hz), f"{paced.cost_ms:g}", str(_packets(paced, seconds)), str(level), "each")
     if order != RATES:
-        return packets
-    return [dlex_sched, "rm", "run", f"--rate={paced.rate_hz}", "--guaranteed", f"--cost={paced.cost_ms:g}", "--", *packets]
+        return [paced_packets, *packets]
+    by_rate = ("rm", "run", f"--rate={paced.rate_hz}", "--guaranteed", f"--cost={paced.cost_ms:g}", "--")
+    return [dlex_sched, *by_rate, paced_packets, *packets]
 
 
 def several_findings(found: Groups) -> list[Outcome]:
