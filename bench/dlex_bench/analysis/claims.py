@@ -73,7 +73,7 @@ def all_of(words: list[str]) -> str:
     return HOLDS if set(words) == {HOLDS} else OPEN
 
 
-def interval_text(found: Interval | None, form: str = "{:.2f}") -> str:
+def with_interval(found: Interval | None, form: str = "{:.2f}") -> str:
     """Returns the value with its interval, such as "1.10 (1.05 to 1.14)"."""
     if found is None:
         return "not measured"

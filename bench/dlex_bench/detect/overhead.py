@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..analysis.chapter import Chapter, tell_chapter
-from ..analysis.claims import interval_text, is_above
+from ..analysis.claims import with_interval, is_above
 from ..analysis.outcome import MET, MISSED, UNCERTAIN, Outcome
 from ..analysis.statistics import compare, spread
 from ..errors import LabError
@@ -188,8 +188,8 @@ def overhead_findings(program: str, runs: list[TimedRun]) -> list[Outcome]:
     own = max(run.own_part or 0 for run in runs)
     return [
         Outcome(f"being watched costs {program} at most {MOST_RATIO - 1:.1%}", NAME, word,
-                f"ratio {interval_text(ratio, '{:.4f}')}"),
+                f"ratio {with_interval(ratio, '{:.4f}')}"),
         Outcome(f"watching uses at most {MOST_OWN:.1%} of a CPU", NAME, MET if own <= MOST_OWN else MISSED, f"{own:.2%} at most"),
         Outcome(f"strace costs {program} more than being watched", NAME, is_above(more, 1),
-                f"ratio {interval_text(more, '{:.4f}')} (in the paper 1.020 for ffmpeg and 1.018 for mplayer)"),
+                f"ratio {with_interval(more, '{:.4f}')} (in the paper 1.020 for ffmpeg and 1.018 for mplayer)"),
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..analysis.claims import all_of, interval_text, is_above, is_below
+from ..analysis.claims import all_of, with_interval, is_above, is_below
 from ..analysis.outcome import FAILS, OPEN, UNMEASURED, Outcome
 from ..analysis.statistics import Interval, compare, median_interval
 
@@ -52,7 +52,7 @@ ByPeriod = Mapping[int, Sequence[float]]
 
 
 @dataclass(frozen=True)
-class Found:
+class PeriodFigures:
     """The figures of one workload."""
 
     p95: ByPeriod
@@ -60,11 +60,11 @@ class Found:
     most: ByPeriod
 
 
-def found_in(runs: Sequence[PeriodRun], workload: str) -> Found:
+def figures_of_workload(runs: Sequence[PeriodRun], workload: str) -> PeriodFigures:
     of_one = sorted((run for run in runs if run.workload == workload), key=lambda run: (run.period_ms, run.repetition))
     periods = dict.fromkeys(run.period_ms for run in of_one)
     each = {period: [run for run in of_one if run.period_ms == period] for period in periods}
-    return Found(
+    return PeriodFigures(
         {period: [run.step_percentile(95) for run in same] for period, same in each.items()},
         {period: [run.reserved_mean for run in same] for period, same in each.items()},
         {period: [run.reserved_most for run in same] for period, same in each.items()},
@@ -72,7 +72,7 @@ def found_in(runs: Sequence[PeriodRun], workload: str) -> Found:
 
 
 def period_findings(runs: Sequence[PeriodRun]) -> list[Outcome]:
-    task, film = found_in(runs, TASK), found_in(runs, FILM)
+    task, film = figures_of_workload(runs, TASK), figures_of_workload(runs, FILM)
     return [
         _longer_periods_have_tails(task, f"Figure 3: with longer periods than the task's own {OWN_MS} ms, more jobs come late"),
         _own_period_needs_least(task, f"Figure 4: with {OWN_MS} ms, the task's own period, least is reserved"),
@@ -91,27 +91,27 @@ def _ratio(found: ByPeriod, period: int, to: int) -> Interval | None:
 def _ratios_text(ratios: Mapping[int, Interval | None], of: str) -> str:
     if not ratios:
         return "not measured"
-    return f"{of} against {OWN_MS} ms: " + ", ".join(f"{period} ms {interval_text(it)}" for period, it in ratios.items())
+    return f"{of} against {OWN_MS} ms: " + ", ".join(f"{period} ms {with_interval(it)}" for period, it in ratios.items())
 
 
-def _longer_periods_have_tails(found: Found, name: str) -> Outcome:
+def _longer_periods_have_tails(found: PeriodFigures, name: str) -> Outcome:
     ratios = {period: _ratio(found.p95, period, OWN_MS) for period in found.p95 if period > OWN_MS}
     return Outcome(name, NAME, all_of([is_above(it, 1) for it in ratios.values()]), _ratios_text(ratios, "95th percentile"))
 
 
-def _own_period_needs_least(found: Found, name: str) -> Outcome:
+def _own_period_needs_least(found: PeriodFigures, name: str) -> Outcome:
     ratios = {period: _ratio(found.mean, period, OWN_MS) for period in found.mean if period != OWN_MS}
     return Outcome(name, NAME, all_of([is_above(it, 1) for it in ratios.values()]), _ratios_text(ratios, "mean reserved"))
 
 
-def _best_of_the_steady(found: Found) -> Outcome:
+def _best_of_the_steady(found: PeriodFigures) -> Outcome:
     """Judges Table II. A period that may or may not be a steady one cannot refute the claim."""
     name = f"Table II: of the periods with p95 below {STEADY_MS:g} ms, {OWN_MS} ms reserves least"
     steady = {period: is_below(median_interval(values), STEADY_MS) for period, values in found.p95.items()}
     if OWN_MS not in steady:
         return Outcome(name, NAME, UNMEASURED, "not measured")
     if steady[OWN_MS] == FAILS:
-        return Outcome(name, NAME, FAILS, f"p95 with {OWN_MS} ms: {interval_text(median_interval(found.p95[OWN_MS]))} ms")
+        return Outcome(name, NAME, FAILS, f"p95 with {OWN_MS} ms: {with_interval(median_interval(found.p95[OWN_MS]))} ms")
     ratios = {period: _ratio(found.mean, period, OWN_MS) for period, word in steady.items() if period != OWN_MS and word != FAILS}
     words = [is_above(ratios[period], 1) for period in ratios]
     words = [OPEN if word == FAILS and steady[period] == OPEN else word for period, word in zip(ratios, words, strict=True)]
@@ -120,7 +120,7 @@ def _best_of_the_steady(found: Found) -> Outcome:
     return Outcome(name, NAME, all_of(words), _ratios_text(ratios, "mean reserved") if ratios else "no other period is steady")
 
 
-def _shorter_periods_have_peaks(found: Found) -> Outcome:
+def _shorter_periods_have_peaks(found: PeriodFigures) -> Outcome:
     ratios = {period: _ratio(found.most, period, OWN_MS) for period in found.most if period < OWN_MS}
     return Outcome(f"Figure 10: with periods below {OWN_MS} ms, more is reserved at times", NAME,
                    all_of([is_above(it, 1) for it in ratios.values()]), _ratios_text(ratios, "most reserved"))
