@@ -138,9 +138,13 @@ static bool plan_explores(const struct decode_policy *policy, const struct outlo
 static bool plan_wants_to_refuse(const struct decode_policy *policy, const struct outlook *outlook)
 {
     const int64_t without_queue_ns = policy->settings.strict ? TOLERANCE_STRICT_NS : TOLERANCE_WITHOUT_QUEUE_NS;
+    const int64_t tolerance_ns = outlook->room == 0 ? without_queue_ns : 0;
+    const int64_t until_abandoned_ns = policy_slack_tolerance_ns(&policy->settings);
     const struct plan_aim aim = {
-        .tolerance_ns = outlook->room == 0 ? without_queue_ns : 0,
+        .tolerance_ns = tolerance_ns,
         .fewest = policy->settings.strict,
+        .window = policy->settings.window,
+        .window_tolerance_ns = until_abandoned_ns > tolerance_ns ? until_abandoned_ns : tolerance_ns,
     };
     return plan_refuses(outlook, &policy->learnt, &aim);
 }
