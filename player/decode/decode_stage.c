@@ -44,6 +44,7 @@ void stage_restart(struct decode_stage *stage, const struct part *part, int64_t 
     show_pace_restart(&stage->show, part, stage->feed.segment, first_ns);
     decode_policy_restart(&stage->policy);
     look_ahead_restart(&stage->look);
+    loss_history_clear(&stage->look.past);
     stage->passing_over = stage->wants_drain = stage->awaits_picture = false;
     stage->leading_ns = INT64_MIN;
     stage->drain_errors = 0;
@@ -249,14 +250,20 @@ static bool is_to_be_refused(const struct decode_job *job, const struct packet_f
     return packet->picture_class == CLASS_DROPPABLE && (job->order.refuse || job->order.give_up);
 }
 
-/* Returns whether the packet's picture will come out whole, as far as that is known. */
-static bool is_kept(const struct decode_job *job, const struct packet_facts *packet, const struct decode_outcome *outcome)
+/* Returns how the decode of the packet's picture ends, as far as that is known. */
+static enum decode_end end_so_far(const struct decode_job *job, const struct packet_facts *packet,
+                                  const struct decode_outcome *outcome)
 {
-    if (packet->unwanted)
-        return false;
-    if (outcome->is_pending)
-        return !is_to_be_refused(job, packet) && !outcome->is_withheld;
-    return end_of(packet->picture_class, outcome) == DECODE_WHOLE;
+    if (!outcome->is_pending)
+        return end_of(packet->picture_class, outcome);
+    return is_to_be_refused(job, packet) || outcome->is_withheld ? DECODE_REFUSED : DECODE_WHOLE;
+}
+
+static void note_packet(struct decode_stage *stage, int64_t number, const struct packet_facts *packet, enum decode_end end)
+{
+    look_ahead_note_packet(&stage->look, packet->pts_ns, !packet->unwanted && end == DECODE_WHOLE);
+    if (!packet->unwanted && end != DECODE_UNKNOWN)
+        look_ahead_note_fate(&stage->look, number, packet->pts_ns, end != DECODE_WHOLE);
 }
 
 static void run(struct decode_stage *stage, const struct decode_job *job, const struct stage_clock *clock, struct job_note *note)
@@ -266,7 +273,14 @@ static void run(struct decode_stage *stage, const struct decode_job *job, const 
     decoder_run(stage->decoder, job, &note->outcome);
     stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet) || note->outcome.is_withheld;
     learn(stage, packet, &note->outcome, clock);
-    look_ahead_note_packet(&stage->look, packet->pts_ns, is_kept(job, packet, &note->outcome));
+    note_packet(stage, job->number, packet, end_so_far(job, packet, &note->outcome));
+}
+
+static void pass_over(struct decode_stage *stage, int64_t number, struct job_note *note)
+{
+    note->outcome = passed_over(number);
+    if (!note->packet.unwanted)
+        look_ahead_note_fate(&stage->look, number, note->packet.pts_ns, true);
 }
 
 bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct stage_clock *clock, struct job_note *note)
@@ -284,6 +298,7 @@ bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct sta
         .unwanted = place.unwanted,
     };
     struct decode_job job = {.packet = packet, .number = stage->jobs++, .order.deadline_ns = NO_DEADLINE};
+    look_ahead_note_late(&stage->look, &clock->late);
     facts->passed_over = is_leading(stage, facts);
     if (!facts->passed_over) {
         job.order = order_of(stage, packet, facts, clock);
@@ -292,7 +307,7 @@ bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct sta
     facts->given_up = job.order.give_up;
     facts->is_starting = decode_policy_is_starting(&stage->policy);
     if (facts->passed_over)
-        note->outcome = passed_over(job.number);
+        pass_over(stage, job.number, note);
     else
         run(stage, &job, clock, note);
     return true;
@@ -363,6 +378,8 @@ bool stage_take(struct decode_stage *stage, struct decoded_picture *picture)
     picture->next_ns = stage->show.next_ns;
     if (pts_ns != NS_UNKNOWN)
         look_ahead_note_picture(&stage->look, pts_ns);
+    if (frame->flags & AV_FRAME_FLAG_ABANDONED)
+        look_ahead_note_loss(&stage->look, picture->number);
     picture->droppable = frame->flags & AV_FRAME_FLAG_DROPPABLE;
     picture->abandoned = frame->flags & AV_FRAME_FLAG_ABANDONED;
     picture->interlaced = frame->flags & AV_FRAME_FLAG_INTERLACED;
