@@ -25,6 +25,15 @@ def sums_of(framemd5: str) -> dict[str, str]:
     return {fields[2].strip(): fields[-1].strip() for fields in lines}
 
 
+def violations(lost: list[bool], x: int, y: int) -> dict[str, int]:
+    """Counts the lost pictures with which more than x of the y pictures up to them, or of their aligned window, are lost."""
+    places = [place for place, it in enumerate(lost) if it]
+    return {
+        "violations_sliding": sum(sum(lost[max(0, place - y + 1): place + 1]) > x for place in places),
+        "violations_aligned": sum(sum(lost[place - place % y: place + 1]) > x for place in places),
+    }
+
+
 class Skips(Case):
     def make(self, name: str, params: str, *options: str, codec: str = "libx264"):
         """Makes a clip of 6 s with this kind of GOP."""
@@ -42,17 +51,21 @@ class Skips(Case):
         self.expect(run, 0)
         return sums_of(run.stdout)
 
-    def late(self, file, *options, after_s: float = 1.2) -> tuple[dict[str, str], list]:
-        """Plays the file and stops the player once for a while. Returns the checksums of shown pictures, and all rows."""
+    def late(self, file, *options, after_s: float = 1.2, plan=PLAN) -> tuple[dict[str, str], list]:
+        """Plays the file and stops the player once for a while. Returns the checksums of shown pictures, and all rows.
+
+        self.messages has what the player printed.
+        """
         sums, record = self.dir / "sums", self.dir / "record"
         shutil.rmtree(record, ignore_errors=True)
-        process = start(*PLAN, *options, f"--framemd5={sums}", f"--record={record}", file)
+        process = start(*plan, *options, f"--framemd5={sums}", f"--record={record}", file)
         time.sleep(after_s)
         process.send_signal(signal.SIGSTOP)
         time.sleep(STOP_S)
         process.send_signal(signal.SIGCONT)
         _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, errors)
+        self.messages = errors
         return sums_of(sums.read_text()), self.record()[1]
 
     def expect_skip(self, file, *options, pictures: int, after_s: float = 1.2) -> list:
@@ -116,6 +129,16 @@ class Skips(Case):
         passed = [row for row in rows if row["verdict"] == "skipped" and not row["decode_start_ns"]]
         self.assertLessEqual(len(passed), 75)
 
+    def test_losses_beyond_the_window_are_counted_and_reported(self):
+        for queue in ("0", "2"):
+            loud = [option for option in PLAN if option != "--quiet"]
+            _, rows = self.late(clip("video_only"), f"--queue={queue}", "--window=1/4", plan=loud)
+            lost = [row["verdict"] != "shown" for row in rows if row["verdict"] != "none"]
+            found = self.record()[0]["window"]
+            self.assertEqual(found, {"x": 1, "y": 4, **violations(lost, 1, 4)})
+            self.assertGreater(found["violations_sliding"], 0)  # a skip loses many in a row
+            self.assertRegex(self.messages, r"video_only\S*: \d+ lost pictures violate --window=1/4")
+
     def test_untimed_play_refuses_and_skips_nothing(self):
         file, pipe = self.make("clip.ts", f"{GOP}:bframes=2:b-adapt=0"), self.dir / "pipe"
         ideal, data = self.ideal(file), file.read_bytes()
@@ -145,6 +168,16 @@ class Options(Case):
         self.expect(play(*PLAN, "--strict", "--skip-to-key=never", "--length=0.3", f"--record={self.dir}/record", clip("cavlc")), 0)
         settings = self.record()[0]["options"]
         self.assertEqual((settings["deadline_rule"], settings["strict"], settings["skip_to_key"]), ("plan", True, "never"))
+        self.assertEqual((settings["window"], self.record()[0]["window"]), (None, None))
+
+    def test_record_names_a_window_that_was_kept(self):
+        run = play("--ao=null", "--vo=null", "--window=1/5", "--length=0.3", f"--record={self.dir}/record", clip("cavlc"))
+        self.expect(run, 0)
+        facts = self.record()[0]
+        self.assertEqual(facts["options"]["window"], "1/5")
+        if not facts["totals"]["dropped"]:
+            self.assertEqual(facts["window"], {"x": 1, "y": 5, "violations_sliding": 0, "violations_aligned": 0})
+            self.assertNotIn("violate", run.stderr)
 
 
 main()
