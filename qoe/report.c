@@ -38,6 +38,14 @@ static void write_counts(FILE *out, const struct quality *quality)
         fprintf(out, "longest time without a new picture %.0f ms\n", quality->longest_freeze_ms);
 }
 
+static void write_windows(FILE *out, const struct loss_windows *windows)
+{
+    const struct window *const window = &windows->window;
+    if (window->y > 0)
+        fprintf(out, "window  %d/%d: %" PRId64 " lost pictures violate it; in aligned windows, as those of DWCS, %" PRId64 "\n",
+                window->x, window->y, windows->violations_sliding, windows->violations_aligned);
+}
+
 static void write_rmse_row(FILE *out, const char *name, double rmse_8bit)
 {
     fprintf(out, "  %-6s %12.1f %12.3f\n", name, rmse_q16(rmse_8bit), rmse_8bit);
@@ -89,6 +97,7 @@ int report_write_text(FILE *out, const struct report *report)
 {
     fprintf(out, "%s, a run of %s\n\n", report->dir, report->media_path);
     write_counts(out, report->quality);
+    write_windows(out, report->windows);
     write_rmse(out, report);
     write_skew(out, &report->quality->skew_ms);
     write_lip_sync(out, &report->quality->lip_sync);
@@ -117,6 +126,22 @@ static json_t *with_lip_sync(json_t *summary, const struct lip_sync_time *time)
         failed = json_object_set_new(summary, name, number_or_null(time->part[grade])) ||
                  json_object_set_new(summary, itu_name, number_or_null(time->itu_part[grade]));
     }
+    if (failed)
+        json_decref(summary);
+    return failed ? NULL : summary;
+}
+
+/* Adds the violations of the window to the summary. Returns the summary, or NULL without memory. */
+static json_t *with_windows(json_t *summary, const struct loss_windows *windows)
+{
+    const struct window *const window = &windows->window;
+    const bool asked = window->y > 0;
+    json_t *const found = json_pack("{s:o, s:o, s:o}",
+                                    "window", asked ? json_sprintf("%d/%d", window->x, window->y) : json_null(),
+                                    "violations_sliding", asked ? json_integer(windows->violations_sliding) : json_null(),
+                                    "violations_aligned", asked ? json_integer(windows->violations_aligned) : json_null());
+    const int failed = !summary || !found || json_object_update(summary, found);
+    json_decref(found);
     if (failed)
         json_decref(summary);
     return failed ? NULL : summary;
@@ -170,7 +195,7 @@ int report_write_json(FILE *out, const struct report *report)
                                    "media_sha256", report->run->media_sha256,
                                    "options", json_object_get(report->run->json, "options"),
                                    "compared", compared_json(report),
-                                   "summary", summary_json(report->quality));
+                                   "summary", with_windows(summary_json(report->quality), report->windows));
     if (!json)
         return -ENOMEM;
     const int ret = json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) ? -EIO : 0;

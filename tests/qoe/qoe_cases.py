@@ -32,7 +32,8 @@ SUMMARY_KEYS = (
     "rmse_q16_mean rmse_q16_median "
     "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run longest_freeze_ms "
     "lip_sync_accepted lip_sync_itu_undetected lip_sync_irritating lip_sync_itu_acceptable "
-    "lip_sync_distracting lip_sync_itu_unacceptable"
+    "lip_sync_distracting lip_sync_itu_unacceptable "
+    "window violations_sliding violations_aligned"
 ).split()
 
 
@@ -70,7 +71,7 @@ class Case(unittest.TestCase):
         self.dir = Path(tempfile.mkdtemp(prefix="dlex-qoe-"))
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
 
-    def record(self, media, playback, name="record", **changes):
+    def record(self, media, playback, name="record", window=None, **changes):
         folder = self.dir / name
         folder.mkdir(parents=True)
         facts = {
@@ -79,7 +80,7 @@ class Case(unittest.TestCase):
             "video": {"stream_index": 0},
         } | changes
         (folder / "run.json").write_text(
-            json.dumps({"options": {"drop": "deadline"}, "media": facts})
+            json.dumps({"options": {"drop": "deadline", "window": window}, "media": facts})
         )
         (folder / "frames.csv").write_text("\n".join([HEADER, *rows_of(playback)]) + "\n")
         return folder
@@ -89,8 +90,8 @@ class Case(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return list(csv.DictReader(run.stdout.splitlines()))
 
-    def summary(self, folder):
-        run = qoe(folder, "--json=-")
+    def summary(self, folder, *options):
+        run = qoe(folder, "--json=-", *options)
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(run.stdout)["summary"]
 
