@@ -25,6 +25,8 @@ struct stage {
     /* For rule plan. */
     struct times to_present; /* PTS of the pictures in the queue and in the decoder that can be presented */
     struct decoder_model decoder;
+    struct loss_history past;
+    int late_seen;        /* pictures before this place have been looked at: whether they came too late */
     struct outlook outlook;
     int64_t decodes;      /* whole ones */
     int read_end;         /* the packets before this one have been read from the file */
@@ -124,6 +126,15 @@ static int packets_seen(const struct stage *stage, int packet)
     return ready < LOOK_AHEAD_PACKETS ? ready : LOOK_AHEAD_PACKETS;
 }
 
+/* In the player, the presenter reports late pictures to the decode stage. */
+static void look_at_late(struct stage *stage)
+{
+    const struct playing *const playing = &stage->playing;
+    for (; stage->late_seen < playing->next; stage->late_seen++)
+        if (playing->rows[stage->late_seen].verdict == VERDICT_LATE)
+            loss_history_lose(&stage->past, playing->setting->film->packet_at[stage->late_seen]);
+}
+
 static const struct outlook *outlook_of(struct stage *stage, int packet)
 {
     const struct playing_setting *const setting = stage->playing.setting;
@@ -134,10 +145,12 @@ static const struct outlook *outlook_of(struct stage *stage, int packet)
     stage->outlook.room = sim_queue_limit(setting);
     stage->outlook.to_present = &stage->to_present;
     stage->outlook.decoder = &stage->decoder;
+    stage->outlook.past = &stage->past;
     stage->outlook.ahead = &setting->film->packets[packet];
     stage->outlook.count = packets_seen(stage, packet);
     look_at_queue(stage);
     look_at_decoder(stage);
+    look_at_late(stage);
     return &stage->outlook;
 }
 
@@ -194,6 +207,12 @@ static enum picture_fate decode(struct stage *stage, int packet, const struct de
     return order->give_up ? FATE_UNWANTED : FATE_DECODED;
 }
 
+static void note_fate(struct stage *stage, int packet, bool is_lost)
+{
+    const int64_t due_ns = stage->playing.setting->film->packets[packet].due_ns;
+    loss_history_add(&stage->past, &(struct past_picture){packet, due_ns, is_lost});
+}
+
 static void note_decode(struct stage *stage, int packet, const struct decode_order *order, int64_t start_ns,
                         const struct decode_use *use)
 {
@@ -221,6 +240,7 @@ static void run_decode(struct stage *stage, int packet, const struct decode_orde
         note_prediction(stage, facts, use.cpu_ns);
     note_decode(stage, packet, order, start_ns, &use);
     decode_policy_learn(&stage->policy, &use, playing->setting->film->frame_duration_ns);
+    note_fate(stage, packet, fate == FATE_SKIPPED || fate == FATE_ABORTED);
     playing_take_in(playing, packet, fate, decode_policy_is_starting(&stage->policy));
 }
 
@@ -259,6 +279,7 @@ static void play_packet(struct stage *stage, int packet)
     const struct decode_order order = leads ? (struct decode_order){.deadline_ns = NO_DEADLINE} : order_of(stage, packet);
     if (leads || passes_over(stage, packet, &order)) {
         playing_decode(&stage->playing, stage->playing.setting->lesser.passing_ns, INT64_MAX);
+        note_fate(stage, packet, true);
         playing_pass_over(&stage->playing, packet);
     } else {
         run_decode(stage, packet, &order);

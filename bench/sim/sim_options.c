@@ -17,6 +17,7 @@ enum key {
     KEY_BASE,
     KEY_STRICT,
     KEY_SKIP,
+    KEY_WINDOW,
     KEY_CLAIRVOYANT,
     KEY_TOLERANCE,
     KEY_STATES,
@@ -56,6 +57,7 @@ static const struct argp_option option_table[] = {
     {"deadline-base", KEY_BASE, "TIME", 0, "as in dlex-play", 1},
     {"strict", KEY_STRICT, NULL, 0, "plan: rather lose pictures than show them late", 1},
     {"skip-to-key", KEY_SKIP, "WHEN", 0, "plan: auto (default) or never", 1},
+    {"window", KEY_WINDOW, "X/Y", 0, "plan: as in dlex-play", 1},
     {"clairvoyant", KEY_CLAIRVOYANT, "AIM", 0,
      "instead of a policy, look for the schedule with the fewest drops (drops) or the least error (rmse), all costs and the "
      "supply being known", 1},
@@ -161,6 +163,12 @@ static void parse_supply(struct sim_options *options, const char *arg, struct ar
     argp_error(state, "--supply=%s is unknown; it begins with cbs:, cbs-divided:, quota:, fair: or part:", arg);
 }
 
+static void parse_window(struct window *window, const char *arg, struct argp_state *state)
+{
+    if (window_parse(window, arg))
+        argp_error(state, "--window=%s is no window; write X/Y, with Y from 1 to %d and X from 0 to Y", arg, WINDOW_MAX);
+}
+
 static error_t parse_playing(int key, char *arg, struct argp_state *state)
 {
     struct playing_setting *const playing = &((struct sim_options *)state->input)->playing;
@@ -170,6 +178,7 @@ static error_t parse_playing(int key, char *arg, struct argp_state *state)
     case KEY_BASE: playing->policy.base_ns = parse_time_ns(arg, "deadline-base", state); break;
     case KEY_STRICT: playing->policy.strict = true; break;
     case KEY_SKIP: playing->policy.never_skips_to_key = parse_word(arg, "skip-to-key", skip_words, state) == 1; break;
+    case KEY_WINDOW: parse_window(&playing->policy.window, arg, state); break;
     case KEY_QUEUE: playing->queue = parse_count(arg, "queue", 0, QUEUE_MAX, state); break;
     case KEY_HEAD_START: playing->head_start = parse_count(arg, "head-start", 1, QUEUE_MAX, state); break;
     case KEY_DRAW_AHEAD: playing->draw_ahead_ns = parse_time_ns(arg, "draw-ahead", state); break;
@@ -192,6 +201,10 @@ static void check(const struct sim_options *options, struct argp_state *state)
 {
     if (!options->trace_path)
         argp_error(state, "no TRACE given; make one with dlex-qoe --trace");
+    const struct policy_settings *const policy = &options->playing.policy;
+    const bool plans = policy->drop == DROP_DEADLINE && policy->rule == RULE_PLAN && !options->is_clairvoyant;
+    if (policy->window.y > 0 && !plans)
+        argp_error(state, "--window needs rule plan, and no --clairvoyant");
     if (options->demand > 0 && options->scale != 1)
         argp_error(state, "--demand and --scale both set the costs; leave out one of them");
 }

@@ -52,11 +52,16 @@ static json_t *bound_json(const struct sim_figures *figures)
                                                    "rmse_q16_sum", figures->rmse_q16_at_least);
 }
 
+static json_t *count_or_null(const struct loss_windows *windows, int64_t count)
+{
+    return windows->window.y > 0 ? json_integer(count) : json_null();
+}
+
 json_t *sim_report_run(const struct sim_figures *figures)
 {
     const struct quality *const quality = &figures->quality;
     const double wasted = (double)figures->wasted_cpu_ns;
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o}",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:o}",
                      "seed", (json_int_t)figures->seed,
                      "frames", (json_int_t)quality->frames,
                      "shown", (json_int_t)quality->shown,
@@ -64,6 +69,8 @@ json_t *sim_report_run(const struct sim_figures *figures)
                      "aborted", (json_int_t)quality->aborted,
                      "skipped", (json_int_t)quality->skipped,
                      "late", (json_int_t)quality->late,
+                     "violations_sliding", count_or_null(&figures->windows, figures->windows.violations_sliding),
+                     "violations_aligned", count_or_null(&figures->windows, figures->windows.violations_aligned),
                      "rmse_q16_sum", rmse_q16(quality->rmse_8bit.sum),
                      "skew_ms_mean", number_or_null(quality->skew_ms.mean),
                      "skew_ms_sd", number_or_null(quality->skew_ms.sd),

@@ -181,6 +181,7 @@ static int take_figures(const struct run *run, struct sim_figures *figures)
     if (drops)
         ret = quality_of(&figures->quality, run->rows, run->film->count, drops, find_drops(run, drops));
     free(drops);
+    figures->windows = loss_windows_of(&run->setting.policy.window, run->rows, run->film->count);
     figures->skew_ms_abs_mean = abs_mean_ms(run->rows, run->film->count);
     figures->droppable_cpu_ns = droppable_cpu_ns(run);
     return ret;

@@ -3,6 +3,7 @@
  * Films played under the player's policies: that the decisions of player/decide reach the simulated player. Not covered: the
  * decisions themselves (tests/player/test_policy.c).
  */
+#include "loss_windows.h"
 #include "made_up_film.h"
 #include "policy_run.h"
 #include "sim_run.h"
@@ -92,6 +93,26 @@ START_TEST(plan_refuses_droppable_pictures_and_stays_in_time)
         if (rows[place].verdict == VERDICT_SHOWN && place > 20)
             ck_assert_int_le(rows[place].skew_ns, 10 * MS);
     }
+    cpu_rate_finish(&rate);
+    made_up_film_finish(&made);
+}
+END_TEST
+
+/* An eighth of all decodes must go. Every other droppable picture may. */
+START_TEST(plan_keeps_its_window)
+{
+    struct made_up_film made;
+    struct cpu_rate rate;
+    made_up_film_init(&made, groups(6, 12), 42 * MS);
+    ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
+    struct policy_settings within = plan;
+    within.window = (struct window){1, 4};
+    play(&made, &rate, 8, &plan);
+    ck_assert_int_gt(loss_windows_of(&within.window, rows, 150).violations_sliding, 3);
+    const struct policy_outcome outcome = play(&made, &rate, 8, &within);
+    ck_assert_int_eq(loss_windows_of(&within.window, rows, 150).violations_sliding, 0);
+    ck_assert_int_gt(outcome.tally.skipped, 150 / 10);
+    ck_assert_int_eq(outcome.tally.aborted + outcome.tally.late, 0);
     cpu_rate_finish(&rate);
     made_up_film_finish(&made);
 }
@@ -343,6 +364,7 @@ int main(void)
         every_policy_shows_everything_where_time_suffices,
         none_falls_behind_and_drops_nothing,
         plan_refuses_droppable_pictures_and_stays_in_time,
+        plan_keeps_its_window,
         plan_knows_what_the_queue_saves,
         plan_skips_to_key_pictures_where_nothing_is_droppable,
         leading_pictures_behind_a_skip_are_passed_over,

@@ -41,6 +41,8 @@ class SimulatedRun(Stored):
     aborted: Count
     skipped: Count
     late: Count
+    violations_sliding: Count | None = None  # lost pictures beyond --window; null: no window was asked for
+    violations_aligned: Count | None = None
     rmse_q16_sum: Amount  # of the dropped pictures
     skew_ms_mean: float | None  # of the shown pictures
     skew_ms_sd: float | None
