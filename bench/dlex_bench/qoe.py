@@ -22,6 +22,8 @@ class QoeSummary(Stored):
     rmse_q16_median: float | None
     rmse_q16_p90: float | None
     longest_freeze_ms: float | None = None  # the longest time without a new picture; absent from older versions
+    violations_sliding: int | None = None  # lost pictures beyond a window; null: none was asked for; absent from older versions
+    violations_aligned: int | None = None  # the same with windows as those of DWCS
     lip_sync_accepted: float | None = None  # parts of the time in grades of lip synchronisation; absent from older versions
     lip_sync_distracting: float | None = None
     lip_sync_itu_unacceptable: float | None = None

@@ -174,6 +174,8 @@ def _summary(setting: Setting, record: Path) -> QoeSummary:
     out = setting.directory / f"qoe-{record.name}.json"
     everywhere = setting.driver_cpus | {setting.cpu}
     options = [f"--unstamped={setting.unstamped}"] if setting.unstamped else []
+    if setting.window:
+        options.append(f"--window={setting.window}")
     with comparing(setting.context.program(QOE), record, out, everywhere, options) as process:
         wait_for(process, limit_s(setting.length_s), setting.context.tick, "dlex-qoe")
     return read_summary(out, process.returncode)

@@ -47,6 +47,8 @@ def figures_of(record: Path, summary: QoeSummary, cpu_s: float | None, av_source
         rmse_q16_median=summary.rmse_q16_median,
         rmse_q16_p90=summary.rmse_q16_p90,
         longest_freeze_ms=summary.longest_freeze_ms,
+        violations_sliding=summary.violations_sliding,
+        violations_aligned=summary.violations_aligned,
         torn=observer.screen.pictures_torn if observer else None,
         av_source=av_source if known else None,
         player_cpu_s=cpu_s,

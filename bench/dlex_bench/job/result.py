@@ -57,6 +57,8 @@ class Figures(Stored):
     rmse_q16_median: Amount | None = None
     rmse_q16_p90: Amount | None = None
     longest_freeze_ms: Amount | None = None  # the longest time without a new picture
+    violations_sliding: Count | None = None  # lost pictures beyond dlex-play's --window; null: the job has none
+    violations_aligned: Count | None = None  # the same with windows as those of DWCS, see dlex-qoe(1)
     torn: Count | None = None  # pictures that were never whole on the screen; null: seen from inside
     av_source: str | None = None  # own, monitor, status: who knew the sound's time
     player_cpu_s: Amount | None = None
