@@ -65,8 +65,8 @@ class Spectra(unittest.TestCase):
         self.assertEqual(spectrum_of(times_s).peaks(), [25.0 * number for number in range(1, 9)])
         self.assertAlmostEqual(max(spectrum_of(times_s).part), 1, delta=0.01)
         finding = peaks_finding(times_s)
-        self.assertEqual(finding.word, "cannot be told")  # eight peaks are few
-        self.assertIn("8 of 8", finding.sentence)
+        self.assertEqual(finding.word, "holds")
+        self.assertIn("8 peaks, 0 of them others: 25, 50", finding.sentence)
 
     def test_other_peaks_refute_it(self):
         times_s = [number / 30 for number in range(120)]
