@@ -31,6 +31,8 @@ enum key {
     KEY_GAIN,
     KEY_STRICT,
     KEY_SKIP,
+    KEY_WINDOW,
+    KEY_DEGRADE,
     KEY_QUEUE,
     KEY_THREADS,
     KEY_SCHED,
@@ -54,6 +56,10 @@ static const struct argp_option option_table[] = {
     {"strict", KEY_STRICT, NULL, 0, "plan: rather lose pictures than show them late", 1},
     {"skip-to-key", KEY_SKIP, "WHEN", 0, "plan: auto (when skipping to the next key picture loses less than going on; default) "
      "or never", 1},
+    {"window", KEY_WINDOW, "X/Y", 0, "plan: lose at most X of any Y pictures in a row, as far as possible; violations are "
+     "reported", 1},
+    {"degrade", KEY_DEGRADE, "WHEN", 0, "plan: auto (when time is short, leave out the loop filter of H.264, HEVC and VP8) or never "
+     "(default)", 1},
     {"queue", KEY_QUEUE, "AMOUNT", 0, "decode ahead up to so many pictures (50), so much time (1.5s) or memory (128MiB), or "
      "auto: the least of 2 s, 256 MiB and an eighth of the available memory (default); 0: each picture just in time", 1},
     {"threads", KEY_THREADS, "N", 0, "decode with N threads (1 to 16), or auto: with as many as there are CPUs for it "
@@ -113,11 +119,18 @@ static enum deadline_rule parse_rule(const char *arg, struct argp_state *state)
     return RULE_PLAN;
 }
 
-static bool parse_never(const char *arg, struct argp_state *state)
+static bool parse_never(const char *arg, const char *option, struct argp_state *state)
 {
     if (strcmp(arg, "auto") && strcmp(arg, "never"))
-        argp_error(state, "--skip-to-key=%s is unknown; choose auto or never", arg);
+        argp_error(state, "--%s=%s is unknown; choose auto or never", option, arg);
     return arg[0] == 'n';
+}
+
+static void parse_window(struct window *window, const char *arg, struct argp_state *state)
+{
+    if (window_parse(window, arg))
+        argp_error(state, "--window=%s is no window; write X/Y, with Y from 1 to %d and X from 0 to Y: of any Y pictures in a row, "
+                   "at most X may be lost", arg, WINDOW_MAX);
 }
 
 static int64_t parse_time_ns(const char *arg, const char *option, struct argp_state *state)
@@ -206,6 +219,13 @@ static void check_threads(const struct options *options, struct argp_state *stat
         argp_error(state, "--threads=%d %s; use --threads=1 or auto", options->threads.count, refusal);
 }
 
+static void check_window(const struct policy_settings *policy, struct argp_state *state)
+{
+    if (policy->window.y > 0 && (policy->drop != DROP_DEADLINE || policy->rule != RULE_PLAN))
+        argp_error(state, "--window=%d/%d needs --drop=deadline and --deadline-rule=plan, the default: other rules choose without "
+                   "looking ahead", policy->window.x, policy->window.y);
+}
+
 static int parse_cpu(const char *arg, struct argp_state *state)
 {
     char *end;
@@ -226,7 +246,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_AO: options->audio_kind = one_of(arg, "auto", "pulse", "null", "ao", state); break;
     case KEY_VO: options->video_kind = one_of(arg, "auto", "sdl", "null", "vo", state); break;
     case KEY_STRICT: options->policy.strict = true; break;
-    case KEY_SKIP: options->policy.never_skips_to_key = parse_never(arg, state); break;
+    case KEY_SKIP: options->policy.never_skips_to_key = parse_never(arg, "skip-to-key", state); break;
+    case KEY_WINDOW: parse_window(&options->policy.window, arg, state); break;
+    case KEY_DEGRADE: options->policy.degrades = !parse_never(arg, "degrade", state); break;
     case KEY_QUEUE: parse_queue(&options->queue, arg, state); break;
     case KEY_THREADS: parse_threads(&options->threads, arg, state); break;
     case KEY_SCHED: parse_sched(&options->placement, arg, state); break;
@@ -243,7 +265,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         options->files = state->argv + state->next;
         options->file_count = state->argc - state->next;
         break;
-    case ARGP_KEY_END: check_threads(options, state); break;
+    case ARGP_KEY_END:
+        check_threads(options, state);
+        check_window(&options->policy, state);
+        break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "no FILE given; name at least one file to play"); break;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -11,6 +11,7 @@
 
 #include <dlex/dlex.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 static void play_segment(struct session *session)
@@ -26,6 +27,15 @@ static void play_segment(struct session *session)
     if (presenter->next_ns != NS_UNKNOWN && session->stage.decoder)
         steering_wait_until(&session->steering, last_ns); /* the last picture stays for its duration */
     steering_wait_for_sound(&session->steering);
+}
+
+/* Call when playing has ended, whatever the reason. */
+static void note_violations(const struct session *session)
+{
+    const struct loss_windows *const windows = &session->presenter.presented.windows;
+    if (windows->violations_sliding > 0)
+        log_note("%s: %" PRId64 " lost pictures violate --window=%d/%d", session->setup->path, windows->violations_sliding,
+                 windows->window.x, windows->window.y);
 }
 
 static enum playback_end end_of(const struct session *session)
@@ -134,6 +144,7 @@ struct playback_result playback_run(const struct playback_setup *setup)
     enum playback_end end = play_guarded(session);
     session_stop_reading(session);
     steering_finish(&session->steering);
+    note_violations(session);
     if (end == PLAYBACK_END)
         end = judge_end(session);
     const bool began = end != PLAYBACK_UNPLAYABLE && end != PLAYBACK_NOT_PLACED;

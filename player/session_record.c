@@ -20,6 +20,8 @@ static struct run_settings run_settings_of(const struct options *options, char t
         .deadline_gain = options->policy.gain,
         .strict = options->policy.strict,
         .skip_to_key = options->policy.never_skips_to_key ? "never" : "auto",
+        .window = options->policy.window,
+        .degrade = options->policy.degrades ? "auto" : "never",
         .threads = threads_wish_text(&options->threads, threads),
         .audio_kind = options->audio_kind,
         .video_kind = options->video_kind,

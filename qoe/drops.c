@@ -9,6 +9,7 @@
 
 struct comparison {
     struct ideal *ideal;
+    struct played *played; /* NULL: all shown pictures are ideal */
     struct rgb_converter *converter;
     struct rgb_picture shown;
     struct rgb_picture wanted;
@@ -22,12 +23,14 @@ bool was_dropped(const struct frame_record *row)
            row->verdict == VERDICT_LATE || row->verdict == VERDICT_UNSEEN;
 }
 
-static int fetch(struct comparison *comparison, const struct frame_record *row,
-                 struct rgb_picture *out)
+/* is_shown: as it was shown, not as it should have been. */
+static int fetch(struct comparison *comparison, const struct frame_record *row, bool is_shown, struct rgb_picture *out)
 {
     const AVFrame *picture;
     comparison->missing_ns = row->pts_ns;
-    const int ret = ideal_find(comparison->ideal, row->pts_ns, &picture);
+    const int ret = is_shown && comparison->played && was_degraded(row)
+                        ? played_find(comparison->played, row, &picture)
+                        : ideal_find(comparison->ideal, row->pts_ns, &picture);
     return ret ? ret : rgb_convert(comparison->converter, picture, out);
 }
 
@@ -35,16 +38,22 @@ static int compare(struct comparison *comparison, struct drop *drop)
 {
     int ret = 0;
     if (comparison->converted != drop->shown)
-        ret = fetch(comparison, drop->shown, &comparison->shown);
+        ret = fetch(comparison, drop->shown, true, &comparison->shown);
     if (ret)
         return ret;
     comparison->converted = drop->shown;
-    ret = fetch(comparison, drop->row, &comparison->wanted);
+    ret = fetch(comparison, drop->row, false, &comparison->wanted);
     if (!ret && !drop->shown) /* not earlier: the converter has no size before */
         ret = rgb_black(comparison->converter, &comparison->shown);
     if (!ret)
         drop->rmse_8bit = rgb_rmse(&comparison->shown, &comparison->wanted);
     return ret;
+}
+
+static bool is_to_be_compared(const struct comparison *comparison, const struct frame_record *row)
+{
+    const bool was_shown_degraded = row->verdict == VERDICT_SHOWN && was_degraded(row);
+    return was_dropped(row) || (comparison->played && was_shown_degraded);
 }
 
 static int64_t compare_all(struct comparison *comparison, struct drop *drops,
@@ -55,7 +64,7 @@ static int64_t compare_all(struct comparison *comparison, struct drop *drops,
     for (int64_t i = 0; i < count; i++) {
         if (rows[i].verdict == VERDICT_SHOWN)
             shown = &rows[i];
-        if (!was_dropped(&rows[i]))
+        if (!is_to_be_compared(comparison, &rows[i]))
             continue;
         struct drop *const drop = &drops[found++];
         *drop = (struct drop){.row = &rows[i], .shown = shown};
@@ -67,10 +76,10 @@ static int64_t compare_all(struct comparison *comparison, struct drop *drops,
 }
 
 int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int64_t count,
-                      struct ideal *ideal, struct rgb_converter *converter, char *why,
+                      struct ideal *ideal, struct played *played, struct rgb_converter *converter, char *why,
                       size_t why_size)
 {
-    struct comparison comparison = {.ideal = ideal, .converter = converter};
+    struct comparison comparison = {.ideal = ideal, .played = played, .converter = converter};
     *drops = malloc((size_t)(count + 1) * sizeof **drops);
     const int64_t found = *drops ? compare_all(&comparison, *drops, rows, count) : AVERROR(ENOMEM);
     if (found == AVERROR(ENOENT))

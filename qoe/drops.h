@@ -11,15 +11,17 @@
 
 #include "frame_record.h"
 #include "ideal.h"
+#include "played.h"
 #include "rgb_converter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* A picture that was not on the screen as it should have been: it was dropped, or it was shown degraded. */
 struct drop {
     const struct frame_record *row;
-    const struct frame_record *shown; /* what was on the screen; NULL: nothing yet, so it was black */
+    const struct frame_record *shown; /* what was on the screen; NULL: nothing yet, so it was black; row itself: it was degraded */
     double rmse_8bit;
 };
 
@@ -30,13 +32,14 @@ struct drop {
 bool was_dropped(const struct frame_record *row);
 
 /*
- * Compares every dropped row. *drops is in the order of the rows and belongs to the caller (free);
- * its pointers point into rows. The converter comes from rgb_converter_init and holds afterwards
- * how pictures were converted. Returns the number of drops, or a negative AVERROR with the cause in
- * why, as a clause ("it has no picture at 1.000 s").
+ * Compares every dropped row with what was on the screen, and every shown one that was degraded with the picture as it should be.
+ * played is NULL if no picture was degraded, or if degraded ones are not to be compared. *drops is in the order of the rows and
+ * belongs to the caller (free); its pointers point into rows. The converter comes from rgb_converter_init and holds afterwards
+ * how pictures were converted. Returns the number of drops, or a negative AVERROR with the cause in why, as a clause ("it has no
+ * picture at 1.000 s").
  */
 int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int64_t count,
-                      struct ideal *ideal, struct rgb_converter *converter, char *why,
+                      struct ideal *ideal, struct played *played, struct rgb_converter *converter, char *why,
                       size_t why_size);
 
 #endif

@@ -7,6 +7,7 @@
 #include <libavutil/mem.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Further ahead than this, a seek is cheaper than decoding all pictures in between. */
 static const int64_t far_ns = 20 * NS_PER_S;
@@ -24,6 +25,8 @@ struct ideal {
     AVFrame *picture;
     int64_t pts_ns; /* of the picture; AV_NOPTS_VALUE: there is no picture */
     int64_t next_ns; /* the place of a picture without time stamp, as in the player */
+    const struct frame_record *rows; /* which packets are degraded; see ideal_degrade */
+    int64_t row_count;
 };
 
 enum approach { FROM_HERE, FROM_KEY_PICTURE, FROM_START, APPROACHES };
@@ -75,6 +78,23 @@ void ideal_close(struct ideal **ideal)
     av_freep(ideal);
 }
 
+static int compare_to_row(const void *pts_ns, const void *row)
+{
+    const int64_t a = *(const int64_t *)pts_ns;
+    const int64_t b = ((const struct frame_record *)row)->pts_ns;
+    return (a > b) - (a < b);
+}
+
+/* The player does the same with each packet (loop_filter.h). */
+static void degrade_as_played(struct ideal *ideal)
+{
+    const int64_t pts_ns = clip_pts_ns(ideal->clip.video, ideal->packet->pts);
+    const struct frame_record *const row =
+        bsearch(&pts_ns, ideal->rows, (size_t)ideal->row_count, sizeof *ideal->rows, compare_to_row);
+    if (row)
+        ideal->avctx->skip_loop_filter = row->degraded == DEGRADED_ITSELF ? AVDISCARD_ALL : AVDISCARD_DEFAULT;
+}
+
 /* As in the player, a read error ends the file and a damaged packet is skipped. */
 static int feed(struct ideal *ideal)
 {
@@ -84,6 +104,8 @@ static int feed(struct ideal *ideal)
         av_packet_unref(packet);
         ret = av_read_frame(ideal->clip.format, packet);
     } while (ret >= 0 && packet->stream_index != ideal->clip.video->index);
+    if (ret >= 0 && ideal->row_count)
+        degrade_as_played(ideal);
     const int sent = avcodec_send_packet(ideal->avctx, ret < 0 ? NULL : packet);
     return sent == AVERROR(ENOMEM) || (ret < 0 && sent < 0) ? sent : 0;
 }
@@ -128,6 +150,14 @@ static int restart(struct ideal *ideal, int64_t from_ns)
     ideal->pts_ns = AV_NOPTS_VALUE;
     ideal->next_ns = from_ns;
     return ret;
+}
+
+int ideal_degrade(struct ideal *ideal, const struct frame_record *rows, int64_t count)
+{
+    ideal->rows = rows;
+    ideal->row_count = count;
+    ideal->avctx->skip_loop_filter = AVDISCARD_DEFAULT;
+    return restart(ideal, clip_start_ns(&ideal->clip));
 }
 
 static int take_approach(struct ideal *ideal, enum approach approach, int64_t pts_ns)

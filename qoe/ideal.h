@@ -9,6 +9,8 @@
 #ifndef QOE_IDEAL_H
 #define QOE_IDEAL_H
 
+#include "frame_record.h"
+
 #include <libavutil/frame.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +24,13 @@ struct ideal;
  */
 int ideal_open(struct ideal **out, const char *path, int stream_index, char *why, size_t why_size);
 void ideal_close(struct ideal **ideal);
+
+/*
+ * From now on, leaves out the loop filter of each packet whose row says DEGRADED_ITSELF, so that the pictures are those of a run.
+ * A packet without a row is decoded like the one before it. The rows are in ascending order of time stamps, and must exist as
+ * long as they are in use. Begins again at the beginning of the file. Returns 0 or a negative AVERROR.
+ */
+int ideal_degrade(struct ideal *ideal, const struct frame_record *rows, int64_t count);
 
 /*
  * Finds the picture with this time stamp (frames.csv's pts_ns). *out stays valid until the next

@@ -27,12 +27,13 @@ enum { WHY_SIZE = PATH_MAX + 256 };
  */
 static const double length_tolerance_s = 1;
 
-enum key { KEY_MEDIA = 256, KEY_UNSTAMPED, KEY_JSON, KEY_CSV, KEY_TRACE };
+enum key { KEY_MEDIA = 256, KEY_UNSTAMPED, KEY_WINDOW, KEY_JSON, KEY_CSV, KEY_TRACE };
 
 struct arguments {
     const char *dir;
     const char *media_path; /* NULL: the path in the record */
     const char *unstamped_path; /* NULL: the media's own pictures are compared */
+    struct window window;   /* y 0: that of the record */
     const char *json_path;  /* NULL: not wanted; "-": standard output */
     const char *csv_path;   /* as json_path */
     const char *trace_path; /* as json_path; if it is wanted, nothing is reported */
@@ -45,10 +46,10 @@ const char *argp_program_version = "dlex-qoe " PROGRAM_VERSION " (" DLEX_COMMIT 
 static const char doc[] =
     "Reports how good a run looked that dlex-play --record=DIR recorded. Decodes the ideal pictures "
     "from the media and compares each dropped picture with the last one shown before it (with black "
-    "before the first).\v"
+    "before the first), and each one that was shown without its loop filter with itself.\v"
     "RMSE is over all pixels and R, G and B together, in units of ImageMagick's 16-bit "
-    "`compare -metric RMSE` and of 8 bits; a shown picture contributes nothing to the sum, and "
-    "mean, median and p90 are over the dropped pictures.\n"
+    "`compare -metric RMSE` and of 8 bits; a shown picture adds nothing to the sum unless "
+    "it was changed by --degrade, and mean, median and p90 are over the dropped pictures.\n"
     "\n"
     "FILE may be - for standard output, which then holds nothing else.\n"
     "\n"
@@ -59,6 +60,8 @@ static const struct argp_option option_table[] = {
     {"media", KEY_MEDIA, "FILE", 0, "the media, if it is no longer at the path from which it was played", 0},
     {"unstamped", KEY_UNSTAMPED, "FILE", 0,
      "compare the pictures of this file: the film that was played, without the stamps in its pictures", 0},
+    {"window", KEY_WINDOW, "X/Y", 0, "count the losses beyond X of any Y pictures in a row (if the player was asked for a window: "
+     "beyond that one)", 0},
     {"json", KEY_JSON, "FILE", 0, "write the figures as JSON", 0},
     {"csv", KEY_CSV, "FILE", 0, "write a row for each dropped picture", 0},
     {"trace", KEY_TRACE, "FILE", 0, "instead of a report, write what each packet of the clip costs and what losing it would "
@@ -82,12 +85,19 @@ static bool is_stdout(const char *path)
     return path && !strcmp(path, "-");
 }
 
+static void parse_window(struct window *window, const char *arg, struct argp_state *state)
+{
+    if (window_parse(window, arg))
+        argp_error(state, "--window=%s is no window; write X/Y, with Y from 1 to %d and X from 0 to Y", arg, WINDOW_MAX);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct arguments *const arguments = state->input;
     switch (key) {
     case KEY_MEDIA: arguments->media_path = arg; break;
     case KEY_UNSTAMPED: arguments->unstamped_path = arg; break;
+    case KEY_WINDOW: parse_window(&arguments->window, arg, state); break;
     case KEY_JSON: arguments->json_path = arg; break;
     case KEY_CSV: arguments->csv_path = arg; break;
     case KEY_TRACE: arguments->trace_path = arg; break;
@@ -177,26 +187,45 @@ static enum exit_code write_outputs(const struct arguments *arguments, const str
     return EXIT_REPORTED;
 }
 
+static struct loss_windows count_violations(const struct arguments *arguments, const struct recorded_run *run)
+{
+    return loss_windows_of(arguments->window.y > 0 ? &arguments->window : &run->window, run->rows, run->count);
+}
+
+/* Another film has other packets, which do not show what degrading those of the played one changed. Returns as drops_compare. */
+static int64_t compare(const struct report *report, struct ideal *ideal, struct rgb_converter *converter, struct drop **drops)
+{
+    const struct recorded_run *const run = report->run;
+    char why[WHY_SIZE];
+    struct played *played = NULL;
+    *drops = NULL;
+    int64_t count = report->unstamped ? 0 : played_open(&played, report->media_path, run, why, sizeof why);
+    if (count >= 0)
+        count = drops_compare(drops, run->rows, run->count, ideal, played, converter, why, sizeof why);
+    if (count < 0)
+        complain("%s cannot be compared with %s: %s", report->media_path, report->dir, why);
+    played_close(&played);
+    return count;
+}
+
 static enum exit_code judge(const struct arguments *arguments, struct report *report,
                             struct ideal *ideal)
 {
     struct rgb_converter converter;
     rgb_converter_init(&converter);
     const struct recorded_run *const run = report->run;
-    char why[WHY_SIZE];
     struct drop *drops;
     enum exit_code code = EXIT_UNUSABLE;
-    report->drop_count =
-        drops_compare(&drops, run->rows, run->count, ideal, &converter, why, sizeof why);
-    if (report->drop_count < 0) {
-        complain("%s cannot be compared with %s: %s", report->media_path, report->dir, why);
+    report->drop_count = compare(report, ideal, &converter, &drops);
+    if (report->drop_count < 0)
         goto out;
-    }
     struct quality quality;
     if (quality_of(&quality, run->rows, run->count, drops, report->drop_count)) {
         complain("out of memory");
         goto out;
     }
+    const struct loss_windows windows = count_violations(arguments, run);
+    report->windows = &windows;
     report->drops = drops;
     report->quality = &quality;
     report->converter = &converter;

@@ -64,20 +64,34 @@ static void count_rows(struct quality *quality, const struct frame_record *rows,
     int64_t drop_run = 0;
     for (int64_t i = 0; i < count; i++) {
         count_verdict(quality, (enum verdict)rows[i].verdict);
-        if (rows[i].verdict == VERDICT_SHOWN)
+        if (rows[i].verdict == VERDICT_SHOWN) {
+            quality->degraded += rows[i].degraded == DEGRADED_ITSELF;
+            quality->drifted += rows[i].degraded == DEGRADED_BY_OTHERS;
             drop_run = 0;
-        else if (was_dropped(&rows[i]) && ++drop_run > quality->longest_drop_run)
+        }
+        if (was_dropped(&rows[i]) && ++drop_run > quality->longest_drop_run)
             quality->longest_drop_run = drop_run;
     }
     quality->dropped = quality->aborted + quality->skipped + quality->late + quality->unseen;
     quality->frames = quality->shown + quality->dropped;
 }
 
-static struct spread spread_of_rmse(double *values, const struct drop *drops, int64_t count)
+/* values: room for the errors of all drops. */
+static void take_rmse(struct quality *quality, double *values, const struct drop *drops, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++)
-        values[i] = drops[i].rmse_8bit;
-    return spread_of(values, count);
+    int64_t dropped = 0;
+    for (int64_t i = 0; i < count; i++) {
+        quality->rmse_sum_8bit += drops[i].rmse_8bit;
+        if (was_dropped(drops[i].row))
+            values[dropped++] = drops[i].rmse_8bit;
+        else if (drops[i].row->degraded == DEGRADED_ITSELF)
+            quality->degraded_rmse_8bit += drops[i].rmse_8bit;
+        else
+            quality->drifted_rmse_8bit += drops[i].rmse_8bit;
+    }
+    quality->rmse_8bit = spread_of(values, dropped);
+    if (quality->degraded + quality->drifted > 0 && dropped == count)
+        quality->degraded_rmse_8bit = quality->drifted_rmse_8bit = NAN;
 }
 
 static int64_t count_before_first(const struct drop *drops, int64_t count)
@@ -113,7 +127,7 @@ int quality_of(struct quality *quality, const struct frame_record *rows, int64_t
         return -ENOMEM;
     count_rows(quality, rows, count);
     quality->longest_freeze_ms = longest_freeze_ms(rows, count);
-    quality->rmse_8bit = spread_of_rmse(values, drops, drop_count);
+    take_rmse(quality, values, drops, drop_count);
     quality->before_first = count_before_first(drops, drop_count);
     quality->skew_ms = spread_of_skew(values, rows, count);
     free(values);

@@ -32,10 +32,15 @@ struct quality {
     int64_t skipped;
     int64_t late;
     int64_t unseen;           /* never seen on the screen, in a record made from outside the player */
+    int64_t degraded;         /* shown without their loop filter */
+    int64_t drifted;          /* shown, and perhaps different because they refer to such pictures */
     int64_t before_first;     /* dropped while there was nothing on the screen yet */
     int64_t longest_drop_run; /* pictures dropped in a row */
     double longest_freeze_ms; /* the longest time without a new picture, see freeze.h; NaN: none was shown */
     struct spread rmse_8bit;  /* over the dropped pictures */
+    double degraded_rmse_8bit; /* the sum over the degraded pictures; NaN: they were not compared */
+    double drifted_rmse_8bit;  /* the same of the drifted ones */
+    double rmse_sum_8bit;      /* over all pictures that were compared */
     struct spread skew_ms;    /* A-V of the shown pictures; > 0: the video is late */
     struct lip_sync_time lip_sync;
 };

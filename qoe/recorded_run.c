@@ -59,6 +59,15 @@ static int refuse_directory(struct reader *reader)
                           "dlex-play --record=DIR wrote", reader->dir);
 }
 
+/* Older records, and those of an observer, have no window. */
+static int read_window(struct recorded_run *run, const struct reader *reader)
+{
+    const json_t *const asked = json_object_get(json_object_get(run->json, "options"), "window");
+    if (json_is_string(asked) && window_parse(&run->window, json_string_value(asked)))
+        return refuse(reader, "%s has an impossible window (%s); record the run again", reader->path, json_string_value(asked));
+    return 0;
+}
+
 static int read_facts(struct recorded_run *run, struct reader *reader)
 {
     if (!take_path(reader, "run.json") || access(reader->path, F_OK))
@@ -79,7 +88,7 @@ static int read_facts(struct recorded_run *run, struct reader *reader)
         return refuse(reader, "%s is the record of a run without pictures; "
                               "there is nothing to compare", reader->dir);
     run->stream_index = (int)json_integer_value(stream);
-    return 0;
+    return read_window(run, reader);
 }
 
 static int append_row(struct recorded_run *run, const struct frame_record *row)

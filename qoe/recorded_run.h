@@ -4,6 +4,7 @@
 #define QOE_RECORDED_RUN_H
 
 #include "frame_record.h"
+#include "window.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@ struct recorded_run {
     const char *media_path;
     const char *media_sha256;
     int stream_index; /* of the video in the media */
+    struct window window; /* that dlex-play --window asked for; y 0: none */
     struct frame_record *rows; /* in presentation order */
     int64_t count;
 };

@@ -34,13 +34,32 @@ static void write_counts(FILE *out, const struct quality *quality)
         fprintf(out, "%" PRId64 " aborted, %" PRId64 " skipped, %" PRId64 " late", quality->aborted, quality->skipped,
                 quality->late);
     fprintf(out, "; at most %" PRId64 " in a row\n", quality->longest_drop_run);
+    if (quality->degraded || quality->drifted)
+        fprintf(out, "shown without the loop filter %" PRId64 "; %" PRId64 " more may refer to such pictures\n", quality->degraded,
+                quality->drifted);
     if (!isnan(quality->longest_freeze_ms))
         fprintf(out, "longest time without a new picture %.0f ms\n", quality->longest_freeze_ms);
+}
+
+static void write_windows(FILE *out, const struct loss_windows *windows)
+{
+    const struct window *const window = &windows->window;
+    if (window->y > 0)
+        fprintf(out, "window  %d/%d: %" PRId64 " lost pictures violate it; in aligned windows, as those of DWCS, %" PRId64 "\n",
+                window->x, window->y, windows->violations_sliding, windows->violations_aligned);
 }
 
 static void write_rmse_row(FILE *out, const char *name, double rmse_8bit)
 {
     fprintf(out, "  %-6s %12.1f %12.3f\n", name, rmse_q16(rmse_8bit), rmse_8bit);
+}
+
+static void write_degraded(FILE *out, const struct quality *quality)
+{
+    if ((!quality->degraded && !quality->drifted) || isnan(quality->degraded_rmse_8bit))
+        return;
+    fprintf(out, "The sum has %.1f (16 bit) of pictures shown without the loop filter, and %.1f of drift: of those that\n"
+            "refer to such pictures.\n", rmse_q16(quality->degraded_rmse_8bit), rmse_q16(quality->drifted_rmse_8bit));
 }
 
 static void write_rmse(FILE *out, const struct report *report)
@@ -49,17 +68,22 @@ static void write_rmse(FILE *out, const struct report *report)
     if (report->quality->before_first)
         fprintf(out, "%" PRId64 " dropped before anything was on the screen: compared with black\n",
                 report->quality->before_first);
-    if (!rmse->count)
+    if (isnan(report->quality->degraded_rmse_8bit))
+        fputs("what leaving out the loop filter changed is not known: the film without stamps does not show it\n", out);
+    if (!rmse->count && !report->quality->rmse_sum_8bit)
         return;
     char how[CONVERSION_SIZE];
     fprintf(out, "\nRMSE of the dropped pictures: each is the difference between the picture that\n"
             "should have been on the screen and the last picture shown before it (%s)\n",
             conversion(report, how, sizeof how));
     fprintf(out, "         %12s %12s\n", "16-bit units", "8-bit units");
-    write_rmse_row(out, "sum", rmse->sum);
-    write_rmse_row(out, "mean", rmse->mean);
-    write_rmse_row(out, "median", rmse->median);
-    write_rmse_row(out, "p90", rmse->p90);
+    write_rmse_row(out, "sum", report->quality->rmse_sum_8bit);
+    if (rmse->count) {
+        write_rmse_row(out, "mean", rmse->mean);
+        write_rmse_row(out, "median", rmse->median);
+        write_rmse_row(out, "p90", rmse->p90);
+    }
+    write_degraded(out, report->quality);
 }
 
 static void write_skew(FILE *out, const struct spread *skew_ms)
@@ -89,6 +113,7 @@ int report_write_text(FILE *out, const struct report *report)
 {
     fprintf(out, "%s, a run of %s\n\n", report->dir, report->media_path);
     write_counts(out, report->quality);
+    write_windows(out, report->windows);
     write_rmse(out, report);
     write_skew(out, &report->quality->skew_ms);
     write_lip_sync(out, &report->quality->lip_sync);
@@ -122,11 +147,28 @@ static json_t *with_lip_sync(json_t *summary, const struct lip_sync_time *time)
     return failed ? NULL : summary;
 }
 
+/* Adds the violations of the window to the summary. Returns the summary, or NULL without memory. */
+static json_t *with_windows(json_t *summary, const struct loss_windows *windows)
+{
+    const struct window *const window = &windows->window;
+    const bool asked = window->y > 0;
+    json_t *const found = json_pack("{s:o, s:o, s:o}",
+                                    "window", asked ? json_sprintf("%d/%d", window->x, window->y) : json_null(),
+                                    "violations_sliding", asked ? json_integer(windows->violations_sliding) : json_null(),
+                                    "violations_aligned", asked ? json_integer(windows->violations_aligned) : json_null());
+    const int failed = !summary || !found || json_object_update(summary, found);
+    json_decref(found);
+    if (failed)
+        json_decref(summary);
+    return failed ? NULL : summary;
+}
+
 static json_t *summary_json(const struct quality *quality)
 {
     const double fraction =
         quality->frames ? (double)quality->dropped / (double)quality->frames : 0;
-    json_t *const summary = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
+    json_t *const summary = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
+                     "s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
                      "frames", (json_int_t)quality->frames,
                      "shown", (json_int_t)quality->shown,
                      "dropped", (json_int_t)quality->dropped,
@@ -134,8 +176,12 @@ static json_t *summary_json(const struct quality *quality)
                      "skipped", (json_int_t)quality->skipped,
                      "late", (json_int_t)quality->late,
                      "unseen", (json_int_t)quality->unseen,
+                     "degraded", (json_int_t)quality->degraded,
+                     "drifted", (json_int_t)quality->drifted,
                      "dropped_fraction", fraction,
-                     "rmse_q16_sum", q16_or_zero(quality->rmse_8bit.sum),
+                     "rmse_q16_sum", q16_or_zero(quality->rmse_sum_8bit),
+                     "rmse_q16_degraded", number_or_null(rmse_q16(quality->degraded_rmse_8bit)),
+                     "rmse_q16_drifted", number_or_null(rmse_q16(quality->drifted_rmse_8bit)),
                      "rmse_q16_mean", q16_or_zero(quality->rmse_8bit.mean),
                      "rmse_q16_median", q16_or_zero(quality->rmse_8bit.median),
                      "rmse_q16_p90", q16_or_zero(quality->rmse_8bit.p90),
@@ -170,7 +216,7 @@ int report_write_json(FILE *out, const struct report *report)
                                    "media_sha256", report->run->media_sha256,
                                    "options", json_object_get(report->run->json, "options"),
                                    "compared", compared_json(report),
-                                   "summary", summary_json(report->quality));
+                                   "summary", with_windows(summary_json(report->quality), report->windows));
     if (!json)
         return -ENOMEM;
     const int ret = json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) ? -EIO : 0;

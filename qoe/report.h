@@ -4,6 +4,7 @@
 #define QOE_REPORT_H
 
 #include "drops.h"
+#include "loss_windows.h"
 #include "quality.h"
 #include "recorded_run.h"
 #include "rgb_converter.h"
@@ -20,6 +21,7 @@ struct report {
     const struct drop *drops;
     int64_t drop_count;
     const struct quality *quality;
+    const struct loss_windows *windows;
     const struct rgb_converter *converter; /* all zeros when nothing was compared */
 };
 

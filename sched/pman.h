@@ -39,7 +39,8 @@
  *     pman_close(&pman);
  *
  * All functions return 0 or a negative errno. After an error nothing has changed. For all functions with a handle: -ESHUTDOWN,
- * the table was closed; with a name of a process: -ENOENT, there is none. Others stand beside each function.
+ * the table was closed; with a name of a process: -ENOENT, there is none; with options, a timing or statistics: -EINVAL, it is
+ * NULL. Others stand beside each function.
  *
  * All functions are thread-safe, except that a handle must not be used while it is closed or left. None is safe in a signal
  * handler. None blocks but pman_wait, pman_manager_start and pman_manager_stop; the others hold the table's lock for some
@@ -96,7 +97,7 @@ int pman_close(struct pman **pman);
 /*
  * Registers a process. It is activated when a pid is attached. priority: 1 to 99 for SCHED_FIFO; 0: an ordinary process, whose
  * policy stays as it is. recovery: the process to activate when this one misses a deadline; it may be registered later; NULL: none.
- * -EINVAL: name (1 to 31 characters) or times; -ERANGE: priority; -EEXIST; -ENOSPC: capacity.
+ * -EINVAL: name (1 to 31 letters, digits, - and _) or times; -ERANGE: priority; -EEXIST; -ENOSPC: capacity.
  */
 int pman_procadd(struct pman *pman, const char *name, const struct pman_timing *timing, int priority, const char *recovery);
 
@@ -104,9 +105,10 @@ int pman_procadd(struct pman *pman, const char *name, const struct pman_timing *
 int pman_procdel(struct pman *pman, const char *name);
 
 /*
- * Says which process runs under this name from now on: the caller or another one. Only its main thread gets the priority.
- * -EINVAL: pid or how; -EBUSY: the name has a living process; detach it first; -ESRCH: there is no such process; -EPERM: the
- * caller may not give it this priority.
+ * Says which process runs under this name from now on: the caller or another one. Only its main thread gets the priority, and
+ * under several names the highest. -EINVAL: how, or pid, which may not be the id of another thread; -EBUSY: the name has a living
+ * process; detach it first; -ESRCH: there is no such process; -EPERM: the caller may not send it signals, or not give it this
+ * priority; -EMFILE.
  */
 int pman_attach(struct pman *pman, const char *name, pid_t pid, enum pman_activation how);
 
@@ -166,8 +168,10 @@ int pman_wait(struct pman *pman, const char *name);
 /* The threads of a manager. */
 struct pman_manager;
 
+#define PMAN_TICK_MIN INT64_C(100000) /* ns: a tick costs some microseconds; with less the manager might take all of a CPU */
+
 struct pman_manager_options {
-    int64_t tick_ns; /* between two ticks; 0: they come by pman_tick */
+    int64_t tick_ns; /* between two ticks, at least PMAN_TICK_MIN; 0: they come by pman_tick */
     int priority;    /* SCHED_FIFO, above all processes; 0: as the caller */
 };
 

@@ -24,6 +24,10 @@ static const int64_t runtime_min_ns = 1024;
 static const int64_t period_min_ns = 100 * 1000;
 static const int64_t period_max_ns = INT64_C(1) << 32;
 
+/* The least runtime, in a period so long that the kernel counts 0 of 2^20 parts of a CPU. */
+static const int64_t parting_runtime_ns = 1024;
+static const int64_t parting_period_ns = 1100 * NS_PER_MS;
+
 static const char *const kind_names[] = {"other", "fifo", "rr", "deadline"};
 static const uint32_t kind_numbers[] = {SCHED_OTHER, SCHED_FIFO, SCHED_RR, NUMBER_OF_DEADLINE};
 
@@ -105,6 +109,33 @@ const char *thread_policy_text(const struct thread_policy *policy, char text[THR
     return text;
 }
 
+static int get_attributes(pid_t thread, struct attributes *attributes)
+{
+    *attributes = (struct attributes){0};
+    return syscall(SYS_sched_getattr, thread, attributes, sizeof *attributes, 0) ? -errno : 0;
+}
+
+/*
+ * Prepares a thread for another policy than a reservation. When a thread leaves SCHED_DEADLINE while it sleeps, and what it used
+ * of its last period has been paid for, the kernel (seen in 6.18) never counts its share as free again, although nobody has it. So
+ * it first gets a share of 0. What is left of its budget stays, so that a running thread is not halted between the two calls.
+ */
+static void give_share_back(pid_t thread)
+{
+    struct attributes attributes;
+    if (!thread || thread == gettid() || get_attributes(thread, &attributes) || attributes.policy != NUMBER_OF_DEADLINE)
+        return;
+    attributes.size = sizeof attributes;
+    attributes.runtime_ns = (uint64_t)parting_runtime_ns;
+    attributes.deadline_ns = attributes.period_ns = (uint64_t)parting_period_ns;
+    (void)syscall(SYS_sched_setattr, thread, &attributes, 0); /* refused without CAP_SYS_NICE */
+}
+
+bool thread_policy_is_parting(const struct thread_policy *policy)
+{
+    return policy->kind == THREAD_DEADLINE && policy->runtime_ns == parting_runtime_ns && policy->period_ns == parting_period_ns;
+}
+
 int thread_policy_set(pid_t thread, const struct thread_policy *policy)
 {
     const struct attributes attributes = {
@@ -117,6 +148,8 @@ int thread_policy_set(pid_t thread, const struct thread_policy *policy)
         .deadline_ns = (uint64_t)policy->period_ns,
         .period_ns = (uint64_t)policy->period_ns,
     };
+    if (policy->kind != THREAD_DEADLINE)
+        give_share_back(thread);
     return syscall(SYS_sched_setattr, thread, &attributes, 0) ? -errno : 0;
 }
 
@@ -125,12 +158,6 @@ bool thread_policy_is_privileged(void)
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0}};
     return !syscall(SYS_capget, &header, sets) && sets[CAP_TO_INDEX(CAP_SYS_NICE)].effective & CAP_TO_MASK(CAP_SYS_NICE);
-}
-
-static int get_attributes(pid_t thread, struct attributes *attributes)
-{
-    *attributes = (struct attributes){0};
-    return syscall(SYS_sched_getattr, thread, attributes, sizeof *attributes, 0) ? -errno : 0;
 }
 
 int thread_policy_get(pid_t thread, struct thread_policy *policy)
@@ -156,11 +183,17 @@ static bool is_ordinary(uint32_t number)
     return number == SCHED_OTHER || number == SCHED_BATCH || number == SCHED_IDLE;
 }
 
-/* Returns the slice that the kernel gives a thread by itself, as far as we can know: ours, which nobody has set. */
+/*
+ * Returns the slice that the kernel gives a thread by itself, as far as we can know: ours, which nobody has set. The kernel does not
+ * say it of a real-time thread, so it is remembered from the time before.
+ */
 static uint64_t usual_slice_ns(void)
 {
+    static uint64_t usual; /* atomic; all threads store the same */
     struct attributes own;
-    return get_attributes(0, &own) || !is_ordinary(own.policy) ? 0 : own.runtime_ns;
+    if (!get_attributes(0, &own) && is_ordinary(own.policy))
+        __atomic_store_n(&usual, own.runtime_ns, __ATOMIC_RELAXED);
+    return __atomic_load_n(&usual, __ATOMIC_RELAXED);
 }
 
 int thread_ordinary_get(pid_t thread, struct thread_ordinary *ordinary)
@@ -179,7 +212,7 @@ int thread_ordinary_get(pid_t thread, struct thread_ordinary *ordinary)
 
 int thread_ordinary_set(pid_t thread, const struct thread_ordinary *ordinary)
 {
-    const struct attributes attributes = {
+    struct attributes attributes = {
         .size = sizeof attributes,
         .policy = (uint32_t)ordinary->number,
         .flags = ordinary->resets_on_fork ? FLAG_RESET_ON_FORK : 0,
@@ -188,5 +221,11 @@ int thread_ordinary_set(pid_t thread, const struct thread_ordinary *ordinary)
     };
     if (!is_ordinary(attributes.policy))
         return -EINVAL;
+    give_share_back(thread);
+    if (!syscall(SYS_sched_setattr, thread, &attributes, 0))
+        return 0;
+    if (errno != EPERM)
+        return -errno;
+    attributes.flags = FLAG_RESET_ON_FORK;
     return syscall(SYS_sched_setattr, thread, &attributes, 0) ? -errno : 0;
 }

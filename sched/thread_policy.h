@@ -52,6 +52,12 @@ const char *thread_policy_text(const struct thread_policy *policy, char text[THR
  */
 int thread_policy_set(pid_t thread, const struct thread_policy *policy);
 
+/*
+ * True for the reservation that thread_policy_set and thread_ordinary_set give another thread for a moment, when they take it out of
+ * `deadline`. A thread that has it was left there because the caller was killed in between.
+ */
+bool thread_policy_is_parting(const struct thread_policy *policy);
+
 /* True if this process has the right to set any policy for any thread (CAP_SYS_NICE); reservations need it. */
 bool thread_policy_is_privileged(void);
 
@@ -73,7 +79,10 @@ struct thread_ordinary {
 /* Returns 0; -EINVAL if the thread has another policy, such as fifo or deadline; or a negative errno of sched_getattr(2). */
 int thread_ordinary_get(pid_t thread, struct thread_ordinary *ordinary);
 
-/* Puts the thread (0: the calling one) under this policy, with its present nice value. Returns 0 or a negative errno. */
+/*
+ * Puts the thread (0: the calling one) under this policy, with its present nice value. Returns 0 or a negative errno. Without
+ * CAP_SYS_NICE, resets_on_fork cannot be taken away from a thread that has it; then it stays.
+ */
 int thread_ordinary_set(pid_t thread, const struct thread_ordinary *ordinary);
 
 #endif

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "abort_latency.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <dlex/dlex.h>
 
+#include "ns.h"
 #include "raw_timer.h"
+
+/* After this many times as long a thread rests as long. */
+enum { REST_PART = 10 };
 
 /* The decode of one packet. */
 struct attempt {
     int64_t deadline_ns;
-    bool taken_in_gate;
+    int64_t asked_ns; /* poll: when the last question came; 0: none came */
+    bool taken;       /* the violation, inside a droppable picture */
     struct abort_latency *latency;
 };
 
@@ -37,8 +42,8 @@ static void note_violation(struct attempt *attempt, int64_t opened_ns)
 {
     struct abort_latency *latency = attempt->latency;
     const bool waited = opened_ns >= attempt->deadline_ns;
-    attempt->taken_in_gate = true;
-    add_sample(waited ? &latency->waited_ns : &latency->gate_ns, dlex_expired_ns());
+    attempt->taken = true;
+    add_sample(waited ? &latency->waited_ns : &latency->inside_ns, dlex_expired_ns());
 }
 
 static int gate(AVCodecContext *avctx, const AVFrame *picture,
@@ -57,6 +62,36 @@ static int gate(AVCodecContext *avctx, const AVFrame *picture,
     return ret;
 }
 
+/* Called before each row of a droppable picture. */
+static int abandon(AVCodecContext *avctx, const AVFrame *picture)
+{
+    (void)picture;
+    struct attempt *attempt = avctx->opaque;
+    struct abort_latency *latency = attempt->latency;
+    const int64_t now_ns = dlex_now_ns();
+    const int64_t asked_ns = attempt->asked_ns;
+    attempt->asked_ns = now_ns;
+    if (now_ns < attempt->deadline_ns) {
+        if (asked_ns)
+            add_sample(&latency->row_ns, now_ns - asked_ns);
+        return 0;
+    }
+    if (!attempt->taken)
+        add_sample(asked_ns ? &latency->inside_ns : &latency->waited_ns, now_ns - attempt->deadline_ns);
+    attempt->taken = true;
+    return 1;
+}
+
+static int decode_asking(AVCodecContext *avctx, const AVPacket *packet, AVFrame *frame)
+{
+    struct abort_latency *const latency = avctx->opaque;
+    struct attempt attempt = {.latency = latency, .deadline_ns = dlex_now_ns() + latency->deadline_base_ns};
+    avctx->opaque = &attempt;
+    const int ret = stream_decode_packet(avctx, packet, frame, NULL, NULL);
+    avctx->opaque = latency;
+    return ret;
+}
+
 static int decode_by_deadline(AVCodecContext *avctx, const AVPacket *packet, AVFrame *frame)
 {
     struct attempt attempt = {.latency = avctx->opaque};
@@ -72,18 +107,27 @@ static int decode_by_deadline(AVCodecContext *avctx, const AVPacket *packet, AVF
     } dlex_handle dlex_when(dlex_deadline_violation) {
         if (!decoded)
             ret = stream_decode_packet(avctx, packet, frame, NULL, NULL);
-        else if (!attempt.taken_in_gate)
+        else if (!attempt.taken)
             add_sample(&attempt.latency->waited_ns, dlex_expired_ns());
     } dlex_end
     avctx->opaque = attempt.latency;
     return ret;
 }
 
+static void rest(int64_t since_ns)
+{
+    const int64_t ns = (dlex_now_ns() - since_ns) / REST_PART;
+    nanosleep(&(struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S}, NULL);
+}
+
 static int decode_pass(struct abort_latency *latency, const struct coded_stream *stream,
                        AVCodecContext *avctx, AVFrame *frame, const struct raw_timer *timer)
 {
     for (size_t i = 0; i < stream->packet_count; i++) {
-        const int ret = decode_by_deadline(avctx, stream->packets[i], frame);
+        const int64_t start_ns = dlex_now_ns();
+        int (*const decode)(AVCodecContext *, const AVPacket *, AVFrame *) =
+            latency->way == ABORT_BY_JUMP ? decode_by_deadline : decode_asking;
+        const int ret = decode(avctx, stream->packets[i], frame);
         if (ret < 0)
             return ret;
         dlex_idle(); /* no leftover expiry of libdlex in the raw measurement */
@@ -91,17 +135,24 @@ static int decode_pass(struct abort_latency *latency, const struct coded_stream 
         if (raw_ns < 0)
             return raw_ns;
         const int added = add_sample(&latency->raw_ns, raw_ns);
-        if (added < 0 || latency->gate_ns.count >= (size_t)latency->wanted_aborts)
+        if (added < 0 || latency->inside_ns.count >= (size_t)latency->wanted_aborts)
             return added;
+        if (latency->rests)
+            rest(start_ns);
     }
     return 0;
 }
 
-static void open_gate(AVCodecContext *avctx, void *latency)
+/* Without the capability the context may end before the field. */
+static void open_gate(AVCodecContext *avctx, void *opaque)
 {
-    avctx->opaque = latency;
-    if (avctx->codec->capabilities & AV_CODEC_CAP_GATE) /* otherwise the context may end before this field */
+    const struct abort_latency *const latency = opaque;
+    const int capabilities = avctx->codec->capabilities;
+    avctx->opaque = opaque;
+    if (latency->way == ABORT_BY_JUMP && capabilities & AV_CODEC_CAP_GATE)
         avctx->gate = gate;
+    if (latency->way == ABORT_BY_POLL && capabilities & AV_CODEC_CAP_ABANDON)
+        avctx->abandon = abandon;
 }
 
 int latency_measure(struct abort_latency *latency, const struct coded_stream *stream)
@@ -114,7 +165,7 @@ int latency_measure(struct abort_latency *latency, const struct coded_stream *st
     AVFrame *frame = av_frame_alloc();
     ret = frame ? stream_open_decoder(&avctx, stream, open_gate, latency) : AVERROR(ENOMEM);
     while (ret >= 0 && latency->passes < latency->most_passes &&
-           latency->gate_ns.count < (size_t)latency->wanted_aborts) {
+           latency->inside_ns.count < (size_t)latency->wanted_aborts) {
         ret = decode_pass(latency, stream, avctx, frame, &timer);
         avcodec_flush_buffers(avctx);
         latency->passes++;
@@ -127,8 +178,9 @@ int latency_measure(struct abort_latency *latency, const struct coded_stream *st
 
 void latency_finish(struct abort_latency *latency)
 {
-    free(latency->gate_ns.ns);
+    free(latency->inside_ns.ns);
     free(latency->waited_ns.ns);
     free(latency->raw_ns.ns);
-    latency->gate_ns = latency->waited_ns = latency->raw_ns = (struct samples){0};
+    free(latency->row_ns.ns);
+    latency->inside_ns = latency->waited_ns = latency->raw_ns = latency->row_ns = (struct samples){0};
 }

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures how soon an expired deadline gets control in the gate, and how soon the kernel gets it
- * in a signal handler. For the second, a raw timer is measured after each packet, in the same
- * thread, with the same delay.
+ * Measures how soon an expired deadline gets control while a droppable picture is decoded, and how soon
+ * the kernel gets it in a signal handler. For the second, a raw timer is measured after each packet, in
+ * the same thread, with the same delay.
  *
- * Each packet is decoded in a deadline block. All but the gate is protected, as in the player. A
- * violation falls into one of two groups:
- *  - in the gate: it was taken inside the macroblocks of a droppable picture. Its latency is the
- *    time from the deadline to control in the gate callback.
+ * There are two ways (see patches/README.md). With the jump, each packet is decoded in a deadline block;
+ * all but the gate is protected, as in the player. With the poll, the decoder asks before each row
+ * whether to go on. A violation falls into one of two groups:
+ *  - inside: it was taken inside the macroblocks of a droppable picture. Its latency is the time from
+ *    the deadline to control in the gate callback, or to the next question.
  *  - after a wait: the deadline passed where the decoder must not be left (headers, reference
- *    pictures, output). It was taken when that protected section ended. Its latency is
- *    the section's length past the deadline, not a property of the mechanism.
+ *    pictures, output). It was taken when that protected section ended, or at a picture's first question.
+ *    Its latency is the section's length past the deadline, not a property of the mechanism.
  */
 #ifndef ABORT_LATENCY_H
 #define ABORT_LATENCY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,22 +28,30 @@ struct samples {
     size_t capacity;
 };
 
+enum abort_way {
+    ABORT_BY_JUMP,
+    ABORT_BY_POLL,
+};
+
 struct abort_latency {
     /* input */
+    enum abort_way way;
+    bool rests;               /* a tenth of the time, so that the kernel does not stop a thread of SCHED_FIFO */
     int64_t deadline_base_ns; /* from the start of a packet's decode */
     int wanted_aborts;
     int most_passes;          /* at most this many passes over the clip */
 
     /* results, in order of time; latency_finish() frees them */
-    struct samples gate_ns;    /* violation in the gate */
+    struct samples inside_ns;  /* violation inside a droppable picture */
     struct samples waited_ns;  /* violation after a wait */
     struct samples raw_ns;     /* raw timer to its handler */
+    struct samples row_ns;     /* poll: from one question to the next */
     int passes;
 };
 
 /*
- * Decodes the stream on the calling thread, again and again, until wanted_aborts have happened in
- * the gate or most_passes are done. Returns 0 or a negative AVERROR.
+ * Decodes the stream on the calling thread, again and again, until wanted_aborts have happened
+ * inside droppable pictures, or most_passes are done. Returns 0 or a negative AVERROR.
  */
 int latency_measure(struct abort_latency *latency, const struct coded_stream *stream);
 

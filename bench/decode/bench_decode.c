@@ -17,6 +17,7 @@ enum {
     QUICK_PAIRS = 15,
     QUICK_PACKETS = 250,
     ABORTS = 1000,
+    QUICK_ABORTS = 200,
     MOST_PASSES = 100, /* fewer than ten aborts per pass: the clip has hardly any droppable pictures */
 };
 
@@ -30,11 +31,12 @@ struct options {
 static const char help[] =
     "Usage: dlex-bench-decode [OPTION ...]\n"
     "Measures what the gate of the patched FFmpeg costs while no deadline passes, against a\n"
-    "pristine FFmpeg, and how soon a deadline that passes has control in the gate.\n"
+    "pristine FFmpeg, and how soon a deadline that passes has control in a droppable picture:\n"
+    "1080p and 2160p, by the jump and by the poll, under SCHED_OTHER and SCHED_FIFO.\n"
     "  --clip=FILE           decode this, not the trailer (or, without it, the made clip)\n"
     "  --deadline-base=MS    of the second measurement, from the start of a decode (default 1)\n"
     "  --json=FILE           all figures and samples\n"
-    "  --quick               part of the clip only, with less certain figures\n"
+    "  --quick               part of the 1080p clip, without SCHED_FIFO, with less certain figures\n"
     "  --help\n";
 
 static int parse_milliseconds(const char *text, int64_t *ns)
@@ -82,12 +84,21 @@ static int parse_options(struct options *options, int argc, char **argv)
     return -1;
 }
 
-/* Writes the path given, or else the trailer's, or else the made clip's. */
-static int find_clip(const char *given, char *path, size_t size)
+struct clips {
+    char first[4096];
+    char large[4096]; /* 2160p; "": there is none */
+};
+
+/* Finds the clip given, or else the trailer in both sizes, or else the made clip. */
+static int find_clips(const struct options *options, struct clips *clips)
 {
-    if (given)
-        return snprintf(path, size, "%s", given) < (int)size ? 0 : -1;
-    if (!clip_path(path, size, "trailer_1080p") || !clip_path(path, size, "hard_1080p"))
+    clips->large[0] = '\0';
+    if (options->clip)
+        return snprintf(clips->first, sizeof(clips->first), "%s", options->clip) < (int)sizeof(clips->first) ? 0 : -1;
+    if (!options->quick && clip_path(clips->large, sizeof(clips->large), "trailer_2160p"))
+        clips->large[0] = '\0';
+    if (!clip_path(clips->first, sizeof(clips->first), "trailer_1080p") ||
+        !clip_path(clips->first, sizeof(clips->first), "hard_1080p"))
         return 0;
     fprintf(stderr, "dlex-bench-decode: no clip can be made here; name one by --clip=FILE\n");
     return -1;
@@ -107,25 +118,24 @@ static int measure_overhead(struct gate_overhead *overhead, const struct options
     return overhead_measure(overhead);
 }
 
-static int measure_latency(struct abort_latency *latency, const struct options *options,
-                           const char *clip)
+static int measure_latency(struct latency_cases *cases, const struct options *options, const struct clips *clips)
 {
-    struct coded_stream stream;
-    *latency = (struct abort_latency){
+    const struct latency_settings settings = {
+        .clips = {clips->first, clips->large[0] ? clips->large : NULL},
         .deadline_base_ns = options->deadline_base_ns,
-        .wanted_aborts = ABORTS,
+        .aborts = options->quick ? QUICK_ABORTS : ABORTS,
         .most_passes = MOST_PASSES,
+        .without_fifo = options->quick,
     };
-    int ret = stream_load(&stream, clip, SIZE_MAX);
-    if (ret >= 0) {
-        ret = latency_measure(latency, &stream);
-        stream_finish(&stream);
-    }
+    return latency_cases_measure(cases, &settings);
+}
+
+static int report(const struct bench_report *report, const char *json)
+{
+    report_print(report);
+    const int ret = json ? report_write_json(report, json) : 0;
     if (ret < 0)
-        fprintf(stderr, "dlex-bench-decode: %s cannot be decoded: %s\n", clip, av_err2str(ret));
-    else if (latency->gate_ns.count < ABORTS)
-        fprintf(stderr, "dlex-bench-decode: only %zu aborts; give a shorter --deadline-base\n",
-                latency->gate_ns.count);
+        fprintf(stderr, "dlex-bench-decode: %s cannot be written: %s; name another file\n", json, strerror(-ret));
     return ret;
 }
 
@@ -137,29 +147,18 @@ int main(int argc, char **argv)
         fputs(help, stdout);
     if (parsed)
         return parsed < 0 ? EXIT_USAGE : EXIT_SUCCESS;
-    char clip[4096];
-    if (find_clip(options.clip, clip, sizeof(clip)) < 0)
+    struct clips clips;
+    if (find_clips(&options, &clips) < 0)
         return EXIT_FAILED;
 
     struct gate_overhead overhead;
-    struct abort_latency latency;
+    struct latency_cases cases;
     const int has_pristine = PRISTINE_PROGRAM[0] != '\0';
-    if (has_pristine && measure_overhead(&overhead, &options, clip) < 0)
+    if (has_pristine && measure_overhead(&overhead, &options, clips.first) < 0)
         return EXIT_FAILED;
-    int ret = measure_latency(&latency, &options, clip);
-    if (ret < 0)
-        goto out;
-    const struct bench_report report = {
-        .clip = clip,
-        .overhead = has_pristine ? &overhead : NULL,
-        .latency = &latency,
-    };
-    report_print(&report);
-    ret = options.json ? report_write_json(&report, options.json) : 0;
-    if (ret < 0)
-        fprintf(stderr, "dlex-bench-decode: %s cannot be written: %s; name another file\n",
-                options.json, strerror(-ret));
-out:
-    latency_finish(&latency);
+    int ret = measure_latency(&cases, &options, &clips);
+    if (ret >= 0)
+        ret = report(&(struct bench_report){clips.first, has_pristine ? &overhead : NULL, &cases}, options.json);
+    latency_cases_finish(&cases);
     return ret < 0 ? EXIT_FAILED : EXIT_SUCCESS;
 }

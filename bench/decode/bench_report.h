@@ -3,13 +3,13 @@
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
-#include "abort_latency.h"
 #include "gate_overhead.h"
+#include "latency_cases.h"
 
 struct bench_report {
     const char *clip;
     const struct gate_overhead *overhead; /* NULL: not measured */
-    const struct abort_latency *latency;
+    const struct latency_cases *cases;
 };
 
 /* Prints to stdout. */

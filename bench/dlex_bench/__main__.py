@@ -22,6 +22,8 @@ from .batch.cli import (
 )
 from .detect.cli import detect_parser, overhead_parser, run_detect, run_overhead
 from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError
+from .graphs.cli import graphs_parser, run_graphs
+from .heartbeat.cli import heartbeat_parser, run_heartbeat
 from .latency.cli import complete_latency_options, latency_parser, run_latency
 from .laxity.cli import laxity_parser, run_laxity
 from .parser import Command, Parser
@@ -30,6 +32,7 @@ from .processes import signals_as_exceptions
 from .report.cli import compare_parser, peers_parser, report_parser, run_compare, run_peers, run_report
 from .seeking.cli import run_seek, seek_parser
 from .simulate.cli import run_simulate, simulate_parser
+from .throughput.cli import run_throughput, throughput_parser
 
 
 def demo_parser() -> Parser:
@@ -91,6 +94,9 @@ COMMANDS: dict[str, Command] = {
     "laxity": (laxity_parser, run_laxity),
     "detect": (detect_parser, run_detect),
     "overhead": (overhead_parser, run_overhead),
+    "heartbeat": (heartbeat_parser, run_heartbeat),
+    "graphs": (graphs_parser, run_graphs),
+    "throughput": (throughput_parser, run_throughput),
     "plan": (plan_parser, run_plan),
     "run": (run_parser, run_run),
     "run-job": (run_job_parser, run_run_job),

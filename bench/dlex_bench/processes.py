@@ -103,6 +103,14 @@ def child(
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
 
 
+def own_environment() -> dict[str, str]:
+    """Returns our environment without the user of sudo.
+
+    dlex-sched would run its command and write its files as that user, who may not be able to write to our folders.
+    """
+    return {name: value for name, value in os.environ.items() if name != "SUDO_UID"}
+
+
 def end(process: subprocess.Popen[bytes], signum: int = signal.SIGTERM) -> None:
     """Sends `signum`, waits for up to GRACE_S, then kills the process. Harmless on a process that has ended."""
     if process.poll() is None:

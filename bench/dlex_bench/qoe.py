@@ -18,10 +18,16 @@ class QoeSummary(Stored):
 
     skew_ms_mean: float | None  # of the shown pictures; > 0: the video is late
     skew_ms_sd: float | None
-    rmse_q16_sum: float | None  # of the dropped pictures
+    rmse_q16_sum: float | None  # of the dropped pictures, and of those that leaving out loop filters changed
     rmse_q16_median: float | None
     rmse_q16_p90: float | None
     longest_freeze_ms: float | None = None  # the longest time without a new picture; absent from older versions
+    violations_sliding: int | None = None  # lost pictures beyond a window; null: none was asked for; absent from older versions
+    violations_aligned: int | None = None  # the same with windows as those of DWCS
+    degraded: int | None = None  # pictures shown without the loop filter; absent from older versions
+    drifted: int | None = None  # shown, and they may refer to such pictures
+    rmse_q16_degraded: float | None = None  # parts of the sum; null: not known
+    rmse_q16_drifted: float | None = None
     lip_sync_accepted: float | None = None  # parts of the time in grades of lip synchronisation; absent from older versions
     lip_sync_distracting: float | None = None
     lip_sync_itu_unacceptable: float | None = None

@@ -37,10 +37,17 @@ struct lesser_costs {
     int64_t passing_ns;
 };
 
+/* A decode without the loop filter. Its picture differs from the whole one, as do pictures that refer to it. */
+struct degraded_decode {
+    double part;     /* of the CPU time of a whole decode; 0: the decoder has no such decode */
+    double rmse_q16; /* of each of these pictures, in 16-bit units */
+};
+
 struct playing_setting {
     const struct sim_film *film;
     const int64_t *cost_ns;     /* of each packet's decode in this run */
     struct lesser_costs lesser;
+    struct degraded_decode degraded;
     struct policy_settings policy; /* for the decision to present a picture … */
     int64_t tolerance_ns;       /* … unless this is >= 0: then exactly the pictures that come at most so late are presented */
     int64_t queue;              /* pictures that may wait; 0: one thread decodes and presents in turns */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "policy_run.h"
 
+#include "drift.h"
 #include "ns.h"
 #include "pace.h"
 #include "policy_decode.h"
@@ -19,12 +20,15 @@ struct stage {
     struct decode_policy policy;
     struct show_pace show;
     int shown_out_end;    /* pictures before this place have been counted in `show` */
+    struct drift drift;
     bool passing_over;    /* packets do not go to the decoder until the next key picture */
     int64_t leading_ns;   /* pictures before this PTS lead the key picture behind a skip; INT64_MIN: none */
     int awaits_beyond; /* no picture has come out since the last skip while out_end is not more than this */
     /* For rule plan. */
     struct times to_present; /* PTS of the pictures in the queue and in the decoder that can be presented */
     struct decoder_model decoder;
+    struct loss_history past;
+    int late_seen;        /* pictures before this place have been looked at: whether they came too late */
     struct outlook outlook;
     int64_t decodes;      /* whole ones */
     int read_end;         /* the packets before this one have been read from the file */
@@ -124,6 +128,15 @@ static int packets_seen(const struct stage *stage, int packet)
     return ready < LOOK_AHEAD_PACKETS ? ready : LOOK_AHEAD_PACKETS;
 }
 
+/* In the player, the presenter reports late pictures to the decode stage. */
+static void look_at_late(struct stage *stage)
+{
+    const struct playing *const playing = &stage->playing;
+    for (; stage->late_seen < playing->next; stage->late_seen++)
+        if (playing->rows[stage->late_seen].verdict == VERDICT_LATE)
+            loss_history_lose(&stage->past, playing->setting->film->packet_at[stage->late_seen]);
+}
+
 static const struct outlook *outlook_of(struct stage *stage, int packet)
 {
     const struct playing_setting *const setting = stage->playing.setting;
@@ -134,10 +147,12 @@ static const struct outlook *outlook_of(struct stage *stage, int packet)
     stage->outlook.room = sim_queue_limit(setting);
     stage->outlook.to_present = &stage->to_present;
     stage->outlook.decoder = &stage->decoder;
+    stage->outlook.past = &stage->past;
     stage->outlook.ahead = &setting->film->packets[packet];
     stage->outlook.count = packets_seen(stage, packet);
     look_at_queue(stage);
     look_at_decoder(stage);
+    look_at_late(stage);
     return &stage->outlook;
 }
 
@@ -156,6 +171,7 @@ static struct decode_order order_of(struct stage *stage, int packet)
         .presenting_ns = playing->presenting_ns,
         .presenting_cpu_ns = playing->setting->presents_apart ? 0 : playing->presenting_cpu_ns,
         .may_skip = playing->out_end > stage->awaits_beyond,
+        .can_degrade = playing->setting->degraded.part > 0,
         .outlook = outlook_of(stage, packet),
     };
     return decode_policy_decide(&stage->policy, &view);
@@ -163,12 +179,19 @@ static struct decode_order order_of(struct stage *stage, int packet)
 
 /* -- what is done with the packet --------------------------------------------------------------------------------- */
 
+static int64_t cost_of(const struct stage *stage, int packet, const struct decode_order *order)
+{
+    const struct playing_setting *const setting = stage->playing.setting;
+    const double part = order->degrade ? setting->degraded.part : 1;
+    return llround(part * (double)setting->cost_ns[packet]);
+}
+
 /* As in the decoder's gate: droppable pictures can be refused, or abandoned by the deadline. */
 static enum picture_fate decode_droppable(struct stage *stage, int packet, const struct decode_order *order,
                                           struct decode_use *use)
 {
     struct playing *const playing = &stage->playing;
-    const int64_t cost_ns = playing->setting->cost_ns[packet];
+    const int64_t cost_ns = cost_of(stage, packet, order);
     const bool refused = order->refuse || order->give_up;
     const bool is_over = !refused && order->deadline_ns <= playing->now_ns;
     use->end = refused ? DECODE_REFUSED : is_over ? DECODE_ABANDONED : DECODE_WHOLE;
@@ -188,10 +211,23 @@ static enum picture_fate decode(struct stage *stage, int packet, const struct de
 {
     if (use->picture_class == CLASS_DROPPABLE)
         return decode_droppable(stage, packet, order, use);
-    const int64_t cost_ns = stage->playing.setting->cost_ns[packet];
+    const int64_t cost_ns = cost_of(stage, packet, order);
     use->end = DECODE_WHOLE;
     use->cpu_ns = playing_decode(&stage->playing, cost_ns, INT64_MAX);
     return order->give_up ? FATE_UNWANTED : FATE_DECODED;
+}
+
+static void note_fate(struct stage *stage, int packet, bool is_lost)
+{
+    const int64_t due_ns = stage->playing.setting->film->packets[packet].due_ns;
+    loss_history_add(&stage->past, &(struct past_picture){packet, due_ns, is_lost});
+}
+
+/* As in the player's stage. */
+static enum degraded degraded_by(struct stage *stage, const struct upcoming *packet, bool degrade)
+{
+    const bool drifts = drift_add(&stage->drift, packet->picture_class, packet->due_ns, degrade);
+    return degrade ? DEGRADED_ITSELF : drifts ? DEGRADED_BY_OTHERS : DEGRADED_NOT;
 }
 
 static void note_decode(struct stage *stage, int packet, const struct decode_order *order, int64_t start_ns,
@@ -199,6 +235,7 @@ static void note_decode(struct stage *stage, int packet, const struct decode_ord
 {
     const struct playing *const playing = &stage->playing;
     struct frame_record *const row = &playing->rows[playing->setting->film->place_of[packet]];
+    row->degraded = degraded_by(stage, &playing->setting->film->packets[packet], use->degraded);
     row->decode_start_ns = start_ns;
     row->decode_end_ns = playing->now_ns;
     row->decode_cpu_ns = use->cpu_ns;
@@ -212,15 +249,17 @@ static void run_decode(struct stage *stage, int packet, const struct decode_orde
     const struct upcoming *const facts = &playing->setting->film->packets[packet];
     const int64_t start_ns = playing->now_ns;
     const int64_t presented_before_ns = playing->presenting_all_cpu_ns;
-    struct decode_use use = {.picture_class = facts->picture_class, .size_bytes = facts->size_bytes};
+    struct decode_use use = {
+        .picture_class = facts->picture_class, .size_bytes = facts->size_bytes, .degraded = order->degrade};
     const enum picture_fate fate = decode(stage, packet, order, &use);
     use.wall_ns = playing->now_ns - start_ns;
     if (!playing->setting->presents_apart)
         use.presenting_ns = playing->presenting_all_cpu_ns - presented_before_ns;
-    if (use.end == DECODE_WHOLE)
+    if (use.end == DECODE_WHOLE && !use.degraded)
         note_prediction(stage, facts, use.cpu_ns);
     note_decode(stage, packet, order, start_ns, &use);
     decode_policy_learn(&stage->policy, &use, playing->setting->film->frame_duration_ns);
+    note_fate(stage, packet, fate == FATE_SKIPPED || fate == FATE_ABORTED);
     playing_take_in(playing, packet, fate, decode_policy_is_starting(&stage->policy));
 }
 
@@ -259,6 +298,7 @@ static void play_packet(struct stage *stage, int packet)
     const struct decode_order order = leads ? (struct decode_order){.deadline_ns = NO_DEADLINE} : order_of(stage, packet);
     if (leads || passes_over(stage, packet, &order)) {
         playing_decode(&stage->playing, stage->playing.setting->lesser.passing_ns, INT64_MAX);
+        note_fate(stage, packet, true);
         playing_pass_over(&stage->playing, packet);
     } else {
         run_decode(stage, packet, &order);

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* How well the decodes' costs were predicted before each whole decode, from the 30th on. */
+/* How well the costs of decodes were predicted before each whole one, from the 30th on. Degraded ones do not count. */
 struct prediction {
     int64_t count;
     double relative_error_sum; /* of |predicted - real| / real */

@@ -17,6 +17,7 @@ enum key {
     KEY_BASE,
     KEY_STRICT,
     KEY_SKIP,
+    KEY_WINDOW,
     KEY_CLAIRVOYANT,
     KEY_TOLERANCE,
     KEY_STATES,
@@ -34,6 +35,8 @@ enum key {
     KEY_SPEED,
     KEY_RUNS,
     KEY_SEED,
+    KEY_DEGRADE,
+    KEY_DEGRADED,
     KEY_ROWS,
 };
 
@@ -56,6 +59,8 @@ static const struct argp_option option_table[] = {
     {"deadline-base", KEY_BASE, "TIME", 0, "as in dlex-play", 1},
     {"strict", KEY_STRICT, NULL, 0, "plan: rather lose pictures than show them late", 1},
     {"skip-to-key", KEY_SKIP, "WHEN", 0, "plan: auto (default) or never", 1},
+    {"window", KEY_WINDOW, "X/Y", 0, "plan: as in dlex-play", 1},
+    {"degrade", KEY_DEGRADE, "WHEN", 0, "plan: auto or never (default)", 1},
     {"clairvoyant", KEY_CLAIRVOYANT, "AIM", 0,
      "instead of a policy, look for the schedule with the fewest drops (drops) or the least error (rmse), all costs and the "
      "supply being known", 1},
@@ -67,6 +72,8 @@ static const struct argp_option option_table[] = {
     {"draw", KEY_DRAW, "TIME", 0, "CPU time of drawing a picture (2.9ms)", 2},
     {"flip", KEY_FLIP, "TIME", 0, "CPU time of flipping a drawn picture to the screen (0ms)", 2},
     {"refuse", KEY_REFUSE, "TIME", 0, "CPU time of a packet whose picture is refused (80us)", 2},
+    {"degraded", KEY_DEGRADED, "PART:ERROR", 0, "a decode without the loop filter takes this part of a whole one; its picture, and "
+     "each that refers to it, has this error in 16-bit units (0.87:150)", 2},
     {"supply", KEY_SUPPLY, "SUPPLY", 0, "CPU time of the player (quota:15/40); see below", 3},
     {"alone", KEY_ALONE, NULL, 0, "nothing runs beside the player. Otherwise a reservation has rt-app's task of 3 ms in each 8 "
      "before it, and a quota also that of 20 in each 200", 3},
@@ -141,6 +148,17 @@ static void parse_budget(struct sim_options *options, const char *arg, struct ar
     options->period_ns = llround(period_ms * NS_PER_MS);
 }
 
+/* Parses "0.87:150". */
+static struct degraded_decode parse_degraded(const char *arg, struct argp_state *state)
+{
+    char *end;
+    struct degraded_decode degraded = {.part = strtod(arg, &end)};
+    degraded.rmse_q16 = *end == ':' ? strtod(end + 1, &end) : -1;
+    if (*end || !(degraded.part > 0 && degraded.part <= 1 && degraded.rmse_q16 >= 0 && degraded.rmse_q16 <= 65535))
+        argp_error(state, "--degraded=%s is not a part of the cost and an error, such as 0.87:150", arg);
+    return degraded;
+}
+
 static void parse_supply(struct sim_options *options, const char *arg, struct argp_state *state)
 {
     static const char *const kinds[] = {"cbs:", "cbs-divided:", "quota:", "fair:", "part:"};
@@ -161,6 +179,12 @@ static void parse_supply(struct sim_options *options, const char *arg, struct ar
     argp_error(state, "--supply=%s is unknown; it begins with cbs:, cbs-divided:, quota:, fair: or part:", arg);
 }
 
+static void parse_window(struct window *window, const char *arg, struct argp_state *state)
+{
+    if (window_parse(window, arg))
+        argp_error(state, "--window=%s is no window; write X/Y, with Y from 1 to %d and X from 0 to Y", arg, WINDOW_MAX);
+}
+
 static error_t parse_playing(int key, char *arg, struct argp_state *state)
 {
     struct playing_setting *const playing = &((struct sim_options *)state->input)->playing;
@@ -170,6 +194,9 @@ static error_t parse_playing(int key, char *arg, struct argp_state *state)
     case KEY_BASE: playing->policy.base_ns = parse_time_ns(arg, "deadline-base", state); break;
     case KEY_STRICT: playing->policy.strict = true; break;
     case KEY_SKIP: playing->policy.never_skips_to_key = parse_word(arg, "skip-to-key", skip_words, state) == 1; break;
+    case KEY_WINDOW: parse_window(&playing->policy.window, arg, state); break;
+    case KEY_DEGRADE: playing->policy.degrades = parse_word(arg, "degrade", skip_words, state) == 0; break;
+    case KEY_DEGRADED: playing->degraded = parse_degraded(arg, state); break;
     case KEY_QUEUE: playing->queue = parse_count(arg, "queue", 0, QUEUE_MAX, state); break;
     case KEY_HEAD_START: playing->head_start = parse_count(arg, "head-start", 1, QUEUE_MAX, state); break;
     case KEY_DRAW_AHEAD: playing->draw_ahead_ns = parse_time_ns(arg, "draw-ahead", state); break;
@@ -192,6 +219,10 @@ static void check(const struct sim_options *options, struct argp_state *state)
 {
     if (!options->trace_path)
         argp_error(state, "no TRACE given; make one with dlex-qoe --trace");
+    const struct policy_settings *const policy = &options->playing.policy;
+    const bool plans = policy->drop == DROP_DEADLINE && policy->rule == RULE_PLAN && !options->is_clairvoyant;
+    if (policy->window.y > 0 && !plans)
+        argp_error(state, "--window needs rule plan, and no --clairvoyant");
     if (options->demand > 0 && options->scale != 1)
         argp_error(state, "--demand and --scale both set the costs; leave out one of them");
 }
@@ -231,6 +262,7 @@ struct sim_options sim_options_parse(int argc, char **argv)
         .playing = {
             .policy = {.drop = DROP_DEADLINE, .rule = RULE_PLAN, .base_ns = -1, .gain = -1},
             .lesser = {.refusing_ns = 80 * NS_PER_US, .passing_ns = 10 * NS_PER_US},
+            .degraded = {.part = 0.87, .rmse_q16 = 150},
             .tolerance_ns = -1,
             .queue = 25,
             .head_start = 6,

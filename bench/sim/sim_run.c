@@ -167,6 +167,8 @@ static int find_drops(const struct run *run, struct drop *drops)
     for (int place = 0; place < run->film->count; place++) {
         if (run->rows[place].verdict == VERDICT_SHOWN)
             shown = place;
+        if (run->rows[place].verdict == VERDICT_SHOWN && run->rows[place].degraded > DEGRADED_NOT)
+            drops[count++] = (struct drop){&run->rows[place], &run->rows[place], run->setting.degraded.rmse_q16 / rmse_q16(1)};
         if (was_dropped(&run->rows[place]))
             drops[count++] = (struct drop){&run->rows[place], shown < 0 ? NULL : &run->rows[shown],
                                            sim_film_rmse_q16(run->film, place, shown) / rmse_q16(1)};
@@ -181,6 +183,7 @@ static int take_figures(const struct run *run, struct sim_figures *figures)
     if (drops)
         ret = quality_of(&figures->quality, run->rows, run->film->count, drops, find_drops(run, drops));
     free(drops);
+    figures->windows = loss_windows_of(&run->setting.policy.window, run->rows, run->film->count);
     figures->skew_ms_abs_mean = abs_mean_ms(run->rows, run->film->count);
     figures->droppable_cpu_ns = droppable_cpu_ns(run);
     return ret;

@@ -3,6 +3,7 @@
 #ifndef SIM_RUN_H
 #define SIM_RUN_H
 
+#include "loss_windows.h"
 #include "policy_run.h"
 #include "quality.h"
 #include "sim_options.h"
@@ -12,6 +13,7 @@
 struct sim_figures {
     int64_t seed;
     struct quality quality;   /* as dlex-qoe takes it from a real run */
+    struct loss_windows windows; /* likewise */
     double skew_ms_abs_mean;  /* of |A-V| of the shown pictures; NAN: none */
     int64_t wasted_cpu_ns;    /* decodes of droppable pictures that were dropped all the same */
     int64_t droppable_cpu_ns; /* decodes of all droppable pictures, if none were dropped */

@@ -6,32 +6,44 @@
 #include <math.h>
 
 /* The rest is for threads that nobody counts, and for the difference between the quota's accounts and the clocks'. */
-static const double usable = 0.97;
-/* After a pause there is not more than this to spend. */
-enum { EARNED_MAX_NS = 100 * NS_PER_MS };
+static const double usable = 0.99;
+/* A gap between pictures earns no more than this does. */
+enum { GAP_MAX_NS = 1000 * NS_PER_MS };
 
 void allowance_init(struct allowance *allowance, double quota)
 {
-    *allowance = (struct allowance){.quota = quota, .renewed_ns = NS_UNKNOWN};
+    *allowance = (struct allowance){.quota = quota, .due_ns = NS_UNKNOWN};
 }
 
-void allowance_renew(struct allowance *allowance, int64_t now_ns, int64_t used_ns, int64_t presenting_ns)
+void allowance_restart(struct allowance *allowance)
+{
+    allowance->due_ns = NS_UNKNOWN;
+    allowance->left_ns = 0;
+}
+
+static int64_t gap_ns(int64_t from_ns, int64_t until_ns)
+{
+    const int64_t gap_ns = until_ns - from_ns;
+    return gap_ns < 0 ? 0 : gap_ns > GAP_MAX_NS ? GAP_MAX_NS : gap_ns;
+}
+
+void allowance_renew(struct allowance *allowance, int64_t due_ns, int64_t used_ns, int64_t presenting_ns)
 {
     if (isinf(allowance->quota))
         return;
-    if (allowance->renewed_ns != NS_UNKNOWN) {
+    if (allowance->due_ns != NS_UNKNOWN) {
         const int64_t rest_ns = allowance->left_ns - (used_ns - allowance->used_ns);
-        const double earned_ns = fmin((double)(now_ns - allowance->renewed_ns), EARNED_MAX_NS) * allowance->quota * usable;
-        allowance->left_ns = (rest_ns < 0 ? rest_ns : 0) + (int64_t)earned_ns;
+        const double granted_ns = (double)gap_ns(allowance->due_ns, due_ns) * allowance->quota * usable;
+        allowance->left_ns = (rest_ns < 0 ? rest_ns : 0) + (int64_t)granted_ns;
     }
     allowance->presenting_ns = presenting_ns;
-    allowance->renewed_ns = now_ns;
+    allowance->due_ns = due_ns;
     allowance->used_ns = used_ns;
 }
 
 bool allowance_is_left(const struct allowance *allowance, int64_t used_ns)
 {
-    if (isinf(allowance->quota) || allowance->renewed_ns == NS_UNKNOWN)
+    if (isinf(allowance->quota) || allowance->due_ns == NS_UNKNOWN)
         return true;
     return allowance->left_ns - (used_ns - allowance->used_ns) > allowance->presenting_ns;
 }

@@ -4,8 +4,10 @@
  * times are in ns.
  *
  * Decoding that uses the quota up stops the presenter as well, until the quota's period ends: a picture that waits decoded is then
- * shown late. So decoding gets what the quota gives in the time from one picture to the next, less what presenting takes, and
- * begins anew with each picture that is presented: the presenter finds the quota unused when a picture is due.
+ * shown late. So decoding gets what the quota gives until the next picture is due, less what presenting takes, and begins anew when
+ * that picture is presented: the presenter finds some of the quota left when a picture is due. This ends a decode in the middle where
+ * the codec lets it pause there (decoder_pause_by). Where pictures were lost, the time until the next one is longer, and so is what
+ * decoding gets. A grant for the time since the previous picture would come too late: the quota of these periods is gone.
  */
 #ifndef PLAYER_ALLOWANCE_H
 #define PLAYER_ALLOWANCE_H
@@ -14,20 +16,24 @@
 #include <stdint.h>
 
 struct allowance {
-    double quota;       /* CPU time per time; INFINITY: no quota */
+    double quota;          /* CPU time per time; INFINITY: no quota */
     int64_t left_ns;       /* when it was renewed; < 0: a picture took more than there was */
     int64_t presenting_ns; /* a part of it: for presenting the next picture */
-    int64_t renewed_ns;    /* when; NS_UNKNOWN: never */
-    int64_t used_ns;       /* the program's CPU time until then */
+    int64_t due_ns;        /* the next picture's, NS_UNKNOWN: it was never renewed */
+    int64_t used_ns;       /* the program's CPU time when it was renewed */
 };
 
 void allowance_init(struct allowance *allowance, double quota);
 
+/* What comes next may be due at any time: it begins anew with the next picture that is presented. */
+void allowance_restart(struct allowance *allowance);
+
 /*
- * A picture is about to be presented. used_ns: the program's CPU time so far; presenting_ns: the CPU time that presenting a
- * picture takes. What was left before is lost, as the quota's is, and what was taken too much is paid back.
+ * The previous picture was presented, and the one that is due then (a PTS) comes next. used_ns: the program's CPU time so far;
+ * presenting_ns: the CPU time that presenting a picture takes. What was left before is lost, as the quota's is, and what was taken
+ * too much is paid back. A gap of more than a second counts as one second, and time stamps that jump back as no time.
  */
-void allowance_renew(struct allowance *allowance, int64_t now_ns, int64_t used_ns, int64_t presenting_ns);
+void allowance_renew(struct allowance *allowance, int64_t due_ns, int64_t used_ns, int64_t presenting_ns);
 
 /* Returns whether a decode may begin. The first one may: nothing is presented yet. */
 bool allowance_is_left(const struct allowance *allowance, int64_t used_ns);

@@ -22,7 +22,9 @@ struct cost_line {
 };
 
 struct cost_model {
-    struct cost_line lines[PICTURE_CLASSES];
+    struct cost_line lines[PICTURE_CLASSES]; /* of whole decodes */
+    double degraded_part[PICTURE_CLASSES];   /* of that: what a degraded decode takes */
+    int degraded_run[PICTURE_CLASSES];       /* degraded decodes since the last whole one */
     double mean_ns; /* of all classes */
     int64_t count;
 };
@@ -35,11 +37,22 @@ void cost_init(struct cost_model *model);
 double cost_predict_ns(const struct cost_model *model, enum picture_class picture_class, int64_t size_bytes,
                        int64_t frame_duration_ns);
 
-/* A decode took this CPU time. */
+/* Returns the expected CPU time of a degraded decode: one without the loop filter. Never more than that of a whole one. */
+double cost_predict_degraded_ns(const struct cost_model *model, enum picture_class picture_class, int64_t size_bytes,
+                                int64_t frame_duration_ns);
+
+/* A whole decode took this CPU time. */
 void cost_learn(struct cost_model *model, enum picture_class picture_class, int64_t size_bytes, int64_t cpu_ns);
 
 /* A decode was abandoned after this CPU time: all of it would have taken longer. */
 void cost_learn_at_least(struct cost_model *model, enum picture_class picture_class, int64_t size_bytes, int64_t cpu_ns,
+                         int64_t frame_duration_ns);
+
+/*
+ * A degraded decode took this CPU time. While whole decodes are not far back, it is compared with what these took. It always
+ * moves the expectation of a whole one, so that this stays right while all pictures are degraded.
+ */
+void cost_learn_degraded(struct cost_model *model, enum picture_class picture_class, int64_t size_bytes, int64_t cpu_ns,
                          int64_t frame_duration_ns);
 
 #endif

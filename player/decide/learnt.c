@@ -13,10 +13,18 @@ void learnt_init(struct learnt *learnt)
     supply_init(&learnt->supply);
 }
 
+static void learn_whole(struct cost_model *costs, const struct decode_use *use, int64_t frame_duration_ns)
+{
+    if (use->degraded)
+        cost_learn_degraded(costs, use->picture_class, use->size_bytes, use->cpu_ns, frame_duration_ns);
+    else
+        cost_learn(costs, use->picture_class, use->size_bytes, use->cpu_ns);
+}
+
 static void learn_cost(struct learnt *learnt, const struct decode_use *use, int64_t frame_duration_ns)
 {
     switch (use->end) {
-    case DECODE_WHOLE: cost_learn(&learnt->costs, use->picture_class, use->size_bytes, use->cpu_ns); break;
+    case DECODE_WHOLE: learn_whole(&learnt->costs, use, frame_duration_ns); break;
     case DECODE_ABANDONED:
         cost_learn_at_least(&learnt->costs, use->picture_class, use->size_bytes, use->cpu_ns, frame_duration_ns);
         break;

@@ -26,6 +26,7 @@ struct decode_use {
     int64_t presenting_ns; /* CPU time of presenting in this time, if it comes out of the same supply */
     bool overlapped;       /* other decodes ran at the same time: these times say nothing about the supply */
     int64_t saved_ns;      /* wall time before the decode in which it had to wait for the program's quota, see allowance.h */
+    bool degraded;         /* it left out the loop filter */
 };
 
 struct learnt {

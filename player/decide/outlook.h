@@ -4,6 +4,7 @@
 #define PLAYER_OUTLOOK_H
 
 #include "decoder_model.h"
+#include "loss_history.h"
 #include "times.h"
 #include "upcoming.h"
 
@@ -17,6 +18,7 @@ struct outlook {
     const struct times *to_present;      /* when those are due that will be presented: decoded, or still in the decoder */
     int waiting_with_markers;            /* decoded ones that wait to be presented, and those that were given up */
     const struct decoder_model *decoder; /* all that are in the decoder */
+    const struct loss_history *past;     /* which of the last ones were lost, for a window; NULL: none is known */
     /* Packets. */
     const struct upcoming *ahead; /* in decode order; the first is the one that is decided on */
     int count;                    /* > 0 */

@@ -7,6 +7,8 @@
 #ifndef PLAYER_POLICY_H
 #define PLAYER_POLICY_H
 
+#include "window.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,6 +34,8 @@ struct policy_settings {
     double gain;     /* for rule paper. < 0: the seed's value */
     bool strict;     /* for rule plan: rather lose pictures than show them late */
     bool never_skips_to_key; /* for rule plan: goes on decoding when skipping to the next key picture would lose less */
+    struct window window;    /* for rule plan: at most so many pictures are to be lost. y 0: any number */
+    bool degrades; /* for rule plan: when time is short, leaves out the loop filter of some pictures */
 };
 
 /* Returns how late a picture may be under the rules slack and plan: base_ns, or the default of 50 ms (strict: 40 ms). */

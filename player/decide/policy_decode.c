@@ -135,14 +135,35 @@ static bool plan_explores(const struct decode_policy *policy, const struct outlo
     return policy->learnt.droppable_refused >= EXPLORE_AFTER && outlook->waiting_with_markers * 2 >= outlook->room;
 }
 
-static bool plan_wants_to_refuse(const struct decode_policy *policy, const struct outlook *outlook)
+static enum plan_step planned_step(const struct decode_policy *policy, const struct outlook *outlook, bool may_degrade)
 {
     const int64_t without_queue_ns = policy->settings.strict ? TOLERANCE_STRICT_NS : TOLERANCE_WITHOUT_QUEUE_NS;
-    const struct plan_aim aim = {
-        .tolerance_ns = outlook->room == 0 ? without_queue_ns : 0,
+    const int64_t tolerance_ns = outlook->room == 0 ? without_queue_ns : 0;
+    const int64_t until_abandoned_ns = policy_slack_tolerance_ns(&policy->settings);
+    const struct plan_terms terms = {
+        .tolerance_ns = tolerance_ns,
         .fewest = policy->settings.strict,
+        .may_degrade = may_degrade,
+        .degrades_to_key = policy->degrades_to_key,
+        .window = policy->settings.window,
+        .window_tolerance_ns = until_abandoned_ns > tolerance_ns ? until_abandoned_ns : tolerance_ns,
     };
-    return plan_refuses(outlook, &policy->learnt, &aim);
+    return plan_first(outlook, &policy->learnt, &terms);
+}
+
+/* Refuses or degrades the picture, or neither. The next key picture ends what was decided for all up to there. */
+static void follow_plan(struct decode_policy *policy, const struct decode_view *view, struct decode_order *order)
+{
+    const struct outlook *const outlook = view->outlook;
+    const enum picture_class picture_class = outlook->ahead[0].picture_class;
+    const bool may_degrade = policy->settings.degrades && view->can_degrade;
+    policy->degrades_to_key &= may_degrade && picture_class != CLASS_KEY;
+    enum plan_step step = PLAN_WHOLE;
+    if (picture_class == CLASS_DROPPABLE || (may_degrade && !policy->degrades_to_key))
+        step = planned_step(policy, outlook, may_degrade);
+    policy->degrades_to_key |= step == PLAN_DEGRADED_TO_KEY;
+    order->refuse = step == PLAN_REFUSED && !plan_explores(policy, outlook);
+    order->degrade = !order->refuse && (policy->degrades_to_key || step == PLAN_DEGRADED);
 }
 
 static struct decode_order planned(struct decode_policy *policy, const struct decode_view *view)
@@ -150,11 +171,12 @@ static struct decode_order planned(struct decode_policy *policy, const struct de
     struct decode_order order = {.deadline_ns = deadline_ns(policy, view)};
     const struct outlook *const outlook = view->outlook;
     policy->learnt.presenting_ns = view->presenting_cpu_ns;
+    policy->degrades_to_key &= outlook != NULL; /* the packet may be a key picture */
     if (!outlook || decode_policy_is_starting(policy))
         return order;
     order.pass_over = plan_passes_over(policy, view);
-    if (!order.pass_over && outlook->ahead[0].picture_class == CLASS_DROPPABLE)
-        order.refuse = plan_wants_to_refuse(policy, outlook) && !plan_explores(policy, outlook);
+    if (!order.pass_over)
+        follow_plan(policy, view, &order);
     return order;
 }
 

@@ -22,6 +22,7 @@ struct decode_policy {
     int64_t droppable_ns;   /* what the decode of a droppable picture takes, on average; 0: not known yet */
     struct learnt learnt;       /* for rule plan */
     bool skips_to_key;          /* rule plan passes packets over until the next key picture */
+    bool degrades_to_key;       /* rule plan degrades all pictures until the next key picture */
 };
 
 /* What is known when a picture is about to be decoded. */
@@ -34,12 +35,14 @@ struct decode_view {
     int64_t presenting_ns;     /* what presenting a picture takes, on average */
     int64_t presenting_cpu_ns; /* the CPU time of that, if it comes out of the decoder's supply; else 0 */
     bool may_skip;             /* to the next key picture: a picture has come out since the last skip */
+    bool can_degrade;          /* the decoder can leave out the loop filter */
     const struct outlook *outlook; /* for rule plan; NULL: the packets ahead are not known */
 };
 
 struct decode_order {
     bool give_up;        /* refuse a droppable picture at the gate; decode another one, but do not present it */
     bool refuse;         /* refuse a droppable picture at the gate; decode and present another one */
+    bool degrade;        /* decode without the loop filter */
     bool pass_over;      /* do not give the packet to the decoder: the next picture that it decodes is a key picture */
     int64_t deadline_ns; /* absolute; NO_DEADLINE: none is in force */
 };

@@ -76,6 +76,7 @@ struct packet_facts {
     bool passed_over; /* it did not go to the decoder: no picture will come out, and the outcome has its number only */
     bool given_up;    /* its order was to give it up */
     bool is_starting; /* see decode_policy_is_starting, after its order */
+    enum degraded degraded;
 };
 
 /* What is known about a job when it is done. Its pictures may come out later. */

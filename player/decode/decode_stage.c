@@ -44,6 +44,8 @@ void stage_restart(struct decode_stage *stage, const struct part *part, int64_t 
     show_pace_restart(&stage->show, part, stage->feed.segment, first_ns);
     decode_policy_restart(&stage->policy);
     look_ahead_restart(&stage->look);
+    loss_history_clear(&stage->look.past);
+    drift_restart(&stage->drift);
     stage->passing_over = stage->wants_drain = stage->awaits_picture = false;
     stage->leading_ns = INT64_MIN;
     stage->drain_errors = 0;
@@ -92,6 +94,7 @@ static struct decode_order order_of(struct decode_stage *stage, const AVPacket *
         .outlook = outlook_of(stage, packet, facts->picture_class, sync_media_ns(&clock->sync, now_ns),
                               clock->sync.untimed),
         .may_skip = !stage->awaits_picture,
+        .can_degrade = decoder_can_degrade(stage->decoder),
     };
     return decode_policy_decide(&stage->policy, &view);
 }
@@ -103,6 +106,7 @@ static void remember(struct decode_stage *stage, int64_t number, const struct pa
         .segment = packet->segment,
         .picture_class = packet->picture_class,
         .size_bytes = packet->size_bytes,
+        .degraded = packet->degraded == DEGRADED_ITSELF,
     };
 }
 
@@ -134,6 +138,7 @@ static void learn_one_of_several(struct decode_stage *stage, const struct stage_
         .cpu_ns = cpu_ns,
         .wall_ns = cpu_ns, /* at least; nobody sees when its thread ends */
         .overlapped = true,
+        .degraded = job->degraded,
     };
     decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
 }
@@ -177,6 +182,7 @@ static void learn(struct decode_stage *stage, const struct packet_facts *packet,
         .wall_ns = outcome->wall_ns,
         .presenting_ns = presenting_ns + (stage->presenting_apart ? 0 : saving.presenting_cpu_ns),
         .saved_ns = saving.wall_ns,
+        .degraded = packet->degraded == DEGRADED_ITSELF,
     };
     decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
 }
@@ -249,24 +255,45 @@ static bool is_to_be_refused(const struct decode_job *job, const struct packet_f
     return packet->picture_class == CLASS_DROPPABLE && (job->order.refuse || job->order.give_up);
 }
 
-/* Returns whether the packet's picture will come out whole, as far as that is known. */
-static bool is_kept(const struct decode_job *job, const struct packet_facts *packet, const struct decode_outcome *outcome)
+/* Returns how the packet's picture differs from that of the file, if it is not given up. */
+static enum degraded degraded_by(struct decode_stage *stage, const struct decode_job *job, const struct packet_facts *packet)
 {
-    if (packet->unwanted)
-        return false;
-    if (outcome->is_pending)
-        return !is_to_be_refused(job, packet) && !outcome->is_withheld;
-    return end_of(packet->picture_class, outcome) == DECODE_WHOLE;
+    const bool drifts = drift_add(&stage->drift, packet->picture_class, packet->pts_ns, job->order.degrade);
+    return job->order.degrade ? DEGRADED_ITSELF : drifts ? DEGRADED_BY_OTHERS : DEGRADED_NOT;
+}
+
+/* Returns how the decode of the packet's picture ends, as far as that is known. */
+static enum decode_end end_so_far(const struct decode_job *job, const struct packet_facts *packet,
+                                  const struct decode_outcome *outcome)
+{
+    if (!outcome->is_pending)
+        return end_of(packet->picture_class, outcome);
+    return is_to_be_refused(job, packet) || outcome->is_withheld ? DECODE_REFUSED : DECODE_WHOLE;
+}
+
+static void note_packet(struct decode_stage *stage, int64_t number, const struct packet_facts *packet, enum decode_end end)
+{
+    look_ahead_note_packet(&stage->look, packet->pts_ns, !packet->unwanted && end == DECODE_WHOLE);
+    if (!packet->unwanted && end != DECODE_UNKNOWN)
+        look_ahead_note_fate(&stage->look, number, packet->pts_ns, end != DECODE_WHOLE);
 }
 
 static void run(struct decode_stage *stage, const struct decode_job *job, const struct stage_clock *clock, struct job_note *note)
 {
-    const struct packet_facts *const packet = &note->packet;
+    struct packet_facts *const packet = &note->packet;
+    packet->degraded = degraded_by(stage, job, packet);
     remember(stage, job->number, packet);
     decoder_run(stage->decoder, job, &note->outcome);
     stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet) || note->outcome.is_withheld;
     learn(stage, packet, &note->outcome, clock);
-    look_ahead_note_packet(&stage->look, packet->pts_ns, is_kept(job, packet, &note->outcome));
+    note_packet(stage, job->number, packet, end_so_far(job, packet, &note->outcome));
+}
+
+static void pass_over(struct decode_stage *stage, int64_t number, struct job_note *note)
+{
+    note->outcome = passed_over(number);
+    if (!note->packet.unwanted)
+        look_ahead_note_fate(&stage->look, number, note->packet.pts_ns, true);
 }
 
 bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct stage_clock *clock, struct job_note *note)
@@ -284,6 +311,7 @@ bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct sta
         .unwanted = place.unwanted,
     };
     struct decode_job job = {.packet = packet, .number = stage->jobs++, .order.deadline_ns = NO_DEADLINE};
+    look_ahead_note_late(&stage->look, &clock->late);
     facts->passed_over = is_leading(stage, facts);
     if (!facts->passed_over) {
         job.order = order_of(stage, packet, facts, clock);
@@ -292,7 +320,7 @@ bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct sta
     facts->given_up = job.order.give_up;
     facts->is_starting = decode_policy_is_starting(&stage->policy);
     if (facts->passed_over)
-        note->outcome = passed_over(job.number);
+        pass_over(stage, job.number, note);
     else
         run(stage, &job, clock, note);
     return true;
@@ -363,6 +391,8 @@ bool stage_take(struct decode_stage *stage, struct decoded_picture *picture)
     picture->next_ns = stage->show.next_ns;
     if (pts_ns != NS_UNKNOWN)
         look_ahead_note_picture(&stage->look, pts_ns);
+    if (frame->flags & AV_FRAME_FLAG_ABANDONED)
+        look_ahead_note_loss(&stage->look, picture->number);
     picture->droppable = frame->flags & AV_FRAME_FLAG_DROPPABLE;
     picture->abandoned = frame->flags & AV_FRAME_FLAG_ABANDONED;
     picture->interlaced = frame->flags & AV_FRAME_FLAG_INTERLACED;

@@ -11,6 +11,7 @@
 #include "clip.h"
 #include "decode_job.h"
 #include "decoder.h"
+#include "drift.h"
 #include "look_ahead.h"
 #include "pace.h"
 #include "policy_decode.h"
@@ -33,6 +34,7 @@ struct decode_stage {
     struct look_ahead look;
     bool presenting_apart;
     bool passing_over;   /* packets do not go to the decoder until the next key picture */
+    struct drift drift;
     bool wants_drain;    /* see stage_wants_drain */
     int64_t leading_ns;  /* pictures before this PTS cannot be decoded: they lead a key picture; INT64_MIN: none */
     int leading_segment;
@@ -44,6 +46,7 @@ struct decode_stage {
         enum picture_class picture_class;
         int64_t size_bytes;
         bool was_refused; /* its order was to give up its droppable picture, or that was withheld from the decoder */
+        bool degraded;
         bool out; /* a picture of it came out */
     } known[STAGE_JOBS];
 };

@@ -77,10 +77,16 @@ static bool decode_all(const struct work *work, AVFrame *frame)
     return true;
 }
 
+static void pause_for_quota(void *pictures)
+{
+    picture_queue_wait_for_quota(pictures);
+}
+
 static void do_work(const struct work *work, struct decode_stop *stop)
 {
     decode_stop_reset(stop); /* the queues are stopped before this is requested, so decode_all sees it all the same */
     decoder_stop_by(work->stage->decoder, stop);
+    decoder_pause_by(work->stage->decoder, (struct decode_pause){pause_for_quota, work->pictures});
     AVFrame *frame = av_frame_alloc();
     if (frame && decode_all(work, frame)) {
         av_frame_free(&frame);

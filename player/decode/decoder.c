@@ -4,6 +4,7 @@
 #include "av1_packet.h"
 #include "clip.h"
 #include "job_ledger.h"
+#include "loop_filter.h"
 #include "ns.h"
 #include "thread_role.h"
 #include "withheld.h"
@@ -27,6 +28,7 @@ struct decoder {
     int64_t last_number;     /* the job of the last picture that was taken and that has one */
     struct av1_sequence av1; /* of AV1, whose decoder gives up nothing: droppable pictures are withheld from it */
     struct withheld withheld;
+    struct decode_pause pause;
 
     /*
      * The decode that is running. The gate and the handlers find their data here, because local variables would not
@@ -92,6 +94,21 @@ static int abandon(AVCodecContext *avctx, const AVFrame *picture)
     return ledger_gives_up(&decoder->ledger, number_of(picture));
 }
 
+/*
+ * Called by libavcodec when rows are finished. Within an island of the gate a jump could leave what blocks, so it is a
+ * protected section.
+ */
+static void finish_row(AVCodecContext *avctx, const AVFrame *picture, int offset[AV_NUM_DATA_POINTERS], int y, int type, int height)
+{
+    (void)picture, (void)offset, (void)y, (void)type, (void)height;
+    const struct decode_pause *const pause = &((struct decoder *)avctx->opaque)->pause;
+    if (!pause->at_row)
+        return;
+    dlex_try_within_disable();
+    pause->at_row(pause->opaque);
+    dlex_try_within_enable();
+}
+
 /* Called by libavcodec when it begins with a picture, in the thread that decodes it if that is one of several. */
 static int get_buffer(AVCodecContext *avctx, AVFrame *picture, int flags)
 {
@@ -99,6 +116,19 @@ static int get_buffer(AVCodecContext *avctx, AVFrame *picture, int flags)
     if (avctx->active_thread_type & FF_THREAD_FRAME)
         ledger_begin_picture(&decoder->ledger, number_of(picture));
     return avcodec_default_get_buffer2(avctx, picture, flags);
+}
+
+/* H.264 does it too, and does not declare it. */
+static bool reports_rows(const AVCodec *codec)
+{
+    return codec->capabilities & AV_CODEC_CAP_DRAW_HORIZ_BAND || codec->id == AV_CODEC_ID_H264;
+}
+
+/* When they are decoded, and of first fields too. */
+static void ask_for_rows(AVCodecContext *avctx)
+{
+    avctx->draw_horiz_band = finish_row;
+    avctx->slice_flags |= SLICE_FLAG_CODED_ORDER | SLICE_FLAG_ALLOW_FIELD;
 }
 
 static void prepare(AVCodecContext *avctx, void *opaque)
@@ -111,6 +141,8 @@ static void prepare(AVCodecContext *avctx, void *opaque)
         avctx->abandon = abandon;
     if (decoder->settings.may_jump && capabilities & AV_CODEC_CAP_GATE)
         avctx->gate = gate;
+    if (decoder->settings.threads == 1 && reports_rows(avctx->codec))
+        ask_for_rows(avctx);
     codec_threads_ask(avctx, decoder->settings.threads);
     if (decoder->settings.threads > 1)
         avctx->get_buffer2 = get_buffer;
@@ -185,6 +217,11 @@ void decoder_stop_by(struct decoder *decoder, struct decode_stop *stop)
     decoder->ledger.stop = stop;
 }
 
+void decoder_pause_by(struct decoder *decoder, struct decode_pause pause)
+{
+    decoder->pause = pause;
+}
+
 bool decoder_has_gate(const struct decoder *decoder)
 {
     return decoder->avctx->codec->capabilities & AV_CODEC_CAP_ABANDON;
@@ -193,6 +230,11 @@ bool decoder_has_gate(const struct decoder *decoder)
 bool decoder_withholds(const struct decoder *decoder)
 {
     return decoder->avctx->codec_id == AV_CODEC_ID_AV1;
+}
+
+bool decoder_can_degrade(const struct decoder *decoder)
+{
+    return loop_filter_is_separate(decoder->avctx);
 }
 
 const struct codec_threads *decoder_threads(const struct decoder *decoder)
@@ -318,6 +360,7 @@ static void begin(struct decoder *decoder, const struct decode_job *job, int64_t
     if (!job->packet)
         return;
     job->packet->opaque = (void *)(intptr_t)(job->number + 1);
+    loop_filter_leave_out(decoder->avctx, job->order.degrade);
     ledger_begin(&decoder->ledger, job, start_ns);
 }
 

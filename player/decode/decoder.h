@@ -47,11 +47,29 @@ void decoder_close(struct decoder **decoder);
  */
 void decoder_stop_by(struct decoder *decoder, struct decode_stop *stop);
 
+struct decode_pause {
+    void (*at_row)(void *opaque); /* NULL: nothing */
+    void *opaque;
+};
+
+/*
+ * H.264, MPEG-1, MPEG-2 and MPEG-4 with one thread: at_row is called after each row of macroblocks of every picture, in a
+ * protected section, on the thread of decoder_run. It may block; the decode goes on when it returns. Other decodes are not
+ * paused.
+ */
+void decoder_pause_by(struct decoder *decoder, struct decode_pause pause);
+
 /* Returns whether this codec's droppable pictures can be abandoned in the middle. If not, decodes run to the end. */
 bool decoder_has_gate(const struct decoder *decoder);
 
 /* Returns whether this codec's droppable pictures are given up only before their decode begins. */
 bool decoder_withholds(const struct decoder *decoder);
+
+/*
+ * Returns whether the decoder can leave out the loop filter of one picture and not of others (the order `degrade`, which is
+ * ignored otherwise). Only the picture of that packet changes, and those that refer to it.
+ */
+bool decoder_can_degrade(const struct decoder *decoder);
 
 /* Returns the decoder's threads. Valid until decoder_close. */
 const struct codec_threads *decoder_threads(const struct decoder *decoder);

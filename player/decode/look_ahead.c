@@ -97,6 +97,7 @@ const struct outlook *look_ahead_from(struct look_ahead *look, const AVPacket *p
         .to_present = &look->waiting.due_ns,
         .waiting_with_markers = look->waiting.with_markers,
         .decoder = &look->decoder,
+        .past = &look->past,
         .ahead = look->ahead,
         .count = count,
     };
@@ -110,6 +111,25 @@ void look_ahead_note_packet(struct look_ahead *look, int64_t pts_ns, bool is_kep
     times_insert(&look->decoder.held, pts_ns);
     if (is_kept)
         times_insert(&look->kept_in_decoder, pts_ns);
+}
+
+void look_ahead_note_fate(struct look_ahead *look, int64_t number, int64_t pts_ns, bool is_lost)
+{
+    if (pts_ns != NS_UNKNOWN)
+        loss_history_add(&look->past, &(struct past_picture){number, pts_ns, is_lost});
+}
+
+void look_ahead_note_loss(struct look_ahead *look, int64_t number)
+{
+    loss_history_lose(&look->past, number);
+}
+
+void look_ahead_note_late(struct look_ahead *look, const struct late_pictures *late)
+{
+    const int64_t first_known = late->count > LATE_PICTURES_MAX ? late->count - LATE_PICTURES_MAX : 0;
+    for (int64_t i = look->late_seen > first_known ? look->late_seen : first_known; i < late->count; i++)
+        loss_history_lose(&look->past, late->numbers[i % LATE_PICTURES_MAX]);
+    look->late_seen = late->count;
 }
 
 static void remove_until(struct times *times, int64_t at_ns)

@@ -21,6 +21,8 @@ struct look_ahead {
     struct picture_queue *pictures; /* NULL: none wait, each is presented before the next packet is decoded */
     struct decoder_model decoder;   /* `beside` is set by the owner, before the first packet */
     struct times kept_in_decoder;   /* without those that were given up */
+    struct loss_history past;       /* since the beginning or the last seek */
+    int64_t late_seen;              /* late pictures that the presenter has reported, see stage_clock.h */
     /* Of the last outlook. */
     struct outlook outlook;
     struct waiting_pictures waiting;
@@ -28,7 +30,7 @@ struct look_ahead {
     struct upcoming ahead[LOOK_AHEAD_PACKETS];
 };
 
-/* Call at the beginning and at each seek: the decoder is empty. */
+/* Call at the beginning and at each seek, and where decoding goes on at a key picture: the decoder is empty. */
 void look_ahead_restart(struct look_ahead *look);
 
 /*
@@ -40,6 +42,18 @@ const struct outlook *look_ahead_from(struct look_ahead *look, const AVPacket *p
 
 /* The packet went into the decoder. is_kept: its picture was not given up. */
 void look_ahead_note_packet(struct look_ahead *look, int64_t pts_ns, bool is_kept);
+
+/*
+ * For a window: what became of a packet's picture, as far as it is known. number: of its job. A picture without a time stamp is
+ * not noted.
+ */
+void look_ahead_note_fate(struct look_ahead *look, int64_t number, int64_t pts_ns, bool is_lost);
+
+/* The picture of this job was abandoned after all. */
+void look_ahead_note_loss(struct look_ahead *look, int64_t number);
+
+/* Notes the pictures that came too late to be shown since the last call. */
+void look_ahead_note_late(struct look_ahead *look, const struct late_pictures *late);
 
 /* A picture came out of the decoder, so those before it are not in there any more. */
 void look_ahead_note_picture(struct look_ahead *look, int64_t pts_ns);

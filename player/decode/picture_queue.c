@@ -156,6 +156,18 @@ bool picture_queue_wait_for_room(struct picture_queue *queue)
     return may_write;
 }
 
+void picture_queue_wait_for_quota(struct picture_queue *queue)
+{
+    if (isinf(queue->allowance.quota)) /* nobody changes it while the queue is used */
+        return;
+    pthread_mutex_lock(&queue->lock);
+    queue->writer_waits = true;
+    while (!queue->writing_stopped && must_save(queue))
+        pthread_cond_wait(&queue->writable, &queue->lock);
+    queue->writer_waits = false;
+    pthread_mutex_unlock(&queue->lock);
+}
+
 struct queue_saving picture_queue_take_saving(struct picture_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
@@ -239,7 +251,7 @@ static void count_out(struct picture_queue *queue, const struct decoded_picture 
     if (!picture->frame->buf[0])
         return; /* a marker */
     note_use(queue);
-    allowance_renew(&queue->allowance, now_ns(), program_cpu_ns(), queue->clock.presenting_cpu_ns);
+    allowance_renew(&queue->allowance, picture->due_ns, program_cpu_ns(), queue->clock.presenting_cpu_ns);
     queue->pictures--;
     queue->bytes -= bytes_of(picture->frame);
     queue->first_pts_ns = queue->pictures ? picture->next_ns : NS_UNKNOWN;
@@ -336,5 +348,6 @@ void picture_queue_clear(struct picture_queue *queue)
     pthread_mutex_lock(&queue->lock);
     drop_messages(queue);
     queue->ended = false;
+    allowance_restart(&queue->allowance); /* what follows may be due at any time */
     pthread_mutex_unlock(&queue->lock);
 }

@@ -77,7 +77,13 @@ void picture_queue_set_quota(struct picture_queue *queue, double quota);
  */
 bool picture_queue_wait_for_room(struct picture_queue *queue);
 
-/* How long the writer has blocked for the quota's sake, and the CPU time that presenting used meanwhile. */
+/*
+ * Writer, in the middle of a decode: blocks while pictures wait and the presenter needs the rest of the quota, until writing is
+ * stopped. Without a quota it returns at once.
+ */
+void picture_queue_wait_for_quota(struct picture_queue *queue);
+
+/* How long the writer has blocked for the quota's sake between decodes, and the CPU time that presenting used meanwhile. */
 struct queue_saving {
     int64_t wall_ns;
     int64_t presenting_cpu_ns;

@@ -25,6 +25,7 @@ struct stage_clock media_clock_for_decoding(const struct media_clock *clock)
         .presenting_ns = clock->presenting_ns,
         .presenting_cpu_ns = clock->presenting_cpu_ns,
         .presenting_all_cpu_ns = clock->presenting_all_cpu_ns,
+        .late = clock->late,
     };
 }
 

@@ -33,9 +33,10 @@ struct media_clock {
         int64_t at_ns;    /* … at this time */
     } apart;
     int64_t observed_ns;   /* when the clock was last observed or started */
-    int64_t presenting_ns; /* see stage_clock.h; these three are set by the presenter */
+    int64_t presenting_ns; /* see stage_clock.h; these four are set by the presenter */
     int64_t presenting_cpu_ns;
     int64_t presenting_all_cpu_ns;
+    struct late_pictures late;
     bool sound_lost; /* the loss of the sound was logged */
 };
 

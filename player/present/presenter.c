@@ -17,6 +17,7 @@ void presenter_init(struct presenter *presenter, const struct policy_settings *s
 {
     present_policy_init(&presenter->policy, settings);
     presenter->presented = (struct presented){.last_skew_ns = NS_UNKNOWN};
+    loss_windows_begin(&presenter->presented.windows, &settings->window);
     for (int i = 0; i < PRESENTER_JOBS; i++)
         presenter->jobs[i].number = JOB_UNKNOWN;
 }
@@ -64,6 +65,7 @@ static void note_passed_over(struct presenter *presenter, struct frame_row *row)
         return;
     row->record.verdict = VERDICT_SKIPPED;
     presenter->presented.totals.skipped++;
+    loss_windows_add(&presenter->presented.windows, true);
     present_policy_miss(&presenter->policy, dlex_now_ns());
 }
 
@@ -93,6 +95,7 @@ void presenter_note_job(struct presenter *presenter, const struct job_note *note
         note_passed_over(presenter, row);
         return;
     }
+    row->record.degraded = packet->degraded;
     row->record.droppable = 0;
     note_gate(presenter, &outcome->gate);
     if (outcome->error < 0 && outcome->error != AVERROR_EOF)
@@ -234,6 +237,7 @@ static void show(struct presenter *presenter, const struct decoded_picture *pict
         record->shown_ns = presenter->began_ns;
     record->verdict = VERDICT_SHOWN;
     presented->totals.shown++;
+    loss_windows_add(&presented->windows, false);
     presented->pictured = true;
     if (presenter->framemd5)
         framemd5_add(presenter->framemd5, picture->frame, record->pts_ns);
@@ -247,6 +251,7 @@ static void note_abandoned(struct presenter *presenter, struct frame_record *rec
         presenter->presented.totals.aborted++;
     if (record->verdict == VERDICT_NONE) /* a second picture of one packet has its own row */
         record->verdict = VERDICT_ABORTED;
+    loss_windows_add(&presenter->presented.windows, true);
     present_policy_miss(&presenter->policy, dlex_now_ns());
 }
 
@@ -265,6 +270,16 @@ static bool is_late(struct presenter *presenter, const struct decoded_picture *p
     return !present_policy_shows(&presenter->policy, &view);
 }
 
+/* A plan that keeps a window must know the losses before its next decision. */
+static void note_late(struct presenter *presenter, const struct decoded_picture *picture, struct frame_record *record)
+{
+    struct late_pictures *const late = &presenter->clock->late;
+    record->verdict = VERDICT_LATE;
+    presenter->presented.totals.late++;
+    loss_windows_add(&presenter->presented.windows, true);
+    late->numbers[late->count++ % LATE_PICTURES_MAX] = picture->number;
+}
+
 static void present(struct presenter *presenter, const struct decoded_picture *picture, struct frame_row *row)
 {
     struct frame_record *const record = &row->record;
@@ -279,8 +294,7 @@ static void present(struct presenter *presenter, const struct decoded_picture *p
     if (steering_has_request(presenter->steering))
         return; /* verdict none: the picture is no longer wanted */
     if (is_late(presenter, picture, row)) {
-        record->verdict = VERDICT_LATE;
-        presenter->presented.totals.late++;
+        note_late(presenter, picture, record);
         return;
     }
     show(presenter, picture, record, drawn);

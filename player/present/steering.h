@@ -9,6 +9,7 @@
 
 #include "clip.h"
 #include "frame_record.h"
+#include "loss_windows.h"
 #include "media_clock.h"
 #include "video_sink.h"
 
@@ -19,6 +20,7 @@
 /* What has been presented so far, for the status line and the pause. Written by presenter.c. */
 struct presented {
     struct totals totals;
+    struct loss_windows windows; /* in the order in which the pictures' turns came */
     int64_t last_skew_ns; /* NS_UNKNOWN: no picture was shown with a clock */
     /* Since the beginning or the last seek, a picture was shown, or none will come. A pause holds only from then on. */
     bool pictured;

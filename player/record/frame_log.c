@@ -112,6 +112,8 @@ static bool is_second_field(const struct frame_log *log, int64_t position, int64
 static void merge_field(struct frame_record *picture, const struct frame_record *field)
 {
     picture->size_bytes += field->size_bytes;
+    if (field->degraded == DEGRADED_ITSELF || picture->degraded == DEGRADED_NOT)
+        picture->degraded = field->degraded;
     if (field->decode_end_ns != FIELD_EMPTY)
         picture->decode_end_ns = field->decode_end_ns;
     if (field->decode_cpu_ns != FIELD_EMPTY && picture->decode_cpu_ns != FIELD_EMPTY)

@@ -25,6 +25,13 @@ enum verdict {
     VERDICT_UNSEEN,  /* never on the screen; reported by an observer of the screen only (dlex-bench-observe) */
 };
 
+/* How a decoded picture differs from that of the file. */
+enum degraded {
+    DEGRADED_NOT,       /* it does not */
+    DEGRADED_ITSELF,    /* it was decoded without its loop filter */
+    DEGRADED_BY_OTHERS, /* it may: since the last key picture, one to which others refer was decoded without its loop filter */
+};
+
 /*
  *   X(kind, name)
  * index          position in presentation order over the whole run; seeks do not restart it
@@ -39,6 +46,7 @@ enum verdict {
  * fired_ns       when the expiry reached the program: in the gate, or at the end of the protected section
  * shown_ns       when the presenting call had returned
  * skew_ns        A-V at shown_ns, or when the clock began to run if that was later; > 0: the video is late
+ * degraded       0, 1 or 2, as in enum degraded, of a picture that was not given up; empty: not decoded, or not known
  */
 #define FRAME_RECORD_FIELDS(X) \
     X(NUMBER, index)           \
@@ -53,7 +61,8 @@ enum verdict {
     X(NUMBER, fired_ns)        \
     X(VERDICT, verdict)        \
     X(NUMBER, shown_ns)        \
-    X(NUMBER, skew_ns)
+    X(NUMBER, skew_ns)         \
+    X(NUMBER, degraded)
 
 struct frame_record {
 #define DECLARE_FIELD(kind, name) int64_t name;

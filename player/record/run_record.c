@@ -3,6 +3,7 @@
 
 #include "build_facts.h"
 #include "freeze.h"
+#include "loss_windows.h"
 #include "machine.h"
 #include "ns.h"
 #include "whole_file.h"
@@ -65,15 +66,22 @@ static json_t *default_or_seconds(int64_t ns)
     return ns < 0 ? json_null() : json_real(ns_to_s(ns));
 }
 
+static json_t *window_option(const struct window *window)
+{
+    return window->y > 0 ? json_sprintf("%d/%d", window->x, window->y) : json_null();
+}
+
 static json_t *options_json(const struct run_settings *settings)
 {
-    return json_pack("{s:s, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:f, s:f, s:b}",
+    return json_pack("{s:s, s:s, s:o, s:o, s:b, s:s, s:o, s:s, s:s, s:s, s:s, s:f, s:f, s:b}",
                      "drop", settings->drop,
                      "deadline_rule", settings->deadline_rule,
                      "deadline_base_s", default_or_seconds(settings->deadline_base_ns),
                      "deadline_gain", settings->deadline_gain < 0 ? json_null() : json_real(settings->deadline_gain),
                      "strict", settings->strict,
                      "skip_to_key", settings->skip_to_key,
+                     "window", window_option(&settings->window),
+                     "degrade", settings->degrade,
                      "threads", settings->threads,
                      "ao", settings->audio_kind,
                      "vo", settings->video_kind,
@@ -158,6 +166,7 @@ json_t *run_record_media(const struct run_facts *facts)
 struct run_totals {
     struct totals pictures;
     int64_t longest_freeze_ns; /* see freeze.h */
+    struct loss_windows windows;
 };
 
 static json_t *totals_json(const struct run_totals *run)
@@ -171,6 +180,17 @@ static json_t *totals_json(const struct run_totals *run)
                      "skipped", (json_int_t)totals->skipped,
                      "late", (json_int_t)totals->late,
                      "longest_freeze_s", freeze_ns == FIELD_EMPTY ? json_null() : json_real(ns_to_s(freeze_ns)));
+}
+
+static json_t *window_json(const struct loss_windows *windows)
+{
+    if (windows->window.y == 0)
+        return json_null();
+    return json_pack("{s:i, s:i, s:I, s:I}",
+                     "x", windows->window.x,
+                     "y", windows->window.y,
+                     "violations_sliding", (json_int_t)windows->violations_sliding,
+                     "violations_aligned", (json_int_t)windows->violations_aligned);
 }
 
 static json_t *asked_policy(const struct placement *asked)
@@ -221,7 +241,7 @@ static json_t *decoding_json(const struct decoding_facts *decoding)
 
 static json_t *run_json(const struct run_facts *facts, const struct run_totals *totals)
 {
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o}",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o}",
                      "format", 1,
                      "version", PROGRAM_VERSION,
                      "commit", DLEX_COMMIT,
@@ -240,7 +260,8 @@ static json_t *run_json(const struct run_facts *facts, const struct run_totals *
                      "ended_ns", (json_int_t)facts->ended_ns,
                      "process_cpu_ns", (json_int_t)facts->process_cpu_ns,
                      "held_cpu_ns", (json_int_t)facts->held_cpu_ns,
-                     "totals", totals_json(totals));
+                     "totals", totals_json(totals),
+                     "window", window_json(&totals->windows));
 }
 
 static int write_run(FILE *out, const struct run_facts *facts, const struct run_totals *totals)
@@ -255,12 +276,12 @@ static int write_run(FILE *out, const struct run_facts *facts, const struct run_
 }
 
 /* Counts the totals from the rows that are written, so that the two files agree. */
-static int write_frames(FILE *out, const struct frame_log *log, struct run_totals *totals)
+static int write_frames(FILE *out, const struct frame_log *log, const struct window *window, struct run_totals *totals)
 {
     struct frame_record *rows = NULL;
     const int64_t count = frame_log_finish(log, &rows);
     int ret = count < 0 ? (int)count : frame_record_write_header(out);
-    *totals = (struct run_totals){totals_of(rows, count), freeze_longest_ns(rows, count)};
+    *totals = (struct run_totals){totals_of(rows, count), freeze_longest_ns(rows, count), loss_windows_of(window, rows, count)};
     for (int64_t i = 0; i < count && !ret; i++)
         ret = frame_record_write(out, &rows[i]);
     free(rows);
@@ -281,7 +302,7 @@ int run_record_write(const char *dir, const struct run_facts *facts, const struc
     if (!ret)
         ret = whole_file_open(&run, path);
     if (!ret)
-        ret = write_frames(frames.out, log, &totals);
+        ret = write_frames(frames.out, log, &facts->settings->window, &totals);
     if (!ret)
         ret = write_run(run.out, facts, &totals);
     if (!ret)

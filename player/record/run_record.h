@@ -8,6 +8,7 @@
 #include "clip.h"
 #include "frame_log.h"
 #include "placement.h"
+#include "window.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -22,6 +23,8 @@ struct run_settings {
     double deadline_gain;      /* < 0: the rule's default */
     bool strict;               /* --strict */
     const char *skip_to_key;   /* the word of --skip-to-key */
+    struct window window;      /* y 0: no --window */
+    const char *degrade;       /* the word of --degrade */
     const char *threads;       /* the word of --threads */
     const char *audio_kind;    /* the words of --ao and --vo */
     const char *video_kind;

@@ -234,17 +234,6 @@ static void explain_refusal(int ret, const struct rm_joined *joined)
         log_error("--sched=rm is refused: the list of such programs cannot be changed: %s", strerror(-ret));
 }
 
-/* Others that joined since may have moved this process. */
-static void follow_registry(void)
-{
-    struct rm_registry registry;
-    if (rm_registry_read(&registry))
-        return;
-    for (int i = 0; i < registry.count; i++)
-        if (registry.members[i].process == getpid())
-            rm_priority = registry.tasks[i].level;
-}
-
 int placement_join(const struct placement *placement, int64_t frame_ns)
 {
     const int64_t cost_ns = (int64_t)(placement->rm_cost_ms * (double)NS_PER_MS);
@@ -256,8 +245,6 @@ int placement_join(const struct placement *placement, int64_t frame_ns)
         .cost_mean_ns = cost_ns ? cost_ns : 1, /* not known: it does not count */
     };
     struct rm_joined joined;
-    if (rm_priority)
-        follow_registry();
     if (!placement->is_rm || rm_priority)
         return 0;
     if (cost_ns > frame_ns) {
@@ -322,11 +309,25 @@ void placement_leave(const struct placement *placement)
     each_thread(true, placement, NULL, release);
 }
 
+/* Takes over the priority that the registry has now: a newcomer may have moved this program. Returns true if it is another one. */
+static bool follow_registry(const struct placement *placement)
+{
+    const int level = placement->is_rm ? rm_registry_level() : 0;
+    if (level <= 0 || level == rm_priority)
+        return false;
+    rm_priority = level;
+    return true;
+}
+
 int placement_apply(const struct placement *placement, struct placement_facts *facts)
 {
+    int ret;
     if (is_asked_for(placement))
         each_thread(false, placement, facts, place_other);
-    const int ret = each_thread(true, placement, facts, place_playing);
+    follow_registry(placement);
+    do /* again if it was moved before it had the priority, because a newcomer moves only what has one */
+        ret = each_thread(true, placement, facts, place_playing);
+    while (!ret && follow_registry(placement));
     if (ret)
         return ret;
     facts->thread_count = 0;

@@ -53,9 +53,8 @@ int placement_prepare(struct placement *placement);
 
 /*
  * If a rate-monotonic priority was asked for, registers this process with the film's rate (seed 004, section 3.1; sched's rm_registry),
- * the first time it is called. A process is registered once: later films keep its priority, or that to which others have moved it
- * meanwhile. Call it before each placement_apply, when the time from one picture to the next is known. Main thread. Returns 0, or a
- * negative errno after logging why.
+ * the first time it is called. A process is registered once: later films keep its priority. Call it before each placement_apply,
+ * when the time from one picture to the next is known. Main thread. Returns 0, or a negative errno after logging why.
  *
  * The thread that presents gets the priority that the registry gives, and so does the one that also decodes. A thread that only
  * decodes ahead is not urgent, because the queue is its slack: it has a priority below all registered ones, and above all ordinary
@@ -65,7 +64,7 @@ int placement_join(const struct placement *placement, int64_t frame_ns);
 
 /*
  * Sets the policy and CPUs of the playing threads and of all others. Call it after each start of threads, when they have
- * taken their roles. Main thread.
+ * taken their roles. If others have moved this process in the registry, it gets the priority that it has there now. Main thread.
  * If nothing was requested it changes nothing, but still fills in *facts. Returns 0, or a negative errno after logging
  * why.
  */

@@ -2,8 +2,11 @@
 /* dlex-sched: finds out at which rate programs work, and gives them the CPU time that they need. */
 #include "commands.h"
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
     const char *name;
@@ -27,9 +30,21 @@ static void print_help(FILE *out)
     fputs("\ndlex-sched COMMAND --help explains each.\n", out);
 }
 
+/* Installed setuid, it would let everybody run commands as any user: what sudo says in the environment could be anybody's. */
+static bool is_setuid(void)
+{
+    return getuid() != geteuid() || getgid() != getegid();
+}
+
 int main(int argc, char **argv)
 {
     const char *const name = argc > 1 ? argv[1] : "";
+    if (is_setuid()) {
+        fputs("dlex-sched: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
+              stderr);
+        return EXIT_IMPOSSIBLE;
+    }
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
     if (!strcmp(name, "--help")) {
         print_help(stdout);
         return EXIT_DONE;

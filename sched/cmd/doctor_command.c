@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "commands.h"
 
+#include "doctor_checks.h"
 #include "kernel_file.h"
+#include "ns.h"
+#include "rm_levels.h"
 #include "switch_ring.h"
 #include "thread_policy.h"
 #include "undo_journal.h"
@@ -11,24 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { FINDING_SIZE = SWITCH_RING_REMEDY_SIZE };
-
-/* What a check has found: one sentence about this machine, with a remedy if something is missing. */
-struct finding {
-    bool is_good;
-    char text[FINDING_SIZE];
-};
-
-static struct finding finding(bool is_good, const char *text)
-{
-    struct finding found = {.is_good = is_good};
-    snprintf(found.text, sizeof found.text, "%s", text);
-    return found;
-}
+/* The guard of dlex-sched-dwcs, by default; members and dispatcher are below it. */
+enum { DWCS_PRIORITY = 19 };
 
 static struct finding check_kernel(void)
 {
@@ -41,51 +31,50 @@ static struct finding check_kernel(void)
 
 static struct finding check_observing(void)
 {
-    struct switch_ring ring;
+    struct perf_ring ring;
     char text[SWITCH_RING_REMEDY_SIZE];
     const int error = switch_ring_open(&ring, (pid_t)gettid());
     if (error)
-        return finding(false, switch_ring_remedy(error, text));
-    switch_ring_close(&ring);
-    return finding(true, "allowed, for programs of the same user");
+        return doctor_finding(false, switch_ring_remedy(error, text));
+    perf_ring_close(&ring);
+    return doctor_finding(true, "allowed, for programs of the same user");
 }
 
-/* Tries a policy in a child, whose end gives everything back. Returns 0 or a negative errno. */
-static int try_policy(const char *text)
+static int try_fifo(int priority)
 {
-    struct thread_policy policy;
-    int status;
-    int error = thread_policy_parse(&policy, text);
-    if (error)
-        return error;
-    const pid_t child = fork();
-    if (child < 0)
-        return -errno;
-    if (!child)
-        _exit(-thread_policy_set(0, &policy));
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return -errno;
-    return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
+    const struct thread_policy policy = {.kind = THREAD_FIFO, .priority = priority};
+    return doctor_try_policy(&policy);
 }
 
+/* rm run and dwcs need different priorities; dwcs the lower ones. */
 static struct finding check_priorities(void)
 {
-    const int error = try_policy("fifo:20");
-    if (!error)
-        return finding(true, "allowed");
-    return finding(false, error == -EPERM ? "not allowed; a line `@audio - rtprio 60` in /etc/security/limits.conf allows it to "
-                                            "the group audio from the next login on" : strerror(-error));
+    static const char line[] = "a line `@audio - rtprio 60` in /etc/security/limits.conf allows it to the group audio from the next "
+                               "login on";
+    const int for_rm = rm_band_guaranteed.highest, error = try_fifo(for_rm);
+    struct finding found = {.is_good = !error};
+    if (found.is_good)
+        snprintf(found.text, sizeof found.text, "allowed, as high as rm run (%d) and dwcs (%d) need", for_rm, DWCS_PRIORITY);
+    else if (!try_fifo(DWCS_PRIORITY))
+        snprintf(found.text, sizeof found.text, "allowed up to %d, which dwcs needs, but not to %d for rm run; %s", DWCS_PRIORITY, for_rm,
+                 line);
+    else if (error == -EPERM)
+        snprintf(found.text, sizeof found.text, "not allowed up to %d, which dwcs needs, or %d for rm run; %s", DWCS_PRIORITY, for_rm,
+                 line);
+    else
+        snprintf(found.text, sizeof found.text, "%s", strerror(-error));
+    return found;
 }
 
 static struct finding check_reservations(void)
 {
-    const int error = try_policy("deadline:1/100");
+    const struct thread_policy policy = {.kind = THREAD_DEADLINE, .runtime_ns = NS_PER_MS, .period_ns = 100 * NS_PER_MS};
+    const int error = doctor_try_policy(&policy);
     if (!error)
-        return finding(true, "allowed");
+        return doctor_finding(true, "allowed");
     if (error == -EBUSY)
-        return finding(false, "all that can be reserved is reserved by other programs");
-    return finding(false, error == -EPERM ? "not allowed; it needs root or CAP_SYS_NICE, and a thread that may run on all CPUs"
+        return doctor_finding(false, "all that can be reserved is reserved by other programs");
+    return doctor_finding(false, error == -EPERM ? "not allowed; it needs root or CAP_SYS_NICE, and a thread that may run on all CPUs"
                                           : strerror(-error));
 }
 
@@ -96,7 +85,7 @@ static struct finding check_guard(void)
     const long runtime_us = kernel_file_number("/proc/sys/kernel/sched_rt_runtime_us", -1);
     const long period_us = kernel_file_number("/proc/sys/kernel/sched_rt_period_us", 1000000);
     if (runtime_us < 0)
-        return finding(false, "off: a real-time thread that never sleeps takes its CPU for ever; "
+        return doctor_finding(false, "off: a real-time thread that never sleeps takes its CPU for ever; "
                               "`sudo sysctl kernel.sched_rt_runtime_us=950000` limits it");
     found.is_good = true;
     snprintf(found.text, sizeof found.text, "real-time threads may use %ld of each %ld ms", runtime_us / 1000, period_us / 1000);
@@ -107,20 +96,20 @@ static struct finding check_sched_ext(void)
 {
     char state[32];
     if (!kernel_file_line("/sys/kernel/sched_ext/state", state, sizeof state))
-        return finding(false, "this kernel has no sched_ext, which dlex does not need; Linux 6.12 and later have it with "
-                              "CONFIG_SCHED_CLASS_EXT");
+        return doctor_finding(false, "this kernel has no sched_ext, which dlex does not need; Linux 6.12 and later have it with "
+                                     "CONFIG_SCHED_CLASS_EXT");
     if (access("/sys/kernel/btf/vmlinux", R_OK))
-        return finding(false, "the kernel has sched_ext, but not its types (CONFIG_DEBUG_INFO_BTF)");
+        return doctor_finding(false, "the kernel has sched_ext, but not its types (CONFIG_DEBUG_INFO_BTF)");
     const bool is_off = !strcmp(state, "disabled");
-    return finding(is_off, is_off ? "possible as root" : "another such scheduler is running");
+    return doctor_finding(is_off, is_off ? "possible as root" : "another such scheduler is running");
 }
 
 static struct finding check_timers(void)
 {
     struct timespec resolution;
     if (clock_getres(CLOCK_MONOTONIC, &resolution) || resolution.tv_sec || resolution.tv_nsec > 1)
-        return finding(false, "timers are as coarse as the kernel's tick; the kernel needs CONFIG_HIGH_RES_TIMERS");
-    return finding(true, "of high resolution");
+        return doctor_finding(false, "timers are as coarse as the kernel's tick; the kernel needs CONFIG_HIGH_RES_TIMERS");
+    return doctor_finding(true, "of high resolution");
 }
 
 static struct finding check_left(void)
@@ -144,8 +133,14 @@ static const struct check {
     {"fixed priorities", check_priorities},
     {"reservations", check_reservations},
     {"left reservations", check_left},
+    {"reclaiming", doctor_check_reclaiming},
+    {"used-up budgets", doctor_check_throttling},
     {"guard", check_guard},
+    {"system calls", doctor_check_trace_points},
     {"own schedulers", check_sched_ext},
+    {"BPF", doctor_check_bpf},
+    {"descriptors", doctor_check_descriptors},
+    {"control groups", doctor_check_groups},
     {"timers", check_timers},
 };
 

@@ -2,7 +2,9 @@
 #include "commands.h"
 
 #include "ns.h"
+#include "period_files.h"
 #include "period_report.h"
+#include "period_syscalls.h"
 #include "process_watch.h"
 #include "switch_ring.h"
 #include "user_command.h"
@@ -28,6 +30,10 @@ static const char help[] =
     "  --seconds=S   how long to watch, 0.2 to 8 s; default 4\n"
     "  --paper       also show what the paper's own detector finds in the jobs of all threads together\n"
     "  --json        print one JSON object\n"
+    "  --plot=FILE   draw the spectra of the threads' jobs (SVG)\n"
+    "  --record=FILE write the jobs of all threads to FILE (CSV)\n"
+    "  --events=WHAT jobs (default), or syscalls: the paper's events, the entries and exits of system calls, and the paper's\n"
+    "                detector; needs root\n"
     "\n"
     "Exit status: that of the command, 126 or 127 if it cannot be run; otherwise 0 reported, 1 wrong option, 2 the program\n"
     "cannot be watched.\n";
@@ -44,6 +50,10 @@ struct request {
     double seconds;
     bool with_paper;
     bool as_json;
+    bool is_of_syscalls;
+    const char *plot;   /* paths; NULL: none */
+    const char *record;
+    struct period_files files;
 };
 
 /* Too large for the stack. */
@@ -56,24 +66,26 @@ static bool parse_number(const char *text, double least, double most, double *nu
     return rest != text && !*rest && *number >= least && *number <= most;
 }
 
-/* Takes over an option other than --help. Returns false, with a message, if its value is none. */
-static bool set_option(struct request *request, const char *program, int option, const char *value)
+/* Takes over an option other than --help. Returns the name of the option if its value is none, or NULL. */
+static const char *set_option(struct request *request, int option, const char *value)
 {
-    if (option == 'P' || option == 'j') {
-        *(option == 'P' ? &request->with_paper : &request->as_json) = true;
-        return true;
-    }
-    const bool is_pid = option == 'p';
     double number;
-    if (!parse_number(value, is_pid ? 1 : seconds_min, is_pid ? 1 << 30 : seconds_max, &number)) {
-        fprintf(stderr, "%s: --%s=%s is out of range\n", program, is_pid ? "pid" : "seconds", value);
-        return false;
-    }
-    if (is_pid)
+    switch (option) {
+    case 'p':
+        if (!parse_number(value, 1, 1 << 30, &number))
+            return "pid";
         request->process = (pid_t)number;
-    else
-        request->seconds = number;
-    return true;
+        break;
+    case 's': return parse_number(value, seconds_min, seconds_max, &request->seconds) ? NULL : "seconds";
+    case 'e':
+        request->is_of_syscalls = !strcmp(value, "syscalls");
+        return request->is_of_syscalls || !strcmp(value, "jobs") ? NULL : "events";
+    case 'l': request->plot = value; break;
+    case 'r': request->record = value; break;
+    case 'P': request->with_paper = true; break;
+    case 'j': request->as_json = true; break;
+    }
+    return NULL;
 }
 
 /* Returns EXIT_DONE with a request, or with neither process nor command if the help was asked for; otherwise EXIT_USAGE. */
@@ -81,7 +93,8 @@ static int parse_arguments(struct request *request, int argc, char **argv)
 {
     static const struct option options[] = {
         {"pid", required_argument, NULL, 'p'}, {"seconds", required_argument, NULL, 's'},
-        {"paper", no_argument, NULL, 'P'}, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'},
+        {"paper", no_argument, NULL, 'P'}, {"json", no_argument, NULL, 'j'}, {"plot", required_argument, NULL, 'l'},
+        {"record", required_argument, NULL, 'r'}, {"events", required_argument, NULL, 'e'}, {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     *request = (struct request){.seconds = 4};
@@ -91,7 +104,10 @@ static int parse_arguments(struct request *request, int argc, char **argv)
             request->process = 0;
             return EXIT_DONE;
         }
-        if (option == '?' || !set_option(request, argv[0], option, optarg))
+        const char *const wrong = option == '?' ? NULL : set_option(request, option, optarg);
+        if (wrong)
+            fprintf(stderr, "%s: --%s=%s is out of range\n", argv[0], wrong, optarg);
+        if (option == '?' || wrong)
             return EXIT_USAGE;
     }
     request->command = optind < argc ? &argv[optind] : NULL;
@@ -121,8 +137,21 @@ static void observe(struct process_watch *watch, int64_t from_ns, double seconds
     observation.count = process_watch_threads(watch, from_ns, observation.threads, WATCHED_THREADS_MAX);
 }
 
+static int report_syscalls(const char *program, const struct request *request, pid_t process)
+{
+    const struct syscalls_request wanted = {
+        .process = process,
+        .with_family = request->command,
+        .waits_ns = request->command ? starting_ns : 0,
+        .lasts_ns = (int64_t)(request->seconds * (double)NS_PER_S),
+        .as_json = request->as_json,
+        .files = &request->files,
+    };
+    return period_syscalls(program, &wanted);
+}
+
 /* Watches a process and reports. Returns an exit code. */
-static int report(const char *program, const struct request *request, pid_t process)
+static int report_jobs(const char *program, const struct request *request, pid_t process)
 {
     struct process_watch *watch;
     int error = process_watch_create(&watch, process);
@@ -134,15 +163,23 @@ static int report(const char *program, const struct request *request, pid_t proc
     }
     if (request->command)
         process_watch_family(watch);
-    observe(watch, now_ns() + (request->command ? starting_ns : 0), request->seconds);
+    const int64_t from_ns = now_ns() + (request->command ? starting_ns : 0);
+    observe(watch, from_ns, request->seconds);
     error = period_vote(&observation.rate, observation.threads, observation.count, observation.observed_ns, &observation.work);
     if (!error && request->as_json)
         period_report_json(&observation, watch, request->with_paper);
     else if (!error)
         period_report_text(&observation, watch, request->with_paper);
     fflush(stdout);
+    if (!error)
+        period_files_write_jobs(&request->files, &observation, watch, from_ns);
     process_watch_destroy(&watch);
     return error ? EXIT_IMPOSSIBLE : EXIT_DONE;
+}
+
+static int report(const char *program, const struct request *request, pid_t process)
+{
+    return request->is_of_syscalls ? report_syscalls(program, request, process) : report_jobs(program, request, process);
 }
 
 /* Starts the command, watches it and waits for it. Returns an exit code. */
@@ -170,5 +207,8 @@ int period_command(int argc, char **argv)
     const int parsed = parse_arguments(&request, argc, argv);
     if (parsed != EXIT_DONE || (!request.process && !request.command))
         return parsed;
-    return request.command ? report_command(argv[0], &request) : report(argv[0], &request, request.process);
+    int code = EXIT_IMPOSSIBLE;
+    if (period_files_open(&request.files, argv[0], request.plot, request.record))
+        code = request.command ? report_command(argv[0], &request) : report(argv[0], &request, request.process);
+    return period_files_close(&request.files, argv[0]) || request.command ? code : EXIT_IMPOSSIBLE;
 }

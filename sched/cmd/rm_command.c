@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const char help[] =
     "Usage: dlex-sched rm run --rate=HZ [--guaranteed --cost=MS | --statistical [--cost=MS]] -- COMMAND [ARGUMENT ...]\n"
@@ -104,14 +106,18 @@ static struct rm_task task_of(const struct rm_request *request)
     };
 }
 
-/* Whether this user may use fixed priorities as high as this. The policy of this process stays. */
+/* True if this user may use fixed priorities as high as this. A child tries it: this process may have a policy that it must keep. */
 static bool may_have(int level)
 {
-    const struct sched_param wanted = {.sched_priority = level}, ordinary = {.sched_priority = 0};
-    const int before = sched_getscheduler(0);
-    if (sched_setscheduler(0, SCHED_FIFO, &wanted))
-        return false;
-    return !sched_setscheduler(0, before, &ordinary);
+    const struct sched_param wanted = {.sched_priority = level};
+    int status = 0;
+    const pid_t child = fork();
+    if (!child)
+        _exit(sched_setscheduler(0, SCHED_FIFO, &wanted) != 0);
+    while (child > 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return child > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
 static void explain_refusal(const char *program, int error, const struct rm_joined *joined)
@@ -135,6 +141,20 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+/* Sets the priority of this process, until it is the one that the registry has. Returns 0 or a negative errno. */
+static int set_priority(int *level)
+{
+    for (int set = 0; set != *level;) {
+        const struct sched_param wanted = {.sched_priority = *level};
+        if (sched_setscheduler(0, SCHED_FIFO, &wanted))
+            return -errno;
+        set = *level;
+        const int now = rm_registry_level();
+        *level = now > 0 ? now : set;
+    }
+    return 0;
+}
+
 /*
  * Joins and gets the priority. Returns EXIT_DONE, also if an ordinary priority has to do, or EXIT_IMPOSSIBLE after a message.
  */
@@ -149,14 +169,14 @@ static int join(const char *program, const struct rm_request *request)
                 goes_on ? ", so the command runs under an ordinary one" : "", line);
         return goes_on ? EXIT_DONE : EXIT_IMPOSSIBLE;
     }
-    const int error = rm_registry_join(&task, base_name(request->command[0]), &joined);
+    int error = rm_registry_join(&task, base_name(request->command[0]), &joined);
     if (error) {
         explain_refusal(program, error, &joined);
         return EXIT_IMPOSSIBLE;
     }
-    const struct sched_param wanted = {.sched_priority = joined.level};
-    if (sched_setscheduler(0, SCHED_FIFO, &wanted)) {
-        fprintf(stderr, "%s: the priority %d cannot be set: %s\n", program, joined.level, strerror(errno));
+    error = set_priority(&joined.level);
+    if (error) {
+        fprintf(stderr, "%s: the priority %d cannot be set: %s\n", program, joined.level, strerror(-error));
         return EXIT_IMPOSSIBLE;
     }
     fprintf(stderr, "%s: priority %d%s\n", program, joined.level,

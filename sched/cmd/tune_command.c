@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "budget_sum.h"
+#include "ns.h"
 #include "tune_run.h"
 
 #include <getopt.h>
@@ -23,6 +24,8 @@ static const char help[] =
     "  --limit=PERCENT  the most that all reservations together may have of one CPU; default 60\n"
     "  --check          switch the reservations off and on every 5 s, and report at the end whether they helped\n"
     "  --rule=RULE      how budgets follow the use: percentile (default), max or lfsg (the feedback of the paper)\n"
+    "  --period=MS      reserve with this period instead of each thread's own, as the paper does to compare them; with\n"
+    "                   --rule=lfsg only\n"
     "  --strict         let no thread use more than its budget, even if the CPU is idle\n"
     "  --record=FILE    write a row a second to FILE (CSV)\n"
     "  --quiet          report only at the end\n"
@@ -30,7 +33,7 @@ static const char help[] =
     "Exit status: that of the command, 126 or 127 if it cannot be run; with --pid 0; 1 wrong option, 2 the process cannot be\n"
     "watched. After `kill -9` of dlex-sched a second process gives everything back; `dlex-sched repair` does if both are killed.\n";
 
-enum { LIMIT_LEAST = 1 };
+enum { LIMIT_LEAST = 1, PERIOD_LEAST_MS = 1, PERIOD_MOST_MS = 1000 };
 
 static bool parse_number(const char *text, double least, double most, double *number)
 {
@@ -78,6 +81,11 @@ static const char *set_option(struct tune_request *request, int option, const ch
         if (!set_rule(request, value))
             return "rule";
         break;
+    case 't':
+        if (!parse_number(value, PERIOD_LEAST_MS, PERIOD_MOST_MS, &number))
+            return "period";
+        request->period_ns = (int64_t)(number * (double)NS_PER_MS);
+        break;
     case 'o': request->record = value; break;
     case 'n': request->is_dry = true; break;
     case 'c': request->with_check = true; break;
@@ -87,13 +95,26 @@ static const char *set_option(struct tune_request *request, int option, const ch
     return NULL;
 }
 
+/* Returns what is missing or does not fit, or NULL. */
+static const char *wrong_with(const struct tune_request *request)
+{
+    if (request->process && request->command)
+        return "either --pid or a command, not both";
+    if (!request->process && !request->command)
+        return "a command or --pid is missing";
+    if (request->is_dry && request->with_check)
+        return "--check needs reservations, and --dry-run makes none";
+    return request->period_ns && request->rule != BUDGET_LFSG ? "--period needs --rule=lfsg" : NULL;
+}
+
 /* Returns EXIT_DONE with a request; with neither a process nor a command if the help was asked for; otherwise EXIT_USAGE. */
 static int parse_arguments(struct tune_request *request, int argc, char **argv)
 {
     static const struct option options[] = {
         {"pid", required_argument, NULL, 'p'}, {"dry-run", no_argument, NULL, 'n'}, {"limit", required_argument, NULL, 'l'},
         {"check", no_argument, NULL, 'c'}, {"rule", required_argument, NULL, 'r'}, {"record", required_argument, NULL, 'o'},
-        {"quiet", no_argument, NULL, 'q'}, {"strict", no_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
+        {"period", required_argument, NULL, 't'}, {"quiet", no_argument, NULL, 'q'}, {"strict", no_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
     };
     *request = (struct tune_request){.limit = budget_sum_default, .rule = BUDGET_PERCENTILE};
     /* +: the options of the command are its own */
@@ -110,12 +131,10 @@ static int parse_arguments(struct tune_request *request, int argc, char **argv)
             return EXIT_USAGE;
     }
     request->command = optind < argc ? &argv[optind] : NULL;
-    if (!request->process != !request->command && !(request->is_dry && request->with_check))
-        return EXIT_DONE;
-    fprintf(stderr, "%s: %s; see --help\n", argv[0], request->process && request->command ? "either --pid or a command, not both"
-            : request->process || request->command ? "--check needs reservations, and --dry-run makes none"
-            : "a command or --pid is missing");
-    return EXIT_USAGE;
+    const char *const wrong = wrong_with(request);
+    if (wrong)
+        fprintf(stderr, "%s: %s; see --help\n", argv[0], wrong);
+    return wrong ? EXIT_USAGE : EXIT_DONE;
 }
 
 int tune_command(int argc, char **argv)

@@ -2,6 +2,7 @@
 #include "tune_holds.h"
 
 #include "thread_list.h"
+#include "tune_report.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -93,7 +94,7 @@ static void leave_alone(struct tune_holds *holds, int64_t id, int64_t now_ns)
 static void explain(struct tune_holds *holds, enum reservation_answer answer, const struct reservation *reservation)
 {
     char text[RESERVATION_REASON_SIZE], name[THREAD_NAME_SIZE];
-    if (answer == RESERVATION_GONE || holds->reasons & 1u << answer)
+    if (answer == RESERVATION_GONE || holds->reasons & 1u << answer || !tune_report_has_reader())
         return;
     holds->reasons |= 1u << answer;
     const struct thread_ref *const thread = &reservation->entry.thread;

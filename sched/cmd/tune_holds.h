@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* After a refusal for a reason of its own a thread is left alone for this long. */
+/* After a refusal for a reason of its own no reservation is tried for the thread for this long. */
 #define TUNE_LEFT_ALONE_NS (INT64_C(10) * 1000000000)
 
 struct tune_hold {

@@ -2,10 +2,13 @@
 #include "tune_report.h"
 
 #include "ns.h"
+#include "user_command.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static const double percent = 100;
 
@@ -14,11 +17,23 @@ int tune_report_begin(struct tune_report *report, const char *record_path, bool 
     *report = (struct tune_report){.is_dry = is_dry, .is_quiet = is_quiet, .begun_ns = now_ns};
     if (!record_path)
         return 0;
-    report->record = fopen(record_path, "we");
-    if (!report->record)
-        return -errno;
+    const int file = user_command_create_file(record_path);
+    if (file < 0)
+        return file;
+    report->record = fdopen(file, "w");
+    if (!report->record) {
+        const int error = -errno;
+        close(file);
+        return error;
+    }
     fputs("second,hz,reserved,used,throttled,tuned,threads,limited,off\n", report->record);
     return 0;
+}
+
+bool tune_report_has_reader(void)
+{
+    struct pollfd error = {.fd = STDERR_FILENO, .events = POLLOUT};
+    return poll(&error, 1, 0);
 }
 
 /* Returns the rate to show: the usual one that it is, or the measured one. */
@@ -64,7 +79,7 @@ void tune_report_second(struct tune_report *report, const struct tune_second *se
         if (second->reserved > report->reserved_most)
             report->reserved_most = second->reserved;
     }
-    if (!report->is_quiet)
+    if (!report->is_quiet && tune_report_has_reader())
         print_line(report, second);
     if (report->record)
         write_row(report, second, now_ns);
@@ -112,7 +127,7 @@ static void print_comparison(const struct wake_comparison *comparison)
                 comparison->with, comparison->without, meanings[result.verdict]);
 }
 
-void tune_report_end(struct tune_report *report, const struct wake_comparison *comparison, int64_t lost, int64_t now_ns)
+static void print_end(const struct tune_report *report, const struct wake_comparison *comparison, int64_t lost, int64_t now_ns)
 {
     print_cost(report, now_ns);
     if (lost)
@@ -121,6 +136,12 @@ void tune_report_end(struct tune_report *report, const struct wake_comparison *c
         print_comparison(comparison);
     else if (report->tuned_seconds && !report->is_dry)
         fputs("dlex-sched: --check finds out whether it helps\n", stderr);
+}
+
+void tune_report_end(struct tune_report *report, const struct wake_comparison *comparison, int64_t lost, int64_t now_ns)
+{
+    if (tune_report_has_reader())
+        print_end(report, comparison, lost, now_ns);
     if (report->record)
         fclose(report->record);
     report->record = NULL;

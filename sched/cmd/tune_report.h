@@ -39,6 +39,12 @@ struct tune_report {
 };
 
 /*
+ * True if a line can be written to standard error at once. While nobody reads what this program says, as in a pager, lines are left
+ * out: a program that waits for its reader cannot give anything back.
+ */
+bool tune_report_has_reader(void);
+
+/*
  * Begins a report at now_ns. record_path: where to write the record; NULL: nowhere. Returns 0 or the negative errno of the
  * record. tune_report_end must follow success.
  */

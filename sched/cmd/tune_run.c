@@ -20,6 +20,8 @@
 static const int64_t tick_ns = TUNE_TICK_MS * NS_PER_MS;
 /* After a longer delay, as when this program was stopped, the missed ticks are not made up for. */
 static const int64_t late_max_ns = NS_PER_S;
+/* timeout(1), for one, sends its signal to the process and then to the group. */
+static const int64_t same_signal_ns = 300 * NS_PER_MS;
 enum { SIGNALS_TO_LEAVE = 2 };
 /* init, and the parent of the kernel's threads */
 enum { SYSTEM_LAST = 2 };
@@ -33,6 +35,7 @@ struct tune_run {
     int process;       /* pidfd of the process to tune; -1: none */
     int ending_signals;
     int last_signal;
+    int64_t last_signal_ns;
     sigset_t signals;  /* blocked, and waited for */
     struct tune_session session;
 };
@@ -56,17 +59,23 @@ static void reap(struct tune_run *run)
             run->command = 0;
             run->status = user_command_code(status);
         } else if (pid == run->session.holds.guard.pid && tune_holds_guard_ended(&run->session.holds)) {
-            fprintf(stderr, "%s: the process that would undo the reservations was killed and cannot be started again\n", run->program);
             run->ending_signals++;
+            if (tune_report_has_reader())
+                fprintf(stderr, "%s: the process that would undo the reservations was killed and cannot be started again\n",
+                        run->program);
         }
     }
 }
 
-/* Passes a signal on to the command, unless the terminal has sent it to both. */
+/* Passes a signal on to the command, unless the terminal has sent it to both. The same one at once again counts only once. */
 static void end_by_signal(struct tune_run *run, const siginfo_t *signal)
 {
+    const int64_t at_ns = now_ns();
+    if (signal->si_signo == run->last_signal && at_ns - run->last_signal_ns < same_signal_ns)
+        return;
     run->ending_signals++;
     run->last_signal = signal->si_signo;
+    run->last_signal_ns = at_ns;
     if (run->command && signal->si_code <= 0)
         kill(run->command, signal->si_signo);
 }
@@ -147,13 +156,31 @@ static bool open_standard_files(void)
     return fd >= 0 && !close(fd);
 }
 
-/* Returns why a process must not be tuned, or NULL. */
+/* True if a process runs no file, as the kernel's threads do. */
+static bool is_of_kernel(pid_t process)
+{
+    char path[32], file;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)process);
+    return readlink(path, &file, 1) < 0 && errno == ENOENT;
+}
+
+/*
+ * Returns why a process must not be tuned, or NULL. A thread may end before the others of its process. Their reservations could then
+ * not be found under its id.
+ */
 static const char *not_tunable(pid_t process)
 {
     const bool exists = !kill(process, 0) || errno == EPERM;
     if (process <= SYSTEM_LAST)
         return "is the system itself, and all others descend from it; give the process id of a player";
-    return exists && !thread_ref_may_change(process) ? "belongs to another user; only root may tune it" : NULL;
+    if (!exists)
+        return NULL;
+    const pid_t owner = thread_list_process(process);
+    if (owner && owner != process)
+        return "is only a thread; give the id of the process that it belongs to (Tgid in /proc/ID/status)";
+    if (!thread_ref_may_change(process))
+        return "belongs to another user; only root may tune it";
+    return is_of_kernel(process) ? "is a thread of the kernel, or has ended" : NULL;
 }
 
 /* Signals that are ignored, as by nohup(1), stay ignored. Children must be waited for, whatever was inherited. */
@@ -209,7 +236,7 @@ static int tune_process(struct tune_run *run, pid_t process)
     run_ticks(run);
     tune_holds_end(&session->holds, watch, now_ns());
     const struct process_watch_gaps gaps = process_watch_gaps(watch);
-    if (gaps.unwatched)
+    if (gaps.unwatched && tune_report_has_reader())
         fprintf(stderr, "%s: %d threads were not watched: %s\n", run->program, gaps.unwatched,
                 gaps.error ? switch_ring_remedy(gaps.error, text) : "there are too many");
     process_watch_destroy(&watch);

@@ -37,6 +37,7 @@ void tune_session_init(struct tune_session *session, const struct tune_request *
     session->watch = watch;
     session->begun_ns = session->window_ns = session->second_ns = now_ns;
     tuner_init(&session->tuner, &options, request->limit);
+    session->tuner.period_ns = request->period_ns;
 }
 
 /* Returns what is known of the thread in a place; nothing, if another thread has it now. */
@@ -61,7 +62,7 @@ static void announce_thread(struct tune_session *session, const struct tuned_thr
 {
     struct tune_seen *const seen = seen_at(session, place);
     bool *const is_announced = thread->is_on_trial ? &seen->is_trial_announced : &seen->is_announced;
-    if (*is_announced)
+    if (*is_announced || !tune_report_has_reader())
         return;
     *is_announced = true;
     fprintf(stderr, "dlex-sched: thread %d (%s) ", (int)thread->id, process_watch_name(session->watch, place));

@@ -21,6 +21,7 @@ struct tune_request {
     bool is_quiet;
     double limit;       /* of the sum of all reservations, as a part of a CPU */
     enum budget_rule rule;
+    int64_t period_ns;  /* of all reservations; 0: that of each thread */
     const char *record; /* path; NULL: none */
 };
 

@@ -29,6 +29,14 @@ int event_due_for(const struct event_queue *queue, int sink, int64_t now_ns)
     return EVENT_NONE;
 }
 
+int event_count(const struct event_queue *queue, int sink)
+{
+    int count = 0;
+    for (int i = 0; i < queue->count; i++)
+        count += queue->event[i].sink == sink;
+    return count;
+}
+
 void event_remove(struct event_queue *queue, int index)
 {
     assert(index >= 0 && index < queue->count);

@@ -32,6 +32,9 @@ int event_raise(struct event_queue *queue, int sink, int64_t due_ns, int64_t dat
 /* Returns the index of the first event of this sink that is due, or EVENT_NONE. */
 int event_due_for(const struct event_queue *queue, int sink, int64_t now_ns);
 
+/* Returns how many events of this sink wait. */
+int event_count(const struct event_queue *queue, int sink);
+
 /* Removes the event with this index, 0 <= index < count. */
 void event_remove(struct event_queue *queue, int index);
 

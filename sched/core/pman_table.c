@@ -13,9 +13,17 @@
 _Static_assert(sizeof(struct pman_process) == 256 && offsetof(struct pman_table, process) == 40,
                "a changed layout needs a new version of the shared table");
 
-static bool is_name(const char *name)
+static bool is_letter(char c)
 {
-    return name && name[0] && strlen(name) < PMAN_NAME_SIZE;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+bool pman_is_name(const char *name)
+{
+    int length = 0;
+    while (name && length < PMAN_NAME_SIZE && is_letter(name[length]))
+        length++;
+    return length > 0 && length < PMAN_NAME_SIZE && !name[length];
 }
 
 static bool is_time(int64_t ns)
@@ -25,7 +33,7 @@ static bool is_time(int64_t ns)
 
 static bool is_timing(const struct pman_timing *timing)
 {
-    return is_time(timing->period) && is_time(timing->phase) && is_time(timing->delay_ns) && is_time(timing->deadline_ns);
+    return timing && is_time(timing->period) && is_time(timing->phase) && is_time(timing->delay_ns) && is_time(timing->deadline_ns);
 }
 
 static bool is_priority(const struct pman_table *table, int priority)
@@ -37,6 +45,8 @@ int pman_table_init(struct pman_table *table, const struct pman_table_options *o
 {
     const int capacity = options->capacity ? options->capacity : PMAN_CAPACITY;
     if (capacity < 0 || capacity > PMAN_CAPACITY || options->priority_min > options->priority_max)
+        return -EINVAL;
+    if (options->deadlines != PMAN_DEADLINES_TIMER && options->deadlines != PMAN_DEADLINES_TICK)
         return -EINVAL;
     *table = (struct pman_table){
         .capacity = capacity, .deadlines = (int32_t)options->deadlines, .priority_min = options->priority_min,
@@ -52,7 +62,7 @@ void pman_table_copy(struct pman_table *to, const struct pman_table *from)
 
 int pman_table_find(const struct pman_table *table, const char *name)
 {
-    for (int i = 0; i < table->used; i++)
+    for (int i = 0; name && i < table->used; i++)
         if (table->process[i].status != PMAN_FREE && !strcmp(table->process[i].name, name))
             return i;
     return -ENOENT;
@@ -69,7 +79,7 @@ static int find_free(const struct pman_table *table)
 int pman_table_add(struct pman_table *table, const char *name, const struct pman_timing *timing, int priority,
                    const char *recovery)
 {
-    if (!is_name(name) || (recovery && !is_name(recovery)) || !is_timing(timing))
+    if (!pman_is_name(name) || (recovery && !pman_is_name(recovery)) || !is_timing(timing))
         return -EINVAL;
     if (!is_priority(table, priority))
         return -ERANGE;
@@ -197,6 +207,8 @@ int pman_table_retime(struct pman_table *table, const char *name, unsigned field
     const int index = pman_table_find(table, name);
     if (index < 0)
         return index;
+    if (!timing)
+        return -EINVAL;
     struct pman_process *const process = &table->process[index];
     struct pman_timing next = process->has_next_timing ? process->next_timing : process->timing;
     copy_fields(&next, timing, fields);

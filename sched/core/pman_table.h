@@ -46,6 +46,8 @@
 
 #include "pman_types.h"
 
+#include <stdbool.h>
+
 enum {
     PMAN_NONE = -1,                        /* no process */
     PMAN_OUT_CAPACITY = 2 * PMAN_CAPACITY, /* no call has more actions than a miss and a release of each process */
@@ -119,7 +121,7 @@ struct pman_table_options {
     int priority_min, priority_max; /* what is valid */
 };
 
-/* Makes an empty table. -EINVAL: capacity or priorities are not possible. */
+/* Makes an empty table. -EINVAL: capacity, deadlines or priorities are not possible. */
 int pman_table_init(struct pman_table *table, const struct pman_table_options *options);
 
 /* Copies the part of a table that is in use. */
@@ -127,9 +129,12 @@ void pman_table_copy(struct pman_table *to, const struct pman_table *from);
 
 /* The services of the seed's Table 2 that concern the table, in its order. */
 
+/* True for 1 to 31 letters, digits, - and _: names are printed in files of several formats. */
+bool pman_is_name(const char *name);
+
 /*
- * Registers a process. recovery: the name of a process that may be registered later; NULL: none. -EINVAL: empty or too long
- * name, or times outside 0 to PMAN_TIME_MAX; -ERANGE: priority; -EEXIST; -ENOSPC.
+ * Registers a process. recovery: the name of a process that may be registered later; NULL: none. -EINVAL: a name that is not
+ * possible, or times outside 0 to PMAN_TIME_MAX; -ERANGE: priority; -EEXIST; -ENOSPC.
  */
 int pman_table_add(struct pman_table *table, const char *name, const struct pman_timing *timing, int priority,
                    const char *recovery);
@@ -191,7 +196,7 @@ int pman_table_bury(struct pman_table *table, int32_t pid, int64_t now_ns, struc
  */
 void pman_table_list_again(const struct pman_table *table, struct pman_out *out);
 
-/* Returns the index of a process, or -ENOENT. */
+/* Returns the index of a process, or -ENOENT, also for NULL. */
 int pman_table_find(const struct pman_table *table, const char *name);
 
 #endif

@@ -52,6 +52,13 @@ static int64_t period_of(double hz)
     return (int64_t)((double)NS_PER_S / hz + 0.5);
 }
 
+/* Moves a budget to the period that the caller has set. The share of CPU time stays. */
+static void use_own_period(const struct tuner *tuner, struct budget *budget)
+{
+    if (tuner->period_ns && budget->period_ns != tuner->period_ns)
+        budget_set_period(budget, tuner->period_ns);
+}
+
 static void add(struct tuner *tuner, const struct period_thread *seen, int64_t id, double hz, struct period_work *work)
 {
     int64_t cpu_ns[BUDGET_PERIODS];
@@ -62,10 +69,11 @@ static void add(struct tuner *tuner, const struct period_thread *seen, int64_t i
     struct tuned_thread *const thread = &tuner->threads[tuner->count++];
     *thread = (struct tuned_thread){.id = id, .hz = hz, .part = seen->part};
     budget_init(&thread->budget, &tuner->options, period_ns, budget_first_ns(cpu_ns, periods, period_ns));
+    use_own_period(tuner, &thread->budget);
 }
 
 /* A new estimate of the same rate does not move the period: the reservation's period need not be exact. */
-static void follow(struct tuned_thread *thread, int part, double hz, bool is_new_rate)
+static void follow(const struct tuner *tuner, struct tuned_thread *thread, int part, double hz, bool is_new_rate)
 {
     thread->missed = 0;
     thread->is_adopted = false;
@@ -73,7 +81,8 @@ static void follow(struct tuned_thread *thread, int part, double hz, bool is_new
         return;
     thread->part = part;
     thread->hz = hz;
-    budget_set_period(&thread->budget, period_of(hz));
+    if (!tuner->period_ns)
+        budget_set_period(&thread->budget, period_of(hz));
 }
 
 /* Removes the threads that were missed too often. The detection has set `missed` to 0 for those that it saw. */
@@ -97,7 +106,7 @@ static void classify(struct tuner *tuner, const struct period_thread *threads, c
             continue;
         const double hz = tuner->rate.known.hz / threads[i].part;
         if (known)
-            follow(known, threads[i].part, hz, is_new_rate);
+            follow(tuner, known, threads[i].part, hz, is_new_rate);
         else
             add(tuner, &threads[i], ids[i], hz, work);
     }
@@ -146,6 +155,8 @@ static struct tuned_thread *add_starving(struct tuner *tuner, const struct tuner
     struct tuned_thread *const thread = &tuner->threads[tuner->count++];
     *thread = (struct tuned_thread){.id = starving->id};
     budget_init(&thread->budget, &tuner->options, period_ns, wanted_ns);
+    if (period_ns != tuner_trial_period_ns) /* that of a trial is known by its period */
+        use_own_period(tuner, &thread->budget);
     return thread;
 }
 

@@ -53,6 +53,7 @@ struct tuner {
     double limit;        /* of the sum of all reservations, as a part of a CPU */
     double most;         /* the same, as far as the kernel admits it: at most limit */
     int64_t refused_ns;  /* when `most` was changed last */
+    int64_t period_ns;   /* of all reservations, where the caller sets it; 0: that of each thread */
     int64_t trial_ns;    /* when the last trial began, or ended; 0: there was none */
     bool is_trial;       /* some threads are on trial */
     struct tuned_thread threads[TUNED_THREADS_MAX];
@@ -69,7 +70,10 @@ struct tuner_sample {
 /* True if a thread gets a reservation. */
 bool tuner_wants(const struct period_thread *thread);
 
-/* limit > 0. */
+/*
+ * limit > 0. The caller may set period_ns afterwards: seed 003 compares periods of reservations (Figures 3 and 4, Table II). It is for
+ * BUDGET_LFSG, because the other rules take what a thread uses in its own period for what it needs in the reservation's.
+ */
 void tuner_init(struct tuner *tuner, const struct budget_options *options, double limit);
 
 /*

@@ -80,7 +80,7 @@ def dwcs_parser() -> Parser:
     add("--backend", choices=("fifo", "sim"), default="fifo", help="fifo: real processes (default); sim: a simulation of the file")
     add("--seconds", type=int, metavar="S", help="end after so many seconds")
     add("--cpu", type=int, metavar="N", help="the CPU (0)")
-    add("--priority", type=int, metavar="N", help="of the chosen process, 1 to 97 (50)")
+    add("--priority", type=int, metavar="N", help="of the chosen process, 1 to 97 (17)")
     add("--out", "-o", type=Path, default=Path("build/sched-dwcs"), metavar="DIR", help="folder for the results (build/sched-dwcs)")
     return parser
 

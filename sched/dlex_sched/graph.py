@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dlex_bench.errors import EXIT_SETUP, LabError, nearest
+from dlex_bench.errors import nearest
+from dlex_bench.plain_yaml import Place
 
-from .reading import Entry, Name, read_entry, shell_command
+from .reading import Command, Entry, Name, read_entry, shell_command
 
 EXAMPLE = "sched/graphs/recorder.yaml is an example"
 CAPACITY = 64  # processes; as PMAN_CAPACITY
@@ -23,7 +24,7 @@ Priority = Annotated[int, Field(ge=0, le=99)]
 class GraphProcess(Entry):
     """A process of a graph. Without a command, another program must attach itself to it."""
 
-    command: str | tuple[str, ...] | None = None
+    command: Command | None = None
     activation: Literal["wait", "stop"] = "wait"  # the command calls pman_wait, or stops itself after each instance
     restart: bool = False  # start the command again when it has ended
     period: Ticks = 1  # 0: only as a recovery process
@@ -62,22 +63,19 @@ class Graph(Entry):
         tick = [] if self.tick == "external" else [f"--tick={self.tick}"]
         return tick if self.manager_priority is None else [*tick, f"--manager-priority={self.manager_priority}"]
 
-    def mistake(self) -> str | None:
-        """Returns which process refers wrongly to another one, or None."""
+    def mistake(self) -> tuple[Place, str] | None:
+        """Returns where a process refers wrongly to another one, or lacks something, and what is wrong; or None."""
         names = list(self.processes)
         for name, process in self.processes.items():
             for key, others in (("after", process.after), ("recovery", (process.recovery,) if process.recovery else ())):
                 for other in others:
                     if other not in names:
-                        return f"processes.{name}.{key}: there is no process {other}{nearest(other, names)}"
+                        return ("processes", name, key), f"there is no process {other}{nearest(other, names)}"
             if process.restart and not process.command:
-                return f"processes.{name}.restart: it has no command"
+                return ("processes", name, "restart"), "it has no command"
         return None
 
 
 def read_graph(path: Path) -> Graph:
-    """Reads a graph. Raises LabError, which names the file and the field."""
-    graph = read_entry(Graph, path, EXAMPLE)
-    if mistake := graph.mistake():
-        raise LabError(f"{path}: {mistake}", EXIT_SETUP)
-    return graph
+    """Reads a graph. Raises LabError, which names the file, the line and the field."""
+    return read_entry(Graph, path, EXAMPLE, Graph.mistake)

@@ -7,7 +7,7 @@ import os
 import selectors
 import signal
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -22,6 +22,8 @@ from dlex_bench.errors import EXIT_SETUP, EXIT_UNFIT, LabError
 from dlex_bench.paths import PROJECT, require_program
 from dlex_bench.progress import tell
 from dlex_bench.schema import Stored, field_error
+
+from .program import not_started
 
 # Folders of programs that commands may name without a path.
 TOOLS = [PROJECT / "build/release/sched/pictures", PROJECT / "build/release/player"]
@@ -75,6 +77,14 @@ def _read_some(file: int) -> bytes:
         return b""
 
 
+def _start(program: Path, options: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    argv = [str(require_program(program)), *options]
+    try:
+        return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    except OSError as cause:
+        raise not_started(program.name, cause) from cause
+
+
 def run_live(
     console: Console, program: Path, options: Sequence[str], kind: type[State], table: Callable[[State], Table]
 ) -> State | None:
@@ -82,8 +92,7 @@ def run_live(
     environment = {**os.environ, "PATH": os.pathsep.join([*map(str, TOOLS), os.environ.get("PATH", os.defpath)])}
     last: State | None = None
     said: list[str] = []
-    with subprocess.Popen([require_program(program), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=environment) as running, _signals_for(running):
+    with _start(program, options, environment) as running, _signals_for(running):
         with Live(console=console, auto_refresh=False, transient=True) as live:
             for is_message, line in _lines(running):
                 if is_message:

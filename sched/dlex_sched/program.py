@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 from collections.abc import Sequence
 from typing import Literal, TypeVar
@@ -74,8 +75,17 @@ class Experiments(Stored):
 Printed = TypeVar("Printed", Schedule, Experiments)
 
 
+def not_started(name: str, cause: OSError) -> LabError:
+    if cause.errno == errno.E2BIG:
+        return LabError(f"{name} cannot be started: all options together are too long; put commands into scripts", EXIT_SETUP)
+    return LabError(f"{name} cannot be started ({cause.strerror})", EXIT_SETUP)
+
+
 def run_program(kind: type[Printed], options: Sequence[str]) -> Printed:
-    done = subprocess.run([require_program(PROGRAM), *options], capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run([require_program(PROGRAM), *options], capture_output=True, text=True, check=False)
+    except OSError as cause:
+        raise not_started(PROGRAM.name, cause) from cause
     if done.returncode:
         words = (done.stderr.strip().splitlines() or [f"it ended with status {done.returncode}"])[0]
         name = PROGRAM.name

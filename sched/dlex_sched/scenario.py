@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dlex_bench.errors import EXIT_SETUP, LabError
+from dlex_bench.plain_yaml import Place
 
-from .reading import Entry, Name, read_entry, shell_command
+from .reading import Command, Entry, Name, read_entry, shell_command
 
 Window = Annotated[str, Field(pattern="^[0-9]{1,7}/[0-9]{1,7}$")]  # x/y: may miss x of y periods
 Slots = Annotated[int, Field(ge=1, le=100_000)]
@@ -23,7 +23,7 @@ Events = Annotated[str, Field(pattern="^(wake|eventfd|socket:[0-9]{1,6})$")]
 class Task(Entry):
     """What a task runs, and where its events come from. Simulations ignore this."""
 
-    command: str | tuple[str, ...] | None = None
+    command: Command | None = None
     pid: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None  # of a process that runs already
     events: Events | None = None  # its wake-ups, an eventfd or a socket
 
@@ -88,10 +88,11 @@ class Scenario(Entry):
         server = [] if self.server is False else ["--server"] if self.server is True else [f"--server={self.server}"]
         return [*server, f"--rules={','.join(map(str, self.rules))}", f"--rule-4={self.rule_4}"]
 
+    def mistake(self) -> tuple[Place, str] | None:
+        """Returns where something is wrong, and what; or None."""
+        return None if self.tasks else (("tasks",), f"there are no tasks; {EXAMPLE}")
+
 
 def read_scenario(path: Path) -> Scenario:
-    """Reads a scenario. Raises LabError, which names the file and the field."""
-    scenario = read_entry(Scenario, path, EXAMPLE)
-    if not scenario.tasks:
-        raise LabError(f"{path}: there are no tasks; {EXAMPLE}", EXIT_SETUP)
-    return scenario
+    """Reads a scenario. Raises LabError, which names the file, the line and the field."""
+    return read_entry(Scenario, path, EXAMPLE, Scenario.mistake)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* dlex-sched-dwcs: runs processes under DWCS. See dwcs_options.c for what it does, and `dlex sched dwcs`. */
+#include "command_group.h"
 #include "dwcs_dispatch.h"
 #include "dwcs_options.h"
 #include "ns.h"
@@ -7,19 +8,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PAUSE_US = 10000, TEXT_SIZE = 16 };
-
-static const int64_t patience_ns = NS_PER_S; /* for commands to end by SIGTERM */
+enum { TEXT_SIZE = 16 };
 
 /* A command that this program has started, until its gate opens. */
 struct started {
@@ -54,6 +53,8 @@ static int open_signals(void)
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
     signal(SIGPIPE, SIG_IGN); /* a reader that has ended is an error of printing */
+    signal(SIGTSTP, SIG_IGN); /* while it is stopped, the chosen task would keep its priority */
+    signal(SIGTTOU, SIG_IGN); /* the same for writing to a terminal, after `stty tostop` */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -61,8 +62,6 @@ static int open_signals(void)
 static _Noreturn void run_command(const struct dwcs_task_options *task, const struct started *own, int gate)
 {
     char text[TEXT_SIZE];
-    sigset_t none;
-    sigemptyset(&none);
     setpgid(0, 0);
     if (own->events >= 0) {
         fcntl(own->events, F_SETFD, 0);
@@ -71,11 +70,7 @@ static _Noreturn void run_command(const struct dwcs_task_options *task, const st
     }
     if (read(gate, text, 1) != 1)
         _exit(EXIT_IMPOSSIBLE);
-    dup2(STDERR_FILENO, STDOUT_FILENO);
-    signal(SIGPIPE, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    execl("/bin/sh", "sh", "-c", task->command, (char *)NULL);
-    _exit(EXIT_IMPOSSIBLE);
+    command_group_become(task->command);
 }
 
 static int start_command(const struct dwcs_task_options *task, struct started *made)
@@ -112,17 +107,34 @@ static int start_commands(void)
     return 0;
 }
 
+static const char *reason(int error)
+{
+    switch (-error) {
+    case E2BIG: return "it has too many threads";
+    case EBADF: return "it has no file descriptor with this number";
+    case EBUSY: return "its main thread has a real-time policy or a reservation of its own, and keeps that";
+    case EEXIST: return "its process is another task already";
+    case EINVAL: return "it may not run on this CPU";
+    case EPERM: return "it belongs to another user, or this account may not schedule it";
+    case ESRCH: return "there is no such process";
+    default: return strerror(-error);
+    }
+}
+
 static int add_tasks(void)
 {
     for (int i = 0; i < options.tasks; i++) {
         const struct dwcs_task_options *const task = &options.task[i];
         const struct dispatch_plan plan = {
-            .is_best_effort = task->task.is_best_effort, .params = task->task.params, .events = task->events,
+            .is_best_effort = task->task.is_best_effort, .is_command = task->command != NULL, .params = task->task.params,
+            .events = task->events,
             .event_file = task->events == EVENTS_OF_SOCKET ? task->socket : started[i].events,
         };
         const int number = dwcs_dispatch_add(dispatch, task->command ? started[i].pid : task->pid, &plan);
-        if (number < 0)
-            return fail(task->task.name, number, number == -EBADF ? "it has no file descriptor with this number" : NULL);
+        if (number < 0) {
+            fprintf(stderr, "dlex-sched-dwcs: %s: %s\n", task->task.name, reason(number));
+            return number;
+        }
     }
     return 0;
 }
@@ -168,6 +180,13 @@ static int print_state(int64_t begun_ns)
     return fflush(stdout) ? -errno : 0;
 }
 
+/* A reader that does not read, perhaps because it is stopped, must not stop the dispatcher. */
+static bool can_print(void)
+{
+    struct pollfd polled = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&polled, 1, 0) == 1;
+}
+
 /* Schedules until the end. Returns 0 or a negative errno. */
 static int schedule(int signals)
 {
@@ -180,25 +199,40 @@ static int schedule(int signals)
         if (options.seconds && at_ns - begun_ns >= options.seconds * NS_PER_S)
             break;
         if (at_ns >= next_ns) {
-            const int unprinted = print_state(begun_ns);
+            const int unprinted = can_print() ? print_state(begun_ns) : 0;
             if (unprinted)
                 return unprinted;
             next_ns += NS_PER_S;
         }
         living = dwcs_dispatch_step(dispatch, signals);
     }
-    return living < 0 ? living : print_state(begun_ns);
+    if (living < 0)
+        return living;
+    dwcs_dispatch_end(dispatch); /* before it waits for a reader, perhaps */
+    return print_state(begun_ns);
+}
+
+static int create_dispatch(void)
+{
+    char priorities[128];
+    const int own = options.dispatch.priority;
+    const int error = dwcs_dispatch_create(&dispatch, &options.dispatch);
+    if (!error)
+        return 0;
+    snprintf(priorities, sizeof priorities, "it needs the priorities %d to %d; `dlex-sched doctor` says what would allow them",
+             own - 1, own + 1);
+    return fail("scheduling cannot begin", error,
+                error == -EPERM ? priorities :
+                error == -EBUSY ? "start it under an ordinary policy; it takes its priority itself" : NULL);
 }
 
 static int run(int signals)
 {
     int error = start_commands();
+    if (!error)
+        error = create_dispatch();
     if (error)
         return error;
-    error = dwcs_dispatch_create(&dispatch, &options.dispatch);
-    if (error)
-        return fail("scheduling cannot begin", error,
-                    error == -EPERM ? "`dlex-sched doctor` says what would allow it" : NULL);
     error = add_tasks();
     if (error)
         return error;
@@ -209,29 +243,16 @@ static int run(int signals)
     return error ? fail("scheduling cannot continue", error, NULL) : 0;
 }
 
-/* Ends the commands: by SIGTERM, then by SIGKILL. Those whose gate was never opened end when it is closed. */
+/* Those whose gate was never opened end when it is closed. */
 static void end_commands(void)
 {
-    static const int ways[] = {SIGTERM, SIGKILL};
-    for (int i = 0; i < options.tasks; i++)
+    pid_t groups[GUARD_CAPACITY];
+    for (int i = 0; i < options.tasks; i++) {
         if (started[i].pid && started[i].gate >= 0)
             close(started[i].gate);
-    for (size_t way = 0; way < sizeof ways / sizeof ways[0]; way++) {
-        const int64_t until_ns = now_ns() + patience_ns;
-        for (int i = 0; i < options.tasks; i++)
-            if (started[i].pid)
-                kill(-started[i].pid, ways[way]);
-        for (bool runs = true; runs && now_ns() < until_ns;) {
-            runs = false;
-            for (int i = 0; i < options.tasks; i++) {
-                if (started[i].pid && waitpid(started[i].pid, NULL, WNOHANG) != 0)
-                    started[i].pid = 0;
-                runs |= started[i].pid != 0;
-            }
-            if (runs)
-                usleep(PAUSE_US);
-        }
+        groups[i] = started[i].pid;
     }
+    command_groups_end(groups, options.tasks);
 }
 
 int main(int argc, char **argv)

@@ -1,180 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "dwcs_dispatch.h"
-
-#include "ns.h"
-#include "window_count.h"
+#include "dispatch_state.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { MEMBERS = GUARD_CAPACITY, PRIORITY_MIN = 2, PRIORITY_MAX = 98 };
 
 /* From this part of the time between two decisions on, the chosen member has had all of it. */
 static const double whole = 0.9;
-
-struct dispatched {
-    struct dwcs_member member;
-    struct dispatch_plan plan;
-    int process;                 /* its id in the run queue */
-    bool is_runnable;            /* at the last decision */
-    bool has_slept;              /* at some time since the decision before */
-    int64_t sleeps;              /* how often, when it was chosen */
-    bool has_ended;
-    struct event_source source;
-    struct window_count windows;
-    struct dispatch_figures figures;
-};
-
-struct dwcs_dispatch {
-    struct dwcs dwcs;
-    struct event_queue events;
-    struct dispatch_options options;
-    struct dwcs_guard guard;
-    struct member_identity self;
-    struct dispatched of[MEMBERS];
-    int count;
-    bool can_be_last;            /* see dwcs_member.h */
-    int timer;
-    int64_t now_ns;              /* of the last decision */
-    int64_t next_slot_ns;
-    bool may_change;             /* no policy has changed in this slot, and no event was looked at */
-    struct event_choice choice;  /* of the last decision; runs: DWCS_NONE before the first one */
-    struct dispatch_totals totals;
-};
-
-static int64_t clock_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return ns_from_timespec(now);
-}
-
-/* Takes the priority and the CPU. */
-static int take_place(const struct dispatch_options *options)
-{
-    const struct sched_param parameters = {.sched_priority = options->priority};
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(options->cpu, &set);
-    if (sched_setaffinity(0, sizeof set, &set) || sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters))
-        return -errno;
-    return 0;
-}
-
-static int start(struct dwcs_dispatch *dispatch)
-{
-    const struct dispatch_options *const options = &dispatch->options;
-    struct dwcs_member self;
-    int error = dwcs_member_open(&self, getpid());
-    if (error)
-        return error;
-    dispatch->self = self.identity;
-    dwcs_member_close(&self);
-    error = dwcs_guard_start(&dispatch->guard, options->priority + 1);
-    if (error)
-        return error;
-    error = take_place(options);
-    if (!error) {
-        dispatch->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-        error = dispatch->timer < 0 ? -errno : 0;
-    }
-    if (error) {
-        dwcs_guard_end(&dispatch->guard);
-        dwcs_member_give_back(&dispatch->self);
-    }
-    return error;
-}
-
-int dwcs_dispatch_create(struct dwcs_dispatch **dispatch, const struct dispatch_options *options)
-{
-    if (options->slot_ns <= 0 || options->cpu < 0 || options->cpu >= CPU_SETSIZE || options->priority < PRIORITY_MIN ||
-        options->priority > PRIORITY_MAX)
-        return -EINVAL;
-    struct dwcs_dispatch *const made = calloc(1, sizeof *made);
-    if (!made)
-        return -ENOMEM;
-    made->options = *options;
-    made->choice.selected = made->choice.runs = DWCS_NONE;
-    made->now_ns = clock_now_ns();
-    made->can_be_last = dwcs_member_can_be_last();
-    dwcs_init(&made->dwcs);
-    event_queue_init(&made->events);
-    const int error = start(made);
-    if (error) {
-        free(made);
-        return error;
-    }
-    *dispatch = made;
-    return 0;
-}
-
-/* Where it is while it is not chosen. */
-static enum member_place place_beside(const struct dwcs_dispatch *dispatch, const struct dispatched *one)
-{
-    const bool may_have_more = one->plan.is_best_effort || one->plan.params.is_work_conserving;
-    return may_have_more || !dispatch->can_be_last ? MEMBER_ORDINARY : MEMBER_LAST;
-}
-
-/* The guard knows the member before anything of it changes. */
-static int join(struct dwcs_dispatch *dispatch, struct dispatched *one)
-{
-    int error = event_source_open(&one->source, one->plan.events, one->member.pidfd, one->plan.event_file);
-    if (!error)
-        error = dwcs_guard_add(&dispatch->guard, &one->member.identity);
-    if (!error)
-        error = dwcs_member_confine(&one->member, dispatch->options.cpu);
-    if (!error) {
-        const int changed = dwcs_member_put(&one->member, place_beside(dispatch, one), 0);
-        error = changed < 0 ? changed : 0;
-    }
-    if (error)
-        return error;
-    one->process = one->plan.is_best_effort ? dwcs_add_best_effort(&dispatch->dwcs)
-                                            : dwcs_add(&dispatch->dwcs, &one->plan.params, dispatch->now_ns);
-    return one->process < 0 ? one->process : 0;
-}
-
-int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct dispatch_plan *plan)
-{
-    if (dispatch->count == MEMBERS)
-        return -ENOSPC;
-    struct dispatched *const one = &dispatch->of[dispatch->count];
-    *one = (struct dispatched){.plan = *plan, .is_runnable = true};
-    int error = dwcs_member_open(&one->member, pid);
-    if (error)
-        return error;
-    error = join(dispatch, one);
-    if (error) {
-        event_source_close(&one->source);
-        dwcs_member_give_back(&one->member.identity);
-        dwcs_member_close(&one->member);
-        return error;
-    }
-    return dispatch->count++;
-}
-
-/* The ids in the run queue stay as they are, since they follow from the order. */
-int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch)
-{
-    dispatch->now_ns = clock_now_ns();
-    dispatch->next_slot_ns = dispatch->now_ns + dispatch->options.slot_ns;
-    dwcs_init(&dispatch->dwcs);
-    for (int i = 0; i < dispatch->count; i++) {
-        struct dispatched *const one = &dispatch->of[i];
-        one->process = one->plan.is_best_effort ? dwcs_add_best_effort(&dispatch->dwcs)
-                                                : dwcs_add(&dispatch->dwcs, &one->plan.params, dispatch->now_ns);
-        dwcs_member_ran_ns(&one->member);
-        one->is_runnable = true;
-    }
-    const struct itimerspec period = {
-        .it_value = ns_to_timespec(dispatch->next_slot_ns), .it_interval = ns_to_timespec(dispatch->options.slot_ns),
-    };
-    return timerfd_settime(dispatch->timer, TFD_TIMER_ABSTIME, &period, NULL) ? -errno : 0;
-}
 
 static void note_end(struct dwcs_dispatch *dispatch, struct dispatched *one)
 {
@@ -207,6 +39,14 @@ static void account(struct dwcs_dispatch *dispatch, struct dispatched *one, int6
         dwcs_block(&dispatch->dwcs, one->process); /* before its period ends, so that it has not missed what it did not want */
 }
 
+/* A member with many events is not more urgent than one with a few, and must leave room in the queue for those of all others. */
+static void raise_events(struct dwcs_dispatch *dispatch, int process, int events)
+{
+    const int room = EVENT_CAPACITY / MEMBERS - event_count(&dispatch->events, process);
+    for (int i = 0; i < events && i < room; i++)
+        event_raise(&dispatch->events, process, dispatch->now_ns, 0);
+}
+
 /* What is new after the periods have ended: windows, members that run again, events. */
 static void look_at(struct dwcs_dispatch *dispatch, struct dispatched *one)
 {
@@ -218,8 +58,7 @@ static void look_at(struct dwcs_dispatch *dispatch, struct dispatched *one)
     int events = event_source_take(&one->source);
     if (wakes_up && one->plan.events == EVENTS_OF_WAKE_UPS)
         events++;
-    while (events-- > 0)
-        event_raise(&dispatch->events, one->process, dispatch->now_ns, 0); /* a full queue has enough events */
+    raise_events(dispatch, one->process, events);
 }
 
 static void look_at_members(struct dwcs_dispatch *dispatch, int64_t now_ns)
@@ -260,8 +99,7 @@ static int change_policies(struct dwcs_dispatch *dispatch)
         const bool is_first = one == chosen && !one->plan.is_best_effort;
         if (one->has_ended)
             continue;
-        const int changed = dwcs_member_put(&one->member, is_first ? MEMBER_FIRST : place_beside(dispatch, one),
-                                            dispatch->options.priority - 1);
+        const int changed = dwcs_member_put(&one->member, is_first ? MEMBER_FIRST : dispatch_place_beside(dispatch, one));
         dispatch->totals.policy_changes += changed > 0;
         dispatch->may_change &= changed == 0;
         if (changed < 0 && changed != -ESRCH) /* that one has just ended */
@@ -304,10 +142,10 @@ static int64_t decision_time_ns(struct dwcs_dispatch *dispatch)
     uint64_t expirations;
     dispatch->may_change = false;
     if (read(dispatch->timer, &expirations, sizeof expirations) != sizeof expirations)
-        return clock_now_ns();
+        return dispatch_now_ns();
     dispatch->may_change = true;
     const int64_t slot_ns = dispatch->next_slot_ns + (int64_t)(expirations - 1) * dispatch->options.slot_ns;
-    const int64_t late_ns = clock_now_ns() - slot_ns;
+    const int64_t late_ns = dispatch_now_ns() - slot_ns;
     totals->slots += (int64_t)expirations;
     totals->lost_slots += (int64_t)expirations - 1;
     if (late_ns > totals->late_ns_max)
@@ -343,41 +181,4 @@ int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file)
     for (int i = 0; i < dispatch->count; i++)
         living += !dispatch->of[i].has_ended;
     return error ? error : living;
-}
-
-struct dispatch_figures dwcs_dispatch_figures(const struct dwcs_dispatch *dispatch, int number)
-{
-    const struct dispatched *const one = &dispatch->of[number];
-    struct dispatch_figures figures = one->figures;
-    if (!one->has_ended)
-        figures.periods = dispatch->dwcs.process[one->process].counts;
-    figures.windows_kept = one->windows.kept;
-    figures.windows_lost = one->windows.lost;
-    figures.cpu_ns = dwcs_member_cpu_ns(&one->member);
-    figures.wait_ns = one->has_ended ? -1 : dwcs_member_wait_ns(&one->member);
-    figures.has_ended = one->has_ended;
-    return figures;
-}
-
-struct dispatch_totals dwcs_dispatch_totals(const struct dwcs_dispatch *dispatch)
-{
-    struct dispatch_totals totals = dispatch->totals;
-    totals.utilisation = dwcs_utilisation(&dispatch->dwcs);
-    return totals;
-}
-
-void dwcs_dispatch_destroy(struct dwcs_dispatch **dispatch)
-{
-    struct dwcs_dispatch *const ended = *dispatch;
-    if (!ended)
-        return;
-    dwcs_guard_end(&ended->guard); /* this gives the members back */
-    dwcs_member_give_back(&ended->self);
-    for (int i = 0; i < ended->count; i++) {
-        event_source_close(&ended->of[i].source);
-        dwcs_member_close(&ended->of[i].member);
-    }
-    close(ended->timer);
-    free(ended);
-    *dispatch = NULL;
 }

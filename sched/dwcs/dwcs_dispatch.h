@@ -4,12 +4,13 @@
  *
  * The dispatcher decides at the beginning of each slot. The chosen member gets SCHED_FIFO, and the one before loses it: at most
  * two changes of policy a slot. If there was none at its beginning, the first event in the slot makes the dispatcher decide again;
- * other events wait for the next slot. When the chosen one sleeps, Linux decides among the rest until the next decision; that time
- * counts for those who get it. Whether a member can run is seen at decisions only, as at the timer interrupts of the seed's Linux.
- * What the dispatcher itself and interrupts take from the chosen one's slot counts as service of the chosen one, so that C can be
- * given in slots.
+ * other events wait for the next slot, at most four of each member. When the chosen one sleeps, Linux decides among the rest until
+ * the next decision; that time counts for those who get it. Whether a member can run is seen at decisions only, as at the timer
+ * interrupts of the seed's Linux. What the dispatcher itself and interrupts take from the chosen one's slot counts as service of
+ * the chosen one, so that C can be given in slots.
  *
- * All members are kept on the dispatcher's CPU. They get everything back when the dispatcher ends in whatever way (dwcs_guard.h).
+ * All members are kept on the dispatcher's CPU. They get everything back as it was when the dispatcher ends for any reason
+ * (member_before.h, dwcs_guard.h). Processes under a real-time policy are no members: what they have could not be given back.
  *
  * For one thread. Needs the right to SCHED_FIFO. Times are CLOCK_MONOTONIC.
  */
@@ -24,6 +25,7 @@
 
 struct dispatch_plan {
     bool is_best_effort;
+    bool is_command;               /* it leads a process group, which ends if the dispatcher is killed */
     struct dwcs_params params;     /* of a real-time member */
     enum event_source_kind events;
     int event_file;                /* as for event_source_open */
@@ -59,12 +61,14 @@ struct dwcs_dispatch;
 
 /*
  * Starts the guard, and gives the calling process its priority and CPU. The caller has one thread. Returns 0 or a negative errno
- * with nothing to destroy: -EPERM (priority), -EINVAL (options).
+ * with nothing to destroy: -EPERM (priority), -EBUSY (the caller has a real-time policy already), -EINVAL (options, or no such CPU).
  */
 int dwcs_dispatch_create(struct dwcs_dispatch **dispatch, const struct dispatch_options *options);
 
 /*
- * Adds a process. Returns its number, from 0 on, or a negative errno: -EINVAL (plan), -ESRCH, -EBADF (socket), -ENOSPC, -EPERM.
+ * Adds a process. Returns its number, from 0 on, or a negative errno: -EINVAL (plan, or it may not run on this CPU), -ESRCH, -EBADF
+ * (socket), -EEXIST (it is a member already), -EBUSY (its main thread has a real-time policy), -E2BIG (too many threads), -ENOSPC,
+ * -EPERM.
  */
 int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct dispatch_plan *plan);
 
@@ -80,7 +84,10 @@ int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file);
 struct dispatch_figures dwcs_dispatch_figures(const struct dwcs_dispatch *dispatch, int number);
 struct dispatch_totals dwcs_dispatch_totals(const struct dwcs_dispatch *dispatch);
 
-/* Gives all members and the calling process back, and clears *dispatch, which may be NULL already. */
+/* Gives all members and the calling process back. Only the figures are left then. */
+void dwcs_dispatch_end(struct dwcs_dispatch *dispatch);
+
+/* Ends, if that has not happened yet, and clears *dispatch, which may be NULL already. */
 void dwcs_dispatch_destroy(struct dwcs_dispatch **dispatch);
 
 #endif

@@ -2,12 +2,11 @@
 #include "dwcs_member.h"
 
 #include "ns.h"
-#include "process_start.h"
-#include "thread_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 64, STAT_SIZE = 128, STATUS_SIZE = 4096, THREADS_MAX = 512 };
+enum { PATH_SIZE = 64, STAT_SIZE = 128, STATUS_SIZE = 4096 };
 
 static int64_t read_clock(clockid_t clock)
 {
@@ -47,14 +46,14 @@ static int open_file(pid_t pid, const char *name)
 
 static int open_files(struct dwcs_member *member)
 {
-    const pid_t pid = member->identity.pid;
+    const pid_t pid = member->pid;
     member->stat = open_file(pid, "stat");
     if (member->stat < 0)
         return member->stat;
     member->status = open_file(pid, "status");
     int error = member->status < 0 ? member->status : 0;
     if (!error && (member->pidfd = (int)syscall(SYS_pidfd_open, pid, 0)) < 0) {
-        error = -errno;
+        error = errno == EINVAL || errno == ENOENT ? -ESRCH : -errno; /* the id of another thread of a process */
         close(member->status);
     }
     if (error)
@@ -62,19 +61,14 @@ static int open_files(struct dwcs_member *member)
     return error;
 }
 
-int dwcs_member_open(struct dwcs_member *member, pid_t pid)
+int dwcs_member_open(struct dwcs_member *member, const struct member_before *before)
 {
-    *member = (struct dwcs_member){.identity = {.pid = pid}};
+    const pid_t pid = before->main.process;
+    *member = (struct dwcs_member){.before = before, .pid = pid};
     int error = open_files(member);
     if (error)
         return error;
-    member->identity.start = process_start(pid);
-    if (!member->identity.start)
-        error = -ESRCH;
-    else if (sched_getaffinity(pid, sizeof member->identity.cpus, &member->identity.cpus))
-        error = -errno;
-    else
-        error = -clock_getcpuclockid(pid, &member->clock);
+    error = -clock_getcpuclockid(pid, &member->clock);
     if (error) {
         dwcs_member_close(member);
         return error;
@@ -102,21 +96,6 @@ bool dwcs_member_can_be_last(void)
         if (errno != EINTR)
             return false;
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-int dwcs_member_confine(const struct dwcs_member *member, int cpu)
-{
-    pid_t threads[THREADS_MAX];
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    const int count = thread_list(member->identity.pid, threads, THREADS_MAX);
-    if (count < 0)
-        return count;
-    for (int i = 0; i < count; i++)
-        if (sched_setaffinity(threads[i], sizeof set, &set) && errno != ESRCH)
-            return -errno;
-    return 0;
 }
 
 bool dwcs_member_is_runnable(const struct dwcs_member *member)
@@ -157,14 +136,29 @@ int64_t dwcs_member_cpu_ns(const struct dwcs_member *member)
     return member->cpu_ns - member->begun_cpu_ns;
 }
 
-int dwcs_member_put(struct dwcs_member *member, enum member_place place, int priority)
+/* As long as the process has not ended, and its parent has not looked, its id cannot mean another one. */
+static bool has_ended(const struct dwcs_member *member)
 {
-    static const int policies[] = {[MEMBER_ORDINARY] = SCHED_OTHER, [MEMBER_LAST] = SCHED_IDLE, [MEMBER_FIRST] = SCHED_FIFO};
-    const struct sched_param parameters = {.sched_priority = place == MEMBER_FIRST ? priority : 0};
-    if (member->place == place)
-        return 0;
-    if (sched_setscheduler(member->identity.pid, policies[place] | SCHED_RESET_ON_FORK, &parameters))
-        return -errno;
+    struct pollfd ended = {.fd = member->pidfd, .events = POLLIN};
+    return poll(&ended, 1, 0) == 1;
+}
+
+static int set_policy(const struct dwcs_member *member, enum member_place place)
+{
+    const struct thread_policy first = {.kind = THREAD_FIFO, .priority = member->before->priority};
+    const struct thread_ordinary last = {.number = SCHED_IDLE, .resets_on_fork = member->before->policy.resets_on_fork};
+    if (has_ended(member))
+        return -ESRCH;
+    if (place == MEMBER_FIRST)
+        return thread_policy_set(member->pid, &first);
+    return thread_ordinary_set(member->pid, place == MEMBER_LAST ? &last : &member->before->policy);
+}
+
+int dwcs_member_put(struct dwcs_member *member, enum member_place place)
+{
+    const int error = member->place == place ? 0 : set_policy(member, place);
+    if (error || member->place == place)
+        return error;
     member->place = place;
     return 1;
 }
@@ -172,27 +166,7 @@ int dwcs_member_put(struct dwcs_member *member, enum member_place place, int pri
 int64_t dwcs_member_wait_ns(const struct dwcs_member *member)
 {
     int64_t wait_ns, waits;
-    if (!read_waits(member->identity.pid, &wait_ns, &waits) || waits <= member->begun_waits)
+    if (!read_waits(member->pid, &wait_ns, &waits) || waits <= member->begun_waits)
         return -1;
     return (wait_ns - member->begun_wait_ns) / (waits - member->begun_waits);
-}
-
-/* Threads that a member starts while it has SCHED_IDLE have it, too. */
-static void give_thread_back(pid_t thread, const cpu_set_t *cpus)
-{
-    const struct sched_param ordinary = {0};
-    const int policy = sched_getscheduler(thread) & ~SCHED_RESET_ON_FORK;
-    if (policy == SCHED_FIFO || policy == SCHED_IDLE)
-        sched_setscheduler(thread, SCHED_OTHER | SCHED_RESET_ON_FORK, &ordinary);
-    sched_setaffinity(thread, sizeof *cpus, cpus);
-}
-
-void dwcs_member_give_back(const struct member_identity *identity)
-{
-    pid_t threads[THREADS_MAX];
-    if (process_start(identity->pid) != identity->start)
-        return;
-    const int count = thread_list(identity->pid, threads, THREADS_MAX);
-    for (int i = 0; i < count; i++)
-        give_thread_back(threads[i], &identity->cpus);
 }

@@ -3,29 +3,24 @@
  * A process that DWCS schedules: whether it can run, how much CPU time it has used, and its scheduling policy. The policy is
  * that of the main thread, which is the one that decodes and shows in a player; CPU time is that of all threads.
  *
- * A member has SCHED_FIFO while it is the chosen one. Otherwise it is an ordinary process; if it must not have more than its
- * service, it has SCHED_IDLE, so that it only gets what nobody else wants. Needs the right to such priorities. A user who has it by
- * RLIMIT_RTPRIO alone could not take a process out of SCHED_IDLE again; for such a user all are ordinary processes.
+ * A member has SCHED_FIFO while it is the chosen one. Otherwise it has the ordinary policy that it had before; if it must not have
+ * more than its service, it has SCHED_IDLE, so that it only gets what no other thread wants. Needs the right to such priorities. A user
+ * who has it by RLIMIT_RTPRIO alone could not take a process out of SCHED_IDLE again; for such a user all are ordinary processes.
  */
 #ifndef SCHED_DWCS_MEMBER_H
 #define SCHED_DWCS_MEMBER_H
 
-#include <sched.h>
+#include "member_before.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <time.h>
 
-enum member_place { MEMBER_ORDINARY, MEMBER_LAST, MEMBER_FIRST }; /* SCHED_OTHER, SCHED_IDLE, SCHED_FIFO */
-
-/* What is needed to give a process back as it was. */
-struct member_identity {
-    pid_t pid;
-    uint64_t start;     /* see process_start.h */
-    cpu_set_t cpus;     /* where it might run before */
-};
+enum member_place { MEMBER_ORDINARY, MEMBER_LAST, MEMBER_FIRST }; /* its own policy, SCHED_IDLE, SCHED_FIFO */
 
 struct dwcs_member {
-    struct member_identity identity;
+    const struct member_before *before;
+    pid_t pid;
     int pidfd;          /* readable when it has ended */
     int stat;           /* /proc/PID/stat */
     int status;         /* /proc/PID/status */
@@ -36,16 +31,16 @@ struct dwcs_member {
     enum member_place place;
 };
 
-/* Refers to a process. Returns 0, -ESRCH, -ENOSYS (older than Linux 5.3) or -EMFILE. Close it after success. */
-int dwcs_member_open(struct dwcs_member *member, pid_t pid);
+/*
+ * Refers to the process of which this was read; it stays the caller's. Returns 0, -ESRCH, -ENOSYS (older than Linux 5.3) or -EMFILE.
+ * Close it after success.
+ */
+int dwcs_member_open(struct dwcs_member *member, const struct member_before *before);
 
 void dwcs_member_close(struct dwcs_member *member);
 
 /* True if this user may take a process out of SCHED_IDLE. Tries it with a process of its own; the caller has one thread. */
 bool dwcs_member_can_be_last(void);
-
-/* Keeps all its threads on one CPU. Returns 0 or a negative errno. */
-int dwcs_member_confine(const struct dwcs_member *member, int cpu);
 
 /* True if its main thread runs or could run. */
 bool dwcs_member_is_runnable(const struct dwcs_member *member);
@@ -60,18 +55,12 @@ int64_t dwcs_member_ran_ns(struct dwcs_member *member);
 int64_t dwcs_member_cpu_ns(const struct dwcs_member *member);
 
 /* Changes its policy, if it is another one. Returns 1, 0 if nothing had to change, or a negative errno (-EPERM, -ESRCH). */
-int dwcs_member_put(struct dwcs_member *member, enum member_place place, int priority);
+int dwcs_member_put(struct dwcs_member *member, enum member_place place);
 
 /*
  * Returns the mean time that the main thread has waited for the CPU since it joined, after a wake-up or a preemption, by the
  * kernel's statistics (schedstat); -1: the kernel has none, or it has not run.
  */
 int64_t dwcs_member_wait_ns(const struct dwcs_member *member);
-
-/*
- * Gives a process back: its threads have SCHED_OTHER and may run where it might before. A policy that somebody else has set
- * meanwhile stays. Does nothing if it has ended.
- */
-void dwcs_member_give_back(const struct member_identity *identity);
 
 #endif

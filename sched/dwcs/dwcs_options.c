@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOT_MS_MAX = 1000, SECONDS_MAX = 1000000, PRIORITY_DEFAULT = 50 };
+enum { SLOT_MS_MAX = 1000, SECONDS_MAX = 1000000, PRIORITY_DEFAULT = 17 };
 
 enum key {
     KEY_SLOT = 256,
@@ -34,8 +34,8 @@ static const char doc[] =
     "already. HOW says what its events are: wake (it can run again), eventfd (a command writes to the file descriptor whose "
     "number is in DLEX_DWCS_EVENT), or socket:N (its file descriptor N becomes readable).\n"
     "\n"
-    "It ends after --seconds, when no process is left, or by SIGINT or SIGTERM. Then the commands end, and other processes are "
-    "ordinary ones (SCHED_OTHER) again, on the CPUs that they had; also if it is killed.\n"
+    "It ends after --seconds, when no process is left, or by SIGINT or SIGTERM. Then the commands end, and other processes are as "
+    "they were before; also if it is killed.\n"
     "\n"
     "Exit status: 0 done, 1 wrong option, 2 the processes cannot be scheduled.";
 
@@ -51,7 +51,7 @@ static const struct argp_option option_table[] = {
      "have time", 3},
     {"server", KEY_SERVER, "X/Y", OPTION_ARG_OPTIONAL, "add the task server, by its rule or with this window constraint", 3},
     {"cpu", KEY_CPU, "N", 0, "the CPU (0)", 4},
-    {"priority", KEY_PRIORITY, "N", 0, "of the chosen task, 1 to 97 (50); the dispatcher needs the two above it", 4},
+    {"priority", KEY_PRIORITY, "N", 0, "of the chosen task, 1 to 97 (17); the dispatcher needs the two above it", 4},
     {"seconds", KEY_SECONDS, "S", 0, "end after so many seconds", 4},
     {0},
 };

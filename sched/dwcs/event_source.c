@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { AT_ONCE = 16 }; /* more events of one member do not make it more urgent */
@@ -32,14 +33,23 @@ bool event_source_poll(const struct event_source *source, struct pollfd *polled)
     return source->file >= 0 && !source->was_readable;
 }
 
+/* The member shares the eventfd: it may have made it a blocking one, and may read from it at this moment. */
+static int take_count(int file)
+{
+    eventfd_t count;
+    const struct iovec into = {.iov_base = &count, .iov_len = sizeof count};
+    if (preadv2(file, &into, 1, -1, RWF_NOWAIT) != sizeof count)
+        return 0;
+    return count < AT_ONCE ? (int)count : AT_ONCE;
+}
+
 int event_source_take(struct event_source *source)
 {
     struct pollfd polled = {.fd = source->file, .events = POLLIN};
-    eventfd_t count;
     if (source->file < 0)
         return 0;
     if (source->kind == EVENTS_OF_EVENTFD)
-        return eventfd_read(source->file, &count) ? 0 : count < AT_ONCE ? (int)count : AT_ONCE;
+        return take_count(source->file);
     const bool was_readable = source->was_readable;
     source->was_readable = poll(&polled, 1, 0) == 1;
     return source->was_readable && !was_readable;

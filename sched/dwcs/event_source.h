@@ -15,7 +15,7 @@ struct event_source {
 };
 
 /*
- * file: EVENTS_OF_EVENTFD: a non-blocking eventfd, which stays the caller's; EVENTS_OF_SOCKET: the number that the socket, or
+ * file: EVENTS_OF_EVENTFD: an eventfd, which stays the caller's (Linux 5.8); EVENTS_OF_SOCKET: the number that the socket, or
  * any other file, has in the process of the pidfd. Returns 0 or a negative errno: -EBADF (that process has no such file), -EPERM.
  */
 int event_source_open(struct event_source *source, enum event_source_kind kind, int pidfd, int file);
@@ -25,7 +25,7 @@ void event_source_close(struct event_source *source);
 /* Fills in what to wait for. Returns false if there is nothing. A socket that is readable is not waited for: it would not end. */
 bool event_source_poll(const struct event_source *source, struct pollfd *polled);
 
-/* Returns how many events have come: what was written to the eventfd; 1 when the socket has become readable. */
+/* Returns how many events have come: what was written to the eventfd; 1 when the socket has become readable. Never waits. */
 int event_source_take(struct event_source *source);
 
 #endif

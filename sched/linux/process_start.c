@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "process_start.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,14 +12,16 @@
 /* Fields of /proc/PID/stat after the name, which ends with the last parenthesis (proc(5)). */
 enum { FIELD_STATE = 3, FIELD_START = 22, STAT_SIZE = 1024 };
 
-/* Reads the file. Returns what follows the name, or NULL. */
-static const char *read_fields(pid_t pid, char *stat)
+static int open_stat(pid_t pid)
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return NULL;
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Reads the file and closes it. Returns what follows the name, or NULL. */
+static const char *read_fields(int file, char *stat)
+{
     const ssize_t size = read(file, stat, STAT_SIZE - 1);
     close(file);
     if (size <= 0)
@@ -31,7 +34,10 @@ static const char *read_fields(pid_t pid, char *stat)
 uint64_t process_start(pid_t pid)
 {
     char stat[STAT_SIZE];
-    const char *at = read_fields(pid, stat);
+    const int file = open_stat(pid);
+    if (file < 0)
+        return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? PROCESS_START_UNKNOWN : 0;
+    const char *at = read_fields(file, stat);
     for (int field = FIELD_STATE; at && (at = strchr(at, ' ')); field++) {
         at++;
         if (field == FIELD_STATE && (*at == 'Z' || *at == 'X'))
@@ -42,4 +48,10 @@ uint64_t process_start(pid_t pid)
         }
     }
     return 0;
+}
+
+bool process_lives(pid_t pid, uint64_t start)
+{
+    const uint64_t found = process_start(pid);
+    return found == start || found == PROCESS_START_UNKNOWN;
 }

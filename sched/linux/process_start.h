@@ -3,13 +3,19 @@
 #ifndef SCHED_PROCESS_START_H
 #define SCHED_PROCESS_START_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#define PROCESS_START_UNKNOWN UINT64_MAX
+
 /*
  * Returns when a process started, in ticks since the machine did; never 0 for a process that lives. 0: there is no such process,
- * or it has ended and its parent has not looked yet.
+ * or it has ended and its parent has not looked yet. PROCESS_START_UNKNOWN: no file can be opened to find out.
  */
 uint64_t process_start(pid_t pid);
+
+/* True if the process with this id, which started then, has not ended, as far as that can be found out. */
+bool process_lives(pid_t pid, uint64_t start);
 
 #endif

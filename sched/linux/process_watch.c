@@ -7,16 +7,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* A player has some hundreds of jobs per second and thread at most. */
 enum { EVENTS_FIRST = 256, FAMILY_MAX = 64, THOROUGH_POLLS = 5 };
+enum { FILES_SPARE = 48, LISTED_MAX = 1024 };
 
 struct watched_thread {
     pid_t process;
     pid_t id;                 /* 0: the place is free */
     char name[THREAD_NAME_SIZE];
     bool is_alive;            /* the ring is open */
-    struct switch_ring ring;
+    struct perf_ring ring;
     struct job_fold fold;
     struct thread_use use;
     struct thread_event *events;
@@ -70,31 +72,44 @@ static void give_up(struct process_watch *watch, int error)
     watch->gaps.error = error;
 }
 
-/* Returns a free place, or NULL. */
-static struct watched_thread *free_place(struct process_watch *watch)
+/* Returns the first free place, which may be the one after the last; WATCHED_THREADS_MAX if there is none. */
+static int free_place(const struct process_watch *watch)
 {
-    for (int i = 0; i < watch->count; i++)
-        if (!watch->threads[i].id)
-            return &watch->threads[i];
-    return watch->count < WATCHED_THREADS_MAX ? &watch->threads[watch->count++] : NULL;
+    int place = 0;
+    while (place < watch->count && watch->threads[place].id)
+        place++;
+    return place;
 }
 
-/* Begins to watch a thread. A thread that ends meanwhile is no error. */
+/* True if an open file is among the last that this program may have: the caller needs some for reservations, and all for /proc. */
+static bool is_among_last_files(int fd)
+{
+    struct rlimit files;
+    return !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < (rlim_t)fd + FILES_SPARE;
+}
+
+/* Begins to watch a thread. A thread that ends meanwhile is no error. Where files were lacking for one thread, no other one is tried. */
 static void adopt(struct process_watch *watch, struct listed_thread listed)
 {
-    struct switch_ring ring;
+    struct perf_ring ring;
+    const int place = free_place(watch);
+    if (place == WATCHED_THREADS_MAX || (watch->gaps.unwatched && watch->gaps.error == -EMFILE)) {
+        give_up(watch, place == WATCHED_THREADS_MAX ? 0 : -EMFILE);
+        return;
+    }
     const int error = switch_ring_open(&ring, listed.id);
     if (error) {
         if (error != -ESRCH)
             give_up(watch, error);
         return;
     }
-    struct watched_thread *const thread = free_place(watch);
-    if (!thread) {
-        switch_ring_close(&ring);
-        give_up(watch, 0);
+    if (is_among_last_files(ring.fd)) {
+        perf_ring_close(&ring);
+        give_up(watch, -EMFILE);
         return;
     }
+    struct watched_thread *const thread = &watch->threads[place];
+    watch->count += place == watch->count;
     *thread = (struct watched_thread){.process = listed.process, .id = listed.id, .is_alive = true, .ring = ring};
     thread_list_name(listed.process, listed.id, thread->name);
 }
@@ -120,17 +135,17 @@ static void bury(struct process_watch *watch, struct watched_thread *thread)
 {
     switch_ring_drain(&thread->ring, take_switch, thread);
     watch->gaps.lost_records += thread->ring.lost;
-    switch_ring_close(&thread->ring);
+    perf_ring_close(&thread->ring);
     thread->is_alive = false;
 }
 
 /* Lists all threads of the process and its family. Returns their number; 0 if the process has ended. */
 static int list_all(const struct process_watch *watch, struct listed_thread *listed)
 {
-    pid_t ids[WATCHED_THREADS_MAX];
+    pid_t ids[LISTED_MAX];
     int count = 0;
     for (int p = 0; p < watch->processes; p++) {
-        const int threads = thread_list(watch->family[p], ids, WATCHED_THREADS_MAX - count);
+        const int threads = thread_list(watch->family[p], ids, LISTED_MAX - count);
         for (int i = 0; i < threads; i++)
             listed[count++] = (struct listed_thread){.process = watch->family[p], .id = ids[i]};
         if (!count)
@@ -152,7 +167,7 @@ static void read_names(struct process_watch *watch)
 
 int process_watch_poll(struct process_watch *watch)
 {
-    struct listed_thread listed[WATCHED_THREADS_MAX];
+    struct listed_thread listed[LISTED_MAX];
     const bool is_thorough = watch->polls++ % THOROUGH_POLLS == 0;
     if (watch->with_descendants && is_thorough)
         watch->processes = thread_list_family(watch->family[0], watch->family, FAMILY_MAX);
@@ -162,7 +177,7 @@ int process_watch_poll(struct process_watch *watch)
         struct watched_thread *const thread = &watch->threads[i];
         if (!thread->is_alive)
             continue;
-        if (is_in(listed, count, thread->id))
+        if (is_in(listed, count, thread->id) && !perf_ring_has_ended(&thread->ring))
             switch_ring_drain(&thread->ring, take_switch, thread);
         else
             bury(watch, thread);
@@ -291,7 +306,7 @@ void process_watch_destroy(struct process_watch **watch)
     for (int i = 0; i < (*watch)->count; i++) {
         struct watched_thread *const thread = &(*watch)->threads[i];
         if (thread->is_alive)
-            switch_ring_close(&thread->ring);
+            perf_ring_close(&thread->ring);
         free(thread->events);
     }
     free(*watch);

@@ -39,8 +39,8 @@ void process_watch_family(struct process_watch *watch);
 
 /*
  * Collects what has happened; call it 10 times a second, so that no record is lost. Returns the number of threads that the
- * process, or its family, has now; 0 if the process has ended. Descendants and changed names are looked for at every
- * fifth call. Never blocks.
+ * process, or its family, has now, at most 1024; 0 if the process has ended. Descendants and changed names are looked for at
+ * every fifth call. The last 48 files that this program may open stay free for the caller. Never blocks.
  */
 int process_watch_poll(struct process_watch *watch);
 

@@ -3,6 +3,7 @@
 
 #include "kernel_file.h"
 #include "thread_policy.h"
+#include "timer_slack.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -34,16 +35,24 @@ static enum reservation_answer answer_to(int error, struct reservation *reservat
     }
 }
 
-static enum reservation_answer set(struct reservation *reservation, const struct reserve *wanted)
+/* Records the change and makes it. Fails with RESERVATION_FAILED if it cannot be recorded. */
+static enum reservation_answer set(struct reservation *reservation, struct undo_journal *journal, const struct reserve *wanted)
 {
     const struct thread_policy policy = {
         .kind = THREAD_DEADLINE, .runtime_ns = wanted->budget_ns, .period_ns = wanted->period_ns, .reclaims = wanted->reclaims,
     };
-    if (!thread_ref_is_valid(&reservation->entry.thread))
-        return RESERVATION_GONE;
+    const struct undo_given given = {.budget_ns = wanted->budget_ns, .period_ns = wanted->period_ns};
+    reservation->error = undo_journal_note(journal, &reservation->entry, &given);
+    if (reservation->error)
+        return RESERVATION_FAILED;
+    const int error = thread_ref_check(&reservation->entry.thread);
+    if (error)
+        return answer_to(error, reservation);
     const enum reservation_answer answer = answer_to(thread_policy_set(reservation->entry.thread.thread, &policy), reservation);
-    if (answer == RESERVATION_DONE)
-        reservation->given = *wanted;
+    if (answer != RESERVATION_DONE)
+        return answer;
+    undo_entry_changed(&reservation->entry);
+    reservation->given = *wanted;
     return answer;
 }
 
@@ -57,6 +66,7 @@ static enum reservation_answer look_at(struct reservation *reservation, pid_t pr
     if (!thread_ref_may_change(process))
         return RESERVATION_FOREIGN;
     error = thread_ordinary_get(thread, &entry->before);
+    entry->timer_slack_ns = timer_slack_get(thread);
     return error == -EINVAL ? RESERVATION_TAKEN : answer_to(error, reservation);
 }
 
@@ -66,10 +76,8 @@ enum reservation_answer reservation_give(struct reservation *reservation, struct
     *reservation = (struct reservation){.error = 0};
     enum reservation_answer answer = look_at(reservation, process, thread);
     if (answer == RESERVATION_DONE) {
-        const int error = undo_journal_note(journal, &reservation->entry);
-        reservation->error = error;
-        answer = error ? RESERVATION_FAILED : set(reservation, wanted);
-        if (!error && answer != RESERVATION_DONE)
+        answer = set(reservation, journal, wanted);
+        if (answer != RESERVATION_DONE && reservation->entry.place)
             undo_journal_done(journal, &reservation->entry);
     }
     if (answer != RESERVATION_DONE)
@@ -95,10 +103,12 @@ static bool is_as_given(const struct reservation *reservation)
 enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal,
                                           const struct reserve *wanted)
 {
-    enum reservation_answer answer = RESERVATION_GONE;
-    if (thread_ref_is_valid(&reservation->entry.thread))
-        answer = is_as_given(reservation) ? set(reservation, wanted) : RESERVATION_CHANGED;
-    if (answer == RESERVATION_GONE || answer == RESERVATION_CHANGED)
+    enum reservation_answer answer = answer_to(thread_ref_check(&reservation->entry.thread), reservation);
+    if (answer == RESERVATION_DONE)
+        answer = is_as_given(reservation) ? set(reservation, journal, wanted) : RESERVATION_CHANGED;
+    if (answer == RESERVATION_GONE)
+        reservation_take_back(reservation, journal); /* it may have called exec */
+    else if (answer == RESERVATION_CHANGED)
         let_go(reservation, journal);
     return answer;
 }
@@ -107,7 +117,8 @@ void reservation_take_back(struct reservation *reservation, struct undo_journal 
 {
     if (!reservation_is_held(reservation))
         return;
-    if (!is_as_given(reservation) || undo_restore(&reservation->entry) >= 0)
+    const bool is_theirs = !thread_ref_check(&reservation->entry.thread) && !is_as_given(reservation);
+    if (is_theirs || undo_restore(&reservation->entry) >= 0)
         let_go(reservation, journal);
     else /* the journal keeps it, for the guard and for a repair */
         thread_ref_close(&reservation->entry.thread);

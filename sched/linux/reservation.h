@@ -4,7 +4,7 @@
  * the same way, with a scheduler of its own (section III).
  *
  * Only threads under an ordinary policy get one. Each is recorded in a journal first, and checked before every change: it must
- * be the same thread, the same user's (unless root asks), and have the reservation that was given; otherwise it is left alone.
+ * be the same thread, the same user's (unless root asks), and have the reservation that was given; otherwise it is not changed.
  * Threads that it starts meanwhile are ordinary, because a thread with a reservation could not start any otherwise.
  * SCHED_FLAG_DL_OVERRUN is never set: the kernel would send the program a signal that ends it. Not thread-safe.
  *

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 96, LINE_SIZE = 256, THREADS_MAX = 256, LOCK_TRIES = 200 };
+enum { PATH_SIZE = 96, LINE_SIZE = 256, THREADS_MAX = 256, FAMILY_MAX = 64, LOCK_TRIES = 200 };
 static const int64_t lock_pause_ns = 10 * NS_PER_MS;
 static const int64_t period_max_ns = 60 * NS_PER_S;
 
@@ -124,6 +124,18 @@ int rm_registry_read(struct rm_registry *registry)
     return 0;
 }
 
+int rm_registry_level(void)
+{
+    struct rm_registry registry;
+    const int error = rm_registry_read(&registry);
+    if (error)
+        return error;
+    for (int i = 0; i < registry.count; i++)
+        if (registry.members[i].process == getpid())
+            return registry.tasks[i].level;
+    return -ESRCH;
+}
+
 static void write_member(FILE *table, const struct rm_member *member, const struct rm_task *task)
 {
     fprintf(table, "%d %" PRIu64 " %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %s\n", (int)member->process,
@@ -157,18 +169,43 @@ static bool is_in_bands(int priority)
     return priority >= rm_band_statistical.lowest && priority <= rm_band_guaranteed.highest;
 }
 
-/* Gives all threads of a member its level. The calling process is not yet under SCHED_FIFO, and so is left out. */
-static void set_level(const struct rm_member *member, int level)
+/* Gives a thread this level, if it has another one. The calling process is not yet under SCHED_FIFO, and so is left out. */
+static void set_thread(pid_t process, pid_t thread, int level)
 {
-    pid_t threads[THREADS_MAX];
-    if (!thread_ref_may_change(member->process) || !lives(member))
+    struct thread_ref ref;
+    struct sched_param now;
+    const struct sched_param wanted = {.sched_priority = level};
+    if (thread_ref_open(&ref, process, thread))
         return;
-    const int count = thread_list(member->process, threads, THREADS_MAX);
-    for (int i = 0; i < count; i++) {
-        struct sched_param now, wanted = {.sched_priority = level};
-        const bool is_fifo = (sched_getscheduler(threads[i]) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
-        if (is_fifo && !sched_getparam(threads[i], &now) && is_in_bands(now.sched_priority) && now.sched_priority != level)
-            sched_setparam(threads[i], &wanted);
+    const bool is_fifo = (sched_getscheduler(thread) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
+    if (is_fifo && !sched_getparam(thread, &now) && is_in_bands(now.sched_priority) && now.sched_priority != level &&
+        !thread_ref_check(&ref))
+        sched_setparam(thread, &wanted);
+    thread_ref_close(&ref);
+}
+
+static bool is_member(const struct rm_registry *registry, pid_t process)
+{
+    for (int i = 0; i < registry->count; i++)
+        if (registry->members[i].process == process)
+            return true;
+    return false;
+}
+
+/* Gives a member its level, with all threads and with the programs that it has started, unless these are members by themselves. */
+static void set_level(const struct rm_registry *registry, int number)
+{
+    pid_t family[FAMILY_MAX], threads[THREADS_MAX];
+    const struct rm_member *const member = &registry->members[number];
+    const int processes = thread_list_family(member->process, family, FAMILY_MAX);
+    if (!lives(member)) /* asked after the list was made: it is that of this member */
+        return;
+    for (int p = 0; p < processes; p++) {
+        if ((p && is_member(registry, family[p])) || !thread_ref_may_change(family[p]))
+            continue;
+        const int count = thread_list(family[p], threads, THREADS_MAX);
+        for (int i = 0; i < count; i++)
+            set_thread(family[p], threads[i], registry->tasks[number].level);
     }
 }
 
@@ -230,7 +267,7 @@ static int join_locked(const struct rm_task *task, const char *name, struct rm_j
     joined->moved = placing.moved;
     joined->has_merged = placing.has_merged;
     for (int i = 0; i < self; i++)
-        set_level(&registry.members[i], registry.tasks[i].level);
+        set_level(&registry, i);
     return 0;
 }
 

@@ -14,7 +14,7 @@
  *     struct rm_joined joined;
  *     const struct rm_task task = {.kind = RM_STATISTICAL, .period_ns = 40000000, .deadline_ns = 40000000, .cost_mean_ns = 8000000};
  *     if (rm_registry_join(&task, "mpv", &joined) == 0)
- *         ... set SCHED_FIFO with the priority joined.level, for this process ...
+ *         ... set SCHED_FIFO with the priority joined.level, for this process, and again while rm_registry_level() differs ...
  */
 #ifndef SCHED_RM_REGISTRY_H
 #define SCHED_RM_REGISTRY_H
@@ -60,6 +60,12 @@ struct rm_joined {
  * file. Only 0 changes anything.
  */
 int rm_registry_join(const struct rm_task *task, const char *name, struct rm_joined *joined);
+
+/*
+ * Returns the level of the calling process, or a negative errno (-ESRCH: it is no member). After it has set its priority, a process
+ * must ask whether this still is its level: a newcomer may have moved it before, and only moves what has a priority already.
+ */
+int rm_registry_level(void);
 
 /* Reads the members that live. Returns 0 or a negative errno. */
 int rm_registry_read(struct rm_registry *registry);

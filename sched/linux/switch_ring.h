@@ -8,31 +8,19 @@
 #define SCHED_SWITCH_RING_H
 
 #include "job_fold.h"
-
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-struct switch_ring {
-    int fd;
-    void *pages;   /* the kernel's control page and the records, mapped */
-    size_t size;   /* of the records */
-    int64_t lost;  /* records that did not fit; drain more often */
-};
+#include "perf_ring.h"
 
 /* Called for each switch in the order of time. */
 typedef void switch_sink(void *context, const struct thread_switch *at);
 
 /*
- * Begins to record the switches of a thread. Returns 0 or a negative errno, with nothing to close: -ESRCH (no such thread),
- * -EACCES or -EPERM (not allowed; switch_ring_remedy says why), -EMFILE, -ENOMEM.
+ * Begins to record the switches of a thread; perf_ring_close ends it. Returns 0 or a negative errno, with nothing to close: -ESRCH
+ * (no such thread), -EACCES or -EPERM (not allowed; switch_ring_remedy says why), -EMFILE, -ENOMEM.
  */
-int switch_ring_open(struct switch_ring *ring, pid_t thread);
+int switch_ring_open(struct perf_ring *ring, pid_t thread);
 
 /* Passes on what was recorded since the last call. Never blocks. */
-void switch_ring_drain(struct switch_ring *ring, switch_sink *sink, void *context);
-
-void switch_ring_close(struct switch_ring *ring);
+void switch_ring_drain(struct perf_ring *ring, switch_sink *sink, void *context);
 
 enum { SWITCH_RING_REMEDY_SIZE = 256 };
 

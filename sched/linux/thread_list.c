@@ -57,6 +57,20 @@ int thread_list_family(pid_t process, pid_t *processes, int most)
     return count;
 }
 
+pid_t thread_list_process(pid_t thread)
+{
+    char path[PATH_SIZE], line[PATH_SIZE];
+    int process = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
+    FILE *const status = fopen(path, "re");
+    while (status && !process && fgets(line, sizeof line, status))
+        if (sscanf(line, "Tgid: %d", &process) != 1)
+            process = 0;
+    if (status)
+        fclose(status);
+    return process;
+}
+
 static FILE *open_name(pid_t process, pid_t thread, const char *mode)
 {
     char path[PATH_SIZE];
@@ -67,11 +81,15 @@ static FILE *open_name(pid_t process, pid_t thread, const char *mode)
 const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE])
 {
     FILE *const file = open_name(process, thread, "re");
-    if (!file || !fgets(name, THREAD_NAME_SIZE, file))
-        strcpy(name, "?");
-    name[strcspn(name, "\n")] = '\0';
+    const size_t size = file ? fread(name, 1, THREAD_NAME_SIZE, file) : 0;
     if (file)
         fclose(file);
+    if (!size)
+        return strcpy(name, "?");
+    name[size - 1] = '\0'; /* was the line break after it */
+    for (char *at = name; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
     return name;
 }
 

@@ -22,7 +22,13 @@ int thread_list(pid_t process, pid_t *threads, int most);
  */
 int thread_list_family(pid_t process, pid_t *processes, int most);
 
-/* Reads a thread's name and returns it; "?" if the thread is gone. */
+/* Returns the process that a thread belongs to, which is the thread's own id for the first one; 0 if there is no such thread. */
+pid_t thread_list_process(pid_t thread);
+
+/*
+ * Reads a thread's name and returns it; "?" if the thread is gone. A program names its threads as it likes, and a name could command
+ * the terminal that shows it: what is not printable ASCII becomes "?".
+ */
 const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE]);
 
 /* Names a thread of the calling process, or of a program of the same user. Longer names are cut off. Does nothing if it is gone. */

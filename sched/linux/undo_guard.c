@@ -4,10 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/* It ends within milliseconds, unless somebody stops it again and again. */
+enum { ENDING_POLLS = 2000 };
+static const struct timespec ending_pause = {.tv_nsec = 1000000};
 
 /* Ignores what a terminal or a session manager sends to all. */
 static void ignore_signals(void)
@@ -71,12 +77,25 @@ int undo_guard_start(struct undo_guard *guard, struct undo_journal *journal)
     return error;
 }
 
+/* Returns true if the guard has ended. Until somebody has waited for it, its id is not given to another process. */
+static bool has_ended(pid_t pid)
+{
+    const pid_t found = waitpid(pid, NULL, WNOHANG);
+    return found > 0 || (found < 0 && errno != EINTR);
+}
+
 void undo_guard_end(struct undo_guard *guard)
 {
     if (!guard->pid)
         return;
     close(guard->pipe);
-    while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    for (int i = 0; i < ENDING_POLLS && !has_ended(guard->pid); i++) {
+        kill(guard->pid, SIGCONT); /* somebody may have stopped it */
+        nanosleep(&ending_pause, NULL);
+    }
+    if (!has_ended(guard->pid)) {
+        kill(guard->pid, SIGKILL); /* the journal stays, and a repair undoes it */
+        waitpid(guard->pid, NULL, 0);
+    }
     *guard = (struct undo_guard){.pid = 0};
 }

@@ -24,8 +24,8 @@ struct undo_guard {
 int undo_guard_start(struct undo_guard *guard, struct undo_journal *journal);
 
 /*
- * Ends the guard: it undoes what the journal still has, which is nothing after undo_journal_undo. Returns when it has ended.
- * The guard may be none.
+ * Ends the guard: it undoes what the journal still has, which is nothing after undo_journal_undo. Returns when it has ended. A
+ * guard that somebody has stopped goes on; one that does not end within some seconds is killed. The guard may be none.
  */
 void undo_guard_end(struct undo_guard *guard);
 

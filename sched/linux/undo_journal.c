@@ -2,6 +2,7 @@
 #include "undo_journal.h"
 
 #include "own_folder.h"
+#include "timer_slack.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 160, CREATING_TRIES = 100 };
+enum { LINE_SIZE = 320, CREATING_TRIES = 100 };
+/* Of what was given, as text, with the final 0. */
+enum { GIVEN_SIZE = 41 };
 static const char suffix[] = ".undo";
 
 /* Returns -EAGAIN if a repair has taken the new file for one that was left behind. */
@@ -22,7 +25,7 @@ static int create_in(const char *folder, struct undo_journal *journal)
 {
     struct stat status;
     snprintf(journal->path, sizeof journal->path, "%s/XXXXXX%s", folder, suffix);
-    const int fd = mkostemps(journal->path, (int)strlen(suffix), O_CLOEXEC | O_APPEND);
+    const int fd = mkostemps(journal->path, (int)strlen(suffix), O_CLOEXEC);
     if (fd < 0)
         return -errno;
     if (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &status) || !status.st_nlink) {
@@ -46,69 +49,145 @@ int undo_journal_create(struct undo_journal *journal)
     return error;
 }
 
-static int write_line(struct undo_journal *journal, const char *line)
+/* Writes text at this place. Returns 0 or a negative errno. */
+static int write_at(const struct undo_journal *journal, const char *text, off_t place)
 {
-    const ssize_t length = (ssize_t)strlen(line);
-    const ssize_t written = write(journal->fd, line, (size_t)length);
+    const ssize_t length = (ssize_t)strlen(text);
+    const ssize_t written = pwrite(journal->fd, text, (size_t)length, place);
     if (written < 0)
         return -errno;
     return written == length ? 0 : -ENOSPC;
 }
 
-int undo_journal_note(struct undo_journal *journal, const struct undo_entry *entry)
+/*
+ * Appends a line. Each begins with a line break, so that one that was written in part, for lack of space, does not spoil the next.
+ * *place becomes that of the line after this line break.
+ */
+static int append(const struct undo_journal *journal, const char *line, off_t *place)
 {
-    char line[LINE_SIZE];
-    snprintf(line, sizeof line, "give %d %d %llu %d %d %lld\n", (int)entry->thread.process, (int)entry->thread.thread,
-             (unsigned long long)entry->thread.started_ticks, entry->before.number, entry->before.resets_on_fork,
-             (long long)entry->before.slice_ns);
-    return write_line(journal, line);
+    const off_t end = lseek(journal->fd, 0, SEEK_END);
+    if (end < 0)
+        return -errno;
+    *place = end + 1;
+    return write_at(journal, line, end);
+}
+
+/* Always writes the same number of characters, so that it can be written again at its place. */
+static const char *given_text(const struct undo_given *given, char text[GIVEN_SIZE])
+{
+    snprintf(text, GIVEN_SIZE, "%019lld %019lld ", (long long)given->budget_ns, (long long)given->period_ns);
+    return text;
+}
+
+static int append_entry(const struct undo_journal *journal, struct undo_entry *entry)
+{
+    char line[LINE_SIZE], first[GIVEN_SIZE], second[GIVEN_SIZE];
+    off_t place = 0;
+    const struct thread_ref *const thread = &entry->thread;
+    snprintf(line, sizeof line, "\ngive %s%s%d %d %llu %llu %llu %d %d %lld %lld\n", given_text(&entry->given[0], first),
+             given_text(&entry->given[1], second), (int)thread->process, (int)thread->thread,
+             (unsigned long long)thread->started_ticks, (unsigned long long)thread->process_started_ticks,
+             (unsigned long long)thread->stack, entry->before.number, entry->before.resets_on_fork,
+             (long long)entry->before.slice_ns, (long long)entry->timer_slack_ns);
+    const int error = append(journal, line, &place);
+    if (!error)
+        entry->place = place + (off_t)strlen("give ");
+    return error;
+}
+
+int undo_journal_note(struct undo_journal *journal, struct undo_entry *entry, const struct undo_given *wanted)
+{
+    char text[GIVEN_SIZE];
+    const int next = !entry->in_force;
+    entry->given[next] = *wanted;
+    return entry->place ? write_at(journal, given_text(wanted, text), entry->place + next * (GIVEN_SIZE - 1))
+                        : append_entry(journal, entry);
+}
+
+void undo_entry_changed(struct undo_entry *entry)
+{
+    entry->in_force = !entry->in_force;
 }
 
 void undo_journal_done(struct undo_journal *journal, const struct undo_entry *entry)
 {
     char line[LINE_SIZE];
-    snprintf(line, sizeof line, "done %d %d %llu\n", (int)entry->thread.process, (int)entry->thread.thread,
+    off_t place;
+    snprintf(line, sizeof line, "\ndone %d %d %llu\n", (int)entry->thread.process, (int)entry->thread.thread,
              (unsigned long long)entry->thread.started_ticks);
-    (void)write_line(journal, line);
+    (void)append(journal, line, &place);
 }
 
-int undo_restore(const struct undo_entry *entry)
+/* A program that was killed while it took a reservation back may have left the thread with next to nothing. */
+static bool is_given(const struct undo_entry *entry, const struct thread_policy *now)
+{
+    bool is_one = thread_policy_is_parting(now);
+    for (int i = 0; i < 2; i++)
+        is_one |= now->runtime_ns == entry->given[i].budget_ns && now->period_ns == entry->given[i].period_ns;
+    return now->kind == THREAD_DEADLINE && is_one;
+}
+
+/* Puts a thread back that lives, if it still has what was given. Returns what undo_restore does. */
+static int restore_living(const struct undo_entry *entry)
 {
     struct thread_policy now;
-    if (!thread_ref_is_valid(&entry->thread))
-        return 0;
     const int error = thread_policy_get(entry->thread.thread, &now);
-    if (error || now.kind != THREAD_DEADLINE)
+    if (error || !is_given(entry, &now))
         return error == -ESRCH ? 0 : error;
     if (!thread_ref_may_change(entry->thread.process))
         return -EPERM;
     const int refused = thread_ordinary_set(entry->thread.thread, &entry->before);
-    return refused == -ESRCH ? 0 : refused ? refused : 1;
+    if (refused)
+        return refused == -ESRCH ? 0 : refused;
+    timer_slack_set(entry->thread.thread, entry->timer_slack_ns);
+    return 1;
 }
 
-/* Parses a line of undo_journal_note. Returns false for any other line. */
+int undo_restore(const struct undo_entry *entry)
+{
+    struct undo_entry heir = *entry;
+    const int error = thread_ref_check(&entry->thread);
+    if (!error)
+        return restore_living(entry);
+    if (error != -ESRCH)
+        return error;
+    const int unknown = thread_ref_open_after_exec(&heir.thread, &entry->thread);
+    if (unknown)
+        return unknown == -ESRCH ? 0 : unknown;
+    const int restored = restore_living(&heir);
+    thread_ref_close(&heir.thread);
+    return restored;
+}
+
+/* Parses a line of append_entry. Returns false for any other line, and for one that was written in part. */
 static bool parse_give(const char *line, struct undo_entry *entry)
 {
-    int process, thread, number, resets;
-    unsigned long long started;
-    long long slice_ns;
-    if (sscanf(line, "give %d %d %llu %d %d %lld", &process, &thread, &started, &number, &resets, &slice_ns) != 6)
+    int process, thread, number, resets, end = 0;
+    unsigned long long started, process_started, stack;
+    long long slice_ns, timer_slack_ns, budget_ns[2], period_ns[2];
+    if (sscanf(line, "give %lld %lld %lld %lld %d %d %llu %llu %llu %d %d %lld %lld%n", &budget_ns[0], &period_ns[0], &budget_ns[1],
+               &period_ns[1], &process, &thread, &started, &process_started, &stack, &number, &resets, &slice_ns, &timer_slack_ns,
+               &end) != 13 || line[end] != '\n')
         return false;
     *entry = (struct undo_entry){
-        .thread = {.process = process, .thread = thread, .started_ticks = started},
+        .given = {{budget_ns[0], period_ns[0]}, {budget_ns[1], period_ns[1]}},
+        .thread = {.process = process, .thread = thread, .started_ticks = started, .process_started_ticks = process_started,
+                   .stack = stack},
         .before = {.number = number, .resets_on_fork = resets, .slice_ns = slice_ns},
+        .timer_slack_ns = timer_slack_ns,
     };
     return process > 0 && thread > 0 && slice_ns >= 0;
 }
 
-/* Puts back a thread that an earlier process recorded, unless the id belongs to another thread by now. */
+/* Puts back a thread that an earlier process recorded. If its id belongs to another thread by now, it has ended. */
 static int restore_recorded(const struct undo_entry *recorded)
 {
     struct undo_entry entry = *recorded;
-    if (thread_ref_open(&entry.thread, recorded->thread.process, recorded->thread.thread))
-        return 0; /* it has ended */
-    const bool is_same = entry.thread.started_ticks == recorded->thread.started_ticks;
-    const int restored = is_same ? undo_restore(&entry) : 0;
+    const int error = thread_ref_open(&entry.thread, recorded->thread.process, recorded->thread.thread);
+    if (error && error != -ESRCH)
+        return error;
+    const bool is_same = !error && entry.thread.started_ticks == recorded->thread.started_ticks;
+    const int restored = undo_restore(is_same ? &entry : recorded);
     thread_ref_close(&entry.thread);
     return restored;
 }

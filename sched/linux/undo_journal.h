@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records which threads have got a reservation, so that it can be taken back whatever happens to the program that gave it.
+ * Records which threads have got a reservation, so that it can be taken back even if the program that gave it is killed.
  *
  * Each change is recorded before it is made. A journal is a file of its own for each program that gives reservations, in a
  * folder of the user's (root: /run/dlex-sched, others: /run/user/UID/dlex-sched or /dev/shm/dlex-sched-UID), readable for the
@@ -8,12 +8,12 @@
  * killed, and undo_journals_repair undoes it. The folder does not survive a restart of the machine, and neither do
  * reservations.
  *
- * Nothing in a journal is trusted: a forged one can only put threads of the same user back under an ordinary policy, with the
- * nice value that they have. One user per journal; not thread-safe.
+ * Nothing in a journal is trusted: a forged one can only put threads of the same user that have a reservation back under an
+ * ordinary policy, with the nice value that they have, and give these another timer slack. One user per journal; not thread-safe.
  *
  *     struct undo_journal journal;
  *     if (undo_journal_create(&journal) == 0) {
- *         ... undo_journal_note(&journal, &entry), then the change ...
+ *         ... undo_journal_note(&journal, &entry, &wanted), then the change, then undo_entry_changed(&entry) ...
  *         ... undo_restore(&entry), then undo_journal_done(&journal, &entry) ...
  *         undo_journal_undo(&journal);
  *         undo_journal_remove(&journal);
@@ -32,10 +32,23 @@ struct undo_journal {
     char path[UNDO_PATH_SIZE];
 };
 
-/* A thread, and what it had before its reservation. */
+/* A reservation: budget_ns in each period_ns; zero: none. */
+struct undo_given {
+    int64_t budget_ns;
+    int64_t period_ns;
+};
+
+/*
+ * A thread, what it had before its reservation, and the reservation. While that is being changed, the thread has one of two: the one
+ * in force until then or the new one.
+ */
 struct undo_entry {
     struct thread_ref thread;
     struct thread_ordinary before;
+    int64_t timer_slack_ns; /* 0: not known */
+    struct undo_given given[2];
+    int in_force;           /* of `given` */
+    off_t place;            /* of `given` in the journal; 0: it is not there yet */
 };
 
 /*
@@ -45,16 +58,20 @@ struct undo_entry {
 int undo_journal_create(struct undo_journal *journal);
 
 /*
- * Records that an entry's thread is about to get a reservation. Returns 0 or a negative errno; then the change must not be
- * made.
+ * Records that an entry's thread is about to get this reservation, in place of the one in force. Returns 0 or a negative errno;
+ * then the change must not be made. After the change the caller must call undo_entry_changed.
  */
-int undo_journal_note(struct undo_journal *journal, const struct undo_entry *entry);
+int undo_journal_note(struct undo_journal *journal, struct undo_entry *entry, const struct undo_given *wanted);
+
+/* The thread has got what was noted last: this is in force now. */
+void undo_entry_changed(struct undo_entry *entry);
 
 /* Records that an entry's thread does not have it any more. It is harmless if this is lost. */
 void undo_journal_done(struct undo_journal *journal, const struct undo_entry *entry);
 
 /*
- * Puts an entry's thread back, if it still has a reservation: if somebody has set another policy meanwhile, that stays. Returns
+ * Puts an entry's thread back, if it still has what was given: if somebody has set another policy or reservation meanwhile, that
+ * stays. If the thread has ended and its process runs another program, puts that back: it may be this thread that has called exec. Returns
  * 1 if it was put back, 0 if there was nothing to do or the thread has ended, or a negative errno.
  */
 int undo_restore(const struct undo_entry *entry);

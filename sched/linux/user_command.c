@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -16,30 +17,46 @@
 #include <unistd.h>
 
 /*
- * Returns the user who called sudo, or NULL if that is not how we run. Only root believes the variable: root may set it anyway.
+ * Finds the user who called sudo; *user becomes NULL if that is not how we run. Only root believes the variable: root may set it
+ * anyway. Returns 0, or -EPERM if there is no such user: the command must not run as root instead.
  */
-static const struct passwd *sudo_user(void)
+static int find_sudo_user(const struct passwd **user)
 {
     const char *const text = getenv("SUDO_UID");
     char *rest;
+    *user = NULL;
     if (geteuid() || !text || !*text)
-        return NULL;
+        return 0;
     errno = 0;
     const unsigned long id = strtoul(text, &rest, 10);
-    return *rest || errno || !id || id != (uid_t)id ? NULL : getpwuid((uid_t)id);
+    if (*rest || errno || id != (uid_t)id)
+        return -EPERM;
+    *user = id ? getpwuid((uid_t)id) : NULL;
+    return id && !*user ? -EPERM : 0;
 }
 
+static bool belongs_to(const char *folder, uid_t user)
+{
+    struct stat status;
+    return !stat(folder, &status) && status.st_uid == user;
+}
+
+/* A runtime folder of somebody else's, such as root's, is of no use to this user. */
 static void set_home(const struct passwd *user)
 {
     char folder[32];
-    struct stat status;
+    const char *const runtime = getenv("XDG_RUNTIME_DIR");
     setenv("HOME", user->pw_dir, 1);
     setenv("USER", user->pw_name, 1);
     setenv("LOGNAME", user->pw_name, 1);
     setenv("SHELL", user->pw_shell, 1);
     snprintf(folder, sizeof folder, "/run/user/%u", (unsigned)user->pw_uid);
-    if (!getenv("XDG_RUNTIME_DIR") && !stat(folder, &status) && status.st_uid == user->pw_uid)
+    if (runtime && belongs_to(runtime, user->pw_uid))
+        return;
+    if (belongs_to(folder, user->pw_uid))
         setenv("XDG_RUNTIME_DIR", folder, 1);
+    else
+        unsetenv("XDG_RUNTIME_DIR");
 }
 
 /* Becomes this user for good. Returns 0 or a negative errno. */
@@ -73,14 +90,50 @@ int user_command_code(int status)
 
 int user_command_become(char **argv)
 {
-    const struct passwd *const user = sudo_user();
-    int error = user ? become(user) : 0;
+    const struct passwd *user;
+    int error = find_sudo_user(&user);
+    if (!error && user)
+        error = become(user);
     if (!error)
         error = give_up_capabilities();
     if (error)
         return error;
     execvp(argv[0], argv);
     return -errno;
+}
+
+static int create(const char *path)
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return file < 0 ? -errno : file;
+}
+
+/* Creates a file with the rights of this user. The rights of this program are back when it returns; without them it must not go on. */
+static int create_as(const struct passwd *user, const char *path)
+{
+    const gid_t group = getegid();
+    const int count = getgroups(0, NULL);
+    gid_t *const groups = calloc((size_t)count + 1, sizeof *groups);
+    int file = -EPERM;
+    if (!groups || getgroups(count, groups) != count) {
+        free(groups);
+        return -ENOMEM;
+    }
+    if (!initgroups(user->pw_name, user->pw_gid) && !setegid(user->pw_gid) && !seteuid(user->pw_uid))
+        file = create(path);
+    if (seteuid(0) || setegid(group) || setgroups((size_t)count, groups))
+        abort();
+    free(groups);
+    return file;
+}
+
+int user_command_create_file(const char *path)
+{
+    const struct passwd *user;
+    const int error = find_sudo_user(&user);
+    if (error)
+        return error;
+    return user ? create_as(user, path) : create(path);
 }
 
 /* Becomes the command, or writes the errno to the pipe and ends. */

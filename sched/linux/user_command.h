@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Starts a command as the user who typed it, without the rights of this program. Under sudo that is the user who called sudo,
- * with the home and the runtime folder that sudo took away (the sound server and Wayland are found there). Capabilities are
- * given up in any case: a command that root itself starts has none either.
+ * Starts a command as the user who typed it, without the rights of this program. Under sudo that is the user who called sudo
+ * (SUDO_UID; if there is no such user, nothing is started), with the home and the runtime folder that sudo took away (the sound
+ * server and Wayland are found there). Capabilities are given up in any case: a command that root itself starts has none either.
  */
 #ifndef SCHED_USER_COMMAND_H
 #define SCHED_USER_COMMAND_H
@@ -29,5 +29,12 @@ int user_command_code(int status);
  * with a negative errno as above; the rights may be given up by then, so that the caller can do nothing more than to end.
  */
 int user_command_become(char **argv);
+
+/*
+ * Creates or empties a file with the rights of the user who typed the command, who owns a new one then: root's rights are no way
+ * to write over a file that sudo's caller could not. Returns an open descriptor, which the caller closes and no command inherits, or a
+ * negative errno, -EPERM also if sudo's user does not exist. One thread may call it.
+ */
+int user_command_create_file(const char *path);
 
 #endif

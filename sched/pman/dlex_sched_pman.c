@@ -136,15 +136,15 @@ static int start_to_manage(struct pman_manager **manager)
     return start_manager(manager, &of_manager);
 }
 
-/* Prints a line a second, until the end. */
-static void supervise(void)
+/* Prints a line a second, until the end. ticks_before: those of managers before this one. */
+static void supervise(int64_t ticks_before)
 {
     const int64_t begun_ns = pman_now_ns();
     int64_t next_ns = begun_ns + NS_PER_S, ticks = 0;
     while (pass_time() && ticks >= 0) {
         const int64_t now_ns = pman_now_ns();
         const bool is_over = options.seconds > 0 && ns_to_s(now_ns - begun_ns) >= options.seconds;
-        if (options.ticks && pman_shared_ticks(pman->shared) >= options.ticks)
+        if (options.ticks && pman_shared_ticks(pman->shared) - ticks_before >= options.ticks)
             break;
         if (is_over)
             break;
@@ -158,6 +158,7 @@ static void supervise(void)
 static int run_graph(void)
 {
     struct pman_manager *manager = NULL;
+    const int64_t ticks_before = pman_shared_ticks(pman->shared);
     int error = graph_report_begin(&report, pman->shared, options.log);
     if (error)
         return fail(options.log, error, NULL);
@@ -166,7 +167,7 @@ static int run_graph(void)
     if (!error)
         error = start_to_manage(&manager);
     if (!error) {
-        supervise();
+        supervise(ticks_before);
         pman_manager_stop(&manager);
         graph_report_follow(&report);
         graph_report_print(&report);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "graph_children.h"
 
+#include "command_group.h"
 #include "ns.h"
 #include "pman_shared.h"
 
@@ -13,26 +14,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAUSE_MS = 10 };
-
-static const int64_t patience_ns = NS_PER_S; /* between two starts of a command, and for each way to end one */
+static const int64_t patience_ns = NS_PER_S; /* between two starts of a command, and for those that end by themselves */
 
 /* In the new process: becomes the command when the gate opens. Without a gate at once. */
 static _Noreturn void run_command(const struct graph_options *options, const struct graph_process *process, int gate)
 {
     char unused;
-    sigset_t none;
-    sigemptyset(&none);
-    setpgid(0, 0); /* so that ^C reaches the supervisor only, and the end reaches what the command has started */
+    setpgid(0, 0);
     setenv("DLEX_PMAN", options->name, 1);
     setenv("DLEX_PMAN_PROCESS", process->name, 1);
     if (gate >= 0 && read(gate, &unused, 1) != 1)
         _exit(EXIT_IMPOSSIBLE); /* it was not attached */
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* standard output is the supervisor's */
-    signal(SIGPIPE, SIG_DFL);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    execl("/bin/sh", "sh", "-c", process->command, (char *)NULL);
-    _exit(EXIT_IMPOSSIBLE);
+    command_group_become(process->command);
 }
 
 static int attach(struct graph_children *children, int index)
@@ -50,30 +43,50 @@ static int attach(struct graph_children *children, int index)
     return error;
 }
 
-/* Starts a command. One that waits is attached before it runs; one that stops, when it has stopped for the first time. */
-static int start(struct graph_children *children, int index)
+static int fail(const struct graph_process *process, int error)
+{
+    fprintf(stderr, "dlex-sched-pman: %s cannot be started: %s\n", process->name, strerror(-error));
+    return error;
+}
+
+static int fork_command(struct graph_children *children, int index, const int gate[2])
 {
     const struct graph_process *const process = &children->options->process[index];
-    struct graph_child *const child = &children->child[index];
-    int gate[2] = {-1, -1};
-    if (process->start == GRAPH_WAITS && pipe2(gate, O_CLOEXEC))
-        return -errno;
-    *child = (struct graph_child){.started_ns = pman_now_ns()};
     const pid_t pid = fork();
     if (pid == 0) {
         if (gate[1] >= 0)
             close(gate[1]);
         run_command(children->options, process, gate[0]);
     }
-    int error = pid < 0 ? -errno : 0;
-    if (!error) {
-        child->pid = pid;
-        setpgid(pid, pid); /* here as well: one of the two comes first */
-    }
+    if (pid < 0)
+        return fail(process, -errno);
+    children->child[index].pid = pid;
+    setpgid(pid, pid); /* here as well: one of the two comes first */
+    return 0;
+}
+
+static int attach_and_open(struct graph_children *children, int index, int gate)
+{
+    const int error = attach(children, index);
+    if (error)
+        return error;
+    return write(gate, "", 1) == 1 ? 0 : fail(&children->options->process[index], -errno);
+}
+
+/*
+ * Starts a command. One that waits is attached before it runs; one that stops, when it has stopped for the first time. Returns 0,
+ * or a negative errno after a message.
+ */
+static int start(struct graph_children *children, int index)
+{
+    const struct graph_process *const process = &children->options->process[index];
+    int gate[2] = {-1, -1};
+    children->child[index] = (struct graph_child){.started_ns = pman_now_ns()};
+    if (process->start == GRAPH_WAITS && pipe2(gate, O_CLOEXEC))
+        return fail(process, -errno);
+    int error = fork_command(children, index, gate);
     if (!error && process->start == GRAPH_WAITS)
-        error = attach(children, index);
-    if (!error && process->start == GRAPH_WAITS && write(gate[1], "", 1) != 1)
-        error = -errno;
+        error = attach_and_open(children, index, gate[1]);
     for (int i = 0; i < 2; i++)
         if (gate[i] >= 0)
             close(gate[i]);
@@ -91,13 +104,13 @@ int graph_children_start(struct graph_children *children, struct pman *pman, con
     return 0;
 }
 
-static void report_end(const struct graph_process *process, int status)
+static void report_end(const struct graph_process *process, const siginfo_t *seen)
 {
-    if (WIFSIGNALED(status))
-        fprintf(stderr, "dlex-sched-pman: %s was ended by signal %d (%s)\n", process->name, WTERMSIG(status),
-                strsignal(WTERMSIG(status)));
+    if (seen->si_code == CLD_EXITED)
+        fprintf(stderr, "dlex-sched-pman: %s has ended with status %d\n", process->name, seen->si_status);
     else
-        fprintf(stderr, "dlex-sched-pman: %s has ended with status %d\n", process->name, WEXITSTATUS(status));
+        fprintf(stderr, "dlex-sched-pman: %s was ended by signal %d (%s)\n", process->name, seen->si_status,
+                strsignal(seen->si_status));
 }
 
 /* A command has stopped itself: it is ready, or it has finished its instance. */
@@ -105,28 +118,50 @@ static void note_stop(struct graph_children *children, int index)
 {
     const struct graph_process *const process = &children->options->process[index];
     if (process->start != GRAPH_STOPS)
-        return; /* somebody else's stop */
+        return; /* another program has stopped it */
     if (!children->child[index].is_attached)
         attach(children, index);
     else
         pman_epilogue(children->pman, process->name); /* if an instance runs */
 }
 
+/* Returns true if the shell has stopped (WSTOPPED), or ended (WEXITED | WNOWAIT), and this has not been seen yet. */
+static bool sees(const struct graph_child *child, int what, siginfo_t *seen)
+{
+    seen->si_pid = 0;
+    return child->pid && !child->has_ended && !waitid(P_PID, (id_t)child->pid, seen, what | WNOHANG) && seen->si_pid;
+}
+
+static bool is_down(const struct graph_child *child)
+{
+    return !child->pid || child->has_ended;
+}
+
+/* The one before is waited for now, and not when it ended, so that the number of its group stayed its own. */
+static void restart(struct graph_children *children, int index)
+{
+    const pid_t before = children->child[index].pid;
+    if (before) {
+        kill(-before, SIGKILL);
+        waitpid(before, NULL, 0);
+    }
+    if (!start(children, index))
+        fprintf(stderr, "dlex-sched-pman: %s is started again\n", children->options->process[index].name);
+}
+
 static void look_at(struct graph_children *children, int index)
 {
     const struct graph_process *const process = &children->options->process[index];
     struct graph_child *const child = &children->child[index];
-    int status;
-    while (child->pid && waitpid(child->pid, &status, WNOHANG | WUNTRACED) == child->pid) {
-        if (WIFSTOPPED(status)) {
-            note_stop(children, index);
-            continue;
-        }
-        report_end(process, status);
-        child->pid = 0;
+    siginfo_t seen;
+    while (sees(child, WSTOPPED, &seen))
+        note_stop(children, index);
+    if (sees(child, WEXITED | WNOWAIT, &seen)) {
+        report_end(process, &seen);
+        child->has_ended = true;
     }
-    if (!child->pid && process->restarts && pman_now_ns() - child->started_ns > patience_ns && !start(children, index))
-        fprintf(stderr, "dlex-sched-pman: %s is started again\n", process->name);
+    if (is_down(child) && process->restarts && pman_now_ns() - child->started_ns > patience_ns)
+        restart(children, index);
 }
 
 void graph_children_look(struct graph_children *children)
@@ -154,45 +189,23 @@ const char *graph_children_lost(const struct graph_children *children)
 {
     for (int i = 0; i < children->options->processes; i++) {
         const struct graph_process *const process = &children->options->process[i];
-        if (process->command && !process->restarts && !children->child[i].pid)
+        if (process->command && !process->restarts && is_down(&children->child[i]))
             return process->name;
     }
     return NULL;
 }
 
-/* Waits until all have ended, but not longer than the patience. Returns true if they have. */
-static bool wait_for_all(struct graph_children *children)
-{
-    const int64_t until_ns = pman_now_ns() + patience_ns;
-    for (;;) {
-        bool runs = false;
-        for (int i = 0; i < PMAN_CAPACITY; i++) {
-            struct graph_child *const child = &children->child[i];
-            if (child->pid && waitpid(child->pid, NULL, WNOHANG) != 0)
-                child->pid = 0;
-            runs |= child->pid != 0;
-        }
-        if (!runs || pman_now_ns() > until_ns)
-            return !runs;
-        usleep(PAUSE_MS * 1000);
-    }
-}
-
-static void signal_all(const struct graph_children *children, int signal)
-{
-    for (int i = 0; i < PMAN_CAPACITY; i++)
-        if (children->child[i].pid)
-            kill(-children->child[i].pid, signal);
-}
-
 void graph_children_end(struct graph_children *children)
 {
-    static const int ways[] = {SIGTERM, SIGKILL};
+    pid_t groups[PMAN_CAPACITY];
+    for (int i = 0; i < PMAN_CAPACITY; i++) {
+        groups[i] = children->child[i].pid;
+        if (groups[i] && children->options->process[i].start == GRAPH_STOPS)
+            kill(-groups[i], SIGTERM); /* nothing else reaches it; it acts when the stopped process goes on */
+    }
     for (int i = 0; i < PMAN_CAPACITY; i++)
-        if (children->child[i].pid && children->options->process[i].start == GRAPH_STOPS)
-            kill(-children->child[i].pid, SIGTERM); /* nothing else reaches it; it acts when the stopped process goes on */
-    signal_all(children, SIGCONT);
-    for (size_t i = 0; !wait_for_all(children) && i < sizeof ways / sizeof ways[0]; i++)
-        signal_all(children, ways[i]);
-    wait_for_all(children);
+        if (groups[i])
+            kill(-groups[i], SIGCONT);
+    if (!command_groups_wait(groups, PMAN_CAPACITY, patience_ns))
+        command_groups_end(groups, PMAN_CAPACITY);
 }

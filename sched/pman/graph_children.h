@@ -9,7 +9,8 @@
 #include <sys/types.h>
 
 struct graph_child {
-    pid_t pid;          /* also of its process group; 0: it does not run */
+    pid_t pid;          /* of its shell and its process group; 0: none */
+    bool has_ended;     /* the shell; what it has started in the background may still run */
     bool is_attached;
     int64_t started_ns;
 };
@@ -38,7 +39,10 @@ const char *graph_children_unready(const struct graph_children *children);
 /* Returns the name of a process whose command has ended and will not be started again, or NULL. */
 const char *graph_children_lost(const struct graph_children *children);
 
-/* Ends all that still run: waits a second, then by SIGTERM, then by SIGKILL. Call it when the table is closed. */
+/*
+ * Ends all that still run, also in the background of shells that have ended: waits a second, then by SIGTERM, then by SIGKILL. Call it
+ * when the table is closed.
+ */
 void graph_children_end(struct graph_children *children);
 
 #endif

@@ -17,7 +17,7 @@ static uint64_t bit(int index)
 /* The pid of a slot may mean another process by now. */
 static bool is_alive(const struct pman_slot *slot, pid_t pid)
 {
-    return process_start(pid) == slot->start;
+    return process_lives(pid, slot->start);
 }
 
 static int set_priority(const struct pman_slot *slot, pid_t pid, int priority)
@@ -26,16 +26,25 @@ static int set_priority(const struct pman_slot *slot, pid_t pid, int priority)
     return is_alive(slot, pid) ? thread_policy_set(pid, &policy) : -ESRCH;
 }
 
+/* A process that runs under several names has the highest of their priorities. */
+static int priority_of(const struct pman_table *table, pid_t pid)
+{
+    int highest = 0;
+    for (int i = 0; i < table->used; i++)
+        if (table->process[i].pid == pid && table->process[i].priority > highest)
+            highest = table->process[i].priority;
+    return highest;
+}
+
 /* A process that never had a priority keeps its policy. */
 static int set_priorities(const struct pman_change *change)
 {
     for (int i = 0; i < change->out.count; i++) {
         const struct pman_action *const action = &change->out.action[i];
-        const struct pman_process *const before = &change->before->process[action->process];
-        const bool had_one = action->process < change->before->used && before->pid == action->pid && before->priority;
-        if (action->kind != PMAN_SET_PRIORITY || (!action->priority && !had_one))
+        const int priority = priority_of(change->table, action->pid);
+        if (action->kind != PMAN_SET_PRIORITY || (!priority && !priority_of(change->before, action->pid)))
             continue;
-        const int error = set_priority(&change->shared->slot[action->process], action->pid, action->priority);
+        const int error = set_priority(&change->shared->slot[action->process], action->pid, priority);
         if (error)
             return error;
     }
@@ -43,20 +52,22 @@ static int set_priorities(const struct pman_change *change)
 }
 
 /* True if it still has the priority that the table gave it, and nobody has set another policy meanwhile. */
-static bool has_priority(const struct pman_process *process)
+static bool has_priority(pid_t pid, int priority)
 {
     struct thread_policy policy;
-    return !thread_policy_get(process->pid, &policy) && policy.kind == THREAD_FIFO && policy.priority == process->priority;
+    return !thread_policy_get(pid, &policy) && policy.kind == THREAD_FIFO && policy.priority == priority;
 }
 
-/* Who is in one table, but not in the other any more, gets SCHED_OTHER back. */
+/* A process that has a lower priority in the new table, or is not in it any more, gets that, or SCHED_OTHER. */
 static void give_back(const struct pman_shared *shared, const struct pman_table *old, const struct pman_table *new)
 {
     for (int i = 0; i < old->used; i++) {
-        const struct pman_process *const process = &old->process[i];
-        const bool has_left = process->pid && process->priority && (i >= new->used || process->pid != new->process[i].pid);
-        if (has_left && has_priority(process))
-            set_priority(&shared->slot[i], process->pid, 0);
+        const pid_t pid = old->process[i].pid;
+        if (!pid || !old->process[i].priority)
+            continue;
+        const int given = priority_of(old, pid), left = priority_of(new, pid);
+        if (given > left && has_priority(pid, given))
+            set_priority(&shared->slot[i], pid, left);
     }
 }
 
@@ -89,32 +100,70 @@ static bool update_slot(struct pman_shared *shared, int index)
     return is_other || is_new;
 }
 
-/* Processes that were not notified of their instance, perhaps because a program was killed. Signals are sent here. */
-static bool is_undelivered(struct pman_shared *shared, int index)
+/* True if the process was not notified of its instance, perhaps because a program was killed. */
+static bool is_undelivered(const struct pman_shared *shared, const struct pman_process *process, int index)
+{
+    return process->status == PMAN_RUNNING &&
+           __atomic_load_n(&shared->slot[index].delivered, __ATOMIC_RELAXED) != (uint32_t)process->activations;
+}
+
+static void wake(struct pman_shared *shared, int index)
+{
+    struct pman_slot *const slot = &shared->slot[index];
+    const uint32_t number = __atomic_load_n(&slot->released, __ATOMIC_RELAXED);
+    uint32_t delivered = __atomic_load_n(&slot->delivered, __ATOMIC_RELAXED);
+    futex_wake(&slot->bell);
+    /* Another caller may have delivered a later one meanwhile. */
+    __atomic_compare_exchange_n(&slot->delivered, &delivered, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void send_signal(struct pman_shared *shared, int index)
 {
     const struct pman_process *const process = &pman_shared_table(shared)->process[index];
     struct pman_slot *const slot = &shared->slot[index];
-    const uint32_t number = (uint32_t)process->activations;
-    if (process->status != PMAN_RUNNING || __atomic_load_n(&slot->delivered, __ATOMIC_RELAXED) == number)
-        return false;
-    if (slot->how == PMAN_BY_FUTEX)
-        return true;
     if (is_alive(slot, process->pid))
         kill(process->pid, slot->how == PMAN_BY_CONT ? SIGCONT : SIGRTMIN);
-    __atomic_store_n(&slot->delivered, number, __ATOMIC_RELAXED);
-    return false;
+    __atomic_store_n(&slot->delivered, (uint32_t)process->activations, __ATOMIC_RELAXED);
+}
+
+/*
+ * Signals are sent under the lock, as long as the pid is right. So those that come before a signal in the order of the releases are
+ * woken here as well. What a killed program has left comes last.
+ */
+static void send_signals(struct pman_change *change, uint64_t to_signal)
+{
+    for (int i = 0; i < change->out.count && to_signal; i++) {
+        const struct pman_action *const action = &change->out.action[i];
+        const uint64_t process = action->kind == PMAN_RELEASE ? bit(action->process) : 0;
+        if (process & to_signal) {
+            send_signal(change->shared, action->process);
+            to_signal &= ~process;
+        } else if (process & change->to_wake) {
+            wake(change->shared, action->process);
+            change->to_wake &= ~process;
+        }
+    }
+    for (int i = 0; i < PMAN_CAPACITY; i++)
+        if (to_signal & bit(i))
+            send_signal(change->shared, i);
 }
 
 static void update_slots(struct pman_change *change)
 {
-    const uint32_t pids = change->shared->pids;
-    for (int i = 0; i < pman_shared_table(change->shared)->used; i++) {
-        bool is_changed = update_slot(change->shared, i);
-        is_changed |= is_undelivered(change->shared, i);
-        if (is_changed)
+    struct pman_shared *const shared = change->shared;
+    const uint32_t pids = shared->pids;
+    uint64_t to_signal = 0;
+    for (int i = 0; i < pman_shared_table(shared)->used; i++) {
+        const bool is_changed = update_slot(shared, i);
+        const bool is_undone = is_undelivered(shared, &pman_shared_table(shared)->process[i], i);
+        const bool is_by_futex = shared->slot[i].how == PMAN_BY_FUTEX;
+        if (is_changed || (is_undone && is_by_futex))
             change->to_wake |= bit(i);
+        if (is_undone && !is_by_futex)
+            to_signal |= bit(i);
     }
-    change->must_wake_manager |= pids != change->shared->pids;
+    send_signals(change, to_signal);
+    change->must_wake_manager |= pids != shared->pids;
 }
 
 static void log_action(struct pman_change *change, const struct pman_action *action)
@@ -154,16 +203,6 @@ static void log_finishes(struct pman_change *change)
             log_finish(change, i);
 }
 
-static void wake(struct pman_shared *shared, int index)
-{
-    struct pman_slot *const slot = &shared->slot[index];
-    const uint32_t number = __atomic_load_n(&slot->released, __ATOMIC_RELAXED);
-    uint32_t delivered = __atomic_load_n(&slot->delivered, __ATOMIC_RELAXED);
-    futex_wake(&slot->bell);
-    /* Another caller may have delivered a later one meanwhile. */
-    __atomic_compare_exchange_n(&slot->delivered, &delivered, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
-
 /* Wakes those of this call's releases first, in their order. */
 static void wake_all(struct pman_change *change)
 {
@@ -185,8 +224,8 @@ static void wake_all(struct pman_change *change)
 
 /*
  * Carries out what a killed program has left, before anything changes: the table may be newer than the slots. The other copy is the
- * table before that program's change, or one that it had begun to change; a process that has a priority there, but is not in the
- * table, has left or was not yet attached. Errors of priorities were that program's.
+ * table before that program's change, or one that it had begun to change; a process that has a higher priority there was to lose
+ * it, or was not yet to get it. Errors of priorities were that program's.
  */
 static void make_up(struct pman_change *change)
 {
@@ -194,7 +233,7 @@ static void make_up(struct pman_change *change)
     give_back(change->shared, change->table, table);
     for (int i = 0; i < table->used; i++)
         if (table->process[i].pid && table->process[i].priority)
-            set_priority(&change->shared->slot[i], table->process[i].pid, table->process[i].priority);
+            set_priority(&change->shared->slot[i], table->process[i].pid, priority_of(table, table->process[i].pid));
     update_slots(change);
 }
 

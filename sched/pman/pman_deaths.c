@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { LOOK_AGAIN_MS = 1000 };
+
 /* A process that is watched. */
 struct watched {
     pid_t pid;      /* 0: none */
@@ -25,6 +27,7 @@ struct pman_deaths {
     int event;           /* wakes the thread */
     uint32_t must_end;   /* atomic */
     uint32_t pids;       /* shared->pids when the thread was woken last; the manager's */
+    bool is_incomplete;  /* there was no file to watch some process with; the thread's */
     struct watched watched[PMAN_CAPACITY]; /* by index in the table; the thread's */
 };
 
@@ -61,10 +64,11 @@ static void watch(struct pman_deaths *deaths, int index, pid_t pid, uint64_t sta
     if (!pid)
         return;
     const int fd = open_pid(pid);
-    if (fd >= 0 && process_start(pid) == start) {
+    if (fd >= 0 && process_lives(pid, start)) {
         *watched = (struct watched){pid, start, fd};
         return;
     }
+    deaths->is_incomplete |= fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM;
     if (fd >= 0)
         close(fd);
     if (fd >= 0 || fd == -ESRCH)
@@ -84,6 +88,7 @@ static void look(struct pman_deaths *deaths)
         start[i] = deaths->shared->slot[i].start;
     }
     pman_change_end(&change, -ECANCELED); /* nothing changes */
+    deaths->is_incomplete = false;
     for (int i = 0; i < PMAN_CAPACITY; i++)
         watch(deaths, i, pid[i], start[i]);
 }
@@ -113,10 +118,11 @@ static void *run(void *context)
             index[count++] = i;
             polled[count] = (struct pollfd){.fd = deaths->watched[i].fd, .events = POLLIN};
         }
-        if (poll(polled, (nfds_t)count + 1, -1) < 0)
+        const int ready = poll(polled, (nfds_t)count + 1, deaths->is_incomplete ? LOOK_AGAIN_MS : -1);
+        if (ready < 0)
             continue; /* interrupted */
         bury_ended(deaths, polled + 1, index, count);
-        if (polled[0].revents && !eventfd_read(deaths->event, &unused))
+        if (!ready || (polled[0].revents && !eventfd_read(deaths->event, &unused)))
             look(deaths);
     }
     return NULL;

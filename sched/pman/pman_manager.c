@@ -133,10 +133,16 @@ static int start(struct pman_manager *manager)
     return error;
 }
 
+static bool is_possible(const struct pman_manager_options *options)
+{
+    if (!options || options->priority < 0 || options->priority > sched_get_priority_max(SCHED_FIFO))
+        return false;
+    return !options->tick_ns || (options->tick_ns >= PMAN_TICK_MIN && options->tick_ns <= PMAN_TIME_MAX);
+}
+
 int pman_manager_start(struct pman_manager **manager, struct pman *pman, const struct pman_manager_options *options)
 {
-    if (options->tick_ns < 0 || options->tick_ns > PMAN_TIME_MAX || options->priority < 0 ||
-        options->priority > sched_get_priority_max(SCHED_FIFO))
+    if (!is_possible(options))
         return -EINVAL;
     struct pman_manager *const made = calloc(1, sizeof *made);
     if (!made)

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum { PRIORITY_MAX = 99 }; /* as sched_get_priority_max(SCHED_FIFO) on Linux; 0 is an ordinary process */
 
@@ -40,6 +42,8 @@ static void close_table(struct pman_shared *shared)
 int pman_init(struct pman **pman, const char *name, const struct pman_options *options)
 {
     struct pman_shared *shared;
+    if (!options)
+        return -EINVAL;
     const struct pman_table_options of_table = {
         .capacity = options->capacity, .deadlines = options->deadlines, .priority_min = 0, .priority_max = PRIORITY_MAX,
     };
@@ -108,7 +112,7 @@ static void bury_dead(struct pman_shared *shared, const char *name)
         return;
     const int index = pman_table_find(change.table, name);
     const pid_t pid = index < 0 ? 0 : change.table->process[index].pid;
-    const bool has_ended = pid && process_start(pid) != shared->slot[index].start;
+    const bool has_ended = pid && !process_lives(pid, shared->slot[index].start);
     pman_change_end(&change, has_ended ? pman_table_bury(change.table, pid, change.now_ns, &change.out) : -ESRCH);
 }
 
@@ -123,16 +127,28 @@ static int attach(struct pman_change *change, const char *name, pid_t pid, uint6
     return pman_table_attach(change->table, name, pid, &change->out);
 }
 
+/* The ends of other threads than the main one are not noticed, and they would get the signals of their process. */
+static int check_pid(pid_t pid)
+{
+    if (!syscall(SYS_tgkill, pid, pid, 0))
+        return 0;
+    const int error = -errno;
+    return error == -ESRCH && process_start(pid) ? -EINVAL : error;
+}
+
 int pman_attach(struct pman *pman, const char *name, pid_t pid, enum pman_activation how)
 {
     if (pid <= 0 || (how != PMAN_BY_FUTEX && how != PMAN_BY_SIGNAL && how != PMAN_BY_CONT))
         return -EINVAL;
+    int error = check_pid(pid);
+    if (error)
+        return error;
     const uint64_t start = process_start(pid);
-    if (!start)
-        return -ESRCH;
+    if (!start || start == PROCESS_START_UNKNOWN)
+        return start ? -EMFILE : -ESRCH;
     bury_dead(pman->shared, name);
     struct pman_change change;
-    const int error = pman_change_begin(&change, pman->shared);
+    error = pman_change_begin(&change, pman->shared);
     return error ? error : pman_change_end(&change, attach(&change, name, pid, start, how));
 }
 
@@ -183,7 +199,7 @@ int pman_epilogue(struct pman *pman, const char *name)
 int pman_query(struct pman *pman, const char *name, struct pman_statistics *statistics)
 {
     struct pman_change change;
-    int error = pman_change_begin(&change, pman->shared);
+    int error = statistics ? pman_change_begin(&change, pman->shared) : -EINVAL;
     if (error)
         return error;
     error = pman_table_query(change.before, name, statistics);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -22,12 +23,6 @@ int64_t pman_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return ns_from_timespec(now);
-}
-
-static bool is_table_name(const char *name)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    return name && name[0] && strlen(name) < PMAN_NAME_SIZE && !name[strspn(name, letters)];
 }
 
 /* Users have names of their own. */
@@ -106,19 +101,27 @@ static int check_memory(const struct pman_shared *shared)
     return __atomic_load_n(&shared->is_closed, __ATOMIC_ACQUIRE) ? -ESHUTDOWN : 0;
 }
 
-int pman_shared_open(struct pman_shared **shared, const char *name)
+/* Returns the file of a table, or a negative errno. */
+static int open_file(const char *name)
 {
-    if (!is_table_name(name))
-        return -EINVAL;
     char path[PATH_SIZE];
+    if (!pman_is_name(name))
+        return -EINVAL;
     path_of(name, path);
     const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0)
         return errno == ELOOP ? -EACCES : -errno;
-    int error = check_file(file);
+    const int error = check_file(file);
     if (!error)
-        error = map(file, shared);
+        return file;
     close(file);
+    return error;
+}
+
+/* Maps a table if it is not closed. */
+static int map_open(int file, struct pman_shared **shared)
+{
+    int error = map(file, shared);
     if (error)
         return error;
     error = check_memory(*shared);
@@ -127,14 +130,46 @@ int pman_shared_open(struct pman_shared **shared, const char *name)
     return error;
 }
 
+int pman_shared_open(struct pman_shared **shared, const char *name)
+{
+    const int file = open_file(name);
+    if (file < 0)
+        return file;
+    const int error = map_open(file, shared);
+    close(file);
+    return error;
+}
+
+static bool is_closed(int file)
+{
+    struct pman_shared *shared = NULL;
+    const int error = map_open(file, &shared);
+    if (!error)
+        pman_shared_unmap(shared);
+    return error == -ESHUTDOWN;
+}
+
+/* True if the path still means this file, and not one of a later table. */
+static bool is_at(int file, const char *path)
+{
+    struct stat own, named;
+    return !fstat(file, &own) && !lstat(path, &named) && own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+}
+
 void pman_shared_unlink(const char *name)
 {
-    struct pman_shared *named;
     char path[PATH_SIZE];
-    if (pman_shared_open(&named, name) != -ESHUTDOWN)
+    const int file = open_file(name);
+    if (file < 0)
         return;
     path_of(name, path);
-    unlink(path);
+    /* Others may free the name, too, and a new table get it, between the look and the unlink. So each locks the file for both. */
+    while (flock(file, LOCK_EX) && errno == EINTR)
+        ;
+    if (is_closed(file) && is_at(file, path))
+        unlink(path);
+    flock(file, LOCK_UN); /* a process that was forked meanwhile may have the file, too */
+    close(file);
 }
 
 static int create_once(struct pman_shared **shared, const char *name, const struct pman_table_options *options)
@@ -159,7 +194,7 @@ static int create_once(struct pman_shared **shared, const char *name, const stru
 
 int pman_shared_create(struct pman_shared **shared, const char *name, const struct pman_table_options *options)
 {
-    if (!is_table_name(name))
+    if (!pman_is_name(name))
         return -EINVAL;
     pman_shared_unlink(name);
     return create_once(shared, name, options);

@@ -18,6 +18,7 @@ import numpy as np
 from dlex_bench import paper
 from dlex_bench.agenda import jobs, reader
 from dlex_bench.analysis import front, goals, results_frame, series, statistics
+from dlex_bench.errors import LabError
 from made_up import point, repeated, result, settings_of
 
 AGENDAS = Path(__file__).resolve().parents[2] / "bench/agendas"
@@ -257,6 +258,16 @@ class Agendas(unittest.TestCase):
                 self.assertIn((section, workload), found)
         self.assertEqual({job.load.kind for (section, _), job in found.items() if section == "alone"}, {"none"})
         self.assertEqual([key for key in found if key[0] == results_frame.CONTROL], [(results_frame.CONTROL, "dlex_none")])
+
+    def test_degrade_agenda_compares_each_section_with_the_default(self):
+        try:
+            found = self.settings("degrade")
+        except LabError as cause:
+            self.skipTest(f"its clips cannot be made: {cause}")
+        for section in {section for section, _workload in found}:
+            options = {workload: list(job.player_params.options) for (of, workload), job in found.items() if of == section}
+            self.assertEqual(options, {"dlex_default": [], "dlex_degrade": ["--degrade=auto"]})
+            self.assertIn("dlex_default", goals.ALL_REFERENCES)
 
     def test_peers_agenda_puts_no_player_with_several_decoding_threads_under_a_reservation(self):
         for (section, _workload), job in self.settings("peers").items():

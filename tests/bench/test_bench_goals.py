@@ -63,6 +63,43 @@ class Tuned(unittest.TestCase):
         self.assertEqual(self.outcomes([0.5] * 5, [0.01] * 5, None, None)[self.SPARE].word, "not measured")
 
 
+class Gains(unittest.TestCase):
+    DROPS = "dlex_plan_auto: drops at most 0.7 of dlex_heuristic_auto"
+    STRICT = "dlex_plan_strict: mean of |A-V| at most 3 ms"
+
+    def outcomes(self, heuristic, plan, strict_ms=(), **options):
+        options = {"load": "none", "sched": "quota:120%/40", "section": "film", **options}
+        groups = [repeated(name, [{"dropped": it, "rmse_q16_sum": 1000 * it, "skew_ms_sd": it / 10} for it in drops], **options)
+                  for name, drops in (("dlex_heuristic_auto", heuristic), ("dlex_plan_auto", plan)) if drops]
+        if strict_ms:
+            groups.append(repeated("dlex_plan_strict", [{"skew_ms_abs_mean": it} for it in strict_ms], **options))
+        return {it.name: it for it in goals.outcomes(settings_of(*groups), ["film"])}
+
+    def words(self, *drops):
+        return [it.word for it in self.outcomes(*drops).values() if it.name.startswith("dlex_plan_auto")]
+
+    def test_each_figure_has_its_limit(self):
+        self.assertEqual(self.words([100, 101, 99, 100, 102], [50, 51, 49, 50, 51]), ["met", "met", "missed"])
+        self.assertEqual(self.words([100, 101, 99, 100, 102], [65, 66, 65, 64, 65]), ["met", "missed", "missed"])
+
+    def test_drops_that_differ_between_runs_are_not_certain(self):
+        found = self.outcomes([100, 100, 100, 100, 100], [40, 90, 60, 75, 66])[self.DROPS]
+        self.assertEqual(found.word, "not certain")
+        self.assertIn("66 against 100, medians of 5 and 5 runs; ratio 0.66", found.sentence)
+
+    def test_one_run_is_not_certain_and_no_drops_have_no_ratio(self):
+        self.assertEqual(self.words([100], [50]), ["not certain"] * 3)
+        self.assertEqual(self.words([0] * 5, [0] * 5), ["not measured"] * 3)
+
+    def test_strict_is_judged_by_all_runs(self):
+        for means, word in (([1, 2, 2.9], "met"), ([2, 3.5], "not certain"), ([3.1, 4], "missed")):
+            self.assertEqual(self.outcomes([], [], means)[self.STRICT].word, word)
+
+    def test_other_loads_have_no_such_goal(self):
+        for options in ({"load": "rtapp"}, {"sched": "other"}):
+            self.assertNotIn(self.DROPS, self.outcomes([100] * 5, [50] * 5, **options))
+
+
 class Goals(unittest.TestCase):
     def outcomes(self, *groups):
         settings = settings_of(*groups)

@@ -109,6 +109,22 @@ class Results(Place):
         self.assertTrue(0 <= result["steal"]["measured"] <= 1, result["steal"])
         self.assertEqual(result["steal"]["others"] is None, ONLY_CPU)
 
+    def test_violations_are_counted_where_a_window_was_asked_for(self):
+        params = {"drop": "deadline", "queue": "20"}
+        result = self.execute(player_params={**params, "options": ["--window=1/5"]})
+        self.assertEqual((result["status"], result["reason"]), ("done", None))
+        self.assertLessEqual(result["figures"]["violations_aligned"], result["figures"]["violations_sliding"])
+        self.assertIsNone(self.execute(player_params=params)["figures"]["violations_sliding"])
+
+    def test_window_is_the_last_one_among_the_options_of_dlex_play(self):
+        def window(player, *options):
+            job = self.job.but(player_params={"options": options})
+            return settings.Setting.window.fget(SimpleNamespace(job=job, adapter=SimpleNamespace(name=player)))
+
+        self.assertEqual(window("dlex-play", "--window=1/5", "--strict", "--window=1/9"), "1/9")
+        self.assertIsNone(window("dlex-play", "--strict"))
+        self.assertIsNone(window("mpv", "--window=1/5"))
+
     def test_thread_that_decodes_ahead_is_held_beside_the_one_that_presents(self):
         result = self.execute(player_params={"drop": "none", "queue": "20"})
         self.assertEqual((result["status"], result["reason"]), ("done", None))
@@ -147,7 +163,8 @@ class Results(Place):
         folder = self.batch / self.job.id
         summary = json.loads((folder / "qoe-own.json").read_text())["summary"]
         self.assertGreater(figures["dropped"], 0)
-        for key in ("frames", "shown", "dropped", "aborted", "skipped", "late", "rmse_q16_sum", "skew_ms_mean"):
+        for key in ("frames", "shown", "dropped", "aborted", "skipped", "late", "rmse_q16_sum", "skew_ms_mean",
+                    "degraded", "drifted", "rmse_q16_degraded", "rmse_q16_drifted"):
             self.assertEqual(figures[key], summary[key], key)
         self.assertEqual(figures["drops_fraction"], summary["dropped_fraction"])
         self.assertGreater(figures["aborted_cpu_s"], 0)

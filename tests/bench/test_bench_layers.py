@@ -13,7 +13,8 @@ LABORATORY = Path(__file__).resolve().parents[2] / "bench/dlex_bench"
 # A package imports only packages that come earlier here, and modules that are in no package. These modules import no package.
 PACKAGES = (
     *("machine", "agenda", "rig", "job", "batch", "analysis", "report"),
-    *("latency", "laxity", "detect", "agreement", "seeking", "simulate", "demo"),
+    *("latency", "laxity", "detect", "heartbeat", "agreement", "seeking", "simulate", "throughput", "graphs",
+      "demo"),
 )
 COMMANDS = "__main__"
 

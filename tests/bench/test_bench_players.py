@@ -223,7 +223,10 @@ class Threads(OnStage):
     def test_two_requested_codec_threads_are_two_beside_the_decode_thread(self):
         _pid, threads = self.seen(jobs()["dlex_threads"])
         names = sorted(thread.name for thread, work in threads.values() if work.text == "decodes")
-        self.assertEqual(names, ["av:h264:df0", "av:h264:df1", "decoder"])
+        self.assertEqual(len(names), 3, names)
+        self.assertEqual(names.count("decoder"), 1, names)
+        # The player names a thread that has not named itself yet, and the looks see one name or the other.
+        self.assertTrue(all(name == "codec" or name.startswith("av:h264:df") for name in names if name != "decoder"), names)
 
     def test_one_requested_decode_thread_is_one_thread(self):
         def check(job):

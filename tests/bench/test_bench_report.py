@@ -129,6 +129,18 @@ class Report(Command):
         self.assertEqual(text, '{"a":[1.0,[null,2]],"b":{"c":null,"d":null,"unbounded":true},"e":{"low":null},'
                                '"unbounded":true}')
 
+    def test_violations_have_a_column_where_a_window_was_asked_for(self):
+        made_batch(self.folder / "made", dlex_slack={"dropped": (12, 13, 12, 14, 12)})
+        self.done("report", "made")
+        self.assertNotIn("beyond the window", (self.folder / "made/report.html").read_text())
+        made_batch(self.folder / "made", dlex_window={"dropped": (9, 9, 9, 9, 9), "violations_sliding": (3, 4, 3, 5, 4)})
+        self.done("report", "made")
+        self.assertIn("beyond the window, pictures", (self.folder / "made/report.html").read_text())
+        content = json.loads((self.folder / "made/report.json").read_text())
+        figures = {it["workload"]: it["figures"] for it in content["settings"]}
+        self.assertEqual(figures["dlex_window"]["violations_sliding"]["value"], 4)
+        self.assertNotIn("violations_sliding", figures["dlex_slack"])
+
     def test_page_refers_to_nothing_outside_itself(self):
         self.done("report", "batch")
         page = (self.batch / "report.html").read_text()

@@ -73,7 +73,7 @@ class Program(WithRecord):
 
     def test_every_policy_plays_every_picture(self):
         for policy in ("--drop=none", "--drop=heuristic", "--drop=vlc", "--deadline-rule=paper", "--deadline-rule=slack",
-                       "--strict", "--skip-to-key=never", "--clairvoyant=drops", "--clairvoyant=rmse"):
+                       "--strict", "--skip-to-key=never", "--degrade=auto", "--clairvoyant=drops", "--clairvoyant=rmse"):
             for queue in (0, 8):
                 with self.subTest(policy, queue=queue):
                     report = self.sim(policy, f"--queue={queue}", "--demand=1.3", "--runs=2")
@@ -94,6 +94,14 @@ class Program(WithRecord):
             self.assertIsNone(plan["at_least"])
             least = self.sim(*options, "--clairvoyant=rmse")["runs"][0]
             self.assertLessEqual(least["rmse_q16_sum"], best["rmse_q16_sum"], supply)
+
+    def test_share_of_droppable_pictures_is_that_of_the_trace(self):
+        film = self.sim()["film"]
+        rows = list(csv.DictReader(self.trace.read_text().splitlines()))
+        droppable = [row for row in rows if row["droppable"] == "1"]
+        part = sum(int(row["decode_cpu_ns"]) for row in droppable) / sum(int(row["decode_cpu_ns"]) for row in rows)
+        self.assertEqual(film["droppable"], len(droppable))
+        self.assertAlmostEqual(film["droppable_cpu_part"], part, 6)
 
     def test_same_options_give_the_same_figures(self):
         options = ("--demand=1.2", "--runs=3", "--supply=fair:300ms")
@@ -252,6 +260,7 @@ class Command(WithRecord):
             ("plan", {"drop": "deadline", "rule": "plan"}),
             ("strict", {"drop": "deadline", "rule": "plan", "options": ["--strict"]}),
             ("never-skip", {"drop": "deadline", "rule": "plan", "options": ["--skip-to-key=never"]}),
+            ("degrade", {"drop": "deadline", "rule": "plan", "options": ["--degrade=auto"]}),
             (None, {"drop": "deadline", "rule": "slack", "options": ["--strict"]}),
             (None, {"drop": "deadline", "rule": "plan", "options": ["--strict", "--skip-to-key=never"]}),
             (None, {"drop": "heuristic", "options": ["--vo=sdl"]}),

@@ -91,6 +91,17 @@ class BadOptions(Case):
     def test_invalid_gain_is_refused(self):
         self.expect(play("--deadline-gain=nan", "x.mp4"), 1, "--deadline-gain=nan")
 
+    def test_invalid_windows_are_refused(self):
+        for window in ("0/0", "5/3", "-1/2", "1/101", "1000/2000", "1", "1/", "/5", "1/5x", "1/2/3", "often", " 1/5", "1.0/5", ""):
+            with self.subTest(window):
+                self.expect(play(f"--window={window}", "x.mp4"), 1, f"--window={window} is no window", "write X/Y")
+
+    def test_window_is_refused_with_a_rule_that_cannot_keep_it(self):
+        for rule in ("--drop=none", "--drop=heuristic", "--drop=vlc", "--deadline-rule=paper", "--deadline-rule=slack"):
+            for options in (("--window=1/5", rule), (rule, "--window=1/5")):
+                with self.subTest(options):
+                    self.expect(play(*options, "x.mp4"), 1, "--window=1/5 needs", "--deadline-rule=plan")
+
     def test_unwritable_record_directory_is_refused(self):
         (self.dir / "file").touch()
         run = play(*NULL, f"--record={self.dir}/file/record", clip("progressive_cabac"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests rule plan in the player: skips to a key picture, in streams of different kinds.
+"""Tests rule plan in the player: skips to a key picture, in streams of different kinds, and loop filters that are left out.
 
-A skip is provoked by stopping the player: it is late afterwards. Not covered: how well the rule does under load, which the
+Both are provoked by stopping the player: it is late afterwards. Not covered: how well the rule does under load, which the
 laboratory measures, and its decisions one by one (tests/player/test_plan.c).
 """
 import os
@@ -25,7 +25,18 @@ def sums_of(framemd5: str) -> dict[str, str]:
     return {fields[2].strip(): fields[-1].strip() for fields in lines}
 
 
-class Skips(Case):
+def violations(lost: list[bool], x: int, y: int) -> dict[str, int]:
+    """Counts the lost pictures with which more than x of the y pictures up to them, or of their aligned window, are lost."""
+    places = [place for place, it in enumerate(lost) if it]
+    return {
+        "violations_sliding": sum(sum(lost[max(0, place - y + 1): place + 1]) > x for place in places),
+        "violations_aligned": sum(sum(lost[place - place % y: place + 1]) > x for place in places),
+    }
+
+
+class LateCase(Case):
+    """A case in which the player is late."""
+
     def make(self, name: str, params: str, *options: str, codec: str = "libx264"):
         """Makes a clip of 6 s with this kind of GOP."""
         path = self.dir / name
@@ -42,19 +53,25 @@ class Skips(Case):
         self.expect(run, 0)
         return sums_of(run.stdout)
 
-    def late(self, file, *options, after_s: float = 1.2) -> tuple[dict[str, str], list]:
-        """Plays the file and stops the player once for a while. Returns the checksums of shown pictures, and all rows."""
+    def late(self, file, *options, after_s: float = 1.2, plan=PLAN) -> tuple[dict[str, str], list]:
+        """Plays the file and stops the player once for a while. Returns the checksums of shown pictures, and all rows.
+
+        self.messages has what the player printed.
+        """
         sums, record = self.dir / "sums", self.dir / "record"
         shutil.rmtree(record, ignore_errors=True)
-        process = start(*PLAN, *options, f"--framemd5={sums}", f"--record={record}", file)
+        process = start(*plan, *options, f"--framemd5={sums}", f"--record={record}", file)
         time.sleep(after_s)
         process.send_signal(signal.SIGSTOP)
         time.sleep(STOP_S)
         process.send_signal(signal.SIGCONT)
         _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, errors)
+        self.messages = errors
         return sums_of(sums.read_text()), self.record()[1]
 
+
+class Skips(LateCase):
     def expect_skip(self, file, *options, pictures: int, after_s: float = 1.2) -> list:
         """Expects that pictures are passed over, that every picture has its row, and that those shown are exact."""
         ideal = self.ideal(file)
@@ -116,6 +133,16 @@ class Skips(Case):
         passed = [row for row in rows if row["verdict"] == "skipped" and not row["decode_start_ns"]]
         self.assertLessEqual(len(passed), 75)
 
+    def test_losses_beyond_the_window_are_counted_and_reported(self):
+        for queue in ("0", "2"):
+            loud = [option for option in PLAN if option != "--quiet"]
+            _, rows = self.late(clip("video_only"), f"--queue={queue}", "--window=1/4", plan=loud)
+            lost = [row["verdict"] != "shown" for row in rows if row["verdict"] != "none"]
+            found = self.record()[0]["window"]
+            self.assertEqual(found, {"x": 1, "y": 4, **violations(lost, 1, 4)})
+            self.assertGreater(found["violations_sliding"], 0)  # a skip loses many in a row
+            self.assertRegex(self.messages, r"video_only\S*: \d+ lost pictures violate --window=1/4")
+
     def test_untimed_play_refuses_and_skips_nothing(self):
         file, pipe = self.make("clip.ts", f"{GOP}:bframes=2:b-adapt=0"), self.dir / "pipe"
         ideal, data = self.ideal(file), file.read_bytes()
@@ -136,15 +163,62 @@ class Skips(Case):
             self.assertEqual(len(ideal) - len(shown), sum(row["verdict"] == "aborted" for row in rows))
 
 
+class Degrades(LateCase):
+    def degraded(self, file, *options) -> tuple[dict[str, str], list]:
+        return self.late(file, "--skip-to-key=never", "--queue=0", *options)
+
+    def test_pictures_lose_their_loop_filter_only_if_wanted(self):
+        file = clip("video_only")
+        for option, values in (("--degrade=auto", {"0", "1", "2"}), ("--degrade=never", {"0"})):
+            _, rows = self.degraded(file, option)
+            self.assertLessEqual({row["degraded"] for row in rows}, values)
+            self.assertEqual("1" in {row["degraded"] for row in rows}, option == "--degrade=auto")
+
+    def test_what_differs_from_the_file_is_in_the_record(self):
+        file = clip("video_only")
+        ideal = self.ideal(file)
+        shown, rows = self.degraded(file, "--degrade=auto")
+        sums = [shown[pts] == ideal[pts] for pts in shown]
+        kinds = [row["degraded"] for row in rows if row["verdict"] == "shown"]
+        self.assertEqual(len(kinds), len(sums))
+        self.assertTrue(all(kind != "0" for kind, same in zip(kinds, sums, strict=True) if not same))
+        self.assertGreater(sums.count(False), 3)
+
+    def test_next_key_picture_is_whole_again(self):
+        _, rows = self.degraded(clip("video_only"), "--degrade=auto")
+        last = max(number for number, row in enumerate(rows) if row["degraded"] == "1" and row["droppable"] == "0")
+        after = [row for row in rows[last + 1:] if row["degraded"] != "1" and row["verdict"] == "shown"]
+        if after:  # a slow machine may never catch up
+            self.assertEqual(after[0]["type"], "I")
+            self.assertEqual({row["degraded"] for row in after}, {"0"})
+
+    def test_codec_without_such_a_filter_is_played_whole(self):
+        _, rows = self.degraded(clip("mpeg4_small"), "--degrade=auto")
+        self.assertEqual({row["degraded"] for row in rows}, {"0"})
+
+
 class Options(Case):
     def test_rule_and_its_options_are_checked(self):
         self.expect(play("--deadline-rule=plans", "x"), 1, "choose paper, slack or plan")
         self.expect(play("--skip-to-key=yes", "x"), 1, "choose auto or never")
+        self.expect(play("--degrade=always", "x"), 1, "--degrade=always", "choose auto or never")
 
     def test_record_names_the_rule(self):
         self.expect(play(*PLAN, "--strict", "--skip-to-key=never", "--length=0.3", f"--record={self.dir}/record", clip("cavlc")), 0)
         settings = self.record()[0]["options"]
         self.assertEqual((settings["deadline_rule"], settings["strict"], settings["skip_to_key"]), ("plan", True, "never"))
+        self.assertEqual(settings["degrade"], "never")  # the default
+        self.assertEqual((settings["window"], self.record()[0]["window"]), (None, None))
+        self.assertEqual(settings["degrade"], "never")  # the default
+
+    def test_record_names_a_window_that_was_kept(self):
+        run = play("--ao=null", "--vo=null", "--window=1/5", "--length=0.3", f"--record={self.dir}/record", clip("cavlc"))
+        self.expect(run, 0)
+        facts = self.record()[0]
+        self.assertEqual(facts["options"]["window"], "1/5")
+        if not facts["totals"]["dropped"]:
+            self.assertEqual(facts["window"], {"x": 1, "y": 5, "violations_sliding": 0, "violations_aligned": 0})
+            self.assertNotIn("violate", run.stderr)
 
 
 main()

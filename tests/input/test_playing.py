@@ -14,7 +14,7 @@ from itertools import pairwise
 from playing import NULL, PLAY, UNTIMED, Case, KeysCase, clip, environment, main, play, start
 
 HEADER = ("index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
-          "deadline_ns,fired_ns,verdict,shown_ns,skew_ns")
+          "deadline_ns,fired_ns,verdict,shown_ns,skew_ns,degraded")
 
 
 def checksums(text: str) -> list:

@@ -106,6 +106,63 @@ START_TEST(abandoned_decode_raises_an_expectation_that_was_too_low)
 }
 END_TEST
 
+/* Decodes of this class, each by this factor as costly as its size in ms / 1000; every nth one is degraded to 0.8 of that, or none (0). */
+static void learn_degraded(int count, int every, double factor)
+{
+    for (int i = 0; i < count; i++) {
+        const int64_t size = 5000 + i * 7 % 11 * 500;
+        const bool degraded = every && i % every == 0;
+        const struct decode_use use = {
+            .picture_class = CLASS_DROPPABLE,
+            .size_bytes = size,
+            .cpu_ns = (int64_t)((degraded ? 0.8 : 1) * factor * (double)size * 1000),
+            .wall_ns = MS,
+            .degraded = degraded,
+        };
+        learnt_add(&learnt, &use, FRAME_NS);
+    }
+}
+
+static double predicted_degraded_ms(enum picture_class picture_class, int64_t size_bytes)
+{
+    return cost_predict_degraded_ns(&learnt.costs, picture_class, size_bytes, FRAME_NS) / MS;
+}
+
+START_TEST(both_costs_are_learnt_where_some_pictures_are_degraded)
+{
+    learnt_init(&learnt);
+    learn_degraded(400, 3, 1);
+    expect_near(predicted_ms(CLASS_DROPPABLE, 8000), 8, 0.1);
+    expect_near(predicted_degraded_ms(CLASS_DROPPABLE, 8000), 6.4, 0.1);
+    const double reference_ms = predicted_ms(CLASS_REFERENCE, 8000);
+    expect_near(predicted_degraded_ms(CLASS_REFERENCE, 8000), 0.9 * reference_ms, 1e-9); /* nothing is known of this class */
+}
+END_TEST
+
+/* When the film gets cheaper, degrading must end, although no whole decode shows it. */
+START_TEST(cost_of_whole_decodes_follows_that_of_degraded_ones)
+{
+    learnt_init(&learnt);
+    learn_degraded(400, 3, 1);
+    learn_degraded(200, 1, 0.5);
+    expect_near(predicted_degraded_ms(CLASS_DROPPABLE, 8000), 3.2, 0.1);
+    expect_near(predicted_ms(CLASS_DROPPABLE, 8000), 4, 0.8);
+}
+END_TEST
+
+START_TEST(degraded_decode_is_never_expected_to_cost_more_and_is_tried_again)
+{
+    learnt_init(&learnt);
+    for (int i = 0; i < 20; i++) {
+        learn_degraded(10, 0, 1);
+        learn_degraded(1, 1, 2);
+    }
+    ck_assert_double_eq(predicted_degraded_ms(CLASS_DROPPABLE, 8000), predicted_ms(CLASS_DROPPABLE, 8000));
+    learn_degraded(2000, 0, 1);
+    expect_near(predicted_degraded_ms(CLASS_DROPPABLE, 8000), 7.2, 0.2);
+}
+END_TEST
+
 START_TEST(refused_packets_teach_what_a_refusal_costs)
 {
     learnt_init(&learnt);
@@ -226,6 +283,9 @@ int main(void)
         old_costs_are_forgotten,
         equal_sizes_for_a_long_time_do_not_spoil_the_fit,
         abandoned_decode_raises_an_expectation_that_was_too_low,
+        both_costs_are_learnt_where_some_pictures_are_degraded,
+        cost_of_whole_decodes_follows_that_of_degraded_ones,
+        degraded_decode_is_never_expected_to_cost_more_and_is_tried_again,
         refused_packets_teach_what_a_refusal_costs,
         refused_pictures_are_counted_until_one_is_tried,
         supply_is_the_cpu_time_received_in_the_last_second,

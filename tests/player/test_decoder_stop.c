@@ -20,6 +20,7 @@ struct counts {
     int abandoned;
     int withheld;
     int packets;
+    int pictures;
 };
 
 static struct clip clip;
@@ -31,6 +32,7 @@ static int64_t jobs;
 /* Left by a jump; polled, with frame threads and slice threads too; and withheld. */
 static const char *const names[] = {"progressive_cabac", "hevc_small", "mpeg2_ibbp", "mpeg4_small", "av1_svt"};
 static const struct decoder_settings ways[] = {{1, true}, {1, false}, {THREADS, false}};
+enum { HEVC = 1, AV1 = 4 }; /* in names */
 enum { NAME_COUNT = sizeof names / sizeof *names, WAY_COUNT = sizeof ways / sizeof *ways, RUNS = NAME_COUNT * WAY_COUNT };
 
 /* Returns false if the clip cannot be made on this machine. */
@@ -60,6 +62,7 @@ static void count_pictures(struct counts *counts)
     AVFrame *frame = av_frame_alloc();
     struct taken_picture picture;
     while (decoder_take(decoder, frame, &picture)) {
+        counts->pictures++;
         counts->droppable += !!(frame->flags & AV_FRAME_FLAG_DROPPABLE);
         counts->abandoned += !!(frame->flags & AV_FRAME_FLAG_ABANDONED);
         if (picture.decode.is_known)
@@ -131,6 +134,31 @@ START_TEST(stop_that_is_not_requested_changes_nothing)
 }
 END_TEST
 
+static void count_row(void *rows)
+{
+    ck_assert_int_gt(dlex_guard_.depth, 0); /* a protected section */
+    ++*(int *)rows;
+}
+
+START_TEST(rows_are_reported_where_the_codec_can)
+{
+    if (!open_clip(_i))
+        return;
+    int rows = 0;
+    decoder_pause_by(decoder, (struct decode_pause){count_row, &rows});
+    const struct counts counts = decode(PACKETS_EACH);
+    const bool can = _i / WAY_COUNT != HEVC && _i / WAY_COUNT != AV1 && ways[_i % WAY_COUNT].threads == 1;
+    const int rows_each = (clip.video->codecpar->height + 15) / 16;
+    ck_assert_int_gt(counts.pictures, 2);
+    ck_assert_int_ge(rows, can ? counts.pictures * (rows_each - 1) : 0); /* the last rows come together */
+    ck_assert_int_le(rows, can ? counts.packets * rows_each : 0);
+    decoder_pause_by(decoder, (struct decode_pause){0});
+    rows = 0;
+    decode(PACKETS_EACH);
+    ck_assert_int_eq(rows, 0);
+}
+END_TEST
+
 int main(void)
 {
     TCase *const cases = tcase_create("decoder_stop");
@@ -138,5 +166,6 @@ int main(void)
     tcase_add_checked_fixture(cases, NULL, teardown);
     tcase_add_loop_test(cases, stop_abandons_droppable_pictures_only, 0, RUNS);
     tcase_add_loop_test(cases, stop_that_is_not_requested_changes_nothing, 0, RUNS);
+    tcase_add_loop_test(cases, rows_are_reported_where_the_codec_can, 0, RUNS);
     return suite_run_case("decoder_stop", cases, CK_FORK_GETENV);
 }

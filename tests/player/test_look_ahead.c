@@ -225,6 +225,48 @@ START_TEST(pictures_leave_the_decoder_with_those_before_them)
 }
 END_TEST
 
+static bool is_lost(const struct outlook *found, int place)
+{
+    ck_assert_int_lt(place, found->past->count);
+    return found->past->pictures[place].lost;
+}
+
+START_TEST(fates_of_pictures_are_in_the_outlook)
+{
+    look_ahead_note_fate(&look, 7, 40 * NS_PER_MS, false);
+    look_ahead_note_fate(&look, 8, 120 * NS_PER_MS, false);
+    look_ahead_note_fate(&look, 9, 80 * NS_PER_MS, true);
+    look_ahead_note_fate(&look, 10, NS_UNKNOWN, true);
+    const struct outlook *found = outlook_from(160);
+    ck_assert_int_eq(found->past->count, 3);
+    ck_assert(!is_lost(found, 0) && is_lost(found, 1) && !is_lost(found, 2));
+    look_ahead_note_loss(&look, 8);
+    found = outlook_from(160);
+    ck_assert(!is_lost(found, 0) && is_lost(found, 1) && is_lost(found, 2));
+}
+END_TEST
+
+START_TEST(late_pictures_are_lost_when_the_presenter_reports_them)
+{
+    struct late_pictures late = {0};
+    for (int i = 0; i < 100; i++)
+        look_ahead_note_fate(&look, i, i * FRAME_NS, false);
+    late.numbers[late.count++] = 3;
+    look_ahead_note_late(&look, &late);
+    late.numbers[late.count++] = 5;
+    late.numbers[late.count++] = 1000;
+    ck_assert(is_lost(outlook_from(160), 3) && !is_lost(outlook_from(160), 5));
+    look_ahead_note_late(&look, &late);
+    ck_assert(is_lost(outlook_from(160), 5));
+    for (int i = 0; i < LATE_PICTURES_MAX + 10; i++)
+        late.numbers[late.count++ % LATE_PICTURES_MAX] = 10 + i;
+    look_ahead_note_late(&look, &late); /* of more than there is room for, the last ones are known */
+    const struct outlook *const found = outlook_from(160);
+    ck_assert(!is_lost(found, 10) && !is_lost(found, 19) && is_lost(found, 20));
+    ck_assert(is_lost(found, 19 + LATE_PICTURES_MAX) && !is_lost(found, 20 + LATE_PICTURES_MAX));
+}
+END_TEST
+
 int main(void)
 {
     static const TTest *const *const tests[] = {
@@ -240,6 +282,8 @@ int main(void)
         &pictures_that_wait_are_those_of_the_queue_and_the_decoder,
         &room_is_what_the_narrowest_limit_allows,
         &pictures_leave_the_decoder_with_those_before_them,
+        &fates_of_pictures_are_in_the_outlook,
+        &late_pictures_are_lost_when_the_presenter_reports_them,
     };
     TCase *const tcase = tcase_create("look_ahead");
     tcase_add_checked_fixture(tcase, setup, teardown);

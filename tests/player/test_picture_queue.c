@@ -6,6 +6,7 @@
 #include "picture_queue.h"
 
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -233,6 +234,37 @@ START_TEST(writer_leaves_the_quota_to_the_presenter_while_a_picture_waits)
 }
 END_TEST
 
+static void *wait_for_quota(void *queue)
+{
+    picture_queue_wait_for_quota(queue);
+    return NULL;
+}
+
+START_TEST(decode_pauses_for_the_quota_until_no_picture_waits_or_writing_is_stopped)
+{
+    struct picture_queue *queue = queue_of(no_limit);
+    push(queue, 0);
+    picture_queue_wait_for_quota(queue); /* there is no quota */
+    pop(queue);
+    use_up_quota(queue);
+    picture_queue_wait_for_quota(queue); /* no picture waits */
+    for (int stops = 0; stops <= 1; stops++) {
+        push(queue, 1);
+        pthread_t writer;
+        pthread_create(&writer, NULL, wait_for_quota, queue);
+        usleep(20000);
+        ck_assert_int_eq(pthread_tryjoin_np(writer, NULL), EBUSY);
+        if (stops)
+            picture_queue_stop_writing(queue, true);
+        else
+            pop(queue);
+        pthread_join(writer, NULL);
+    }
+    ck_assert_int_eq(picture_queue_take_saving(queue).wall_ns, 0); /* the decode's own time has it */
+    picture_queue_destroy(&queue);
+}
+END_TEST
+
 /* Codec threads may hold as much as the queue may have, so that nothing is left of its limits. */
 START_TEST(writer_does_not_wait_for_the_quota_while_no_picture_waits)
 {
@@ -288,6 +320,7 @@ int main(void)
         writer_that_waits_can_be_stopped,
         writer_leaves_the_quota_to_the_presenter_while_a_picture_waits,
         writer_does_not_wait_for_the_quota_while_no_picture_waits,
+        decode_pauses_for_the_quota_until_no_picture_waits_or_writing_is_stopped,
         cleared_queue_is_empty,
         clock_goes_back_to_the_writer,
         NULL,

@@ -30,6 +30,7 @@ from dlex_bench.machine.policy import allowed_kinds, policy_of
 from playing import NULL, PLAY, UNTIMED, Case, KeysCase, clip, environment, main, play
 
 SUPPORT = HERE.parent / "support"
+SCHED = Path(PLAY).parents[1] / "sched/cmd/dlex-sched"
 GIVEN = os.sched_getaffinity(0)
 CPU = max(GIVEN)
 POLICIES = ("other", "fifo:5", "rr:5", "deadline:20/40")
@@ -254,6 +255,14 @@ class Placement(Case):
         self.fail(f"threads stay on the player's CPU: {found}")
 
 
+def priority(pid):
+    """Returns the fixed priority of a process's main thread; 0 if it has none, or has ended."""
+    try:
+        return os.sched_getparam(pid).sched_priority
+    except ProcessLookupError:
+        return 0
+
+
 class Rate(Case):
     """--sched=rm: a priority by the film's rate."""
 
@@ -275,6 +284,34 @@ class Rate(Case):
         found = self.policies("--sched=rm", f"--queue={AHEAD}")
         self.assertEqual(found["decode"], "fifo:10")
         self.assertRegex(found["present"], r"^fifo:(2\d|3[0-4])$")
+
+    def newcomers(self):
+        """Yields after each start of another program with a lower rate than the film's. The registry moves the film up for them."""
+        for number in range(1, 20):
+            process = subprocess.Popen([SCHED, "rm", "run", f"--rate={24.99 - number / 100}", "--", "sleep", "60"],
+                                       stderr=subprocess.PIPE, text=True)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            self.assertIn("priority", process.stderr.readline())
+            process.stderr.close()
+            yield
+
+    def test_next_film_has_the_priority_to_which_newcomers_have_moved_the_player(self):
+        require("fifo")
+        record = f"--record={self.dir / 'record'}"
+        argv = [PLAY, *NULL, "--sched=rm", "--queue=0", "--length=2", record, clip("cavlc"), clip("cavlc")]
+        with subprocess.Popen(argv, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+            limit = time.monotonic() + LIMIT_S
+            while not (first := priority(process.pid)) and time.monotonic() < limit:
+                time.sleep(0.002)
+            moved = next(level for _ in self.newcomers() if (level := priority(process.pid)) != first)
+            seen = [moved]
+            while process.poll() is None:
+                if (level := priority(process.pid)) != seen[-1]:
+                    seen.append(level)
+                time.sleep(0.002)
+        # It has an ordinary policy while it writes the record of a film.
+        self.assertEqual(seen[:3], [moved, 0, moved], first)
 
     def test_cost_that_does_not_fit_is_refused(self):
         require("fifo")

@@ -5,66 +5,16 @@
 #include "plan.h"
 
 #include <check.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "made_up_plan.h"
 #include "suite.h"
-
-enum { FRAME_MS = 40, MOST = 300, ROOM = 8 };
-
-static struct learnt learnt;
-static struct upcoming ahead[MOST];
-static struct decoder_model decoder;
-static struct times to_present;
-static struct outlook outlook;
 
 static const struct key_skip_settings skip = {.late_ns = 60 * NS_PER_MS, .lateness_loss = 0.5};
 
-/* Everything that is learnt here says: a picture costs a microsecond a byte, and all CPU time is ours. */
-static void setup(void)
-{
-    learnt_init(&learnt);
-    for (int i = 0; i < 200; i++) {
-        for (int of = 0; of < PICTURE_CLASSES; of++) {
-            const int64_t size = 1000 + i * 37 % 50 * 1000;
-            const struct decode_use use = {of, size, DECODE_WHOLE, size * NS_PER_US, size * NS_PER_US, 0, false, 0};
-            learnt_add(&learnt, &use, FRAME_MS * NS_PER_MS);
-        }
-    }
-    memset(&decoder, 0, sizeof decoder);
-    decoder.left_ns = INT64_MIN;
-    to_present.count = 0;
-    outlook = (struct outlook){
-        .frame_duration_ns = FRAME_MS * NS_PER_MS,
-        .room = ROOM,
-        .to_present = &to_present,
-        .decoder = &decoder,
-        .ahead = ahead,
-    };
-}
-
-/*
- * Appends packets in presentation order, the first one due then: K key, R reference, d droppable, each with its cost in
- * ms, as in "R20 d10".
- */
-static void packets(double due_ms, const char *text)
-{
-    char kind;
-    int cost_ms, length;
-    for (; sscanf(text, " %c%d%n", &kind, &cost_ms, &length) == 2; text += length) {
-        ahead[outlook.count++] = (struct upcoming){
-            .due_ns = (int64_t)(due_ms * NS_PER_MS),
-            .size_bytes = cost_ms * 1000,
-            .picture_class = kind == 'K' ? CLASS_KEY : kind == 'R' ? CLASS_REFERENCE : CLASS_DROPPABLE,
-        };
-        due_ms += FRAME_MS;
-    }
-}
-
 static bool refuses_for(bool fewest)
 {
-    const struct plan_aim aim = {.tolerance_ns = outlook.room == 0 ? 40 * NS_PER_MS : 0, .fewest = fewest};
-    return plan_refuses(&outlook, &learnt, &aim);
+    terms.fewest = fewest;
+    return step() == PLAN_REFUSED;
 }
 
 static bool refuses(void)
@@ -138,14 +88,6 @@ START_TEST(presenting_is_paid_for_unless_it_has_a_supply_of_its_own)
     ck_assert(refuses());
 }
 END_TEST
-
-/* Fills a queue of two pictures. The next decode begins when the first of them is due: 400 ms from now. */
-static void fill_queue(void)
-{
-    outlook.room = 2;
-    times_insert(&to_present, 400 * NS_PER_MS);
-    times_insert(&to_present, 440 * NS_PER_MS);
-}
 
 START_TEST(decode_begins_when_the_queue_has_room)
 {
@@ -388,7 +330,7 @@ int main(void)
         &key_picture_must_be_known_and_within_three_seconds,
     };
     TCase *const tcase = tcase_create("plan");
-    tcase_add_checked_fixture(tcase, setup, NULL);
+    tcase_add_checked_fixture(tcase, made_up_plan_begin, NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, *tests[i]);
     return suite_run_case("plan", tcase, CK_FORK_GETENV);

@@ -15,7 +15,7 @@
 #include "suite.h"
 
 static const char header[] = "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
-                             "deadline_ns,fired_ns,verdict,shown_ns,skew_ns\n";
+                             "deadline_ns,fired_ns,verdict,shown_ns,skew_ns,degraded\n";
 
 static char *text_of(const struct frame_record *record)
 {
@@ -49,7 +49,7 @@ START_TEST(record_is_the_same_after_writing_and_reading)
     record.verdict = VERDICT_ABORTED;
     record.fired_ns = INT64_MAX;
     char *const text = text_of(&record);
-    ck_assert_str_eq(text, "7,-40000000,B,1,,,,,,9223372036854775807,aborted,,\n");
+    ck_assert_str_eq(text, "7,-40000000,B,1,,,,,,9223372036854775807,aborted,,,\n");
     struct frame_record back;
     ck_assert_int_eq(frame_record_parse(text, &back), 0);
     ck_assert_mem_eq(&record, &back, sizeof back);
@@ -60,8 +60,9 @@ END_TEST
 START_TEST(damaged_lines_are_refused)
 {
     static const char *const lines[] = {
-        "", "1,2,3", "7,0,B,1,,,,,,,abortive,,", "7,0,BB,1,,,,,,,shown,,", "7,0x1,B,1,,,,,,,shown,,",
-        "7,0,B,1,,,,,,,shown,,,", "7,0,B,1,,,,,,,,,", "7,99999999999999999999,B,1,,,,,,,shown,,", "7,0,B,1,,,,,,,sho",
+        "", "1,2,3", "7,0,B,1,,,,,,,abortive,,,", "7,0,BB,1,,,,,,,shown,,,", "7,0x1,B,1,,,,,,,shown,,,",
+        "7,0,B,1,,,,,,,shown,,,,", "7,0,B,1,,,,,,,,,,", "7,99999999999999999999,B,1,,,,,,,shown,,,", "7,0,B,1,,,,,,,sho",
+        "7,0,B,1,,,,,,,shown,,",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct frame_record record;
@@ -166,6 +167,33 @@ START_TEST(two_fields_in_two_packets_are_one_row)
         ck_assert_int_eq(rows[i].decode_cpu_ns, 20);
         ck_assert_int_eq(rows[i].decode_end_ns, 5);
     }
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
+START_TEST(picture_is_degraded_if_one_of_its_fields_is)
+{
+    static const enum degraded fields[][3] = {
+        {DEGRADED_NOT, DEGRADED_NOT, DEGRADED_NOT},
+        {DEGRADED_NOT, DEGRADED_ITSELF, DEGRADED_ITSELF},
+        {DEGRADED_ITSELF, DEGRADED_BY_OTHERS, DEGRADED_ITSELF},
+        {DEGRADED_BY_OTHERS, DEGRADED_NOT, DEGRADED_BY_OTHERS},
+        {DEGRADED_BY_OTHERS, DEGRADED_ITSELF, DEGRADED_ITSELF},
+    };
+    enum { PICTURES = sizeof fields / sizeof fields[0] };
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    for (int i = 0; i < PICTURES; i++) {
+        struct frame_row *const first = add(log, 1, 40 * i, true);
+        first->interlaced = true;
+        first->record.degraded = fields[i][0];
+        add(log, 1, 40 * i + 20, false)->record.degraded = fields[i][1];
+    }
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), PICTURES);
+    for (int i = 0; i < PICTURES; i++)
+        ck_assert_int_eq(rows[i].degraded, fields[i][2]);
     free(rows);
     frame_log_destroy(&log);
 }
@@ -346,6 +374,7 @@ int main(void)
         a_picture_without_a_packet_has_its_row,
         totals_count_each_verdict,
         two_fields_in_two_packets_are_one_row,
+        picture_is_degraded_if_one_of_its_fields_is,
         second_field_without_times_leaves_those_of_the_first,
         a_frame_lost_at_a_seek_keeps_its_row,
         reserved_memory_is_enough_for_a_long_film,

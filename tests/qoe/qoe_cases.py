@@ -25,14 +25,16 @@ BLACK = -1  # no picture of the clip
 HEADER = (
     "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
     "deadline_ns,fired_ns,"
-    "verdict,shown_ns,skew_ns"
+    "verdict,shown_ns,skew_ns,degraded"
 )
 SUMMARY_KEYS = (
-    "frames shown dropped aborted skipped late unseen dropped_fraction rmse_q16_sum "
+    "frames shown dropped aborted skipped late unseen degraded drifted dropped_fraction rmse_q16_sum "
+    "rmse_q16_degraded rmse_q16_drifted "
     "rmse_q16_mean rmse_q16_median "
     "rmse_q16_p90 skew_ms_mean skew_ms_sd skew_ms_p99 longest_drop_run longest_freeze_ms "
     "lip_sync_accepted lip_sync_itu_undetected lip_sync_irritating lip_sync_itu_acceptable "
-    "lip_sync_distracting lip_sync_itu_unacceptable"
+    "lip_sync_distracting lip_sync_itu_unacceptable "
+    "window violations_sliding violations_aligned"
 ).split()
 
 
@@ -57,10 +59,10 @@ def qoe(*arguments):
 
 
 def rows_of(playback):
-    """Yields the rows of `playback`: pairs of picture number and verdict, in the order of playing."""
-    for index, (number, verdict) in enumerate(playback):
+    """Yields the rows of `playback`, in the order of playing: picture number, verdict, and how it was degraded (0)."""
+    for index, (number, verdict, *degraded) in enumerate(playback):
         shown = f"{index * FRAME_NS},{1_000_000 * (index % 5)}" if verdict == "shown" else ","
-        yield f"{index},{number * FRAME_NS},B,1,1000,0,1000,900,,,{verdict},{shown}"
+        yield f"{index},{number * FRAME_NS},B,1,1000,0,1000,900,,,{verdict},{shown},{(*degraded, 0)[0]}"
 
 
 class Case(unittest.TestCase):
@@ -70,7 +72,7 @@ class Case(unittest.TestCase):
         self.dir = Path(tempfile.mkdtemp(prefix="dlex-qoe-"))
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
 
-    def record(self, media, playback, name="record", **changes):
+    def record(self, media, playback, name="record", window=None, **changes):
         folder = self.dir / name
         folder.mkdir(parents=True)
         facts = {
@@ -79,7 +81,7 @@ class Case(unittest.TestCase):
             "video": {"stream_index": 0},
         } | changes
         (folder / "run.json").write_text(
-            json.dumps({"options": {"drop": "deadline"}, "media": facts})
+            json.dumps({"options": {"drop": "deadline", "window": window}, "media": facts})
         )
         (folder / "frames.csv").write_text("\n".join([HEADER, *rows_of(playback)]) + "\n")
         return folder
@@ -89,8 +91,8 @@ class Case(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return list(csv.DictReader(run.stdout.splitlines()))
 
-    def summary(self, folder):
-        run = qoe(folder, "--json=-")
+    def summary(self, folder, *options):
+        run = qoe(folder, "--json=-", *options)
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(run.stdout)["summary"]
 
@@ -103,8 +105,8 @@ class Case(unittest.TestCase):
         self.assertLessEqual(len(run.stderr.splitlines()), 2, run.stderr)
 
 
-def decoded(media, numbers):
-    """Returns these pictures in RGB24 as Debian's ffmpeg decodes them, {number: bytes}."""
+def decoded(media, numbers, *options):
+    """Returns these pictures in RGB24 as Debian's ffmpeg decodes them with these options, {number: bytes}."""
     wanted = sorted(set(numbers))
     choice = "+".join(f"eq(n\\,{number})" for number in wanted)
     scale = "scale=in_color_matrix=bt601:flags=bilinear+accurate_rnd+bitexact"
@@ -114,6 +116,7 @@ def decoded(media, numbers):
             "ffmpeg",
             "-v",
             "error",
+            *options,
             "-i",
             media,
             "-vf",

@@ -55,7 +55,7 @@ class Reporting(Case):
             self.record(clip("progressive_cabac"), [(i, "shown") for i in range(20)])
         )
         self.assertEqual(
-            [summary[key] for key in SUMMARY_KEYS if key.startswith("rmse")], [0, 0, 0, 0]
+            [summary[key] for key in SUMMARY_KEYS if key.startswith("rmse")], [0] * 6
         )
 
     def test_run_without_pictures_has_no_skew(self):
@@ -63,6 +63,21 @@ class Reporting(Case):
         self.assertEqual(
             (summary["frames"], summary["dropped_fraction"], summary["skew_ms_mean"]), (0, 0, None)
         )
+
+    def test_violations_of_the_window_are_counted(self):
+        def counted(folder, *options):
+            summary = self.summary(folder, *options)
+            return summary["window"], summary["violations_sliding"], summary["violations_aligned"]
+
+        playback = tuple(enumerate("shown shown shown aborted none late shown unseen shown".split()))
+        asked = self.record(clip("progressive_cabac"), playback, window="1/4")
+        free = self.record(clip("progressive_cabac"), playback, "free")
+        self.assertEqual(counted(asked), ("1/4", 2, 1))
+        self.assertEqual(counted(asked, "--window=1/2"), ("1/2", 1, 0))
+        self.assertEqual(counted(free), (None, None, None))
+        self.assertEqual(counted(free, "--window=0/8"), ("0/8", 3, 3))
+        self.assertIn("window  1/4: 2 lost pictures violate it; in aligned windows, as those of DWCS, 1\n", qoe(asked).stdout)
+        self.assertNotIn("window", qoe(free).stdout)
 
     def test_files_are_written_beside_the_table(self):
         folder = self.record(clip("progressive_cabac"), self.PLAYBACK)
@@ -202,6 +217,12 @@ class Refusing(Case):
         self.expect_refusal(qoe("--nonsense", "x"), 1, "nonsense")
         self.expect_refusal(qoe("a", "b"), 1, "b is one argument too many")
         self.expect_refusal(qoe("--json=-", "--csv=-", "a"), 1, "standard output")
+        for window in ("0/0", "5/3", "-1/2", "1/101", "some"):
+            self.expect_refusal(qoe(f"--window={window}", "a"), 1, f"--window={window} is no window")
+
+    def test_impossible_window_in_a_record_is_refused(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown")], window="5/3")
+        self.expect_refusal(qoe(folder), 2, "impossible window (5/3)")
 
     def test_unwritable_output_is_refused(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown")])

@@ -102,6 +102,34 @@ START_TEST(rmse_is_summed_over_the_dropped_pictures)
 }
 END_TEST
 
+START_TEST(degraded_pictures_are_counted_and_their_errors_are_in_the_sum)
+{
+    assess("SaSSaS");
+    rows[2].degraded = DEGRADED_ITSELF;
+    rows[3].degraded = DEGRADED_BY_OTHERS;
+    rows[4].degraded = DEGRADED_ITSELF; /* dropped: that counts as a drop only */
+    const struct drop all[] = {{&rows[1], &rows[0], 5}, {&rows[2], &rows[2], 0.5}, {&rows[3], &rows[3], 0.25}, {&rows[4], &rows[3], 7}};
+    ck_assert_int_eq(quality_of(&quality, rows, 6, all, 4), 0);
+    ck_assert_int_eq(quality.degraded, 1);
+    ck_assert_int_eq(quality.drifted, 1);
+    ck_assert_int_eq(quality.dropped, 2);
+    ck_assert_double_eq(quality.rmse_8bit.sum, 12);
+    ck_assert_double_eq(quality.degraded_rmse_8bit, 0.5);
+    ck_assert_double_eq(quality.drifted_rmse_8bit, 0.25);
+    ck_assert_double_eq(quality.rmse_sum_8bit, 12.75);
+}
+END_TEST
+
+START_TEST(errors_of_degraded_pictures_that_were_not_compared_are_unknown)
+{
+    assess("SaS");
+    rows[2].degraded = DEGRADED_ITSELF;
+    ck_assert_int_eq(quality_of(&quality, rows, 3, drops, 1), 0);
+    ck_assert(isnan(quality.degraded_rmse_8bit) && isnan(quality.drifted_rmse_8bit));
+    ck_assert_double_eq(quality.rmse_sum_8bit, 1);
+}
+END_TEST
+
 START_TEST(skew_is_that_of_shown_pictures)
 {
     assess("SaaSSl"); /* the shown pictures have skews of 0, 3 and 4 ms */
@@ -167,6 +195,8 @@ int main(void)
         rows_that_never_came_out_do_not_count,
         drops_before_the_first_picture_count_like_all_others,
         rmse_is_summed_over_the_dropped_pictures,
+        degraded_pictures_are_counted_and_their_errors_are_in_the_sum,
+        errors_of_degraded_pictures_that_were_not_compared_are_unknown,
         skew_is_that_of_shown_pictures,
         lip_synchronisation_is_graded_by_the_time_on_the_screen,
         lip_synchronisation_without_a_sound_is_unknown,

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "pman_members.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "suite.h"
+
+enum { PATH_SIZE = 320 };
 
 static char table_name[PMAN_NAME_SIZE];
 
@@ -22,20 +27,48 @@ const char *members_table(void)
     return table_name;
 }
 
-/* Of a test that has failed. */
-static void remove_table(void)
+static void remove_table(const char *name)
 {
     struct pman *pman;
-    if (pman_open(&pman, table_name) == 0)
+    char path[PATH_SIZE];
+    if (pman_open(&pman, name) == 0)
         pman_close(&pman);
+    snprintf(path, sizeof path, "/dev/shm/dlex-pman-%u-%s", (unsigned)geteuid(), name);
+    unlink(path); /* of another version */
+}
+
+/* Of a test that has failed. */
+static void remove_own_table(void)
+{
+    remove_table(table_name);
+}
+
+/* True if the test that has made a table with this name was killed: its name is test-PID, and perhaps more. */
+static bool is_left(const char *name)
+{
+    int pid;
+    return sscanf(name, "test-%d", &pid) == 1 && kill(pid, 0) && errno == ESRCH;
+}
+
+static void remove_left_tables(void)
+{
+    char prefix[PATH_SIZE];
+    DIR *const folder = opendir("/dev/shm");
+    const int length = snprintf(prefix, sizeof prefix, "dlex-pman-%u-", (unsigned)geteuid());
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        if (!strncmp(entry->d_name, prefix, (size_t)length) && is_left(entry->d_name + length))
+            remove_table(entry->d_name + length);
+    if (folder)
+        closedir(folder);
 }
 
 void members_begin(struct pman **pman, enum pman_deadlines deadlines)
 {
     const struct pman_options options = {.deadlines = deadlines};
+    remove_left_tables();
     snprintf(table_name, sizeof table_name, "test-%d", (int)getpid());
-    remove_table();
-    atexit(remove_table);
+    remove_own_table();
+    atexit(remove_own_table);
     ck_assert_int_eq(pman_init(pman, table_name, &options), 0);
 }
 

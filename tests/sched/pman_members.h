@@ -25,7 +25,7 @@
 /* 1 ms. */
 void members_pause(void);
 
-/* Makes a table with a name of this process, and ends what an earlier process with the same id has left. */
+/* Makes a table with a name of this process, and ends those that killed tests have left. */
 void members_begin(struct pman **pman, enum pman_deadlines deadlines);
 
 /* The name of that table. */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the dispatcher of DWCS is made of, as far as it needs no rights: windows, sources of events, facts about a member. */
+#include "dwcs_guard.h"
 #include "dwcs_member.h"
 #include "event_source.h"
 #include "window_count.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -73,6 +76,21 @@ START_TEST(each_one_written_to_an_eventfd_is_an_event)
 }
 END_TEST
 
+/* The member shares the file, and can change it. */
+START_TEST(blocking_eventfd_is_not_waited_for)
+{
+    struct event_source source;
+    const int file = eventfd(0, EFD_NONBLOCK);
+    ck_assert_int_eq(event_source_open(&source, EVENTS_OF_EVENTFD, -1, file), 0);
+    ck_assert_int_eq(fcntl(file, F_SETFL, 0), 0);
+    ck_assert_int_eq(event_source_take(&source), 0);
+    eventfd_write(file, 2);
+    ck_assert_int_eq(event_source_take(&source), 2);
+    ck_assert_int_eq(event_source_take(&source), 0);
+    close(file);
+}
+END_TEST
+
 /* A process with a socket, for the other end of which the test writes. */
 START_TEST(socket_of_another_process_is_an_event_when_it_becomes_readable)
 {
@@ -113,6 +131,7 @@ END_TEST
 
 START_TEST(member_is_seen_to_work_and_to_sleep)
 {
+    static struct member_before before;
     struct dwcs_member member;
     const pid_t worker = fork();
     if (worker == 0) {
@@ -120,7 +139,8 @@ START_TEST(member_is_seen_to_work_and_to_sleep)
         for (volatile long i = 0;; i++)
             ;
     }
-    ck_assert_int_eq(dwcs_member_open(&member, worker), 0);
+    ck_assert_int_eq(member_before_read(&before, worker, 0, 1), 0);
+    ck_assert_int_eq(dwcs_member_open(&member, &before), 0);
     int64_t ran_ns = 0;
     for (int i = 0; i < 1000 && ran_ns < 10000000; i++) {
         usleep(1000);
@@ -142,40 +162,30 @@ START_TEST(member_is_seen_to_work_and_to_sleep)
     ck_assert_int_eq(dwcs_member_ran_ns(&member), 0);
     ck_assert_int_eq(dwcs_member_cpu_ns(&member) >= ran_ns, 1);
     dwcs_member_close(&member);
-    ck_assert_int_eq(dwcs_member_open(&member, worker), -ESRCH);
+    ck_assert_int_eq(dwcs_member_open(&member, &before), -ESRCH);
 }
 END_TEST
 
-/* SCHED_IDLE needs a right, only to leave it. */
-START_TEST(member_is_given_back_its_cpus)
+/* The limit may allow the dispatcher's priority, and not the guard's, which is above it. */
+START_TEST(guard_that_may_not_have_its_priority_is_refused)
 {
-    struct dwcs_member member;
-    cpu_set_t now;
-    const pid_t worker = fork();
-    if (worker == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
-            pause();
+    enum { NOBODY = 65534, PRIORITY = 42 };
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        struct dwcs_guard guard = {0};
+        const struct rlimit limit = {PRIORITY - 1, PRIORITY - 1};
+        struct rlimit own;
+        if (getrlimit(RLIMIT_RTPRIO, &own) || (own.rlim_max >= PRIORITY && setrlimit(RLIMIT_RTPRIO, &limit)))
+            _exit(2);
+        if (!geteuid() && setresuid(NOBODY, NOBODY, NOBODY))
+            _exit(3);
+        const int error = dwcs_guard_start(&guard, PRIORITY);
+        dwcs_guard_end(&guard);
+        _exit(error == -EPERM || thread_policy_is_privileged() ? 0 : 1);
     }
-    ck_assert_int_eq(dwcs_member_open(&member, worker), 0);
-    int cpu = 0;
-    while (!CPU_ISSET(cpu, &member.identity.cpus))
-        cpu++;
-    ck_assert_int_eq(dwcs_member_confine(&member, cpu), 0);
-    sched_getaffinity(worker, sizeof now, &now);
-    ck_assert_int_eq(CPU_COUNT(&now), 1);
-    if (dwcs_member_can_be_last()) {
-        ck_assert_int_eq(dwcs_member_put(&member, MEMBER_LAST, 0), 1);
-        ck_assert_int_eq(dwcs_member_put(&member, MEMBER_LAST, 0), 0);
-        ck_assert_int_eq(sched_getscheduler(worker) & ~SCHED_RESET_ON_FORK, SCHED_IDLE);
-    }
-    dwcs_member_give_back(&member.identity);
-    sched_getaffinity(worker, sizeof now, &now);
-    ck_assert(CPU_EQUAL(&now, &member.identity.cpus));
-    ck_assert_int_eq(sched_getscheduler(worker) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
-    kill(worker, SIGKILL);
-    waitpid(worker, NULL, 0);
-    dwcs_member_close(&member);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 END_TEST
 
@@ -186,9 +196,10 @@ int main(void)
         periods_that_end_together_are_counted,
         without_a_window_constraint_there_are_no_windows,
         each_one_written_to_an_eventfd_is_an_event,
+        blocking_eventfd_is_not_waited_for,
         socket_of_another_process_is_an_event_when_it_becomes_readable,
         member_is_seen_to_work_and_to_sleep,
-        member_is_given_back_its_cpus,
+        guard_that_may_not_have_its_priority_is_refused,
         NULL,
     };
     return suite_run("dwcs_sources", 60, tests);

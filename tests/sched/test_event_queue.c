@@ -56,6 +56,9 @@ START_TEST(removed_events_leave_the_others_in_order)
     expect_data(&queue, (const int64_t[]){0, 2, 3, 4}, 4);
     event_remove(&queue, 3);
     expect_data(&queue, (const int64_t[]){0, 2, 3}, 3);
+    ck_assert_int_eq(event_count(&queue, 0), 2);
+    ck_assert_int_eq(event_count(&queue, 1), 1);
+    ck_assert_int_eq(event_count(&queue, 2), 0);
     ck_assert_int_eq(event_forget(&queue, 0), 2);
     expect_data(&queue, (const int64_t[]){3}, 1);
     ck_assert_int_eq(event_forget(&queue, 0), 0);

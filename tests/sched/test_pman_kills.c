@@ -10,6 +10,7 @@
 #include "pman_shared.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +66,11 @@ static void call(struct pman *pman, int number)
     }
 }
 
+/* Calls by their numbers from 0 on. */
+typedef void (*calls)(struct pman *pman, int number);
+
 /* Starts a victim, and lets it run until it stops before this call. It stops again after it. */
-static pid_t start_victim(int before)
+static pid_t start_victim(calls call_number, int count, int before)
 {
     struct pman *pman;
     const pid_t pid = fork();
@@ -74,10 +78,10 @@ static pid_t start_victim(int before)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (pman_open(&pman, members_table()) || ptrace(PTRACE_TRACEME, 0, NULL, NULL))
             _exit(1);
-        for (int i = 0; i < CALLS; i++) {
+        for (int i = 0; i < count; i++) {
             if (i == before || i == before + 1)
                 raise(SIGSTOP);
-            call(pman, i);
+            call_number(pman, i);
         }
         raise(SIGSTOP);
         _exit(0);
@@ -146,14 +150,14 @@ START_TEST(caller_is_killed_at_any_instruction)
     ck_assert_int_eq(pman_attach(pman, "a", getpid(), PMAN_BY_FUTEX), 0);
     ck_assert_int_eq(pman_attach(pman, "b", getpid(), PMAN_BY_FUTEX), 0);
     for (int i = 0; i < CALLS; i++) {
-        const pid_t whole = start_victim(i);
+        const pid_t whole = start_victim(call, CALLS, i);
         instructions[i] = step(whole, MANY);
         ck_assert_int_lt(instructions[i], MANY);
         end_victim(whole);
         tidy(pman);
     }
     for (int i = 0; i < kills(); i++) {
-        const pid_t victim = start_victim(i % CALLS);
+        const pid_t victim = start_victim(call, CALLS, i % CALLS);
         step(victim, below(instructions[i % CALLS]));
         end_victim(victim);
         tidy(pman);
@@ -162,6 +166,81 @@ START_TEST(caller_is_killed_at_any_instruction)
     printf("%u of %d kills while the table was locked\n", pman->shared->recoveries, kills());
     ck_assert_int_gt(pman->shared->recoveries, kills() / 10);
     pman_close(&pman);
+}
+END_TEST
+
+enum { PRIORITY_CALLS = 7 };
+
+/* The process whose priority changes; it sleeps. */
+static pid_t target;
+
+/* All ways in which "d" gets and loses a priority. */
+static void change_priority(struct pman *pman, int number)
+{
+    switch (number) {
+    case 0: pman_qosupd(pman, "d", 7); break;
+    case 1: pman_qosupd(pman, "d", 9); break;
+    case 2: pman_qosupd(pman, "d", 0); break;
+    case 3: pman_qosupd(pman, "d", 5); break;
+    case 4: pman_detach(pman, "d"); break;
+    case 5: pman_attach(pman, "d", target, PMAN_BY_FUTEX); break;
+    case 6: pman_procdel(pman, "d"); break;
+    }
+}
+
+/* Of SCHED_FIFO; 0: another policy. */
+static int priority_of_target(void)
+{
+    struct sched_param parameters;
+    return sched_getparam(target, &parameters) ? -1 : parameters.sched_priority;
+}
+
+/* The first call after the kill has made up for what was left. */
+static void expect_priority_of_table(struct pman *pman)
+{
+    struct pman_statistics d = {0};
+    const int error = pman_query(pman, "d", &d);
+    ck_assert(!error || error == -ENOENT);
+    ck_assert_int_eq(priority_of_target(), d.pid ? d.priority : 0);
+}
+
+static pid_t start_priority_victim(struct pman *pman, int before)
+{
+    pman_procdel(pman, "d");
+    members_add(pman, "d", each, NULL);
+    ck_assert_int_eq(pman_attach(pman, "d", target, PMAN_BY_FUTEX), 0);
+    ck_assert_int_eq(priority_of_target(), 0);
+    return start_victim(change_priority, PRIORITY_CALLS, before);
+}
+
+START_TEST(caller_is_killed_while_it_changes_a_priority)
+{
+    struct pman *pman;
+    members_begin(&pman, PMAN_DEADLINES_TIMER);
+    target = fork();
+    if (target == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    for (int i = 0; i < 2 * PRIORITY_CALLS; i++) { /* right after the change of the policy, and after that of the table */
+        const pid_t victim = start_priority_victim(pman, i / 2);
+        const int priority = priority_of_target();
+        const uint32_t table = pman->shared->current;
+        while ((i % 2 ? table == pman->shared->current : priority == priority_of_target()) && step(victim, 1))
+            ;
+        end_victim(victim);
+        expect_priority_of_table(pman);
+    }
+    for (int i = 0; i < kills(); i++) {
+        const pid_t victim = start_priority_victim(pman, i % PRIORITY_CALLS);
+        step(victim, below(5000));
+        end_victim(victim);
+        expect_priority_of_table(pman);
+    }
+    pman_close(&pman);
+    ck_assert_int_eq(priority_of_target(), 0);
+    end_victim(target);
 }
 END_TEST
 
@@ -253,12 +332,24 @@ static bool can_trace(void)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+static bool can_have_priorities(void)
+{
+    const struct sched_param parameters = {.sched_priority = 9}, none = {0};
+    return !sched_setscheduler(0, SCHED_FIFO, &parameters) && !sched_setscheduler(0, SCHED_OTHER, &none);
+}
+
 int main(void)
 {
-    const TTest *const all[] = {caller_is_killed_at_any_instruction, processes_are_killed, managers_are_killed, NULL};
-    if (can_trace())
-        return suite_run("pman_kills", TIMEOUT_S, all);
-    const int failed = suite_run("pman_kills", TIMEOUT_S, all + 1);
-    puts("skipped: callers that are killed at any instruction; this account may not trace processes (ptrace)");
+    const TTest *const always[] = {processes_are_killed, managers_are_killed, NULL};
+    const TTest *const traced[] = {caller_is_killed_at_any_instruction, NULL};
+    const TTest *const with_priorities[] = {caller_is_killed_while_it_changes_a_priority, NULL};
+    const bool can = can_trace();
+    int failed = suite_run("pman_kills", TIMEOUT_S, always);
+    if (can)
+        failed |= suite_run("pman_kills_of_callers", TIMEOUT_S, traced);
+    if (can && can_have_priorities())
+        return failed | suite_run("pman_kills_with_priorities", TIMEOUT_S, with_priorities);
+    printf("skipped: %s\n", can ? "priorities, which this account may not have; `dlex-sched doctor` says what would allow them" :
+                                  "callers that are killed at any instruction; this account may not trace processes (ptrace)");
     return failed ? failed : EXIT_SKIPPED;
 }

@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "suite.h"
@@ -155,6 +157,57 @@ START_TEST(process_that_was_attached_before_the_manager_came_is_watched)
 }
 END_TEST
 
+/* Leaves so many numbers of files that can be opened. Returns the limit before. */
+static struct rlimit leave_files(int files)
+{
+    struct rlimit before;
+    const int lowest = dup(STDERR_FILENO);
+    close(lowest);
+    getrlimit(RLIMIT_NOFILE, &before);
+    const struct rlimit limit = {.rlim_cur = (rlim_t)(lowest + files), .rlim_max = before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return before;
+}
+
+/* files: how many the manager can open. With 1 it can watch the process, but not look when it started. */
+static void expect_watched_process(int files)
+{
+    struct pman *pman;
+    struct pman_manager *manager;
+    int gate[2];
+    begin(&pman, &manager, 0);
+    members_add(pman, "a", each, NULL);
+    ck_assert_int_eq(pipe(gate), 0);
+    const pid_t a = fork();
+    if (a == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        char unused;
+        _exit(read(gate[0], &unused, 1) != 1 || pman_attach(pman, "a", getpid(), PMAN_BY_FUTEX) || pause());
+    }
+    const struct rlimit before = leave_files(files);
+    ck_assert_int_eq(write(gate[1], "", 1), 1);
+    EXPECT_SOON(members_query(pman, "a").status == PMAN_IDLE);
+    usleep(200000); /* the manager looks for the process */
+    ck_assert_int_eq(members_query(pman, "a").status, PMAN_IDLE);
+    kill(a, SIGKILL);
+    members_end(a);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_SOON(members_query(pman, "a").status == PMAN_DIED);
+    end(&pman, &manager);
+}
+
+START_TEST(end_is_noticed_when_there_are_files_again)
+{
+    expect_watched_process(0);
+}
+END_TEST
+
+START_TEST(living_process_is_not_buried_for_lack_of_files)
+{
+    expect_watched_process(1);
+}
+END_TEST
+
 START_TEST(table_has_one_manager)
 {
     struct pman *pman, *other;
@@ -241,6 +294,8 @@ int main(void)
         missed_deadline_activates_the_recovery_process,
         successors_run_when_a_process_has_died,
         process_that_was_attached_before_the_manager_came_is_watched,
+        end_is_noticed_when_there_are_files_again,
+        living_process_is_not_buried_for_lack_of_files,
         table_has_one_manager,
         next_manager_keeps_the_phase_of_the_ticks,
         timing_and_precedences_change_under_way,

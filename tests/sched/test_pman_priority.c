@@ -61,6 +61,33 @@ START_TEST(closed_table_gives_all_priorities_back)
 }
 END_TEST
 
+START_TEST(process_with_two_names_has_the_higher_priority)
+{
+    struct pman *pman;
+    members_begin(&pman, PMAN_DEADLINES_TIMER);
+    const char *const names[] = {"a", "b", "c"};
+    const int priorities[] = {7, 7, 9};
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(pman_procadd(pman, names[i], &each, priorities[i], NULL), 0);
+        ck_assert_int_eq(pman_attach(pman, names[i], getpid(), PMAN_BY_FUTEX), 0);
+        expect_policy(getpid(), SCHED_FIFO, priorities[i]);
+    }
+    ck_assert_int_eq(pman_qosupd(pman, "a", 5), 0);
+    expect_policy(getpid(), SCHED_FIFO, 9);
+    ck_assert_int_eq(pman_qosupd(pman, "a", 7), 0);
+    ck_assert_int_eq(pman_detach(pman, "c"), 0);
+    expect_policy(getpid(), SCHED_FIFO, 7);
+    ck_assert_int_eq(pman_detach(pman, "a"), 0);
+    expect_policy(getpid(), SCHED_FIFO, 7);
+    ck_assert_int_eq(pman_qosupd(pman, "b", 0), 0);
+    expect_policy(getpid(), SCHED_OTHER, 0);
+    ck_assert_int_eq(pman_qosupd(pman, "b", 7), 0);
+    ck_assert_int_eq(pman_procdel(pman, "b"), 0);
+    expect_policy(getpid(), SCHED_OTHER, 0);
+    pman_close(&pman);
+}
+END_TEST
+
 START_TEST(process_without_priority_keeps_its_policy)
 {
     struct pman *pman;
@@ -128,6 +155,7 @@ int main(void)
     const TTest *const allowed[] = {
         priority_comes_with_the_pid_and_goes_with_it,
         closed_table_gives_all_priorities_back,
+        process_with_two_names_has_the_higher_priority,
         process_without_priority_keeps_its_policy,
         manager_with_a_priority_manages,
         NULL,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The library's services on shared memory, and how processes are activated. Not covered: what a table does in each case (the tests
- * of pman_table.h), the manager (test_pman_manager.c), killed programs (test_pman_kills.c), priorities (test_pman_priority.c).
+ * of pman_table.h), wrong arguments (test_pman_refusals.c), the manager (test_pman_manager.c), killed programs (test_pman_kills.c),
+ * priorities (test_pman_priority.c).
  */
 #include "pman_members.h"
 
@@ -39,17 +40,25 @@ START_TEST(name_belongs_to_one_table)
 }
 END_TEST
 
-START_TEST(impossible_tables_are_refused)
+/* In the set-up of the tests. */
+START_TEST(table_of_a_killed_test_is_removed)
 {
-    static const char *const names[] = {"", "a b", "../a", "a.b", "12345678901234567890123456789012", NULL};
-    const struct pman_options wrong = {.capacity = PMAN_CAPACITY + 1};
+    char name[PMAN_NAME_SIZE];
     struct pman *pman;
-    for (int i = 0; i < 6; i++) {
-        ck_assert_int_eq(pman_init(&pman, names[i], &usual), -EINVAL);
-        ck_assert_int_eq(pman_open(&pman, names[i]), -EINVAL);
+    const pid_t killed = fork();
+    if (killed == 0) {
+        snprintf(name, sizeof name, "test-%d-1", (int)getpid());
+        if (pman_init(&pman, name, &usual) == 0)
+            raise(SIGKILL);
+        _exit(1);
     }
-    ck_assert_int_eq(pman_init(&pman, "test-wrong", &wrong), -EINVAL);
-    ck_assert_int_eq(pman_open(&pman, "test-wrong"), -ENOENT);
+    ck_assert_int_eq(members_end(killed), 1000 + SIGKILL);
+    snprintf(name, sizeof name, "test-%d-1", (int)killed);
+    ck_assert_int_eq(pman_open(&pman, name), 0);
+    pman_leave(&pman);
+    members_begin(&pman, PMAN_DEADLINES_TIMER);
+    pman_close(&pman);
+    ck_assert_int_eq(pman_open(&pman, name), -ENOENT);
 }
 END_TEST
 
@@ -321,31 +330,6 @@ START_TEST(living_processes_are_not_replaced_dead_ones_are)
 }
 END_TEST
 
-START_TEST(wrong_arguments_are_refused)
-{
-    const struct pman_timing wrong = {.period = -1};
-    struct pman *pman;
-    members_begin(&pman, PMAN_DEADLINES_TIMER);
-    members_add(pman, "a", each, NULL);
-    ck_assert_int_eq(pman_procadd(pman, "a", &each, 0, NULL), -EEXIST);
-    ck_assert_int_eq(pman_procadd(pman, "b", &wrong, 0, NULL), -EINVAL);
-    ck_assert_int_eq(pman_procadd(pman, "b", &each, 100, NULL), -ERANGE);
-    ck_assert_int_eq(pman_attach(pman, "a", 0, PMAN_BY_FUTEX), -EINVAL);
-    ck_assert_int_eq(pman_attach(pman, "a", getpid(), (enum pman_activation)3), -EINVAL);
-    ck_assert_int_eq(pman_attach(pman, "b", getpid(), PMAN_BY_FUTEX), -ENOENT);
-    ck_assert_int_eq(pman_detach(pman, "a"), -ESRCH);
-    ck_assert_int_eq(pman_prec_add(pman, "a", "a"), -ELOOP);
-    ck_assert_int_eq(pman_prec_rem(pman, "a", "a"), -ENOENT);
-    ck_assert_int_eq(pman_qosupd(pman, "a", -1), -ERANGE);
-    ck_assert_int_eq(pman_tpupd(pman, "a", 0, &each), -EINVAL);
-    ck_assert_int_eq(pman_tpupd(pman, "a", PMAN_PERIOD, &wrong), -EINVAL);
-    ck_assert_int_eq(pman_tick(pman, pman_now_ns() + 1000 * MS), -EINVAL);
-    ck_assert_int_eq(pman_tick(pman, 0), 0);
-    ck_assert_int_eq(pman_tick(pman, 1), -EINVAL);
-    pman_close(&pman);
-}
-END_TEST
-
 /* Expects the next record to be of this kind and number. */
 static void expect_record(struct pman_log_reader *reader, const struct pman_log *log, enum pman_log_kind kind, int64_t number)
 {
@@ -387,7 +371,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         name_belongs_to_one_table,
-        impossible_tables_are_refused,
+        table_of_a_killed_test_is_removed,
         closed_table_is_gone_for_all,
         name_of_a_closed_table_is_free,
         other_files_are_not_taken_for_tables,
@@ -400,7 +384,6 @@ int main(void)
         process_is_activated_by_a_signal,
         process_that_stops_itself_is_continued,
         living_processes_are_not_replaced_dead_ones_are,
-        wrong_arguments_are_refused,
         log_says_what_happened,
         NULL,
     };

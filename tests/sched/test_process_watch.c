@@ -7,8 +7,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,6 +116,47 @@ START_TEST(process_that_does_not_exist_is_an_error)
 }
 END_TEST
 
+static void *become_a_loop(void *unused)
+{
+    execlp("sh", "sh", "-c", "while :; do sleep 0.02; done", NULL);
+    return unused;
+}
+
+/* The second thread of a program calls exec, and has the id of the first one from then on. */
+_Noreturn static void run_program(int go)
+{
+    pthread_t second;
+    char word;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if the test fails */
+    (void)!read(go, &word, 1);
+    pthread_create(&second, NULL, become_a_loop, NULL);
+    for (;;)
+        pause();
+}
+
+START_TEST(thread_that_has_called_exec_is_watched_under_its_new_id)
+{
+    struct process_watch *watch;
+    struct period_thread threads[WATCHED_THREADS_MAX];
+    int go[2], jobs = 0;
+    ck_assert_int_eq(pipe(go), 0);
+    const pid_t program = fork();
+    if (!program)
+        run_program(go[0]);
+    ck_assert_int_eq(process_watch_create(&watch, program), 0);
+    ck_assert_int_eq(write(go[1], "x", 1), 1);
+    wait_for_the_end(watch);
+    const int count = process_watch_threads(watch, INT64_MIN, threads, WATCHED_THREADS_MAX);
+    for (int i = 0; i < count; i++)
+        if (process_watch_id(watch, i) == program && process_watch_lives(watch, i))
+            jobs = (int)threads[i].count;
+    kill(program, SIGKILL);
+    waitpid(program, NULL, 0);
+    ck_assert_int_ge(jobs, JOBS / 4);
+    process_watch_destroy(&watch);
+}
+END_TEST
+
 static void count_gaps(void *context, const struct thread_switch *at)
 {
     *(int *)context += at->kind == SWITCH_LOST;
@@ -121,7 +165,7 @@ static void count_gaps(void *context, const struct thread_switch *at)
 /* The kernel reports a loss with the first record that fits again. */
 START_TEST(lost_switches_are_counted)
 {
-    struct switch_ring ring;
+    struct perf_ring ring;
     int gaps = 0;
     ck_assert_int_eq(switch_ring_open(&ring, (pid_t)gettid()), 0);
     for (int i = 0; i < 3000; i++)
@@ -131,24 +175,25 @@ START_TEST(lost_switches_are_counted)
     switch_ring_drain(&ring, count_gaps, &gaps);
     ck_assert_int_gt(ring.lost, 0);
     ck_assert_int_ge(gaps, 1);
-    switch_ring_close(&ring);
+    perf_ring_close(&ring);
 }
 END_TEST
 
 int main(void)
 {
-    struct switch_ring ring;
+    struct perf_ring ring;
     char text[SWITCH_RING_REMEDY_SIZE];
     const int error = switch_ring_open(&ring, (pid_t)gettid());
     if (error) {
         printf("skipped: %s\n", switch_ring_remedy(error, text));
         return EXIT_SKIPPED;
     }
-    switch_ring_close(&ring);
+    perf_ring_close(&ring);
     const TTest *const tests[] = {
         thread_is_seen_at_its_rate,
         thread_that_starts_later_is_found,
         process_that_does_not_exist_is_an_error,
+        thread_that_has_called_exec_is_watched_under_its_new_id,
         lost_switches_are_counted,
         NULL,
     };

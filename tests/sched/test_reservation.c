@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reservations of a child process. Skipped without the right to reserve. Not covered: processes of other users (test_tune.py),
+ * Reservations of a child process. Skipped without the right to reserve. Not covered: processes of other users (test_tune_hostile.py),
  * and cpusets without a root domain, which the laboratory's tests make.
  */
 #include "reservation.h"
+#include "timer_slack.h"
 #include "undo_guard.h"
 
 #include <errno.h>
@@ -120,6 +121,16 @@ START_TEST(batch_and_nice_value_come_back)
 }
 END_TEST
 
+START_TEST(timer_slack_comes_back)
+{
+    timer_slack_set(child, 1234);
+    ck_assert_int_eq(timer_slack_get(child), 1234);
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    reservation_take_back(&reservation, &journal);
+    ck_assert_int_eq(timer_slack_get(child), 1234);
+}
+END_TEST
+
 START_TEST(thread_with_a_real_time_policy_keeps_it)
 {
     const struct sched_param five = {.sched_priority = 5};
@@ -144,12 +155,38 @@ END_TEST
 
 START_TEST(policy_that_somebody_else_has_set_stays)
 {
-    const struct sched_param five = {.sched_priority = 5};
+    /* By this call, so that the kernel does not lose the share (thread_policy.c). */
+    static const struct thread_policy theirs = {.kind = THREAD_FIFO, .priority = 5};
     ck_assert_int_eq(give(), RESERVATION_DONE);
-    ck_assert_int_eq(sched_setscheduler(child, SCHED_FIFO, &five), 0);
+    ck_assert_int_eq(thread_policy_set(child, &theirs), 0);
     ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_CHANGED);
     ck_assert(!reservation_is_held(&reservation));
     expect_policy(SCHED_FIFO, 0);
+}
+END_TEST
+
+START_TEST(reservation_that_somebody_else_has_given_stays)
+{
+    const struct thread_policy theirs = {.kind = THREAD_DEADLINE, .runtime_ns = 5 * NS_PER_MS, .period_ns = 50 * NS_PER_MS};
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(thread_policy_set(child, &theirs), 0);
+    ck_assert_int_eq(undo_journal_undo(&journal), 0); /* as a guard does */
+    expect_policy(SCHED_DEADLINE, 5 * NS_PER_MS);
+    reservation_take_back(&reservation, &journal);
+    expect_policy(SCHED_DEADLINE, 5 * NS_PER_MS);
+}
+END_TEST
+
+/* Between the record and the change, or with a change that the kernel has refused, the thread has what it had. */
+START_TEST(reservation_in_force_is_undone_whatever_was_noted_after_it)
+{
+    static const struct undo_given refused = {.budget_ns = 39 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_DONE);
+    ck_assert_int_eq(undo_journal_note(&journal, &reservation.entry, &refused), 0);
+    ck_assert_int_eq(undo_journal_note(&journal, &reservation.entry, &refused), 0);
+    ck_assert_int_eq(undo_journal_undo(&journal), 1);
+    expect_policy(SCHED_OTHER, 0);
 }
 END_TEST
 
@@ -160,6 +197,48 @@ START_TEST(thread_that_has_ended_is_gone)
     waitpid(child, NULL, 0);
     ck_assert_int_eq(reservation_adapt(&reservation, &journal, &twice), RESERVATION_GONE);
     ck_assert_int_eq(give(), RESERVATION_GONE);
+}
+END_TEST
+
+/* Whether the thread lives cannot be found out then, and must not be taken for its end. */
+START_TEST(reservation_is_kept_in_the_journal_while_no_file_can_be_opened)
+{
+    struct rlimit files, none;
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = files.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const enum reservation_answer answer = reservation_adapt(&reservation, &journal, &twice);
+    reservation_take_back(&reservation, &journal);
+    const int undone = undo_journal_undo(&journal);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+    ck_assert_int_eq(answer, RESERVATION_FAILED);
+    expect_reason(answer, "Too many open files");
+    ck_assert_int_eq(undone, -EMFILE);
+    ck_assert_int_eq(undo_journal_undo(&journal), 1);
+    expect_policy(SCHED_OTHER, 0);
+}
+END_TEST
+
+/* As on a file system with no space for a moment. */
+START_TEST(line_written_in_part_does_not_spoil_the_next_one)
+{
+    static const struct undo_given some = {.budget_ns = 4 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
+    struct rlimit size, small;
+    struct undo_entry self = {.before = {.number = 0}};
+    ck_assert_int_eq(thread_ref_open(&self.thread, getpid(), getpid()), 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &size), 0);
+    small = (struct rlimit){.rlim_cur = 8, .rlim_max = size.rlim_max};
+    const int limited = setrlimit(RLIMIT_FSIZE, &small); /* under it libcheck cannot write either */
+    const int noted = undo_journal_note(&journal, &self, &some);
+    const int unlimited = setrlimit(RLIMIT_FSIZE, &size);
+    ck_assert_int_eq(limited, 0);
+    ck_assert_int_eq(unlimited, 0);
+    thread_ref_close(&self.thread);
+    ck_assert_int_eq(noted, -ENOSPC);
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(undo_journal_undo(&journal), 1);
+    expect_policy(SCHED_OTHER, 0);
 }
 END_TEST
 
@@ -205,6 +284,31 @@ START_TEST(more_than_can_be_reserved_is_refused_and_the_old_one_stays)
         waitpid(pids[i], NULL, 0);
     }
     wait_for_free_bandwidth();
+}
+END_TEST
+
+/* Half of a CPU, more often than the machine has halves. */
+START_TEST(what_a_sleeping_thread_had_can_be_reserved_again)
+{
+    static const struct reserve half = {.budget_ns = 20 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
+    const long times = 2 * sysconf(_SC_NPROCESSORS_ONLN) + 1;
+    for (long i = 0; i < times; i++) {
+        ck_assert_int_eq(reservation_give(&reservation, &journal, child, child, &half), RESERVATION_DONE);
+        wait_for_free_bandwidth(); /* and for the end of its period */
+        reservation_take_back(&reservation, &journal);
+    }
+}
+END_TEST
+
+/* Killed between the two calls with which a thread is put back. */
+START_TEST(thread_that_was_on_its_way_back_is_put_back)
+{
+    static const struct thread_policy parting = {.kind = THREAD_DEADLINE, .runtime_ns = 1024, .period_ns = 1100 * NS_PER_MS};
+    ck_assert(thread_policy_is_parting(&parting));
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(thread_policy_set(child, &parting), 0);
+    ck_assert_int_eq(undo_journal_undo(&journal), 1);
+    expect_policy(SCHED_OTHER, 0);
 }
 END_TEST
 
@@ -275,12 +379,19 @@ int main(void)
     const TTest *const tests[] = {
         reservation_is_given_changed_and_taken_back,
         batch_and_nice_value_come_back,
+        timer_slack_comes_back,
         thread_with_a_real_time_policy_keeps_it,
         two_programs_cannot_reserve_for_one_thread,
         policy_that_somebody_else_has_set_stays,
+        reservation_that_somebody_else_has_given_stays,
+        reservation_in_force_is_undone_whatever_was_noted_after_it,
         thread_that_has_ended_is_gone,
+        reservation_is_kept_in_the_journal_while_no_file_can_be_opened,
+        line_written_in_part_does_not_spoil_the_next_one,
         pinned_thread_is_refused_with_the_remedy,
         more_than_can_be_reserved_is_refused_and_the_old_one_stays,
+        what_a_sleeping_thread_had_can_be_reserved_again,
+        thread_that_was_on_its_way_back_is_put_back,
         period_outside_the_kernels_limits_is_refused,
         guard_takes_back_what_a_killed_program_has_given,
         repair_takes_back_what_nobody_guards,

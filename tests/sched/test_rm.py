@@ -38,6 +38,17 @@ def listed():
     return [(int(row[0]), row[1], float(row[2]), int(row[4])) for row in rows]
 
 
+def children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def wait_until(condition, seconds=5.0):
+    limit = time.monotonic() + seconds
+    while not (value := condition()) and time.monotonic() < limit:
+        time.sleep(0.005)
+    return value
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.started = []
@@ -88,6 +99,16 @@ class Levels(Case):
         self.assertEqual([level for _, level in found], sorted(level for _, level in found), found)
         self.assertEqual({row[3]: row[0] for row in listed()}, {process.pid: priority(process.pid) for process in first.values()})
 
+    def test_children_of_running_programs_move_with_them(self):
+        first = {}
+        for hz in (10, 11, *(10 + number / 10 for number in range(1, 8))):
+            first[hz] = self.run_at(hz, command=("sh", "-c", "sleep 60 & wait"))
+            self.assertTrue(wait_until(lambda pid=first[hz].pid: children(pid)))
+        found = [(hz, priority(run.pid), priority(children(run.pid)[0])) for hz, run in sorted(first.items())]
+        for run in first.values():
+            os.kill(children(run.pid)[0], signal.SIGKILL)
+        self.assertTrue(all(own == of_child for _, own, of_child in found), found)
+
     def test_all_threads_and_children_have_the_priority(self):
         run = self.run_at(25, command=("sh", "-c", "sleep 60 & wait"))
         child = int(Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()[0])
@@ -105,6 +126,17 @@ class Levels(Case):
                               capture_output=True, text=True, check=False)
         self.assertEqual(said.returncode, 9)
         self.assertRegex(said.stdout, r"CapPrm:\s0+\n")
+
+    def test_program_that_has_a_fixed_priority_already_gets_the_one_of_its_rate(self):
+        for before, level in ((os.SCHED_FIFO, 5), (os.SCHED_RR, 60), (os.SCHED_BATCH, 0)):
+            with self.subTest(before=before):
+                process = subprocess.Popen(
+                    [SCHED, "rm", "run", "--rate=25", "--", "sleep", "60"], stderr=subprocess.PIPE, text=True,
+                    preexec_fn=lambda before=before, level=level: os.sched_setscheduler(0, before, os.sched_param(level)))
+                self.started.append(process)
+                self.assertRegex(process.stderr.readline(), r"^dlex-sched rm: priority \d+$")
+                process.stderr.close()
+                self.assertIn((priority(process.pid), process.pid), [(row[0], row[3]) for row in listed()])
 
 
 class Refusals(Case):
@@ -150,6 +182,20 @@ class Faults(Case):
         rows = listed()
         self.assertEqual(sorted(row[3] for row in rows), sorted(process.pid for process in processes))
         self.assertEqual([row[2] for row in rows], sorted((row[2] for row in rows), reverse=True))
+
+    def test_newcomers_that_move_each_other_at_once_have_the_listed_priorities(self):
+        for _ in range(5):
+            rates = [10 + number / 10 for number in range(13)]
+            random.Random(15).shuffle(rates)
+            processes = [subprocess.Popen([SCHED, "rm", "run", f"--rate={hz}", "--", "sleep", "60"], stderr=subprocess.DEVNULL)
+                         for hz in rates]
+            self.started += processes
+            for process in processes:
+                self.assertTrue(wait_until(lambda pid=process.pid: Path(f"/proc/{pid}/comm").read_text() == "sleep\n"))
+            self.assertEqual({row[3]: row[0] for row in listed()}, {process.pid: priority(process.pid) for process in processes})
+            for process in processes:
+                process.kill()
+                process.wait()
 
     def test_nonsense_in_the_table_is_ignored(self):
         TABLE.parent.mkdir(mode=0o700, exist_ok=True)

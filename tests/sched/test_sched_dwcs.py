@@ -10,10 +10,12 @@ only wrong options, the simulation and the refusal are tested.
 import io
 import json
 import os
+import resource
 import shlex
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -21,6 +23,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
 from outside import Folder, with_packages
+from programs import is_running, run_on_terminal, soon, state_of
 
 with_packages("yaml, pydantic, rich, matplotlib")
 
@@ -41,7 +44,7 @@ def has_right():
     pid = os.fork()
     if pid == 0:
         try:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(52))
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(19))
         except OSError:
             os._exit(1)
         os._exit(0)
@@ -60,7 +63,7 @@ def last_state(output):
     return json.loads(output.strip().splitlines()[-1])
 
 
-class Program(unittest.TestCase):
+class Program(Folder):
     def test_wrong_options_are_errors(self):
         command = f"--command=a,{BUSY}"
         for wrong in ((), (TASK,), ("--task=a,2/1,10,2", command), ("--task=a,0/1,1,2", command), (TASK, TASK, command),
@@ -98,6 +101,7 @@ class Program(unittest.TestCase):
         with subprocess.Popen(["sh", "-c", BUSY]) as other:
             try:
                 cpus = os.sched_getaffinity(other.pid)
+                os.sched_setscheduler(other.pid, os.SCHED_BATCH, os.sched_param(0))
                 with subprocess.Popen([DWCS, TASK, f"--pid=a,{other.pid}"], stdout=subprocess.PIPE, text=True) as scheduler:
                     scheduler.stdout.readline()
                     self.assertEqual(len(os.sched_getaffinity(other.pid)), 1)
@@ -105,7 +109,7 @@ class Program(unittest.TestCase):
                     self.assertGreater(last_state(scheduler.communicate(timeout=60)[0])["tasks"][0]["served"], 5)
                     self.assertEqual(scheduler.returncode, 0)
                 self.assertIsNone(other.poll())
-                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_BATCH)
                 self.assertEqual(os.sched_getaffinity(other.pid), cpus)
             finally:
                 other.kill()
@@ -118,6 +122,54 @@ class Program(unittest.TestCase):
                      "--events=a,eventfd", "--seconds=2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(last_state(done.stdout)["tasks"][0]["events"], 10)
+
+    @needs_right
+    def test_commands_end_with_a_killed_scheduler(self):
+        pids = self.folder / "pids"
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        for number in (signal.SIGKILL, signal.SIGQUIT):
+            pids.unlink(missing_ok=True)
+            command = f"sleep 1000 2>/dev/null & echo $$ $! >{pids}; {BUSY}"
+            with subprocess.Popen([DWCS, TASK, f"--command=a,{command}"], stdout=subprocess.PIPE) as scheduler:
+                scheduler.stdout.readline()
+                started = pids.read_text().split()
+                self.assertEqual([is_running(pid) for pid in started], [True, True])
+                scheduler.send_signal(number)
+            soon(lambda started=started: not any(map(is_running, started)))
+
+    @needs_right
+    def test_it_does_not_stop(self):
+        # In a group of its own: the kernel does not stop a group that nobody could continue.
+        with subprocess.Popen([DWCS, TASK, f"--command=a,{BUSY}"], stdout=subprocess.PIPE, text=True,
+                              process_group=0) as scheduler:
+            scheduler.stdout.readline()
+            scheduler.send_signal(signal.SIGTSTP)
+            time.sleep(0.5)
+            state = state_of(scheduler.pid)
+            scheduler.send_signal(signal.SIGCONT)
+            scheduler.send_signal(signal.SIGTERM)
+            scheduler.communicate(timeout=60)
+            self.assertEqual(scheduler.returncode, 0)
+            self.assertNotEqual(state, "T")
+
+    @needs_right
+    def test_it_schedules_on_when_nobody_reads(self):
+        with subprocess.Popen([DWCS, TASK, f"--command=a,{BUSY}", "--seconds=4"], stdout=subprocess.PIPE,
+                              pipesize=4096) as scheduler:
+            fill = os.open(f"/proc/self/fd/{scheduler.stdout.fileno()}", os.O_WRONLY | os.O_NONBLOCK)
+            os.write(fill, b"\n" * 4096)
+            time.sleep(3)
+            os.close(fill)
+            output = scheduler.communicate(timeout=60)[0].decode()
+            self.assertEqual(scheduler.returncode, 0)
+            self.assertGreater(last_state(output)["tasks"][0]["served"], 30)
+            self.assertLess(len(output.strip().splitlines()), 4)
+
+    @needs_right
+    def test_command_that_reads_from_a_terminal_reads_nothing(self):
+        done = run_on_terminal(DWCS, TASK, "--command=a,read line; exit 0", "--seconds=10")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(last_state(done.stdout)["tasks"][0]["has_ended"])
 
     @needs_right
     def test_it_ends_with_its_last_process(self):

@@ -6,15 +6,15 @@
 Not covered: the library itself (the C tests beside this file), how late processes are, and whether the timeline looks right.
 """
 
-import contextlib
+import errno
 import io
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -22,6 +22,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
 from outside import Folder, with_packages
+from programs import end_left_tables, is_running, run_on_terminal, soon
 
 with_packages("yaml, pydantic, rich, matplotlib")
 
@@ -51,6 +52,10 @@ def names():
 NAMES = names()
 
 
+def setUpModule():
+    end_left_tables(PROGRAM)
+
+
 def ended(*options):
     return subprocess.run([PROGRAM, *options], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
 
@@ -61,14 +66,6 @@ def last_state(output):
 
 def by_name(state):
     return {process["name"]: process for process in state["processes"]}
-
-
-def soon(condition):
-    for _ in range(1000):
-        if condition():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it did not become true within 10 s")
 
 
 class Program(Folder):
@@ -105,6 +102,11 @@ class Program(Folder):
                 self.assertGreaterEqual(each.released_ns, found.ticks[each.tick].time_ns + 5_000_000)
         self.assertGreater(compared, 6)
 
+    def test_command_that_reads_from_a_terminal_reads_nothing(self):
+        done = run_on_terminal(PROGRAM, f"--name={next(NAMES)}", "--tick=10", "--ticks=5", "--process=a,1,0,0,0,0",
+                               f"--waits=a,read line; {WORKS}", env=ENVIRONMENT)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_missed_deadline_activates_the_recovery_process(self):
         done = ended(f"--name={next(NAMES)}", "--tick=100", "--ticks=5", "--process=slow,1,0,0,10,0", "--process=rescue,0,0,0,0,0",
                      "--recovery=slow,rescue", "--waits=slow,exec dlex-pictures work --work=30", f"--waits=rescue,{WORKS}")
@@ -126,6 +128,20 @@ class Program(Folder):
         done = ended(f"--name={next(NAMES)}", *both, f"--log={self.folder}/none/log.csv")
         self.assertEqual(done.returncode, 2)
         self.assertIn("log.csv", done.stderr)
+
+    def test_what_an_ended_command_has_left_in_the_background_is_ended(self):
+        pid = self.folder / "pid"
+        done = ended(f"--name={next(NAMES)}", "--tick=10", "--seconds=1", "--process=a,1,0,0,0,0",
+                     f"--stops=a,sleep 1000 >/dev/null 2>&1 & echo $! >{pid}; kill -STOP $$; exit 5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("a has ended with status 5", done.stderr)
+        self.assertFalse(is_running(pid.read_text().strip()))
+
+    def test_command_that_cannot_be_started_is_an_error(self):
+        done = subprocess.run([PROGRAM, f"--name={next(NAMES)}", "--process=a,1,0,0,0,0", f"--waits=a,{WORKS}"], timeout=60,
+                              capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5)))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a cannot be started: Too many open files", done.stderr)
 
     def test_command_that_has_ended_is_started_again(self):
         done = ended(f"--name={next(NAMES)}", "--tick=10", "--seconds=4", "--process=a,1,0,0,0,0", "--restarts=a",
@@ -192,12 +208,14 @@ class Supervision(Folder):
         self.assertEqual(ended("--end", f"--name={self.name}").returncode, 0)
         soon(lambda: not any(is_running(process["pid"]) for process in before["processes"]))
 
-
-def is_running(pid):
-    """Whether the process runs; our own test does not reap it, so it may be a zombie of whoever is its parent now."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    return False
+    def test_ticks_of_a_killed_supervisor_do_not_count(self):
+        program = self.start(*self.graph)
+        before = json.loads(program.stdout.readline())
+        program.kill()
+        program.wait()
+        done = ended("--take-over", f"--name={self.name}", "--tick=5", "--ticks=100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(last_state(done.stdout)["ticks"], before["ticks"] + 100)
 
 
 class Graphs(Folder):
@@ -303,6 +321,27 @@ class Command(Folder):
         self.assertGreaterEqual(stored["statistics"]["processes"]["b"]["delay_ms"]["min"], 2)
         self.assertIn("late µs", self.output.getvalue())
         self.assertIn("a tick took", self.output.getvalue())
+
+    def test_hostile_files_are_errors_with_a_line(self):
+        graph = "name: test-hostile\ntick: 10\nprocesses:\n"
+        for text, line in {
+            graph + "  a: {delay: !!int abc}\n": 4, graph + "  a: {}\n  a: {}\n": 5, graph + '  a: {command: "x\\0y"}\n': 4,
+            graph + f"  a:\n    command: {'x' * 200_000}\n": 5, graph + f"  a: {{command: [{', '.join(['x' * 30] * 5000)}]}}\n": 4,
+            graph + "  a: {}\n  b: {after: [c]}\n": 5, graph + "  a: {}\n  b: {nice: 1}\n": 5,
+        }.items():
+            self.file.write_text(text)
+            with self.subTest(text[:100]), mock.patch("sys.stderr", io.StringIO()) as errors:
+                self.assertEqual(main(["pman", str(self.file)]), 1)
+                sentence = errors.getvalue()
+                self.assertTrue(sentence.startswith(f"dlex sched pman: {self.file}, line {line}: "), sentence)
+                self.assertLess(len(sentence), 400)
+                self.assertEqual(sentence.count("\n"), 1)
+
+    def test_commands_that_are_too_long_together_are_an_error(self):
+        refused = OSError(errno.E2BIG, os.strerror(errno.E2BIG))
+        with mock.patch("sys.stderr", io.StringIO()) as errors, mock.patch("subprocess.Popen", side_effect=refused):
+            self.assertEqual(main(["pman", str(self.file), f"--out={self.folder}"]), 1)
+        self.assertIn("all options together are too long", errors.getvalue())
 
     def test_errors_are_sentences(self):
         with mock.patch("sys.stderr", io.StringIO()) as errors:

@@ -4,145 +4,38 @@
 Skipped without root, because only root may reserve CPU time. Not covered: real players, which the laboratory plays, and what
 reservations are worth on a busy machine.
 
-Run as: test_tune.py DLEX_SCHED PERIODIC
+Run as: test_tune.py DLEX_SCHED PERIODIC [CLASS.test ...]
 """
 import contextlib
-import csv
-import json
 import os
-import pwd
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
-from pathlib import Path
 
-SCHED, PERIODIC = (os.path.abspath(path) for path in sys.argv[1:3])
-JOURNALS = Path("/run/dlex-sched")
-SKIPPED = 77
-PLAYED = "3"  # periodic's exit code
-DEADLINE = 6
-RESETS_ON_FORK = 0x40000000
-KILLS, AT_ONCE = 50, 5
-NOBODY = pwd.getpwnam("nobody").pw_uid
+from tune_case import (
+    CPUS,
+    PERIODIC,
+    PLAYED,
+    SCHED,
+    Case,
+    alone,
+    family,
+    guard_of,
+    kernel_settings,
+    lengthy,
+    main,
+    name_of,
+    reserved,
+    reserved_of_test,
+    rows_of,
+    threads,
+    wait_until,
+)
 
-
-def policy(tid):
-    """Returns the number of a thread's policy without its flags; None if it has ended."""
-    try:
-        return os.sched_getscheduler(tid) & ~RESETS_ON_FORK
-    except ProcessLookupError:
-        return None
-
-
-def threads(pid):
-    try:
-        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
-    except FileNotFoundError:
-        return []
-
-
-def children(pid):
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return []
-
-
-def family(pid):
-    return [pid, *(member for child in children(pid) for member in family(child))]
-
-
-def reserved(pid):
-    """Returns the threads of a process that have a reservation."""
-    return [tid for tid in threads(pid) if policy(tid) == DEADLINE]
-
-
-def reserved_of_all():
-    return {tid for pid in os.listdir("/proc") if pid.isdigit() for tid in reserved(int(pid))}
-
-
-def name_of(pid):
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    return ""
-
-
-def guard_of(pid):
-    return next((child for child in children(pid) if name_of(child) == "dlex-sched-undo"), None)
-
-
-def journals():
-    return list(JOURNALS.glob("*.undo"))
-
-
-def kernel_settings():
-    """Returns the settings of the machine that a scheduling tool might change."""
-    settings = {}
-    for path in [*Path("/proc/sys/kernel").glob("sched_*"), *Path("/proc/sys/kernel").glob("perf_*")]:
-        with contextlib.suppress(OSError):
-            settings[str(path)] = path.read_text()
-    return settings
-
-
-def rows_of(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def wait_until(condition, seconds=10.0):
-    """Waits until the condition is true and returns its value, or the last one when the time is over."""
-    limit = time.monotonic() + seconds
-    while not (value := condition()) and time.monotonic() < limit:
-        time.sleep(0.02)
-    return value
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.dir = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.started = []
-        self.before = reserved_of_all()
-
-    def tearDown(self):
-        for process in self.started:
-            for member in reversed(family(process.pid)):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(member, signal.SIGKILL)
-            process.wait()
-            process.stderr and process.stderr.close()
-        wait_until(lambda: not journals(), 2)
-        subprocess.run([SCHED, "repair"], capture_output=True, check=False)
-
-    def start(self, *argv, **options):
-        process = subprocess.Popen([str(word) for word in argv], **options)
-        self.started.append(process)
-        return process
-
-    def player(self, hz=25, cpu_ms=4, seconds=30, *more, **options):
-        return self.start(PERIODIC, hz, cpu_ms, seconds, *more, **options)
-
-    def tune(self, *argv, **options):
-        return self.start(SCHED, "tune", *argv, stderr=subprocess.PIPE, text=True, **options)
-
-    def end_of(self, process, seconds=30):
-        """Returns the exit code and what was said."""
-        said = process.communicate(timeout=seconds)[1]
-        return process.returncode, said
-
-    def expect_reservation(self, pid, seconds=6.0):
-        self.assertTrue(wait_until(lambda: reserved(pid), seconds), f"process {pid} got no reservation")
-
-    def expect_no_reservation(self, pid, seconds=2.0):
-        self.assertTrue(wait_until(lambda: not reserved(pid), seconds), f"process {pid} keeps its reservation")
-
-    def expect_nothing_left(self):
-        self.assertTrue(wait_until(lambda: not journals(), 3), journals())
-        self.assertEqual(reserved_of_all() - self.before, set())
+KILLS, KILLS_AT_ONCE = 50, 25
 
 
 class Tuning(Case):
@@ -163,12 +56,12 @@ class Tuning(Case):
         self.assertIn("--check finds out", said)
         self.expect_nothing_left()
 
+    @alone
     def test_first_reservation_comes_within_four_seconds(self):
-        run = self.tune("--quiet", "--", PERIODIC, 25, 4, 6)
         begun = time.monotonic()
-        self.assertTrue(wait_until(lambda: reserved_of_all() - self.before, 6))
+        self.tune("--quiet", "--", PERIODIC, 25, 4, 30)
+        self.assertTrue(wait_until(reserved_of_test, 6))
         self.assertLess(time.monotonic() - begun, 4)
-        self.end_of(run)
 
     def test_program_that_a_script_starts_is_tuned_and_the_script_is_not(self):
         run = self.tune("--quiet", "--", "sh", "-c", f'(sh -c "{PERIODIC} 25 4 20; true"; true); exit 9')
@@ -233,6 +126,7 @@ class Tuning(Case):
         self.assertEqual(code, int(PLAYED), said)
         self.expect_nothing_left()
 
+    @lengthy
     def test_changed_rate_is_followed(self):
         run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 3, 30, 1, 50)
         code, said = self.end_of(run, 60)
@@ -253,11 +147,11 @@ class Tuning(Case):
         self.end_of(run)
         self.expect_no_reservation(player.pid)
 
+    @alone
     def test_player_that_starves_is_tried_and_then_tuned(self):
-        cpus = os.cpu_count() or 1
-        for _ in range(4 * cpus):
+        for _ in range(4 * CPUS):
             self.start(sys.executable, "-ISc", "while True: pass")
-        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 12, 40)
+        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 12, 24)
         code, said = self.end_of(run, 90)
         self.assertEqual(code, int(PLAYED), said)
         self.assertIn("waits for the CPU", said)
@@ -283,6 +177,7 @@ class Tuning(Case):
         self.assertRegex(said, r"would have reserved 1\d\.\d %")
         self.assertIsNone(guard_of(run.pid))
 
+    @lengthy
     def test_check_reports_whether_it_helped(self):
         run = self.tune("--check", "--quiet", "--", PERIODIC, 25, 4, 36)
         code, said = self.end_of(run, 60)
@@ -296,22 +191,18 @@ class Tuning(Case):
                 self.assertEqual(code, int(PLAYED), said)
                 self.assertRegex(said, r"reserved \d+\.\d % of a CPU")
 
+    def test_pinned_player_is_named_with_the_remedy(self):
+        if CPUS < 2:
+            self.skipTest("there is one CPU")
+        player = self.player()
+        os.sched_setaffinity(player.pid, {0})
+        run = self.tune("--quiet", f"--pid={player.pid}")
+        time.sleep(4)
+        run.send_signal(signal.SIGINT)
+        said = self.end_of(run)[1]
+        self.assertIn("it may not run on all CPUs", said)
+        self.assertEqual(len(re.findall("gets no reservation", said)), 1, said)
 
-class Watching(Case):
-    def test_period_watches_a_command_and_says_it_in_json(self):
-        run = subprocess.run([SCHED, "period", "--seconds=3", "--json", "--", "sh", "-c", f"{PERIODIC} 25 2 6; exit 4"],
-                             capture_output=True, text=True, check=False)
-        self.assertEqual(run.returncode, 4, run.stderr)
-        found = json.loads(run.stdout)
-        self.assertEqual((found["verdict"], found["standard_hz"], found["lost_switches"]), ("periodic", 25, 0))
-        [player] = [thread for thread in found["threads"] if thread["name"] == "periodic"]
-        self.assertAlmostEqual(player["cpu_per_period_ms"], 2, delta=0.6)
-        self.assertEqual(player["part"], 1)
-
-    def test_command_that_ends_at_once_has_no_rate(self):
-        run = subprocess.run([SCHED, "period", "--seconds=0.3", "--json", "--", "sh", "-c", "sleep 0.5; exit 3"],
-                             capture_output=True, text=True, check=False)
-        self.assertEqual((run.returncode, json.loads(run.stdout)["verdict"]), (3, "unknown"))
 
 
 class Ending(Case):
@@ -323,7 +214,7 @@ class Ending(Case):
 
     def test_signal_is_passed_on_and_everything_is_given_back(self):
         run = self.tune("--quiet", "--", PERIODIC, 25, 4, 30)
-        self.assertTrue(wait_until(lambda: reserved_of_all() - self.before, 6))
+        self.assertTrue(wait_until(reserved_of_test, 8))
         run.send_signal(signal.SIGTERM)
         self.assertEqual(self.end_of(run, 5)[0], 128 + signal.SIGTERM)
         self.expect_nothing_left()
@@ -338,6 +229,17 @@ class Ending(Case):
         run.send_signal(signal.SIGTERM)
         run.wait(timeout=5)
         self.assertEqual(run.returncode, 128 + signal.SIGTERM)
+        self.expect_nothing_left()
+
+    def test_signal_that_comes_twice_at_once_counts_once(self):
+        script = "trap 'sleep 1; exit 9' TERM; while :; do sleep 0.05; done"
+        run = self.tune("--quiet", "--", "sh", "-c", script)
+        self.assertTrue(wait_until(lambda: guard_of(run.pid)))
+        time.sleep(0.3)
+        for _ in range(2):
+            run.send_signal(signal.SIGTERM)
+            time.sleep(0.1)
+        self.assertEqual(self.end_of(run, 10)[0], 9)
         self.expect_nothing_left()
 
     def test_killed_tune_is_undone_by_its_guard(self):
@@ -361,6 +263,17 @@ class Ending(Case):
         self.expect_no_reservation(player.pid)
         self.expect_nothing_left()
 
+    def test_stopped_guard_does_not_keep_tune_from_ending(self):
+        player = self.player()
+        run = self.tune(f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        os.kill(guard_of(run.pid), signal.SIGSTOP)
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(self.end_of(run, 5)[0], 0)
+        self.expect_no_reservation(player.pid)
+        self.expect_nothing_left()
+
+    @alone
     def test_repair_undoes_what_killed_processes_left(self):
         player = self.player()
         run = self.tune(f"--pid={player.pid}")
@@ -377,24 +290,31 @@ class Ending(Case):
         self.expect_no_reservation(player.pid)
         self.assertIn("nothing to repair", subprocess.run([SCHED, "repair"], capture_output=True, text=True, check=True).stdout)
 
+    def kill_at_random(self, chance):
+        """Tunes players at once, and kills one, two or all processes of each at a moment of its own."""
+        players = [self.player(25, 0.5, 60) for _ in range(KILLS_AT_ONCE)]
+        runs = [self.tune("--quiet", f"--pid={player.pid}") for player in players]
+        begun = time.monotonic()
+        moments = sorted(chance.uniform(0.5, 4.0) for _ in runs)
+        for moment, player, run in zip(moments, players, runs, strict=True):
+            time.sleep(max(0, begun + moment - time.monotonic()))
+            victims = {"tune": [run.pid], "player": [player.pid], "guard": [guard_of(run.pid)],
+                       "both": [run.pid, guard_of(run.pid)], "all": [run.pid, guard_of(run.pid), player.pid]}
+            for pid in filter(None, victims[chance.choice(sorted(victims))]):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        time.sleep(0.5)
+        return players, runs
+
+    @alone
     def test_random_kills_leave_nothing(self):
         chance, settings = random.Random(15), kernel_settings()
-        for _ in range(KILLS // AT_ONCE):
-            players = [self.player(25, 2) for _ in range(AT_ONCE)]
-            runs = [self.tune("--quiet", f"--pid={player.pid}") for player in players]
-            time.sleep(chance.uniform(0.5, 3.0))
-            for player, run in zip(players, runs, strict=True):
-                victims = {"tune": [run.pid], "player": [player.pid], "guard": [guard_of(run.pid)],
-                           "both": [run.pid, guard_of(run.pid)], "all": [run.pid, guard_of(run.pid), player.pid]}
-                chosen = chance.choice(sorted(victims))
-                for pid in filter(None, victims[chosen]):
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                time.sleep(chance.uniform(0, 0.3))
-            time.sleep(0.5)
+        for _ in range(KILLS // KILLS_AT_ONCE):
+            players, runs = self.kill_at_random(chance)
             for run in runs:
                 with contextlib.suppress(ProcessLookupError):
                     run.terminate()
+            for run in runs:
                 self.end_of(run, 10)
             subprocess.run([SCHED, "repair"], capture_output=True, check=True)
             for player in players:
@@ -434,61 +354,5 @@ class Several(Case):
         self.expect_nothing_left()
 
 
-class Rights(Case):
-    def copies(self):
-        """Returns paths of dlex-sched and periodic that every user may run. Others may not be able to enter the build's folder."""
-        self.dir.chmod(0o755)
-        return [shutil.copy(path, self.dir) for path in (SCHED, PERIODIC)]
-
-    def test_command_runs_without_capabilities(self):
-        said = subprocess.run([SCHED, "tune", "--quiet", "--", "grep", "Cap", "/proc/self/status"], capture_output=True, text=True,
-                              check=True).stdout
-        for kind in ("Inh", "Prm", "Eff", "Amb"):
-            self.assertRegex(said, rf"Cap{kind}:\s0+\n")
-
-    def test_command_runs_as_the_user_of_sudo(self):
-        script = "id -u; id -G; grep -h CapPrm /proc/self/status; echo $HOME $USER"
-        said = subprocess.run([SCHED, "tune", "--quiet", "--", "sh", "-c", script], capture_output=True, text=True, check=True,
-                              env={**os.environ, "SUDO_UID": str(NOBODY)}).stdout.splitlines()
-        user = pwd.getpwuid(NOBODY)
-        self.assertEqual(said[0], str(NOBODY))
-        self.assertEqual(said[1], str(user.pw_gid))
-        self.assertRegex(said[2], r"CapPrm:\s0+$")
-        self.assertEqual(said[3], f"{user.pw_dir} {user.pw_name}")
-
-    def test_user_without_rights_sees_what_would_be_reserved(self):
-        if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
-            self.skipTest("kernel.perf_event_paranoid is above 2")
-        sched, periodic = self.copies()
-        run = self.start(sched, "tune", "--", periodic, 25, 4, 4, user=NOBODY, cwd="/", stderr=subprocess.PIPE, text=True)
-        code, said = self.end_of(run)
-        self.assertEqual(code, int(PLAYED), said)
-        self.assertIn("nothing will be reserved, only shown: this user may not reserve CPU time", said)
-        self.assertRegex(said, r"would reserve 1\d\.\d %")
-
-    def test_user_may_not_tune_another_users_player(self):
-        player = self.player()
-        sched = self.copies()[0]
-        run = self.start(sched, "tune", f"--pid={player.pid}", user=NOBODY, cwd="/", stderr=subprocess.PIPE, text=True)
-        code, said = self.end_of(run)
-        self.assertEqual(code, 2)
-        self.assertRegex(said, r"^dlex-sched tune: process \d+ belongs to another user; only root may tune it\n$")
-
-    def test_pinned_player_is_named_with_the_remedy(self):
-        if (os.cpu_count() or 1) < 2:
-            self.skipTest("there is one CPU")
-        player = self.player()
-        os.sched_setaffinity(player.pid, {0})
-        run = self.tune("--quiet", f"--pid={player.pid}")
-        time.sleep(4)
-        run.send_signal(signal.SIGINT)
-        said = self.end_of(run)[1]
-        self.assertIn("it may not run on all CPUs", said)
-        self.assertEqual(len(re.findall("gets no reservation", said)), 1, said)
-
-
 if __name__ == "__main__":
-    if os.geteuid():
-        print("skipped: reserving CPU time needs root")
-        sys.exit(SKIPPED)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    main()

@@ -105,6 +105,20 @@ START_TEST(first_budget_is_1_3_times_the_use_and_then_follows_it)
 }
 END_TEST
 
+START_TEST(period_that_the_caller_has_set_keeps_the_share)
+{
+    begin(0.6);
+    tuner.period_ns = 20 * MS;
+    detect_one(25);
+    ck_assert_int_eq(tuner.threads[0].budget.period_ns, 20 * MS);
+    ck_assert_int_eq(tuner.threads[0].budget.budget_ns, 2600000);
+    detect_one(50); /* a new rate is taken over when it was seen twice */
+    detect_one(50);
+    ck_assert_double_eq(tuner.threads[0].hz, 50);
+    ck_assert_int_eq(tuner.threads[0].budget.period_ns, 20 * MS);
+}
+END_TEST
+
 START_TEST(thread_leaves_after_two_detections_without_it)
 {
     begin(0.6);
@@ -356,6 +370,7 @@ int main(void)
     const TTest *const tests[] = {
         threads_at_the_picture_rate_and_busy_parts_of_it_are_tuned,
         first_budget_is_1_3_times_the_use_and_then_follows_it,
+        period_that_the_caller_has_set_keeps_the_share,
         thread_leaves_after_two_detections_without_it,
         thread_that_has_ended_leaves_and_a_new_one_joins,
         pause_changes_nothing,

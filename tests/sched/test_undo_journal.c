@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Journals without reservations, which need no rights. What they undo is in test_reservation and test_tune.py. */
+/*
+ * Journals without reservations, and threads as /proc shows them, which need no rights. What journals undo is in test_reservation and
+ * test_tune.py.
+ */
 #include "undo_journal.h"
 
 #include "suite.h"
+#include "thread_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static const struct undo_given usual = {.budget_ns = 4000000, .period_ns = 40000000};
 
 static struct undo_entry entry_of(pid_t process)
 {
@@ -42,7 +49,7 @@ START_TEST(thread_without_a_reservation_is_left_alone)
     struct undo_journal journal;
     struct undo_entry self = entry_of(getpid());
     ck_assert_int_eq(undo_journal_create(&journal), 0);
-    ck_assert_int_eq(undo_journal_note(&journal, &self), 0);
+    ck_assert_int_eq(undo_journal_note(&journal, &self, &usual), 0);
     ck_assert_int_eq(undo_restore(&self), 0);
     ck_assert_int_eq(undo_journal_undo(&journal), 0);
     undo_journal_done(&journal, &self);
@@ -52,10 +59,35 @@ START_TEST(thread_without_a_reservation_is_left_alone)
 }
 END_TEST
 
+/* A change writes over the one that is not in force, and the journal does not grow. */
+START_TEST(changed_reservation_takes_the_place_of_the_older_one)
+{
+    static const struct undo_given largest = {.budget_ns = INT64_MAX, .period_ns = INT64_MAX};
+    struct undo_journal journal;
+    struct undo_entry self = entry_of(getpid());
+    struct stat first, then;
+    char text[512] = "";
+    ck_assert_int_eq(undo_journal_create(&journal), 0);
+    ck_assert_int_eq(undo_journal_note(&journal, &self, &largest), 0);
+    undo_entry_changed(&self);
+    ck_assert_int_eq(fstat(journal.fd, &first), 0);
+    ck_assert_int_eq(undo_journal_note(&journal, &self, &largest), 0); /* refused */
+    ck_assert_int_eq(undo_journal_note(&journal, &self, &usual), 0);
+    ck_assert_int_eq(fstat(journal.fd, &then), 0);
+    ck_assert_int_eq(then.st_size, first.st_size);
+    ck_assert_int_gt(pread(journal.fd, text, sizeof text - 1, 0), 0);
+    ck_assert_msg(strstr(text, "give 0000000000004000000 0000000000040000000 9223372036854775807 9223372036854775807 ") != NULL, "%s",
+                  text);
+    undo_journal_remove(&journal);
+    thread_ref_close(&self.thread);
+}
+END_TEST
+
 /* Lines of other programs, of a hostile user, and torn ones. */
 START_TEST(nonsense_in_a_journal_is_ignored)
 {
-    static const char nonsense[] = "give\ngive 1 1\ngive -5 7 1 0 0 0\nhello\n\ngive 99999999 99999999 1 77 1 -4\ngive 1 1 1 0 0";
+    static const char nonsense[] = "give\ngive 1 1\ngive -5 7 1 0 0 0\nhello\n\ngive 4 40 0 0 99999999 99999999 1 1 1 77 1 -4 0\n"
+                                   "give 4 40 0 0 -5 7 1 1 1 0 0 0 0\ngive 4 40 0 0 1 1 1 0 0";
     struct undo_journal journal;
     ck_assert_int_eq(undo_journal_create(&journal), 0);
     ck_assert_int_eq(write(journal.fd, nonsense, sizeof nonsense - 1), sizeof nonsense - 1);
@@ -101,10 +133,10 @@ START_TEST(reference_ends_with_its_thread)
         _exit(0);
     }
     struct undo_entry entry = entry_of(child);
-    ck_assert(thread_ref_is_valid(&entry.thread));
+    ck_assert_int_eq(thread_ref_check(&entry.thread), 0);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    ck_assert(!thread_ref_is_valid(&entry.thread));
+    ck_assert_int_eq(thread_ref_check(&entry.thread), -ESRCH);
     ck_assert_int_eq(undo_restore(&entry), 0);
     thread_ref_close(&entry.thread);
     struct thread_ref none;
@@ -126,6 +158,33 @@ START_TEST(reference_to_a_process_that_nobody_has_waited_for_is_invalid)
 }
 END_TEST
 
+/* The kernel shows a name as it is, so that one with a line break looks like the end of the line. */
+START_TEST(reference_is_valid_whatever_the_name_is)
+{
+    static const char *const names[] = {"a\nb", ") Z 1", "\n) X\n", "a b(c"};
+    char before[THREAD_NAME_SIZE];
+    prctl(PR_GET_NAME, before);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        prctl(PR_SET_NAME, names[i]);
+        struct undo_entry self = entry_of(getpid());
+        ck_assert_int_eq(thread_ref_check(&self.thread), 0);
+        thread_ref_close(&self.thread);
+    }
+    prctl(PR_SET_NAME, before);
+}
+END_TEST
+
+START_TEST(name_cannot_command_a_terminal)
+{
+    char before[THREAD_NAME_SIZE], name[THREAD_NAME_SIZE];
+    prctl(PR_GET_NAME, before);
+    prctl(PR_SET_NAME, "\033[2Ja\nb\tc\x9b\x7f d~");
+    thread_list_name(getpid(), getpid(), name);
+    prctl(PR_SET_NAME, before);
+    ck_assert_str_eq(name, "?[2Ja?b?c?? d~");
+}
+END_TEST
+
 START_TEST(own_processes_may_be_changed_and_missing_ones_not)
 {
     ck_assert(thread_ref_may_change(getpid()));
@@ -141,10 +200,13 @@ int main(void)
     const TTest *const tests[] = {
         journal_is_a_file_of_the_user_alone,
         thread_without_a_reservation_is_left_alone,
+        changed_reservation_takes_the_place_of_the_older_one,
         nonsense_in_a_journal_is_ignored,
         repair_takes_journals_of_killed_programs_only,
         reference_ends_with_its_thread,
         reference_to_a_process_that_nobody_has_waited_for_is_invalid,
+        reference_is_valid_whatever_the_name_is,
+        name_cannot_command_a_terminal,
         own_processes_may_be_changed_and_missing_ones_not,
         NULL,
     };

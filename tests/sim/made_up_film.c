@@ -6,6 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TYPES_MAX = 512 };
+
+const char *made_up_groups(int count, int pairs)
+{
+    static char types[TYPES_MAX];
+    char *at = types;
+    for (int group = 0; group < count; group++) {
+        *at++ = 'I';
+        for (int pair = 0; pair < pairs; pair++) {
+            *at++ = 'P';
+            *at++ = 'b';
+        }
+    }
+    *at = '\0';
+    return types;
+}
+
 static struct trace_packet packet_at(const char *types, int i, int place, int64_t cost_ns)
 {
     struct trace_packet packet = {

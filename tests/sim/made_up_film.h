@@ -25,6 +25,12 @@ void made_up_film_init(struct made_up_film *made, const char *types, int64_t cos
 void made_up_film_finish(struct made_up_film *made);
 
 /*
+ * Returns the types of a film of groups of pictures, each with a key picture and so many pairs of a reference and a droppable
+ * picture. Valid until the next call. At most 511 pictures.
+ */
+const char *made_up_groups(int count, int pairs);
+
+/*
  * Returns a setting for the film: policy none, no queue, drawing costs 2 ms and flipping 1 ms, refusing 0.1 ms, passing over
  * nothing; a head start of one picture; drawn 20 ms ahead where there is a queue.
  */

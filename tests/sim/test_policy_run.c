@@ -3,6 +3,7 @@
  * Films played under the player's policies: that the decisions of player/decide reach the simulated player. Not covered: the
  * decisions themselves (tests/player/test_policy.c).
  */
+#include "loss_windows.h"
 #include "made_up_film.h"
 #include "policy_run.h"
 #include "sim_run.h"
@@ -15,22 +16,6 @@
 enum { PICTURES_MAX = 512 };
 
 static struct frame_record rows[PICTURES_MAX];
-
-/* Types of a film: groups of pictures, each with a key picture, and references and droppable pictures in turns. */
-static const char *groups(int count, int pairs)
-{
-    static char types[PICTURES_MAX];
-    char *at = types;
-    for (int group = 0; group < count; group++) {
-        *at++ = 'I';
-        for (int pair = 0; pair < pairs; pair++) {
-            *at++ = 'P';
-            *at++ = 'b';
-        }
-    }
-    *at = '\0';
-    return types;
-}
 
 static struct policy_outcome play(const struct made_up_film *made, const struct cpu_rate *rate, int64_t queue,
                                   const struct policy_settings *policy)
@@ -49,7 +34,7 @@ START_TEST(every_policy_shows_everything_where_time_suffices)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(6, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(6, 12), 10 * MS);
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     for (enum drop_policy drop = DROP_NONE; drop <= DROP_DEADLINE; drop++) {
         for (enum deadline_rule rule = RULE_PAPER; rule <= RULE_PLAN; rule++) {
@@ -67,7 +52,7 @@ START_TEST(none_falls_behind_and_drops_nothing)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(6, 12), 47 * MS); /* with presenting: 50 ms of 40 */
+    made_up_film_init(&made, made_up_groups(6, 12), 47 * MS); /* with presenting: 50 ms of 40 */
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     ck_assert_int_eq(play(&made, &rate, 0, &none).tally.shown, 150);
     ck_assert_int_gt(rows[149].skew_ns, 140 * 10 * MS);
@@ -81,7 +66,7 @@ START_TEST(plan_refuses_droppable_pictures_and_stays_in_time)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(6, 12), 50 * MS);
+    made_up_film_init(&made, made_up_groups(6, 12), 50 * MS);
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     const struct policy_outcome outcome = play(&made, &rate, 8, &plan);
     ck_assert_int_gt(outcome.tally.skipped, 150 / 5);
@@ -97,12 +82,32 @@ START_TEST(plan_refuses_droppable_pictures_and_stays_in_time)
 }
 END_TEST
 
+/* An eighth of all decodes must go. Every other droppable picture may. */
+START_TEST(plan_keeps_its_window)
+{
+    struct made_up_film made;
+    struct cpu_rate rate;
+    made_up_film_init(&made, made_up_groups(6, 12), 42 * MS);
+    ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
+    struct policy_settings within = plan;
+    within.window = (struct window){1, 4};
+    play(&made, &rate, 8, &plan);
+    ck_assert_int_gt(loss_windows_of(&within.window, rows, 150).violations_sliding, 3);
+    const struct policy_outcome outcome = play(&made, &rate, 8, &within);
+    ck_assert_int_eq(loss_windows_of(&within.window, rows, 150).violations_sliding, 0);
+    ck_assert_int_gt(outcome.tally.skipped, 150 / 10);
+    ck_assert_int_eq(outcome.tally.aborted + outcome.tally.late, 0);
+    cpu_rate_finish(&rate);
+    made_up_film_finish(&made);
+}
+END_TEST
+
 /* Sizes tell costs. Without the queue, a hard stretch would be late, and rule plan would refuse some of it. */
 START_TEST(plan_knows_what_the_queue_saves)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(6, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(6, 12), 10 * MS);
     for (int packet = 0; packet < made.film.count; packet++) {
         made.film.cost_ns[packet] = packet < 60 || packet >= 68 ? (5 + packet % 11) * MS : 60 * MS;
         made.film.packets[packet].size_bytes = made.film.cost_ns[packet] / 1000;
@@ -165,7 +170,7 @@ START_TEST(deadline_ends_a_decode_and_its_time_is_wasted)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(2, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(2, 12), 10 * MS);
     made.film.cost_ns[24] = 300 * MS; /* droppable */
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     const struct policy_settings slack = {.drop = DROP_DEADLINE, .rule = RULE_SLACK, .base_ns = -1, .gain = -1};
@@ -185,7 +190,7 @@ START_TEST(costs_that_follow_sizes_are_predicted)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(8, 12), 0);
+    made_up_film_init(&made, made_up_groups(8, 12), 0);
     for (int packet = 0; packet < made.film.count; packet++) {
         made.film.packets[packet].size_bytes = 5000 + 4000 * (packet % 5) + 100 * (packet % 7);
         made.film.cost_ns[packet] = MS + 300 * made.film.packets[packet].size_bytes;
@@ -215,7 +220,7 @@ static struct sim_options options_for(enum sim_supply supply)
 START_TEST(figures_agree_with_each_other_under_every_supply)
 {
     struct made_up_film made;
-    made_up_film_init(&made, groups(8, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(8, 12), 10 * MS);
     for (enum sim_supply supply = SIM_SUPPLY_RESERVATION; supply <= SIM_SUPPLY_PART; supply++) {
         const struct sim_options options = options_for(supply);
         struct sim_figures figures;
@@ -235,7 +240,7 @@ END_TEST
 START_TEST(same_seed_gives_the_same_run_and_another_does_not)
 {
     struct made_up_film made;
-    made_up_film_init(&made, groups(8, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(8, 12), 10 * MS);
     const struct sim_options options = options_for(SIM_SUPPLY_QUOTA);
     static struct frame_record again[PICTURES_MAX];
     struct sim_figures figures;
@@ -251,7 +256,7 @@ END_TEST
 START_TEST(demand_sets_the_mean_cost)
 {
     struct made_up_film made;
-    made_up_film_init(&made, groups(8, 12), 10 * MS);
+    made_up_film_init(&made, made_up_groups(8, 12), 10 * MS);
     struct sim_options options = options_for(SIM_SUPPLY_QUOTA);
     options.is_alone = true;
     /* 1.1 * 15 ms in each picture's 40, of which presenting has 2.9. */
@@ -287,7 +292,7 @@ START_TEST(plan_sees_only_packets_that_were_read)
     enum { HARD_FROM = 200, READ_AT_MOST = 126 };
     struct made_up_film made;
     struct cpu_rate rate;
-    made_up_film_init(&made, groups(11, 12), 0);
+    made_up_film_init(&made, made_up_groups(11, 12), 0);
     for (int packet = 0; packet < made.film.count; packet++) {
         const bool is_hard = packet >= HARD_FROM && made.film.packets[packet].picture_class == CLASS_REFERENCE;
         made.film.cost_ns[packet] = (is_hard ? 120 : packet % 11 + (packet < 20 ? 10 : 30)) * MS;
@@ -343,6 +348,7 @@ int main(void)
         every_policy_shows_everything_where_time_suffices,
         none_falls_behind_and_drops_nothing,
         plan_refuses_droppable_pictures_and_stays_in_time,
+        plan_keeps_its_window,
         plan_knows_what_the_queue_saves,
         plan_skips_to_key_pictures_where_nothing_is_droppable,
         leading_pictures_behind_a_skip_are_passed_over,

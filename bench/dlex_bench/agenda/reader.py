@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from ..errors import EXIT_SETUP, LabError, nearest
 from ..paths import PROJECT
+from ..plain_yaml import line_of, node_at, node_child, read_plain_yaml, refusal
 from .clip_checks import ClipFolders, check_clips
 from .model import Agenda, Entry
 
@@ -34,7 +35,7 @@ def read_agenda(path: Path, root: Path = PROJECT, begun: Collection[str] | None 
     agenda, tree = _parse(text, str(path))
 
     def refuse(place: Sequence[int | str], reason: str) -> LabError:
-        return _refusal(str(path), _line_of(tree, place), f"{_spelled(place)} {reason}")
+        return refusal(str(path), line_of(tree, place), f"{_spelled(place)} {reason}")
 
     check_clips(agenda, ClipFolders(path.parent, root), refuse, begun)
     return agenda
@@ -46,54 +47,22 @@ def parse_agenda(text: str, name: str) -> Agenda:
 
 
 def _parse(text: str, name: str) -> tuple[Agenda, yaml.Node]:
+    found = read_plain_yaml(text, name)
+    if found.tree is None:
+        raise refusal(name, 1, "the file is empty; bench/agendas/smoke.yaml is an example")
     try:
-        tree = yaml.compose(text, Loader=yaml.SafeLoader)
-        if tree is None:
-            raise _refusal(name, 1, "the file is empty; bench/agendas/smoke.yaml is an example")
-        for line, key in _repeated_keys(tree):
-            raise _refusal(name, line, f"the key {key} appears twice; remove one of them")
-        content = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as cause:
-        line = cause.problem_mark.line + 1 if cause.problem_mark else 1
-        raise _refusal(name, line, f"this is not YAML: {cause.problem}") from cause
-    except yaml.YAMLError as cause:
-        raise _refusal(name, 1, f"this is not YAML: {str(cause).splitlines()[0]}") from cause
-    try:
-        agenda = Agenda.model_validate(content)
+        agenda = Agenda.model_validate(found.content)
     except ValidationError as cause:
-        raise _first_error(name, tree, cause) from cause
-    _check_ids(name, tree, agenda)
-    return agenda, tree
-
-
-def _refusal(name: str, line: int, reason: str) -> LabError:
-    return LabError(f"{name}, line {line}: {reason}", EXIT_SETUP)
-
-
-def _repeated_keys(node: yaml.Node, seen: frozenset[int] = frozenset()) -> Iterator[tuple[int, str]]:
-    """Yields the line and the name of repeated keys; PyYAML would silently take the last one.
-
-    `seen` prevents endless recursion, because an alias may make an entry a part of itself.
-    """
-    if id(node) in seen or isinstance(node, yaml.ScalarNode):
-        return
-    seen |= {id(node)}
-    children = node.value
-    if isinstance(node, yaml.MappingNode):
-        keys = [key for key, _value in node.value if isinstance(key, yaml.ScalarNode)]
-        for number, key in enumerate(keys):
-            if any(key.value == earlier.value for earlier in keys[:number]):
-                yield key.start_mark.line + 1, key.value
-        children = [value for _key, value in node.value]
-    for child in children:
-        yield from _repeated_keys(child, seen)
+        raise _first_error(name, found.tree, cause) from cause
+    _check_ids(name, found.tree, agenda)
+    return agenda, found.tree
 
 
 def _first_error(name: str, tree: yaml.Node, cause: ValidationError) -> LabError:
     error = cause.errors(include_url=False)[0]
     place = _without_tags(tree, error["loc"])
-    line = _line_of(tree, place)
-    return _refusal(name, line, f"{_spelled(place)} {_reason(error)}")
+    line = line_of(tree, place)
+    return refusal(name, line, f"{_spelled(place)} {_reason(error)}")
 
 
 def _spelled(place: Sequence[int | str]) -> str:
@@ -146,43 +115,10 @@ def _without_tags(tree: yaml.Node, place: Sequence[int | str]) -> list[int | str
     kept: list[int | str] = []
     for number, part in enumerate(place):
         is_last_key = number == len(place) - 1 and part not in TAGS
-        if part in TAGS and _child(_node_at(tree, kept), part) is None and not is_last_key:
+        if part in TAGS and node_child(node_at(tree, kept), part) is None and not is_last_key:
             continue
         kept.append(part)
     return kept
-
-
-def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
-    if isinstance(node, yaml.MappingNode):
-        return next((value for key, value in node.value if key.value == str(part)), None)
-    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-        found: yaml.Node = node.value[part]
-        return found
-    return None
-
-
-def _node_at(tree: yaml.Node, place: Sequence[int | str]) -> yaml.Node | None:
-    node: yaml.Node | None = tree
-    for part in place:
-        node = _child(node, part)
-    return node
-
-
-def _line_of(tree: yaml.Node, place: Sequence[int | str]) -> int:
-    """Returns the line of the deepest part of the path that the file has."""
-    node, line = tree, int(tree.start_mark.line)
-    for part in place:
-        found = _child(node, part)
-        if found is None:
-            break
-        node, line = found, _key_line(node, part, found)
-    return line + 1
-
-
-def _key_line(parent: yaml.Node, part: int | str, value: yaml.Node) -> int:
-    if isinstance(parent, yaml.MappingNode):
-        return next(int(key.start_mark.line) for key, _value in parent.value if key.value == str(part))
-    return int(value.start_mark.line)
 
 
 def _check_ids(name: str, tree: yaml.Node, agenda: Agenda) -> None:
@@ -191,5 +127,5 @@ def _check_ids(name: str, tree: yaml.Node, agenda: Agenda) -> None:
         for number, entry in enumerate(entries):
             if entry.id in seen:
                 reason = f"two {what} have the id {entry.id}; change one of them"
-                raise _refusal(name, _line_of(tree, [what, number, "id"]), reason)
+                raise refusal(name, line_of(tree, [what, number, "id"]), reason)
             seen.add(entry.id)

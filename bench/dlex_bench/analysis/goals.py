@@ -15,6 +15,7 @@ from ..agenda.job import rtapp_sched
 from ..agenda.jobs import OURS
 from ..paper import DROPPED, RMSE_Q16_SUM, reduction
 from .front import AXES, AXIS_NAMES, Goal, goal
+from .gain import gain_outcomes
 from .misses import misses_outcome
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row, Settings, control_of, is_control, of_section, paired_values, values
@@ -25,6 +26,8 @@ from .tuned import is_tuned, tuned_outcomes
 # that the mere efficiency of the player is not credited to a policy.
 NOTHING_DROPPED = "dlex_none"
 REFERENCES = ("mplayer_framedrop", NOTHING_DROPPED, "dlex_heuristic")
+# An agenda that tries a change of the default has the default under this name.
+ALL_REFERENCES = (*REFERENCES, "dlex_default")
 # Shares of the resamples in which a policy is no worse than every peer. From CERTAIN upwards, the policy is no worse.
 # Up to UNLIKELY, none of our policies is. Between the two, the next batch may well give another answer.
 CERTAIN = 0.9
@@ -56,7 +59,7 @@ def ratios(settings: Settings, section: str) -> list[Ratio]:
     for workload, ours in runs.items():
         if ours[0].player != OURS:
             continue
-        for against in (it for it in REFERENCES if it != workload and it in runs):
+        for against in (it for it in ALL_REFERENCES if it != workload and it in runs):
             for key in AXES:
                 a, b = paired_values(ours, runs[against], key)
                 if a:
@@ -90,6 +93,8 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
         if both and _is_short(tried[0]):
             found.append(_front_outcome(section, runs, standing(settings, section), failed))
             found.append(_freeze_outcome(section, runs, standing(settings, section)))
+        if kind == "none" and ours and _is_short(tried[0]):
+            found += gain_outcomes(section, runs)
         if kind == "rtapp" and _reserved(tried[0]):
             found.append(misses_outcome(section, runs, control_of(settings, section), failed))
         if runs and is_tuned(tried[0]):

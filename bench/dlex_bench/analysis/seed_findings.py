@@ -13,11 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..paper import DROPPED, FRAMES, PLAYED_AS, RMSE_Q16_SUM, STANDS_FOR, reduction
+from .outcome import FAILS, HOLDS, OPEN
 from .results_frame import Row, Settings, control_of, of_section, paired_values, values
 from .seed_mechanism import SectionRuns, Tell, demand, errors, gain, isolation, losses, mechanism, waiting
 from .statistics import ENOUGH, Comparison, Interval, compare, median_interval
-
-HOLDS, FAILS, OPEN = "holds", "does not hold", "undecided"
 
 # The duration of one picture of the paper's film (25 per second). In the paper, mplayer's desynchronisation is twice
 # that.

@@ -14,12 +14,12 @@ def detect_parser() -> Parser:
     parser = Parser(
         prog="dlex bench detect",
         description="Finds the picture rates of mplayer, mpv and ffplay by watching them for 0.2 to 4 s, with our detector and "
-        "with that of T. Cucinotta and others (Figures 8 and 9), and compares them with the true rates. The machine need not be "
-        "idle.",
+        "with that of T. Cucinotta and others, and compares them with the true rates. As root, it also watches the system calls of "
+        "mplayer, which is their experiment (Figures 6 to 9). The machine need not be idle.",
     )
     parser.add_argument("--quick", action="store_true", help="one film and fewer windows: a minute")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/detect"), metavar="DIR",
-                        help="folder for the films and detect.json (build/detect)")
+                        help="folder for the films, detect.json and detect.png (build/detect)")
     parser.add_argument("--players", type=_players, default=("mplayer", "mpv", "ffplay"), metavar="LIST",
                         help="some of mplayer,mpv,ffplay")
     return parser
@@ -34,8 +34,8 @@ def run_detect(arguments: argparse.Namespace) -> None:
 def overhead_parser() -> Parser:
     parser = Parser(
         prog="dlex bench overhead",
-        description="Measures what it costs ffmpeg to be watched by dlex-sched and, for comparison, by strace (Table I of "
-        "T. Cucinotta and others). Needs an otherwise idle machine.",
+        description="Measures what it costs ffmpeg and mplayer to be watched by dlex-sched and, for comparison, by strace (Table I "
+        "of T. Cucinotta and others). Needs an otherwise idle machine.",
     )
     parser.add_argument("--quick", action="store_true", help="2 repetitions of 10 s of film instead of 10 of 60 s")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/overhead"), metavar="DIR",

@@ -1,33 +1,44 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs `./dlex bench detect`: plays films at the usual rates, and watches the players with `dlex-sched period`."""
+"""Runs `./dlex bench detect`: plays films at the usual rates, and watches the players with `dlex-sched period`.
+
+The seed's own experiment (Figures 6 to 9) is one of them: mplayer at 25 pictures/s, by its system calls where they can be watched.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from ..analysis.chapter import Chapter, tell_chapter
 from ..errors import LabError
 from ..files import write_json
 from ..machine.facts import machine_facts
 from ..paths import require_installed, require_program
-from ..processes import child
-from ..progress import tell, tell_table
+from ..processes import child, own_environment
+from ..progress import tell
 from ..table import titled_table
 from .commands import ENVIRONMENT, PLAYERS, RATES, film_command
-from .findings import Detection, detect_findings, share
+from .findings import JOBS, SEED_HZ, SEED_PLAYER, SYSCALLS, Detection, detect_findings, share
+from .spectrum import peaks_finding
 
 PROGRAM = "build/release/sched/cmd/dlex-sched"
 SECONDS = (0.2, 0.4, 0.6, 1.0, 2.0, 4.0)
 # Windows of each length in one play of a film.
 WINDOWS, QUICK_WINDOWS = 5, 2
+# Of the seed's own experiment: 50 right answers of 50 are at least nine of ten.
+SEED_WINDOWS, QUICK_SEED_WINDOWS = 10, 3
 STARTING_S = 1.5
 SPARE_S = 10.0
 COLUMNS = (("ours, %", "is_found"), ("named, %", "is_named"), ("the paper's, %", "is_found_by_paper"))
@@ -41,7 +52,7 @@ class DetectOptions:
     players: tuple[str, ...]
 
 
-def detect(options: DetectOptions) -> None:
+def detect(options: DetectOptions) -> Chapter:
     console = Console()
     program = require_program(options.root / PROGRAM)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -51,13 +62,67 @@ def detect(options: DetectOptions) -> None:
     for rate, hz in rates.items():
         film = make_film(options.out, rate, windows * sum(SECONDS) + STARTING_S + SPARE_S)
         for player in options.players:
-            found += _watch(program, player, film, hz, windows)
+            found += _detections(program, player, film, hz, windows)
             tell(console, f"{player} at {hz:.3f} Hz: {_words(found[-windows * len(SECONDS):])}")
-    content = {"machine": machine_facts().to_json(), "detections": [asdict(it) for it in found]}
-    write_json(options.out / "detect.json", content)
-    tell_table(console, detect_table(found))
-    for finding in detect_findings(found):
-        tell(console, f"{finding.word}: {finding.name}: {finding.sentence}")
+    times_s: list[float] = []
+    if SEED_PLAYER in options.players:
+        of_seed, times_s = _seeds_own(console, program, options)
+        found += of_seed
+    _write(options.out, found, times_s)
+    chapter = Chapter(
+        "How soon a rate is found",
+        f"Films at {len(rates)} rates, played by {', '.join(options.players)}; each play watched {windows} times for each of "
+        f"{', '.join(f'{it:g}' for it in SECONDS)} s.",
+        [detect_table([it for it in found if it.events == JOBS])],
+        [*detect_findings(found), peaks_finding(times_s)],
+    )
+    tell_chapter(console, chapter)
+    tell(console, f"written: {options.out}/detect.json, {options.out}/detect.png")
+    return chapter
+
+
+def _write(out: Path, found: list[Detection], times_s: list[float]) -> None:
+    from .figure import draw_detections
+
+    content = {"machine": machine_facts().to_json(), "detections": [asdict(it) for it in found], "events_s": times_s}
+    write_json(out / "detect.json", content)
+    draw_detections(found, times_s, out / "detect.png")
+
+
+def _seeds_own(console: Console, program: Path, options: DetectOptions) -> tuple[list[Detection], list[float]]:
+    """Plays the seed's film once more. Returns the detections by system calls, and the events of one observation.
+
+    Where system calls cannot be watched, there are no detections, and the events are jobs.
+    """
+    windows = QUICK_SEED_WINDOWS if options.quick else SEED_WINDOWS
+    film = make_film(options.out, "25", windows * sum(SECONDS) + STARTING_S + SPARE_S)
+    found: list[Detection] = []
+    with _playing(SEED_PLAYER, film) as pid:
+        refusal = _refusal_of_syscalls(program, pid)
+        kind = JOBS if refusal else SYSCALLS
+        if refusal:
+            tell(console, f"without system calls, so jobs stand for the paper's events: {refusal}")
+        times_s = _events(program, pid, kind)
+        for seconds in () if refusal else windows * SECONDS:
+            said = _watch(program, SEED_PLAYER, pid, seconds, "--events=syscalls")
+            found.append(Detection(SEED_PLAYER, SEED_HZ, seconds, None, None, said["paper_hz"], SYSCALLS))
+    return found, times_s
+
+
+def _refusal_of_syscalls(program: Path, pid: int) -> str | None:
+    """Returns why system calls cannot be watched here; None: they can."""
+    argv: list[str | Path] = [program, "period", "--events=syscalls", "--seconds=0.2", f"--pid={pid}"]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False)
+    return run.stderr.strip().rpartition(f"process {pid}: ")[2] if run.returncode else None
+
+
+def _events(program: Path, pid: int, kind: str) -> list[float]:
+    """Returns the times of the events of the longest observation, from its beginning on."""
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "events.csv"
+        _watch(program, SEED_PLAYER, pid, SECONDS[-1], f"--events={kind}", f"--record={record}")
+        with record.open(newline="") as file:
+            return sorted(float(row["second"]) for row in csv.DictReader(file))
 
 
 def make_film(folder: Path, rate: str, seconds: float) -> Path:
@@ -71,23 +136,31 @@ def make_film(folder: Path, rate: str, seconds: float) -> Path:
     return path
 
 
-def _watch(program: Path, player: str, film: Path, hz: float, windows: int) -> Iterator[Detection]:
-    """Yields the detections of one play. The window lengths take turns, so that each length sees all parts of the film."""
+@contextmanager
+def _playing(player: str, film: Path) -> Iterator[int]:
+    """Plays the film while the block runs, and yields the player's process id when it has started."""
     argv = [require_installed(PLAYERS[player][0], player), *PLAYERS[player][1:], str(film)]
     with child(argv, cpus=os.sched_getaffinity(0), env={**os.environ, **ENVIRONMENT}) as process:
         time.sleep(STARTING_S)
-        for _window in range(windows):
-            for seconds in SECONDS:
-                yield _detection(program, player, process.pid, hz, seconds)
+        yield process.pid
 
 
-def _detection(program: Path, player: str, pid: int, hz: float, seconds: float) -> Detection:
-    argv: list[str | Path] = [program, "period", f"--pid={pid}", f"--seconds={seconds:g}", "--json", "--paper"]
-    run = subprocess.run(argv, capture_output=True, text=True, check=False)
+def _detections(program: Path, player: str, film: Path, hz: float, windows: int) -> Iterator[Detection]:
+    """Yields the detections of one play. The window lengths take turns, so that each length sees all parts of the film."""
+    with _playing(player, film) as pid:
+        for seconds in windows * SECONDS:
+            said = _watch(program, player, pid, seconds, "--paper")
+            yield Detection(player, hz, seconds, said["hz"], said["standard_hz"], said["paper_hz"])
+
+
+def _watch(program: Path, player: str, pid: int, seconds: float, *options: str) -> dict[str, Any]:
+    """Watches a player once. Returns what dlex-sched says."""
+    argv: list[str | Path] = [program, "period", f"--pid={pid}", f"--seconds={seconds:g}", "--json", *options]
+    run = subprocess.run(argv, capture_output=True, text=True, check=False, env=own_environment())
     if run.returncode:
         raise LabError(f"{player} cannot be watched: {run.stderr.strip().removeprefix('dlex-sched period: ')}")
-    said = json.loads(run.stdout)
-    return Detection(player, hz, seconds, said["hz"], said["standard_hz"], said["paper_hz"])
+    said: dict[str, Any] = json.loads(run.stdout)
+    return said
 
 
 def _words(found: list[Detection]) -> str:
@@ -109,6 +182,6 @@ def detect_table(found: list[Detection]) -> Table:
         for player in players:
             of_one = [it for it in found if (it.player, it.seconds) == (player, seconds)]
             parts = [share(of_one, name) for _heading, name in COLUMNS]
-            cells += ["-" if part is None else f"{100 * part:.0f}" for part in parts]
+            cells += [f"{100 * part.hits / part.n:.0f}" if part.n else "-" for part in parts]
         table.add_row(f"{seconds:g}", *cells)
     return table

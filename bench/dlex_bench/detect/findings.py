@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..analysis.outcome import MET, MISSED, UNMEASURED, Outcome
+from ..analysis.claims import Share, is_at_least
+from ..analysis.outcome import FAILS, HOLDS, MET, MISSED, OPEN, UNCERTAIN, UNMEASURED, Outcome
 
 # The seed's steps are 1 Hz: 24 is as near to 23.976 as it gets. Ours names one of the usual rates, or measures.
 PAPER_STEP_HZ = 1.0
@@ -15,6 +16,11 @@ SEED_PLAYER, SEED_HZ = "mplayer", 25.0
 ENOUGH_S, NAMED_S = 0.4, 4.0
 NAME = "seed 003"
 MOST = 0.9
+JOBS, SYSCALLS = "jobs", "syscalls"
+# Which events were watched: those of the seed, or those of dlex.
+EVENT_NAMES = {SYSCALLS: "entries and exits of system calls", JOBS: "jobs of all threads, where system calls cannot be watched"}
+# A goal of dlex has other words than a claim of a paper.
+GOAL_WORDS = {HOLDS: MET, FAILS: MISSED, OPEN: UNCERTAIN, UNMEASURED: UNMEASURED}
 
 
 @dataclass(frozen=True)
@@ -24,9 +30,10 @@ class Detection:
     player: str
     true_hz: float
     seconds: float
-    hz: float | None
+    hz: float | None  # by our detector; only with JOBS
     standard_hz: float | None
     paper_hz: float | None
+    events: str = JOBS
 
     @property
     def is_found(self) -> bool:
@@ -43,29 +50,37 @@ class Detection:
         return self.paper_hz is not None and abs(self.paper_hz - self.true_hz) < PAPER_STEP_HZ
 
 
-def share(detections: Sequence[Detection], name: str) -> float | None:
-    """Returns the share of the detections that have this property, or None if there are no detections."""
-    return sum(getattr(it, name) for it in detections) / len(detections) if detections else None
+def share(detections: Sequence[Detection], name: str) -> Share:
+    """Returns the share of the detections that have this property."""
+    return Share(sum(getattr(it, name) for it in detections), len(detections))
+
+
+def seeds_own(detections: Sequence[Detection]) -> tuple[str, list[Detection]]:
+    """Returns the detections of the seed's experiment, by its own events if there are such, and these events' kind."""
+    of_film = [it for it in detections if it.player == SEED_PLAYER and it.true_hz == SEED_HZ]
+    by_syscalls = [it for it in of_film if it.events == SYSCALLS]
+    return (SYSCALLS, by_syscalls) if by_syscalls else (JOBS, of_film)
 
 
 def detect_findings(detections: Iterable[Detection]) -> list[Outcome]:
     known = list(detections)
-    seeds = [it for it in known if it.player == SEED_PLAYER and it.true_hz == SEED_HZ]
-    longest = [it for it in known if it.seconds >= NAMED_S]
+    events, seeds = seeds_own(known)
+    longest = [it for it in known if it.seconds >= NAMED_S and it.events == JOBS]
     shorter = share([it for it in seeds if it.seconds < ENOUGH_S], "is_found_by_paper")
     enough = share([it for it in seeds if it.seconds >= ENOUGH_S], "is_found_by_paper")
     named = share(longest, "is_named")
     return [
-        _outcome(f"the paper's detector finds {SEED_HZ:g} Hz of {SEED_PLAYER} from {ENOUGH_S:g} s on", enough,
-                 f"in {_percent(enough)} of the windows; in {_percent(shorter)} of shorter ones"),
-        _outcome(f"our detector distinguishes all usual rates within {NAMED_S:g} s, in every player", named,
-                 f"in {_percent(named)} of {len(longest)} windows"),
+        Outcome(f"the paper's detector finds {SEED_HZ:g} Hz of {SEED_PLAYER} from {ENOUGH_S:g} s on", NAME,
+                is_at_least(enough, MOST), f"in {enough} windows; by {EVENT_NAMES[events]}"),
+        Outcome("shorter observations are less certain", NAME, _is_less(shorter, enough),
+                f"in {shorter} shorter windows, and in {enough} of the others"),
+        Outcome(f"our detector distinguishes all usual rates within {NAMED_S:g} s, in every player", NAME,
+                GOAL_WORDS[is_at_least(named, MOST)], f"in {named} windows"),
     ]
 
 
-def _outcome(name: str, part: float | None, sentence: str) -> Outcome:
-    return Outcome(name, NAME, UNMEASURED if part is None else MET if part >= MOST else MISSED, sentence)
-
-
-def _percent(part: float | None) -> str:
-    return "none" if part is None else f"{part:.0%}"
+def _is_less(one: Share, other: Share) -> str:
+    """Returns the word for: `one` is smaller than `other`."""
+    if not one.n or not other.n:
+        return UNMEASURED
+    return HOLDS if one.interval[1] < other.interval[0] else FAILS if one.interval[0] > other.interval[1] else OPEN

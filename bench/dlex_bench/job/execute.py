@@ -160,8 +160,9 @@ def _views(setting: Setting, played: Played) -> tuple[Figures | None, Figures | 
     inside = outside = None
     own, seen = setting.directory / OWN, setting.directory / SEEN
     if own.exists():
-        figures = figures_of(own, _summary(setting, own), played.cpu_s, "own")
-        inside = with_reasons(with_reserved(with_outside(figures, played.outside_cpu_s), setting.policy, played.tuned), own)
+        summary = _summary(setting, own)
+        figures = with_outside(figures_of(own, summary, played.cpu_s, "own"), played.outside_cpu_s)
+        inside = with_reasons(with_reserved(figures, setting.policy, played.tuned), own, summary)
     if setting.on_stage:
         figures = figures_of(seen, _summary(setting, seen), played.cpu_s, "monitor")
         outside = with_reserved(with_outside(figures, played.outside_cpu_s), setting.policy, played.tuned)
@@ -174,6 +175,8 @@ def _summary(setting: Setting, record: Path) -> QoeSummary:
     out = setting.directory / f"qoe-{record.name}.json"
     everywhere = setting.driver_cpus | {setting.cpu}
     options = [f"--unstamped={setting.unstamped}"] if setting.unstamped else []
+    if setting.window:
+        options.append(f"--window={setting.window}")
     with comparing(setting.context.program(QOE), record, out, everywhere, options) as process:
         wait_for(process, limit_s(setting.length_s), setting.context.tick, "dlex-qoe")
     return read_summary(out, process.returncode)

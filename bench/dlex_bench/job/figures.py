@@ -16,13 +16,14 @@ from ..rig.players.status_line import OwnView
 from .result import Figures, TunedReport
 
 REASONS = ("aborted", "skipped", "late")
+DEGRADED = ("degraded", "drifted", "rmse_q16_degraded", "rmse_q16_drifted")
 
 
 def figures_of(record: Path, summary: QoeSummary, cpu_s: float | None, av_source: str) -> Figures:
     """Returns the figures of a run. A-V > 0 means that the video is late.
 
-    The skew is that of the shown pictures, the RMSE that of the dropped ones. A torn picture was never whole on the
-    screen, or only after more than half its time; only an observer can see that.
+    The skew is that of the shown pictures, the RMSE that of the dropped ones; its sum has that of degraded ones as well. A torn
+    picture was never whole on the screen, or only after more than half its time; only an observer can see that.
     """
     frames = read_frames(record)
     shown = [frame for frame in frames if frame.verdict == "shown"]
@@ -47,6 +48,8 @@ def figures_of(record: Path, summary: QoeSummary, cpu_s: float | None, av_source
         rmse_q16_median=summary.rmse_q16_median,
         rmse_q16_p90=summary.rmse_q16_p90,
         longest_freeze_ms=summary.longest_freeze_ms,
+        violations_sliding=summary.violations_sliding,
+        violations_aligned=summary.violations_aligned,
         torn=observer.screen.pictures_torn if observer else None,
         av_source=av_source if known else None,
         player_cpu_s=cpu_s,
@@ -84,16 +87,18 @@ def with_reserved(figures: Figures, policy: Policy, tuned: TunedReport | None) -
     return figures.model_copy(update={"reserved": policy.utilisation, "reserved_used": max(0.0, held_ms) / frame_ms})
 
 
-def with_reasons(figures: Figures, record: Path) -> Figures:
+def with_reasons(figures: Figures, record: Path, summary: QoeSummary) -> Figures:
     """Returns the figures with what the view from inside also knows.
 
-    It adds the reasons for which pictures were dropped, and what decoding the aborted ones cost.
+    It adds the reasons for which pictures were dropped, what decoding the aborted ones cost, and which pictures were shown
+    without their loop filter: nobody knows that from outside.
     """
     frames = read_frames(record)
     verdicts = [frame.verdict for frame in frames]
     aborted_cpu_s = sum(frame.decode_cpu_ns for frame in frames if frame.verdict == "aborted") / 1e9
     counts = {reason: verdicts.count(reason) for reason in REASONS}
-    return figures.model_copy(update={**counts, "aborted_cpu_s": aborted_cpu_s})
+    degraded = {key: getattr(summary, key) for key in DEGRADED}
+    return figures.model_copy(update={**counts, **degraded, "aborted_cpu_s": aborted_cpu_s})
 
 
 def with_player_report(figures: Figures, report: OwnView) -> Figures:

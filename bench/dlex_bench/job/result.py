@@ -53,10 +53,12 @@ class Figures(Stored):
     lip_sync_accepted: Part | None = None  # parts of the time in grades of lip synchronisation, see dlex-qoe(1)
     lip_sync_distracting: Part | None = None
     lip_sync_itu_unacceptable: Part | None = None
-    rmse_q16_sum: Amount | None = None  # error of the dropped pictures, in ImageMagick's 16-bit units
+    rmse_q16_sum: Amount | None = None  # error of the dropped and the degraded pictures, in ImageMagick's 16-bit units
     rmse_q16_median: Amount | None = None
     rmse_q16_p90: Amount | None = None
     longest_freeze_ms: Amount | None = None  # the longest time without a new picture
+    violations_sliding: Count | None = None  # lost pictures beyond dlex-play's --window; null: the job has none
+    violations_aligned: Count | None = None  # the same with windows as those of DWCS, see dlex-qoe(1)
     torn: Count | None = None  # pictures that were never whole on the screen; null: seen from inside
     av_source: str | None = None  # own, monitor, status: who knew the sound's time
     player_cpu_s: Amount | None = None
@@ -69,6 +71,10 @@ class Figures(Stored):
     aborted: Count | None = None
     skipped: Count | None = None
     late: Count | None = None
+    degraded: Count | None = None  # shown without the loop filter; absent from older versions
+    drifted: Count | None = None  # shown, and they may refer to such pictures
+    rmse_q16_degraded: Amount | None = None  # parts of rmse_q16_sum; null: not known
+    rmse_q16_drifted: Amount | None = None
     aborted_cpu_s: Amount | None = None  # CPU time of decoding the aborted pictures
 
 

@@ -21,6 +21,7 @@ from .demand import budget_for_demand_ms
 
 INSIDE = "inside"
 DLEX_PLAY = "player/dlex-play"
+WINDOW = "--window="
 
 
 class JobUnsupported(LabError):
@@ -55,6 +56,15 @@ class Setting:
     @property
     def first_pts_ns(self) -> int:
         return self.facts.first_pts_ns + round(self.start_s * 1e9)
+
+    @property
+    def window(self) -> str | None:
+        """Returns the window of losses that the job asks dlex-play to keep (`options: [--window=1/5]`); None: it does not.
+
+        dlex-qoe counts the violations in the observer's record as well, which does not say what was asked for.
+        """
+        asked = [it.removeprefix(WINDOW) for it in self.job.player_params.options if it.startswith(WINDOW)]
+        return asked[-1] if asked and self.adapter.name == "dlex-play" else None
 
     @property
     def on_stage(self) -> bool:

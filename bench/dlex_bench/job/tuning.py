@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import LabError
-from ..processes import child, children_cpu_s, end, has_ended, last_words
+from ..processes import child, children_cpu_s, end, has_ended, last_words, own_environment
 from .result import TunedReport
 from .setting import Setting
 
@@ -38,7 +38,7 @@ def tuning(setting: Setting, pid: int) -> Iterator[Tuning]:
     # If this process is killed, dlex-sched gets a signal and gives everything back.
     with (
         log.open("wb") as out,
-        child(argv, cpus=setting.driver_cpus, stderr=out, orphaned=signal.SIGTERM) as process,
+        child(argv, cpus=setting.driver_cpus, env=own_environment(), stderr=out, orphaned=signal.SIGTERM) as process,
     ):
         yield running
         ended_early = has_ended(process)

@@ -14,12 +14,12 @@ def laxity_parser() -> Parser:
     parser = Parser(
         prog="dlex bench laxity",
         description="Measures how long before its deadline each of 200 packets is done, with and without a priority, beside 0 to "
-        "16 programs that compute, on one CPU: the experiment of R. Steinmetz and L. C. Wolf (Figure 4). Needs root and an "
-        "otherwise idle machine; 10 minutes.",
+        "16 programs that compute, on one CPU: the experiment of R. Steinmetz and L. C. Wolf (Figure 4). Then two and three "
+        "programs of different rates. Needs root and an otherwise idle machine; 15 minutes.",
     )
     parser.add_argument("--quick", action="store_true", help="20 packets, and fewer loads: a minute")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/laxity"), metavar="DIR",
-                        help="folder for laxity.json and laxity.png (build/laxity)")
+                        help="folder for laxity.md, laxity.json and the pictures (build/laxity)")
     parser.add_argument("--cpu", type=int, metavar="N", help="the CPU for all programs (the highest one allowed)")
     return parser
 

@@ -2,7 +2,7 @@
 """Runs `./dlex bench laxity`: a paced program and its loads share one CPU, under one policy after another.
 
 The program is the example of the library dlex-lbap. The rate is enforced under every policy, as in the seed. The loads are
-never real-time.
+never real-time. Then two and three such programs share the CPU (several.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..errors import LabError
 from ..files import write_json
 from ..machine.domain import Domain, own_cpu
@@ -23,15 +24,18 @@ from ..machine.lock import only_one
 from ..machine.policy import Policy, apply
 from ..paths import require_program
 from ..processes import child, choose_cpus, wait_for
-from ..progress import tell, tell_table
+from ..progress import tell
 from ..rig.load.stress import find_stress, require_running, stress
 from ..table import titled_table
 from .findings import COST_MS, PERIOD_MS, RATE_HZ, Cells, Laxities, laxity_findings
+from .several import GROUPS, ORDERS, STRESS_TASKS, Groups, Paced, measure_group, several_findings
 
-PROGRAM = "build/release/sched/paced_packets"
+PROGRAM, DLEX_SCHED = "build/release/sched/paced_packets", "build/release/sched/cmd/dlex-sched"
 LOADS, QUICK_LOADS = (0, 1, 2, 3, 4, 16), (0, 3)
 # Of these, the first and the last ones do not count: the seed took 200 values from the middle of longer runs.
 PACKETS, QUICK_PACKETS, ASIDE = 240, 40, 20
+# Of several programs at once.
+GROUPS_S, QUICK_S = 20.0, 4.0
 POLICIES = ("other", "nice:-11", "fifo:30", "deadline:31/66.666")
 SETTLE_S = 0.5
 
@@ -47,22 +51,38 @@ class LaxityOptions:
 def measure_laxity(options: LaxityOptions) -> None:
     console = Console()
     program = require_program(options.root / PROGRAM)
+    dlex_sched = require_program(options.root / DLEX_SCHED)
     find_stress()
-    loads, packets = (QUICK_LOADS, QUICK_PACKETS) if options.quick else (LOADS, PACKETS)
+    loads, packets, seconds = (QUICK_LOADS, QUICK_PACKETS, QUICK_S) if options.quick else (LOADS, PACKETS, GROUPS_S)
     cpu, _others = choose_cpus(options.cpu)
     cells: dict[tuple[str, int], Laxities] = {}
+    groups: dict[tuple[int, str, Paced], Laxities] = {}
     with only_one("experiment"), own_cpu(cpu) as domain:
         for load, text in itertools.product(loads, POLICIES):
             policy = Policy.parse(text)
             cells[policy.kind, load] = _measure(program, policy, load, packets, domain)
             tell(console, f"{text} beside {load}: {_words(cells[policy.kind, load])}")
+        for group, order in itertools.product(GROUPS, ORDERS):
+            found = measure_group((dlex_sched, program), group, order, seconds, domain)
+            groups |= found
+            tell(console, f"{len(group)} programs, priorities {order}: {'; '.join(map(_words, found.values()))}")
     options.out.mkdir(parents=True, exist_ok=True)
-    findings = laxity_findings(cells)
-    _write(options.out, cells, packets)
-    tell_table(console, laxity_table(cells))
-    for finding in findings:
-        tell(console, f"{finding.word}: {finding.name}: {finding.sentence}")
-    tell(console, f"written: {options.out}/laxity.json, {options.out}/laxity.png")
+    chapters = [_chapter_of_one(cells, packets), _chapter_of_several(groups, seconds)]
+    _write(options.out, cells, groups, packets)
+    for chapter in chapters:
+        tell_chapter(console, chapter)
+    write_chapters(options.out / "laxity.md", chapters)
+    tell(console, f"written: {options.out}/laxity.md, laxity.json, laxity.png and several.png")
+
+
+def _chapter_of_one(cells: Cells, packets: int) -> Chapter:
+    about = f"{packets} packets of {COST_MS:g} ms, {RATE_HZ:g} each second, on one CPU beside programs that compute."
+    return Chapter("One program, and loads", about, [laxity_table(cells)], laxity_findings(cells))
+
+
+def _chapter_of_several(groups: Groups, seconds: float) -> Chapter:
+    about = f"{seconds:g} s on one CPU beside {STRESS_TASKS} programs that compute."
+    return Chapter("Several programs of different rates", about, [several_table(groups)], several_findings(groups))
 
 
 def _measure(program: Path, policy: Policy, load: int, packets: int, domain: Domain) -> Laxities:
@@ -101,7 +121,19 @@ def laxity_table(cells: Cells) -> Table:
     return table
 
 
-def _write(out: Path, cells: Cells, packets: int) -> None:
+def several_table(groups: Groups) -> Table:
+    """Makes the table of the groups: smallest and largest laxity of each program, and missed deadlines."""
+    table = titled_table("laxity in ms, smallest to largest, and missed deadlines")
+    for heading in ("programs", "program", *ORDERS):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for count, paced in dict.fromkeys((count, paced) for count, _order, paced in groups):
+        found = [groups.get((count, order, paced)) for order in ORDERS]
+        cells = (f"{it.least_ms:.1f} to {it.most_ms:.1f}, {it.violations}" if it else "-" for it in found)
+        table.add_row(str(count), paced.name, *cells)
+    return table
+
+
+def _write(out: Path, cells: Cells, groups: Groups, packets: int) -> None:
     from .figure import draw_laxities
 
     content = {
@@ -110,6 +142,16 @@ def _write(out: Path, cells: Cells, packets: int) -> None:
         "packets": packets,
         "machine": machine_facts().to_json(),
         "cells": [{"policy": kind, "loads": load, "laxities_ms": list(it.values_ms)} for (kind, load), it in cells.items()],
+        "several": [
+            {"programs": count, "priorities": order, "rate_hz": paced.rate_hz, "cost_ms": paced.cost_ms,
+             "laxities_ms": list(it.values_ms)}
+            for (count, order, paced), it in groups.items()
+        ],
     }
     write_json(out / "laxity.json", content)
-    draw_laxities(cells, out / "laxity.png")
+    columns = {load: f"{load} programs beside" for _kind, load in cells}
+    draw_laxities({(kind, columns[load]): it for (kind, load), it in cells.items()},
+                  dict.fromkeys(columns.values(), PERIOD_MS - COST_MS), out / "laxity.png")
+    names = {(count, paced): f"of {count}: {paced.name}" for count, _order, paced in groups}
+    draw_laxities({(order, names[count, paced]): it for (count, order, paced), it in groups.items()},
+                  {name: paced.period_ms - paced.cost_ms for (_count, paced), name in names.items()}, out / "several.png")

@@ -1,36 +1,46 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Draws the laxities as the seed's Figure 4 does: over the packets, a row for each policy, a column for each number of loads."""
+"""Draws laxities as the seed's Figure 4 does: over the packets, a row for each policy, a column for each setting."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .findings import COST_MS, PERIOD_MS, Cells
+from .findings import PERIOD_MS, Laxities
 
-MISSED, IN_TIME = "#d55e00", "#0072b2"
+MISSED, IN_TIME, GREY = "#d55e00", "#0072b2", "#555555"
 
 
-def draw_laxities(cells: Cells, path: Path) -> None:
-    """Writes the picture. It appears whole or not at all."""
-    kinds = list(dict.fromkeys(kind for kind, _load in cells))
-    loads = list(dict.fromkeys(load for _kind, load in cells))
-    figure = Figure(figsize=(2.6 * len(loads), 2.2 * len(kinds)), dpi=75, layout="constrained")
-    for row, axes_of_row in enumerate(figure.subplots(len(kinds), len(loads), squeeze=False, sharex=True)):
-        for column, axes in enumerate(axes_of_row):
-            values_ms = cells[kinds[row], loads[column]].values_ms
-            colours = [MISSED if value < 0 else IN_TIME for value in values_ms]
-            axes.scatter(range(len(values_ms)), values_ms, s=3, c=colours)
-            axes.axhline(0, color="#555555", linewidth=0.7)
-            axes.axhline(PERIOD_MS - COST_MS, color="#555555", linewidth=0.7, linestyle=":")
-            axes.set_yscale("symlog", linthresh=PERIOD_MS)
-            axes.tick_params(labelsize=7)
-            axes.spines[["top", "right"]].set_visible(False)
-            if row == 0:
-                axes.set_title(f"{loads[column]} programs beside", fontsize=9)
-            if column == 0:
-                axes.set_ylabel(f"{kinds[row]}: laxity, ms", fontsize=8)
+def draw_laxities(cells: Mapping[tuple[str, str], Laxities], columns: Mapping[str, float], path: Path) -> None:
+    """Writes the picture. It appears whole or not at all.
+
+    `cells`: by row and column. `columns`: for each column the laxity in ms of a packet that is never kept waiting.
+    """
+    rows = list(dict.fromkeys(row for row, _column in cells))
+    figure = Figure(figsize=(2.6 * len(columns), 2.2 * len(rows)), dpi=75, layout="constrained")
+    for row, axes_of_row in zip(rows, figure.subplots(len(rows), len(columns), squeeze=False), strict=True):
+        for (column, most_ms), axes in zip(columns.items(), axes_of_row, strict=True):
+            if (row, column) in cells:
+                _draw_panel(axes, cells[row, column], most_ms)
+            else:
+                axes.set_axis_off()
+            if row == rows[0]:
+                axes.set_title(column, fontsize=9)
+            if column == next(iter(columns)):
+                axes.set_ylabel(f"{row}: laxity, ms", fontsize=8)
     partial = path.with_name(f".{path.name}.partial")
     figure.savefig(partial, format="png")
     partial.replace(path)
+
+
+def _draw_panel(axes: Axes, found: Laxities, most_ms: float) -> None:
+    colours = [MISSED if value < 0 else IN_TIME for value in found.values_ms]
+    axes.scatter(range(len(found.values_ms)), found.values_ms, s=3, c=colours)
+    axes.axhline(0, color=GREY, linewidth=0.7)
+    axes.axhline(most_ms, color=GREY, linewidth=0.7, linestyle=":")
+    axes.set_yscale("symlog", linthresh=PERIOD_MS)
+    axes.tick_params(labelsize=7)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..analysis.outcome import MET, MISSED, UNMEASURED, Outcome
+from ..analysis.claims import Share, is_never
+from ..analysis.outcome import FAILS, HOLDS, UNMEASURED, Outcome
 
 # The seed's film: 15 pictures per second of 28 ms each on average, 42 % of its CPU. With a priority its laxities lay within 16 ms.
 RATE_HZ, COST_MS = 15.0, 28.0
@@ -41,6 +42,12 @@ class Laxities:
         return sum(value < 0 for value in self.values_ms)
 
 
+    @property
+    def share(self) -> Share:
+        """Returns the share of missed deadlines."""
+        return Share(self.violations, len(self.values_ms))
+
+
 Cells = Mapping[tuple[str, int], Laxities]
 
 
@@ -48,27 +55,33 @@ def laxity_findings(cells: Cells) -> list[Outcome]:
     """Returns the outcome of each of the seed's findings. `cells`: laxities by kind of policy and number of loads."""
     with_priority = {load: found for (policy, load), found in cells.items() if policy == WITH}
     loaded = {load: found for (policy, load), found in cells.items() if policy == WITHOUT and load >= LOADED}
-    alone = cells.get((WITHOUT, 0))
+    alone = {load: found for (policy, load), found in cells.items() if policy == WITHOUT and load == 0}
     spread_ms = max((found.spread_ms for found in with_priority.values()), default=None)
     return [
-        _outcome("alone, no deadline is missed without a priority", alone is not None, not (alone and alone.violations),
-                 _missed([(0, alone)] if alone else [])),
-        _outcome(f"beside {LOADED} and more programs, deadlines are missed without a priority", bool(loaded),
-                 all(found.violations for found in loaded.values()), _missed(list(loaded.items()))),
-        _outcome("with a priority, no deadline is missed beside any number", bool(with_priority),
-                 not any(found.violations for found in with_priority.values()), _missed(list(with_priority.items()))),
-        _outcome(f"with a priority, the laxities lie within {SPREAD_MS:g} ms", spread_ms is not None,
-                 spread_ms is not None and spread_ms <= SPREAD_MS, f"{spread_ms or 0:.1f} ms at most; {_range(with_priority)}"),
+        Outcome("alone, no deadline is missed without a priority", NAME, is_never(share_of(alone.values())), _missed(alone)),
+        Outcome(f"beside {LOADED} and more programs, deadlines are missed without a priority", NAME,
+                _word(all(found.violations for found in loaded.values()) if loaded else None), _missed(loaded)),
+        Outcome("with a priority, no deadline is missed beside any number", NAME, is_never(share_of(with_priority.values())),
+                _missed(with_priority)),
+        Outcome(f"with a priority, the laxities lie within {SPREAD_MS:g} ms", NAME,
+                _word(None if spread_ms is None else spread_ms <= SPREAD_MS),
+                f"{spread_ms or 0:.1f} ms at most; {_range(with_priority)}"),
     ]
 
 
-def _outcome(name: str, is_known: bool, holds: bool, sentence: str) -> Outcome:
-    return Outcome(name, NAME, UNMEASURED if not is_known else MET if holds else MISSED, sentence if is_known else "not measured")
+def share_of(found: Iterable[Laxities]) -> Share:
+    """Returns the share of missed deadlines in all of these."""
+    shares = [it.share for it in found]
+    return Share(sum(it.hits for it in shares), sum(it.n for it in shares))
 
 
-def _missed(cells: Sequence[tuple[int, Laxities]]) -> str:
-    parts = [f"{found.violations} of {len(found.values_ms)} beside {load}" for load, found in sorted(cells, key=lambda it: it[0])]
-    return f"missed: {', '.join(parts)}"
+def _word(holds: bool | None) -> str:
+    return UNMEASURED if holds is None else HOLDS if holds else FAILS
+
+
+def _missed(cells: Mapping[int, Laxities]) -> str:
+    parts = [f"{found.share} beside {load}" for load, found in sorted(cells.items())]
+    return f"missed: {', '.join(parts)}" if parts else "not measured"
 
 
 def _range(cells: Mapping[int, Laxities]) -> str:

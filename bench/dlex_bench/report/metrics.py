@@ -54,6 +54,9 @@ LIP_SYNC_ITU = Metric(
 )
 RMSE = Metric("rmse_q16_sum", "RMSE sum", "k", "over the dropped pictures, thousands of Q16 units", 1e-3, 1)
 FREEZE = Metric("longest_freeze_ms", "longest freeze", "ms", "the longest time without a new picture")
+WINDOW = Metric(
+    "violations_sliding", "beyond the window", "pictures", "lost although x of the y pictures up to them were lost (--window=x/y)"
+)
 CPU = Metric("cpu_ms_per_frame", "CPU", "ms a frame", "CPU time of the player's process per picture", 1.0, 2)
 CPU_HELD = Metric(
     "cpu_ms_per_frame_held", "CPU held", "ms a frame", "the part in threads that the policy holds on the measured CPU", 1.0, 2
@@ -68,7 +71,7 @@ MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "missed dea
 MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "missed deadlines of the 20/200 ms task", 100.0, 1)
 
 TABLE = (
-    *(DROPS, SKEW_MEAN, SKEW_SD, LIP_SYNC, LIP_SYNC_BAD, LIP_SYNC_ITU, RMSE, FREEZE),
+    *(DROPS, SKEW_MEAN, SKEW_SD, LIP_SYNC, LIP_SYNC_BAD, LIP_SYNC_ITU, RMSE, FREEZE, WINDOW),
     *(CPU, CPU_HELD, CPU_OUTSIDE, RESERVED, RESERVED_USED, TORN, MISSES_1, MISSES_2),
 )
 RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..analysis.front import AXIS_NAMES, Goal
-from ..analysis.goals import REFERENCES, Ratio, outcomes, ratios, seed_ratios, standing
+from ..analysis.goals import ALL_REFERENCES, Ratio, outcomes, ratios, seed_ratios, standing
 from ..analysis.held import fairness, held
 from ..analysis.outcome import MET, UNMEASURED, Outcome
 from ..analysis.results_frame import (
@@ -151,7 +151,7 @@ def ratio_table(section: str, found: Sequence[Ratio]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True, vertical="top")
     cells = {(it.workload, it.against, it.figure): ratio_cell(it.found) for it in found}
     for workload in dict.fromkeys(it.workload for it in found):
-        for against in REFERENCES:
+        for against in ALL_REFERENCES:
             line = [cells.get((workload, against, key), "-") for key in AXIS_NAMES]
             if any(cell != "-" for cell in line):
                 table.add_row(f"{workload}\n/ {against}", *line)

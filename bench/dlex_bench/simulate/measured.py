@@ -102,7 +102,7 @@ def simulated_policy(job: Job) -> str | None:
     params = job.player_params
     options = set(params.options)
     if params.drop == "deadline":
-        chosen = {"--strict": "strict", "--skip-to-key=never": "never-skip"}
+        chosen = {"--strict": "strict", "--skip-to-key=never": "never-skip", "--degrade=auto": "degrade"}
         rule = params.rule or ""
         if rule == "plan" and len(options) == 1:
             rule, options = chosen.get(options.pop(), ""), set()

@@ -13,6 +13,7 @@ POLICIES = {
     "plan": ("--deadline-rule=plan",),
     "strict": ("--deadline-rule=plan", "--strict"),
     "never-skip": ("--deadline-rule=plan", "--skip-to-key=never"),
+    "degrade": ("--deadline-rule=plan", "--degrade=auto"),
     "clairvoyant": ("--clairvoyant=drops",),
     "clairvoyant-rmse": ("--clairvoyant=rmse",),
 }

@@ -21,6 +21,7 @@ TRACE = "trace.csv"
 class SimulatedFilm(Stored):
     pictures: Count
     droppable: Count
+    droppable_cpu_part: float | None = None  # of the CPU time of decoding everything; absent from older versions
     frame_ms: Positive  # how long a picture should be on the screen
     decode_ms_mean: Amount  # CPU time, with its scale
     demand: Amount  # of decoding and presenting everything, as a part of the supply
@@ -41,7 +42,11 @@ class SimulatedRun(Stored):
     aborted: Count
     skipped: Count
     late: Count
-    rmse_q16_sum: Amount  # of the dropped pictures
+    violations_sliding: Count | None = None  # lost pictures beyond --window; null: no window was asked for
+    violations_aligned: Count | None = None
+    degraded: Count = 0  # shown without the loop filter
+    drifted: Count = 0  # shown, and they may refer to such pictures
+    rmse_q16_sum: Amount  # of the dropped pictures, and of these
     skew_ms_mean: float | None  # of the shown pictures
     skew_ms_sd: float | None
     skew_ms_abs_mean: float | None

@@ -129,8 +129,9 @@ def _write(options: SimulateOptions, settings: Sequence[SimulatedSetting]) -> No
 
 def _show(console: Console, options: SimulateOptions, settings: Sequence[SimulatedSetting]) -> None:
     film = settings[0].simulation.film
-    tell(console, f"\n{settings[0].trace}: {film.pictures} pictures, {film.droppable} droppable, {film.decode_ms_mean:.1f} ms of "
-         f"{film.frame_ms:.1f} each; demand {film.demand:.0%} of {options.supply}")
+    share = "" if film.droppable_cpu_part is None else f" ({film.droppable_cpu_part:.0%} of the CPU time)"
+    tell(console, f"\n{settings[0].trace}: {film.pictures} pictures, {film.droppable} droppable{share}, "
+         f"{film.decode_ms_mean:.1f} ms of {film.frame_ms:.1f} each; demand {film.demand:.0%} of {options.supply}")
     seeds = set.intersection(*(one.seeds for one in settings))
     table = titled_table(f"{_runs(len(seeds))}. A-V > 0: the video is late; freeze: longest time without a new picture;\n"
                          "bound: every schedule drops at least so many; ratio: drops / the clairvoyant's drops")

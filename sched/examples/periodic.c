@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A player without pictures, for the tests of dlex-sched: works at a rate, for a time, in one or several threads.
- * Run as: periodic HZ CPU_MS SECONDS [THREADS [HZ_LATER]]. With HZ_LATER the rate changes in the middle. Exits with 3.
+ * A player without pictures, for tests and experiments with dlex-sched: works at a rate, for a time, in one or several threads.
+ * Run as: periodic HZ CPU_MS SECONDS [THREADS [HZ_LATER [times]]]. With HZ_LATER the rate changes in the middle. `times` prints at the
+ * end when the first thread's jobs were done, in ns (CLOCK_MONOTONIC). Exits with 3.
  */
 #include "ns.h"
 
@@ -9,11 +10,15 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { THREADS_MAX = 128, EXIT_PLAYED = 3 };
+enum { THREADS_MAX = 128, JOBS_MAX = 100000, EXIT_PLAYED = 3 };
 
 static double hz, cpu_ms, seconds, hz_later;
+/* Of the first thread. Touched before it plays, so that nothing waits for memory then. */
+static int64_t done_ns[JOBS_MAX];
+static int done;
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -36,16 +41,19 @@ static void sleep_until(int64_t time_ns)
         ;
 }
 
-static void *play(void *unused)
+/* is_first: not NULL in the first thread. */
+static void *play(void *is_first)
 {
     const int64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
     double at_s = 0;
     while (at_s < seconds) {
         work();
+        if (is_first && done < JOBS_MAX)
+            done_ns[done++] = clock_ns(CLOCK_MONOTONIC);
         at_s += 1 / (at_s < seconds / 2 ? hz : hz_later);
         sleep_until(begun_ns + (int64_t)(at_s * (double)NS_PER_S));
     }
-    return unused;
+    return NULL;
 }
 
 int main(int argc, char **argv)
@@ -61,8 +69,11 @@ int main(int argc, char **argv)
     for (int i = 1; i < count && i < THREADS_MAX; i++)
         if (pthread_create(&threads[i], NULL, play, NULL))
             return 2;
-    play(NULL);
+    memset(done_ns, 1, sizeof done_ns);
+    play(&done);
     for (int i = 1; i < count && i < THREADS_MAX; i++)
         pthread_join(threads[i], NULL);
+    for (int i = 0; argc > 6 && i < done; i++)
+        printf("%lld\n", (long long)done_ns[i]);
     return EXIT_PLAYED;
 }

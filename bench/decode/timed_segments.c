@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * timed_segments CLIP THREADS: prints the number of segments of the clip's video. A segment begins at a key packet. Then it
+ * reads the index of a segment from each line of its input, and decodes that segment as fast as possible, to its last
+ * picture. For each line it prints the wall time and the process CPU time that this took, the wall time until the first
+ * picture came out, all in ns, and the number of pictures. In this way two such processes can take turns, and no codec
+ * thread works on in another one's turn.
+ *
+ * Built twice from this source. With DLEX_GATED and the patched FFmpeg, pictures can be given up as in the player, with
+ * deadlines an hour away. Without DLEX_GATED, it is linked to a pristine FFmpeg. Reading the clip is not measured.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "coded_stream.h"
+#include "ns.h"
+
+enum { SEGMENTS_MAX = 10000 };
+
+struct decoding {
+    int pictures;
+    int64_t first_ns; /* when the first one came out */
+};
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return ns_from_timespec(now);
+}
+
+#ifdef DLEX_GATED
+static const int64_t hour_ns = 3600 * NS_PER_S;
+static int64_t deadline_ns; /* set before any thread decodes */
+
+static int abandon(AVCodecContext *avctx, const AVFrame *picture)
+{
+    (void)avctx, (void)picture;
+    return clock_ns(CLOCK_MONOTONIC) >= deadline_ns;
+}
+
+static void set_callback(AVCodecContext *avctx)
+{
+    deadline_ns = clock_ns(CLOCK_MONOTONIC) + hour_ns;
+    if (avctx->codec->capabilities & AV_CODEC_CAP_ABANDON) /* otherwise the context may end before this field */
+        avctx->abandon = abandon;
+}
+#else
+static void set_callback(AVCodecContext *avctx)
+{
+    (void)avctx;
+}
+#endif
+
+/* The same in both programs. libdav1d chooses by itself how many frames it decodes at once. */
+static void prepare(AVCodecContext *avctx, void *threads)
+{
+    avctx->thread_count = *(const int *)threads;
+    avctx->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
+    set_callback(avctx);
+}
+
+static int note_picture(void *opaque, const AVFrame *frame)
+{
+    struct decoding *const decoding = opaque;
+    (void)frame;
+    if (!decoding->pictures++)
+        decoding->first_ns = clock_ns(CLOCK_MONOTONIC);
+    return 0;
+}
+
+static int decode_packets(const struct coded_stream *stream, size_t from, size_t until, AVCodecContext *avctx, AVFrame *frame,
+                          struct decoding *decoding)
+{
+    int ret = 0;
+    for (size_t i = from; i < until && ret >= 0; i++)
+        ret = stream_decode_packet(avctx, stream->packets[i], frame, note_picture, decoding);
+    if (ret >= 0)
+        ret = stream_decode_packet(avctx, NULL, frame, note_picture, decoding); /* drains */
+    avcodec_flush_buffers(avctx);
+    return ret;
+}
+
+/* Answers one line of the input. */
+static int decode_segment(const struct coded_stream *stream, size_t from, size_t until, AVCodecContext *avctx, AVFrame *frame)
+{
+    struct decoding decoding = {0};
+    const int64_t cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const int64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    const int ret = decode_packets(stream, from, until, avctx, frame, &decoding);
+    const int64_t end_ns = clock_ns(CLOCK_MONOTONIC);
+    if (ret >= 0)
+        printf("%" PRId64 " %" PRId64 " %" PRId64 " %d\n", end_ns - start_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns,
+               decoding.pictures ? decoding.first_ns - start_ns : 0, decoding.pictures);
+    fflush(stdout);
+    return ret;
+}
+
+/* Writes where segments begin, and where the last one ends. Returns how many there are. */
+static size_t find_segments(const struct coded_stream *stream, size_t begins[SEGMENTS_MAX + 1])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < stream->packet_count && count < SEGMENTS_MAX; i++)
+        if (stream->packets[i]->flags & AV_PKT_FLAG_KEY)
+            begins[count++] = i;
+    begins[count] = stream->packet_count;
+    return count;
+}
+
+static int answer(const struct coded_stream *stream, AVCodecContext *avctx)
+{
+    static size_t begins[SEGMENTS_MAX + 1];
+    const size_t count = find_segments(stream, begins);
+    AVFrame *frame = av_frame_alloc();
+    if (!frame)
+        return AVERROR(ENOMEM);
+    printf("%zu\n", count);
+    fflush(stdout);
+    int ret = 0;
+    char line[32];
+    while (ret >= 0 && fgets(line, sizeof(line), stdin)) {
+        const size_t index = strtoull(line, NULL, 10);
+        ret = index < count ? decode_segment(stream, begins[index], begins[index + 1], avctx, frame) : AVERROR(EINVAL);
+    }
+    av_frame_free(&frame);
+    return ret;
+}
+
+int main(int argc, char **argv)
+{
+    struct coded_stream stream;
+    AVCodecContext *avctx = NULL;
+    int threads = argc == 3 ? atoi(argv[2]) : 0;
+    if (threads < 1 || stream_load(&stream, argv[1], SIZE_MAX) < 0) {
+        fprintf(stderr, "timed_segments: no clip can be read; name one, and a number of threads\n");
+        return EXIT_FAILURE;
+    }
+    int ret = stream_open_decoder(&avctx, &stream, prepare, &threads);
+    if (ret >= 0)
+        ret = answer(&stream, avctx);
+    avcodec_free_context(&avctx);
+    stream_finish(&stream);
+    if (ret < 0)
+        fprintf(stderr, "timed_segments: %s: %s\n", argv[1], av_err2str(ret));
+    return ret < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Judges what rule plan gains over the heuristic with the same queue, where nothing but the player's budget is short.
+
+The functions are pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
+from .results_frame import Row, paired_values, values
+from .statistics import Interval, compare
+
+PLAN, HEURISTIC, STRICT = "dlex_plan_auto", "dlex_heuristic_auto", "dlex_plan_strict"
+# Parts of the heuristic's figures that are left at most.
+GAINS = (("dropped", "drops", 0.7), ("rmse_q16_sum", "RMSE", 0.6), ("skew_ms_sd", "s.d. of A-V", 0.4))
+STRICT_MEAN_MS = 3.0
+
+
+def gain_outcomes(section: str, runs: Mapping[str, Sequence[Row]]) -> list[Outcome]:
+    """Returns the outcomes of a section with both settings, and that of plan when it is strict, if that was played."""
+    found = []
+    if PLAN in runs and HEURISTIC in runs:
+        found += [_gain(section, runs, key, word, most) for key, word, most in GAINS]
+    if STRICT in runs:
+        found.append(_strict(section, runs[STRICT]))
+    return found
+
+
+def _gain(section: str, runs: Mapping[str, Sequence[Row]], key: str, word: str, most: float) -> Outcome:
+    name = f"{PLAN}: {word} at most {most:g} of {HEURISTIC}"
+    ours, other = values(runs[PLAN], key), values(runs[HEURISTIC], key)
+    if not ours or not other:
+        return Outcome(name, section, UNMEASURED, f"{word} of both are needed")
+    text = f"{median(ours):,.0f} against {median(other):,.0f}, medians of {len(ours)} and {len(other)} runs"
+    a, b = paired_values(runs[PLAN], runs[HEURISTIC], key)
+    ratio = compare(a, b, paired=True).ratio if a else None
+    if ratio is None:
+        return Outcome(name, section, UNMEASURED, f"{text}: there is no ratio")
+    return Outcome(name, section, _word(ratio, most), f"{text}; ratio {_ratio_text(ratio)}")
+
+
+def _word(ratio: Interval, most: float) -> str:
+    if ratio.low is None or ratio.high is None:
+        return UNCERTAIN
+    return MET if ratio.high <= most else MISSED if ratio.low > most else UNCERTAIN
+
+
+def _ratio_text(ratio: Interval) -> str:
+    return f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})" if ratio.known else f"{ratio.value:.2f} (too few runs)"
+
+
+def _strict(section: str, runs: Sequence[Row]) -> Outcome:
+    name = f"{STRICT}: mean of |A-V| at most {STRICT_MEAN_MS:g} ms"
+    means = values(runs, "skew_ms_abs_mean")
+    if not means:
+        return Outcome(name, section, UNMEASURED, "A-V is unknown")
+    text = f"{median(means):.1f} ms, {min(means):.1f} to {max(means):.1f} ms in {len(means)} runs"
+    word = MET if max(means) <= STRICT_MEAN_MS else MISSED if min(means) > STRICT_MEAN_MS else UNCERTAIN
+    return Outcome(name, section, word, text)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs `./dlex bench graphs`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from ..analysis.chapter import Chapter, tell_chapter, write_chapters
+from ..errors import EXIT_SETUP, LabError
+from ..files import write_json, write_whole
+from ..machine.facts import machine_facts
+from ..machine.lock import only_one
+from ..order import interleaved
+from ..paths import require_program
+from ..processes import child, choose_cpus, last_words, wait_for
+from ..progress import tell
+from ..rig.load.stress import find_stress, require_running, stress
+from ..table import titled_table
+from .conditions import DELAYED, Condition, conditions, graph_of
+from .findings import GraphRun, Runs, graphs_findings
+
+ROBOT, MANAGER = Path("sched/graphs/robot.yaml"), Path("build/release/sched/pman/dlex-sched-pman")
+TICKS, QUICK_TICKS = 1000, 90
+HZ = 30.0
+SETTLE_S = 0.5
+CONTROL, FOLLOWS = DELAYED[0], "Color_Class0"
+
+
+@dataclass(frozen=True)
+class GraphsOptions:
+    root: Path
+    out: Path
+    quick: bool
+    reps: int
+    clip: Path | None
+
+
+def measure_graphs(options: GraphsOptions) -> Chapter:
+    console = Console()
+    if os.geteuid():
+        raise LabError("priorities need root; run it with sudo", EXIT_SETUP)
+    require_program(options.root / MANAGER)
+    find_stress()
+    own_cpu, others = choose_cpus()
+    ticks, reps = (QUICK_TICKS, 1) if options.quick else (TICKS, options.reps)
+    robot = yaml.safe_load((options.root / ROBOT).read_text())
+    options.out.mkdir(parents=True, exist_ok=True)
+    runs: dict[Condition, list[GraphRun]] = {condition: [] for condition in conditions()}
+    with only_one("experiment"):
+        for number, condition in interleaved(conditions(), reps):
+            found = _run(options, condition, graph_of(robot, condition, own_cpu, others), {own_cpu, *others}, ticks)
+            runs[condition].append(found)
+            tell(console, f"{condition}, {number}: Control after {found.start_mean_ms:.2f} ms, s.d. {found.start_sd_ms:.2f}; "
+                 f"late {found.late_p99_us:.0f} us at p99")
+    return _report(console, options, runs, ticks)
+
+
+def _report(console: Console, options: GraphsOptions, runs: Runs, ticks: int) -> Chapter:
+    write_json(options.out / "graphs.json", {
+        "machine": machine_facts().to_json(), "ticks": ticks,
+        "runs": [{"condition": asdict(condition), **asdict(run)} for condition, found in runs.items() for run in found]})
+    chapter = Chapter(
+        "When the processes of a graph start",
+        f"The robot's 12 processes, {ticks} ticks a run, {HZ:g} a second. Under fifo, Control and WSUpdater have their own CPU.",
+        [graphs_table(runs)],
+        graphs_findings(runs),
+    )
+    write_chapters(options.out / "graphs.md", [chapter])
+    tell_chapter(console, chapter)
+    tell(console, f"written: {options.out}/graphs.md and graphs.json")
+    return chapter
+
+
+def _run(options: GraphsOptions, condition: Condition, graph: Mapping[str, Any], cpus: set[int], ticks: int) -> GraphRun:
+    folder = options.out / str(condition).replace(", ", "-").replace(" ", "_")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "graph.yaml", yaml.safe_dump(dict(graph), sort_keys=False))
+    argv = [sys.executable, "-m", "dlex_sched", "pman", str(folder / "graph.yaml"), f"--ticks={ticks}", f"--out={folder}"]
+    path = os.pathsep.join(str(options.root / it) for it in ("bench", "sched"))
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CLIP": str(options.clip or "")}
+    with (
+        stress(2 * len(cpus) if condition.is_loaded else 0, 0, cpus, SETTLE_S) as workers,
+        (folder / "said.log").open("wb") as log,
+        child(argv, cpus=cpus, stdout=log, stderr=log, env=environment) as process,
+    ):
+        wait_for(process, 60 + 3 * ticks / HZ, lambda: require_running(workers), "dlex sched pman")
+    if process.returncode:
+        raise LabError(f"dlex sched pman ended with status {process.returncode}: {last_words(folder / 'said.log')}")
+    return run_of(json.loads((folder / "pman.json").read_text())["statistics"])
+
+
+def run_of(statistics: Mapping[str, Any]) -> GraphRun:
+    """Returns the figures of one run from what dlex sched pman wrote."""
+    control, follows = (statistics["processes"][name] for name in (CONTROL, FOLLOWS))
+    start, late = control["delay_ms"], control["lateness_us"]
+    return GraphRun(
+        start["min"], start["max"], start["mean"], start["sd"], late["p50"], late["p99"],
+        follows["lateness_us"]["p99"], follows["lateness_us"]["mean"],
+        statistics["tick_us"]["mean"], statistics["tick_us"]["p99"], statistics["ticks"],
+    )
+
+
+def graphs_table(runs: Runs) -> Table:
+    table = titled_table("From the tick to the start of Control, ms; late: from the release that was due; next: from the camera's "
+                         "activation to Color_Class0; medians, and the greatest of all runs")
+    for heading in ("", "most", "least", "mean", "s.d.", "late p50, us", "late p99, us", "next mean, us", "next p99, us",
+                    "tick, us", "tick p99, us"):
+        table.add_column(heading, justify="right")
+    for condition, found in runs.items():
+        if found:
+            table.add_row(str(condition), *_cells(found))
+    return table
+
+
+def _cells(found: Sequence[GraphRun]) -> list[str]:
+    def middle(name: str, form: str) -> str:
+        return format(median(getattr(run, name) for run in found), form)
+
+    return [
+        f"{max(run.start_most_ms for run in found):.2f}", f"{min(run.start_least_ms for run in found):.2f}",
+        middle("start_mean_ms", ".2f"), middle("start_sd_ms", ".3f"), middle("late_p50_us", ".0f"), middle("late_p99_us", ".0f"),
+        middle("next_mean_us", ".0f"), middle("next_p99_us", ".0f"), middle("tick_mean_us", ".1f"), middle("tick_p99_us", ".1f"),
+    ]

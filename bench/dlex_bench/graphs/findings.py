@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Judges when the processes of the robot start. The functions are pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..analysis.claims import is_above, is_below, with_interval
+from ..analysis.outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
+from ..analysis.statistics import compare, median_interval
+from .conditions import Condition
+
+NAME = "seed 002"
+DELAY_MS = 20.0
+# The paper's Control started so much later than the delay at least.
+PAPER_OFFSET_MS = 4.0
+# Goals, at p99.
+MOST_LATE_US, MOST_TICK_US = 100.0, 20.0
+
+
+@dataclass(frozen=True)
+class GraphRun:
+    """One run. ms from the tick to the start of Control; us from the release that was due, at p99; us of a tick, at p99."""
+
+    start_least_ms: float
+    start_most_ms: float
+    start_mean_ms: float
+    start_sd_ms: float
+    late_p50_us: float
+    late_p99_us: float
+    next_p99_us: float  # from readFireWire's activation to the start of a process that follows it
+    next_mean_us: float
+    tick_mean_us: float
+    tick_p99_us: float
+    ticks: int
+
+
+Runs = Mapping[Condition, Sequence[GraphRun]]
+PAPER_AT_ONCE, PAPER_DELAYED = Condition(False, False, False), Condition(False, True, False)
+OWN_CPU = Condition(True, True, False)
+
+
+def graphs_findings(runs: Runs) -> list[Outcome]:
+    return [
+        _jitter(runs.get(PAPER_DELAYED, ()), runs.get(PAPER_AT_ONCE, ())),
+        _offset(runs.get(PAPER_DELAYED, ())),
+        _at_most(f"Control is at most {MOST_LATE_US:g} us late at p99, under fifo on a CPU of its own",
+                 [run.late_p99_us for run in runs.get(OWN_CPU, ())], MOST_LATE_US),
+        _at_most(f"a tick of 12 processes takes at most {MOST_TICK_US:g} us at p99, under fifo",
+                 [run.tick_p99_us for run in runs.get(OWN_CPU, ())], MOST_TICK_US),
+    ]
+
+
+def _jitter(delayed: Sequence[GraphRun], at_once: Sequence[GraphRun]) -> Outcome:
+    name = "a delay makes the start of Control more regular (s.d.)"
+    if not delayed or not at_once:
+        return Outcome(name, NAME, UNMEASURED, "runs with and without a delay are needed")
+    sds = [[run.start_sd_ms for run in some] for some in (delayed, at_once)]
+    ratio = compare(*sds, paired=len(delayed) == len(at_once)).ratio
+    return Outcome(name, NAME, is_below(ratio, 1), f"ratio {with_interval(ratio)} (in the paper 0.30 and 3.75)")
+
+
+def _offset(delayed: Sequence[GraphRun]) -> Outcome:
+    name = f"Control starts {PAPER_OFFSET_MS:g} ms or more after its delay (in the paper because of the kernel's tick of 4 ms)"
+    late = median_interval([run.start_mean_ms - DELAY_MS for run in delayed])
+    return Outcome(name, NAME, is_above(late, PAPER_OFFSET_MS), f"{with_interval(late)} ms on average")
+
+
+def _at_most(name: str, values: Sequence[float], most: float) -> Outcome:
+    """A goal is met if all runs meet it, and missed if none does."""
+    if not values:
+        return Outcome(name, NAME, UNMEASURED, "not measured")
+    word = MET if max(values) <= most else MISSED if min(values) > most else UNCERTAIN
+    return Outcome(name, NAME, word, f"{min(values):.0f} to {max(values):.0f} us in {len(values)} runs")

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What `dlex-sched doctor` finds out about the kernel's facilities. Each check leaves the machine as it was. */
+#ifndef SCHED_DOCTOR_CHECKS_H
+#define SCHED_DOCTOR_CHECKS_H
+
+#include "thread_policy.h"
+
+#include <stdbool.h>
+
+enum { FINDING_SIZE = 256 };
+
+/* What a check has found: one sentence about this machine, with a remedy if something is missing. */
+struct finding {
+    bool is_good;
+    char text[FINDING_SIZE];
+};
+
+/* Returns a finding with this text. */
+struct finding doctor_finding(bool is_good, const char *text);
+
+/* Tries a policy in a child, whose end gives everything back. Returns 0 or a negative errno. */
+int doctor_try_policy(const struct thread_policy *policy);
+
+/* Whether a thread may use unreserved time beyond its budget, as `tune` lets it. */
+struct finding doctor_check_reclaiming(void);
+
+/* Whether the kernel itself reports that a budget has run out. */
+struct finding doctor_check_throttling(void);
+
+/* Whether system calls can be watched, for `period --events=syscalls`. */
+struct finding doctor_check_trace_points(void);
+
+/* Whether programs of BPF can be loaded. */
+struct finding doctor_check_bpf(void);
+
+/* Whether a single thread can be held by a descriptor, so that its id cannot come to mean another one. */
+struct finding doctor_check_descriptors(void);
+
+/* Which control groups there are, for quotas and CPUs of one's own. */
+struct finding doctor_check_groups(void);
+
+#endif

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests the experiment with a graph of processes: its conditions and findings. The runs are invented.
+
+Not covered: the processes and their manager (tests/sched), and a whole run, which needs root and a minute.
+"""
+
+import unittest
+from dataclasses import replace
+from pathlib import Path
+
+from outside import with_packages
+
+with_packages("numpy, scipy, yaml, rich")
+
+import yaml
+
+from dlex_bench.graphs.conditions import DELAYED, Condition, conditions, graph_of
+from dlex_bench.graphs.experiment import ROBOT, graphs_table, run_of
+from dlex_bench.graphs.findings import OWN_CPU, PAPER_AT_ONCE, PAPER_DELAYED, GraphRun, graphs_findings
+
+PROJECT = Path(__file__).resolve().parents[2]
+GRAPH = yaml.safe_load((PROJECT / ROBOT).read_text())
+RUN = GraphRun(20.0, 21.0, 20.1, 0.1, 30, 60, 50, 20, 8, 14, 1000)
+
+
+def runs(condition, *changes):
+    return {condition: [replace(RUN, **change) for change in changes]}
+
+
+class Conditions(unittest.TestCase):
+    def test_all_combinations_are_run_once_each(self):
+        self.assertEqual(len(set(map(str, conditions()))), 8)
+        self.assertIn("other, at once, alone", map(str, conditions()))
+
+    def test_delay_is_that_of_the_robot_or_none(self):
+        for condition in conditions():
+            processes = graph_of(GRAPH, condition, 1, {0})["processes"]
+            self.assertEqual([processes[it].get("delay") for it in DELAYED], [20 if condition.is_delayed else None] * 2)
+        self.assertEqual(GRAPH["processes"]["Control"]["delay"], 20)  # not changed
+
+    def test_under_fifo_only_the_delayed_ones_are_on_the_own_cpu(self):
+        processes = graph_of(GRAPH, OWN_CPU, 3, {0, 2})["processes"]
+        for name, process in processes.items():
+            self.assertEqual(process["priority"], 35 if name in DELAYED else 30)
+            self.assertTrue(process["command"].startswith(f"taskset -pc {'3' if name in DELAYED else '0,2'} $$"), name)
+        self.assertFalse(any("priority" in it for it in graph_of(GRAPH, PAPER_DELAYED, 3, {0})["processes"].values()))
+
+    def test_one_cpu_is_not_divided(self):
+        self.assertNotIn("taskset", str(graph_of(GRAPH, OWN_CPU, 0, set())))
+
+
+class Findings(unittest.TestCase):
+    def words(self, **found):
+        return [it.word for it in graphs_findings(found["runs"])]
+
+    def test_nothing_is_known_without_runs(self):
+        self.assertEqual(set(self.words(runs={})), {"not measured"})
+
+    def test_delay_must_make_the_start_more_regular(self):
+        at_once = runs(PAPER_AT_ONCE, *[{"start_sd_ms": it} for it in (1.0, 1.1, 0.9, 1.0, 1.05)])
+        cases = (((0.1, 0.12, 0.1, 0.11, 0.1), "holds"), ((2.0, 2.1, 1.9, 2.0, 2.0), "does not hold"), ((0.1, 3), "undecided"))
+        for sds, word in cases:
+            found = {**at_once, **runs(PAPER_DELAYED, *[{"start_sd_ms": it} for it in sds])}
+            self.assertEqual(self.words(runs=found)[0], word)
+
+    def test_offset_of_the_paper_is_gone_when_control_starts_at_its_delay(self):
+        for mean_ms, word in ((20.1, "does not hold"), (25, "holds")):
+            self.assertEqual(self.words(runs=runs(PAPER_DELAYED, *[{"start_mean_ms": mean_ms}] * 5))[1], word)
+
+    def test_goals_are_judged_by_all_runs(self):
+        for late, word in (((40, 99), "met"), ((40, 120), "not certain"), ((130, 120), "missed")):
+            self.assertEqual(self.words(runs=runs(OWN_CPU, *[{"late_p99_us": it} for it in late]))[2], word)
+        self.assertEqual(self.words(runs=runs(OWN_CPU, {"tick_p99_us": 25}))[3], "missed")
+
+
+class Reading(unittest.TestCase):
+    def test_figures_are_those_of_control_and_of_what_follows_the_camera(self):
+        def of(number):
+            return {"min": number, "max": number + 1, "mean": number + 2, "sd": number + 3, "p50": number + 4, "p99": number + 5}
+
+        processes = {"Control": {"delay_ms": of(200), "lateness_us": of(300)},
+                     "Color_Class0": {"delay_ms": of(400), "lateness_us": of(500)}}
+        found = run_of({"ticks": 9, "tick_us": of(100), "processes": processes})
+        self.assertEqual(found, GraphRun(200, 201, 202, 203, 304, 305, 505, 502, 102, 105, 9))
+
+    def test_table_has_a_row_for_each_condition_that_was_run(self):
+        table = graphs_table({Condition(True, True, True): [RUN, replace(RUN, start_most_ms=29.5)], PAPER_AT_ONCE: []})
+        self.assertEqual([list(column.cells) for column in table.columns][:2], [["fifo, with a delay, beside stress"], ["29.50"]])
+
+
+if __name__ == "__main__":
+    unittest.main()

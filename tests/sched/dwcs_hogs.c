@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dwcs_hogs.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+enum { EXIT_SKIPPED = 77 };
+
+pid_t hog[HOGS];
+
+void start_hogs(void)
+{
+    for (int i = 0; i < HOGS; i++) {
+        hog[i] = fork();
+        if (hog[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (volatile long k = 0;; k++)
+                ;
+        }
+    }
+}
+
+void end_hogs(void)
+{
+    for (int i = 0; i < HOGS; i++) {
+        kill(hog[i], SIGKILL);
+        waitpid(hog[i], NULL, 0);
+    }
+}
+
+int policy_of(pid_t pid)
+{
+    return sched_getscheduler(pid) & ~SCHED_RESET_ON_FORK;
+}
+
+int first_cpu(void)
+{
+    cpu_set_t set;
+    int cpu = 0;
+    sched_getaffinity(0, sizeof set, &set);
+    while (!CPU_ISSET(cpu, &set))
+        cpu++;
+    return cpu;
+}
+
+struct dwcs_dispatch *create(unsigned rules)
+{
+    struct dwcs_dispatch *dispatch = NULL;
+    const struct dispatch_options options = {
+        .slot_ns = SLOT_MS * MS, .rules = rules, .cpu = first_cpu(), .priority = PRIORITY,
+    };
+    ck_assert_int_eq(dwcs_dispatch_create(&dispatch, &options), 0);
+    return dispatch;
+}
+
+void add(struct dwcs_dispatch *dispatch, int number, int service, int x, int y, bool is_work_conserving, int events)
+{
+    const struct dispatch_plan plan = {
+        .params = {.period_ns = 10 * SLOT_MS * MS, .service_ns = service * SLOT_MS * MS, .x = x, .y = y,
+                   .is_work_conserving = is_work_conserving},
+        .events = events >= 0 ? EVENTS_OF_EVENTFD : EVENTS_NONE, .event_file = events,
+    };
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[number], &plan), number);
+}
+
+void run_slots(struct dwcs_dispatch *dispatch, int64_t slots)
+{
+    ck_assert_int_eq(dwcs_dispatch_begin(dispatch), 0);
+    while (dwcs_dispatch_totals(dispatch).slots < slots)
+        ck_assert_int_ge(dwcs_dispatch_step(dispatch, -1), 0);
+}
+
+bool has_right(void)
+{
+    const struct sched_param parameters = {.sched_priority = PRIORITY + 1};
+    if (sched_setscheduler(0, SCHED_FIFO, &parameters))
+        return false;
+    sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){.sched_priority = 0});
+    return true;
+}
+
+int skip(void)
+{
+    printf("skipped: this account may not have the priority fifo:%d; `dlex-sched doctor` says what would allow it\n", PRIORITY + 1);
+    return EXIT_SKIPPED;
+}

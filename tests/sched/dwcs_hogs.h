@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the tests of the dispatcher share: processes that never sleep, and a dispatcher for them. */
+#ifndef DWCS_HOGS_H
+#define DWCS_HOGS_H
+
+#include "dwcs_dispatch.h"
+
+#define MS INT64_C(1000000)
+
+enum { HOGS = 3, PRIORITY = 41, SLOT_MS = 5 };
+
+extern pid_t hog[HOGS];
+
+/* They die with the test. */
+void start_hogs(void);
+void end_hogs(void);
+
+/* Without SCHED_RESET_ON_FORK. */
+int policy_of(pid_t pid);
+
+/* The first CPU of this process. */
+int first_cpu(void);
+
+/* Makes a dispatcher of this PRIORITY on the first CPU. */
+struct dwcs_dispatch *create(unsigned rules);
+
+/* Adds a hog, with periods of 10 slots. events: an eventfd, or -1. */
+void add(struct dwcs_dispatch *dispatch, int number, int service, int x, int y, bool is_work_conserving, int events);
+
+void run_slots(struct dwcs_dispatch *dispatch, int64_t slots);
+
+/* True if this account may have the priorities. */
+bool has_right(void);
+
+/* Says why a test is skipped, and returns the exit code for that. */
+int skip(void);
+
+#endif

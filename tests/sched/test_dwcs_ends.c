@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Who may become a member of the dispatcher of DWCS, and that all get everything back when it ends in whatever way. Needs the right
+ * to real-time priorities, and is skipped without it. Not covered: what a process had in each case (test_member_before.c).
+ */
+#include "dwcs_hogs.h"
+
+#include "thread_list.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+static void expect_given_back(const cpu_set_t *cpus)
+{
+    cpu_set_t now;
+    for (int i = 0; i < HOGS; i++) {
+        for (int tries = 0; tries < 5000 && policy_of(hog[i]) != SCHED_OTHER; tries++)
+            usleep(1000);
+        ck_assert_int_eq(policy_of(hog[i]), SCHED_OTHER);
+        for (int tries = 0; tries < 5000; tries++) {
+            sched_getaffinity(hog[i], sizeof now, &now);
+            if (CPU_EQUAL(&now, cpus))
+                break;
+            usleep(1000);
+        }
+        ck_assert(CPU_EQUAL(&now, cpus));
+    }
+}
+
+START_TEST(everything_is_given_back_at_the_end)
+{
+    cpu_set_t cpus, now;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create(0);
+    ck_assert_int_eq(policy_of(0), SCHED_FIFO);
+    for (int i = 0; i < HOGS; i++)
+        add(dispatch, i, 2, 0, 1, i == 0, -1);
+    run_slots(dispatch, 3);
+    if (dwcs_member_can_be_last())
+        ck_assert(policy_of(hog[2]) == SCHED_IDLE || policy_of(hog[2]) == SCHED_FIFO);
+    dwcs_dispatch_destroy(&dispatch);
+    ck_assert_ptr_null(dispatch);
+    dwcs_dispatch_destroy(&dispatch);
+    expect_given_back(&cpus);
+    ck_assert_int_eq(policy_of(0), SCHED_OTHER);
+    sched_getaffinity(0, sizeof now, &now);
+    ck_assert(CPU_EQUAL(&now, &cpus));
+    end_hogs();
+}
+END_TEST
+
+START_TEST(everything_is_given_back_when_the_dispatcher_is_killed)
+{
+    cpu_set_t cpus;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    for (int round = 0; round < 5; round++) {
+        start_hogs();
+        const pid_t killed = fork();
+        if (killed == 0) {
+            struct dwcs_dispatch *const dispatch = create(0);
+            for (int i = 0; i < HOGS; i++)
+                add(dispatch, i, 3, 0, 1, i == 0, -1);
+            run_slots(dispatch, INT64_MAX);
+        }
+        bool was_first = false;
+        for (int tries = 0; tries < 5000 && !was_first; tries++) {
+            usleep(1000);
+            for (int i = 0; i < HOGS; i++)
+                was_first |= policy_of(hog[i]) == SCHED_FIFO;
+        }
+        ck_assert(was_first);
+        kill(killed, SIGKILL);
+        waitpid(killed, NULL, 0);
+        expect_given_back(&cpus);
+        end_hogs();
+    }
+}
+END_TEST
+
+static void kill_guard(void)
+{
+    pid_t family[16];
+    char name[THREAD_NAME_SIZE];
+    bool is_killed = false;
+    const int count = thread_list_family(getpid(), family, 16);
+    for (int i = 1; i < count; i++)
+        if (!strcmp(thread_list_name(family[i], family[i], name), "dlex-dwcs-guard"))
+            is_killed = !kill(family[i], SIGKILL);
+    ck_assert(is_killed);
+}
+
+START_TEST(everything_is_given_back_without_the_guard)
+{
+    cpu_set_t cpus;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create(0);
+    for (int i = 0; i < HOGS; i++)
+        add(dispatch, i, 2, 0, 1, i == 0, -1);
+    run_slots(dispatch, 3);
+    kill_guard();
+    dwcs_dispatch_destroy(&dispatch);
+    expect_given_back(&cpus);
+    end_hogs();
+}
+END_TEST
+
+/* What it has could not be given back. */
+START_TEST(real_time_process_is_refused)
+{
+    const struct sched_param five = {.sched_priority = 5};
+    const struct dispatch_plan plan = {.is_best_effort = true};
+    start_hogs();
+    ck_assert_int_eq(sched_setscheduler(hog[0], SCHED_RR, &five), 0);
+    struct dwcs_dispatch *dispatch = create(0);
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[0], &plan), -EBUSY);
+    dwcs_dispatch_destroy(&dispatch);
+    ck_assert_int_eq(policy_of(hog[0]), SCHED_RR);
+    end_hogs();
+}
+END_TEST
+
+/* Two members would take its policy from each other. */
+START_TEST(process_is_one_member)
+{
+    cpu_set_t cpus;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    const struct dispatch_plan plan = {.is_best_effort = true};
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create(0);
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[0], &plan), 0);
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[0], &plan), -EEXIST);
+    dwcs_dispatch_destroy(&dispatch);
+    expect_given_back(&cpus);
+    end_hogs();
+}
+END_TEST
+
+/* It changes later what only a member gets. That is its own. */
+START_TEST(refused_process_is_not_given_back)
+{
+    const struct dispatch_plan no_service = {.params = {.period_ns = MS, .service_ns = 0}};
+    const struct dispatch_plan no_socket = {.is_best_effort = true, .events = EVENTS_OF_SOCKET, .event_file = 999};
+    const struct sched_param none = {0};
+    cpu_set_t only, now;
+    CPU_ZERO(&only);
+    CPU_SET(first_cpu(), &only);
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create(0);
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[0], &no_service), -EINVAL);
+    ck_assert_int_lt(dwcs_dispatch_add(dispatch, hog[0], &no_socket), 0);
+    ck_assert_int_eq(sched_setaffinity(hog[0], sizeof only, &only), 0);
+    ck_assert_int_eq(sched_setscheduler(hog[0], SCHED_IDLE, &none), 0);
+    dwcs_dispatch_destroy(&dispatch);
+    ck_assert_int_eq(policy_of(hog[0]), SCHED_IDLE);
+    sched_getaffinity(hog[0], sizeof now, &now);
+    ck_assert(CPU_EQUAL(&now, &only));
+    end_hogs();
+}
+END_TEST
+
+START_TEST(wrong_options_are_refused)
+{
+    static const struct dispatch_options wrong[] = {
+        {.slot_ns = 0, .priority = PRIORITY}, {.slot_ns = MS, .priority = 1}, {.slot_ns = MS, .priority = 99},
+        {.slot_ns = MS, .priority = PRIORITY, .cpu = -1},
+    };
+    struct dwcs_dispatch *dispatch;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        ck_assert_int_eq(dwcs_dispatch_create(&dispatch, &wrong[i]), -EINVAL);
+    start_hogs();
+    dispatch = create(0);
+    const struct dispatch_plan no_service = {.params = {.period_ns = MS, .service_ns = 0}};
+    ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[0], &no_service), -EINVAL);
+    ck_assert_int_eq(policy_of(hog[0]), SCHED_OTHER);
+    dwcs_dispatch_destroy(&dispatch);
+    end_hogs();
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        everything_is_given_back_at_the_end,
+        everything_is_given_back_when_the_dispatcher_is_killed,
+        everything_is_given_back_without_the_guard,
+        real_time_process_is_refused,
+        process_is_one_member,
+        refused_process_is_not_given_back,
+        wrong_options_are_refused,
+        NULL,
+    };
+    return has_right() ? suite_run("dwcs_ends", 120, tests) : skip();
+}
