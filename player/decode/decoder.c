@@ -170,9 +170,9 @@ static struct decoder *decoder_create(const struct decoder_settings *settings)
 static int open_codec(struct decoder *decoder, const AVStream *stream, char *why, size_t why_size)
 {
     struct helper_watch watch;
-    helper_watch_begin(&watch);
+    helper_watch_begin(&watch, "codec");
     const int ret = clip_open_decoder(&decoder->avctx, stream, prepare, decoder, why, why_size);
-    helper_watch_end(&watch, &decoder->threads.helpers, "codec", ROLE_DECODE);
+    helper_watch_end(&watch, &decoder->threads.helpers, ROLE_DECODE);
     if (ret < 0)
         return ret;
     codec_threads_describe(&decoder->threads, decoder->avctx, decoder->settings.threads);

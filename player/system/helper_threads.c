@@ -8,15 +8,17 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
-void helper_watch_begin(struct helper_watch *watch)
+void helper_watch_begin(struct helper_watch *watch, const char *name)
 {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &watch->signals);
     watch->count = thread_list(getpid(), watch->before, HELPER_WATCH_MAX);
+    prctl(PR_GET_NAME, watch->name);
+    prctl(PR_SET_NAME, name);
 }
 
 static bool was_there(const struct helper_watch *watch, pid_t thread)
@@ -27,24 +29,15 @@ static bool was_there(const struct helper_watch *watch, pid_t thread)
     return false;
 }
 
-/* A thread has the name of the one that started it until it gets its own. If it names itself later, that name stays. */
-static void name_if_nameless(pid_t thread, const char *name)
+void helper_watch_end(struct helper_watch *watch, struct helper_threads *helpers, unsigned roles)
 {
-    char its[THREAD_NAME_SIZE];
-    char ours[THREAD_NAME_SIZE];
-    if (!strcmp(thread_list_name(getpid(), thread, its), thread_list_name(getpid(), gettid(), ours)))
-        thread_list_rename(getpid(), thread, name);
-}
-
-void helper_watch_end(struct helper_watch *watch, struct helper_threads *helpers, const char *name, unsigned roles)
-{
+    prctl(PR_SET_NAME, watch->name);
     pid_t now[HELPER_WATCH_MAX];
     const int count = watch->count > 0 ? thread_list(getpid(), now, HELPER_WATCH_MAX) : 0;
     helpers->count = 0;
     for (int i = 0; i < count && helpers->count < HELPER_THREADS_MAX; i++) {
         if (was_there(watch, now[i]))
             continue;
-        name_if_nameless(now[i], name);
         if (thread_role_give(now[i], roles) < 0)
             log_note("too many threads: one that decodes has no role, and runs like those that do not");
         helpers->threads[helpers->count++] = now[i];

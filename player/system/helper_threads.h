@@ -5,9 +5,9 @@
  * of the pictures changes.
  *
  *     struct helper_watch watch;
- *     helper_watch_begin(&watch);
+ *     helper_watch_begin(&watch, "codec");
  *     avcodec_open2(...);
- *     helper_watch_end(&watch, &helpers, "codec", ROLE_DECODE);
+ *     helper_watch_end(&watch, &helpers, ROLE_DECODE);
  *     ...
  *     helper_threads_release(&helpers); // before they end
  *
@@ -19,6 +19,8 @@
  */
 #ifndef PLAYER_HELPER_THREADS_H
 #define PLAYER_HELPER_THREADS_H
+
+#include "thread_list.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -35,6 +37,7 @@ struct helper_threads {
 /* The members belong to the functions below. */
 struct helper_watch {
     sigset_t signals;
+    char name[THREAD_NAME_SIZE]; /* of the calling thread */
     int count;
     pid_t before[HELPER_WATCH_MAX];
 };
@@ -42,15 +45,18 @@ struct helper_watch {
 /*
  * Begins to watch which threads the calling thread starts. Until the end it blocks all signals, and the threads inherit
  * that: a signal for the program must reach the main thread, which would wait on otherwise.
+ *
+ * Until the end the calling thread has this name, at most 15 bytes. The threads inherit it, and keep it if they give
+ * themselves no name, whenever they do so. (To rename them later could overwrite the name that one just gave itself.)
  */
-void helper_watch_begin(struct helper_watch *watch);
+void helper_watch_begin(struct helper_watch *watch, const char *name);
 
 /*
- * Fills in *helpers with the threads that were started since, up to HELPER_THREADS_MAX, and gives them these roles. Those
- * that gave themselves no name get this one. If no more threads may have roles, the last ones have none, and a message says
- * so. The calling thread has its signals back.
+ * Fills in *helpers with the threads that were started since, up to HELPER_THREADS_MAX, and gives them these roles. If no
+ * more threads may have roles, the last ones have none, and a message says so. The calling thread has its signals and its
+ * name back.
  */
-void helper_watch_end(struct helper_watch *watch, struct helper_threads *helpers, const char *name, unsigned roles);
+void helper_watch_end(struct helper_watch *watch, struct helper_threads *helpers, unsigned roles);
 
 /* Takes the roles back, and keeps the CPU time that the threads have used so far. There are none afterwards. */
 void helper_threads_release(struct helper_threads *helpers);

@@ -71,16 +71,11 @@ pid_t thread_list_process(pid_t thread)
     return process;
 }
 
-static FILE *open_name(pid_t process, pid_t thread, const char *mode)
+const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE])
 {
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)process, (int)thread);
-    return fopen(path, mode);
-}
-
-const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE])
-{
-    FILE *const file = open_name(process, thread, "re");
+    FILE *const file = fopen(path, "re");
     const size_t size = file ? fread(name, 1, THREAD_NAME_SIZE, file) : 0;
     if (file)
         fclose(file);
@@ -91,15 +86,6 @@ const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_
         if (*at < ' ' || *at > '~')
             *at = '?';
     return name;
-}
-
-void thread_list_rename(pid_t process, pid_t thread, const char *name)
-{
-    FILE *const file = open_name(process, thread, "we");
-    if (!file)
-        return;
-    fputs(name, file);
-    fclose(file);
 }
 
 bool thread_list_times(pid_t process, pid_t thread, int64_t *running_ns, int64_t *waiting_ns)

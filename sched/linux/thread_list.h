@@ -31,9 +31,6 @@ pid_t thread_list_process(pid_t thread);
  */
 const char *thread_list_name(pid_t process, pid_t thread, char name[THREAD_NAME_SIZE]);
 
-/* Names a thread of the calling process, or of a program of the same user. Longer names are cut off. Does nothing if it is gone. */
-void thread_list_rename(pid_t process, pid_t thread, const char *name);
-
 /*
  * Reads for how long a thread has run, and for how long it could have run but had no CPU. The time for which a used-up budget
  * keeps it from running is in neither. Returns false if the thread is gone, or if the kernel does not say it.

@@ -225,7 +225,7 @@ class Threads(OnStage):
         names = sorted(thread.name for thread, work in threads.values() if work.text == "decodes")
         self.assertEqual(len(names), 3, names)
         self.assertEqual(names.count("decoder"), 1, names)
-        # The player names a thread that has not named itself yet, and the looks see one name or the other.
+        # FFmpeg's threads name themselves soon after they have started; until then they are called codec.
         self.assertTrue(all(name == "codec" or name.startswith("av:h264:df") for name in names if name != "decoder"), names)
 
     def test_one_requested_decode_thread_is_one_thread(self):

@@ -68,10 +68,10 @@ static struct helper_threads watch_while_starting(struct helper *helpers, int co
 {
     struct helper_watch watch;
     struct helper_threads found = {0};
-    helper_watch_begin(&watch);
+    helper_watch_begin(&watch, "codec");
     for (int i = 0; i < count; i++)
         start(&helpers[i]);
-    helper_watch_end(&watch, &found, "codec", ROLE_DECODE);
+    helper_watch_end(&watch, &found, ROLE_DECODE);
     return found;
 }
 
@@ -101,11 +101,14 @@ END_TEST
 
 START_TEST(nameless_threads_are_named)
 {
+    char own[THREAD_NAME_SIZE];
+    strcpy(own, thread_list_name(getpid(), gettid(), (char[THREAD_NAME_SIZE]){0}));
     struct helper helpers[2] = {{.name = NULL}, {.name = "av:h264:df0"}};
     struct helper_threads found = watch_while_starting(helpers, 2);
     char name[THREAD_NAME_SIZE];
     ck_assert_str_eq(thread_list_name(getpid(), helpers[0].id, name), "codec");
     ck_assert_str_eq(thread_list_name(getpid(), helpers[1].id, name), "av:h264:df0");
+    ck_assert_str_eq(thread_list_name(getpid(), gettid(), name), own);
     helper_threads_release(&found);
     end(&helpers[0]);
     end(&helpers[1]);

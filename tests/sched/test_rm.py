@@ -111,7 +111,8 @@ class Levels(Case):
 
     def test_all_threads_and_children_have_the_priority(self):
         run = self.run_at(25, command=("sh", "-c", "sleep 60 & wait"))
-        child = int(Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()[0])
+        self.assertTrue(wait_until(lambda: children(run.pid)))
+        child = children(run.pid)[0]
         self.assertEqual(priority(child), priority(run.pid))
         os.kill(child, signal.SIGKILL)
 
