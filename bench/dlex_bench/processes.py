@@ -23,7 +23,7 @@ from typing import IO, NoReturn
 from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError, TimedOut
 
 PR_SET_PDEATHSIG = 1
-GRACE_S = 3.0
+GRACE_S = 10.0
 POLL_S = 0.5
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -82,26 +82,27 @@ class Place(Folder):
 
 class Results(Place):
     def test_result_has_every_figure_of_the_own_view(self):
-        result = self.execute()
+        # Twice the length: what was stolen is unknown if looks come so late that they see less than half a second.
+        result, pictures = self.execute(clip={**self.job.clip.to_json(), "length_s": 2 * LENGTH_S}), 2 * PICTURES
         self.assertEqual((result["status"], result["reason"]), ("done", None))
         self.assertEqual(set(result), KEYS)
         self.assertLessEqual(FIGURES, set(result["figures"]))
         self.assertEqual((result["view"], result["outside"]), ("inside", None))
         self.assertEqual(result["figures"], result["inside"])
         figures = result["figures"]
-        self.assertEqual((figures["frames"], figures["dropped"], figures["av_source"]), (PICTURES, 0, "own"))
+        self.assertEqual((figures["frames"], figures["dropped"], figures["av_source"]), (pictures, 0, "own"))
         self.assertEqual(result["threads"][0]["work"], "decodes and presents")
         # A short thread may have been seen only before it took its own name.
         named = [thread for thread in result["threads"][1:] if thread["name"] != result["threads"][0]["name"]]
         self.assertNotIn("unknown", [thread["work"] for thread in named])
         self.assertGreater(figures["cpu_ms_per_frame"], 0)
-        self.assertAlmostEqual(figures["player_cpu_s"] * 1e3, figures["cpu_ms_per_frame"] * PICTURES)
+        self.assertAlmostEqual(figures["player_cpu_s"] * 1e3, figures["cpu_ms_per_frame"] * pictures)
         self.assertEqual(result["policy"], {"asked": "other", "applied": "other", "throttled": None,
                                             "constrains": "the player's threads that decode or present"})
         held_ms, outside_ms = (figures[f"cpu_ms_per_frame_{where}"] for where in ("held", "outside"))
         self.assertAlmostEqual(held_ms + outside_ms, figures["cpu_ms_per_frame"])
         record = json.loads((self.batch / self.job.id / "own" / "run.json").read_text())
-        self.assertAlmostEqual(held_ms * PICTURES, record["held_cpu_ns"] / 1e6)
+        self.assertAlmostEqual(held_ms * pictures, record["held_cpu_ns"] / 1e6)
         self.assertAlmostEqual(figures["player_cpu_s"], record["process_cpu_ns"] / 1e9)
         self.assertLessEqual(record["held_cpu_ns"] / 1e9, result["threads"][0]["cpu_s"])
         self.assertGreater(outside_ms, 0)
@@ -133,8 +134,8 @@ class Results(Place):
         for thread, work, roles in ((main, "presents", ["present"]), (decoder, "decodes", ["decode"])):
             self.assertEqual((thread["work"], thread["roles"], thread["cpus"]), (work, roles, str(CPU)))
             self.assertEqual((thread["policy"], thread["outside_s"]), ("other", 0))
-        # The threads that read such a short clip may end before anybody looks at them.
-        for thread in (thread for thread in others if thread is not decoder):
+        # The threads that read such a short clip may end before anybody looks at them, or before they took their own names.
+        for thread in (thread for thread in others if thread["name"] not in ("decoder", main["name"])):
             self.assertEqual((thread["roles"], thread["cpus"] == str(CPU)), ([], ONLY_CPU))
         record = json.loads((self.batch / self.job.id / "own" / "run.json").read_text())
         figures = result["figures"]
@@ -146,7 +147,7 @@ class Results(Place):
     def test_checksum_of_a_large_file_does_not_count_as_playing(self):
         large = self.folder / "large.mp4"
         shutil.copy(CLIP, large)
-        box = 400 << 20  # an empty box, which players skip; it takes no room on the disk
+        box = 100 << 20  # an empty box, which players skip; it takes no room on the disk
         with large.open("r+b") as file:
             file.seek(0, os.SEEK_END)
             file.write(box.to_bytes(4, "big") + b"free")
@@ -196,7 +197,7 @@ class BesideRtApp(Place):
         tasks = result["rtapp"]
         self.assertEqual(set(tasks), {"rt-app-1", "rt-app-2"})
         window_us = execution.shown_window_us(self.batch / self.job.id / "own")
-        most = (window_us[1] - window_us[0]) / 8_000 + 1
+        most = (window_us[1] - window_us[0]) / 8_000 + 1 + 2  # if a job at either end seems to be released a little late
         self.assertLessEqual(tasks["rt-app-1"]["periods"], most)
         self.assertEqual((result["load"]["ns_per_loop"], result["load"]["sched"]), (25.0, "other"))
 

@@ -43,15 +43,15 @@ def descendants_of(pid):
 def is_running(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter: it ended after the file was opened
         return False
 
 
 def wait_until(condition, limit_s=60):
     limit = time.monotonic() + limit_s
-    while not condition() and time.monotonic() < limit:
+    while not (found := condition()) and time.monotonic() < limit:
         time.sleep(0.02)
-    return condition()
+    return found
 
 
 class Command(Folder):

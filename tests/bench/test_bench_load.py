@@ -21,11 +21,11 @@ class Filler(unittest.TestCase):
     def test_filler_reports_its_cpu_time_at_its_end(self):
         argv = [sys.executable, "-ISE", filler.__file__, "0.5", "1000", str(os.getpid())]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "eating\n")  # from now on it knows the signal
             clock = (~process.pid << 3) | 2
             while time.clock_gettime(clock) < 0.2:
                 time.sleep(0.01)
             process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.stdout.readline(), "eating\n")
             told = json.loads(process.stdout.read())
         self.assertEqual(process.returncode, 0)
         self.assertEqual(set(told), {"elapsed_s", "rtapp", "filler", "forgone"})

@@ -11,11 +11,15 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
+from dlex_bench import processes
 from dlex_bench.errors import LabError
+from dlex_bench.rig import folder
 from dlex_bench.rig.device import Device
 from dlex_bench.rig.folder import PREFIX, private_folder
 from dlex_bench.rig.screen import display
@@ -38,8 +42,24 @@ def wait_until(condition, limit_s=60):
 def is_running(pid):
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter: it ended after the file was opened
         return False
+
+
+def identity(path):
+    """Returns what tells a file from a later one with its name; None: there is no such file.
+
+    Other tests may start a screen with the number of one that has just ended.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_ctime_ns
+
+
+def x_socket_of(number):
+    return Path(f"/tmp/.X11-unix/X{number}")
 
 
 def says(argv, environment):
@@ -51,7 +71,7 @@ def x_reply(display_, authority):
     number = display_.environment["DISPLAY"].removeprefix(":")
     name, data = (b"MIT-MAGIC-COOKIE-1", authority) if authority else (b"", b"")
     with socket.socket(socket.AF_UNIX) as client:
-        client.connect(f"/tmp/.X11-unix/X{number}")
+        client.connect(str(x_socket_of(number)))
         padded = [text + bytes(-len(text) % 4) for text in (name, data)]
         client.sendall(struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(name), len(data)) + b"".join(padded))
         return client.recv(1)[0]
@@ -108,12 +128,15 @@ class Whole(unittest.TestCase):
             self.assertNotEqual(place.environment["HOME"], os.environ.get("HOME"))
 
     def test_nothing_is_left_when_the_block_ends(self):
-        with stage(SIZE, CPUS) as place:
+        # A server that is killed because it does not end in time leaves its socket.
+        with mock.patch.object(processes, "GRACE_S", 60), stage(SIZE, CPUS) as place:
             devices = (place.display, place.sound)
             folders = [Path(place.environment["HOME"]), *(device.log.parent for device in devices)]
-            x_socket = Path("/tmp/.X11-unix") / f"X{place.display.environment['DISPLAY'][1:]}"
-            self.assertTrue(all(path.exists() for path in (*folders, x_socket)))
-        self.assertFalse(any(path.exists() for path in (*folders, x_socket)))
+            x_socket = x_socket_of(place.display.environment["DISPLAY"][1:])
+            self.assertTrue(all(path.exists() for path in folders))
+            self.assertIsNotNone(before := identity(x_socket))
+        self.assertFalse(any(path.exists() for path in folders))
+        self.assertNotEqual(identity(x_socket), before)
         self.assertFalse(any(is_running(device.process.pid) for device in devices))
 
     def test_dead_device_is_named(self):
@@ -127,9 +150,17 @@ class Whole(unittest.TestCase):
                     place.require_alive()
 
     def test_kill_9_of_the_owner_ends_the_devices_and_the_next_start_removes_the_folders(self):
+        # In a place of its own: the start of a stage in another test removes the folders as well.
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        patch = mock.patch.object(folder, "MEMORY", Path(holder.name))
+        patch.start()
+        self.addCleanup(patch.stop)
         script = (
-            "import os, time\n"
+            "import os, pathlib, time\n"
+            "from dlex_bench.rig import folder\n"
             "from dlex_bench.rig.stage import stage\n"
+            f"folder.MEMORY = pathlib.Path({holder.name!r})\n"
             f"with stage({SIZE}, os.sched_getaffinity(0)) as place:\n"
             "    print(place.environment['HOME'], place.display.environment['DISPLAY'][1:], flush=True)\n"
             "    time.sleep(600)\n"
@@ -137,10 +168,12 @@ class Whole(unittest.TestCase):
         with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as owner:
             home, number = owner.stdout.readline().split()
             servers = children_of(owner.pid)
+            before = identity(x_socket_of(number))
             owner.kill()
+        self.assertIsNotNone(before)
         self.assertEqual(sorted(servers.values()), ["Xvfb", "pulseaudio"])
         self.assertTrue(wait_until(lambda: not any(map(is_running, servers))))
-        self.assertFalse(Path(f"/tmp/.X11-unix/X{number}").exists())
+        self.assertNotEqual(identity(x_socket_of(number)), before)
         self.assertTrue(Path(home).exists())
         with private_folder() as mine:
             self.assertFalse(Path(home).exists())

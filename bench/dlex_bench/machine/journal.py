@@ -24,9 +24,9 @@ from ..processes import ENDING_SIGNALS
 # Like the settings themselves, this folder survives every process but not a restart of the machine.
 FOLDER = Path("/run/dlex-bench")
 # How long the processes of a group may take to end, once they have been killed.
-EMPTYING_S = 5.0
+EMPTYING_S = 20.0
 # How long a lock may outlive its owner, and how long somebody may look at a journal.
-PASSING_S = 2.0
+PASSING_S = 5.0
 
 Step = dict[str, Any]
 

@@ -39,7 +39,7 @@ NICE_MIN, NICE_MAX = -20, 19
 # A thread that works at a 16th of 24 pictures per second.
 TUNED_PERIOD_MS_MAX = 667.0
 # A sleeping thread still counts for the CPU on which it last ran. It moves when it wakes.
-MOVING_S = 5.0
+MOVING_S = 20.0
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def filler(cpu: int, share: float, rtapp_pid: int) -> Iterator[subprocess.Popen[
 def what_it_ate(process: subprocess.Popen[bytes]) -> dict[str, float]:
     """Ends the task, and returns the parts of the CPU that it and rt-app used."""
     process.send_signal(signal.SIGTERM)
-    text, _ = process.communicate(timeout=5)
+    text, _ = process.communicate(timeout=30)
     if process.returncode != 0:
         raise LabError(f"the load's third task failed with status {process.returncode}; see {SCRIPT.name}")
     eaten: dict[str, float] = json.loads(text)
