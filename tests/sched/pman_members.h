@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Waits up to 10 s for a condition, and looks at it once more often than it waits. */
+/* Waits up to 30 s for a condition, and looks at it once more often than it waits. */
 #define EXPECT_SOON(condition) \
     do { \
         bool is_true_ = (condition); \
-        for (int tries_ = 0; tries_ < 10000 && !is_true_; tries_++) { \
+        for (int tries_ = 0; tries_ < 30000 && !is_true_; tries_++) { \
             members_pause(); \
             is_true_ = (condition); \
         } \

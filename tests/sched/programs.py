@@ -36,11 +36,11 @@ def is_running(pid):
 
 
 def soon(condition):
-    for _ in range(1000):
+    for _ in range(3000):
         if condition():
             return
         time.sleep(0.01)
-    raise AssertionError("it did not become true within 10 s")
+    raise AssertionError("it did not become true within 30 s")
 
 
 def end_left_tables(program):

@@ -15,14 +15,16 @@
 
 #include "suite.h"
 
+enum { TRIES = 30000 }; /* of 1 ms */
+
 static void expect_given_back(const cpu_set_t *cpus)
 {
     cpu_set_t now;
     for (int i = 0; i < HOGS; i++) {
-        for (int tries = 0; tries < 5000 && policy_of(hog[i]) != SCHED_OTHER; tries++)
+        for (int tries = 0; tries < TRIES && policy_of(hog[i]) != SCHED_OTHER; tries++)
             usleep(1000);
         ck_assert_int_eq(policy_of(hog[i]), SCHED_OTHER);
-        for (int tries = 0; tries < 5000; tries++) {
+        for (int tries = 0; tries < TRIES; tries++) {
             sched_getaffinity(hog[i], sizeof now, &now);
             if (CPU_EQUAL(&now, cpus))
                 break;
@@ -69,7 +71,7 @@ START_TEST(everything_is_given_back_when_the_dispatcher_is_killed)
             run_slots(dispatch, INT64_MAX);
         }
         bool was_first = false;
-        for (int tries = 0; tries < 5000 && !was_first; tries++) {
+        for (int tries = 0; tries < TRIES && !was_first; tries++) {
             usleep(1000);
             for (int i = 0; i < HOGS; i++)
                 was_first |= policy_of(hog[i]) == SCHED_FIFO;
@@ -88,10 +90,13 @@ static void kill_guard(void)
     pid_t family[16];
     char name[THREAD_NAME_SIZE];
     bool is_killed = false;
-    const int count = thread_list_family(getpid(), family, 16);
-    for (int i = 1; i < count; i++)
-        if (!strcmp(thread_list_name(family[i], family[i], name), "dlex-dwcs-guard"))
-            is_killed = !kill(family[i], SIGKILL);
+    for (int tries = 0; tries < TRIES && !is_killed; tries++) { /* until it has its name */
+        const int count = thread_list_family(getpid(), family, 16);
+        for (int i = 1; i < count; i++)
+            if (!strcmp(thread_list_name(family[i], family[i], name), "dlex-dwcs-guard"))
+                is_killed = !kill(family[i], SIGKILL);
+        usleep(1000);
+    }
     ck_assert(is_killed);
 }
 
@@ -196,5 +201,5 @@ int main(void)
         wrong_options_are_refused,
         NULL,
     };
-    return has_right() ? suite_run("dwcs_ends", 120, tests) : skip();
+    return has_right() ? suite_run("dwcs_ends", 240, tests) : skip();
 }

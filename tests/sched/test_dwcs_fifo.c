@@ -12,7 +12,7 @@
 
 #include "suite.h"
 
-/* Shares of 1/10, 2/10 and 5/10; nobody may miss anything. A machine that stops for a while may cost some windows. */
+/* Shares of 1/10, 2/10 and 5/10; nobody may miss anything. A machine that stops for a while may cost some of the 40 windows. */
 START_TEST(each_gets_its_share)
 {
     static const int service[HOGS] = {1, 2, 5};
@@ -20,13 +20,13 @@ START_TEST(each_gets_its_share)
     struct dwcs_dispatch *dispatch = create(0);
     for (int i = 0; i < HOGS; i++)
         add(dispatch, i, service[i], 0, 1, false, -1);
-    run_slots(dispatch, 200);
+    run_slots(dispatch, 400);
     const struct dispatch_totals totals = dwcs_dispatch_totals(dispatch);
     ck_assert_double_eq_tol(totals.utilisation, 0.8, 1e-9);
     ck_assert_int_le(totals.policy_changes, 2 * totals.slots + HOGS);
     for (int i = 0; i < HOGS; i++) {
         const struct dispatch_figures figures = dwcs_dispatch_figures(dispatch, i);
-        ck_assert_int_ge(figures.periods.served, 15);
+        ck_assert_int_ge(figures.periods.served, 20);
         ck_assert_int_eq(figures.windows_kept, figures.periods.served);
         ck_assert(!figures.has_ended);
     }
@@ -38,7 +38,8 @@ END_TEST
 
 /*
  * Each wants nearly all of the CPU, and may miss two of three periods. Members that always run are stopped by the kernel for some
- * 50 ms of each second (sched_rt_runtime_us): that is a whole period, and can cost a window of each.
+ * 50 ms of each second (sched_rt_runtime_us): that is a whole period, and can cost a window of each. A machine that stops for a while
+ * costs more. Most are kept all the same; if one of the three always preceded the others, two thirds would be lost.
  */
 START_TEST(windows_are_kept_in_overload)
 {
@@ -54,7 +55,7 @@ START_TEST(windows_are_kept_in_overload)
         kept += figures.windows_kept;
         lost += figures.windows_lost;
     }
-    ck_assert_int_ge(kept, 3 * lost);
+    ck_assert_int_gt(kept, lost);
     ck_assert_int_ge(kept + lost, 3 * 18);
     dwcs_dispatch_destroy(&dispatch);
     end_hogs();
@@ -114,10 +115,10 @@ START_TEST(member_that_ends_is_noticed)
     struct dwcs_dispatch *dispatch = create(0);
     for (int i = 0; i < HOGS; i++)
         add(dispatch, i, 2, 0, 1, false, -1);
-    run_slots(dispatch, 30);
+    run_slots(dispatch, 100);
     kill(hog[1], SIGKILL);
     int living = HOGS;
-    for (int i = 0; i < 100 && living == HOGS; i++)
+    for (int i = 0; i < 6000 && living == HOGS; i++) /* of 5 ms */
         living = dwcs_dispatch_step(dispatch, -1);
     ck_assert_int_eq(living, HOGS - 1);
     ck_assert(dwcs_dispatch_figures(dispatch, 1).has_ended);

@@ -162,8 +162,8 @@ int main(void)
     };
     const TTest *const refused[] = {refused_priority_changes_nothing, NULL};
     if (has_right())
-        return suite_run("pman_priority", 60, allowed);
-    const int failed = suite_run("pman_priority", 60, refused);
+        return suite_run("pman_priority", 120, allowed);
+    const int failed = suite_run("pman_priority", 120, refused);
     puts("skipped: this account may not have the priority fifo:60; `dlex-sched doctor` says what would allow it");
     return failed ? failed : EXIT_SKIPPED;
 }

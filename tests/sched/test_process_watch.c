@@ -19,7 +19,7 @@
 #include "suite.h"
 #include "switch_ring.h"
 
-enum { EXIT_SKIPPED = 77, JOBS = 60 };
+enum { EXIT_SKIPPED = 77, JOBS = 60, TRIES = 3 };
 
 static const int64_t period_ns = 20 * NS_PER_MS;
 
@@ -47,7 +47,7 @@ static void *work_at_50_hz(void *unused)
     return NULL;
 }
 
-static void wait_for_the_end(struct process_watch *watch)
+static void poll_for_a_while(struct process_watch *watch)
 {
     const int64_t until_ns = now_ns() + (JOBS + 5) * period_ns;
     while (now_ns() < until_ns) {
@@ -65,7 +65,7 @@ static int watch_the_thread(struct process_watch **watch, struct period_thread *
     ck_assert_int_eq(process_watch_create(watch, getpid()), 0);
     if (is_later)
         ck_assert_int_eq(pthread_create(&thread, NULL, work_at_50_hz, NULL), 0);
-    wait_for_the_end(*watch);
+    poll_for_a_while(*watch);
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     process_watch_poll(*watch);
     const int count = process_watch_threads(*watch, INT64_MIN, threads, WATCHED_THREADS_MAX);
@@ -77,22 +77,33 @@ static int watch_the_thread(struct process_watch **watch, struct period_thread *
 }
 
 /* The main thread has 20 jobs per second here, which are the polls. The other one has ended, and its jobs are still there. */
-static void expect_50_hz(bool is_later)
+static bool sees_50_hz(bool is_later)
 {
     static struct period_work work;
     struct process_watch *watch;
     struct period_thread threads[WATCHED_THREADS_MAX];
     const int busiest = watch_the_thread(&watch, threads, is_later);
+    const int jobs = (int)threads[busiest].count;
     struct period found;
-    ck_assert_int_ge(threads[busiest].count, JOBS - 10);
-    ck_assert_int_le(threads[busiest].count, JOBS + 10);
-    ck_assert_int_ne(process_watch_id(watch, busiest), getpid());
     ck_assert_int_eq(period_detect(&found, threads[busiest].events, threads[busiest].count, NS_PER_S, &work), 0);
-    ck_assert_int_eq(found.verdict, PERIOD_FOUND);
-    ck_assert_double_eq_tol(found.rate[0].hz, 50, 0.5);
+    const double hz = found.verdict == PERIOD_FOUND ? found.rate[0].hz : 0;
+    const bool is_other = process_watch_id(watch, busiest) != getpid();
+    const bool is_seen = is_other && jobs >= JOBS - 10 && jobs <= JOBS + 10 && hz > 49.5 && hz < 50.5;
+    if (!is_seen)
+        printf("%d jobs of %s thread at %.1f Hz\n", jobs, is_other ? "the other" : "the main", hz);
     ck_assert_int_eq(process_watch_gaps(watch).lost_records, 0);
     process_watch_destroy(&watch);
     ck_assert_ptr_null(watch);
+    return is_seen;
+}
+
+/* A machine that stops for a moment spoils a measurement: jobs that are late follow each other without a pause. */
+static void expect_50_hz(bool is_later)
+{
+    bool is_seen = false;
+    for (int i = 0; i < TRIES && !is_seen; i++)
+        is_seen = sees_50_hz(is_later);
+    ck_assert(is_seen);
 }
 
 START_TEST(thread_is_seen_at_its_rate)
@@ -145,11 +156,13 @@ START_TEST(thread_that_has_called_exec_is_watched_under_its_new_id)
         run_program(go[0]);
     ck_assert_int_eq(process_watch_create(&watch, program), 0);
     ck_assert_int_eq(write(go[1], "x", 1), 1);
-    wait_for_the_end(watch);
-    const int count = process_watch_threads(watch, INT64_MIN, threads, WATCHED_THREADS_MAX);
-    for (int i = 0; i < count; i++)
-        if (process_watch_id(watch, i) == program && process_watch_lives(watch, i))
-            jobs = (int)threads[i].count;
+    for (int tries = 0; tries < 20 && jobs < JOBS / 4; tries++) {
+        poll_for_a_while(watch);
+        const int count = process_watch_threads(watch, INT64_MIN, threads, WATCHED_THREADS_MAX);
+        for (int i = 0; i < count; i++)
+            if (process_watch_id(watch, i) == program && process_watch_lives(watch, i))
+                jobs = (int)threads[i].count;
+    }
     kill(program, SIGKILL);
     waitpid(program, NULL, 0);
     ck_assert_int_ge(jobs, JOBS / 4);

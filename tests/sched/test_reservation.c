@@ -22,7 +22,7 @@
 #include "ns.h"
 #include "suite.h"
 
-enum { EXIT_SKIPPED = 77, OTHERS_MAX = 64 };
+enum { EXIT_SKIPPED = 77, OTHERS_MAX = 64, TRIES = 1000 };
 
 static const int64_t budget_ns = 4 * NS_PER_MS;
 static const struct reserve usual = {.budget_ns = 4 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
@@ -58,7 +58,7 @@ static void pause_a_moment(void)
 static enum reservation_answer give_soon(struct reservation *given, struct undo_journal *in)
 {
     enum reservation_answer answer = RESERVATION_FULL;
-    for (int i = 0; i < 500 && answer == RESERVATION_FULL; i++) {
+    for (int i = 0; i < TRIES && answer == RESERVATION_FULL; i++) {
         answer = reservation_give(given, in, child, child, &usual);
         if (answer == RESERVATION_FULL)
             pause_a_moment();
@@ -341,7 +341,7 @@ START_TEST(guard_takes_back_what_a_killed_program_has_given)
     expect_policy(SCHED_DEADLINE, budget_ns);
     kill(program, SIGKILL);
     waitpid(program, NULL, 0);
-    for (int i = 0; i < 100 && (sched_getscheduler(child) & ~SCHED_RESET_ON_FORK) == SCHED_DEADLINE; i++)
+    for (int i = 0; i < TRIES && (sched_getscheduler(child) & ~SCHED_RESET_ON_FORK) == SCHED_DEADLINE; i++)
         pause_a_moment();
     expect_policy(SCHED_OTHER, 0);
 }
@@ -398,7 +398,7 @@ int main(void)
     };
     TCase *const cases = tcase_create("reservation");
     tcase_add_checked_fixture(cases, begin, end);
-    tcase_set_timeout(cases, 30);
+    tcase_set_timeout(cases, 120);
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
         tcase_add_test(cases, tests[i]);
     return suite_run_case("reservation", cases, CK_FORK_GETENV);

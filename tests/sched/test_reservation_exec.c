@@ -20,7 +20,7 @@
 #include "ns.h"
 #include "suite.h"
 
-enum { EXIT_SKIPPED = 77, TRIES = 500 };
+enum { EXIT_SKIPPED = 77, TRIES = 1000 };
 
 static const struct reserve usual = {.budget_ns = 4 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
 static struct undo_journal journal;
@@ -117,7 +117,7 @@ int main(void)
     };
     TCase *const cases = tcase_create("reservation_exec");
     tcase_add_checked_fixture(cases, begin, end);
-    tcase_set_timeout(cases, 30);
+    tcase_set_timeout(cases, 120);
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
         tcase_add_test(cases, tests[i]);
     return suite_run_case("reservation_exec", cases, CK_FORK_GETENV);

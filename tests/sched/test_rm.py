@@ -42,7 +42,7 @@ def children(pid):
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def wait_until(condition, seconds=5.0):
+def wait_until(condition, seconds=30.0):
     limit = time.monotonic() + seconds
     while not (value := condition()) and time.monotonic() < limit:
         time.sleep(0.005)
@@ -63,9 +63,8 @@ class Case(unittest.TestCase):
         """Starts a program at this rate and returns it when it has its priority."""
         process = subprocess.Popen([SCHED, "rm", "run", f"--rate={hz}", *options, "--", *command], stderr=subprocess.DEVNULL)
         self.started.append(process)
-        limit = time.monotonic() + 5
-        while time.monotonic() < limit and Path(f"/proc/{process.pid}/comm").read_text().strip() != os.path.basename(command[0]):
-            time.sleep(0.005)
+        name = os.path.basename(command[0])
+        self.assertTrue(wait_until(lambda: Path(f"/proc/{process.pid}/comm").read_text().strip() == name))
         return process
 
     def refused(self, *options):
@@ -176,10 +175,7 @@ class Faults(Case):
         processes = [subprocess.Popen([SCHED, "rm", "run", f"--rate={hz}", "--", "sleep", "60"], stderr=subprocess.DEVNULL)
                      for hz in (20, 25, 30, 50, 60, 24)]
         self.started += processes
-        limit = time.monotonic() + 10
-        while len(listed()) < len(processes) and time.monotonic() < limit:
-            time.sleep(0.05)
-        time.sleep(0.2)
+        wait_until(lambda: len(listed()) >= len(processes))
         rows = listed()
         self.assertEqual(sorted(row[3] for row in rows), sorted(process.pid for process in processes))
         self.assertEqual([row[2] for row in rows], sorted((row[2] for row in rows), reverse=True))
@@ -206,6 +202,7 @@ class Faults(Case):
         self.assertEqual(priority(os.getpid()), 0)
 
     def test_link_in_place_of_the_table_is_refused(self):
+        TABLE.parent.mkdir(mode=0o700, exist_ok=True)
         with tempfile.NamedTemporaryFile() as target:
             TABLE.symlink_to(target.name)
             run = subprocess.run([SCHED, "rm", "list"], capture_output=True, text=True, check=False)

@@ -92,7 +92,7 @@ class Program(Folder):
         self.assertAlmostEqual(state["utilisation"], 0.6)
         self.assertGreater(state["slots"], 500)
         a, b, c = state["tasks"]
-        self.assertGreater(a["windows_kept"], 40)
+        self.assertGreater(a["windows_kept"], 30)
         self.assertGreater(b["cpu_ms"], a["cpu_ms"])
         self.assertGreater(c["cpu_ms"], 100)
 
@@ -103,7 +103,8 @@ class Program(Folder):
                 cpus = os.sched_getaffinity(other.pid)
                 os.sched_setscheduler(other.pid, os.SCHED_BATCH, os.sched_param(0))
                 with subprocess.Popen([DWCS, TASK, f"--pid=a,{other.pid}"], stdout=subprocess.PIPE, text=True) as scheduler:
-                    scheduler.stdout.readline()
+                    for _ in range(3):  # a line each second
+                        scheduler.stdout.readline()
                     self.assertEqual(len(os.sched_getaffinity(other.pid)), 1)
                     scheduler.send_signal(signal.SIGINT)
                     self.assertGreater(last_state(scheduler.communicate(timeout=60)[0])["tasks"][0]["served"], 5)
@@ -119,7 +120,7 @@ class Program(Folder):
         write = "import os\nwhile True: os.eventfd_write(int(os.environ['DLEX_DWCS_EVENT']), 1)"
         raises = f"exec {shlex.join([sys.executable, '-c', write])}"
         done = ended("--slot=5", TASK + ",wc", "--task=b,0/1,10,2,wc", f"--command=a,{raises}", f"--command=b,{BUSY}",
-                     "--events=a,eventfd", "--seconds=2")
+                     "--events=a,eventfd", "--seconds=4")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(last_state(done.stdout)["tasks"][0]["events"], 10)
 
@@ -132,6 +133,7 @@ class Program(Folder):
             command = f"sleep 1000 2>/dev/null & echo $$ $! >{pids}; {BUSY}"
             with subprocess.Popen([DWCS, TASK, f"--command=a,{command}"], stdout=subprocess.PIPE) as scheduler:
                 scheduler.stdout.readline()
+                soon(lambda: pids.exists() and pids.read_text().endswith("\n"))
                 started = pids.read_text().split()
                 self.assertEqual([is_running(pid) for pid in started], [True, True])
                 scheduler.send_signal(number)
@@ -154,15 +156,15 @@ class Program(Folder):
 
     @needs_right
     def test_it_schedules_on_when_nobody_reads(self):
-        with subprocess.Popen([DWCS, TASK, f"--command=a,{BUSY}", "--seconds=4"], stdout=subprocess.PIPE,
+        with subprocess.Popen([DWCS, TASK, f"--command=a,{BUSY}", "--seconds=6"], stdout=subprocess.PIPE,
                               pipesize=4096) as scheduler:
             fill = os.open(f"/proc/self/fd/{scheduler.stdout.fileno()}", os.O_WRONLY | os.O_NONBLOCK)
             os.write(fill, b"\n" * 4096)
-            time.sleep(3)
+            time.sleep(5)
             os.close(fill)
             output = scheduler.communicate(timeout=60)[0].decode()
             self.assertEqual(scheduler.returncode, 0)
-            self.assertGreater(last_state(output)["tasks"][0]["served"], 30)
+            self.assertGreater(last_state(output)["tasks"][0]["served"], 35)  # of 60; 20 if it had waited for the reader
             self.assertLess(len(output.strip().splitlines()), 4)
 
     @needs_right
@@ -223,7 +225,7 @@ class Command(Folder):
     @needs_right
     def test_processes_are_scheduled_and_reported(self):
         path = self.write(f"tasks:\n  a: {{window: 0/1, period: 10, service: 2, command: '{BUSY}'}}\n")
-        self.assertEqual(main(["dwcs", str(path), "--seconds=1", f"--out={self.folder}/out"]), 0)
+        self.assertEqual(main(["dwcs", str(path), "--seconds=3", f"--out={self.folder}/out"]), 0)
         self.assertGreater(json.loads((self.folder / "out/dwcs.json").read_text())["tasks"][0]["served"], 5)
         self.assertIn("waited µs", self.output.getvalue())
 

@@ -11,6 +11,7 @@ import os
 import random
 import re
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -24,6 +25,8 @@ from tune_case import (
     alone,
     family,
     guard_of,
+    guards_of_test,
+    has_ended,
     kernel_settings,
     lengthy,
     main,
@@ -40,31 +43,39 @@ KILLS, KILLS_AT_ONCE = 50, 25
 
 class Tuning(Case):
     def test_player_gets_what_it_uses_and_a_little_more(self):
-        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 4, 8)
+        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 4, 20)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
         rows = rows_of(self.dir / "rows")
         tuned = [row for row in rows if float(row["reserved"]) > 0]
         self.assertGreaterEqual(len(tuned), 4, said)
-        for row in tuned[2:]:
-            self.assertAlmostEqual(float(row["hz"]), 25, delta=0.2)
-            self.assertGreater(float(row["used"]), 0.07)
-            self.assertGreater(float(row["reserved"]), float(row["used"]) * 0.9)
-            self.assertLess(float(row["reserved"]), 0.1 * 1.6 + 0.02)
+        # A second in which the machine stops for a moment is an exception.
+        hz, used, kept = (statistics.median(float(row[name]) for row in tuned[2:]) for name in ("hz", "used", "reserved"))
+        self.assertAlmostEqual(hz, 25, delta=0.2)
+        self.assertGreater(used, 0.07)
+        self.assertGreater(kept, used * 0.9)
+        self.assertLess(kept, 0.1 * 1.6 + 0.02)
         self.assertRegex(said, r"25 pictures/s, reserved 1\d\.\d %")
-        self.assertRegex(said, r"reserved 1\d\.\d % of a CPU \(at most")
+        mean = re.search(r"reserved (\d+\.\d) % of a CPU \(at most", said)
+        self.assertIsNotNone(mean, said)
+        self.assertAlmostEqual(float(mean[1]), 100 * statistics.mean(float(row["reserved"]) for row in tuned), delta=0.06)
         self.assertIn("--check finds out", said)
         self.expect_nothing_left()
 
     @alone
     def test_first_reservation_comes_within_four_seconds(self):
-        begun = time.monotonic()
-        self.tune("--quiet", "--", PERIODIC, 25, 4, 30)
-        self.assertTrue(wait_until(reserved_of_test, 6))
-        self.assertLess(time.monotonic() - begun, 4)
+        def measure():
+            begun = time.monotonic()
+            run = self.tune("--quiet", "--", PERIODIC, 25, 4, 90)
+            is_reserved, lasted = wait_until(reserved_of_test), time.monotonic() - begun
+            run.terminate()
+            self.end_of(run)
+            self.assertTrue(is_reserved)
+            self.assertLess(lasted, 4)
+        self.succeeds_once(measure)
 
     def test_program_that_a_script_starts_is_tuned_and_the_script_is_not(self):
-        run = self.tune("--quiet", "--", "sh", "-c", f'(sh -c "{PERIODIC} 25 4 20; true"; true); exit 9')
+        run = self.tune("--quiet", "--", "sh", "-c", f'(sh -c "{PERIODIC} 25 4 90; true"; true); exit 9')
         member = wait_until(lambda: next((pid for pid in family(run.pid) if name_of(pid) == "periodic"), None))
         self.expect_reservation(member)
         others = [pid for pid in family(run.pid) if pid != member]
@@ -75,12 +86,13 @@ class Tuning(Case):
         self.expect_nothing_left()
 
     def test_programs_that_a_script_starts_one_after_the_other_are_tuned(self):
-        script = f"for i in 1 2; do {PERIODIC} 25 4 5; done"
+        script = f"for i in 1 2; do {PERIODIC} 25 4 90; done"
         run = self.tune("--quiet", "--", "sh", "-c", script)
         for _ in range(2):
             member = wait_until(lambda: next((pid for pid in family(run.pid) if name_of(pid) == "periodic"), None))
             self.expect_reservation(member)
-            wait_until(lambda pid=member: not threads(pid), 10)
+            os.kill(member, signal.SIGTERM)
+            self.assertTrue(wait_until(lambda pid=member: not threads(pid)))
         self.end_of(run)
         self.expect_nothing_left()
 
@@ -108,11 +120,11 @@ class Tuning(Case):
         player = self.player(25, 4, 4)
         run = self.tune(f"--pid={player.pid}")
         player.wait()
-        self.assertEqual(self.end_of(run, 5)[0], 0)
+        self.assertEqual(self.end_of(run)[0], 0)
         self.expect_nothing_left()
 
     def test_several_threads_share_the_limit(self):
-        run = self.tune("--limit=20", f"--record={self.dir}/rows", "--", PERIODIC, 25, 3, 8, 4)
+        run = self.tune("--limit=20", f"--record={self.dir}/rows", "--", PERIODIC, 25, 3, 16, 4)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
         rows = rows_of(self.dir / "rows")
@@ -151,14 +163,14 @@ class Tuning(Case):
     def test_player_that_starves_is_tried_and_then_tuned(self):
         for _ in range(4 * CPUS):
             self.start(sys.executable, "-ISc", "while True: pass")
-        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 12, 24)
-        code, said = self.end_of(run, 90)
+        run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 12, 30)
+        code, said = self.end_of(run, 120)
         self.assertEqual(code, int(PLAYED), said)
         self.assertIn("waits for the CPU", said)
         rows = rows_of(self.dir / "rows")
         self.assertTrue(any(float(row["reserved"]) > 0 and float(row["hz"]) == 0 for row in rows), said)
         self.assertAlmostEqual(float(rows[-1]["hz"]), 25, delta=0.2, msg=said)
-        self.assertGreater(float(rows[-2]["used"]), 0.25, said)
+        self.assertGreater(statistics.median(float(row["used"]) for row in rows[-6:-1]), 0.25, said)
 
     def test_program_without_a_rate_gets_nothing(self):
         code, said = self.end_of(self.tune("--", "sleep", 3))
@@ -166,7 +178,7 @@ class Tuning(Case):
         self.assertIn("nothing was reserved, because no thread worked at a steady rate", said)
 
     def test_dry_run_reserves_nothing(self):
-        run = self.tune("--dry-run", "--", PERIODIC, 25, 4, 5)
+        run = self.tune("--dry-run", "--", PERIODIC, 25, 4, 20)
         seen = []
         while run.poll() is None:
             seen += [member for member in family(run.pid) if reserved(member)]
@@ -174,20 +186,20 @@ class Tuning(Case):
         said = self.end_of(run)[1]
         self.assertEqual(seen, [])
         self.assertRegex(said, r"would reserve 1\d\.\d %")
-        self.assertRegex(said, r"would have reserved 1\d\.\d %")
+        self.assertRegex(said, r"would have reserved \d+\.\d % of a CPU")
         self.assertIsNone(guard_of(run.pid))
 
     @lengthy
     def test_check_reports_whether_it_helped(self):
         run = self.tune("--check", "--quiet", "--", PERIODIC, 25, 4, 36)
-        code, said = self.end_of(run, 60)
+        code, said = self.end_of(run, 90)
         self.assertEqual(code, int(PLAYED), said)
         self.assertRegex(said, r"woke up \d+\.\d\d ms late with reservations and \d+\.\d\d ms without .*: the reservations ")
 
     def test_each_rule_tunes(self):
         for rule in ("percentile", "max", "lfsg"):
             with self.subTest(rule=rule):
-                code, said = self.end_of(self.tune("--quiet", f"--rule={rule}", "--", PERIODIC, 25, 4, 5))
+                code, said = self.end_of(self.tune("--quiet", f"--rule={rule}", "--", PERIODIC, 25, 4, 8))
                 self.assertEqual(code, int(PLAYED), said)
                 self.assertRegex(said, r"reserved \d+\.\d % of a CPU")
 
@@ -196,10 +208,13 @@ class Tuning(Case):
             self.skipTest("there is one CPU")
         player = self.player()
         os.sched_setaffinity(player.pid, {0})
-        run = self.tune("--quiet", f"--pid={player.pid}")
-        time.sleep(4)
+        path = self.dir / "said"
+        run = self.tune_into(path, "--quiet", f"--pid={player.pid}")
+        wait_until(lambda: "gets no reservation" in path.read_text())
+        time.sleep(2)  # it says it once only
         run.send_signal(signal.SIGINT)
-        said = self.end_of(run)[1]
+        self.end_of(run)
+        said = path.read_text()
         self.assertIn("it may not run on all CPUs", said)
         self.assertEqual(len(re.findall("gets no reservation", said)), 1, said)
 
@@ -213,33 +228,38 @@ class Ending(Case):
         self.expect_nothing_left()
 
     def test_signal_is_passed_on_and_everything_is_given_back(self):
-        run = self.tune("--quiet", "--", PERIODIC, 25, 4, 30)
-        self.assertTrue(wait_until(reserved_of_test, 8))
+        run = self.tune("--quiet", "--", PERIODIC, 25, 4, 90)
+        self.assertTrue(wait_until(reserved_of_test))
         run.send_signal(signal.SIGTERM)
-        self.assertEqual(self.end_of(run, 5)[0], 128 + signal.SIGTERM)
+        self.assertEqual(self.end_of(run)[0], 128 + signal.SIGTERM)
         self.expect_nothing_left()
 
-    def test_command_that_ignores_signals_is_left_after_the_second_one(self):
-        run = self.tune("--quiet", "--", "sh", "-c", "trap '' TERM; sleep 20")
-        self.assertTrue(wait_until(lambda: guard_of(run.pid)))
-        time.sleep(0.3)
+    def tune_and_terminate(self, trap, then):
+        """Tunes a shell that traps SIGTERM, and sends one. Returns when it has had its effect: the guard has ended."""
+        ready = self.dir / "ready"
+        ready.unlink(missing_ok=True)
+        run = self.tune("--quiet", "--", "sh", "-c", f"trap '{trap}' TERM; : >{ready}; {then}")
+        self.assertTrue(wait_until(ready.exists))
+        self.expect_guard(run.pid)
         run.send_signal(signal.SIGTERM)
-        time.sleep(0.5)
+        self.assertTrue(wait_until(lambda: guard_of(run.pid) is None))
+        return run
+
+    def test_command_that_ignores_signals_is_left_after_the_second_one(self):
+        run = self.tune_and_terminate("", "sleep 90")
+        time.sleep(0.5)  # or it would be the same one
         self.assertIsNone(run.poll())
         run.send_signal(signal.SIGTERM)
-        run.wait(timeout=5)
+        run.wait(timeout=30)
         self.assertEqual(run.returncode, 128 + signal.SIGTERM)
         self.expect_nothing_left()
 
     def test_signal_that_comes_twice_at_once_counts_once(self):
-        script = "trap 'sleep 1; exit 9' TERM; while :; do sleep 0.05; done"
-        run = self.tune("--quiet", "--", "sh", "-c", script)
-        self.assertTrue(wait_until(lambda: guard_of(run.pid)))
-        time.sleep(0.3)
-        for _ in range(2):
+        def measure():
+            run = self.tune_and_terminate("sleep 1; exit 9", "while :; do sleep 0.05; done")
             run.send_signal(signal.SIGTERM)
-            time.sleep(0.1)
-        self.assertEqual(self.end_of(run, 10)[0], 9)
+            self.assertEqual(self.end_of(run)[0], 9)
+        self.succeeds_once(measure)
         self.expect_nothing_left()
 
     def test_killed_tune_is_undone_by_its_guard(self):
@@ -255,9 +275,9 @@ class Ending(Case):
         player = self.player()
         run = self.tune(f"--pid={player.pid}")
         self.expect_reservation(player.pid)
-        first = guard_of(run.pid)
+        first = self.expect_guard(run.pid)
         os.kill(first, signal.SIGKILL)
-        self.assertTrue(wait_until(lambda: guard_of(run.pid) not in (None, first), 3))
+        self.expect_guard(run.pid, other_than=first)
         self.assertTrue(reserved(player.pid))
         run.kill()
         self.expect_no_reservation(player.pid)
@@ -267,9 +287,9 @@ class Ending(Case):
         player = self.player()
         run = self.tune(f"--pid={player.pid}")
         self.expect_reservation(player.pid)
-        os.kill(guard_of(run.pid), signal.SIGSTOP)
+        os.kill(self.expect_guard(run.pid), signal.SIGSTOP)
         run.send_signal(signal.SIGINT)
-        self.assertEqual(self.end_of(run, 5)[0], 0)
+        self.assertEqual(self.end_of(run)[0], 0)
         self.expect_no_reservation(player.pid)
         self.expect_nothing_left()
 
@@ -278,12 +298,13 @@ class Ending(Case):
         player = self.player()
         run = self.tune(f"--pid={player.pid}")
         self.expect_reservation(player.pid)
-        guard = guard_of(run.pid)
+        guard = self.expect_guard(run.pid)
         for pid in (run.pid, guard):
             os.kill(pid, signal.SIGSTOP)
         for pid in (run.pid, guard):
             os.kill(pid, signal.SIGKILL)
         run.wait()
+        self.assertTrue(wait_until(lambda: has_ended(guard)))  # it holds the journal until then
         self.assertTrue(reserved(player.pid))
         said = subprocess.run([SCHED, "repair"], capture_output=True, text=True, check=True).stdout
         self.assertIn("1 threads were put back", said)
@@ -292,7 +313,7 @@ class Ending(Case):
 
     def kill_at_random(self, chance):
         """Tunes players at once, and kills one, two or all processes of each at a moment of its own."""
-        players = [self.player(25, 0.5, 60) for _ in range(KILLS_AT_ONCE)]
+        players = [self.player(25, 0.5, 120) for _ in range(KILLS_AT_ONCE)]
         runs = [self.tune("--quiet", f"--pid={player.pid}") for player in players]
         begun = time.monotonic()
         moments = sorted(chance.uniform(0.5, 4.0) for _ in runs)
@@ -315,11 +336,13 @@ class Ending(Case):
                 with contextlib.suppress(ProcessLookupError):
                     run.terminate()
             for run in runs:
-                self.end_of(run, 10)
+                self.end_of(run)
+            self.assertTrue(wait_until(lambda: not guards_of_test()))  # or a repair would leave their journals to them
             subprocess.run([SCHED, "repair"], capture_output=True, check=True)
             for player in players:
-                if player.poll() is None:  # what has ended has its policy until it is waited for
-                    self.expect_no_reservation(player.pid)
+                # What has ended has its policy until it is waited for.
+                self.assertTrue(wait_until(lambda one=player: one.poll() is not None or not reserved(one.pid)))
+                if player.poll() is None:
                     self.assertEqual(os.sched_getscheduler(player.pid), os.SCHED_OTHER)
                 player.kill()
                 player.wait()
@@ -340,16 +363,17 @@ class Several(Case):
         self.expect_nothing_left()
 
     def test_second_tune_of_one_player_waits_for_its_turn(self):
-        player = self.player(25, 4, 60)
+        player = self.player(25, 4, 180)
         first = self.tune(f"--pid={player.pid}")
         self.expect_reservation(player.pid)
-        second = self.tune(f"--pid={player.pid}")
-        time.sleep(4)
+        said = self.dir / "said"
+        second = self.tune_into(said, f"--pid={player.pid}")
+        self.assertTrue(wait_until(lambda: "a reservation by another program" in said.read_text()))
         first.send_signal(signal.SIGINT)
         self.end_of(first)
-        self.expect_reservation(player.pid, 20)
+        self.expect_reservation(player.pid, 60)
         second.send_signal(signal.SIGINT)
-        self.assertIn("a reservation by another program", self.end_of(second)[1])
+        self.end_of(second)
         self.expect_no_reservation(player.pid)
         self.expect_nothing_left()
 
