@@ -80,7 +80,8 @@ def main():
                 print(f"skipped: {where}: {reason(result)}")
             elif result["name"] in passed_again:
                 counts["passed"] += 1
-                print(f"passed only alone, at the second try: {where}: {result['result'].lower()} at the first\n{end_of(result)}", end="")
+                print(f"passed only alone, at the second try: {where}: {result['result'].lower()} at the first")
+                print(end_of(result), end="")
             else:
                 counts["failed"] += 1
                 print(f"failed: {where}: {result['result'].lower()}, see {build_dir}/meson-logs/testlog.txt")
