@@ -159,7 +159,7 @@ END_TEST
 
 static void leave_a_cooperative_block_by_longjmp(void)
 {
-    dlex_try_within_rel_cooperative(2 * MS) {
+    dlex_try_within_rel_cooperative(SOON) {
         longjmp(way_out, 1);
     } dlex_handle dlex_when_any {
         log_mark('y');
@@ -179,7 +179,7 @@ START_TEST(block_left_by_longjmp_is_forgotten_by_a_checkpoint)
     log_clear();
     if (setjmp(way_out) == 0)
         leave_a_cooperative_block_from_far_below();
-    burn(3 * MS);
+    burn(SOON + MS);
     dlex_checkpoint();
     ck_assert_str_eq(log_text(), "");
     ck_assert_int_eq(dlex_guard_.depth, 0);
@@ -417,7 +417,7 @@ static void signal_on_alternate_stack(char *memory, size_t size)
     struct sigaction action = { .sa_handler = block_on_the_other_stack, .sa_flags = SA_ONSTACK };
     sigaltstack(&stack, NULL);
     sigaction(SIGUSR1, &action, NULL);
-    dlex_try_within_rel(200 * MS) {
+    dlex_try_within_rel(5 * SOON) {
         raise(SIGUSR1);
         log_mark('b');
         burn(HOUR);

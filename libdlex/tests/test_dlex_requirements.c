@@ -175,9 +175,9 @@ END_TEST
 static const char *log_of_nest(int expires)
 {
     log_clear();
-    dlex_try_within_rel(expires == 0 ? 20 * MS : HOUR) {
+    dlex_try_within_rel(expires == 0 ? SOON : HOUR) {
         dlex_try_within_wcet(expires == 1 ? 20 * MS : HOUR) {
-            dlex_try_within_rel(expires == 2 ? 20 * MS : HOUR) {
+            dlex_try_within_rel(expires == 2 ? SOON : HOUR) {
                 burn_cpu(HOUR);
             } dlex_finally {
                 log_mark('c');

@@ -54,7 +54,7 @@ static void *set_ids(void *unused)
     return unused;
 }
 
-/* Interrupts the thread until the ids were set `times` times. Returns false if that stood still for 10 s. */
+/* Interrupts the thread until the ids were set `times` times. Returns false if that stood still for 30 s. */
 static bool interrupt_until(pthread_t thread, int times)
 {
     int last = ids_set;
@@ -63,7 +63,7 @@ static bool interrupt_until(pthread_t thread, int times)
         usleep(20);
         if (ids_set != last)
             since_ns = dlex_now_ns();
-        else if (dlex_now_ns() - since_ns > 10000 * MS)
+        else if (dlex_now_ns() - since_ns > 30000 * MS)
             return false;
     }
     return true;

@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,10 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from starting import await_that
 
 PLAY, MAKE = sys.argv[1], sys.argv[2]
 SANITIZER_EXIT = 99
@@ -79,24 +84,30 @@ class Case(unittest.TestCase):
 class KeysCase(Case):
     """A test case that sends keys through a real terminal. self.output has what the player prints there."""
 
+    STATUS = re.compile(r"[AV]: \d\d:\d\d:\d\d")
+
     KEY_STEP_S = 0.7
 
     def press(self, keys: list, *arguments) -> int:
-        """Plays and presses each key in turn. An entry that is a function is called instead. Returns the exit code."""
+        """Plays and presses each key in turn. An entry that is a function is called instead. Returns the exit code.
+
+        The first step begins when the player prints its status, and so takes keys.
+        """
         self.output = ""
         controller, terminal = pty.openpty()
         process = subprocess.Popen([PLAY, "--ao=null", "--vo=null", *map(str, arguments)], env=environment(),
                                    stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
                                    preexec_fn=lambda: __import__("fcntl").ioctl(0, 0x540E, 0))  # TIOCSCTTY
         os.close(terminal)
-        for key in keys:
-            time.sleep(self.KEY_STEP_S)
-            if callable(key):
-                key()
-            else:
-                os.write(controller, key)
-            self.drain(controller)
         try:
+            await_that(lambda: self.drain(controller) or self.STATUS.search(self.output), process, "print its status")
+            for key in keys:
+                time.sleep(self.KEY_STEP_S)
+                if callable(key):
+                    key()
+                else:
+                    os.write(controller, key)
+                self.drain(controller)
             code = process.wait(timeout=60)
             self.drain(controller)
             return code

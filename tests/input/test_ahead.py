@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from playing import NULL, UNTIMED, Case, KeysCase, clip, main, play, start
+from starting import await_reading
 
 CLIPS = ("cavlc", "progressive_cabac", "video_only")
 PLAYS = 5
@@ -51,12 +52,12 @@ class Threads(Case):
         self.assertGreater(run["queue"]["bytes_max"], 0)
 
     def test_queue_is_filled_although_the_sound_is_heard_in_real_time(self):
-        # The sink takes a second of sound, which is 25 pictures.
-        options = ("--drop=none", "--queue=60", "--threads=1", "--length=4", f"--record={self.dir}/record")
+        # The sink takes a second of sound, which is 25 pictures. The whole film is long enough for a slow machine.
+        options = ("--drop=none", "--queue=60", "--threads=1", f"--record={self.dir}/record")
         self.expect(play(*NULL, *options, clip("progressive_cabac")), 0)
         run, _ = self.record()
         self.assertEqual(run["queue"]["pictures_max"], 60)
-        self.assertEqual(run["totals"]["shown"], 100)
+        self.assertEqual(run["totals"]["shown"], 200)
 
     def test_first_picture_is_shown_before_the_others_are_decoded(self):
         # The clock waits for six. On a busy machine the screen's turn may come late, but not each time.
@@ -66,6 +67,7 @@ class Threads(Case):
             _, rows = self.record()
             if int(rows[0]["shown_ns"]) < int(rows[5]["decode_end_ns"]):
                 return
+            shutil.rmtree(self.dir / "record")
         self.fail("the first picture waited for the sixth")
 
     def test_memory_stays_in_the_limit_to_the_last_picture(self):
@@ -92,9 +94,10 @@ class Threads(Case):
 class Ends(Case):
     def test_signal_in_the_middle_ends_the_player_with_its_record(self):
         process = start(*NULL, "--queue=50", f"--record={self.dir}/record", clip("progressive_cabac"))
+        await_reading(process)
         time.sleep(1)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
         self.assertEqual(process.returncode, 4)
         self.assertEqual(self.record()[0]["ended"], "signal")
 
@@ -109,7 +112,9 @@ class Interruptions(Case):
 
     def skews_after(self, stop_s: float, *arguments) -> list[float]:
         """Returns A-V in ms of the pictures that were shown after the stop."""
+        shutil.rmtree(self.dir / "record", ignore_errors=True)
         process = start(*NULL, "--queue=50", f"--record={self.dir}/record", *arguments)
+        await_reading(process)
         time.sleep(1.5)
         process.send_signal(signal.SIGSTOP)
         time.sleep(stop_s)
@@ -122,11 +127,12 @@ class Interruptions(Case):
     def test_queue_that_became_late_is_not_shown_picture_by_picture(self):
         for drop in ("deadline", "heuristic"):
             with self.subTest(drop):
-                shown = self.skews_after(0.9, f"--drop={drop}", clip("progressive_cabac"))
-                self.assertLess(sum(skew > 40 for skew in shown[:25]), 12)
-                for path in (self.dir / "record").iterdir():
-                    path.unlink()
-                (self.dir / "record").rmdir()
+                # On a busy machine pictures may be late once more, but not each time.
+                late = []
+                while len(late) < PLAYS and (not late or late[-1] >= 12):
+                    shown = self.skews_after(0.9, f"--drop={drop}", clip("progressive_cabac"))
+                    late.append(sum(skew > 40 for skew in shown[:25]))
+                self.assertLess(late[-1], 12, late)
 
     def test_clock_moves_after_a_long_stop_without_sound(self):
         shown = self.skews_after(2.5, "--drop=none", clip("video_only"))
@@ -177,6 +183,7 @@ class Vlc(Case):
 
     def test_droppable_pictures_are_refused_when_the_queue_runs_low(self):
         process = start(*NULL, "--drop=vlc", "--queue=250ms", f"--record={self.dir}/record", clip("progressive_cabac"))
+        await_reading(process)
         time.sleep(1.5)
         process.send_signal(signal.SIGSTOP)
         time.sleep(0.7)

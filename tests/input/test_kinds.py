@@ -162,7 +162,7 @@ class Inputs(Case):
                     writer.write(data[: len(data) // 2])
                     time.sleep(1.5)
                     player.send_signal(signal.SIGTERM)
-                    _, err = player.communicate(timeout=20)
+                    _, err = player.communicate(timeout=60)
                 self.assertEqual(player.returncode, 4, err)
 
 

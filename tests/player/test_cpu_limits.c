@@ -150,6 +150,7 @@ int main(void)
         &cpus_are_those_of_the_thread,
     };
     TCase *const tcase = tcase_create("cpu_limits");
+    tcase_set_timeout(tcase, SUITE_TIMEOUT_DEFAULT);
     tcase_add_checked_fixture(tcase, setup, teardown);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, *tests[i]);

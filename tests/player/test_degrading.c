@@ -285,6 +285,7 @@ int main(void)
         &seek_ends_degrading,
     };
     TCase *const tcase = tcase_create("degrading");
+    tcase_set_timeout(tcase, SUITE_TIMEOUT_DEFAULT);
     tcase_add_checked_fixture(tcase, made_up_plan_begin, NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, *tests[i]);

@@ -241,6 +241,7 @@ int main(void)
         &picture_in_two_parts_costs_both,
     };
     TCase *const tcase = tcase_create("job_ledger");
+    tcase_set_timeout(tcase, SUITE_TIMEOUT_DEFAULT);
     tcase_add_checked_fixture(tcase, setup, teardown);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, *tests[i]);

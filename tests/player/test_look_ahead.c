@@ -286,6 +286,7 @@ int main(void)
         &late_pictures_are_lost_when_the_presenter_reports_them,
     };
     TCase *const tcase = tcase_create("look_ahead");
+    tcase_set_timeout(tcase, SUITE_TIMEOUT_DEFAULT);
     tcase_add_checked_fixture(tcase, setup, teardown);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, *tests[i]);

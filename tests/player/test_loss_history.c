@@ -126,6 +126,7 @@ int main(void)
         &losses_of_the_past_count_in_presentation_order,
     };
     TCase *const tcase = tcase_create("loss_history");
+    tcase_set_timeout(tcase, SUITE_TIMEOUT_DEFAULT);
     tcase_add_checked_fixture(tcase, setup, NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, *tests[i]);

@@ -8,6 +8,7 @@
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "ns.h"
@@ -165,6 +166,34 @@ static void *wait_for_room(void *queue)
     return (void *)(intptr_t)picture_queue_wait_for_room(queue);
 }
 
+/* The same, and says which thread it is. */
+struct writer {
+    struct picture_queue *queue;
+    _Atomic pid_t id;
+};
+
+static void *wait_as_writer(void *arg)
+{
+    struct writer *const writer = arg;
+    writer->id = gettid();
+    return wait_for_room(writer->queue);
+}
+
+static void await_sleep(const struct writer *writer)
+{
+    char state = 0;
+    while (state != 'S') {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)writer->id);
+        FILE *const stat = writer->id ? fopen(path, "re") : NULL;
+        if (!stat || fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+            state = 0;
+        if (stat)
+            fclose(stat);
+        usleep(1000);
+    }
+}
+
 START_TEST(writer_waits_until_there_is_room)
 {
     struct picture_queue *queue = queue_of((struct queue_limit){2, INT64_MAX, INT64_MAX});
@@ -219,14 +248,16 @@ START_TEST(writer_leaves_the_quota_to_the_presenter_while_a_picture_waits)
     for (int i = 1; i <= 2; i++)
         push(queue, i);
     ck_assert(!is_full(queue));
-    pthread_t writer;
-    pthread_create(&writer, NULL, wait_for_room, queue);
+    struct writer writer = {.queue = queue};
+    pthread_t thread;
+    pthread_create(&thread, NULL, wait_as_writer, &writer);
+    await_sleep(&writer);
     usleep(100000);
     pop(queue); /* one is left */
     usleep(20000);
     pop(queue);
     void *may_write;
-    pthread_join(writer, &may_write);
+    pthread_join(thread, &may_write);
     ck_assert_ptr_nonnull(may_write);
     ck_assert_int_gt(picture_queue_take_saving(queue).wall_ns, 0);
     ck_assert_int_eq(picture_queue_take_saving(queue).wall_ns, 0);

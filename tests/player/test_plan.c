@@ -330,6 +330,7 @@ int main(void)
         &key_picture_must_be_known_and_within_three_seconds,
     };
     TCase *const tcase = tcase_create("plan");
+    tcase_set_timeout(tcase, SUITE_TIMEOUT_DEFAULT);
     tcase_add_checked_fixture(tcase, made_up_plan_begin, NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(tcase, *tests[i]);

@@ -6,16 +6,21 @@ where it does not. Not covered: pictures whose fields are packets of their own.
 """
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
 from qoe_cases import PAIRS, PLAY, Case, clip, decoded, environment, main, qoe, rmse_q16
+from starting import await_reading
 
 PLAYED_PICTURES = Path(PAIRS).with_name("played_pictures")
 WHOLE, ITSELF, BY_OTHERS = 0, 1, 2
+PLAYS = 5
 ALL = ("-skip_loop_filter", "all")
 
 
@@ -100,19 +105,27 @@ class Degraded(Case):
         """Stops the player for a while, so that it leaves out loop filters to catch up."""
         for queue, name in (("0", "bpyramid"), ("2", "video_only")):
             folder, sums = self.dir / f"run{queue}", self.dir / f"sums{queue}"
-            options = ("--ao=null", "--vo=null", "--quiet", "--degrade=auto", "--skip-to-key=never", f"--queue={queue}")
-            process = subprocess.Popen(
-                [PLAY, *options, f"--record={folder}", f"--framemd5={sums}", clip(name)], env=environment()
-            )
-            time.sleep(1.2)
-            process.send_signal(signal.SIGSTOP)
-            time.sleep(0.9)
-            process.send_signal(signal.SIGCONT)
-            self.assertEqual(process.wait(timeout=60), 0)
-            self.assertGreater(self.summary(folder)["degraded"], 3)
+            degraded = 0
+            for _ in range(PLAYS):  # a stop that a busy machine makes longer is forgotten, but not each is
+                self.play_with_a_stop(folder, sums, queue, name)
+                degraded = self.summary(folder)["degraded"]
+                if degraded > 3:
+                    break
+                shutil.rmtree(folder)
+            self.assertGreater(degraded, 3)
             again = self.dir / f"again{queue}"
             subprocess.run([PLAYED_PICTURES, folder, again], check=True, env=environment())
             self.assertEqual(sums_of(again), sums_of(sums))
+
+    def play_with_a_stop(self, folder, sums, queue, name):
+        options = ("--ao=null", "--vo=null", "--quiet", "--degrade=auto", "--skip-to-key=never", f"--queue={queue}")
+        process = subprocess.Popen([PLAY, *options, f"--record={folder}", f"--framemd5={sums}", clip(name)], env=environment())
+        await_reading(process)
+        time.sleep(1.2)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.9)
+        process.send_signal(signal.SIGCONT)
+        self.assertEqual(process.wait(timeout=60), 0)
 
 
 if __name__ == "__main__":

@@ -169,6 +169,7 @@ END_TEST
 int main(void)
 {
     TCase *const cases = tcase_create("playout");
+    tcase_set_timeout(cases, SUITE_TIMEOUT_DEFAULT);
     tcase_add_checked_fixture(cases, setup, NULL);
     tcase_add_test(cases, nothing_is_heard_before_the_first_sample_has_left);
     tcase_add_test(cases, a_device_with_latency_is_heard_later);

@@ -97,7 +97,7 @@ static int distance(uint32_t a, uint32_t b)
 static void expect_colour(struct video_sink *sink, int x, int y, uint32_t rgb)
 {
     for (int i = 0; distance(screen_pixel(&screen, x, y), rgb) > 4; i++) {
-        ck_assert_msg(i < 10000, "at %d,%d: %06x, expected %06x", x, y, screen_pixel(&screen, x, y),
+        ck_assert_msg(i < 30000, "at %d,%d: %06x, expected %06x", x, y, screen_pixel(&screen, x, y),
                       rgb);
         video_sink_poll(sink);
         nanosleep(&(const struct timespec){.tv_nsec = 1000000}, NULL);

@@ -15,7 +15,7 @@
 
 #include <dlex/dlex.h>
 
-enum { PATIENCE_S = 10 };
+enum { PATIENCE_S = 30 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static FILE *stream;

@@ -118,7 +118,10 @@ END_TEST
 
 static void *give_up_late(void *deadline_ns)
 {
-    burn_until(*(int64_t *)deadline_ns + SOON);
+    volatile int64_t *const deadline = deadline_ns;
+    while (!*deadline)
+        usleep(100);
+    burn_until(*deadline + SOON);
     give_up = true;
     return NULL;
 }
@@ -127,10 +130,11 @@ START_TEST(wait_for_a_second_lock_is_not_interrupted)
 {
     const pthread_t holder = start_holder(&mutex_lock);
     log_clear();
-    static int64_t deadline_ns;
-    deadline_ns = dlex_now_ns() + SOON;
+    static volatile int64_t deadline_ns;
+    deadline_ns = 0;
     pthread_t later;
-    pthread_create(&later, NULL, give_up_late, &deadline_ns);
+    pthread_create(&later, NULL, give_up_late, (void *)(uintptr_t)&deadline_ns);
+    deadline_ns = dlex_now_ns() + SOON;
     dlex_try_within_abs(deadline_ns) {
         pthread_mutex_lock(&other_mutex);
         pthread_mutex_lock(&mutex);

@@ -67,23 +67,29 @@ START_TEST(wait_for_a_mutex_ends_at_the_deadline_without_the_mutex)
 END_TEST
 
 /* Another thread holds the mutex, and unlocks it some time after the deadline of the waiting thread. */
+static volatile bool is_held;
+
 static void *hold_beyond(void *deadline_ns)
 {
+    volatile int64_t *const deadline = deadline_ns;
     pthread_mutex_lock(&mutex);
-    log_clear();
-    *(volatile int64_t *)deadline_ns = dlex_now_ns() + SOON;
-    burn_until(*(volatile int64_t *)deadline_ns + SOON);
+    is_held = true;
+    while (!*deadline)
+        usleep(100);
+    burn_until(*deadline + SOON);
     pthread_mutex_unlock(&mutex);
     return NULL;
 }
 
+/* Returns the deadline. It is set when the mutex is held, just before the wait. */
 static int64_t start_holder(pthread_t *thread, volatile int64_t *deadline_ns)
 {
     *deadline_ns = 0;
+    is_held = false;
     pthread_create(thread, NULL, hold_beyond, (void *)(uintptr_t)deadline_ns);
-    while (!*deadline_ns)
+    while (!is_held)
         usleep(100);
-    return *deadline_ns;
+    return *deadline_ns = dlex_now_ns() + SOON;
 }
 
 START_TEST(wait_for_a_mutex_in_a_section_is_not_interrupted)
