@@ -34,7 +34,8 @@ void allowance_renew(struct allowance *allowance, int64_t due_ns, int64_t used_n
     if (allowance->due_ns != NS_UNKNOWN) {
         const int64_t rest_ns = allowance->left_ns - (used_ns - allowance->used_ns);
         const double granted_ns = (double)gap_ns(allowance->due_ns, due_ns) * allowance->quota * usable;
-        allowance->left_ns = (rest_ns < 0 ? rest_ns : 0) + (int64_t)granted_ns;
+        const int64_t kept_ns = rest_ns < allowance->presenting_ns ? rest_ns : allowance->presenting_ns;
+        allowance->left_ns = kept_ns + (int64_t)granted_ns;
     }
     allowance->presenting_ns = presenting_ns;
     allowance->due_ns = due_ns;

@@ -30,8 +30,9 @@ void allowance_restart(struct allowance *allowance);
 
 /*
  * The previous picture was presented, and the one that is due then (a PTS) comes next. used_ns: the program's CPU time so far;
- * presenting_ns: the CPU time that presenting a picture takes. What was left before is lost, as the quota's is, and what was taken
- * too much is paid back. A gap of more than a second counts as one second, and time stamps that jump back as no time.
+ * presenting_ns: the CPU time that presenting a picture takes. What was taken too much is paid back. What was left is kept up to what
+ * had been reserved for presenting: where presenting took less than that, the quota has the difference now. More is lost, as the quota
+ * of past periods is. A gap of more than a second counts as one second, and time stamps that jump back as no time.
  */
 void allowance_renew(struct allowance *allowance, int64_t due_ns, int64_t used_ns, int64_t presenting_ns);
 

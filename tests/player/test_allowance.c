@@ -12,6 +12,7 @@
 #define FRAME_NS (40 * MS)
 #define PRESENTING_NS MS
 #define STEP_NS (MS / 10)
+#define QUOTA 0.1675
 
 START_TEST(without_a_quota_there_is_always_some_left)
 {
@@ -31,24 +32,27 @@ START_TEST(each_picture_renews_what_the_quota_gives_less_what_presenting_takes)
     allowance_renew(&allowance, FRAME_NS, 0, PRESENTING_NS); /* 9.9 ms of 10, less 1 ms */
     ck_assert(allowance_is_left(&allowance, 8 * MS));
     ck_assert(!allowance_is_left(&allowance, 9 * MS));
-    allowance_renew(&allowance, 2 * FRAME_NS, 0, PRESENTING_NS); /* nothing was used, and that is lost */
-    ck_assert(!allowance_is_left(&allowance, 9 * MS));
-    allowance_renew(&allowance, 3 * FRAME_NS, 14 * MS, PRESENTING_NS); /* 4.1 ms too much were used */
-    ck_assert(allowance_is_left(&allowance, 14 * MS + 2 * MS));
-    ck_assert(!allowance_is_left(&allowance, 14 * MS + 5 * MS));
-    allowance_renew(&allowance, 6 * FRAME_NS, 24 * MS, PRESENTING_NS); /* three times as long until the next one */
-    ck_assert(allowance_is_left(&allowance, 24 * MS + 22 * MS));
-    ck_assert(!allowance_is_left(&allowance, 24 * MS + 29 * MS));
+    allowance_renew(&allowance, 2 * FRAME_NS, 0, PRESENTING_NS); /* nothing was used; all but 1 ms of that is lost */
+    ck_assert(allowance_is_left(&allowance, 9 * MS));
+    ck_assert(!allowance_is_left(&allowance, 10 * MS));
+    allowance_renew(&allowance, 3 * FRAME_NS, 15 * MS, PRESENTING_NS); /* 4.1 ms of 10.9 too much were used */
+    ck_assert(allowance_is_left(&allowance, 15 * MS + 4 * MS));
+    ck_assert(!allowance_is_left(&allowance, 15 * MS + 5 * MS));
+    allowance_renew(&allowance, 6 * FRAME_NS, 25 * MS, PRESENTING_NS); /* three times as long until the next one */
+    ck_assert(allowance_is_left(&allowance, 25 * MS + 24 * MS));
+    ck_assert(!allowance_is_left(&allowance, 25 * MS + 25 * MS));
     allowance_renew(&allowance, 0, 30 * MS, PRESENTING_NS); /* the time stamps jump back */
     ck_assert(!allowance_is_left(&allowance, 30 * MS));
     allowance_renew(&allowance, 1000 * FRAME_NS, 30 * MS, PRESENTING_NS); /* a gap earns no more than a second does */
-    ck_assert(!allowance_is_left(&allowance, 30 * MS + 247 * MS));
+    ck_assert(allowance_is_left(&allowance, 30 * MS + 247 * MS));
+    ck_assert(!allowance_is_left(&allowance, 30 * MS + 248 * MS));
 }
 END_TEST
 
 /* A program that may use 6.7 ms of every 40 ms, decodes ahead, and presents a picture every 40 ms. */
 struct model {
     struct allowance allowance;
+    bool pauses; /* within a decode */
     int64_t now_ns, used_ns;
     int64_t left_ns;       /* of the quota in this period */
     int64_t decoding_ns;   /* what is left of the decode in progress */
@@ -67,6 +71,8 @@ static void run_step(struct model *model, int64_t due_ns)
     int64_t *const work_ns = model->presenting_ns > 0 ? &model->presenting_ns : &model->decoding_ns;
     if (model->left_ns <= 0 || *work_ns <= 0)
         return;
+    if (work_ns == &model->decoding_ns && model->pauses && !allowance_is_left(&model->allowance, model->used_ns))
+        return;
     *work_ns -= STEP_NS;
     model->left_ns -= STEP_NS;
     model->used_ns += STEP_NS;
@@ -77,35 +83,46 @@ static void run_step(struct model *model, int64_t due_ns)
     allowance_renew(&model->allowance, due_ns + FRAME_NS, model->used_ns, PRESENTING_NS);
 }
 
-/* Returns how many of 150 pictures are presented late if they are due this long after the quota's periods begin. */
-static int late_pictures(double quota, int64_t phase_ns)
+/* Plays 150 pictures that are due this long after the quota's periods begin. Presenting one takes PRESENTING_NS on average. */
+static struct model play(double quota, bool pauses, int64_t phase_ns)
 {
-    struct model model = {0};
+    struct model model = {.pauses = pauses};
     allowance_init(&model.allowance, quota);
     while (model.presented < 150) {
         const int64_t due_ns = phase_ns + model.presented * FRAME_NS;
         if (model.now_ns % FRAME_NS == 0)
             model.left_ns = 67 * STEP_NS;
         if (model.now_ns >= due_ns && model.presenting_ns <= 0)
-            model.presenting_ns = PRESENTING_NS;
+            model.presenting_ns = model.presented % 2 ? PRESENTING_NS / 2 : PRESENTING_NS * 3 / 2;
         if (model.decoding_ns <= 0 && allowance_is_left(&model.allowance, model.used_ns))
             model.decoding_ns = cost_ns(model.decoded++);
         run_step(&model, due_ns);
         model.now_ns += STEP_NS;
     }
-    ck_assert_int_gt(model.decoded, 150); /* and it gets ahead */
-    return model.late;
+    return model;
 }
 
 START_TEST(pictures_are_in_time_although_decoding_wants_the_whole_quota)
 {
     int most_late = 0;
     for (int64_t phase_ns = 0; phase_ns < FRAME_NS; phase_ns += 5 * MS) {
-        ck_assert_int_lt(late_pictures(0.1675, phase_ns), 36);
-        const int late = late_pictures(INFINITY, phase_ns);
+        const struct model model = play(QUOTA, false, phase_ns);
+        ck_assert_int_lt(model.late, 45);
+        ck_assert_int_gt(model.decoded, 150); /* and it gets ahead */
+        const int late = play(INFINITY, false, phase_ns).late;
         most_late = late > most_late ? late : most_late;
     }
     ck_assert_int_gt(most_late, 100);
+}
+END_TEST
+
+START_TEST(a_decode_that_pauses_delays_no_picture_and_uses_the_quota)
+{
+    for (int64_t phase_ns = 0; phase_ns < FRAME_NS; phase_ns += 5 * MS) {
+        const struct model model = play(QUOTA, true, phase_ns);
+        ck_assert_int_le(model.late, 1); /* the first one, before which nothing is limited */
+        ck_assert_int_gt(model.used_ns, (int64_t)(0.98 * QUOTA * (double)model.now_ns));
+    }
 }
 END_TEST
 
@@ -115,6 +132,7 @@ int main(void)
         without_a_quota_there_is_always_some_left,
         each_picture_renews_what_the_quota_gives_less_what_presenting_takes,
         pictures_are_in_time_although_decoding_wants_the_whole_quota,
+        a_decode_that_pauses_delays_no_picture_and_uses_the_quota,
         NULL,
     };
     return suite_run("allowance", SUITE_TIMEOUT_DEFAULT, tests);
