@@ -63,7 +63,7 @@ static const struct argp_option option_table[] = {
     {"window", KEY_WINDOW, "X/Y", 0, "count the losses beyond X of any Y pictures in a row (if the player was asked for a window: "
      "beyond that one)", 0},
     {"json", KEY_JSON, "FILE", 0, "write the figures as JSON", 0},
-    {"csv", KEY_CSV, "FILE", 0, "write a row for each dropped picture", 0},
+    {"csv", KEY_CSV, "FILE", 0, "write a row for each dropped or degraded picture", 0},
     {"trace", KEY_TRACE, "FILE", 0, "instead of a report, write what each packet of the clip costs and what losing it would "
      "look like, for dlex-bench-sim; the run must be one with --drop=none", 0},
     {0},

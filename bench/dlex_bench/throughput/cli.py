@@ -16,7 +16,7 @@ def throughput_parser() -> Parser:
         description="Decodes films as fast as possible with the patched FFmpeg, whose pictures could be given up but have an "
         "hour's time, and with an unpatched one, both with the same codec threads. They take turns, a group of pictures each. "
         "Goals: at least 0.98 of the unpatched one's speed, and the first picture at most 2 ms later. mpv's speed is reported "
-        "beside them. 10 to 30 minutes; the films need DLEX_MEDIA (see media/make --list).",
+        "beside them. 10 to 30 minutes. Without DLEX_MEDIA (see media/make --list) a made film is decoded.",
     )
     parser.add_argument("--quick", action="store_true", help="one film, few turns: a minute")
     parser.add_argument("--threads", type=int, metavar="N", help="codec threads (as many as there are CPUs for it)")
