@@ -19,6 +19,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum exit_code { EXIT_PLAYED = 0, EXIT_SETUP = 1, EXIT_NOTHING_PLAYED = 2, EXIT_SOME_PLAYED = 3, EXIT_SIGNAL = 4 };
 
@@ -79,7 +80,7 @@ static int prepare_records(const struct options *options)
     for (int i = 0; options->record_dir && i < options->file_count; i++) {
         const int ret = run_record_prepare(record_dir_of(options, i, path));
         if (ret == -EEXIST)
-            log_error("%s holds a record already; name another directory for --record", path);
+            log_error("%s holds a record already (run.json or frames.csv); name another directory for --record", path);
         else if (ret < 0)
             log_error("cannot write a record to %s: %s; name another directory for --record", path, strerror(-ret));
         if (ret < 0)
@@ -161,6 +162,16 @@ static int prepare_deadlines(const struct options *options)
     return ret;
 }
 
+/* Standard output, pipes and devices are written directly; any other file is left as it was. */
+static void report_lost_framemd5(const char *path, int error)
+{
+    const bool is_standard_output = !strcmp(path, "-");
+    struct stat facts;
+    const bool is_direct = is_standard_output || (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode));
+    log_error("cannot write %s: %s; %s", is_standard_output ? "to standard output" : path, strerror(-error),
+              is_direct ? "what was written there is not complete" : "nothing was left there");
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -186,7 +197,7 @@ int main(int argc, char **argv)
     picture_ticks_close(&ticks);
     const int ret = framemd5_close(&framemd5);
     if (ret < 0) {
-        log_error("cannot write %s: %s; nothing was left there", options.framemd5_path, strerror(-ret));
+        report_lost_framemd5(options.framemd5_path, ret);
         outcome.record_lost = true;
     }
     return exit_code_of(&outcome);

@@ -5,10 +5,12 @@
 #include "codec_list.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <libavutil/parseutils.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *argp_program_version = "dlex-play " PROGRAM_VERSION " (" DLEX_COMMIT ")";
 
@@ -226,6 +228,15 @@ static void check_window(const struct policy_settings *policy, struct argp_state
                    "looking ahead", policy->window.x, policy->window.y);
 }
 
+/* Here if the amount alone decides; session.c knows how long pictures last. */
+static void check_vlc_queue(const struct options *options, struct argp_state *state)
+{
+    const struct queue_wish *const queue = &options->queue;
+    const bool is_short = queue->kind == QUEUE_NONE || (queue->kind == QUEUE_SPAN && queue->value < OPTIONS_VLC_QUEUE_MIN_NS);
+    if (options->policy.drop == DROP_VLC && is_short)
+        argp_error(state, "--drop=vlc needs a queue of at least 200 ms of pictures; give a larger --queue");
+}
+
 static int parse_cpu(const char *arg, struct argp_state *state)
 {
     char *end;
@@ -268,11 +279,23 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         check_threads(options, state);
         check_window(&options->policy, state);
+        check_vlc_queue(options, state);
         break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "no FILE given; name at least one file to play"); break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
+}
+
+static bool is_parsing;
+
+/* argp prints the help and the version, and exits, without a look at whether they could be written. */
+static void check_output_at_exit(void)
+{
+    if (!is_parsing || (!fflush(stdout) && !ferror(stdout)))
+        return;
+    fprintf(stderr, "dlex-play: cannot write to standard output: %s\n", strerror(errno));
+    _exit(argp_err_exit_status);
 }
 
 void options_parse(struct options *options, int argc, char **argv)
@@ -287,5 +310,8 @@ void options_parse(struct options *options, int argc, char **argv)
     };
     argp_err_exit_status = 1;
     argv[0] = "dlex-play"; /* not the path that the program was called by */
+    is_parsing = true;
+    atexit(check_output_at_exit);
     argp_parse(&argp, argc, argv, 0, NULL, options);
+    is_parsing = false;
 }

@@ -3,6 +3,7 @@
 #ifndef PLAYER_OPTIONS_H
 #define PLAYER_OPTIONS_H
 
+#include "ns.h"
 #include "placement.h"
 #include "queue_wish.h"
 #include "policy.h"
@@ -10,6 +11,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Policy vlc refuses nearly every droppable picture that is not well ahead. */
+#define OPTIONS_VLC_QUEUE_MIN_NS (200 * NS_PER_MS)
 
 struct options {
     char **files;
@@ -31,7 +35,7 @@ struct options {
 
 /*
  * Fills *options from the command line; strings point into argv. For help, version or --codecs, prints it and exits with 0.
- * On an error, prints a sentence about it and exits with 1, as argp does.
+ * On an error, also if that cannot be printed, prints a sentence about it and exits with 1, as argp does.
  */
 void options_parse(struct options *options, int argc, char **argv);
 

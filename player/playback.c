@@ -64,6 +64,17 @@ static enum playback_end play(struct session *session)
     }
 }
 
+/* Returns whether --start lies behind the last picture, and the sound from there on is shorter than that picture. */
+static bool only_the_rest_was_heard(const struct session *session, int64_t heard_ns)
+{
+    const struct options *const options = session->setup->options;
+    const int64_t picture_ns = clip_frame_duration_ns(&session->clip);
+    const bool is_part_of_a_picture = options->length_ns > 0 && options->length_ns < picture_ns;
+    if (!session->stage.decoder || options->start_ns <= 0 || is_part_of_a_picture)
+        return false;
+    return heard_ns - session->presenter.part.from_ns < picture_ns;
+}
+
 /*
  * Returns whether no picture was presented or given up, no sample was heard, and the user did not seek past everything.
  */
@@ -71,7 +82,8 @@ static bool nothing_was_played(const struct session *session)
 {
     const struct totals *const totals = &session->presenter.presented.totals;
     int64_t heard_ns;
-    if (session->audio && audio_sink_heard(audio_track_sink(session->audio), &heard_ns) != -EAGAIN)
+    const int heard = session->audio ? audio_sink_heard(audio_track_sink(session->audio), &heard_ns) : -EAGAIN;
+    if (heard != -EAGAIN && (heard < 0 || !only_the_rest_was_heard(session, heard_ns)))
         return false;
     return session->stage.feed.segment == 1 && totals->shown + totals->aborted + totals->skipped + totals->late == 0;
 }

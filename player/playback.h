@@ -17,7 +17,7 @@ enum playback_end {
     PLAYBACK_QUIT,       /* the user quit */
     PLAYBACK_SIGNAL,     /* *signal_seen was set */
     PLAYBACK_UNPLAYABLE, /* nothing in the file could be played; the reason was logged */
-    PLAYBACK_NO_DEVICE,  /* the requested screen or sound is not available; the reason was logged */
+    PLAYBACK_NO_DEVICE,  /* the requested screen, sound or queue is not available; the reason was logged */
     PLAYBACK_NOT_PLACED, /* the requested scheduling policy or CPU is not available; the reason was logged */
     PLAYBACK_SOUND_LOST, /* there was only sound, and its device went away; this was logged */
 };

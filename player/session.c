@@ -19,7 +19,6 @@ enum {
     /* How far the file is read is limited by time, see read_ahead.h. These limits are for badly interleaved files. */
     QUEUE_LIMIT_BYTES = 64 << 20,
     QUEUE_LIMIT_BESIDE_SOUND_BYTES = 512 << 20, /* the pictures before the sound of the same time */
-    VLC_QUEUE_MIN_NS = 200 * NS_PER_MS,
     SOUND_PACKET_NS = 20 * NS_PER_MS, /* where the file does not say it */
 };
 
@@ -80,17 +79,16 @@ static int open_screen(struct video_sink **screen, const char *kind, const char 
     return video_sink_create(screen, "null", path, why, why_size);
 }
 
-/* Policy vlc refuses nearly every droppable picture that is not well ahead. */
-static int check_queue_for_vlc(const struct session *session)
+/* options.c has refused too short a time. */
+static int check_queue_for_vlc(struct session *session)
 {
-    const struct queue_wish *const wish = &session->setup->options->queue;
-    const int64_t span_ns = wish->kind == QUEUE_NONE       ? 0
-                            : wish->kind == QUEUE_SPAN     ? wish->value
-                            : wish->kind == QUEUE_PICTURES ? wish->value * clip_frame_duration_ns(&session->clip)
-                                                           : VLC_QUEUE_MIN_NS;
-    if (session->setup->options->policy.drop != DROP_VLC || span_ns >= VLC_QUEUE_MIN_NS)
+    const struct options *const options = session->setup->options;
+    const struct queue_wish *const wish = &options->queue;
+    if (options->policy.drop != DROP_VLC || wish->kind != QUEUE_PICTURES ||
+        wish->value * clip_frame_duration_ns(&session->clip) >= OPTIONS_VLC_QUEUE_MIN_NS)
         return 0;
     log_error("--drop=vlc needs a queue of at least 200 ms of pictures; give a larger --queue");
+    session->no_device = true; /* so that the program ends as after any wrong option */
     return -EINVAL;
 }
 

@@ -44,7 +44,7 @@ struct session {
     struct placement_facts placement;
     int64_t started_ns;
     int64_t starving_since_ns; /* see session_starve; 0: a packet or a picture came last time */
-    bool no_device; /* the requested screen or sound could not be opened; no other file could open it either */
+    bool no_device; /* the requested screen, sound or queue cannot be had; other files are not tried */
 };
 
 /* Opens the file and everything it needs. Returns 0, or a negative code after logging why (see no_device). */

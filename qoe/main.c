@@ -7,6 +7,7 @@
 #include "clip.h"
 #include "ns.h"
 #include "report.h"
+#include "same_file.h"
 #include "trace_of_run.h"
 #include "whole_file.h"
 
@@ -115,6 +116,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if (is_stdout(arguments->json_path) && is_stdout(arguments->csv_path))
             argp_error(state, "--json=- and --csv=- cannot share standard output; "
                               "name a file for one of them");
+        if (arguments->json_path && arguments->csv_path && is_same_file(arguments->json_path, arguments->csv_path))
+            argp_error(state, "--json=%s and --csv=%s name the same file, which cannot hold both; name another file for one of "
+                              "them", arguments->json_path, arguments->csv_path);
         if (arguments->trace_path && (arguments->json_path || arguments->csv_path))
             argp_error(state, "--trace writes no report; leave out --json and --csv");
         break;

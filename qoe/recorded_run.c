@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "recorded_run.h"
 
+#include "record_faults.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -68,6 +70,38 @@ static int read_window(struct recorded_run *run, const struct reader *reader)
     return 0;
 }
 
+static int check_format(const struct recorded_run *run, const struct reader *reader)
+{
+    const json_t *const format = json_object_get(run->json, "format");
+    if (!json_is_integer(format))
+        return refuse(reader, "%s is no run record, or is damaged: it does not state its format; record the run again",
+                      reader->path);
+    if (json_integer_value(format) != RECORD_FORMAT)
+        return refuse(reader, "%s has format %" JSON_INTEGER_FORMAT ", but this dlex-qoe reads only format %d; use the dlex-qoe "
+                      "that was built with the dlex-play of the record", reader->path, json_integer_value(format), RECORD_FORMAT);
+    return 0;
+}
+
+static int read_media(struct recorded_run *run, const struct reader *reader)
+{
+    const json_t *const media = json_object_get(run->json, "media");
+    const json_t *const sha256 = json_object_get(media, "sha256");
+    run->media_path = json_string_value(json_object_get(media, "path"));
+    run->media_sha256 = json_string_value(sha256);
+    if (run->media_path && json_is_null(sha256))
+        return refuse(reader, "%s has no SHA-256 of the film, because it came from %s, a pipe (or a file that was gone when the "
+                      "run ended), which cannot be read again; play the film from a file", reader->path, run->media_path);
+    if (!run->media_path || !run->media_sha256)
+        return refuse(reader, "%s does not contain the media's path and SHA-256; record the run again", reader->path);
+    const json_t *const stream = json_object_get(json_object_get(media, "video"), "stream_index");
+    if (!json_is_integer(stream))
+        return refuse(reader, "%s is the record of a run without pictures; there is nothing to compare", reader->dir);
+    if (json_integer_value(stream) < 0 || json_integer_value(stream) > INT_MAX)
+        return refuse(reader, "%s is damaged: the stream index of the video is impossible; record the run again", reader->path);
+    run->stream_index = (int)json_integer_value(stream);
+    return 0;
+}
+
 static int read_facts(struct recorded_run *run, struct reader *reader)
 {
     if (!take_path(reader, "run.json") || access(reader->path, F_OK))
@@ -77,18 +111,10 @@ static int read_facts(struct recorded_run *run, struct reader *reader)
     if (!run->json)
         return refuse(reader, "%s is damaged: %s in line %d; record the run again", reader->path, error.text,
                       error.line);
-    const json_t *const media = json_object_get(run->json, "media");
-    run->media_path = json_string_value(json_object_get(media, "path"));
-    run->media_sha256 = json_string_value(json_object_get(media, "sha256"));
-    if (!run->media_path || !run->media_sha256)
-        return refuse(reader, "%s does not contain the media's path and SHA-256; record the run again",
-                      reader->path);
-    const json_t *const stream = json_object_get(json_object_get(media, "video"), "stream_index");
-    if (!json_is_integer(stream))
-        return refuse(reader, "%s is the record of a run without pictures; "
-                              "there is nothing to compare", reader->dir);
-    run->stream_index = (int)json_integer_value(stream);
-    return read_window(run, reader);
+    int ret = check_format(run, reader);
+    if (!ret)
+        ret = read_media(run, reader);
+    return ret ? ret : read_window(run, reader);
 }
 
 static int append_row(struct recorded_run *run, const struct frame_record *row)
@@ -105,20 +131,20 @@ static int append_row(struct recorded_run *run, const struct frame_record *row)
     return 0;
 }
 
-/* A record is written whole, so a row that does not fit means that the file was changed or cut. */
-static bool is_sound(const struct recorded_run *run, const struct frame_record *row)
-{
-    const bool in_order = run->count == 0 || row->index > run->rows[run->count - 1].index;
-    const bool placed = row->verdict == VERDICT_NONE || row->pts_ns != FIELD_EMPTY;
-    return row->index != FIELD_EMPTY && in_order && placed;
-}
-
-static int read_row(struct recorded_run *run, const char *line)
+/* A record is written whole, so a row that does not fit means that the file was changed or cut. Returns 0 or a negative errno. */
+static int read_row(struct recorded_run *run, const char *line, const char **fault)
 {
     struct frame_record row;
-    if (!strchr(line, '\n') || frame_record_parse(line, &row) || !is_sound(run, &row))
-        return -EINVAL;
-    return append_row(run, &row);
+    const bool is_row = strchr(line, '\n') && !frame_record_parse(line, &row);
+    *fault = is_row ? record_row_fault(&row, run->count) : "it is not a whole row";
+    return *fault ? -EINVAL : append_row(run, &row);
+}
+
+static int read_header(const char *line, const char **fault)
+{
+    const int ret = frame_record_parse_header(line);
+    *fault = ret ? "it is not the header of a record" : NULL;
+    return ret;
 }
 
 static int read_rows(struct recorded_run *run, const struct reader *reader, FILE *in)
@@ -127,17 +153,25 @@ static int read_rows(struct recorded_run *run, const struct reader *reader, FILE
     size_t room = 0;
     int ret = 0;
     int64_t number = 0;
+    const char *fault = NULL;
     while (!ret && getline(&line, &room, in) >= 0)
-        ret = number++ ? read_row(run, line) : frame_record_parse_header(line);
+        ret = number++ ? read_row(run, line, &fault) : read_header(line, &fault);
     free(line);
     if (ret == -ENOMEM)
         return refuse(reader, "out of memory while reading %s", reader->path);
     if (ret)
-        return refuse(reader, "%s is damaged in line %" PRId64 "; record the run again",
-                      reader->path, number);
+        return refuse(reader, "%s is damaged in line %" PRId64 ": %s; record the run again", reader->path, number, fault);
     if (ferror(in))
         return refuse(reader, "%s cannot be read: %s", reader->path, strerror(errno));
     return number ? 0 : refuse(reader, "%s is empty; record the run again", reader->path);
+}
+
+static int check_totals(const struct recorded_run *run, const struct reader *reader)
+{
+    char fault[160];
+    if (record_totals_fault(json_object_get(run->json, "totals"), run->rows, run->count, fault, sizeof fault))
+        return refuse(reader, "the record %s was changed or cut: %s; record the run again", reader->dir, fault);
+    return 0;
 }
 
 static int read_frames(struct recorded_run *run, struct reader *reader)
@@ -150,7 +184,7 @@ static int read_frames(struct recorded_run *run, struct reader *reader)
                       strerror(errno));
     const int ret = read_rows(run, reader, in);
     fclose(in);
-    return ret;
+    return ret ? ret : check_totals(run, reader);
 }
 
 int recorded_run_read(struct recorded_run *run, const char *dir, char *why, size_t why_size)

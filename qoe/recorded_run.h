@@ -22,7 +22,8 @@ struct recorded_run {
 
 /*
  * Returns 0, or a negative errno with a whole sentence in why ("DIR/frames.csv is damaged in line
- * 7; …"). It refuses a directory that holds the records of several files, and names these records.
+ * 7: …"). It refuses a record that cannot be true (record_faults.h) and one of a film from a pipe,
+ * and a directory that holds the records of several files, whose names it gives.
  * recorded_run_finish accepts a run of zeros.
  */
 int recorded_run_read(struct recorded_run *run, const char *dir, char *why, size_t why_size);

@@ -26,6 +26,7 @@ from .graphs.cli import graphs_parser, run_graphs
 from .heartbeat.cli import heartbeat_parser, run_heartbeat
 from .latency.cli import complete_latency_options, latency_parser, run_latency
 from .laxity.cli import laxity_parser, run_laxity
+from .output import checked_output
 from .parser import Command, Parser
 from .paths import PROJECT
 from .processes import signals_as_exceptions
@@ -118,13 +119,14 @@ def main(argv: list[str]) -> int:
         return EXIT_SETUP
     make_parser, run = COMMANDS[argv[0]]
     parser = make_parser()
-    arguments = parser.parse_args(argv[1:])
-    if argv[0] == "latency":
-        complete_latency_options(parser, arguments)
-    if os.environ.get("DLEX_BENCH_CHECK_ONLY"):  # the launcher checks the arguments before it builds for minutes
-        return 0
     try:
-        with signals_as_exceptions():
+        with checked_output():
+            arguments = parser.parse_args(argv[1:])
+        if argv[0] == "latency":
+            complete_latency_options(parser, arguments)
+        if os.environ.get("DLEX_BENCH_CHECK_ONLY"):  # the launcher checks the arguments before it builds for minutes
+            return 0
+        with signals_as_exceptions(), checked_output():
             # matplotlib stores a list of the machine's fonts; it would complain about a home that cannot be written.
             if sys.prefix != sys.base_prefix:  # the environment that the launcher made
                 os.environ.setdefault("MPLCONFIGDIR", str(Path(sys.prefix) / "matplotlib"))

@@ -22,6 +22,7 @@ void feed_pace_restart(struct feed_pace *pace, const struct part *part)
 {
     pace->part = *part;
     pace->segment++;
+    pace->back_segment = 0;
     pace->expected_ns = NS_UNKNOWN;
     pace->jumped = pace->key_seen = false;
 }
@@ -33,9 +34,13 @@ static void watch_time_stamps(struct feed_pace *pace, const struct packet_times 
     if (ts_ns == NS_UNKNOWN)
         return;
     const int64_t step_ns = pace->expected_ns != NS_UNKNOWN ? ts_ns - pace->expected_ns : 0;
-    if (step_ns < -TIME_STAMP_JUMP_NS || (pace->may_jump && step_ns > TIME_STAMP_JUMP_NS)) {
+    /* Without a DTS, pictures that last long may go back far. */
+    const int64_t back_ns = packet->dts_ns != NS_UNKNOWN ? TIME_STAMP_BACK_NS : TIME_STAMP_JUMP_NS;
+    if (step_ns < -back_ns || (pace->may_jump && step_ns > TIME_STAMP_JUMP_NS)) {
         pace->segment++;
         pace->jumped = true;
+        if (step_ns < 0)
+            pace->back_segment = pace->segment;
     }
     pace->expected_ns = ts_ns + (packet->duration_ns > 0 ? packet->duration_ns : pace->part.frame_duration_ns);
 }

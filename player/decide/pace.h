@@ -16,6 +16,8 @@
 
 /* A larger difference from the expected time stamp is a jump. No picture lasts so long, and no clock is so wrong. */
 #define TIME_STAMP_JUMP_NS INT64_C(10000000000)
+/* Time stamps in decode order do not go back, apart from small faults. A larger step is a jump. */
+#define TIME_STAMP_BACK_NS INT64_C(1000000000)
 
 /* The part of the file that is to be played. */
 struct part {
@@ -32,6 +34,7 @@ struct feed_pace {
     struct part part;
     bool may_jump;       /* time stamps of this format can jump forward; in other formats the picture just lasts long */
     int segment;         /* of the packets that go to the decoder now */
+    int back_segment;    /* the last one that began with a jump back; 0: none since the last seek */
     int64_t expected_ns; /* time stamp at which the next packet is expected */
     bool jumped;         /* since the last seek */
     bool key_seen;       /* since the last seek */

@@ -49,10 +49,10 @@ int queue_wish_parse(struct queue_wish *wish, const char *text)
         *wish = (struct queue_wish){.kind = text[0] == '0' ? QUEUE_NONE : QUEUE_AUTO};
         return 0;
     }
-    if (!isdigit((unsigned char)*text) || text[strspn(text, "0123456789.")] == 'x')
-        return -EINVAL;
     char *unit;
     const double number = strtod(text, &unit);
+    if (!isdigit((unsigned char)*text) || unit != text + strspn(text, "0123456789.")) /* strtod takes 0x10 and 1e3 too */
+        return -EINVAL;
     return parse_amount(wish, number, unit);
 }
 

@@ -19,6 +19,7 @@ struct late_pictures {
 
 struct stage_clock {
     struct sync sync;
+    int segment;                   /* of the pictures to which the clock belongs: that of the last one that was presented */
     bool sound_plays;              /* and sets the clock */
     int64_t presenting_ns;         /* what presenting a picture takes, on average */
     int64_t presenting_cpu_ns;     /* the CPU time of that */

@@ -21,6 +21,7 @@ struct stage_clock media_clock_for_decoding(const struct media_clock *clock)
 {
     return (struct stage_clock){
         .sync = clock->sync,
+        .segment = clock->segment,
         .sound_plays = media_clock_sound_plays(clock),
         .presenting_ns = clock->presenting_ns,
         .presenting_cpu_ns = clock->presenting_cpu_ns,
@@ -75,9 +76,18 @@ void media_clock_start_with(struct media_clock *clock, int64_t pts_ns)
 
 void media_clock_toggle_pause(struct media_clock *clock)
 {
+    const int64_t now_ns = dlex_now_ns();
+    if (clock->paused)
+        clock->paused_ns += now_ns - clock->paused_since_ns;
+    clock->paused_since_ns = now_ns;
     clock->paused = !clock->paused;
     if (clock->started)
         run(clock, !clock->paused);
+}
+
+int64_t media_clock_paused_ns(const struct media_clock *clock)
+{
+    return clock->paused_ns + (clock->paused ? dlex_now_ns() - clock->paused_since_ns : 0);
 }
 
 static void note_sound_lost(struct media_clock *clock)
@@ -152,6 +162,13 @@ bool media_clock_sound_plays(const struct media_clock *clock)
     return clock->audio && !audio_track_is_over(clock->audio);
 }
 
+/* Returns whether the clock is still that of the pictures before the jump; skew_ns is that of the first picture behind it. */
+static bool is_before_jump(int64_t skew_ns, int64_t jump_ns)
+{
+    const bool is_short_way_back = jump_ns < 0 && -jump_ns <= 2 * TIME_STAMP_JUMP_NS;
+    return is_far(skew_ns) || (is_short_way_back && skew_ns > -jump_ns / 2);
+}
+
 void media_clock_follow_jump(struct media_clock *clock, int64_t pts_ns, int64_t jump_ns)
 {
     const int64_t now_ns = dlex_now_ns();
@@ -159,7 +176,7 @@ void media_clock_follow_jump(struct media_clock *clock, int64_t pts_ns, int64_t 
     clock->jumped = media_clock_sound_plays(clock) && !backward;
     if (clock->jumped || jump_ns == NS_UNKNOWN)
         return;
-    if (!clock->sync.untimed && !is_far(sync_skew_ns(&clock->sync, pts_ns, now_ns)))
+    if (!clock->sync.untimed && !is_before_jump(sync_skew_ns(&clock->sync, pts_ns, now_ns), jump_ns))
         return;
     sync_observe(&clock->sync, sync_media_ns(&clock->sync, now_ns) + jump_ns, now_ns);
     publish(clock);

@@ -23,8 +23,11 @@ struct media_clock {
     struct packet_queue *queue;  /* NULL: no video is played. While it is full, the feeder reads no sound either */
     struct packet_queue *sound_queue; /* NULL: no sound is played */
     struct sync sync;
+    int segment;  /* of the last picture; set by the presenter */
     bool started; /* since the beginning or the last seek */
     bool paused;
+    int64_t paused_since_ns;
+    int64_t paused_ns; /* all pauses that have ended */
     bool jumped;     /* since then the pictures' time stamps jumped forward while sound played on */
     struct {
         bool on; /* the sound is so far from the clock that its time stamps are not those of the pictures */
@@ -50,6 +53,9 @@ void media_clock_start(struct media_clock *clock);
 void media_clock_start_with(struct media_clock *clock, int64_t pts_ns);
 
 void media_clock_toggle_pause(struct media_clock *clock);
+
+/* Returns how long the clock has been paused so far, over all seeks. */
+int64_t media_clock_paused_ns(const struct media_clock *clock);
 
 /*
  * Sets the clock by what is heard now. Where the sound's time stamps have jumped and the pictures' have not, the clock runs on

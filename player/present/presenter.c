@@ -133,6 +133,7 @@ static void note_decode(const struct decoded_picture *picture, struct frame_row 
 static void describe(struct presenter *presenter, const struct decoded_picture *picture, struct frame_row *row)
 {
     note_decode(picture, row);
+    presenter->clock->segment = picture->segment; /* published together with the time behind a jump */
     if (picture->place.jumped)
         media_clock_follow_jump(presenter->clock, picture->place.pts_ns, picture->place.jump_ns);
     presenter->next_ns = picture->next_ns;
@@ -218,6 +219,21 @@ static void note_presenting(struct presenter *presenter, int64_t took_ns, int64_
     clock->presenting_all_cpu_ns += cpu_ns;
 }
 
+/*
+ * The picture was shown at shown_ns, for which its row may have an earlier time. Notes how much of the time since the last
+ * one does not count as standing still, see frame_record.h.
+ */
+static void note_standing(struct presenter *presenter, struct frame_record *record, int64_t shown_ns)
+{
+    const struct standing before = presenter->standing;
+    const int64_t paused_ns = media_clock_paused_ns(presenter->clock);
+    const bool follows = presenter->presented.pictured; /* not the first one since a seek */
+    if (before.is_known)
+        record->uncounted_ns = follows ? before.shown_ns - before.row_ns + paused_ns - before.paused_ns
+                                       : record->shown_ns - before.row_ns;
+    presenter->standing = (struct standing){true, record->shown_ns, shown_ns, paused_ns};
+}
+
 static void show(struct presenter *presenter, const struct decoded_picture *picture, struct frame_record *record, bool drawn)
 {
     struct presented *const presented = &presenter->presented;
@@ -233,8 +249,10 @@ static void show(struct presenter *presenter, const struct decoded_picture *pict
         record->skew_ns = sync_skew_ns(&presenter->clock->sync, picture->due_ns, record->shown_ns);
         presented->last_skew_ns = record->skew_ns;
     }
+    const int64_t shown_ns = record->shown_ns;
     if (presenter->began_ns != NS_UNKNOWN)
         record->shown_ns = presenter->began_ns;
+    note_standing(presenter, record, shown_ns);
     record->verdict = VERDICT_SHOWN;
     presented->totals.shown++;
     loss_windows_add(&presented->windows, false);

@@ -43,12 +43,14 @@ int run_record_prepare(const char *dir)
 {
     char path[PATH_MAX];
     int ret = make_directories(dir);
-    if (!ret)
-        ret = path_in(path, dir, "run.json");
+    static const char *const names[] = {"frames.csv", "run.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && !ret; i++) {
+        ret = path_in(path, dir, names[i]);
+        if (!ret && !access(path, F_OK))
+            ret = -EEXIST;
+    }
     if (ret)
         return ret;
-    if (!access(path, F_OK))
-        return -EEXIST;
     struct whole_file trial;
     ret = whole_file_open(&trial, path);
     if (!ret)

@@ -72,7 +72,7 @@ struct run_facts {
 
 /*
  * Call before playing: makes the directory (and its parents) and checks that a record can be written there. If the
- * directory already holds a run.json, returns -EEXIST, because a record is not overwritten. Returns 0 or a negative
+ * directory already holds a run.json or a frames.csv, returns -EEXIST, because a record is not overwritten. Returns 0 or a negative
  * errno.
  */
 int run_record_prepare(const char *dir);

@@ -5,9 +5,23 @@ Not covered: a display or a sound server that dies (tests/sinks).
 """
 import os
 import random
+import subprocess
 from pathlib import Path
+from typing import IO
 
-from playing import NULL, UNTIMED, Case, clip, main, play
+from playing import NULL, PLAY, UNTIMED, Case, clip, environment, main, play
+
+
+def full_device(case: Case) -> str:
+    if not os.path.exists("/dev/full"):
+        case.skipTest("/dev/full does not exist")
+    return "/dev/full"
+
+
+def to_file(file: IO, *arguments) -> subprocess.CompletedProcess:
+    """Plays with this file as standard output."""
+    return subprocess.run([PLAY, *arguments], env=environment(), text=True, stdin=subprocess.DEVNULL, stdout=file,
+                          stderr=subprocess.PIPE, timeout=60, check=False)
 
 
 class BadFiles(Case):
@@ -88,6 +102,11 @@ class BadOptions(Case):
             with self.subTest(option):
                 self.expect(play(option, "x.mp4"), 1, option)
 
+    def test_exponents_are_refused(self):
+        for option in ("--start=1e3", "--length=1e3s", "--deadline-base=1e3us", "--queue=1e9s", "--queue=1e1"):
+            with self.subTest(option):
+                self.expect(play(option, "x.mp4"), 1, option)
+
     def test_invalid_gain_is_refused(self):
         self.expect(play("--deadline-gain=nan", "x.mp4"), 1, "--deadline-gain=nan")
 
@@ -114,11 +133,42 @@ class BadOptions(Case):
         self.expect(play(*arguments), 1, "holds a record already")
         self.assertEqual((self.dir / "record" / "frames.csv").read_bytes(), before)
 
+    def test_each_file_of_a_record_is_kept(self):
+        (self.dir / "record").mkdir()
+        for name in ("run.json", "frames.csv"):
+            with self.subTest(name):
+                path = self.dir / "record" / name
+                path.write_text("of an earlier run")
+                run = play(*UNTIMED, f"--record={self.dir}/record", clip("progressive_cabac"))
+                self.expect(run, 1, "holds a record already")
+                self.assertEqual([(file.name, file.read_text()) for file in path.parent.iterdir()], [(name, "of an earlier run")])
+                path.unlink()
+
     def test_full_disk_is_an_error(self):
-        if not os.path.exists("/dev/full"):
-            self.skipTest("/dev/full does not exist")
-        run = play(*UNTIMED, "--framemd5=/dev/full", clip("progressive_cabac"))
-        self.expect(run, 1, "No space left on device")
+        run = play(*UNTIMED, f"--framemd5={full_device(self)}", clip("progressive_cabac"))
+        self.expect(run, 1, "cannot write /dev/full: No space left on device", "not complete")
+
+    def test_closed_pipe_is_not_called_empty(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "wb") as pipe:
+            run = to_file(pipe, *UNTIMED, "--framemd5=-", clip("progressive_cabac"))
+        self.expect(run, 1, "cannot write to standard output: Broken pipe", "not complete")
+        self.assertNotIn("nothing was left", run.stderr)
+
+    def test_texts_that_cannot_be_printed_are_an_error(self):
+        for option in ("--help", "--usage", "--version", "--codecs"):
+            with self.subTest(option), open(full_device(self), "wb") as full:
+                self.expect(to_file(full, option), 1, "cannot write to standard output: No space left on device")
+
+    def test_start_behind_the_last_picture_plays_nothing(self):
+        for speed in ((), ("--untimed",)):
+            for start in (7.97, 8, 60):  # the last picture begins at 7.96 s, and sound and pictures end at 8 s
+                with self.subTest(start, speed=speed):
+                    run = play(*NULL, *speed, f"--start={start}", f"--record={self.dir}/record", clip("stamped_small"))
+                    self.expect(run, 2, f"there is nothing to play from {start:.3f} s on")
+        self.expect(play(*NULL, "--start=7.96", clip("stamped_small")), 0)
+        self.expect(play(*NULL, "--start=5.01", "--length=0.01", clip("stamped_small")), 0)
 
     def test_missing_display_is_an_error(self):
         self.expect(play("--ao=null", "--quiet", "--vo=sdl", clip("progressive_cabac")), 1, "no display", "--vo=null")

@@ -135,11 +135,12 @@ class Reading(Case):
         self.assertEqual(process.returncode, 4, err)
         return err
 
-    def test_a_signal_ends_waiting_for_a_writer(self):
-        process, _ = self.start_on_pipe()
+    def test_a_signal_ends_waiting_for_a_writer_and_leaves_no_record(self):
+        process, _ = self.start_on_pipe(f"--record={self.dir}/record")
         await_catching(process)
         time.sleep(0.7)
         self.assertIn("reading was interrupted", self.end_by_signal(process))
+        self.assertEqual(list((self.dir / "record").iterdir()), [])
 
     def test_a_signal_ends_waiting_for_the_streams(self):
         process, pipe = self.start_on_pipe()

@@ -56,6 +56,22 @@ START_TEST(pauses_and_seeks_are_no_freezes)
 }
 END_TEST
 
+START_TEST(a_stop_of_the_clock_is_a_freeze_unless_the_player_paused)
+{
+    struct frame_record rows[4];
+    int count = 0;
+    for (int i = 0; i < 4; i++) {
+        add_freeze_row(rows, &count, 0);
+        rows[i].uncounted_ns = 0;
+    }
+    rows[2].shown_ns += 3 * NS_PER_S; /* the clock stood meanwhile … */
+    rows[3].shown_ns += 3 * NS_PER_S;
+    ck_assert_int_eq(freeze_longest_ns(rows, count), 3 * NS_PER_S + 40 * NS_PER_MS);
+    rows[2].uncounted_ns = 2 * NS_PER_S; /* … for so long in a pause */
+    ck_assert_int_eq(freeze_longest_ns(rows, count), 1 * NS_PER_S + 40 * NS_PER_MS);
+}
+END_TEST
+
 START_TEST(time_stamps_that_jump_make_no_freeze)
 {
     struct frame_record rows[6];
@@ -84,6 +100,7 @@ int main(void)
     const TTest *const tests[] = {
         longest_freeze_is_the_longest_time_between_two_shown_pictures,
         pauses_and_seeks_are_no_freezes,
+        a_stop_of_the_clock_is_a_freeze_unless_the_player_paused,
         time_stamps_that_jump_make_no_freeze,
         NULL,
     };

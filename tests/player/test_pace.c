@@ -74,6 +74,35 @@ START_TEST(time_stamps_that_go_far_back_begin_a_segment)
 }
 END_TEST
 
+START_TEST(decode_time_stamps_that_go_back_by_more_than_a_second_begin_a_segment)
+{
+    struct feed_pace pace = feed_of(&whole, false);
+    const int64_t dts_ns[] = {5 * S, 4 * S + 40 * MS, 3 * S, 3 * S + 40 * MS};
+    const int segments[] = {1, 1, 2, 2};
+    for (int i = 0; i < 4; i++) {
+        const struct packet_times packet = {.dts_ns = dts_ns[i], .pts_ns = dts_ns[i]};
+        ck_assert_int_eq(feed_pace_packet(&pace, &packet).segment, segments[i]);
+    }
+}
+END_TEST
+
+START_TEST(the_last_jump_back_is_known_until_a_seek)
+{
+    struct feed_pace pace = feed_of(&whole, true);
+    feed(&pace, 30 * S, true);
+    ck_assert_int_eq(pace.back_segment, 0);
+    feed(&pace, 60 * S, true);
+    ck_assert_int_eq(pace.back_segment, 0); /* ahead */
+    feed(&pace, 0, true);
+    feed(&pace, 40 * MS, false);
+    ck_assert_int_eq(pace.back_segment, 3);
+    feed(&pace, 60 * S, true);
+    ck_assert_int_eq(pace.back_segment, 3);
+    feed_pace_restart(&pace, &whole);
+    ck_assert_int_eq(pace.back_segment, 0);
+}
+END_TEST
+
 START_TEST(time_stamps_that_go_far_ahead_begin_a_segment_where_the_format_may_jump)
 {
     struct feed_pace stays = feed_of(&whole, false);
@@ -177,6 +206,8 @@ int main(void)
         a_packet_without_a_time_stamp_is_wanted,
         a_seek_begins_a_segment,
         time_stamps_that_go_far_back_begin_a_segment,
+        decode_time_stamps_that_go_back_by_more_than_a_second_begin_a_segment,
+        the_last_jump_back_is_known_until_a_seek,
         time_stamps_that_go_far_ahead_begin_a_segment_where_the_format_may_jump,
         a_picture_without_a_time_stamp_follows_the_one_before,
         pictures_outside_the_part_are_unwanted,

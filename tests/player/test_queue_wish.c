@@ -43,7 +43,7 @@ END_TEST
 
 START_TEST(text_that_is_no_amount_is_refused)
 {
-    static const char *const texts[] = {"", "-1", "+5", " 5", "1.5", "5 s", "s", "5m", "5x", "0x10", "nan", "inf", "1e400s",
+    static const char *const texts[] = {"", "-1", "+5", " 5", "1.5", "5 s", "s", "5m", "5x", "0x10", "nan", "inf", "1e400s", "1e9s", "1e1", "5E0MiB",
                                         "0s", "0.1ns", "10001", "99999999999s", "autos", "5s5", "0.0"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct queue_wish wish;

@@ -65,6 +65,16 @@ def rows_of(playback):
         yield f"{index},{number * FRAME_NS},B,1,1000,0,1000,900,,,{verdict},{shown},{(*degraded, 0)[0]}"
 
 
+def write_totals(folder):
+    """Writes the totals of frames.csv to run.json, as every record has them."""
+    with (folder / "frames.csv").open() as file:
+        found = [row["verdict"] for row in csv.DictReader(file)]
+    totals = {verdict: found.count(verdict) for verdict in ("shown", "aborted", "skipped", "late", "unseen")}
+    totals["dropped"] = len(found) - found.count("none") - totals["shown"]
+    facts = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(facts | {"totals": totals}))
+
+
 class Case(unittest.TestCase):
     maxDiff = None
 
@@ -81,9 +91,10 @@ class Case(unittest.TestCase):
             "video": {"stream_index": 0},
         } | changes
         (folder / "run.json").write_text(
-            json.dumps({"options": {"drop": "deadline", "window": window}, "media": facts})
+            json.dumps({"format": 1, "options": {"drop": "deadline", "window": window}, "media": facts})
         )
         (folder / "frames.csv").write_text("\n".join([HEADER, *rows_of(playback)]) + "\n")
+        write_totals(folder)
         return folder
 
     def drops(self, folder, *options):

@@ -7,10 +7,18 @@ contain (tests/input).
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
-from qoe_cases import BLACK, FRAME_NS, HEIGHT, PAIRS, PLAY, WIDTH, Case, clip, decoded, environment, main, rmse_q16
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
+from qoe_cases import BLACK, FRAME_NS, HEIGHT, PAIRS, PLAY, WIDTH, Case, clip, decoded, environment, main, qoe, rmse_q16
+from starting import await_reading
+
+ENDED_BY_SIGNAL = 4
 
 
 class Comparing(Case):
@@ -179,6 +187,23 @@ class Playing(Case):
         self.assertEqual({key: summary[key] for key in totals}, totals)
         self.assertEqual(summary["frames"], 200)
         self.assertGreater(summary["rmse_q16_median"], 0)
+
+    def test_record_of_an_interrupted_run_is_accepted(self):
+        for name, options in (("ahead", ()), ("in time", ("--drop=none", "--threads=1", "--queue=0"))):
+            with self.subTest(name):
+                folder = self.dir / name
+                sinks = ("--ao=null", "--vo=null", "--quiet", f"--record={folder}")
+                process = subprocess.Popen([PLAY, *sinks, *options, clip("progressive_cabac")], env=environment())
+                await_reading(process)
+                time.sleep(1)
+                process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.wait(timeout=60), ENDED_BY_SIGNAL)
+                run = json.loads((folder / "run.json").read_text())
+                self.assertEqual(run["ended"], "signal")
+                self.assertEqual(self.summary(folder)["frames"], run["totals"]["shown"] + run["totals"]["dropped"])
+                self.assertLess(run["totals"]["shown"], 200)
+        traced = qoe(self.dir / "in time", "--trace=-")
+        self.assertEqual(traced.returncode, 0, traced.stderr)
 
 
 if __name__ == "__main__":

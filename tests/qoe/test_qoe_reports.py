@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 
-from qoe_cases import FRAME_NS, HEIGHT, PLAY, SUMMARY_KEYS, WIDTH, Case, clip, environment, main, qoe
+from qoe_cases import FRAME_NS, HEADER, HEIGHT, PLAY, SUMMARY_KEYS, WIDTH, Case, clip, environment, main, qoe, write_totals
 
 
 class Reporting(Case):
@@ -134,6 +134,7 @@ class Tracing(Case):
         (folder / "frames.csv").write_text(text)
         run = (folder / "run.json").read_text()
         (folder / "run.json").write_text(run.replace('"drop": "deadline"', f'"drop": "{drop}"'))
+        write_totals(folder)
         return folder
 
     def trace(self, folder, *options):
@@ -217,8 +218,27 @@ class Refusing(Case):
         self.expect_refusal(qoe("--nonsense", "x"), 1, "nonsense")
         self.expect_refusal(qoe("a", "b"), 1, "b is one argument too many")
         self.expect_refusal(qoe("--json=-", "--csv=-", "a"), 1, "standard output")
+        self.expect_refusal(qoe("--json=f", "--csv=f", "a"), 1, "--json=f and --csv=f name the same file")
         for window in ("0/0", "5/3", "-1/2", "1/101", "some"):
             self.expect_refusal(qoe(f"--window={window}", "a"), 1, f"--window={window} is no window")
+
+    def test_two_names_of_one_output_are_refused_and_nothing_is_written(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown")])
+        (self.dir / "old").write_text("old")
+        (self.dir / "link").symlink_to("old")
+        (self.dir / "folder").symlink_to(".")
+        for one, other in (
+            ("new", "new"), ("new", "./new"), ("new", "folder/new"), ("new", "record/../new"),
+            ("old", "./old"), ("old", "link"), ("folder/link", "old"),
+        ):
+            with self.subTest(one=one, other=other):
+                run = qoe(folder, f"--json={self.dir}/{one}", f"--csv={self.dir}/{other}")
+                self.expect_refusal(run, 1, "name the same file")
+                self.assertEqual((self.dir / "old").read_text(), "old")
+                self.assertFalse((self.dir / "new").exists())
+        self.expect_refusal(qoe(folder, "--json=-", "--csv=/dev/stdout"), 1, "name the same file")
+        run = qoe(folder, f"--json={self.dir}/new", f"--csv={folder}/new")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_impossible_window_in_a_record_is_refused(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown")], window="5/3")
@@ -272,6 +292,78 @@ class Refusing(Case):
         for text in (facts[:40], "[]", '{"media": {"path": 1}}'):
             (good / "run.json").write_text(text)
             self.expect_refusal(qoe(good), 2, "run.json")
+
+    def expect_damage(self, folder, *words):
+        """Expects that neither a report nor a trace is made of this record."""
+        for option in ("--csv=-", "--trace=-"):
+            self.expect_refusal(qoe(folder, option), 2, *words)
+
+    def test_rows_that_do_not_give_the_totals_are_refused(self):
+        good = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "shown"), (2, "unseen"), (3, "late"), (4, "none")])
+        rows = (good / "frames.csv").read_text().splitlines(keepends=True)
+        for name, left, words in (
+            ("header only", 1, "pictures that were shown is 2 in run.json, but 0 in frames.csv"),
+            ("cut between two lines", 2, "pictures that were shown is 2 in run.json, but 1 in frames.csv"),
+            ("dropped ones missing", 4, "pictures that were late is 1 in run.json, but 0 in frames.csv"),
+        ):
+            with self.subTest(name):
+                (good / "frames.csv").write_text("".join(rows[:left]))
+                self.expect_damage(good, "was changed or cut", words)
+        (good / "frames.csv").write_text("".join(rows))
+        facts = json.loads((good / "run.json").read_text())
+        for totals, words in (
+            (None, "does not have the totals"),
+            ({"shown": 2}, "does not have the totals"),
+            ({"shown": 2.0, "dropped": 2}, '"shown" in the totals'),
+            ({"shown": 2, "dropped": 1}, "pictures that were dropped is 1 in run.json, but 2 in frames.csv"),
+        ):
+            with self.subTest(totals=totals):
+                (good / "run.json").write_text(json.dumps(facts | {"totals": totals}))
+                self.expect_damage(good, words)
+        (good / "run.json").write_text(json.dumps(facts | {"totals": {"shown": 2, "dropped": 2}}))
+        self.assertEqual(self.summary(good)["frames"], 4)
+
+    def test_format_of_another_version_is_refused(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown")])
+        facts = json.loads((folder / "run.json").read_text())
+        for version, words in ((2, "has format 2"), (0, "has format 0"), ("1", "state its format"), (None, "state its format")):
+            with self.subTest(version=version):
+                (folder / "run.json").write_text(json.dumps(facts | {"format": version}))
+                self.expect_damage(folder, "run.json", words)
+
+    def test_impossible_values_are_refused(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "shown"), (2, "shown")])
+        rows = (folder / "frames.csv").read_text().splitlines()
+        names = HEADER.split(",")
+        for name, value, words in (
+            ("degraded", 3, "degraded is not"), ("degraded", -1, "degraded is not"), ("droppable", 2, "droppable is not"),
+            ("index", -1, "the index"), ("index", 0, "the index"), ("index", 7, "the index"),
+            ("shown_ns", "", "no shown_ns"), ("shown_ns", -5, "below 0"), ("shown_ns", 2**63 - 1, "longer than a century"),
+            ("skew_ns", -(2**63) + 1, "longer than a century"), ("size_bytes", -1, "size_bytes"),
+            ("decode_cpu_ns", -1, "below 0"), ("decode_start_ns", 1001, "ends before it starts"), ("verdict", "", "whole row"),
+        ):
+            with self.subTest(name=name, value=value):
+                fields = rows[2].split(",")
+                fields[names.index(name)] = str(value)
+                (folder / "frames.csv").write_text("\n".join([*rows[:2], ",".join(fields), *rows[3:]]) + "\n")
+                self.expect_damage(folder, "frames.csv is damaged in line 3: ", words)
+        facts = (folder / "run.json").read_text()
+        for stream in ("-1", str(2**32)):
+            (folder / "run.json").write_text(facts.replace('"stream_index": 0', f'"stream_index": {stream}'))
+            self.expect_damage(folder, "stream index")
+
+    def test_run_from_a_pipe_is_refused_with_what_to_do(self):
+        media = clip("mpegts_h264").read_bytes()
+        folder = self.dir / "piped"
+        subprocess.run([PLAY, "--untimed", "--vo=null", "--quiet", f"--record={folder}", "/dev/stdin"], input=media, check=True,
+                       env=environment())
+        run = qoe(folder)
+        self.expect_refusal(run, 2, "/dev/stdin", "a pipe", "play the film from a file")
+        self.assertNotIn("record the run again", run.stderr)
+        facts = json.loads((folder / "run.json").read_text())
+        del facts["media"]["sha256"]
+        (folder / "run.json").write_text(json.dumps(facts))
+        self.expect_refusal(qoe(folder), 2, "does not contain the media's path and SHA-256")
 
     def test_different_media_is_refused(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "aborted")])
