@@ -48,8 +48,7 @@ void played_close(struct played **played)
 {
     if (!*played)
         return;
-    if ((*played)->ideal)
-        ideal_close(&(*played)->ideal);
+    ideal_close(&(*played)->ideal);
     av_freep(played);
 }
 

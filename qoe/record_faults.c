@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-/* No machine runs that long, and no picture waits that long. Times of the stream are whatever its file says. */
+/* No machine runs so long, and no picture waits so long. Times of the stream come from its file and have no limit. */
 static const int64_t CENTURY_NS = INT64_C(100) * 365 * 24 * 3600 * NS_PER_S;
 
 static bool is_empty_or_within(int64_t value, int64_t least, int64_t most)
@@ -59,8 +59,11 @@ static int64_t count_of(const struct frame_record *rows, int64_t count, enum ver
     return found;
 }
 
-/* dlex-play counts nothing unseen, and the observer nothing else that was dropped. The total of all that were dropped tells. */
-static int hold_against(const json_t *totals, const char *name, int64_t found, char *why, size_t why_size)
+/*
+ * A total that run.json does not have is no fault: dlex-play does not count unseen pictures, and the observer counts no other dropped
+ * ones. A fault in such rows shows in the total of all dropped pictures.
+ */
+static int compare_total(const json_t *totals, const char *name, int64_t found, char *why, size_t why_size)
 {
     const json_t *const total = json_object_get(totals, name);
     if (!total || (json_is_integer(total) && json_integer_value(total) == found))
@@ -84,7 +87,7 @@ int record_totals_fault(const json_t *totals, const struct frame_record *rows, i
     for (enum verdict verdict = VERDICT_SHOWN; verdict <= VERDICT_UNSEEN && !ret; verdict++) {
         const int64_t found = count_of(rows, count, verdict);
         dropped += verdict == VERDICT_SHOWN ? 0 : found;
-        ret = hold_against(totals, verdict_name(verdict), found, why, why_size);
+        ret = compare_total(totals, verdict_name(verdict), found, why, why_size);
     }
-    return ret ? ret : hold_against(totals, "dropped", dropped, why, why_size);
+    return ret ? ret : compare_total(totals, "dropped", dropped, why, why_size);
 }

@@ -13,8 +13,6 @@
 #include <jansson.h>
 #include <stddef.h>
 
-enum { RECORD_FORMAT = 1 }; /* of run.json */
-
 /* Returns NULL if the row may stand at this place (0: the first one), otherwise what is wrong ("degraded is not 0, 1 or 2"). */
 const char *record_row_fault(const struct frame_record *row, int64_t place);
 

@@ -2,6 +2,7 @@
 #include "recorded_run.h"
 
 #include "record_faults.h"
+#include "run_record.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -76,9 +77,9 @@ static int check_format(const struct recorded_run *run, const struct reader *rea
     if (!json_is_integer(format))
         return refuse(reader, "%s is no run record, or is damaged: it does not state its format; record the run again",
                       reader->path);
-    if (json_integer_value(format) != RECORD_FORMAT)
+    if (json_integer_value(format) != RUN_RECORD_FORMAT)
         return refuse(reader, "%s has format %" JSON_INTEGER_FORMAT ", but this dlex-qoe reads only format %d; use the dlex-qoe "
-                      "that was built with the dlex-play of the record", reader->path, json_integer_value(format), RECORD_FORMAT);
+                      "that was built with the dlex-play of the record", reader->path, json_integer_value(format), RUN_RECORD_FORMAT);
     return 0;
 }
 

@@ -152,12 +152,11 @@ static json_t *with_windows(json_t *summary, const struct loss_windows *windows)
 {
     const struct window *const window = &windows->window;
     const bool asked = window->y > 0;
-    json_t *const found = json_pack("{s:o, s:o, s:o}",
-                                    "window", asked ? json_sprintf("%d/%d", window->x, window->y) : json_null(),
-                                    "violations_sliding", asked ? json_integer(windows->violations_sliding) : json_null(),
-                                    "violations_aligned", asked ? json_integer(windows->violations_aligned) : json_null());
-    const int failed = !summary || !found || json_object_update(summary, found);
-    json_decref(found);
+    const int failed =
+        !summary ||
+        json_object_set_new(summary, "window", asked ? json_sprintf("%d/%d", window->x, window->y) : json_null()) ||
+        json_object_set_new(summary, "violations_sliding", asked ? json_integer(windows->violations_sliding) : json_null()) ||
+        json_object_set_new(summary, "violations_aligned", asked ? json_integer(windows->violations_aligned) : json_null());
     if (failed)
         json_decref(summary);
     return failed ? NULL : summary;

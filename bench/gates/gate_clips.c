@@ -130,6 +130,15 @@ int gate_clip_load(const struct gate_clip *clip, struct coded_stream *stream)
     return loaded;
 }
 
+bool gate_clips_can_be_made(void)
+{
+    struct coded_stream stream;
+    const int loaded = gate_clip_load(&gate_clips[0], &stream);
+    if (loaded > 0)
+        stream_finish(&stream);
+    return loaded != 0;
+}
+
 struct pass_seek gate_clip_seek(const struct gate_clip *clip, const struct coded_stream *stream)
 {
     if (clip->seek)

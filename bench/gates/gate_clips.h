@@ -26,6 +26,9 @@ extern const int gate_clip_count;
  */
 int gate_clip_load(const struct gate_clip *clip, struct coded_stream *stream);
 
+/* Returns false if no clip can be made on this machine. */
+bool gate_clips_can_be_made(void);
+
 /* Where a clip is continued after a gap: behind a sixth of it, at the first key picture after half of it. Zero: nowhere. */
 struct pass_seek gate_clip_seek(const struct gate_clip *clip, const struct coded_stream *stream);
 

@@ -108,7 +108,7 @@ static json_t *run_json(const struct observed_run *run)
 {
     const struct run_facts media = {.media_path = run->options->media_path, .clip = run->clip};
     return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:s?, s:I, s:I, s:{s:I, s:I, s:I}, s:o}",
-                     "format", 1, "version", PROGRAM_VERSION, "commit", DLEX_COMMIT, "view", "outside",
+                     "format", RUN_RECORD_FORMAT, "version", PROGRAM_VERSION, "commit", DLEX_COMMIT, "view", "outside",
                      "options", options_json(run), "media", run_record_media(&media), "machine", machine_facts(),
                      "clock", run->clock.count ? "audio" : NULL,
                      "started_ns", (json_int_t)run->started_ns, "ended_ns", (json_int_t)run->ended_ns,

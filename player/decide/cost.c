@@ -38,16 +38,9 @@ double cost_predict_ns(const struct cost_model *model, enum picture_class pictur
     return fmin(fmax(fitted_ns, least_of_mean * line->mean_ns), most_of_mean * line->mean_ns);
 }
 
-static double degraded_part(const struct cost_model *model, enum picture_class picture_class)
+double cost_degraded_part(const struct cost_model *model, enum picture_class picture_class)
 {
     return fmin(fmax(model->degraded_part[picture_class], least_degraded_part), 1);
-}
-
-double cost_predict_degraded_ns(const struct cost_model *model, enum picture_class picture_class, int64_t size_bytes,
-                                int64_t frame_duration_ns)
-{
-    const double whole_ns = cost_predict_ns(model, picture_class, size_bytes, frame_duration_ns);
-    return degraded_part(model, picture_class) * whole_ns;
 }
 
 static void average(double *mean_ns, int64_t *count, double cpu_ns)
@@ -102,5 +95,5 @@ void cost_learn_degraded(struct cost_model *model, enum picture_class picture_cl
     const double whole_ns = cost_predict_ns(model, picture_class, size_bytes, frame_duration_ns);
     if (model->lines[picture_class].count >= FEW && whole_ns > 0 && model->degraded_run[picture_class]++ < DEGRADED_RUN_MAX)
         *part += (fmin((double)cpu_ns / whole_ns, most_seen_part) - *part) / PARTS_AVERAGED;
-    learn_line(model, picture_class, size_bytes, (double)cpu_ns / degraded_part(model, picture_class));
+    learn_line(model, picture_class, size_bytes, (double)cpu_ns / cost_degraded_part(model, picture_class));
 }

@@ -37,9 +37,8 @@ void cost_init(struct cost_model *model);
 double cost_predict_ns(const struct cost_model *model, enum picture_class picture_class, int64_t size_bytes,
                        int64_t frame_duration_ns);
 
-/* Returns the expected CPU time of a degraded decode: one without the loop filter. Never more than that of a whole one. */
-double cost_predict_degraded_ns(const struct cost_model *model, enum picture_class picture_class, int64_t size_bytes,
-                                int64_t frame_duration_ns);
+/* Returns the expected CPU time of a degraded decode (one without the loop filter), as a part of that of a whole one: at most 1. */
+double cost_degraded_part(const struct cost_model *model, enum picture_class picture_class);
 
 /* A whole decode took this CPU time. */
 void cost_learn(struct cost_model *model, enum picture_class picture_class, int64_t size_bytes, int64_t cpu_ns);

@@ -3,8 +3,8 @@
  * Which of the last pictures were lost, for a plan that keeps a window (window.h). Pure; times are in ns.
  *
  * A picture is lost if it was refused, abandoned or passed over, or if it came too late to be shown. What becomes of a
- * picture in the decoder or in the queue may not be known yet: it is not lost until somebody says so. One loss_history belongs
- * to one thread.
+ * picture in the decoder or in the queue may not be known yet: it counts as lost only from loss_history_lose on. One loss_history
+ * belongs to one thread.
  */
 #ifndef PLAYER_LOSS_HISTORY_H
 #define PLAYER_LOSS_HISTORY_H

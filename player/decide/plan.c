@@ -111,11 +111,11 @@ static struct packet_cost cost_of(const struct schedule *schedule, const struct 
     const struct cost_model *const costs = &schedule->learnt->costs;
     const int64_t frame_ns = schedule->outlook->frame_duration_ns;
     const double whole_ns = cost_predict_ns(costs, packet->picture_class, packet->size_bytes, frame_ns);
-    const double degraded_ns = cost_predict_degraded_ns(costs, packet->picture_class, packet->size_bytes, frame_ns);
+    const double part = cost_degraded_part(costs, packet->picture_class);
     if (schedule->is_degraded)
-        return (struct packet_cost){degraded_ns, degraded_ns};
-    const bool pays = schedule->terms->may_degrade && degraded_ns <= degraded_part_max * whole_ns;
-    return (struct packet_cost){whole_ns, pays ? degraded_ns : whole_ns};
+        return (struct packet_cost){part * whole_ns, part * whole_ns};
+    const bool pays = schedule->terms->may_degrade && part <= degraded_part_max;
+    return (struct packet_cost){whole_ns, pays ? part * whole_ns : whole_ns};
 }
 
 static void set_next_step(struct candidate *candidate)

@@ -74,10 +74,10 @@ static const struct outlook *outlook_of(struct decode_stage *stage, const AVPack
 }
 
 /*
- * The presenter has not come to the last jump back, so the clock is that of the pictures before it. By that clock every picture
- * behind the jump would be late by the size of the jump.
+ * Returns whether the presenter has not yet reached the last jump back of the time stamps. By its clock every picture behind the
+ * jump would be late by the size of the jump.
  */
-static bool is_behind_the_clocks_jump(const struct decode_stage *stage, const struct stage_clock *clock)
+static bool is_clock_before_jump_back(const struct decode_stage *stage, const struct stage_clock *clock)
 {
     return stage->feed.back_segment > clock->segment;
 }
@@ -89,7 +89,7 @@ static struct decode_order order_of(struct decode_stage *stage, const AVPacket *
         return (struct decode_order){.give_up = true, .deadline_ns = NO_DEADLINE};
     const int beside = decoder_threads(stage->decoder)->beside;
     const int64_t due_ns = show_pace_first_waiting_ns(&stage->show, facts->segment, facts->pts_ns, beside);
-    if (due_ns == NS_UNKNOWN || is_behind_the_clocks_jump(stage, clock))
+    if (due_ns == NS_UNKNOWN || is_clock_before_jump_back(stage, clock))
         return (struct decode_order){.deadline_ns = NO_DEADLINE};
     const int64_t now_ns = dlex_now_ns();
     const struct decode_view view = {

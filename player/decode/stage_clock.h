@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the decode stage gets from the presenter: the clock, what presenting takes, and which pictures came too late. Plain data; times are in ns. */
+/*
+ * What the decode stage gets from the presenter: the clock, what presenting takes, and which pictures came too late. Plain data;
+ * times are in ns.
+ */
 #ifndef PLAYER_STAGE_CLOCK_H
 #define PLAYER_STAGE_CLOCK_H
 

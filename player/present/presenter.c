@@ -219,19 +219,14 @@ static void note_presenting(struct presenter *presenter, int64_t took_ns, int64_
     clock->presenting_all_cpu_ns += cpu_ns;
 }
 
-/*
- * The picture was shown at shown_ns, for which its row may have an earlier time. Notes how much of the time since the last
- * one does not count as standing still, see frame_record.h.
- */
+/* The picture was shown at shown_ns, for which its row may have an earlier time. Notes how long the one before it stood. */
 static void note_standing(struct presenter *presenter, struct frame_record *record, int64_t shown_ns)
 {
     const struct standing before = presenter->standing;
     const int64_t paused_ns = media_clock_paused_ns(presenter->clock);
     const bool follows = presenter->presented.pictured; /* not the first one since a seek */
-    if (before.is_known)
-        record->uncounted_ns = follows ? before.shown_ns - before.row_ns + paused_ns - before.paused_ns
-                                       : record->shown_ns - before.row_ns;
-    presenter->standing = (struct standing){true, record->shown_ns, shown_ns, paused_ns};
+    record->stood_ns = follows ? record->shown_ns - before.shown_ns - (paused_ns - before.paused_ns) : 0;
+    presenter->standing = (struct standing){shown_ns, paused_ns};
 }
 
 static void show(struct presenter *presenter, const struct decoded_picture *picture, struct frame_record *record, bool drawn)

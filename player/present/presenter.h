@@ -46,11 +46,9 @@ struct presenter {
     int64_t drawing_cpu_ns;
     int64_t began_ns;      /* when this picture was first shown, before the clock ran; NS_UNKNOWN: the clock ran */
     struct standing {
-        bool is_known;
-        int64_t row_ns;    /* shown_ns of the last shown picture's row … */
-        int64_t shown_ns;  /* … and when it was shown, after the clock began */
+        int64_t shown_ns;  /* when it was shown, after the clock began; its row may have an earlier time */
         int64_t paused_ns; /* media_clock_paused_ns then */
-    } standing;
+    } standing;            /* the last shown picture */
     bool show_failed;      /* the screen's failure was logged */
     struct {
         int64_t number; /* JOB_UNKNOWN: none */

@@ -38,7 +38,7 @@ static int64_t *value_of(struct frame_record *record, const struct field *field)
 
 struct frame_record frame_record_empty(void)
 {
-    struct frame_record record = {.uncounted_ns = FIELD_EMPTY};
+    struct frame_record record = {.stood_ns = FIELD_EMPTY};
     for (int i = 0; i < FIELD_COUNT; i++)
         *value_of(&record, &fields[i]) = FIELD_EMPTY;
     record.verdict = VERDICT_NONE;
@@ -134,7 +134,7 @@ static int parse_field(enum field_kind kind, const char *text, size_t length, in
 
 int frame_record_parse(const char *line, struct frame_record *record)
 {
-    record->uncounted_ns = FIELD_EMPTY;
+    record->stood_ns = FIELD_EMPTY;
     for (int i = 0; i < FIELD_COUNT; i++) {
         const size_t length = strcspn(line, ",\r\n");
         if (parse_field(fields[i].kind, line, length, value_of(record, &fields[i])))

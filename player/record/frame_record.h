@@ -69,10 +69,10 @@ struct frame_record {
     FRAME_RECORD_FIELDS(DECLARE_FIELD)
 #undef DECLARE_FIELD
     /*
-     * Only in the memory of the player, not in the file: how much of the time since the picture shown before does not count as
-     * standing still: pauses, a seek, the beginning of the clock. FIELD_EMPTY: not known.
+     * Only in the memory of the player, not in the file: how long the picture shown before this one stood still, without pauses;
+     * 0 for the first one since a seek. FIELD_EMPTY: not known.
      */
-    int64_t uncounted_ns;
+    int64_t stood_ns;
 };
 
 /* How many pictures have each verdict. Pictures without a verdict (VERDICT_NONE) are not counted. See also freeze.h. */

@@ -12,14 +12,14 @@
 static const int64_t JUMP_NS = 10 * NS_PER_S;
 
 /*
- * The player knows what does not count. Where only the file is known: the clock stands in a pause and moves at a seek, so the less
- * of real time and media time counts. That misses freezes in which the clock stood too, as when the sound stopped with the player.
+ * The player measures the time itself. Where only the file is known: the clock stands in a pause and moves at a seek, so the less of
+ * real time and media time counts. That misses freezes in which the clock stood too, as when the sound stopped with the player.
  */
 int64_t freeze_between_ns(const struct frame_record *a, const struct frame_record *b)
 {
+    if (b->stood_ns != FIELD_EMPTY)
+        return b->stood_ns;
     const int64_t real_ns = b->shown_ns - a->shown_ns;
-    if (b->uncounted_ns != FIELD_EMPTY)
-        return real_ns - b->uncounted_ns;
     if (a->skew_ns == FIELD_EMPTY || b->skew_ns == FIELD_EMPTY)
         return real_ns;
     const int64_t media_ns = (b->pts_ns + b->skew_ns) - (a->pts_ns + a->skew_ns);

@@ -10,9 +10,9 @@
 /*
  * Returns the longest time from one shown picture to the next one that was shown, or, if pictures were dropped at
  * the end, to the time at which the last of these was due. A pause or a seek does not count. A jump of the time stamps is no
- * freeze by itself, but if the picture stands until the sound behind it is heard, that counts. Rows from a file do not say what
- * does not count (frame_record.h): there a stop of the clock counts as a pause, and if a pause and a seek are between the same two
- * pictures, the shorter one counts. FIELD_EMPTY if no picture was shown, or there is no memory.
+ * freeze by itself, but if the picture stands until the sound behind it is heard, that counts. Rows from a file do not say how
+ * long each picture stood (frame_record.h): there a stop of the clock counts as a pause, and if a pause and a seek are between
+ * the same two pictures, the shorter one counts. FIELD_EMPTY if no picture was shown, or there is no memory.
  */
 int64_t freeze_longest_ns(const struct frame_record *rows, int64_t count);
 

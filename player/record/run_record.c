@@ -244,7 +244,7 @@ static json_t *decoding_json(const struct decoding_facts *decoding)
 static json_t *run_json(const struct run_facts *facts, const struct run_totals *totals)
 {
     return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o}",
-                     "format", 1,
+                     "format", RUN_RECORD_FORMAT,
                      "version", PROGRAM_VERSION,
                      "commit", DLEX_COMMIT,
                      "ffmpeg", av_version_info(),

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { RUN_RECORD_FORMAT = 1 }; /* "format" in run.json */
+
 /* The settings from the command line. Strings belong to the caller. */
 struct run_settings {
     const char *drop;          /* the words of --drop and --deadline-rule */

@@ -146,9 +146,10 @@ struct finding doctor_check_groups(void)
         snprintf(text, sizeof text, "version 1, %s CPU sets, %s quotas", has_sets ? "with" : "without", has_quota ? "with" : "without");
         return doctor_finding(has_sets && has_quota, text);
     }
-    if (!kernel_file_line("/sys/fs/cgroup/cgroup.controllers", controllers, sizeof controllers))
+    if (!kernel_file_line("/sys/fs/cgroup/cgroup.controllers", controllers, sizeof controllers - 1))
         controllers[0] = '\0';
-    const bool has_sets = strstr(controllers, "cpuset"), has_quota = strstr(controllers, "cpu ") || !strcmp(controllers, "cpu");
+    strcat(controllers, " "); /* so that each name ends with one */
+    const bool has_sets = strstr(controllers, "cpuset "), has_quota = strstr(controllers, "cpu ");
     snprintf(text, sizeof text, "version 2, %s CPU sets, %s quotas", has_sets ? "with" : "without", has_quota ? "with" : "without");
     return doctor_finding(has_sets && has_quota, text);
 }

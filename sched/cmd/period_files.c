@@ -8,9 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A spectrum of fewer jobs has peaks by chance. */
 enum { PANELS_MAX = 8, JOBS_MIN = 10, TITLE_SIZE = 96 };
@@ -19,14 +17,10 @@ static bool open_one(FILE **file, const char *program, const char *path)
 {
     if (!path)
         return true;
-    const int fd = user_command_create_file(path);
-    *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (*file)
-        return true;
-    fprintf(stderr, "%s: cannot write %s: %s\n", program, path, strerror(fd < 0 ? -fd : errno));
-    if (fd >= 0)
-        close(fd);
-    return false;
+    const int error = user_command_create_file(file, path);
+    if (error)
+        fprintf(stderr, "%s: cannot write %s: %s\n", program, path, strerror(-error));
+    return !error;
 }
 
 bool period_files_open(struct period_files *files, const char *program, const char *plot, const char *record)
@@ -94,36 +88,22 @@ void period_files_write_jobs(const struct period_files *files, struct observatio
         plot_jobs(files->plot, seen, watch);
 }
 
-static void record_events(FILE *file, const struct syscall_event *events, int64_t count, int64_t from_ns)
+void period_files_record_events(FILE *file, const struct syscall_event *events, int64_t count, int64_t from_ns)
 {
     fputs("thread,second\n", file);
     for (int64_t i = 0; i < count; i++)
         fprintf(file, "%d,%.9f\n", (int)events[i].thread, ns_to_s(events[i].time_ns - from_ns));
 }
 
-static void plot_events(FILE *file, const struct syscall_event *events, int64_t count, double hz, struct spectrum *spectrum)
+void period_files_plot_events(FILE *file, const int64_t *times_ns, int64_t count, double hz, struct spectrum *spectrum)
 {
     char title[TITLE_SIZE];
-    int64_t *const times_ns = malloc((size_t)count * sizeof *times_ns + 1);
-    const bool is_drawn = times_ns && count > 0;
-    for (int64_t i = 0; is_drawn && i < count; i++)
-        times_ns[i] = events[i].time_ns;
     snprintf(title, sizeof title, "all threads: %" PRId64 " entries and exits of system calls", count);
     const struct spectrum_panel panel = {.title = title, .times_ns = times_ns, .count = count, .hz = hz};
-    spectrum_plot_begin(file, is_drawn);
-    if (is_drawn)
+    spectrum_plot_begin(file, count > 0);
+    if (count > 0)
         spectrum_plot_panel(file, 0, &panel, spectrum);
     spectrum_plot_end(file);
-    free(times_ns);
-}
-
-void period_files_write_events(const struct period_files *files, const struct syscall_event *events, int64_t count, double hz,
-                               int64_t from_ns, struct spectrum *spectrum)
-{
-    if (files->record)
-        record_events(files->record, events, count, from_ns);
-    if (files->plot)
-        plot_events(files->plot, events, count, hz, spectrum);
 }
 
 static bool close_one(FILE **file, const char *program, const char *what)

@@ -26,9 +26,11 @@ bool period_files_open(struct period_files *files, const char *program, const ch
 void period_files_write_jobs(const struct period_files *files, struct observation *seen, const struct process_watch *watch,
                              int64_t from_ns);
 
-/* Writes these events, and the spectrum of all together with the rate that was found, 0 if none. */
-void period_files_write_events(const struct period_files *files, const struct syscall_event *events, int64_t count, double hz,
-                               int64_t from_ns, struct spectrum *spectrum);
+/* Writes these events. */
+void period_files_record_events(FILE *file, const struct syscall_event *events, int64_t count, int64_t from_ns);
+
+/* Draws the spectrum of all events together, and the rate that was found, 0 if none. `spectrum` is working memory. */
+void period_files_plot_events(FILE *file, const int64_t *times_ns, int64_t count, double hz, struct spectrum *spectrum);
 
 /* Closes the files. Returns true, or false after a message if something could not be written. */
 bool period_files_close(struct period_files *files, const char *program);

@@ -15,6 +15,7 @@ static const int64_t poll_ns = 50 * NS_PER_MS;
 struct traced {
     const struct syscall_event *events;
     int64_t count;
+    int64_t *times_ns; /* of the events; NULL: there was no memory */
     int64_t lost;
     int64_t observed_ns;
     struct period_paper found;
@@ -33,13 +34,20 @@ static int64_t now_ns(void)
 /* Runs the detector on all threads' events together, as the paper does. Without events the program is not periodic. */
 static void detect(struct traced *traced)
 {
-    int64_t *const times_ns = malloc((size_t)traced->count * sizeof *times_ns + 1);
+    traced->times_ns = malloc((size_t)traced->count * sizeof *traced->times_ns + 1);
     traced->found = (struct period_paper){.step = PAPER_NOT_PERIODIC};
-    for (int64_t i = 0; times_ns && i < traced->count; i++)
-        times_ns[i] = traced->events[i].time_ns;
-    if (times_ns && traced->count)
-        period_paper_detect(&traced->found, &period_paper_defaults, times_ns, traced->count, &spectrum);
-    free(times_ns);
+    for (int64_t i = 0; traced->times_ns && i < traced->count; i++)
+        traced->times_ns[i] = traced->events[i].time_ns;
+    if (traced->times_ns && traced->count)
+        period_paper_detect(&traced->found, &period_paper_defaults, traced->times_ns, traced->count, &spectrum);
+}
+
+static void write_files(const struct period_files *files, const struct traced *traced, int64_t from_ns)
+{
+    if (files->record)
+        period_files_record_events(files->record, traced->events, traced->count, from_ns);
+    if (files->plot)
+        period_files_plot_events(files->plot, traced->times_ns, traced->times_ns ? traced->count : 0, traced->found.hz, &spectrum);
 }
 
 static void print_text(const struct traced *traced)
@@ -101,7 +109,8 @@ int period_syscalls(const char *program, const struct syscalls_request *request)
     else
         print_text(&traced);
     fflush(stdout);
-    period_files_write_events(request->files, traced.events, traced.count, traced.found.hz, from_ns, &spectrum);
+    write_files(request->files, &traced, from_ns);
+    free(traced.times_ns);
     syscall_watch_destroy(&watch);
     return EXIT_DONE;
 }

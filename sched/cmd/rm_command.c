@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "commands.h"
 
+#include "doctor_checks.h"
 #include "ns.h"
 #include "rm_registry.h"
 #include "user_command.h"
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const char help[] =
     "Usage: dlex-sched rm run --rate=HZ [--guaranteed --cost=MS | --statistical [--cost=MS]] -- COMMAND [ARGUMENT ...]\n"
@@ -109,15 +108,8 @@ static struct rm_task task_of(const struct rm_request *request)
 /* True if this user may use fixed priorities as high as this. A child tries it: this process may have a policy that it must keep. */
 static bool may_have(int level)
 {
-    const struct sched_param wanted = {.sched_priority = level};
-    int status = 0;
-    const pid_t child = fork();
-    if (!child)
-        _exit(sched_setscheduler(0, SCHED_FIFO, &wanted) != 0);
-    while (child > 0 && waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    return child > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
+    const struct thread_policy wanted = {.kind = THREAD_FIFO, .priority = level};
+    return !doctor_try_policy(&wanted);
 }
 
 static void explain_refusal(const char *program, int error, const struct rm_joined *joined)

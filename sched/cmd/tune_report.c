@@ -17,15 +17,9 @@ int tune_report_begin(struct tune_report *report, const char *record_path, bool 
     *report = (struct tune_report){.is_dry = is_dry, .is_quiet = is_quiet, .begun_ns = now_ns};
     if (!record_path)
         return 0;
-    const int file = user_command_create_file(record_path);
-    if (file < 0)
-        return file;
-    report->record = fdopen(file, "w");
-    if (!report->record) {
-        const int error = -errno;
-        close(file);
+    const int error = user_command_create_file(&report->record, record_path);
+    if (error)
         return error;
-    }
     fputs("second,hz,reserved,used,throttled,tuned,threads,limited,off\n", report->record);
     return 0;
 }

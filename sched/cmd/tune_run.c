@@ -156,7 +156,7 @@ static bool open_standard_files(void)
     return fd >= 0 && !close(fd);
 }
 
-/* True if a process runs no file, as the kernel's threads do. */
+/* True if a process has no executable file, as the kernel's threads, and those that have ended. */
 static bool is_of_kernel(pid_t process)
 {
     char path[32], file;

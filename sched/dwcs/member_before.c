@@ -136,11 +136,11 @@ static bool give_policy_to_heir(const struct member_before *before, pid_t thread
 {
     const struct thread_ordinary inherited = {.number = before->policy.number, .slice_ns = before->policy.slice_ns};
     struct thread_ordinary now;
-    if (thread_ordinary_get(thread, &now) || now.number == SCHED_BATCH || now.number == inherited.number)
+    if (thread_ordinary_get(thread, &now) || now.number == SCHED_BATCH)
         return false;
-    if (getpriority(PRIO_PROCESS, (id_t)thread) == 0 && before->nice)
-        setpriority(PRIO_PROCESS, (id_t)thread, before->nice);
-    return !thread_ordinary_set(thread, &inherited);
+    const bool has_lost_nice = before->nice && getpriority(PRIO_PROCESS, (id_t)thread) == 0;
+    const bool is_nice_again = has_lost_nice && !setpriority(PRIO_PROCESS, (id_t)thread, before->nice);
+    return now.number == inherited.number ? is_nice_again : !thread_ordinary_set(thread, &inherited) || is_nice_again;
 }
 
 /* Of a thread that has begun since the join. Returns true if it had inherited something. */

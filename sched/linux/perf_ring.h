@@ -43,8 +43,10 @@ typedef void perf_record_sink(void *context, const union perf_record *record);
  */
 int perf_ring_open(struct perf_ring *ring, const struct perf_event_attr *attributes, pid_t thread, int pages);
 
-/* Opens another event of the same thread, whose records go into the same ring. Returns its descriptor, which the caller closes, or a
- * negative errno. */
+/*
+ * Opens another event of the same thread, whose records go into the same ring. Returns its descriptor, which the caller closes, or a
+ * negative errno.
+ */
 int perf_ring_join(const struct perf_ring *ring, const struct perf_event_attr *attributes, pid_t thread);
 
 /* Passes on what was recorded since the last call, and adds to ring->lost. Never blocks. */

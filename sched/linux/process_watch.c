@@ -88,7 +88,7 @@ static bool is_among_last_files(int fd)
     return !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < (rlim_t)fd + FILES_SPARE;
 }
 
-/* Begins to watch a thread. A thread that ends meanwhile is no error. Where files were lacking for one thread, no other one is tried. */
+/* Begins to watch a thread. A thread that ends meanwhile is not an error. When there was no file for one thread, no other is tried. */
 static void adopt(struct process_watch *watch, struct listed_thread listed)
 {
     struct perf_ring ring;

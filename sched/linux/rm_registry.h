@@ -62,7 +62,7 @@ struct rm_joined {
 int rm_registry_join(const struct rm_task *task, const char *name, struct rm_joined *joined);
 
 /*
- * Returns the level of the calling process, or a negative errno (-ESRCH: it is no member). After it has set its priority, a process
+ * Returns the level of the calling process, or a negative errno (-ESRCH: it is not a member). After it has set its priority, a process
  * must ask whether this still is its level: a newcomer may have moved it before, and only moves what has a priority already.
  */
 int rm_registry_level(void);

@@ -127,13 +127,23 @@ static int create_as(const struct passwd *user, const char *path)
     return file;
 }
 
-int user_command_create_file(const char *path)
+int user_command_create_file(FILE **file, const char *path)
 {
     const struct passwd *user;
-    const int error = find_sudo_user(&user);
+    int error = find_sudo_user(&user);
     if (error)
         return error;
-    return user ? create_as(user, path) : create(path);
+    const int fd = user ? create_as(user, path) : create(path);
+    if (fd < 0)
+        return fd;
+    FILE *const opened = fdopen(fd, "w");
+    if (!opened) {
+        error = -errno;
+        close(fd);
+        return error;
+    }
+    *file = opened;
+    return 0;
 }
 
 /* Becomes the command, or writes the errno to the pipe and ends. */

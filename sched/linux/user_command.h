@@ -8,6 +8,7 @@
 #define SCHED_USER_COMMAND_H
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* Exit codes, as those of env(1); to the last one the number of the signal that ended the command is added. */
@@ -32,9 +33,9 @@ int user_command_become(char **argv);
 
 /*
  * Creates or empties a file with the rights of the user who typed the command, who owns a new one then: root's rights are no way
- * to write over a file that sudo's caller could not. Returns an open descriptor, which the caller closes and no command inherits, or a
- * negative errno, -EPERM also if sudo's user does not exist. One thread may call it.
+ * to write over a file that sudo's caller could not. *file is to be closed by the caller, and no command inherits it. Returns 0, or a
+ * negative errno with *file unchanged, -EPERM also if sudo's user does not exist. One thread may call it.
  */
-int user_command_create_file(const char *path);
+int user_command_create_file(FILE **file, const char *path);
 
 #endif

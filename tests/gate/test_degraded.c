@@ -240,7 +240,7 @@ START_TEST(degrading_others_changes_nothing)
 }
 END_TEST
 
-/* If an encoder is not on this machine, a codec may lack. */
+/* A codec whose encoder is not on this machine has no clips. */
 START_TEST(pictures_differed)
 {
     for (int i = 0; i < CODECS; i++) {
@@ -255,11 +255,7 @@ END_TEST
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    struct coded_stream stream;
-    const int loaded = gate_clip_load(&gate_clips[0], &stream);
-    if (loaded > 0)
-        stream_finish(&stream);
-    if (!loaded) {
+    if (!gate_clips_can_be_made()) {
         printf("skipped: no clip can be made here\n");
         return EXIT_SKIPPED;
     }

@@ -55,6 +55,12 @@ def play(*arguments, **options) -> subprocess.CompletedProcess:
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+def sums_of(framemd5: str) -> dict[str, str]:
+    """Returns the checksums of a --framemd5 file by time stamp."""
+    lines = [line.split(",") for line in framemd5.splitlines() if not line.startswith("#")]
+    return {fields[2].strip(): fields[-1].strip() for fields in lines}
+
+
 NULL = ("--ao=null", "--vo=null", "--quiet")
 UNTIMED = (*NULL, "--untimed")
 

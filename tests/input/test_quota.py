@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from playing import NULL, UNTIMED, KeysCase, clip, main, play
+from playing import NULL, UNTIMED, KeysCase, clip, main, play, sums_of
 
 LEFT, RIGHT, PAUSE = b"\x1b[D", b"\x1b[C", b" "
 PERIOD_US, QUOTA_US = 40000, 1500
@@ -50,8 +50,7 @@ class Quota(KeysCase):
         sums = {}
         for name, options in (("ideal", (*UNTIMED, "--drop=none")), ("limited", (*NULL, "--length=4"))):
             self.expect(play(*options, f"--framemd5={self.dir}/{name}", f"--record={self.dir}/{name}.record", film), 0)
-            lines = [line.split(",") for line in (self.dir / name).read_text().splitlines() if not line.startswith("#")]
-            sums[name] = {fields[2].strip(): fields[-1].strip() for fields in lines}
+            sums[name] = sums_of((self.dir / name).read_text())
         self.assertGreater(len(sums["limited"]), 5)
         for pts, found in sums["limited"].items():
             self.assertEqual(found, sums["ideal"][pts], pts)

@@ -15,7 +15,7 @@ extern struct times to_present;
 extern struct outlook outlook;
 extern struct plan_terms terms;
 
-/* Everything that is learnt here says: a picture costs a microsecond a byte, and all CPU time is ours. */
+/* Learns that a picture costs a microsecond a byte, and that decoding gets all CPU time. */
 void made_up_plan_begin(void);
 
 /*

@@ -125,7 +125,7 @@ static void learn_degraded(int count, int every, double factor)
 
 static double predicted_degraded_ms(enum picture_class picture_class, int64_t size_bytes)
 {
-    return cost_predict_degraded_ns(&learnt.costs, picture_class, size_bytes, FRAME_NS) / MS;
+    return cost_degraded_part(&learnt.costs, picture_class) * predicted_ms(picture_class, size_bytes);
 }
 
 START_TEST(both_costs_are_learnt_where_some_pictures_are_degraded)

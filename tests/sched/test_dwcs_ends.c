@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Who may become a member of the dispatcher of DWCS, and that all get everything back when it ends in whatever way. Needs the right
+ * Who may become a member of the dispatcher of DWCS, and that all get everything back when it ends for any reason. Needs the right
  * to real-time priorities, and is skipped without it. Not covered: what a process had in each case (test_member_before.c).
  */
 #include "dwcs_hogs.h"

@@ -12,7 +12,7 @@
 
 #include "suite.h"
 
-/* Shares of 1/10, 2/10 and 5/10; nobody may miss anything. A machine that stops for a while may cost some of the 40 windows. */
+/* Shares of 1/10, 2/10 and 5/10; nobody may miss anything. A machine that stops for a while may cost some of the 80 windows. */
 START_TEST(each_gets_its_share)
 {
     static const int service[HOGS] = {1, 2, 5};
@@ -20,13 +20,13 @@ START_TEST(each_gets_its_share)
     struct dwcs_dispatch *dispatch = create(0);
     for (int i = 0; i < HOGS; i++)
         add(dispatch, i, service[i], 0, 1, false, -1);
-    run_slots(dispatch, 400);
+    run_slots(dispatch, 800);
     const struct dispatch_totals totals = dwcs_dispatch_totals(dispatch);
     ck_assert_double_eq_tol(totals.utilisation, 0.8, 1e-9);
     ck_assert_int_le(totals.policy_changes, 2 * totals.slots + HOGS);
     for (int i = 0; i < HOGS; i++) {
         const struct dispatch_figures figures = dwcs_dispatch_figures(dispatch, i);
-        ck_assert_int_ge(figures.periods.served, 20);
+        ck_assert_int_ge(figures.periods.served, 60);
         ck_assert_int_eq(figures.windows_kept, figures.periods.served);
         ck_assert(!figures.has_ended);
     }
@@ -47,16 +47,16 @@ START_TEST(windows_are_kept_in_overload)
     struct dwcs_dispatch *dispatch = create(0);
     for (int i = 0; i < HOGS; i++)
         add(dispatch, i, 8, 2, 3, false, -1);
-    run_slots(dispatch, 600);
+    run_slots(dispatch, 1200);
     int64_t kept = 0, lost = 0;
     for (int i = 0; i < HOGS; i++) {
         const struct dispatch_figures figures = dwcs_dispatch_figures(dispatch, i);
-        ck_assert_int_gt(figures.periods.missed, 20);
+        ck_assert_int_gt(figures.periods.missed, 40);
         kept += figures.windows_kept;
         lost += figures.windows_lost;
     }
-    ck_assert_int_gt(kept, lost);
-    ck_assert_int_ge(kept + lost, 3 * 18);
+    ck_assert_int_ge(kept, 2 * lost);
+    ck_assert_int_ge(kept + lost, 3 * 38);
     dwcs_dispatch_destroy(&dispatch);
     end_hogs();
 }

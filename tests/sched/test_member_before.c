@@ -345,6 +345,22 @@ START_TEST(what_begins_later_gets_the_policy_that_it_would_have_inherited)
 }
 END_TEST
 
+/* Under SCHED_FIFO a child begins with the policy of its ordinary parent, but without the nice value. */
+START_TEST(child_of_an_ordinary_process_gets_its_nice_value)
+{
+    begin();
+    ck_assert_int_eq(setpriority(PRIO_PROCESS, (id_t)subject, 5), 0);
+    let_a_tick_pass();
+    join_and_run();
+    const pid_t child = ask_for("c");
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)child), 0);
+    give_back();
+    expect_policy(child, SCHED_OTHER, 0);
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)child), 5);
+    end();
+}
+END_TEST
+
 START_TEST(policy_that_somebody_else_has_set_stays)
 {
     begin();
@@ -385,6 +401,7 @@ int main(void)
         usual_slice_is_recognized_by_a_real_time_thread,
         other_threads_keep_their_policies,
         what_begins_later_gets_the_policy_that_it_would_have_inherited,
+        child_of_an_ordinary_process_gets_its_nice_value,
         policy_that_somebody_else_has_set_stays,
         real_time_processes_are_refused,
         NULL,

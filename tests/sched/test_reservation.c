@@ -11,18 +11,16 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ns.h"
-#include "suite.h"
+#include "reserving.h"
 
-enum { EXIT_SKIPPED = 77, OTHERS_MAX = 64, TRIES = 1000 };
+enum { OTHERS_MAX = 64 };
 
 static const int64_t budget_ns = 4 * NS_PER_MS;
 static const struct reserve usual = {.budget_ns = 4 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
@@ -47,11 +45,6 @@ static void end(void)
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     undo_journal_remove(&journal);
-}
-
-static void pause_a_moment(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 20 * NS_PER_MS}, NULL);
 }
 
 /* Other programs of this machine may reserve much for a moment. */
@@ -372,10 +365,6 @@ END_TEST
 
 int main(void)
 {
-    if (!thread_policy_is_privileged()) {
-        puts("skipped: reserving CPU time needs root or CAP_SYS_NICE");
-        return EXIT_SKIPPED;
-    }
     const TTest *const tests[] = {
         reservation_is_given_changed_and_taken_back,
         batch_and_nice_value_come_back,
@@ -395,11 +384,7 @@ int main(void)
         period_outside_the_kernels_limits_is_refused,
         guard_takes_back_what_a_killed_program_has_given,
         repair_takes_back_what_nobody_guards,
+        NULL,
     };
-    TCase *const cases = tcase_create("reservation");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_set_timeout(cases, 120);
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
-        tcase_add_test(cases, tests[i]);
-    return suite_run_case("reservation", cases, CK_FORK_GETENV);
+    return run_reserving("reservation", begin, end, tests);
 }

@@ -10,28 +10,19 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "ns.h"
-#include "suite.h"
-
-enum { EXIT_SKIPPED = 77, TRIES = 1000 };
+#include "reserving.h"
 
 static const struct reserve usual = {.budget_ns = 4 * NS_PER_MS, .period_ns = 40 * NS_PER_MS};
 static struct undo_journal journal;
 static struct reservation reservation;
 static pid_t program;
 static int go[2], here[2];
-
-static void pause_a_moment(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 20 * NS_PER_MS}, NULL);
-}
 
 static void *become_sleep(void *unused)
 {
@@ -106,19 +97,11 @@ END_TEST
 
 int main(void)
 {
-    if (!thread_policy_is_privileged()) {
-        puts("skipped: reserving CPU time needs root or CAP_SYS_NICE");
-        return EXIT_SKIPPED;
-    }
     const TTest *const tests[] = {
         thread_that_has_called_exec_is_put_back_when_it_is_missed,
         thread_that_has_called_exec_is_put_back_at_the_end,
         journal_puts_back_a_thread_that_has_called_exec,
+        NULL,
     };
-    TCase *const cases = tcase_create("reservation_exec");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_set_timeout(cases, 120);
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
-        tcase_add_test(cases, tests[i]);
-    return suite_run_case("reservation_exec", cases, CK_FORK_GETENV);
+    return run_reserving("reservation_exec", begin, end, tests);
 }

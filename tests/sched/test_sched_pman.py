@@ -91,7 +91,7 @@ class Program(Folder):
         found = read_log(log)
         for name in "abc":
             self.assertGreaterEqual(processes[name]["activations"] + processes[name]["skips"], 49)
-            self.assertGreater(processes[name]["activations"], 3)
+            self.assertGreater(processes[name]["activations"], 10)
         finished = {(each.process, each.tick): each.finished_ns for each in found.instances if each.finished_ns}
         compared = 0
         for each in found.instances:
@@ -100,7 +100,7 @@ class Program(Folder):
                 compared += 1
             if each.process == "c":
                 self.assertGreaterEqual(each.released_ns, found.ticks[each.tick].time_ns + 5_000_000)
-        self.assertGreater(compared, 6)
+        self.assertGreater(compared, 20)
 
     def test_command_that_reads_from_a_terminal_reads_nothing(self):
         done = run_on_terminal(PROGRAM, f"--name={next(NAMES)}", "--tick=10", "--ticks=5", "--process=a,1,0,0,0,0",
@@ -112,8 +112,8 @@ class Program(Folder):
                      "--recovery=slow,rescue", "--waits=slow,exec dlex-pictures work --work=30", f"--waits=rescue,{WORKS}")
         self.assertEqual(done.returncode, 0, done.stderr)
         processes = by_name(last_state(done.stdout))
-        self.assertGreaterEqual(processes["slow"]["misses"], 3)
-        self.assertGreaterEqual(processes["rescue"]["activations"], 3)
+        self.assertGreaterEqual(processes["slow"]["misses"], 6)
+        self.assertGreaterEqual(processes["rescue"]["activations"], 6)
 
     def test_impossible_graphs_are_errors(self):
         both = ("--process=a,1,0,0,0,0", "--process=b,1,0,0,0,0")
@@ -174,10 +174,11 @@ class Supervision(Folder):
         program = self.start(*self.graph)
         pids = [process["pid"] for process in json.loads(program.stdout.readline())["processes"]]
         self.assertEqual([Path(f"/proc/{pid}").exists() for pid in pids], [True, True])
+        program.stdout.readline()  # a second later
         program.send_signal(signal.SIGTERM)
         output, errors = program.communicate(timeout=60)
         self.assertEqual((program.returncode, errors), (0, ""))
-        self.assertGreater(last_state(output)["ticks"], 50)
+        self.assertGreater(last_state(output)["ticks"], 100)
         self.assertEqual([Path(f"/proc/{pid}").exists() for pid in pids], [False, False])
 
     def test_reader_that_ends_ends_the_graph(self):
@@ -258,7 +259,7 @@ class Graphs(Folder):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 for name, process in by_name(last_state(done.stdout)).items():
                     if graph.processes[name].period:
-                        self.assertGreater(process["activations"], 10, name)
+                        self.assertGreater(process["activations"], 20, name)
 
 
 class Statistics(Folder):

@@ -34,16 +34,15 @@ class Surroundings(Case):
     def test_few_open_files_leave_some_threads_unwatched(self):
         run = self.tune(f"--record={self.dir}/rows", "--quiet", "--", PERIODIC, 25, 0.2, 90, 100,
                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (80, 80)))
-        wait_until(lambda: len(self.rows()) >= 5)
+        self.assertTrue(wait_until(lambda: len(self.rows()) >= 5))
         run.terminate()
         said = self.end_of(run)[1]
-        self.assertGreaterEqual(len(rows_of(self.dir / "rows")), 3, said)
         self.assertRegex(said, r"threads were not watched: too many open files")
         self.expect_nothing_left()
 
     def test_threads_beyond_those_that_can_be_watched_are_counted(self):
         run = self.tune("--dry-run", f"--record={self.dir}/rows", "--", "sh", "-c", f"{PERIODIC} 5 0.05 90 128; exit 1")
-        wait_until(lambda: any(row["threads"] == "129" for row in self.rows()))
+        self.assertTrue(wait_until(lambda: any(row["threads"] == "129" for row in self.rows())))
         player = family(run.pid)[-1]
         run.terminate()
         run.wait(timeout=30)

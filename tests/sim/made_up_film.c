@@ -8,19 +8,28 @@
 
 enum { TYPES_MAX = 512 };
 
-const char *made_up_groups(int count, int pairs)
+/* The pattern follows each key picture so many times. */
+static const char *groups_of(int count, int times, const char *pattern)
 {
     static char types[TYPES_MAX];
     char *at = types;
     for (int group = 0; group < count; group++) {
         *at++ = 'I';
-        for (int pair = 0; pair < pairs; pair++) {
-            *at++ = 'P';
-            *at++ = 'b';
-        }
+        for (int i = 0; i < times; i++)
+            at = stpcpy(at, pattern);
     }
     *at = '\0';
     return types;
+}
+
+const char *made_up_groups(int count, int pairs)
+{
+    return groups_of(count, pairs, "Pb");
+}
+
+const char *made_up_references(int count, int references)
+{
+    return groups_of(count, references, "P");
 }
 
 static struct trace_packet packet_at(const char *types, int i, int place, int64_t cost_ns)

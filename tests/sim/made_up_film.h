@@ -30,6 +30,9 @@ void made_up_film_finish(struct made_up_film *made);
  */
 const char *made_up_groups(int count, int pairs);
 
+/* The same without droppable pictures: each group has a key picture and so many references. */
+const char *made_up_references(int count, int references);
+
 /*
  * Returns a setting for the film: policy none, no queue, drawing costs 2 ms and flipping 1 ms, refusing 0.1 ms, passing over
  * nothing; a head start of one picture; drawn 20 ms ahead where there is a queue.

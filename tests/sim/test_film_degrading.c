@@ -59,10 +59,7 @@ START_TEST(stream_without_droppable_pictures_is_degraded_to_the_next_key_picture
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    char types[151] = "";
-    for (int i = 0; i < 150; i++)
-        types[i] = i % 25 ? 'P' : 'I';
-    made_up_film_init(&made, types, 42 * MS);
+    made_up_film_init(&made, made_up_references(6, 24), 42 * MS);
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     const struct playing_tally whole = play_degrading(&made, &rate, false, 0.8).tally;
     const struct playing_tally degraded = play_degrading(&made, &rate, true, 0.8).tally;

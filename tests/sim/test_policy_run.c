@@ -124,10 +124,7 @@ START_TEST(plan_skips_to_key_pictures_where_nothing_is_droppable)
 {
     struct made_up_film made;
     struct cpu_rate rate;
-    char types[151] = "";
-    for (int i = 0; i < 150; i++)
-        types[i] = i % 25 ? 'P' : 'I';
-    made_up_film_init(&made, types, 60 * MS);
+    made_up_film_init(&made, made_up_references(6, 24), 60 * MS);
     ck_assert_int_eq(cpu_rate_constant(&rate, 1), 0);
     struct policy_settings never = plan;
     never.never_skips_to_key = true;

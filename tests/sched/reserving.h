@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the tests of reservations share. */
+#ifndef RESERVING_H
+#define RESERVING_H
+
+#include "suite.h"
+
+enum { TRIES = 1000 }; /* of a moment */
+
+/* 20 ms. */
+void pause_a_moment(void);
+
+/* Runs a list that ends in NULL, each test between `begin` and `end`. Skips without the right to reserve. Returns the exit code. */
+int run_reserving(const char *name, SFun begin, SFun end, const TTest *const *tests);
+
+#endif
