@@ -47,7 +47,7 @@ def is_running(pid):
 
 
 def identity(path):
-    """Returns what tells a file from a later one with its name; None: there is no such file.
+    """Returns a value that differs between two files that have the same path at different times; None if there is no file.
 
     Other tests may start a screen with the number of one that has just ended.
     """
