@@ -184,10 +184,13 @@ static void note_failure(struct presenter *presenter)
     presenter->show_failed = true;
 }
 
-/*
- * Draws a picture before it is due, so that it only needs to be flipped then. Returns whether it can be flipped. Without a
- * queue the time before a picture is due belongs to the decoder.
- */
+/* Without a queue the time before a picture is due belongs to the decoder. */
+static bool draws_ahead(const struct presenter *presenter)
+{
+    return presenter->pictures;
+}
+
+/* Draws a picture before it is due, so that it only needs to be flipped then. Returns whether it can be flipped. */
 static bool draw_ahead(struct presenter *presenter, const struct decoded_picture *picture)
 {
     if (presenter->presented.pictured || !presenter->clock->paused) /* a seek shows its first picture even in a pause */
@@ -240,6 +243,8 @@ static void show(struct presenter *presenter, const struct decoded_picture *pict
     record->shown_ns = dlex_now_ns();
     picture_ticks_give(presenter->ticks, record->shown_ns);
     note_presenting(presenter, record->shown_ns - start_ns, thread_cpu_ns() - start_cpu_ns, drawn);
+    if (drawn == draws_ahead(presenter)) /* otherwise it was late already */
+        lead_learn(&presenter->lead, record->shown_ns - start_ns);
     if (!presenter->clock->sync.untimed) {
         record->skew_ns = sync_skew_ns(&presenter->clock->sync, picture->due_ns, record->shown_ns);
         presented->last_skew_ns = record->skew_ns;
@@ -301,9 +306,9 @@ static void present(struct presenter *presenter, const struct decoded_picture *p
         return;
     }
     begin_with(presenter, picture->frame, picture->due_ns);
-    const bool drawn = presenter->pictures && draw_ahead(presenter, picture);
+    const bool drawn = draws_ahead(presenter) && draw_ahead(presenter, picture);
     if (presenter->presented.pictured || !presenter->clock->paused) /* a seek shows its first picture even in a pause */
-        steering_wait_until(presenter->steering, picture->due_ns);
+        steering_wait_until(presenter->steering, picture->due_ns - presenter->lead.ns);
     if (steering_has_request(presenter->steering))
         return; /* verdict none: the picture is no longer wanted */
     if (is_late(presenter, picture, row)) {

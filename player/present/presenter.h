@@ -10,6 +10,7 @@
 #include "decode_job.h"
 #include "frame_log.h"
 #include "framemd5.h"
+#include "lead.h"
 #include "media_clock.h"
 #include "pace.h"
 #include "picture_ticks.h"
@@ -44,6 +45,7 @@ struct presenter {
     int64_t decode_errors; /* packets that the decoder refused */
     int64_t drawing_ns;    /* what drawing the last picture took, and its CPU time */
     int64_t drawing_cpu_ns;
+    struct lead lead;
     int64_t began_ns;      /* when this picture was first shown, before the clock ran; NS_UNKNOWN: the clock ran */
     struct standing {
         int64_t shown_ns;  /* when it was shown, after the clock began; its row may have an earlier time */
