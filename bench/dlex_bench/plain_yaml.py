@@ -127,8 +127,8 @@ def _check_keys(node: yaml.MappingNode, name: str) -> None:
 
 def _size(node: yaml.Node, known: dict[int, int]) -> int:
     """Returns how many keys a mapping has with those that it merges, in the worst case."""
-    if isinstance(node, yaml.SequenceNode):  # of mappings to merge
-        return sum(_size(each, known) for each in node.value)
+    if isinstance(node, yaml.SequenceNode):  # of mappings to merge; PyYAML refuses other entries
+        return sum(_size(each, known) for each in node.value if isinstance(each, yaml.MappingNode))
     if not isinstance(node, yaml.MappingNode):
         return 0
     if id(node) not in known:

@@ -73,6 +73,8 @@ class PlainYaml(unittest.TestCase):
         lines = ["x0: &x0 [1, 2]", *(f"x{i}: &x{i} [{', '.join([f'*x{i - 1}'] * 9)}]" for i in range(1, 40))]
         content = read_plain_yaml("\n".join(lines), "a").content
         self.assertIs(content["x39"][0], content["x39"][8])
+        self.assert_refused("\n".join([*lines, "m: {<<: *x39}"]), 39, "expected a mapping for merging")
+        self.assert_refused("s: &s [*s]\nm: {<<: *s}", 1, "expected a mapping for merging")
 
     def test_place_is_found_in_its_line(self):
         found = read_plain_yaml("a:\n  b:\n    - c\n    - d: 1\n", "a.yaml")
