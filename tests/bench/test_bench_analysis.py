@@ -18,6 +18,7 @@ import numpy as np
 from dlex_bench import paper
 from dlex_bench.agenda import jobs, reader
 from dlex_bench.analysis import front, goals, results_frame, series, statistics
+from dlex_bench.analysis.claims import all_at_most, goal_at_least, goal_at_most, with_interval
 from dlex_bench.errors import LabError
 from made_up import point, repeated, result, settings_of
 
@@ -235,6 +236,28 @@ class Front(unittest.TestCase):
     def test_section_without_anything_to_compare_has_no_goal(self):
         settings = settings_of(repeated("mpv_vo", [point()]))
         self.assertIsNone(front.goal("cbs", results_frame.of_section(settings, "cbs")))
+
+
+class GoalWords(unittest.TestCase):
+    def test_goal_is_judged_by_the_whole_interval_and_met_at_its_bound(self):
+        for low, high, most, least in ((1, 2, "met", "not certain"), (2, 3, "not certain", "met"), (1, 3, *["not certain"] * 2),
+                                       (2.1, 3, "missed", "met"), (1, 1.9, "met", "missed")):
+            found = statistics.Interval(2, low, high, 5)
+            self.assertEqual((goal_at_most(found, 2), goal_at_least(found, 2)), (most, least), found)
+
+    def test_goal_without_interval_is_not_certain_and_without_value_not_measured(self):
+        for judge in (goal_at_most, goal_at_least):
+            self.assertEqual(judge(statistics.Interval(2, None, None, 3), 2), "not certain")
+            self.assertEqual(judge(None, 2), "not measured")
+
+    def test_goal_of_every_run_is_missed_if_no_run_meets_it(self):
+        for values, word in (((1, 2), "met"), ((1, 3), "not certain"), ((2.1, 3), "missed"), ((), "not measured")):
+            self.assertEqual(all_at_most(values, 2), word)
+
+    def test_value_is_worded_with_its_interval(self):
+        self.assertEqual(with_interval(statistics.Interval(2, 1, 3, 5), "{:+.1f}"), "+2.0 (+1.0 to +3.0)")
+        self.assertEqual(with_interval(statistics.Interval(2, None, None, 3)), "2.00 (too few runs for an interval)")
+        self.assertEqual(with_interval(None), "not measured")
 
 
 class Agendas(unittest.TestCase):

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Judges claims about shares and ratios by their intervals.
+"""Judges claims about shares and ratios, and goals of our own, by their intervals.
 
 A claim holds when the whole interval lies where the claim says, and does not hold when the whole interval lies elsewhere.
-Otherwise it is undecided. A claim about every case is refuted by one case. The functions are pure.
+Otherwise it is undecided. A claim about every case is refuted by one case. A goal is met or missed in the same way, but the
+bound itself meets it. The functions are pure.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scipy import stats
 
-from .outcome import FAILS, HOLDS, OPEN, UNMEASURED
+from .outcome import FAILS, HOLDS, MET, MISSED, OPEN, UNCERTAIN, UNMEASURED
 from .statistics import CONFIDENCE, Interval
 
 
@@ -62,6 +64,31 @@ def is_below(found: Interval | None, bound: float) -> str:
     if found.low is None or found.high is None:
         return OPEN
     return HOLDS if found.high < bound else FAILS if found.low >= bound else OPEN
+
+
+def goal_at_most(found: Interval | None, bound: float) -> str:
+    """Returns the word for the goal: the true value is at most `bound`."""
+    if found is None:
+        return UNMEASURED
+    if found.low is None or found.high is None:
+        return UNCERTAIN
+    return MET if found.high <= bound else MISSED if found.low > bound else UNCERTAIN
+
+
+def goal_at_least(found: Interval | None, bound: float) -> str:
+    """Returns the word for the goal: the true value is at least `bound`."""
+    if found is None:
+        return UNMEASURED
+    if found.low is None or found.high is None:
+        return UNCERTAIN
+    return MET if found.low >= bound else MISSED if found.high < bound else UNCERTAIN
+
+
+def all_at_most(values: Sequence[float], bound: float) -> str:
+    """Returns the word for the goal: the value of every run is at most `bound`. It is missed if no run meets it."""
+    if not values:
+        return UNMEASURED
+    return MET if max(values) <= bound else MISSED if min(values) > bound else UNCERTAIN
 
 
 def all_of(words: list[str]) -> str:

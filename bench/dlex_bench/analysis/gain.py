@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
+from .claims import all_at_most, goal_at_most, with_interval
+from .outcome import UNMEASURED, Outcome
 from .results_frame import Row, paired_values, values
-from .statistics import Interval, compare
+from .statistics import compare
 
 PLAN, HEURISTIC, STRICT = "dlex_plan_auto", "dlex_heuristic_auto", "dlex_plan_strict"
 # Parts of the heuristic's figures that are left at most.
@@ -39,17 +40,7 @@ def _gain(section: str, runs: Mapping[str, Sequence[Row]], key: str, word: str, 
     ratio = compare(a, b, paired=True).ratio if a else None
     if ratio is None:
         return Outcome(name, section, UNMEASURED, f"{text}: there is no ratio")
-    return Outcome(name, section, _word(ratio, most), f"{text}; ratio {_ratio_text(ratio)}")
-
-
-def _word(ratio: Interval, most: float) -> str:
-    if ratio.low is None or ratio.high is None:
-        return UNCERTAIN
-    return MET if ratio.high <= most else MISSED if ratio.low > most else UNCERTAIN
-
-
-def _ratio_text(ratio: Interval) -> str:
-    return f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})" if ratio.known else f"{ratio.value:.2f} (too few runs)"
+    return Outcome(name, section, goal_at_most(ratio, most), f"{text}; ratio {with_interval(ratio)}")
 
 
 def _strict(section: str, runs: Sequence[Row]) -> Outcome:
@@ -58,5 +49,4 @@ def _strict(section: str, runs: Sequence[Row]) -> Outcome:
     if not means:
         return Outcome(name, section, UNMEASURED, "A-V is unknown")
     text = f"{median(means):.1f} ms, {min(means):.1f} to {max(means):.1f} ms in {len(means)} runs"
-    word = MET if max(means) <= STRICT_MEAN_MS else MISSED if min(means) > STRICT_MEAN_MS else UNCERTAIN
-    return Outcome(name, section, word, text)
+    return Outcome(name, section, all_at_most(means, STRICT_MEAN_MS), text)

@@ -14,12 +14,13 @@ from statistics import median
 from ..agenda.job import rtapp_sched
 from ..agenda.jobs import OURS
 from ..paper import DROPPED, RMSE_Q16_SUM, reduction
+from .claims import goal_at_most, with_interval
 from .front import AXES, AXIS_NAMES, Goal, goal
 from .gain import gain_outcomes
 from .misses import misses_outcome
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row, Settings, control_of, is_control, of_section, paired_values, values
-from .statistics import ENOUGH, Comparison, Interval, compare
+from .statistics import ENOUGH, Comparison, compare
 from .tuned import is_tuned, tuned_outcomes
 
 # Our policies are compared with these: the paper's baseline, and this player without its deadlines. The latter ensures
@@ -180,17 +181,9 @@ def _efficiency_outcome(section: str, runs: Mapping[str, Sequence[Row]]) -> Outc
     found = compare(a, b, paired=True) if a else compare(ours, peers[cheapest])
     if found.ratio is None:
         return Outcome(name, section, UNMEASURED, f"the CPU time of {cheapest} is unknown")
-    ratio = found.ratio
-    extent = f"{ratio.low:.3f} to {ratio.high:.3f}" if ratio.known else "too few runs for an interval"
-    text = f"{median(ours):.2f} ms against {median(peers[cheapest]):.2f} ms ({cheapest}): {ratio.value:.3f} ({extent})"
-    return Outcome(name, section, _at_most(ratio, PEER_RATIO), text)
-
-
-def _at_most(found: Interval, bound: float) -> str:
-    """Returns MET or MISSED if the whole interval says so. Without an interval nothing is certain."""
-    if found.low is None or found.high is None:
-        return UNCERTAIN
-    return MET if found.high <= bound else MISSED if found.low > bound else UNCERTAIN
+    ratio = with_interval(found.ratio, "{:.3f}")
+    text = f"{median(ours):.2f} ms against {median(peers[cheapest]):.2f} ms ({cheapest}): {ratio}"
+    return Outcome(name, section, goal_at_most(found.ratio, PEER_RATIO), text)
 
 
 def _all_shown(runs: Sequence[Row]) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from ..agenda.jobs import OURS
+from .claims import with_interval
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row
 from .statistics import ENOUGH, Comparison, compare
@@ -104,13 +105,7 @@ def _shares_text(shares: Shares) -> str:
 
 
 def _differences(against: Mapping[str, Comparison]) -> str:
-    parts = []
-    for workload, it in against.items():
-        found = it.difference
-        known = found.low is not None and found.high is not None
-        extent = f"{found.low:+.3%} to {found.high:+.3%}" if known else "too few runs for an interval"
-        parts.append(f"{workload} {found.value:+.3%} ({extent})")
-    return ", ".join(parts)
+    return ", ".join(f"{workload} {with_interval(it.difference, '{:+.3%}')}" for workload, it in against.items())
 
 
 def _left_out(section: str, *groups: Sequence[Row]) -> str:

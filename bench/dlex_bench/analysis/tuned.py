@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from ..machine.policy import Policy
-from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
+from .claims import goal_at_most, with_interval
+from .outcome import MET, MISSED, UNMEASURED, Outcome
 from .results_frame import Row, Settings, of_section, paired_values, values
-from .statistics import Interval, compare
+from .statistics import compare
 
 # A player that drops fewer under the ordinary policy does not lack CPU time, and there is nothing to win.
 STARVING = 0.1
@@ -56,18 +57,7 @@ def _drops_outcome(section: str, workload: str, runs: Sequence[Row], ordinary: S
     ratio = compare(a, b, paired=True).ratio if a else None
     if ratio is None:
         return Outcome(name, section, UNMEASURED, f"{text}; no repetition has both")
-    return Outcome(name, section, _word(ratio), f"{text}; ratio {_ratio_text(ratio)}")
-
-
-def _word(ratio: Interval) -> str:
-    if ratio.low is None or ratio.high is None:
-        return UNCERTAIN
-    return MET if ratio.high <= DROPS_RATIO else MISSED if ratio.low > DROPS_RATIO else UNCERTAIN
-
-
-def _ratio_text(ratio: Interval) -> str:
-    known = ratio.low is not None and ratio.high is not None
-    return f"{ratio.value:.3f} ({ratio.low:.3f} to {ratio.high:.3f})" if known else f"{ratio.value:.3f} (too few runs)"
+    return Outcome(name, section, goal_at_most(ratio, DROPS_RATIO), f"{text}; ratio {with_interval(ratio, '{:.3f}')}")
 
 
 def _spare_outcome(section: str, workload: str, runs: Sequence[Row]) -> Outcome:
