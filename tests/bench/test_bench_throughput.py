@@ -6,18 +6,21 @@
 Not covered: an unpatched FFmpeg, which takes minutes to build, and so the whole command.
 """
 
+import io
 import subprocess
 import sys
 import unittest
+from contextlib import redirect_stderr
 from pathlib import Path
 
 from outside import with_packages
 
 with_packages("numpy, scipy, rich")
 
-from dlex_bench.errors import LabError
+from dlex_bench.errors import EXIT_SETUP, LabError
+from dlex_bench.throughput.cli import throughput_parser
 from dlex_bench.throughput.experiment import FilmSpeed, throughput_table
-from dlex_bench.throughput.findings import is_certain, throughput_findings
+from dlex_bench.throughput.findings import is_certain, speed_of, throughput_findings
 from dlex_bench.throughput.turns import Pair, Turn, decoder, one_pass
 
 PROGRAM, MAKE = (Path(it) for it in sys.argv[1:3])
@@ -27,31 +30,54 @@ def pairs(*speeds, later_ms=0.0):
     return [Pair(number, Turn(100 / speed, 150, 10 + later_ms, 50), Turn(100, 150, 10, 50)) for number, speed in enumerate(speeds)]
 
 
+def passes(*speeds, later_ms=0.0):
+    """Returns a pass for each speed. Its pairs differ by a fifth, but its median is this speed."""
+    return [pairs(0.8 * speed, speed, 1.2 * speed, later_ms=later_ms) for speed in speeds]
+
+
 class Findings(unittest.TestCase):
     def words(self, *speeds, **options):
-        return [it.word for it in throughput_findings("film", pairs(*speeds, **options))]
+        return [it.word for it in throughput_findings("film", passes(*speeds, **options))]
 
     def test_both_goals_are_judged_by_the_whole_interval(self):
         self.assertEqual(self.words(*[0.99, 1.0, 1.01] * 4), ["met", "met"])
         self.assertEqual(self.words(*[0.95, 0.96, 0.94] * 4, later_ms=3), ["missed", "missed"])
         self.assertEqual(self.words(0.9, 1.1, 0.95, 1.02, 0.99, 0.97), ["not certain", "met"])
 
-    def test_few_pairs_are_not_certain(self):
-        self.assertEqual(self.words(1.0, 1.0), ["not certain", "not certain"])
-        self.assertFalse(is_certain(pairs(1.0, 1.0)))
+    def test_few_passes_are_not_certain_however_many_pairs_they_have(self):
+        for some in (passes(1.0, 1.0), [pairs(*[0.998, 1.0, 1.002] * 20)] * 3):
+            self.assertEqual([it.word for it in throughput_findings("film", some)], ["not certain", "not certain"])
+            self.assertFalse(is_certain(some))
+
+    def test_pairs_of_a_pass_are_one_observation(self):
+        found = speed_of([pairs(*[speed] * 50) for speed in (0.9, 1.0, 1.1, 0.95, 1.05)])
+        self.assertEqual((found.value, found.n), (1.0, 5))
+        self.assertLess(found.low, 0.95)
+        self.assertGreater(found.high, 1.05)
 
     def test_narrow_interval_is_enough(self):
-        self.assertTrue(is_certain(pairs(*[0.998, 1.0, 1.002] * 6)))
-        self.assertFalse(is_certain(pairs(*[0.9, 1.0, 1.1] * 6)))
+        self.assertTrue(is_certain(passes(*[0.998, 1.0, 1.002] * 6)))
+        self.assertFalse(is_certain(passes(*[0.9, 1.0, 1.1] * 6)))
 
     def test_table_has_both_speeds_and_that_of_mpv(self):
         table = throughput_table([
-            FilmSpeed("a", "a film", pairs(*[0.5] * 6), [10.0, 12.0, 11.0]),
-            FilmSpeed("b", "another", pairs(*[1.0] * 6), []),
+            FilmSpeed("a", "a film", [pairs(*[0.5] * 6)] * 5, [10.0, 12.0, 11.0]),
+            FilmSpeed("b", "another", [pairs(*[1.0] * 6)] * 5, []),
         ])
         cells = [list(column.cells) for column in table.columns]
-        self.assertEqual([it[0] for it in cells[:3]], ["a film", "250.0", "500.0"])
+        self.assertEqual([it[0] for it in cells[:4]], ["a film", "250.0", "500.0", "0.500 (0.500 to 0.500)"])
         self.assertEqual(cells[6], [f"{300 / 11:.1f}", "-"])
+
+
+class Options(unittest.TestCase):
+    def test_number_of_threads_is_one_or_more(self):
+        self.assertEqual(throughput_parser().parse_args(["--threads=1"]).threads, 1)
+        for text in ("0", "-1", "two", "²"):
+            said = io.StringIO()
+            with self.assertRaises(SystemExit) as caught, redirect_stderr(said):
+                throughput_parser().parse_args([f"--threads={text}"])
+            self.assertEqual(caught.exception.code, EXIT_SETUP)
+            self.assertIn(f"{text!r} is not a number of threads; give 1 or more", said.getvalue())
 
 
 class Turns(unittest.TestCase):

@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..option_values import number_of
 from ..parser import Parser
 from ..paths import PROJECT
 
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
 DEFAULT_OUT = Path("build/batch")
 LAUNCHER = Path("bench/dlex-bench")
 MIXED = "DIR holds results of several machines; each machine runs all jobs, named JOB@MACHINE"
-
-
-def _times(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of repetitions")
-    return int(text)
 
 
 def _seconds(text: str) -> float:
@@ -39,7 +34,7 @@ def add_agenda_options(parser: Parser) -> None:
     """Adds the agenda and the options that choose its jobs: the same for every command that takes an agenda."""
     parser.add_argument("agenda", type=Path, metavar="AGENDA", help="a file such as bench/agendas/smoke.yaml")
     parser.add_argument("-o", "--out", type=Path, default=DEFAULT_OUT, metavar="DIR", help=f"results folder ({DEFAULT_OUT})")
-    parser.add_argument("--reps", type=_times, metavar="N", help="number of repetitions instead of the agenda's")
+    parser.add_argument("--reps", type=number_of("repetitions"), metavar="N", help="number of repetitions instead of the agenda's")
     parser.add_argument("--length", type=_seconds, metavar="SECONDS", help="play only this much of each clip")
     parser.add_argument("--quick", action="store_true", help="10 s of each clip, 2 repetitions")
 

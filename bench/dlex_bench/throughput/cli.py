@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..option_values import number_of
 from ..parser import Parser
 from ..paths import PROJECT
 
@@ -18,8 +19,9 @@ def throughput_parser() -> Parser:
         "Goals: at least 0.98 of the unpatched one's speed, and the first picture at most 2 ms later. mpv's speed is reported "
         "beside them. 10 to 30 minutes. Without DLEX_MEDIA (see media/make --list) a made film is decoded.",
     )
-    parser.add_argument("--quick", action="store_true", help="one film, few turns: a minute")
-    parser.add_argument("--threads", type=int, metavar="N", help="codec threads (as many as there are CPUs for it)")
+    parser.add_argument("--quick", action="store_true", help="one film, few passes: a minute")
+    parser.add_argument("--threads", type=number_of("threads"), metavar="N",
+                        help="codec threads (as many as there are CPUs for it)")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/throughput"), metavar="DIR",
                         help="folder for throughput.json (build/throughput)")
     return parser

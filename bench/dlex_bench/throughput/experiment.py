@@ -16,16 +16,15 @@ from rich.console import Console
 from rich.table import Table
 
 from ..analysis.chapter import Chapter, tell_chapter
-from ..analysis.statistics import median_interval
+from ..analysis.claims import with_interval
 from ..clips import make_clip, why_not_makeable
-from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
-from ..machine.facts import machine_facts
-from ..machine.lock import only_one
+from ..machine.facts import commit, machine_facts
+from ..machine.lock import only_measurement
 from ..paths import require_program
 from ..progress import tell
 from ..table import titled_table
-from .findings import is_certain, throughput_findings
+from .findings import Pass, first_later_ms_of, is_certain, speed_of, throughput_findings
 from .turns import Pair, one_pass
 
 PROGRAMS = ("build/release/bench/timed-segments-gated", "build/release/bench/timed-segments-pristine")
@@ -36,7 +35,8 @@ FILMS = {
 }
 # Played where the trailer is not here.
 MADE = {"hard_1080p": "H.264, 1080p, made"}
-LEAST_PASSES, MOST_PASSES, QUICK_PASSES = 3, 30, 2
+# Fewer passes have no interval, or a very wide one.
+LEAST_PASSES, MOST_PASSES = 5, 30
 # Where the interval stays wide, a film is not decoded for longer.
 MOST_S = 600.0
 MPV_RUNS = 3
@@ -55,30 +55,33 @@ class ThroughputOptions:
 class FilmSpeed:
     name: str
     about: str
-    pairs: Sequence[Pair]
+    passes: Sequence[Pass]
     mpv_s: Sequence[float]
 
     @property
+    def pairs(self) -> list[Pair]:
+        return [pair for one in self.passes for pair in one]
+
+    @property
     def pictures(self) -> int:
-        return sum({pair.segment: pair.pristine.pictures for pair in self.pairs}.values())
+        return sum(pair.pristine.pictures for pair in self.passes[0])
 
 
 def measure_throughput(options: ThroughputOptions) -> Chapter:
     console = Console()
-    threads = options.threads or len(os.sched_getaffinity(0))
-    if threads < 1:
-        raise LabError(f"--threads={threads} is not a number of threads; give 1 or more", EXIT_SETUP)
+    cpus = os.sched_getaffinity(0)
+    threads = len(cpus) if options.threads is None else options.threads
     programs = [require_program(options.root / it) for it in PROGRAMS]
     options.out.mkdir(parents=True, exist_ok=True)
-    with only_one("experiment"):
+    with only_measurement(cpus):
         films = [_measure_film(console, options, programs, threads, it) for it in _films(console, options)]
     write_json(options.out / "throughput.json", {
-        "machine": machine_facts().to_json(), "threads": threads, "films": [asdict(film) for film in films]})
+        "commit": commit(), "machine": machine_facts().to_json(), "threads": threads, "films": [asdict(film) for film in films]})
     chapter = Chapter(
         "Throughput",
         f"{threads} codec threads; groups of pictures in turn with an unpatched FFmpeg.",
         [throughput_table(films)],
-        [finding for film in films for finding in throughput_findings(film.about, film.pairs)],
+        [finding for film in films for finding in throughput_findings(film.about, film.passes)],
     )
     tell_chapter(console, chapter)
     return chapter
@@ -97,15 +100,14 @@ def _measure_film(
 ) -> FilmSpeed:
     name, about = film
     path = make_clip(options.root, name)
-    pairs: list[Pair] = []
+    passes: list[Pass] = []
     end_s = time.monotonic() + MOST_S
-    most = QUICK_PASSES if options.quick else MOST_PASSES
-    for number in range(most):
-        pairs += one_pass(programs, path, threads, number % 2 == 0)
-        tell(console, f"{about}, pass {number + 1}: {median(pair.speed for pair in pairs):.3f} of the unpatched speed")
-        if number + 1 >= LEAST_PASSES and (is_certain(pairs) or time.monotonic() > end_s):
+    for number in range(LEAST_PASSES if options.quick else MOST_PASSES):
+        passes.append(list(one_pass(programs, path, threads, number % 2 == 0)))
+        tell(console, f"{about}, pass {number + 1}: {median(pair.speed for pair in passes[-1]):.3f} of the unpatched speed")
+        if number + 1 >= LEAST_PASSES and (is_certain(passes) or time.monotonic() > end_s):
             break
-    return FilmSpeed(name, about, pairs, [] if options.quick else _mpv_s(path, threads))
+    return FilmSpeed(name, about, passes, [] if options.quick else _mpv_s(path, threads))
 
 
 def _mpv_s(path: Path, threads: int) -> list[float]:
@@ -124,17 +126,14 @@ def _mpv_s(path: Path, threads: int) -> list[float]:
 
 
 def throughput_table(films: Sequence[FilmSpeed]) -> Table:
-    table = titled_table("Pictures a second, medians")
+    table = titled_table("Pictures a second, medians; ratio and first picture with intervals over the passes")
     for heading in ("", "patched", "unpatched", "ratio", "CPU ratio", "first picture later, ms", "mpv, whole film"):
         table.add_column(heading, justify="right")
     for film in films:
         ours, other = (median(turn.pictures / turn.wall_ms for turn in turns) * 1e3
                        for turns in ([pair.patched for pair in film.pairs], [pair.pristine for pair in film.pairs]))
-        speed = median_interval([pair.speed for pair in film.pairs])
-        assert speed is not None
-        spread = f" ({speed.low:.3f} to {speed.high:.3f})" if speed.known else ""
-        table.add_row(film.about, f"{ours:.1f}", f"{other:.1f}", f"{speed.value:.3f}{spread}",
+        table.add_row(film.about, f"{ours:.1f}", f"{other:.1f}", with_interval(speed_of(film.passes), "{:.3f}"),
                       f"{median(pair.patched.cpu_ms / pair.pristine.cpu_ms for pair in film.pairs):.3f}",
-                      f"{median(pair.first_later_ms for pair in film.pairs):+.2f}",
+                      with_interval(first_later_ms_of(film.passes), "{:+.2f}"),
                       f"{film.pictures / median(film.mpv_s):.1f}" if film.mpv_s else "-")
     return table

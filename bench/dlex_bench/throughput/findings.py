@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Judges pairs of decodes. The functions are pure."""
+"""Judges passes over a film. The functions are pure.
+
+Processes differ in the pages that they get, and each pass has new ones. All pairs of a pass share this effect. So each pass is
+one observation, its median, and the intervals are over the passes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
-from ..analysis.outcome import MET, MISSED, UNCERTAIN, Outcome
+from ..analysis.claims import goal_at_least, goal_at_most, with_interval
+from ..analysis.outcome import Outcome
 from ..analysis.statistics import Interval, median_interval
 from .turns import Pair
 
@@ -14,39 +20,29 @@ MOST_LATER_MS = 2.0
 # The interval of the speed is wanted this narrow on each side.
 WANTED = 0.01
 
+Pass = Sequence[Pair]
 
-def speed_of(pairs: Sequence[Pair]) -> Interval:
+
+def speed_of(passes: Sequence[Pass]) -> Interval | None:
     """Returns the patched decoder's speed, as a part of the unpatched one's."""
-    found = median_interval([pair.speed for pair in pairs])
-    assert found is not None
-    return found
+    return median_interval([median(pair.speed for pair in one) for one in passes])
 
 
-def is_certain(pairs: Sequence[Pair]) -> bool:
-    found = speed_of(pairs)
-    return found.low is not None and found.high is not None and (found.high - found.low) / 2 <= WANTED
+def first_later_ms_of(passes: Sequence[Pass]) -> Interval | None:
+    """Returns how much later the first picture of a segment comes out of the patched decoder."""
+    return median_interval([median(pair.first_later_ms for pair in one) for one in passes])
 
 
-def throughput_findings(film: str, pairs: Sequence[Pair]) -> list[Outcome]:
-    speed = speed_of(pairs)
-    later = median_interval([pair.first_later_ms for pair in pairs])
-    assert later is not None
+def is_certain(passes: Sequence[Pass]) -> bool:
+    found = speed_of(passes)
+    return found is not None and found.low is not None and found.high is not None and (found.high - found.low) / 2 <= WANTED
+
+
+def throughput_findings(film: str, passes: Sequence[Pass]) -> list[Outcome]:
+    speed, later_ms = speed_of(passes), first_later_ms_of(passes)
     return [
-        Outcome(f"at least {LEAST_SPEED:g} of the unpatched FFmpeg's speed", film, _word(speed, lambda it: it >= LEAST_SPEED),
-                f"{_text(speed, '.3f')}, {len(pairs)} pairs"),
-        Outcome(f"the first picture at most {MOST_LATER_MS:g} ms later", film, _word(later, lambda it: it <= MOST_LATER_MS),
-                f"{_text(later, '+.2f')} ms"),
+        Outcome(f"at least {LEAST_SPEED:g} of the unpatched FFmpeg's speed", film, goal_at_least(speed, LEAST_SPEED),
+                f"{with_interval(speed, '{:.3f}')}, {len(passes)} passes"),
+        Outcome(f"the first picture at most {MOST_LATER_MS:g} ms later", film, goal_at_most(later_ms, MOST_LATER_MS),
+                f"{with_interval(later_ms, '{:+.2f}')} ms"),
     ]
-
-
-def _word(found: Interval, holds: object) -> str:
-    assert callable(holds)
-    if found.low is None or found.high is None:
-        return UNCERTAIN
-    ends = holds(found.low), holds(found.high)
-    return MET if all(ends) else UNCERTAIN if any(ends) else MISSED
-
-
-def _text(found: Interval, form: str) -> str:
-    extent = f"{found.low:{form}} to {found.high:{form}}" if found.known else "too few pairs for an interval"
-    return f"{found.value:{form}} ({extent})"
