@@ -4,7 +4,9 @@
 Not covered: the processes and their manager (tests/sched), and a whole run, which needs root and a minute.
 """
 
+import io
 import unittest
+from contextlib import redirect_stderr
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +16,10 @@ with_packages("numpy, scipy, yaml, rich")
 
 import yaml
 
+from dlex_bench.errors import EXIT_SETUP
+from dlex_bench.graphs.cli import graphs_parser
 from dlex_bench.graphs.conditions import DELAYED, Condition, conditions, graph_of
-from dlex_bench.graphs.experiment import ROBOT, graphs_table, run_of
+from dlex_bench.graphs.experiment import ROBOT, folder_of, graphs_chapter, graphs_table, run_of
 from dlex_bench.graphs.findings import OWN_CPU, PAPER_AT_ONCE, PAPER_DELAYED, GraphRun, graphs_findings
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -50,11 +54,12 @@ class Conditions(unittest.TestCase):
 
 
 class Findings(unittest.TestCase):
-    def words(self, **found):
-        return [it.word for it in graphs_findings(found["runs"])]
+    def words(self, *, has_own_cpu=True, **found):
+        return [it.word for it in graphs_findings(found["runs"], has_own_cpu)]
 
     def test_nothing_is_known_without_runs(self):
         self.assertEqual(set(self.words(runs={})), {"not measured"})
+        self.assertNotIn("not measured ms", " ".join(it.sentence for it in graphs_findings({}, has_own_cpu=True)))
 
     def test_delay_must_make_the_start_more_regular(self):
         at_once = runs(PAPER_AT_ONCE, *[{"start_sd_ms": it} for it in (1.0, 1.1, 0.9, 1.0, 1.05)])
@@ -71,6 +76,28 @@ class Findings(unittest.TestCase):
         for late, word in (((40, 99), "met"), ((40, 120), "not certain"), ((130, 120), "missed")):
             self.assertEqual(self.words(runs=runs(OWN_CPU, *[{"late_p99_us": it} for it in late]))[2], word)
         self.assertEqual(self.words(runs=runs(OWN_CPU, {"tick_p99_us": 25}))[3], "missed")
+
+    def test_with_one_cpu_nothing_is_said_of_a_cpu_for_control(self):
+        some = runs(OWN_CPU, {"late_p99_us": 40})
+        self.assertEqual(self.words(runs=some, has_own_cpu=False)[2:], ["not measured", "met"])
+        self.assertIn("share the only CPU", graphs_chapter(some, 90, has_own_cpu=False).about)
+        self.assertIn("have their own CPU", graphs_chapter(some, 90, has_own_cpu=True).about)
+
+
+class Options(unittest.TestCase):
+    def test_each_condition_is_run_once_or_more(self):
+        self.assertEqual(graphs_parser().parse_args(["--reps=1"]).reps, 1)
+        for text in ("0", "-1", "x"):
+            said = io.StringIO()
+            with self.assertRaises(SystemExit) as caught, redirect_stderr(said):
+                graphs_parser().parse_args([f"--reps={text}"])
+            self.assertEqual(caught.exception.code, EXIT_SETUP)
+            self.assertIn(f"{text!r} is not a number of repetitions", said.getvalue())
+
+    def test_each_run_has_its_own_folder(self):
+        folders = {folder_of(Path("out"), condition, number) for condition in conditions() for number in (1, 2)}
+        self.assertEqual(len(folders), 16)
+        self.assertIn(Path("out/other-with_a_delay-alone-2"), folders)
 
 
 class Reading(unittest.TestCase):

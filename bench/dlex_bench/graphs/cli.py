@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..option_values import number_of
 from ..parser import Parser
 from ..paths import PROJECT
 
@@ -18,7 +19,7 @@ def graphs_parser() -> Parser:
         "Reports when they start (Tables 4 and 5), and which findings of the paper hold here. Needs root; half an hour.",
     )
     parser.add_argument("--quick", action="store_true", help="90 ticks, once each: a minute")
-    parser.add_argument("--reps", type=int, default=4, metavar="N", help="how often each condition is run (4)")
+    parser.add_argument("--reps", type=number_of("repetitions"), default=4, metavar="N", help="how often each condition is run (4)")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/graphs"), metavar="DIR",
                         help="folder for graphs.md and graphs.json (build/graphs)")
     parser.add_argument("--clip", type=Path, metavar="FILE", help="the film of the camera (a test picture)")

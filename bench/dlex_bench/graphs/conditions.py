@@ -16,7 +16,7 @@ PRIORITY, DELAYED_PRIORITY = 30, 35
 
 @dataclass(frozen=True)
 class Condition:
-    """`is_fifo`: all processes have priorities, and the delayed ones have a CPU of their own."""
+    """`is_fifo`: all processes have priorities, and with two CPUs the delayed ones have a CPU of their own."""
 
     is_fifo: bool
     is_delayed: bool
@@ -35,7 +35,7 @@ def conditions() -> list[Condition]:
 
 
 def graph_of(robot: Mapping[str, Any], condition: Condition, own_cpu: int, other_cpus: Collection[int]) -> dict[str, Any]:
-    """Returns the graph for this condition. Without another CPU, none is set."""
+    """Returns the graph for this condition. Without other CPUs, all processes share the only one."""
     graph = copy.deepcopy(dict(robot))
     for name, process in graph["processes"].items():
         if name in DELAYED and not condition.is_delayed:

@@ -19,8 +19,8 @@ from rich.table import Table
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json, write_whole
-from ..machine.facts import machine_facts
-from ..machine.lock import only_one
+from ..machine.facts import commit, machine_facts
+from ..machine.lock import only_measurement
 from ..order import interleaved
 from ..paths import require_program
 from ..processes import child, choose_cpus, last_words, wait_for
@@ -52,45 +52,56 @@ def measure_graphs(options: GraphsOptions) -> Chapter:
         raise LabError("priorities need root; run it with sudo", EXIT_SETUP)
     require_program(options.root / MANAGER)
     find_stress()
-    own_cpu, others = choose_cpus()
+    cpus, own_cpu = os.sched_getaffinity(0), choose_cpus()[0]
     ticks, reps = (QUICK_TICKS, 1) if options.quick else (TICKS, options.reps)
     robot = yaml.safe_load((options.root / ROBOT).read_text())
     options.out.mkdir(parents=True, exist_ok=True)
     runs: dict[Condition, list[GraphRun]] = {condition: [] for condition in conditions()}
-    with only_one("experiment"):
+    with only_measurement(cpus):
         for number, condition in interleaved(conditions(), reps):
-            found = _run(options, condition, graph_of(robot, condition, own_cpu, others), {own_cpu, *others}, ticks)
+            graph = graph_of(robot, condition, own_cpu, cpus - {own_cpu})
+            found = _run(options, folder_of(options.out, condition, number), condition.is_loaded, graph, ticks)
             runs[condition].append(found)
             tell(console, f"{condition}, {number}: Control after {found.start_mean_ms:.2f} ms, s.d. {found.start_sd_ms:.2f}; "
                  f"late {found.late_p99_us:.0f} us at p99")
-    return _report(console, options, runs, ticks)
+    return _report(console, options, runs, ticks, has_own_cpu=len(cpus) > 1)
 
 
-def _report(console: Console, options: GraphsOptions, runs: Runs, ticks: int) -> Chapter:
+def _report(console: Console, options: GraphsOptions, runs: Runs, ticks: int, has_own_cpu: bool) -> Chapter:
     write_json(options.out / "graphs.json", {
-        "machine": machine_facts().to_json(), "ticks": ticks,
+        "commit": commit(), "machine": machine_facts().to_json(), "ticks": ticks,
         "runs": [{"condition": asdict(condition), **asdict(run)} for condition, found in runs.items() for run in found]})
-    chapter = Chapter(
-        "When the processes of a graph start",
-        f"The robot's 12 processes, {ticks} ticks a run, {HZ:g} a second. Under fifo, Control and WSUpdater have their own CPU.",
-        [graphs_table(runs)],
-        graphs_findings(runs),
-    )
+    chapter = graphs_chapter(runs, ticks, has_own_cpu)
     write_chapters(options.out / "graphs.md", [chapter])
     tell_chapter(console, chapter)
     tell(console, f"written: {options.out}/graphs.md and graphs.json")
     return chapter
 
 
-def _run(options: GraphsOptions, condition: Condition, graph: Mapping[str, Any], cpus: set[int], ticks: int) -> GraphRun:
-    folder = options.out / str(condition).replace(", ", "-").replace(" ", "_")
-    folder.mkdir(parents=True, exist_ok=True)
+def graphs_chapter(runs: Runs, ticks: int, has_own_cpu: bool) -> Chapter:
+    where = "have their own CPU" if has_own_cpu else "share the only CPU with the others"
+    return Chapter(
+        "When the processes of a graph start",
+        f"The robot's 12 processes, {ticks} ticks a run, {HZ:g} a second. Under fifo, Control and WSUpdater {where}.",
+        [graphs_table(runs)],
+        graphs_findings(runs, has_own_cpu),
+    )
+
+
+def folder_of(out: Path, condition: Condition, number: int) -> Path:
+    """Returns the folder for the files of one run."""
+    return out / f"{condition}-{number}".replace(", ", "-").replace(" ", "_")
+
+
+def _run(options: GraphsOptions, folder: Path, is_loaded: bool, graph: Mapping[str, Any], ticks: int) -> GraphRun:
+    cpus = os.sched_getaffinity(0)
+    folder.mkdir(exist_ok=True)
     write_whole(folder / "graph.yaml", yaml.safe_dump(dict(graph), sort_keys=False))
     argv = [sys.executable, "-m", "dlex_sched", "pman", str(folder / "graph.yaml"), f"--ticks={ticks}", f"--out={folder}"]
     path = os.pathsep.join(str(options.root / it) for it in ("bench", "sched"))
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CLIP": str(options.clip or "")}
     with (
-        stress(2 * len(cpus) if condition.is_loaded else 0, 0, cpus, SETTLE_S) as workers,
+        stress(2 * len(cpus) if is_loaded else 0, 0, cpus, SETTLE_S) as workers,
         (folder / "said.log").open("wb") as log,
         child(argv, cpus=cpus, stdout=log, stderr=log, env=environment) as process,
     ):
