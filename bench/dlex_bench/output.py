@@ -1,18 +1,48 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reports that standard output could not be written (disk full, a pipe without a reader) as one sentence."""
+"""Reports that results or standard output cannot be written (disk full, a pipe without a reader) as one sentence."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .disk_space import no_space_left, require_room
 from .errors import EXIT_SETUP, LabError
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+
+def output_folder(path: Path) -> Path:
+    """Makes the folder for results, if there is none, and returns it. Raises LabError if files cannot be written there.
+
+    A command calls it before it measures, so that the results are not lost at the end.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            require_room(path)
+    except OSError as cause:
+        raise LabError(f"{path} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
+    return path
+
+
+@contextlib.contextmanager
+def checked_files(folder: Path) -> Iterator[None]:
+    """Raises LabError in place of an OSError of the block, which writes results into `folder`."""
+    try:
+        yield
+    except OSError as cause:
+        what = f"{cause.filename}: {cause.strerror}" if cause.filename else cause.strerror or str(cause)
+        advice = f"make room on the disk of {folder}" if no_space_left(cause) else "repair that"
+        raise LabError(
+            f"the results cannot be made or written ({what}); {advice}, or choose another folder by --out=", EXIT_SETUP
+        ) from cause
 
 
 class _StandardOutput(io.FileIO):

@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what the commands of dlex_bench do if their standard output cannot be written.
+"""Tests what the commands of dlex_bench do if their standard output, or the folder of their results, cannot be written.
 
 Not covered: a terminal that disappears; the shell prints the help of ./dlex itself.
 """
 
+import errno
 import os
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from outside import with_packages
+from outside import Folder, with_packages
 
 with_packages("matplotlib, numpy, pydantic, rich, jinja2")
 
 from dlex_bench.errors import LabError
-from dlex_bench.output import checked_output
+from dlex_bench.output import checked_files, checked_output, output_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = "/dev/full"
@@ -83,6 +84,28 @@ class Block(unittest.TestCase):
             code = 0 if lines == 100 else 1
         finally:
             os._exit(code)
+
+
+class Results(Folder):
+    def test_folder_is_made_and_left_empty(self):
+        made = output_folder(self.folder / "one/two")
+        self.assertEqual(output_folder(made), self.folder / "one/two")
+        self.assertEqual(list(made.iterdir()), [])
+
+    def test_folder_that_cannot_be_written_is_one_sentence(self):
+        (self.folder / "file").touch()
+        for place, reason in ((self.folder / "file", "File exists"), (self.folder / "file/below", "Not a directory"),
+                              (Path("/proc/results"), "No such file or directory")):
+            with self.subTest(place), self.assertRaises(LabError) as caught:
+                output_folder(place)
+            self.assertEqual((str(caught.exception), caught.exception.code),
+                             (f"{place} cannot be written ({reason}); choose another by --out=", 1))
+
+    def test_error_of_a_write_is_one_sentence(self):
+        for number, advice in ((errno.ENOSPC, "make room on the disk of out, or"), (errno.EIO, "repair that, or")):
+            with self.subTest(number), self.assertRaisesRegex(LabError, rf"\(a.png: {os.strerror(number)}\); {advice}"):
+                with checked_files(Path("out")):
+                    raise OSError(number, os.strerror(number), "a.png")
 
 
 if __name__ == "__main__":

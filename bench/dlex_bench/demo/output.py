@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..disk_space import no_space_left
 from ..errors import EXIT_SETUP, LabError
+from ..output import checked_files
 from ..processes import ENDING_SIGNALS
 from ..table import Column, Ranges
 from .runs import DropPolicy, Load, Run, figures
@@ -59,26 +59,13 @@ def workshop(out: Path) -> Iterator[Path]:
     except OSError as cause:
         raise LabError(f"{out} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
     try:
-        with _write_errors(out):
+        with checked_files(out):  # the old results are still there after an error
             yield folder.resolve()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if not existed:
             with contextlib.suppress(OSError):
                 out.rmdir()
-
-
-@contextlib.contextmanager
-def _write_errors(out: Path) -> Iterator[None]:
-    """Turns an error of the system into one for the user. The old results are still there then."""
-    try:
-        yield
-    except OSError as cause:
-        what = f"{cause.filename}: {cause.strerror}" if cause.filename else cause.strerror or str(cause)
-        advice = f"make room on the disk of {out}" if no_space_left(cause) else "repair that"
-        raise LabError(
-            f"the results cannot be made or written ({what}); {advice}, or choose another folder by --out=", EXIT_SETUP
-        ) from cause
 
 
 def _replaceable(out: Path) -> bool:
