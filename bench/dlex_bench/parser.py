@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NoReturn
 
 from .errors import EXIT_SETUP
@@ -20,6 +20,19 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_SETUP, f"{self.prog}: {message}; see ./{self.prog} --help\n")
+
+
+def some_of(names: Collection[str]) -> Callable[[str], tuple[str, ...]]:
+    """Returns the type of an option that takes a list of these names, separated by commas. Repeated names count once."""
+
+    def parse(text: str) -> tuple[str, ...]:
+        asked = tuple(dict.fromkeys(text.split(",")))
+        for name in asked:
+            if name not in names:
+                raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(names)}")
+        return asked
+
+    return parse
 
 
 # The function that makes the parser, and the function that does the work. Importing the modules for the work takes a

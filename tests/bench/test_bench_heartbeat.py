@@ -4,6 +4,8 @@
 Not covered: the runs themselves, which need root and an idle machine.
 """
 
+import contextlib
+import io
 import tempfile
 import unittest
 from pathlib import Path
@@ -14,6 +16,7 @@ with_packages("numpy, scipy, pydantic, rich, matplotlib")
 
 from dlex_bench.analysis.chapter import Chapter, write_chapters
 from dlex_bench.analysis.outcome import HOLDS, Outcome
+from dlex_bench.heartbeat.cli import PARTS, heartbeat_parser
 from dlex_bench.heartbeat.figure import draw_periods
 from dlex_bench.heartbeat.findings import FILM, TASK, PeriodRun, Reserved, period_findings
 from dlex_bench.heartbeat.periods import PAPER, periods_table, read_reserved, steps_ms
@@ -77,6 +80,22 @@ class Figures(unittest.TestCase):
             path = Path(folder) / "periods.png"
             draw_periods(runs_as_in_the_paper(), path)
             self.assertEqual(path.read_bytes()[:4], b"\x89PNG")
+
+
+class Options(unittest.TestCase):
+    def parts_of(self, *words):
+        return heartbeat_parser().parse_args(words).parts
+
+    def test_parts_are_names_separated_by_commas(self):
+        self.assertEqual(self.parts_of(), PARTS)
+        self.assertEqual(self.parts_of("--parts=periods,detect,periods"), ("periods", "detect"))
+
+    def test_other_parts_are_refused_in_one_sentence(self):
+        for word in ("--parts=", "--parts=detect,drums"):
+            with self.subTest(word), contextlib.redirect_stderr(io.StringIO()) as told, self.assertRaises(SystemExit) as caught:
+                self.parts_of(word)
+            self.assertEqual(caught.exception.code, 1)
+            self.assertRegex(told.getvalue(), r"is not one of detect, overhead, periods; see [^\n]+\n\Z")
 
 
 class Pages(unittest.TestCase):

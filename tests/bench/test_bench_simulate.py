@@ -289,7 +289,7 @@ class Command(WithRecord):
         for options, words in (
             ([self.folder / "nothing"], "holds no record"),
             ([self.record], "--drop=none"),
-            ([self.record, "--policies=best"], "is no policy"),
+            ([self.record, "--policies=best"], "is not one of"),
             ([self.record, "--queues=x"], "not a list of numbers"),
             ([self.record, "--repeat=0"], "--repeat"),
             ([self.folder / "whole/run.json"], "no decode trace"),

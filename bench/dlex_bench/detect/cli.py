@@ -6,8 +6,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..parser import Parser
+from ..parser import Parser, some_of
 from ..paths import PROJECT
+from .commands import PLAYERS
 
 
 def detect_parser() -> Parser:
@@ -20,8 +21,8 @@ def detect_parser() -> Parser:
     parser.add_argument("--quick", action="store_true", help="one film and fewer windows: a minute")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/detect"), metavar="DIR",
                         help="folder for the films, detect.json and detect.png (build/detect)")
-    parser.add_argument("--players", type=_players, default=("mplayer", "mpv", "ffplay"), metavar="LIST",
-                        help="some of mplayer,mpv,ffplay")
+    parser.add_argument("--players", type=some_of(PLAYERS), default=tuple(PLAYERS), metavar="LIST",
+                        help=f"some of {','.join(PLAYERS)}")
     return parser
 
 
@@ -47,13 +48,3 @@ def run_overhead(arguments: argparse.Namespace) -> None:
     from .overhead import OverheadOptions, measure_overhead
 
     measure_overhead(OverheadOptions(PROJECT, arguments.out, arguments.quick))
-
-
-def _players(text: str) -> tuple[str, ...]:
-    from .commands import PLAYERS
-
-    names = tuple(dict.fromkeys(text.split(",")))
-    for name in names:
-        if name not in PLAYERS:
-            raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(PLAYERS)}")
-    return names

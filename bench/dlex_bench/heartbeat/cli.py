@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..parser import Parser
+from ..parser import Parser, some_of
 from ..paths import PROJECT
 
 # In the paper: how soon a rate is found, what watching costs, and which period a reservation should have.
@@ -22,7 +22,7 @@ def heartbeat_parser() -> Parser:
     parser.add_argument("--quick", action="store_true", help="5 minutes, with uncertain figures")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/heartbeat"), metavar="DIR",
                         help="folder for heartbeat.md, and for JSON and pictures of each part (build/heartbeat)")
-    parser.add_argument("--parts", type=_parts, default=PARTS, metavar="LIST", help=f"some of {','.join(PARTS)}")
+    parser.add_argument("--parts", type=some_of(PARTS), default=PARTS, metavar="LIST", help=f"some of {','.join(PARTS)}")
     return parser
 
 
@@ -30,11 +30,3 @@ def run_heartbeat(arguments: argparse.Namespace) -> None:
     from .heartbeat import HeartbeatOptions, heartbeat
 
     heartbeat(HeartbeatOptions(PROJECT, arguments.out, arguments.quick, arguments.parts))
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(text.split(",")))
-    for name in names:
-        if name not in PARTS:
-            raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(PARTS)}")
-    return names

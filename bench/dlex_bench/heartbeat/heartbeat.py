@@ -10,12 +10,11 @@ from pathlib import Path
 from rich.console import Console
 
 from ..analysis.chapter import Chapter, write_chapters
+from ..detect.commands import PLAYERS
 from ..detect.experiment import DetectOptions, detect
 from ..detect.overhead import OverheadOptions, measure_overhead
 from ..progress import tell
 from .periods import PeriodOptions, measure_periods
-
-PLAYERS = ("mplayer", "mpv", "ffplay")
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class HeartbeatOptions:
 def heartbeat(options: HeartbeatOptions) -> None:
     out, quick = options.out, options.quick
     run: dict[str, Callable[[], Chapter]] = {
-        "detect": lambda: detect(DetectOptions(options.root, out / "detect", quick, PLAYERS)),
+        "detect": lambda: detect(DetectOptions(options.root, out / "detect", quick, tuple(PLAYERS))),
         "overhead": lambda: measure_overhead(OverheadOptions(options.root, out / "overhead", quick)),
         "periods": lambda: measure_periods(PeriodOptions(options.root, out / "periods", quick)),
     }

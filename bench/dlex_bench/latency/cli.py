@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection
 from pathlib import Path
 
-from ..parser import Parser
+from ..parser import Parser, some_of
 from ..paths import PROJECT
 from .plan import KINDS, LEAST_US, LOADS, MOST_US, POLICIES
 
@@ -40,9 +39,9 @@ def add_latency_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder for the results and the finished parts (build/latency)",
     )
-    add("--policies", type=_some_of(POLICIES), default=POLICIES, metavar="LIST", help=",".join(POLICIES))
+    add("--policies", type=some_of(POLICIES), default=POLICIES, metavar="LIST", help=",".join(POLICIES))
     add("--loads", type=_loads, default=tuple(LOADS), metavar="LIST", help=",".join(map(str, LOADS)))
-    add("--kinds", type=_some_of(KINDS), default=KINDS, metavar="LIST", help=",".join(KINDS))
+    add("--kinds", type=some_of(KINDS), default=KINDS, metavar="LIST", help=",".join(KINDS))
     add("--step", dest="step_us", type=_duration, metavar="MS", help="step between durations (0.5)")
     add("--longest", dest="most_us", type=_duration, metavar="MS", help="longest duration (100)")
     add("--samples", type=_count, metavar="N", help="samples of each duration (10)")
@@ -57,19 +56,8 @@ def complete_latency_options(parser: argparse.ArgumentParser, arguments: argpars
             parser.error("--quick chooses the durations and the samples itself")
 
 
-def _some_of(names: Collection[str]) -> Callable[[str], tuple[str, ...]]:
-    def parse(text: str) -> tuple[str, ...]:
-        asked = tuple(dict.fromkeys(text.split(",")))
-        for name in asked:
-            if name not in names:
-                raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(names)}")
-        return asked
-
-    return parse
-
-
 def _loads(text: str) -> tuple[int, ...]:
-    return tuple(map(int, _some_of(tuple(map(str, LOADS)))(text)))
+    return tuple(map(int, some_of(tuple(map(str, LOADS)))(text)))
 
 
 def _duration(text: str) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..parser import Parser
+from ..parser import Parser, some_of
 from ..paths import PROJECT
 from .policies import POLICIES
 
@@ -22,8 +22,8 @@ def simulate_parser() -> Parser:
         help="a record of a run with --drop=none, or a decode trace (a file of dlex-qoe --trace); or a folder of "
         "`dlex bench run`: each setting of dlex-play in it is simulated, and compared with what was measured")
     add("--unstamped", type=Path, metavar="FILE", help="the film without stamps, if a stamped clip was played")
-    add("--policies", type=_policies, default=("heuristic", "slack", "vlc", "plan", "strict", "clairvoyant"), metavar="LIST",
-        help=f"some of {', '.join(POLICIES)} (heuristic,slack,vlc,plan,strict,clairvoyant)")
+    add("--policies", type=some_of(POLICIES), default=("heuristic", "slack", "vlc", "plan", "strict", "clairvoyant"),
+        metavar="LIST", help=f"some of {', '.join(POLICIES)} (heuristic,slack,vlc,plan,strict,clairvoyant)")
     add("--queues", type=_queues, default=(0, 8, 50), metavar="LIST", help="pictures that may wait; 0: no queue (0,8,50)")
     add("--supply", default="quota:15/40", metavar="SUPPLY",
         help="CPU time of the player: cbs:15/40, cbs-divided:15/40, quota:15/40, fair:500ms or part:0.4; see dlex-bench-sim --help "
@@ -46,14 +46,6 @@ def run_simulate(arguments: argparse.Namespace) -> None:
         compare_with_measured(options)
     else:
         simulate(options)
-
-
-def _policies(text: str) -> tuple[str, ...]:
-    policies = tuple(filter(None, text.split(",")))
-    unknown = [name for name in policies if name not in POLICIES]
-    if unknown or not policies:
-        raise argparse.ArgumentTypeError(f"{unknown[0] if unknown else 'nothing'} is no policy; choose from {', '.join(POLICIES)}")
-    return policies
 
 
 def _queues(text: str) -> tuple[int, ...]:
