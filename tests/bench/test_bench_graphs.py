@@ -4,22 +4,26 @@
 Not covered: the processes and their manager (tests/sched), and a whole run, which needs root and a minute.
 """
 
+import errno
 import io
+import json
 import unittest
-from contextlib import redirect_stderr
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
-from outside import with_packages
+from outside import Folder, with_packages
 
 with_packages("numpy, scipy, yaml, rich")
 
 import yaml
 
-from dlex_bench.errors import EXIT_SETUP
+from dlex_bench.errors import EXIT_SETUP, LabError
+from dlex_bench.graphs import experiment
 from dlex_bench.graphs.cli import graphs_parser
 from dlex_bench.graphs.conditions import DELAYED, Condition, conditions, graph_of
-from dlex_bench.graphs.experiment import ROBOT, folder_of, graphs_chapter, graphs_table, run_of
+from dlex_bench.graphs.experiment import ROBOT, GraphsOptions, folder_of, graphs_chapter, graphs_table, measure_graphs, run_of
 from dlex_bench.graphs.findings import OWN_CPU, PAPER_AT_ONCE, PAPER_DELAYED, GraphRun, graphs_findings
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -98,6 +102,45 @@ class Options(unittest.TestCase):
         folders = {folder_of(Path("out"), condition, number) for condition in conditions() for number in (1, 2)}
         self.assertEqual(len(folders), 16)
         self.assertIn(Path("out/other-with_a_delay-alone-2"), folders)
+
+
+class Results(Folder):
+    """The whole command with invented runs."""
+
+    def measure(self, out, **replaced):
+        stand_ins = {
+            "require_program": mock.Mock(), "find_stress": mock.Mock(), "_run": mock.Mock(return_value=RUN),
+            "only_measurement": mock.Mock(return_value=nullcontext()),
+        }
+        with (
+            mock.patch.multiple(experiment, **{**stand_ins, **replaced}), mock.patch("os.geteuid", return_value=0),
+            redirect_stdout(io.StringIO()),
+        ):
+            return measure_graphs(GraphsOptions(PROJECT, out, quick=False, reps=2, clip=None))
+
+    def test_all_runs_are_written_with_the_commit(self):
+        self.measure(self.folder / "out")
+        written = json.loads((self.folder / "out/graphs.json").read_text())
+        self.assertIn("commit", written)
+        self.assertEqual(len(written["runs"]), 16)
+        self.assertTrue((self.folder / "out/graphs.md").exists())
+
+    def test_goal_that_needs_two_cpus_is_not_measured_on_one(self):
+        with mock.patch("os.sched_getaffinity", return_value={3}):
+            chapter = self.measure(self.folder / "out")
+        self.assertEqual(chapter.findings[2].word, "not measured")
+        self.assertIn("share the only CPU", (self.folder / "out/graphs.md").read_text())
+
+    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
+        (self.folder / "file").touch()
+        lock = mock.Mock(side_effect=AssertionError)
+        with self.assertRaisesRegex(LabError, "file/out cannot be written"):
+            self.measure(self.folder / "file/out", only_measurement=lock)
+
+    def test_disk_that_is_full_at_the_end_is_one_sentence(self):
+        full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+        with self.assertRaisesRegex(LabError, "cannot be made or written.*make room on the disk"):
+            self.measure(self.folder / "out", write_json=full)
 
 
 class Reading(unittest.TestCase):

@@ -6,20 +6,24 @@
 Not covered: an unpatched FFmpeg, which takes minutes to build, and so the whole command.
 """
 
+import errno
 import io
+import json
 import subprocess
 import sys
 import unittest
-from contextlib import redirect_stderr
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
-from outside import with_packages
+from outside import Folder, with_packages
 
 with_packages("numpy, scipy, rich")
 
 from dlex_bench.errors import EXIT_SETUP, LabError
+from dlex_bench.throughput import experiment
 from dlex_bench.throughput.cli import throughput_parser
-from dlex_bench.throughput.experiment import FilmSpeed, throughput_table
+from dlex_bench.throughput.experiment import FilmSpeed, ThroughputOptions, measure_throughput, throughput_table
 from dlex_bench.throughput.findings import is_certain, speed_of, throughput_findings
 from dlex_bench.throughput.turns import Pair, Turn, decoder, one_pass
 
@@ -78,6 +82,36 @@ class Options(unittest.TestCase):
                 throughput_parser().parse_args([f"--threads={text}"])
             self.assertEqual(caught.exception.code, EXIT_SETUP)
             self.assertIn(f"{text!r} is not a number of threads; give 1 or more", said.getvalue())
+
+
+class Results(Folder):
+    """The whole command, with a film that is not decoded and pairs that are invented."""
+
+    def measure(self, out, **replaced):
+        stand_ins = {
+            "require_program": mock.Mock(), "only_measurement": mock.Mock(return_value=nullcontext()), "make_clip": mock.Mock(),
+            "_films": mock.Mock(return_value=[("a", "a film")]), "one_pass": mock.Mock(return_value=pairs(0.99, 1.0, 1.01)),
+        }
+        with mock.patch.multiple(experiment, **{**stand_ins, **replaced}), redirect_stdout(io.StringIO()):
+            return measure_throughput(ThroughputOptions(self.folder, out, quick=True))
+
+    def test_five_passes_of_a_quick_film_are_judged_and_written_with_the_commit(self):
+        chapter = self.measure(self.folder / "out")
+        self.assertEqual([it.word for it in chapter.findings], ["met", "met"])
+        written = json.loads((self.folder / "out/throughput.json").read_text())
+        self.assertIn("commit", written)
+        self.assertEqual([len(one) for one in written["films"][0]["passes"]], [3] * 5)
+
+    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
+        (self.folder / "file").touch()
+        lock = mock.Mock(side_effect=AssertionError)
+        with self.assertRaisesRegex(LabError, "file/out cannot be written"):
+            self.measure(self.folder / "file/out", only_measurement=lock)
+
+    def test_disk_that_is_full_at_the_end_is_one_sentence(self):
+        full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+        with self.assertRaisesRegex(LabError, "cannot be made or written.*make room on the disk"):
+            self.measure(self.folder / "out", write_json=full)
 
 
 class Turns(unittest.TestCase):

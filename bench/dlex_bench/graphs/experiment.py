@@ -22,6 +22,7 @@ from ..files import write_json, write_whole
 from ..machine.facts import commit, machine_facts
 from ..machine.lock import only_measurement
 from ..order import interleaved
+from ..output import checked_files, output_folder
 from ..paths import require_program
 from ..processes import child, choose_cpus, last_words, wait_for
 from ..progress import tell
@@ -55,7 +56,7 @@ def measure_graphs(options: GraphsOptions) -> Chapter:
     cpus, own_cpu = os.sched_getaffinity(0), choose_cpus()[0]
     ticks, reps = (QUICK_TICKS, 1) if options.quick else (TICKS, options.reps)
     robot = yaml.safe_load((options.root / ROBOT).read_text())
-    options.out.mkdir(parents=True, exist_ok=True)
+    output_folder(options.out)
     runs: dict[Condition, list[GraphRun]] = {condition: [] for condition in conditions()}
     with only_measurement(cpus):
         for number, condition in interleaved(conditions(), reps):
@@ -68,11 +69,12 @@ def measure_graphs(options: GraphsOptions) -> Chapter:
 
 
 def _report(console: Console, options: GraphsOptions, runs: Runs, ticks: int, has_own_cpu: bool) -> Chapter:
-    write_json(options.out / "graphs.json", {
-        "commit": commit(), "machine": machine_facts().to_json(), "ticks": ticks,
-        "runs": [{"condition": asdict(condition), **asdict(run)} for condition, found in runs.items() for run in found]})
     chapter = graphs_chapter(runs, ticks, has_own_cpu)
-    write_chapters(options.out / "graphs.md", [chapter])
+    with checked_files(options.out):
+        write_json(options.out / "graphs.json", {
+            "commit": commit(), "machine": machine_facts().to_json(), "ticks": ticks,
+            "runs": [{"condition": asdict(condition), **asdict(run)} for condition, found in runs.items() for run in found]})
+        write_chapters(options.out / "graphs.md", [chapter])
     tell_chapter(console, chapter)
     tell(console, f"written: {options.out}/graphs.md and graphs.json")
     return chapter
@@ -95,8 +97,9 @@ def folder_of(out: Path, condition: Condition, number: int) -> Path:
 
 def _run(options: GraphsOptions, folder: Path, is_loaded: bool, graph: Mapping[str, Any], ticks: int) -> GraphRun:
     cpus = os.sched_getaffinity(0)
-    folder.mkdir(exist_ok=True)
-    write_whole(folder / "graph.yaml", yaml.safe_dump(dict(graph), sort_keys=False))
+    with checked_files(folder):
+        folder.mkdir(exist_ok=True)
+        write_whole(folder / "graph.yaml", yaml.safe_dump(dict(graph), sort_keys=False))
     argv = [sys.executable, "-m", "dlex_sched", "pman", str(folder / "graph.yaml"), f"--ticks={ticks}", f"--out={folder}"]
     path = os.pathsep.join(str(options.root / it) for it in ("bench", "sched"))
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CLIP": str(options.clip or "")}

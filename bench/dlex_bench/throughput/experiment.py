@@ -21,6 +21,7 @@ from ..clips import make_clip, why_not_makeable
 from ..files import write_json
 from ..machine.facts import commit, machine_facts
 from ..machine.lock import only_measurement
+from ..output import checked_files, output_folder
 from ..paths import require_program
 from ..progress import tell
 from ..table import titled_table
@@ -72,11 +73,12 @@ def measure_throughput(options: ThroughputOptions) -> Chapter:
     cpus = os.sched_getaffinity(0)
     threads = len(cpus) if options.threads is None else options.threads
     programs = [require_program(options.root / it) for it in PROGRAMS]
-    options.out.mkdir(parents=True, exist_ok=True)
+    output_folder(options.out)
     with only_measurement(cpus):
         films = [_measure_film(console, options, programs, threads, it) for it in _films(console, options)]
-    write_json(options.out / "throughput.json", {
-        "commit": commit(), "machine": machine_facts().to_json(), "threads": threads, "films": [asdict(film) for film in films]})
+    facts = {"commit": commit(), "machine": machine_facts().to_json(), "threads": threads}
+    with checked_files(options.out):
+        write_json(options.out / "throughput.json", {**facts, "films": [asdict(film) for film in films]})
     chapter = Chapter(
         "Throughput",
         f"{threads} codec threads; groups of pictures in turn with an unpatched FFmpeg.",
