@@ -10,6 +10,8 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dlex_bench.files import save_figure
+
 from .program import ExperimentRun
 
 # Okabe and Ito's colours; the line styles distinguish the curves without colour.
@@ -34,7 +36,7 @@ def draw_all(settings: Settings, folder: Path) -> list[str]:
         else:
             _over_frames(axes, settings, experiment)
         _finish(axes)
-        _save(figure, folder / name)
+        save_figure(figure, folder / name)
         made.append(name)
     return made
 
@@ -67,10 +69,3 @@ def _finish(axes: Axes) -> None:
     axes.grid(color="#d9dde0", linewidth=0.5)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8)
-
-
-def _save(figure: Figure, path: Path) -> None:
-    """Writes the figure. The file appears complete or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    figure.savefig(partial, format="png")
-    partial.replace(path)

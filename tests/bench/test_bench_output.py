@@ -16,6 +16,7 @@ from outside import Folder, with_packages
 with_packages("matplotlib, numpy, pydantic, rich, jinja2")
 
 from dlex_bench.errors import LabError
+from dlex_bench.files import whole_file
 from dlex_bench.output import checked_files, checked_output, output_folder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,6 +101,16 @@ class Results(Folder):
                 output_folder(place)
             self.assertEqual((str(caught.exception), caught.exception.code),
                              (f"{place} cannot be written ({reason}); choose another by --out=", 1))
+
+    def test_file_is_whole_or_does_not_exist(self):
+        path = self.folder / "file"
+        with self.assertRaises(KeyboardInterrupt), whole_file(path) as partial:
+            partial.write_text("half")
+            raise KeyboardInterrupt
+        self.assertEqual(list(self.folder.iterdir()), [])
+        with whole_file(path) as partial:
+            partial.write_text("whole")
+        self.assertEqual([(it.name, it.read_text()) for it in self.folder.iterdir()], [("file", "whole")])
 
     def test_error_of_a_write_is_one_sentence(self):
         for number, advice in ((errno.ENOSPC, "make room on the disk of out, or"), (errno.EIO, "repair that, or")):

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from ..files import save_figure
 from ..record import Frame
 from .findings import Figures
 from .runs import Load, Run
@@ -73,9 +74,7 @@ def draw(picture: Picture, path: Path) -> None:
     above, below = figure.subfigures(2, 1, height_ratios=[1, 1.25])
     _draw_panels(above, picture)
     _draw_timeline(below, picture)
-    partial = path.with_name(f".{path.name}.partial")
-    figure.savefig(partial, format="png")
-    partial.replace(path)
+    save_figure(figure, path)
 
 
 def _draw_panels(figure: SubFigure, picture: Picture) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..files import save_figure
 from .findings import EVENT_NAMES, SEED_HZ, SEED_PLAYER, Detection, seeds_own
 from .spectrum import spectrum_of
 
@@ -26,9 +27,7 @@ def draw_detections(detections: Sequence[Detection], times_s: Sequence[float], p
     _draw_events(train, times_s)
     _draw_spectrum(spectrum, times_s)
     _draw_found(found, seeds)
-    partial = path.with_name(f".{path.name}.partial")
-    figure.savefig(partial, format="png")
-    partial.replace(path)
+    save_figure(figure, path)
 
 
 def _draw_events(axes: Axes, times_s: Sequence[float]) -> None:

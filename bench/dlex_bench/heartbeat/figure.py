@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..files import save_figure
 from .findings import FILM, OWN_MS, TASK, PeriodRun
 
 # Okabe and Ito's colours, by the length of the period.
@@ -23,9 +24,7 @@ def draw_periods(runs: Sequence[PeriodRun], path: Path) -> None:
         first = [run for run in runs if run.workload == workload and run.repetition == 1]
         _draw_reserved(column[0], first, workload)
         _draw_steps(column[1], first)
-    partial = path.with_name(f".{path.name}.partial")
-    figure.savefig(partial, format="png")
-    partial.replace(path)
+    save_figure(figure, path)
 
 
 def _draw_reserved(axes: Axes, runs: Sequence[PeriodRun], workload: str) -> None:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
+from ..files import whole_file
 from .records import Samples
 from .report import Curves, by_duration
 
@@ -131,6 +132,5 @@ def _save(figure: Figure, path: Path) -> None:
     """Saves the figure with a palette: a third of the size, and no visible difference."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png")
-    partial = path.with_name(f".{path.name}.partial")
-    Image.open(drawn).convert("RGB").quantize(PALETTE_SIZE).save(partial, format="PNG", optimize=True)
-    partial.replace(path)
+    with whole_file(path) as partial:
+        Image.open(drawn).convert("RGB").quantize(PALETTE_SIZE).save(partial, format="PNG", optimize=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import EXIT_SETUP, LabError
-from ..files import write_json
+from ..files import whole_file, write_json
 from ..machine.facts import machine_facts
 from .plan import Cell, LatencyPlan
 
@@ -75,9 +75,8 @@ class CellStore:
 
     def keep(self, cell: Cell, text: str) -> None:
         """Writes the cell's record completely or not at all."""
-        partial = self.records / f".{cell.name}.partial"
-        partial.write_text(text)
-        partial.replace(self.records / f"{cell.name}.csv")
+        with whole_file(self.records / f"{cell.name}.csv") as partial:
+            partial.write_text(text)
 
     def read(self, load: int, policy: str, kind: str) -> dict[str, Samples] | None:
         """Returns all samples of a curve by column, or None if there are none."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..files import save_figure
 from .findings import PERIOD_MS, Laxities
 
 MISSED, IN_TIME, GREY = "#d55e00", "#0072b2", "#555555"
@@ -31,9 +32,7 @@ def draw_laxities(cells: Mapping[tuple[str, str], Laxities], columns: Mapping[st
                 axes.set_title(column, fontsize=9)
             if column == next(iter(columns)):
                 axes.set_ylabel(f"{row}: laxity, ms", fontsize=8)
-    partial = path.with_name(f".{path.name}.partial")
-    figure.savefig(partial, format="png")
-    partial.replace(path)
+    save_figure(figure, path)
 
 
 def _draw_panel(axes: Axes, found: Laxities, most_ms: float) -> None:
