@@ -10,11 +10,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from pathlib import Path
 
-from outside import Folder
+from outside import Folder, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENDA = """
@@ -26,13 +25,6 @@ workloads:
 FOUR = ["all-none-r1", "all-none-r2", "all-slack-r1", "all-slack-r2"]
 LIMIT_S = 500
 ANOTHER = "0123456789ab"
-
-
-def wait_until(condition, limit_s=LIMIT_S):
-    limit = time.monotonic() + limit_s
-    while not (found := condition()) and time.monotonic() < limit:
-        time.sleep(0.01)
-    return found
 
 
 def processes_with(mark):
@@ -136,7 +128,7 @@ class Batches(Folder):
         return {job: result["status"] for job, result in self.results(out).items()}
 
     def assert_nothing_runs(self):
-        self.assertTrue(wait_until(lambda: not processes_with(self.mark)), processes_with(self.mark))
+        self.assertTrue(wait_until(lambda: not processes_with(self.mark), LIMIT_S), processes_with(self.mark))
 
     def interrupt(self, process, signum=signal.SIGINT):
         process.send_signal(signum)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Holds what the tests share that run dlex_bench's commands as separate processes."""
+"""Holds what the tests share that run dlex_bench's commands, or other programs, as separate processes."""
 
 import glob
 import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -39,6 +40,27 @@ class Folder(unittest.TestCase):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
+
+
+def wait_until(condition, limit_s=60):
+    """Waits until the condition is true and returns its value, or the last one when the time is over."""
+    limit = time.monotonic() + limit_s
+    while not (found := condition()) and time.monotonic() < limit:
+        time.sleep(0.01)
+    return found
+
+
+def state_of(pid):
+    """Returns a letter as of ps(1), or X if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):  # the latter: it ended after the file was opened
+        return "X"
+
+
+def is_running(pid):
+    """Returns whether the process runs. A process that has ended may be a zombie of its present parent."""
+    return state_of(pid) not in "ZX"
 
 
 def children_of(pid):

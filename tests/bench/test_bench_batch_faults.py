@@ -22,8 +22,8 @@ from pathlib import Path
 from unittest import mock
 
 import batches
-from batches import FOUR, Batches, wait_until
-from outside import with_packages
+from batches import FOUR, LIMIT_S, Batches
+from outside import wait_until, with_packages
 
 KILLS = int(os.environ.get("DLEX_TEST_KILLS", "50"))
 # No first result takes longer, except where the batch has to wait for another measurement.
@@ -102,7 +102,7 @@ class Killed(Batches):
     def first_result_s(self):
         begun = time.monotonic()
         process = self.start("run", "agenda.yaml", "-o", "first", "--wait", "--reps=1", "--only=other*")
-        wait_until(lambda: self.inodes("first") or process.poll() is not None)
+        wait_until(lambda: self.inodes("first") or process.poll() is not None, LIMIT_S)
         taken_s = time.monotonic() - begun
         self.finish(process)
         return min(taken_s, LONGEST_SPAN_S)
@@ -110,7 +110,7 @@ class Killed(Batches):
     def test_no_process_outlives_a_batch_that_was_killed(self):
         self.write_agenda(length_s=7)
         process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
-        players = wait_until(lambda: self.players() or process.poll() is not None)
+        players = wait_until(lambda: self.players() or process.poll() is not None, LIMIT_S)
         self.assertIsInstance(players, list, process.poll())
         for player in players:
             os.kill(player, signal.SIGSTOP)  # now it cannot end by itself
@@ -134,7 +134,7 @@ class Interrupted(Batches):
         for signum in (signal.SIGINT, signal.SIGTERM):
             process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
             before = self.inodes()
-            wait_until(lambda before=before, process=process: self.inodes() != before or process.poll() is not None)
+            wait_until(lambda before=before, process=process: self.inodes() != before or process.poll() is not None, LIMIT_S)
             said = self.interrupt(process, signum)
             self.assertRegex(said, r"interrupted: \d of 4 jobs are finished; the same command continues")
             self.assert_nothing_runs()
@@ -165,7 +165,7 @@ class Disk(Batches):
         self.write_agenda(length_s=2)
         out = self.disk / "out"
         process = self.start("run", "agenda.yaml", "-o", str(out), "--wait")
-        wait_until(lambda: (self.inodes(out) and len(list(out.glob("all-*"))) > 1) or process.poll() is not None)
+        wait_until(lambda: (self.inodes(out) and len(list(out.glob("all-*"))) > 1) or process.poll() is not None, LIMIT_S)
         self.fill()
         self.assertIn("is full; no result was lost", self.finish(process, 2))
         kept = self.inodes(out)
@@ -271,7 +271,7 @@ class Others(Batches):
     def test_clip_that_vanishes_in_the_middle_fails_only_jobs_that_need_it(self):
         self.write_agenda(length_s=1)
         process = self.start("run", "agenda.yaml", "-o", "out", "--wait")
-        wait_until(lambda: self.inodes() or process.poll() is not None)
+        wait_until(lambda: self.inodes() or process.poll() is not None, LIMIT_S)
         (self.folder / "clip.mp4").unlink()
         self.finish(process)
         statuses = self.statuses()
@@ -284,7 +284,7 @@ class Others(Batches):
         self.write_agenda(length_s=7)
         cpus = sorted(os.sched_getaffinity(0))
         first = self.start("run", "agenda.yaml", "-o", "out", "--wait")
-        self.assertTrue(wait_until(lambda: list(self.folder.glob("out/all-*")) or first.poll() is not None))
+        self.assertTrue(wait_until(lambda: list(self.folder.glob("out/all-*")) or first.poll() is not None, LIMIT_S))
         for cpu in cpus:
             self.write_agenda(text=batches.AGENDA.replace("config: {{", f"config: {{{{cpu: {cpu}, "), name="other.yaml")
             told = self.run_command("run", "other.yaml", "-o", "other", status=1)

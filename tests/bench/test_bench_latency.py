@@ -15,12 +15,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from outside import Folder, children_of, python_with_packages
+from outside import Folder, children_of, is_running, python_with_packages, wait_until
 
 CURVES = [("other", load, kind) for kind in ("deadline", "wcet") for load in (0,)]
 TINY = ("--out=out", "--policies=other", "--loads=0", "--step=0.5", "--longest=1.5", "--samples=2")
@@ -37,20 +36,6 @@ def descendants_of(pid):
     found = children_of(pid)
     for child in list(found):
         found.update(descendants_of(child))
-    return found
-
-
-def is_running(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):  # the latter: it ended after the file was opened
-        return False
-
-
-def wait_until(condition, limit_s=60):
-    limit = time.monotonic() + limit_s
-    while not (found := condition()) and time.monotonic() < limit:
-        time.sleep(0.02)
     return found
 
 

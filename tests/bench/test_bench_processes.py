@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from outside import with_packages
+from outside import is_running, wait_until, with_packages
 
 with_packages("pydantic")
 
@@ -28,20 +28,6 @@ from dlex_bench.rig.players.playing import Playing, adapter_for
 from dlex_bench.rig.players.threads import BOTH, DECODE, PRESENT, UNKNOWN, Work, _work
 
 CPUS = os.sched_getaffinity(0)
-
-
-def is_running(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):  # the latter: it ended after the file was opened
-        return False
-
-
-def wait_until(condition, limit_s=20):
-    limit = time.monotonic() + limit_s
-    while not (found := condition()) and time.monotonic() < limit:
-        time.sleep(0.01)
-    return found
 
 
 class Children(unittest.TestCase):
@@ -235,7 +221,7 @@ class Names(unittest.TestCase):
                 player.look()
                 return "vo-next" in [thread.name for thread in player.seen.values()]
 
-            self.assertTrue(wait_until(named, 60))
+            self.assertTrue(wait_until(named))
             process.send_signal(signal.SIGUSR1)
             player.wait(60, lambda: None)
         _main, other = player.seen.values()

@@ -12,7 +12,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -25,25 +24,11 @@ from dlex_bench.rig.folder import PREFIX, private_folder
 from dlex_bench.rig.screen import display
 from dlex_bench.rig.sound import SINK, sound
 from dlex_bench.rig.stage import stage
-from outside import children_of
+from outside import children_of, is_running, wait_until
 
 SKIPPED = 77
 CPUS = os.sched_getaffinity(0)
 SIZE = (320, 180)
-
-
-def wait_until(condition, limit_s=60):
-    limit = time.monotonic() + limit_s
-    while not condition() and time.monotonic() < limit:
-        time.sleep(0.02)
-    return condition()
-
-
-def is_running(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):  # the latter: it ended after the file was opened
-        return False
 
 
 def identity(path):

@@ -7,9 +7,9 @@ import subprocess
 import sys
 import time
 import unittest
-from pathlib import Path
 
 from dlex_bench.rig.load.throttle import Allowance, WaitingTime, limited
+from outside import state_of, wait_until
 
 
 class Throttling(unittest.TestCase):
@@ -22,19 +22,24 @@ class Throttling(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def test_process_gets_its_share_and_runs_afterwards(self):
-        # If this program does not run for a moment, the process gets more; but not each time.
-        for _ in range(10):
-            process, ticks = self.spin(60), []
-            supply = limited(process, 0.25, 2.0, lambda ticks=ticks: ticks.append(1))
-            self.assertFalse(supply.ended)
-            if supply.rate < 0.30:
-                break
-            process.kill()
-        self.assertLess(supply.rate, 0.30)  # on a busy machine it may be less
+    def rate_under_quota(self):
+        """Returns the rate of a process that wants a whole CPU and may have a quarter of one."""
+        process, ticks = self.spin(60), []
+        supply = limited(process, 0.25, 2.0, lambda: ticks.append(1))
+        self.assertFalse(supply.ended)
         self.assertGreater(len(ticks), 1)
-        state = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        self.assertNotEqual(state, "T")
+        self.assertNotEqual(state_of(process.pid), "T")
+        process.kill()
+        return supply.rate
+
+    def test_process_gets_its_share_and_runs_afterwards(self):
+        # If this program does not run for a moment, the process gets more. So the median of five decides; three on one side of
+        # the bound are enough. On a busy machine the process may get less.
+        rates, exact = [], []
+        while max(exact.count(True), exact.count(False)) < 3:
+            rates.append(self.rate_under_quota())
+            exact.append(rates[-1] < 0.30)
+        self.assertEqual(exact.count(True), 3, rates)
 
     def test_process_that_ends_by_itself_ends_the_wait(self):
         supply = limited(self.spin(0.3), 0.9, 30, lambda: None)
@@ -48,19 +53,10 @@ class Throttling(unittest.TestCase):
         process = self.spin(60)
         with self.assertRaises(KeyboardInterrupt):
             limited(process, 0.1, 30, interrupt)
-        deadline = time.monotonic() + 30
-        while Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T":
-            self.assertLess(time.monotonic(), deadline)
-
-
-    def state(self, pid):
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        self.wait_for_states("RS", process.pid)
 
     def wait_for_states(self, wanted, *pids):
-        deadline = time.monotonic() + 30
-        while not all(self.state(pid) in wanted for pid in pids):
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
+        self.assertTrue(wait_until(lambda: all(state_of(pid) in wanted for pid in pids)))
 
     def test_process_stops_and_goes_on_with_its_program(self):
         code = (

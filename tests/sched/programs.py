@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of the programs share: terminals, whether processes run, and what killed tests have left."""
+"""What the tests of the programs share: terminals, and what killed tests have left."""
 
-import contextlib
 import fcntl
 import os
 import subprocess
@@ -21,18 +20,6 @@ def run_on_terminal(*command, **options):
     finally:
         os.close(terminal)
         os.close(own)
-
-
-def state_of(pid):
-    """Returns a letter as of ps(1), or X if there is no such process."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    return "X"
-
-
-def is_running(pid):
-    """Whether the process runs; our own test does not reap it, so it may be a zombie of its present parent."""
-    return state_of(pid) not in "ZX"
 
 
 def soon(condition):

@@ -23,8 +23,8 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from outside import Folder, with_packages
-from programs import is_running, run_on_terminal, soon, state_of
+from outside import Folder, is_running, state_of, with_packages
+from programs import run_on_terminal, soon
 
 with_packages("yaml, pydantic, rich, matplotlib")
 

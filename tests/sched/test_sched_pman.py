@@ -21,8 +21,8 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from outside import Folder, with_packages
-from programs import end_left_tables, is_running, run_on_terminal, soon
+from outside import Folder, is_running, with_packages
+from programs import end_left_tables, run_on_terminal, soon
 
 with_packages("yaml, pydantic, rich, matplotlib")
 
