@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests the findings about laxities, with invented ones. Not covered: the measurement, which needs root and an idle machine."""
 
+import contextlib
+import errno
+import io
 import itertools
+import json
 import math
+import os
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from outside import with_packages
+from outside import Folder, with_packages
 
 with_packages("numpy, scipy, pydantic, rich, matplotlib")
 
 from dlex_bench.errors import LabError
-from dlex_bench.laxity.experiment import laxity_table, several_table
+from dlex_bench.laxity import experiment
+from dlex_bench.laxity.experiment import LaxityOptions, laxity_table, measure_laxity, several_table
 from dlex_bench.laxity.figure import draw_laxities
 from dlex_bench.laxity.findings import Laxities, laxity_findings
 from dlex_bench.laxity.several import GROUPS, NONE, RATES, REVERSE, laxities_of, several_findings
@@ -76,9 +83,9 @@ class Several(unittest.TestCase):
 
     def test_first_and_last_packets_do_not_count(self):
         said = "".join(f"{number * 1000000}\n" for number in range(-2, 18)) + "laxity 1.0 to 2.0 ms, 0 of 20 packets too late\n"
-        self.assertEqual(laxities_of(said, 20, "it").values_ms, tuple(float(number) for number in range(16)))
+        self.assertEqual(laxities_of(said, 20, 2, "it").values_ms, tuple(float(number) for number in range(16)))
         with self.assertRaisesRegex(LabError, "reported 20 of 21"):
-            laxities_of(said, 21, "it")
+            laxities_of(said, 21, 2, "it")
 
     def test_table_and_picture_have_a_place_for_each_program(self):
         self.assertEqual(several_table(self.groups()).row_count, 5)
@@ -86,6 +93,40 @@ class Several(unittest.TestCase):
             path = Path(folder) / "several.png"
             draw_laxities({("fifo", "one"): Laxities((1.0, -2.0)), ("other", "two"): Laxities((3.0,))}, {"one": 5, "two": 6}, path)
             self.assertEqual(path.read_bytes()[:4], b"\x89PNG")
+
+
+class Results(Folder):
+    """The whole command with invented laxities."""
+
+    def measure(self, out, **replaced):
+        found = Laxities((38.0, 30.0))
+        stand_ins = {
+            "require_program": mock.Mock(), "find_stress": mock.Mock(), "_measure": mock.Mock(return_value=found),
+            "measure_group": lambda _programs, group, order, *_others: {(len(group), order, paced): found for paced in group},
+            "only_measurement": mock.Mock(return_value=contextlib.nullcontext()), "own_cpu": mock.MagicMock(),
+        }
+        with mock.patch.multiple(experiment, **{**stand_ins, **replaced}), contextlib.redirect_stdout(io.StringIO()):
+            measure_laxity(LaxityOptions(self.folder, out, quick=True, cpu=None))
+
+    def test_all_laxities_are_written_with_the_commit(self):
+        lock = mock.Mock(return_value=contextlib.nullcontext())
+        self.measure(self.folder / "out", only_measurement=lock)
+        lock.assert_called_once_with(os.sched_getaffinity(0))
+        written = json.loads((self.folder / "out/laxity.json").read_text())
+        self.assertIn("commit", written)
+        self.assertEqual((len(written["cells"]), len(written["several"])), (8, 15))
+        self.assertEqual(sorted(it.name for it in (self.folder / "out").iterdir()),
+                         ["laxity.json", "laxity.md", "laxity.png", "several.png"])
+
+    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
+        (self.folder / "file").touch()
+        with self.assertRaisesRegex(LabError, "file/out cannot be written"):
+            self.measure(self.folder / "file/out", only_measurement=mock.Mock(side_effect=AssertionError))
+
+    def test_disk_that_is_full_at_the_end_is_one_sentence(self):
+        full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+        with self.assertRaisesRegex(LabError, "cannot be made or written.*make room on the disk"):
+            self.measure(self.folder / "out", write_json=full)
 
 
 def response_ms(paced, higher):

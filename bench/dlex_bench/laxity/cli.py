@@ -17,7 +17,7 @@ def laxity_parser() -> Parser:
         "16 programs that compute, on one CPU: the experiment of R. Steinmetz and L. C. Wolf (Figure 4). Then two and three "
         "programs of different rates. Needs root and an otherwise idle machine; 15 minutes.",
     )
-    parser.add_argument("--quick", action="store_true", help="20 packets, and fewer loads: a minute")
+    parser.add_argument("--quick", action="store_true", help="20 packets, and fewer loads: under 2 minutes")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/laxity"), metavar="DIR",
                         help="folder for laxity.md, laxity.json and the pictures (build/laxity)")
     parser.add_argument("--cpu", type=int, metavar="N", help="the CPU for all programs (the highest one allowed)")

@@ -8,27 +8,29 @@ never real-time. Then two and three such programs share the CPU (several.py).
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
-from ..errors import LabError
 from ..files import write_json
 from ..machine.domain import Domain, own_cpu
-from ..machine.facts import machine_facts
-from ..machine.lock import only_one
+from ..machine.facts import commit, machine_facts
+from ..machine.lock import only_measurement
 from ..machine.policy import Policy, apply
+from ..output import checked_files, output_folder
 from ..paths import require_program
 from ..processes import child, choose_cpus, wait_for
 from ..progress import tell
 from ..rig.load.stress import find_stress, require_running, stress
 from ..table import titled_table
 from .findings import COST_MS, PERIOD_MS, RATE_HZ, Cells, Laxities, laxity_findings
-from .several import GROUPS, ORDERS, STRESS_TASKS, Groups, Paced, measure_group, several_findings
+from .several import GROUPS, ORDERS, SETTLE_S, STRESS_TASKS, Groups, Paced, laxities_of, measure_group, several_findings
 
 PROGRAM, DLEX_SCHED = "build/release/sched/paced_packets", "build/release/sched/cmd/dlex-sched"
 LOADS, QUICK_LOADS = (0, 1, 2, 3, 4, 16), (0, 3)
@@ -37,7 +39,6 @@ PACKETS, QUICK_PACKETS, ASIDE = 240, 40, 20
 # Of several programs at once.
 GROUPS_S, QUICK_S = 20.0, 4.0
 POLICIES = ("other", "nice:-11", "fifo:30", "deadline:31/66.666")
-SETTLE_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,12 @@ def measure_laxity(options: LaxityOptions) -> None:
     program = require_program(options.root / PROGRAM)
     dlex_sched = require_program(options.root / DLEX_SCHED)
     find_stress()
+    out = output_folder(options.out)
     loads, packets, seconds = (QUICK_LOADS, QUICK_PACKETS, QUICK_S) if options.quick else (LOADS, PACKETS, GROUPS_S)
     cpu, _others = choose_cpus(options.cpu)
     cells: dict[tuple[str, int], Laxities] = {}
     groups: dict[tuple[int, str, Paced], Laxities] = {}
-    with only_one("experiment"), own_cpu(cpu) as domain:
+    with only_measurement(os.sched_getaffinity(0)), own_cpu(cpu) as domain:
         for load, text in itertools.product(loads, POLICIES):
             policy = Policy.parse(text)
             cells[policy.kind, load] = _measure(program, policy, load, packets, domain)
@@ -66,13 +68,14 @@ def measure_laxity(options: LaxityOptions) -> None:
             found = measure_group((dlex_sched, program), group, order, seconds, domain)
             groups |= found
             tell(console, f"{len(group)} programs, priorities {order}: {'; '.join(map(_words, found.values()))}")
-    options.out.mkdir(parents=True, exist_ok=True)
     chapters = [_chapter_of_one(cells, packets), _chapter_of_several(groups, seconds)]
-    _write(options.out, cells, groups, packets)
     for chapter in chapters:
         tell_chapter(console, chapter)
-    write_chapters(options.out / "laxity.md", chapters)
-    tell(console, f"written: {options.out}/laxity.md, laxity.json, laxity.png and several.png")
+    with checked_files(out):
+        write_json(out / "laxity.json", _content(cells, groups, packets))
+        write_chapters(out / "laxity.md", chapters)
+        _draw(out, cells, groups)
+    tell(console, f"written: {out}/laxity.md, laxity.json, laxity.png and several.png")
 
 
 def _chapter_of_one(cells: Cells, packets: int) -> Chapter:
@@ -97,11 +100,7 @@ def _measure(program: Path, policy: Policy, load: int, packets: int, domain: Dom
             apply(policy, process.pid)
         wait_for(process, limit_s, lambda: require_running(workers), "paced_packets")
         said = process.stdout.read().decode() if process.stdout else ""
-    values_ms = [int(line) / 1e6 for line in said.splitlines() if line.lstrip("-").isdigit()]
-    if len(values_ms) != packets:
-        raise LabError(f"paced_packets reported {len(values_ms)} of {packets} laxities; try it by hand")
-    aside = min(ASIDE, packets // 4)
-    return Laxities(tuple(values_ms[aside:-aside]))
+    return laxities_of(said, packets, min(ASIDE, packets // 4), str(policy))
 
 
 def _words(found: Laxities) -> str:
@@ -133,13 +132,12 @@ def several_table(groups: Groups) -> Table:
     return table
 
 
-def _write(out: Path, cells: Cells, groups: Groups, packets: int) -> None:
-    from .figure import draw_laxities
-
-    content = {
+def _content(cells: Cells, groups: Groups, packets: int) -> dict[str, Any]:
+    return {
         "rate_hz": RATE_HZ,
         "cost_ms": COST_MS,
         "packets": packets,
+        "commit": commit(),
         "machine": machine_facts().to_json(),
         "cells": [{"policy": kind, "loads": load, "laxities_ms": list(it.values_ms)} for (kind, load), it in cells.items()],
         "several": [
@@ -148,7 +146,11 @@ def _write(out: Path, cells: Cells, groups: Groups, packets: int) -> None:
             for (count, order, paced), it in groups.items()
         ],
     }
-    write_json(out / "laxity.json", content)
+
+
+def _draw(out: Path, cells: Cells, groups: Groups) -> None:
+    from .figure import draw_laxities
+
     columns = {load: f"{load} programs beside" for _kind, load in cells}
     draw_laxities({(kind, columns[load]): it for (kind, load), it in cells.items()},
                   dict.fromkeys(columns.values(), PERIOD_MS - COST_MS), out / "laxity.png")

@@ -70,16 +70,16 @@ def measure_group(
         for paced, process in running.items():
             wait_for(process, limit_s, lambda: require_running(workers), paced.name)
             said = process.stdout.read().decode() if process.stdout else ""
-            found[len(group), order, paced] = laxities_of(said, _packets(paced, seconds), paced.name)
+            packets = _packets(paced, seconds)
+            found[len(group), order, paced] = laxities_of(said, packets, packets // 10, paced.name)
     return found
 
 
-def laxities_of(said: str, packets: int, name: str) -> Laxities:
-    """Returns the laxities that paced_packets printed, without the first and the last tenth."""
+def laxities_of(said: str, packets: int, aside: int, name: str) -> Laxities:
+    """Returns the laxities that paced_packets printed, without the first and the last `aside` ones."""
     values_ms = [int(line) / 1e6 for line in said.splitlines() if line.lstrip("-").isdigit()]
     if len(values_ms) != packets:
         raise LabError(f"paced_packets ({name}) reported {len(values_ms)} of {packets} laxities; try it by hand")
-    aside = packets // 10
     return Laxities(tuple(values_ms[aside : packets - aside]))
 
 
