@@ -16,7 +16,6 @@ import signal
 import subprocess
 import sys
 import unittest
-from pathlib import Path
 from unittest import mock
 
 from outside import Folder, children_of, is_running, python_with_packages, wait_until
