@@ -1,21 +1,35 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests how detections are judged, with invented ones. Not covered: real players."""
+"""Tests how detections are made and judged, with invented ones. Not covered: real players."""
 
+import errno
+import io
+import json
 import tempfile
 import unittest
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
-from outside import with_packages
+from outside import Folder, with_packages
 
 with_packages("numpy, scipy, pydantic, rich, matplotlib")
 
 from dlex_bench.analysis.claims import Share, all_of, is_above, is_never
 from dlex_bench.analysis.statistics import Interval
-from dlex_bench.detect.experiment import detect_table
+from dlex_bench.detect import experiment
+from dlex_bench.detect.experiment import SECONDS, DetectOptions, detect, detect_table, film_seconds, make_film
 from dlex_bench.detect.figure import draw_detections
-from dlex_bench.detect.findings import SYSCALLS, Detection, detect_findings
-from dlex_bench.detect.overhead import ALONE, STRACE, WATCHED, TimedRun, overhead_findings, overhead_table
+from dlex_bench.detect.findings import JOBS, SYSCALLS, Detection, detect_findings
+from dlex_bench.detect.overhead import (
+    ALONE,
+    STRACE,
+    WATCHED,
+    TimedRun,
+    overhead_findings,
+    overhead_table,
+)
 from dlex_bench.detect.spectrum import peaks_finding, spectrum_of
+from dlex_bench.errors import LabError
 
 
 def seen(seconds, hz, paper_hz, true_hz=25.0, standard_hz=None, player="mplayer"):
@@ -115,6 +129,61 @@ class Overhead(unittest.TestCase):
 
     def test_table_has_a_row_for_each_way(self):
         self.assertEqual(overhead_table("ffmpeg", self.runs(10.01), 60).row_count, 3)
+
+
+class Experiment(Folder):
+    """The whole command with invented observations."""
+
+    SAID = {"hz": 25.0, "standard_hz": 25.0, "paper_hz": 25.0}
+
+    def measure(self, out, refusal=None, quick=False, **replaced):
+        stand_ins = {
+            "require_for_detect": mock.Mock(), "make_film": mock.Mock(), "_playing": lambda _player, _film: nullcontext(1),
+            "_refusal_of_syscalls": mock.Mock(return_value=refusal), "_events": mock.Mock(return_value=[]),
+            "_watch": mock.Mock(return_value=self.SAID),
+        }
+        with mock.patch.multiple(experiment, **{**stand_ins, **replaced}), redirect_stdout(io.StringIO()):
+            return detect(DetectOptions(self.folder, out, quick, ("mplayer",)))
+
+    def seeds(self, out):
+        """Returns how many detections there are of the seed's film, by the kind of the events."""
+        found = json.loads((out / "detect.json").read_text())["detections"]
+        events = [it["events"] for it in found if it["true_hz"] == 25]
+        return {kind: events.count(kind) for kind in (JOBS, SYSCALLS)}
+
+    def test_enough_windows_can_confirm_the_seeds_finding_without_system_calls_too(self):
+        out = self.folder / "out"
+        for refusal, wanted in ((None, {JOBS: 30, SYSCALLS: 60}), ("no right", {JOBS: 90, SYSCALLS: 0})):
+            chapter = self.measure(out, refusal)
+            self.assertEqual(self.seeds(out), wanted)
+            self.assertEqual(chapter.findings[0].word, "holds")
+
+    def test_results_have_the_commit_and_a_page(self):
+        self.measure(self.folder / "out", quick=True)
+        self.assertIn("commit", json.loads((self.folder / "out/detect.json").read_text()))
+        self.assertIn("## How soon", (self.folder / "out/detect.md").read_text())
+
+    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
+        (self.folder / "file").touch()
+        with self.assertRaisesRegex(LabError, "file/out cannot be written"):
+            self.measure(self.folder / "file/out", make_film=mock.Mock(side_effect=AssertionError))
+
+    def test_disk_that_is_full_at_the_end_is_one_sentence(self):
+        full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+        with self.assertRaisesRegex(LabError, "cannot be made or written.*make room on the disk"):
+            self.measure(self.folder / "out", quick=True, write_json=full)
+
+
+class Films(Folder):
+    def test_film_has_time_for_all_observations_and_between_them(self):
+        self.assertGreater(film_seconds(10, 0.2, 4.0), 10 * sum(SECONDS) + 4.2 + 62 * 0.1 + 10)
+
+    def test_film_that_cannot_be_made_is_one_sentence_and_leaves_nothing(self):
+        command = ["sh", "-c", 'echo half > "$0"; echo first >&2; echo no room >&2; exit 1', self.folder / ".25-9s.mp4.partial"]
+        with mock.patch.object(experiment, "film_command", return_value=command):
+            with self.assertRaisesRegex(LabError, r"25-9s.mp4 \(no room\)"):
+                make_film(self.folder, "25", 9.0)
+        self.assertEqual(list(self.folder.iterdir()), [])
 
 
 if __name__ == "__main__":

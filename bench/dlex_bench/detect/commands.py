@@ -24,5 +24,5 @@ def film_command(rate: str, seconds: float, path: Path) -> list[str]:
         *("ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-y"),
         *("-f", "lavfi", "-i", f"testsrc2=size=1280x720:rate={rate}:duration={seconds:g}"),
         *("-f", "lavfi", "-i", f"sine=frequency=440:sample_rate=48000:duration={seconds:g}"),
-        *("-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-c:a", "aac", str(path)),
+        *("-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-c:a", "aac", "-f", "mp4", str(path)),
     ]

@@ -21,10 +21,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from ..analysis.chapter import Chapter, tell_chapter
+from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..errors import LabError
-from ..files import write_json
-from ..machine.facts import machine_facts
+from ..files import whole_file, write_json
+from ..machine.facts import PROGRAMS, commit, machine_facts
+from ..output import checked_files, output_folder
 from ..paths import require_installed, require_program
 from ..processes import child, own_environment
 from ..progress import tell
@@ -40,7 +41,11 @@ WINDOWS, QUICK_WINDOWS = 5, 2
 # Of the seed's own experiment: 50 right answers of 50 are at least nine of ten.
 SEED_WINDOWS, QUICK_SEED_WINDOWS = 10, 3
 STARTING_S = 1.5
+# Of a film: dlex-sched starts and ends within this time for each observation, also beside other work.
+BETWEEN_S = 0.2
 SPARE_S = 10.0
+# Whether system calls can be watched is tried for so long.
+TRIAL_S = 0.2
 COLUMNS = (("ours, %", "is_found"), ("named, %", "is_named"), ("the paper's, %", "is_found_by_paper"))
 
 
@@ -54,64 +59,89 @@ class DetectOptions:
 
 def detect(options: DetectOptions) -> Chapter:
     console = Console()
-    program = require_program(options.root / PROGRAM)
-    options.out.mkdir(parents=True, exist_ok=True)
+    program = require_for_detect(options)
+    out = output_folder(options.out)
     rates = {"25": RATES["25"]} if options.quick else RATES
     windows = QUICK_WINDOWS if options.quick else WINDOWS
     found: list[Detection] = []
     for rate, hz in rates.items():
-        film = make_film(options.out, rate, windows * sum(SECONDS) + STARTING_S + SPARE_S)
+        film = make_film(out, rate, film_seconds(windows))
         for player in options.players:
-            found += _detections(program, player, film, hz, windows)
+            with _playing(player, film) as pid:
+                found += _detections(program, player, pid, hz, windows)
             tell(console, f"{player} at {hz:.3f} Hz: {_words(found[-windows * len(SECONDS):])}")
     times_s: list[float] = []
     if SEED_PLAYER in options.players:
         of_seed, times_s = _seeds_own(console, program, options)
         found += of_seed
-    _write(options.out, found, times_s)
-    chapter = Chapter(
-        "How soon a rate is found",
-        f"Films at {len(rates)} rates, played by {', '.join(options.players)}; each play watched {windows} times for each of "
-        f"{', '.join(f'{it:g}' for it in SECONDS)} s.",
-        [detect_table([it for it in found if it.events == JOBS])],
-        [*detect_findings(found), peaks_finding(times_s)],
-    )
+    chapter = _chapter(options, len(rates), windows, found, times_s)
     tell_chapter(console, chapter)
-    tell(console, f"written: {options.out}/detect.json, {options.out}/detect.png")
+    _write(out, found, times_s, chapter)
+    tell(console, f"written: {out}/detect.md, detect.json and detect.png")
     return chapter
 
 
-def _write(out: Path, found: list[Detection], times_s: list[float]) -> None:
+def require_for_detect(options: DetectOptions) -> Path:
+    """Returns dlex-sched. Raises LabError if a program of this experiment is missing."""
+    for program in ("ffmpeg", *options.players):
+        require_installed(program, PROGRAMS[program])
+    return require_program(options.root / PROGRAM)
+
+
+def film_seconds(windows: int, *others_s: float) -> float:
+    """Returns how long a film must be that is watched so many times for each length, and once for each of `others_s`."""
+    watched_s = [*windows * SECONDS, *others_s]
+    return STARTING_S + sum(watched_s) + BETWEEN_S * len(watched_s) + SPARE_S
+
+
+def _chapter(options: DetectOptions, rates: int, windows: int, found: list[Detection], times_s: list[float]) -> Chapter:
+    once_more = f" {SEED_PLAYER} at {SEED_HZ:g} Hz plays once more, and is watched {_seed_windows(options)} times for each."
+    return Chapter(
+        "How soon a rate is found",
+        f"Films at {rates} rates, played by {', '.join(options.players)}; each play watched {windows} times for each of "
+        f"{', '.join(f'{it:g}' for it in SECONDS)} s.{once_more if SEED_PLAYER in options.players else ''}",
+        [detect_table([it for it in found if it.events == JOBS])],
+        [*detect_findings(found), peaks_finding(times_s)],
+    )
+
+
+def _write(out: Path, found: list[Detection], times_s: list[float], chapter: Chapter) -> None:
     from .figure import draw_detections
 
-    content = {"machine": machine_facts().to_json(), "detections": [asdict(it) for it in found], "events_s": times_s}
-    write_json(out / "detect.json", content)
-    draw_detections(found, times_s, out / "detect.png")
+    content = {
+        "commit": commit(),
+        "machine": machine_facts().to_json(),
+        "detections": [asdict(it) for it in found],
+        "events_s": times_s,
+    }
+    with checked_files(out):
+        write_json(out / "detect.json", content)
+        write_chapters(out / "detect.md", [chapter])
+        draw_detections(found, times_s, out / "detect.png")
+
+
+def _seed_windows(options: DetectOptions) -> int:
+    return QUICK_SEED_WINDOWS if options.quick else SEED_WINDOWS
 
 
 def _seeds_own(console: Console, program: Path, options: DetectOptions) -> tuple[list[Detection], list[float]]:
-    """Plays the seed's film once more. Returns the detections by system calls, and the events of one observation.
+    """Plays the seed's film once more. Returns the detections, and the events of one observation.
 
-    Where system calls cannot be watched, there are no detections, and the events are jobs.
+    Both are by system calls. Where these cannot be watched, both are by jobs.
     """
-    windows = QUICK_SEED_WINDOWS if options.quick else SEED_WINDOWS
-    film = make_film(options.out, "25", windows * sum(SECONDS) + STARTING_S + SPARE_S)
-    found: list[Detection] = []
+    windows = _seed_windows(options)
+    film = make_film(options.out, "25", film_seconds(windows, TRIAL_S, SECONDS[-1]))
     with _playing(SEED_PLAYER, film) as pid:
         refusal = _refusal_of_syscalls(program, pid)
-        kind = JOBS if refusal else SYSCALLS
         if refusal:
             tell(console, f"without system calls, so jobs stand for the paper's events: {refusal}")
-        times_s = _events(program, pid, kind)
-        for seconds in () if refusal else windows * SECONDS:
-            said = _watch(program, SEED_PLAYER, pid, seconds, "--events=syscalls")
-            found.append(Detection(SEED_PLAYER, SEED_HZ, seconds, None, None, said["paper_hz"], SYSCALLS))
-    return found, times_s
+            return list(_detections(program, SEED_PLAYER, pid, SEED_HZ, windows)), _events(program, pid, JOBS)
+        return list(_detections_by_syscalls(program, pid, windows)), _events(program, pid, SYSCALLS)
 
 
 def _refusal_of_syscalls(program: Path, pid: int) -> str | None:
     """Returns why system calls cannot be watched here; None: they can."""
-    argv: list[str | Path] = [program, "period", "--events=syscalls", "--seconds=0.2", f"--pid={pid}"]
+    argv: list[str | Path] = [program, "period", "--events=syscalls", f"--seconds={TRIAL_S:g}", f"--pid={pid}"]
     run = subprocess.run(argv, capture_output=True, text=True, check=False)
     return run.stderr.strip().rpartition(f"process {pid}: ")[2] if run.returncode else None
 
@@ -129,28 +159,35 @@ def make_film(folder: Path, rate: str, seconds: float) -> Path:
     """Returns a film at this rate. Makes it if there is none yet."""
     path = folder / f"{rate.replace('/', '_')}-{seconds:.0f}s.mp4"
     if not path.exists():
-        require_installed("ffmpeg", "ffmpeg")
-        partial = path.with_name(f".{path.stem}.partial.mp4")
-        subprocess.run(film_command(rate, seconds, partial), check=True, stdin=subprocess.DEVNULL)
-        partial.replace(path)
+        with checked_files(folder), whole_file(path) as partial:
+            argv = film_command(rate, seconds, partial)
+            run = subprocess.run(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+            if run.returncode:
+                words = (run.stderr.strip().splitlines() or [f"status {run.returncode}"])[-1]
+                raise LabError(f"ffmpeg cannot make the film {path} ({words}); it needs libx264, and room on the disk")
     return path
 
 
 @contextmanager
 def _playing(player: str, film: Path) -> Iterator[int]:
     """Plays the film while the block runs, and yields the player's process id when it has started."""
-    argv = [require_installed(PLAYERS[player][0], player), *PLAYERS[player][1:], str(film)]
-    with child(argv, cpus=os.sched_getaffinity(0), env={**os.environ, **ENVIRONMENT}) as process:
+    with child([*PLAYERS[player], film], cpus=os.sched_getaffinity(0), env={**os.environ, **ENVIRONMENT}) as process:
         time.sleep(STARTING_S)
         yield process.pid
 
 
-def _detections(program: Path, player: str, film: Path, hz: float, windows: int) -> Iterator[Detection]:
+def _detections(program: Path, player: str, pid: int, hz: float, windows: int) -> Iterator[Detection]:
     """Yields the detections of one play. The window lengths take turns, so that each length sees all parts of the film."""
-    with _playing(player, film) as pid:
-        for seconds in windows * SECONDS:
-            said = _watch(program, player, pid, seconds, "--paper")
-            yield Detection(player, hz, seconds, said["hz"], said["standard_hz"], said["paper_hz"])
+    for seconds in windows * SECONDS:
+        said = _watch(program, player, pid, seconds, "--paper")
+        yield Detection(player, hz, seconds, said["hz"], said["standard_hz"], said["paper_hz"])
+
+
+def _detections_by_syscalls(program: Path, pid: int, windows: int) -> Iterator[Detection]:
+    """Yields the paper's detections in the seed's experiment; ours does not look at system calls."""
+    for seconds in windows * SECONDS:
+        said = _watch(program, SEED_PLAYER, pid, seconds, "--events=syscalls")
+        yield Detection(SEED_PLAYER, SEED_HZ, seconds, None, None, said["paper_hz"], SYSCALLS)
 
 
 def _watch(program: Path, player: str, pid: int, seconds: float, *options: str) -> dict[str, Any]:
