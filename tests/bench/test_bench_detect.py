@@ -4,7 +4,10 @@
 import errno
 import io
 import json
+import os
+import shutil
 import tempfile
+import time
 import unittest
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
@@ -16,7 +19,7 @@ with_packages("numpy, scipy, pydantic, rich, matplotlib")
 
 from dlex_bench.analysis.claims import Share, all_of, is_above, is_never
 from dlex_bench.analysis.statistics import Interval
-from dlex_bench.detect import experiment
+from dlex_bench.detect import experiment, overhead
 from dlex_bench.detect.experiment import SECONDS, DetectOptions, detect, detect_table, film_seconds, make_film
 from dlex_bench.detect.figure import draw_detections
 from dlex_bench.detect.findings import JOBS, SYSCALLS, Detection, detect_findings
@@ -24,7 +27,9 @@ from dlex_bench.detect.overhead import (
     ALONE,
     STRACE,
     WATCHED,
+    OverheadOptions,
     TimedRun,
+    measure_overhead,
     overhead_findings,
     overhead_table,
 )
@@ -127,6 +132,10 @@ class Overhead(unittest.TestCase):
         self.assertEqual(self.words(self.runs(10.2, 0.01, 10.1)), ["missed", "missed", "does not hold"])
         self.assertEqual(self.words(self.runs(10.01)[:3]), ["not certain", "met", "undecided"])
 
+    def test_each_finding_names_its_program(self):
+        for finding in overhead_findings("mplayer", self.runs(10.01)):
+            self.assertIn("mplayer", finding.name)
+
     def test_table_has_a_row_for_each_way(self):
         self.assertEqual(overhead_table("ffmpeg", self.runs(10.01), 60).row_count, 3)
 
@@ -184,6 +193,71 @@ class Films(Folder):
             with self.assertRaisesRegex(LabError, r"25-9s.mp4 \(no room\)"):
                 make_film(self.folder, "25", 9.0)
         self.assertEqual(list(self.folder.iterdir()), [])
+
+
+class Turns(Folder):
+    def measure(self, run, **replaced):
+        stand_ins = {
+            "require_for_overhead": mock.Mock(), "make_film": mock.Mock(), "_run_in_way": run,
+            "only_measurement": mock.Mock(return_value=nullcontext()),
+        }
+        with mock.patch.multiple(overhead, **{**stand_ins, **replaced}), redirect_stdout(io.StringIO()):
+            return measure_overhead(OverheadOptions(self.folder, self.folder / "out", quick=False))
+
+    def test_each_round_begins_with_another_setting_and_has_all_of_them(self):
+        order = []
+
+        def run(program, _film, how, _watcher):
+            order.append((program, how))
+            return TimedRun(how, 10 + len(order) / 1000, 0.001 if how == WATCHED else None, program)
+
+        self.measure(run)
+        rounds = [order[first:first + 6] for first in range(0, len(order), 6)]
+        self.assertEqual((len(rounds), {len(set(it)) for it in rounds}), (10, {6}))
+        self.assertEqual(len({it[0] for it in rounds}), 6)
+        written = json.loads((self.folder / "out/overhead.json").read_text())
+        self.assertEqual((len(written["runs"]), "commit" in written), (60, True))
+        self.assertTrue((self.folder / "out/overhead.md").exists())
+
+    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
+        (self.folder / "out").touch()
+        with self.assertRaisesRegex(LabError, "out cannot be written"):
+            self.measure(mock.Mock(side_effect=AssertionError))
+
+
+def is_sleeping(mark):
+    """Returns whether there is a process `sleep` with this argument."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().split(b"\0")[:2] == [b"sleep", mark.encode()]:
+                return True
+        except OSError:  # it has ended
+            pass
+    return False
+
+
+class Interruptions(unittest.TestCase):
+    """In place of the programs there are sleeping ones. None of them may outlive an interruption."""
+
+    MARK = f"600.{os.getpid()}"
+
+    def interrupt(self, *_arguments):
+        while not is_sleeping(self.MARK):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    def expect_that_nothing_is_left(self, run, **replaced):
+        with mock.patch.multiple(overhead, _command=lambda _program, _film: ["sleep", self.MARK], **replaced):
+            with self.assertRaises(KeyboardInterrupt):
+                run()
+        self.assertFalse(is_sleeping(self.MARK))
+
+    def test_interrupted_program_ends(self):
+        self.expect_that_nothing_is_left(lambda: overhead._run("ffmpeg", Path(), ALONE), _used_by=self.interrupt)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_interrupted_strace_ends_its_program(self):
+        self.expect_that_nothing_is_left(lambda: overhead._run_traced("ffmpeg", Path()), _own_cpu_s=self.interrupt)
 
 
 if __name__ == "__main__":

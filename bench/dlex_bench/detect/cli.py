@@ -20,7 +20,7 @@ def detect_parser() -> Parser:
     )
     parser.add_argument("--quick", action="store_true", help="one film and fewer windows: a minute")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/detect"), metavar="DIR",
-                        help="folder for the films, detect.json and detect.png (build/detect)")
+                        help="folder for the films, detect.md, detect.json and detect.png (build/detect)")
     parser.add_argument("--players", type=some_of(PLAYERS), default=tuple(PLAYERS), metavar="LIST",
                         help=f"some of {','.join(PLAYERS)}")
     return parser
@@ -40,7 +40,7 @@ def overhead_parser() -> Parser:
     )
     parser.add_argument("--quick", action="store_true", help="2 repetitions of 10 s of film instead of 10 of 60 s")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/overhead"), metavar="DIR",
-                        help="folder for the film and overhead.json (build/overhead)")
+                        help="folder for the film, overhead.md and overhead.json (build/overhead)")
     return parser
 
 

@@ -7,8 +7,11 @@ strace, in turn. The CPU times of these programs, as the kernel reports them, ar
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+import resource
+import signal
 import subprocess
 import tempfile
 import time
@@ -20,16 +23,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from ..analysis.chapter import Chapter, tell_chapter
-from ..analysis.claims import is_above, with_interval
-from ..analysis.outcome import MET, MISSED, UNCERTAIN, Outcome
+from ..analysis.chapter import Chapter, tell_chapter, write_chapters
+from ..analysis.claims import goal_at_most, is_above, with_interval
+from ..analysis.outcome import MET, MISSED, Outcome
 from ..analysis.statistics import compare, spread
 from ..errors import LabError
 from ..files import write_json
-from ..machine.facts import machine_facts
-from ..machine.lock import only_one
+from ..machine.facts import commit, machine_facts
+from ..machine.lock import only_measurement
+from ..order import interleaved
+from ..output import checked_files, output_folder
 from ..paths import require_installed, require_program
-from ..processes import child
+from ..processes import child, wait_for
 from ..progress import tell
 from ..table import titled_table
 from .experiment import PROGRAM, make_film
@@ -37,9 +42,12 @@ from .experiment import PROGRAM, make_film
 FILM_S, QUICK_FILM_S = 60.0, 10.0
 REPETITIONS, QUICK_REPETITIONS = 10, 2
 ALONE, WATCHED, STRACE = "alone", "watched", "strace"
+WAYS = (ALONE, WATCHED, STRACE)
 # Goals: of the CPU time of the program, and of a CPU for the watching program.
 MOST_RATIO, MOST_OWN = 1.005, 0.005
 OWN_CPU = re.compile(r"watching used ([0-9.]+) %")
+# The watcher ends with the program.
+ENDING_S = 10.0
 NAME = "seed 003"
 FILM_HZ = 25.0
 # Without its argument, the film; then what follows the film.
@@ -71,19 +79,15 @@ class TimedRun:
 
 def measure_overhead(options: OverheadOptions) -> Chapter:
     console = Console()
-    watcher = require_program(options.root / PROGRAM)
-    options.out.mkdir(parents=True, exist_ok=True)
-    film_s = QUICK_FILM_S if options.quick else FILM_S
-    film = make_film(options.out, f"{FILM_HZ:g}", film_s)
-    repetitions = QUICK_REPETITIONS if options.quick else REPETITIONS
+    watcher = require_for_overhead(options)
+    out = output_folder(options.out)
+    film_s, repetitions = (QUICK_FILM_S, QUICK_REPETITIONS) if options.quick else (FILM_S, REPETITIONS)
+    film = make_film(out, f"{FILM_HZ:g}", film_s)
     runs: list[TimedRun] = []
-    with only_one("experiment"):
-        for _repetition in range(repetitions):
-            for run in _one_of_each(film, watcher):
-                runs.append(run)
-                tell(console, f"{run.program}, {run.how}: {run.cpu_s:.3f} s of CPU time")
-    content = {"machine": machine_facts().to_json(), "film_s": film_s, "runs": [vars(run) for run in runs]}
-    write_json(options.out / "overhead.json", content)
+    with only_measurement(os.sched_getaffinity(0)):
+        for _number, (program, how) in interleaved(list(itertools.product(PROGRAMS, WAYS)), repetitions):
+            runs.append(_run_in_way(program, film, how, watcher))
+            tell(console, f"{program}, {how}: {runs[-1].cpu_s:.3f} s of CPU time")
     chapter = Chapter(
         "What it costs to be watched",
         f"{film_s:g} s of a film, {repetitions} times each.",
@@ -91,14 +95,25 @@ def measure_overhead(options: OverheadOptions) -> Chapter:
         [finding for program in PROGRAMS for finding in overhead_findings(program, _of(runs, program))],
     )
     tell_chapter(console, chapter)
+    content = {"commit": commit(), "machine": machine_facts().to_json(), "film_s": film_s, "runs": [vars(run) for run in runs]}
+    with checked_files(out):
+        write_json(out / "overhead.json", content)
+        write_chapters(out / "overhead.md", [chapter])
+    tell(console, f"written: {out}/overhead.md and overhead.json")
     return chapter
 
 
-def _one_of_each(film: Path, watcher: Path) -> Iterator[TimedRun]:
-    for program in PROGRAMS:
-        yield _run(program, film, ALONE)
-        yield _run_watched(program, film, watcher)
-        yield _run_traced(program, film)
+def require_for_overhead(options: OverheadOptions) -> Path:
+    """Returns dlex-sched. Raises LabError if a program of this experiment is missing."""
+    for program in (*PROGRAMS, "strace"):
+        require_installed(program, program)
+    return require_program(options.root / PROGRAM)
+
+
+def _run_in_way(program: str, film: Path, how: str, watcher: Path) -> TimedRun:
+    if how == WATCHED:
+        return _run_watched(program, film, watcher)
+    return _run_traced(program, film) if how == STRACE else _run(program, film, how)
 
 
 def _of(runs: list[TimedRun], program: str) -> list[TimedRun]:
@@ -107,7 +122,7 @@ def _of(runs: list[TimedRun], program: str) -> list[TimedRun]:
 
 def _command(program: str, film: Path) -> list[str]:
     before, after = PROGRAMS[program]
-    return [require_installed(program, program), *before, str(film), *after]
+    return [program, *before, str(film), *after]
 
 
 @contextmanager
@@ -115,18 +130,23 @@ def _watching(program: Path, log: Path, pid: int) -> Iterator[None]:
     with log.open("wb") as said, child([program, "tune", "--dry-run", "--quiet", f"--pid={pid}"], cpus=os.sched_getaffinity(0),
                                        stderr=said) as process:
         yield
-        process.wait(10)  # it ends with the program
+        wait_for(process, ENDING_S, lambda: None, "dlex-sched tune")
 
 
 def _run(program: str, film: Path, how: str, watcher: Path | None = None, log: Path = Path()) -> TimedRun:
-    process = subprocess.Popen(_command(program, film), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    with _watching(watcher, log, process.pid) if watcher else nullcontext():
-        _pid, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    with child(_command(program, film), cpus=os.sched_getaffinity(0)) as process:
+        with _watching(watcher, log, process.pid) if watcher else nullcontext():
+            used = _used_by(process)
     if process.returncode:
         raise LabError(f"{program} ended with status {process.returncode}; try it by hand")
     return TimedRun(how, used.ru_utime + used.ru_stime, program=program)
+
+
+def _used_by(process: subprocess.Popen[bytes]) -> resource.struct_rusage:
+    """Waits until the process has ended, and returns what it and its ended children have used."""
+    _pid, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used
 
 
 def _run_watched(program: str, film: Path, watcher: Path) -> TimedRun:
@@ -140,16 +160,17 @@ def _run_watched(program: str, film: Path, watcher: Path) -> TimedRun:
 
 
 def _run_traced(program: str, film: Path) -> TimedRun:
-    """Returns the program's CPU time under strace: that of all ended children, minus strace's own."""
-    strace = require_installed("strace", "strace")
-    process = subprocess.Popen([strace, "-f", "-c", "-o", os.devnull, *_command(program, film)], stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    """Returns the program's CPU time under strace: that of all ended children, minus strace's own.
+
+    With -I2, strace ends the program when it gets SIGTERM itself. The program of a killed strace would continue.
+    """
+    argv = ["strace", "-I2", "-f", "-c", "-o", os.devnull, *_command(program, film)]
     own_s = 0.0
-    while (now_s := _own_cpu_s(process.pid)) is not None:
-        own_s = now_s
-        time.sleep(0.02)
-    _pid, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    with child(argv, cpus=os.sched_getaffinity(0), orphaned=signal.SIGTERM) as process:
+        while (now_s := _own_cpu_s(process.pid)) is not None:
+            own_s = now_s
+            time.sleep(0.02)
+        used = _used_by(process)
     if process.returncode:
         raise LabError(f"strace ended with status {process.returncode}; try it by hand")
     return TimedRun(STRACE, used.ru_utime + used.ru_stime - own_s, program=program)
@@ -182,14 +203,12 @@ def overhead_findings(program: str, runs: list[TimedRun]) -> list[Outcome]:
     ratio = compare(watched, alone, paired=True).ratio
     more = compare(traced, watched, paired=True).ratio
     assert ratio is not None
-    word = UNCERTAIN
-    if ratio.low is not None and ratio.high is not None:
-        word = MET if ratio.high <= MOST_RATIO else MISSED if ratio.low > MOST_RATIO else UNCERTAIN
     own = max(run.own_part or 0 for run in runs)
     return [
-        Outcome(f"being watched costs {program} at most {MOST_RATIO - 1:.1%}", NAME, word,
+        Outcome(f"being watched costs {program} at most {MOST_RATIO - 1:.1%}", NAME, goal_at_most(ratio, MOST_RATIO),
                 f"ratio {with_interval(ratio, '{:.4f}')}"),
-        Outcome(f"watching uses at most {MOST_OWN:.1%} of a CPU", NAME, MET if own <= MOST_OWN else MISSED, f"{own:.2%} at most"),
+        Outcome(f"watching {program} uses at most {MOST_OWN:.1%} of a CPU", NAME, MET if own <= MOST_OWN else MISSED,
+                f"{own:.2%} at most"),
         Outcome(f"strace costs {program} more than being watched", NAME, is_above(more, 1),
                 f"ratio {with_interval(more, '{:.4f}')} (in the paper 1.020 for ffmpeg and 1.018 for mplayer)"),
     ]
