@@ -5,21 +5,28 @@ Not covered: the runs themselves, which need root and an idle machine.
 """
 
 import contextlib
+import errno
 import io
+import json
+import os
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from outside import with_packages
+from outside import Folder, with_packages
 
 with_packages("numpy, scipy, pydantic, rich, matplotlib")
 
 from dlex_bench.analysis.chapter import Chapter, write_chapters
 from dlex_bench.analysis.outcome import HOLDS, Outcome
+from dlex_bench.errors import LabError
+from dlex_bench.heartbeat import heartbeat as whole
+from dlex_bench.heartbeat import periods
 from dlex_bench.heartbeat.cli import PARTS, heartbeat_parser
 from dlex_bench.heartbeat.figure import draw_periods
 from dlex_bench.heartbeat.findings import FILM, TASK, PeriodRun, Reserved, period_findings
-from dlex_bench.heartbeat.periods import PAPER, periods_table, read_reserved, steps_ms
+from dlex_bench.heartbeat.periods import PAPER, PeriodOptions, measure_periods, periods_table, read_reserved, steps_ms
 
 
 def run_of(workload, period_ms, repetition, p95_ms, mean, most):
@@ -111,6 +118,90 @@ class Pages(unittest.TestCase):
         self.assertIn("| ---: | ---: | ---: | ---: | ---: |", lines)
         self.assertIn("| a finding | holds | 5 of 5 |", lines)
         self.assertEqual(len([line for line in lines if line.startswith("| 40 (own) |")]), 2)
+
+
+class Reserving(Folder):
+    def output_of(self, text, code=0):
+        return periods._output(["sh", "-c", text], code, self.folder)
+
+    def test_output_is_what_the_program_printed(self):
+        self.assertEqual(self.output_of("echo 1; echo 'dlex-sched: nothing was reserved' >&2; exit 3", 3), "1\n")
+
+    def test_run_without_reservations_does_not_count(self):
+        shown = "echo 'dlex-sched tune: nothing will be reserved, only shown: this user may not; run it with sudo' >&2"
+        with self.assertRaises(LabError) as caught:
+            self.output_of(shown)
+        self.assertEqual(str(caught.exception), "dlex-sched reserves nothing here: this user may not; run it with sudo")
+
+    def test_another_end_is_one_sentence(self):
+        with self.assertRaisesRegex(LabError, "ended with 5; try it by hand"):
+            self.output_of("exit 5")
+
+
+class Experiment(Folder):
+    """The command of the periods with invented runs."""
+
+    def measure(self, **replaced):
+        def run(_build, _clip, _folder, wanted):
+            return run_of(wanted.workload, wanted.period_ms, wanted.repetition, 50, 0.3, 0.4)
+
+        stand_ins = {
+            "require_for_periods": mock.Mock(), "make_clip": mock.Mock(), "_run": run,
+            "only_measurement": mock.Mock(return_value=contextlib.nullcontext()),
+        }
+        with mock.patch.multiple(periods, **{**stand_ins, **replaced}), contextlib.redirect_stdout(io.StringIO()):
+            measure_periods(PeriodOptions(self.folder, self.folder / "out", quick=True))
+
+    def test_all_runs_are_written_with_the_commit(self):
+        lock = mock.Mock(return_value=contextlib.nullcontext())
+        self.measure(only_measurement=lock)
+        lock.assert_called_once_with(os.sched_getaffinity(0))
+        written = json.loads((self.folder / "out/periods.json").read_text())
+        self.assertEqual((len(written["runs"]), "commit" in written), (6, True))
+        self.assertIn("## Which period", (self.folder / "out/periods.md").read_text())
+
+    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
+        (self.folder / "out").touch()
+        with self.assertRaisesRegex(LabError, "out cannot be written"):
+            self.measure(make_clip=mock.Mock(side_effect=AssertionError))
+
+    def test_disk_that_is_full_at_the_end_is_one_sentence(self):
+        full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
+        with self.assertRaisesRegex(LabError, "cannot be made or written.*make room on the disk"):
+            self.measure(write_json=full)
+
+
+class Parts(Folder):
+    """The command of all parts, whose measurements only write a page."""
+
+    def measure(self, text, *parts, **replaced):
+        def page_of(part):
+            def measure(options):
+                options.out.mkdir(parents=True, exist_ok=True)
+                (options.out / f"{part}.md").write_text(f"## {part}\n\n{text}\n")
+
+            return measure
+
+        stand_ins = {name: mock.Mock() for name in ("require_for_detect", "require_for_overhead", "require_for_periods")}
+        measures = {"detect": page_of("detect"), "measure_overhead": page_of("overhead"), "measure_periods": page_of("periods")}
+        with (
+            mock.patch.multiple(whole, **{**stand_ins, **measures, **replaced}),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            whole.heartbeat(whole.HeartbeatOptions(self.folder, self.folder / "out", quick=True, parts=parts))
+        return (self.folder / "out/heartbeat.md").read_text()
+
+    def test_page_keeps_the_chapters_of_parts_that_are_not_repeated(self):
+        self.measure("before", "periods", "detect")
+        self.assertEqual(self.measure("after", "periods"), "## detect\n\nbefore\n\n## periods\n\nafter\n")
+
+    def test_part_that_needs_root_is_refused_before_another_one_is_measured(self):
+        with mock.patch("os.geteuid", return_value=1000), self.assertRaisesRegex(LabError, "needs root"):
+            self.measure("", *PARTS, require_for_periods=periods.require_for_periods, detect=mock.Mock(side_effect=AssertionError))
+
+    def test_program_that_is_missing_is_reported_before_anything_is_measured(self):
+        with mock.patch("shutil.which", return_value=None), self.assertRaisesRegex(LabError, "is not installed"):
+            self.measure("", *PARTS, require_for_overhead=whole.require_for_overhead, detect=mock.Mock(side_effect=AssertionError))
 
 
 if __name__ == "__main__":

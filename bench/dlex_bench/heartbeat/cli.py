@@ -21,7 +21,7 @@ def heartbeat_parser() -> Parser:
     )
     parser.add_argument("--quick", action="store_true", help="5 minutes, with uncertain figures")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/heartbeat"), metavar="DIR",
-                        help="folder for heartbeat.md, and for JSON and pictures of each part (build/heartbeat)")
+                        help="folder for heartbeat.md, and a folder for the page, JSON and pictures of each part (build/heartbeat)")
     parser.add_argument("--parts", type=some_of(PARTS), default=PARTS, metavar="LIST", help=f"some of {','.join(PARTS)}")
     return parser
 

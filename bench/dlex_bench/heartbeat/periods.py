@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import itertools
 import os
+import re
 import subprocess
 import tempfile
 from dataclasses import asdict, dataclass, replace
@@ -20,13 +21,14 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from ..analysis.chapter import Chapter, tell_chapter
+from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..clips import make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
-from ..machine.facts import machine_facts
-from ..machine.lock import only_one
+from ..machine.facts import commit, machine_facts
+from ..machine.lock import only_measurement
 from ..order import interleaved
+from ..output import checked_files, output_folder
 from ..paths import require_program
 from ..processes import child, own_environment, wait_for
 from ..progress import tell
@@ -45,6 +47,8 @@ TASK_HZ, TASK_MS = 25, 10
 LIMIT_S = 30.0
 # periodic's exit code when it has played.
 PLAYED = 3
+# Without the right to reserve, dlex-sched only shows what it would reserve, and records that.
+ONLY_SHOWN = re.compile("nothing will be reserved, only shown: (.+)")
 # The paper's Table II: p90 and p95 of the times from picture to picture, in ms; mean and most that was reserved.
 PAPER: dict[int, tuple[float, float, float, float]] = {
     20: (41.803, 44.383, 0.385653, 0.536840),
@@ -67,31 +71,44 @@ class PeriodOptions:
 
 
 def measure_periods(options: PeriodOptions) -> Chapter:
-    if os.geteuid():
-        raise LabError("reserving CPU time needs root; run it with sudo", EXIT_SETUP)
     console = Console()
-    options.out.mkdir(parents=True, exist_ok=True)
-    for program in (DLEX_SCHED, PERIODIC, DLEX_PLAY):
-        require_program(options.root / BUILD / program)
+    build = require_for_periods(options)
+    out = output_folder(options.out)
     clip = make_clip(options.root, CLIP)
     periods, rounds = (QUICK_PERIODS_MS, QUICK_REPETITIONS) if options.quick else (PERIODS_MS, REPETITIONS)
     runs: list[PeriodRun] = []
-    with only_one("experiment"):
+    with only_measurement(os.sched_getaffinity(0)):
         for repetition, (workload, period_ms) in interleaved(list(itertools.product((TASK, FILM), periods)), rounds):
             with tempfile.TemporaryDirectory() as folder:
-                runs.append(_run(options.root / BUILD, clip, Path(folder), PeriodRun(workload, period_ms, repetition, (), ())))
+                runs.append(_run(build, clip, Path(folder), PeriodRun(workload, period_ms, repetition, (), ())))
             tell(console, f"{workload}, reservations each {period_ms} ms: {_words(runs[-1])}")
-    _write(options.out, runs)
-    chapter = Chapter(
+    chapter = _chapter(runs, rounds)
+    tell_chapter(console, chapter)
+    _write(out, runs, chapter)
+    tell(console, f"written: {out}/periods.md, periods.json and periods.png")
+    return chapter
+
+
+def require_for_periods(options: PeriodOptions) -> Path:
+    """Returns the folder of the build. Raises LabError if nothing can be reserved here, or a program is missing."""
+    if os.geteuid():
+        raise LabError("reserving CPU time needs root; run it with sudo", EXIT_SETUP)
+    build = options.root / BUILD
+    for program in (DLEX_SCHED, PERIODIC, DLEX_PLAY):
+        require_program(build / program)
+    with tempfile.TemporaryDirectory() as folder:  # root may lack the right in a container
+        _output([build / DLEX_SCHED, "tune", "--quiet", "--", "true"], 0, Path(folder))
+    return build
+
+
+def _chapter(runs: list[PeriodRun], rounds: int) -> Chapter:
+    return Chapter(
         "Which period a reservation should have",
         f"A task of {TASK_MS} ms each {1000 // TASK_HZ} ms, and a film, under the paper's feedback; {rounds} runs of each, of "
         f"which the last {PLAYED_S - ASIDE_S:g} s count.",
         [periods_table(runs, workload) for workload in (TASK, FILM)],
         period_findings(runs),
     )
-    tell_chapter(console, chapter)
-    tell(console, f"written: {options.out}/periods.json, {options.out}/periods.png")
-    return chapter
 
 
 def _run(build: Path, clip: Path, folder: Path, run: PeriodRun) -> PeriodRun:
@@ -100,11 +117,12 @@ def _run(build: Path, clip: Path, folder: Path, run: PeriodRun) -> PeriodRun:
     tune: list[str | Path] = [build / DLEX_SCHED, "tune", "--quiet", "--rule=lfsg", "--strict", f"--period={run.period_ms}",
                               f"--record={rows}", "--"]
     if run.workload == TASK:
-        said = _output([*tune, build / PERIODIC, str(TASK_HZ), str(TASK_MS), str(PLAYED_S), "1", str(TASK_HZ), "times"], PLAYED)
+        said = _output([*tune, build / PERIODIC, str(TASK_HZ), str(TASK_MS), str(PLAYED_S), "1", str(TASK_HZ), "times"], PLAYED,
+                       folder)
         done_ns = [int(line) for line in said.split()]
     else:
         _output([*tune, build / DLEX_PLAY, "--quiet", "--vo=null", "--ao=null", "--drop=none", "--queue=0", "--threads=1",
-                 f"--length={PLAYED_S}", f"--record={record}", clip], 0)
+                 f"--length={PLAYED_S}", f"--record={record}", clip], 0, folder)
         done_ns = [frame.shown_ns for frame in read_frames(record) if frame.shown_ns is not None]
     reserved = read_reserved(rows)
     if not reserved:
@@ -112,11 +130,18 @@ def _run(build: Path, clip: Path, folder: Path, run: PeriodRun) -> PeriodRun:
     return replace(run, steps_ms=steps_ms(done_ns), reserved=reserved)
 
 
-def _output(argv: list[str | Path], code: int) -> str:
-    """Runs a program to its end, and returns what it printed. Raises LabError if it ends with another code."""
-    with child(argv, cpus=os.sched_getaffinity(0), stdout=subprocess.PIPE, env=own_environment()) as process:
+def _output(argv: list[str | Path], code: int, folder: Path) -> str:
+    """Runs a program under dlex-sched to its end, and returns what it printed. Its messages go to a file in `folder`.
+
+    Raises LabError if dlex-sched may reserve nothing, or if the program ends with another code.
+    """
+    log = folder / "log"
+    with log.open("wb") as told, child(argv, cpus=os.sched_getaffinity(0), stdout=subprocess.PIPE, stderr=told,
+                                       env=own_environment()) as process:
         wait_for(process, PLAYED_S + LIMIT_S, lambda: None, str(argv[0]))
         said = process.stdout.read().decode() if process.stdout else ""
+    if refusal := ONLY_SHOWN.search(log.read_text(errors="replace")):
+        raise LabError(f"dlex-sched reserves nothing here: {refusal[1]}", EXIT_SETUP)
     if process.returncode != code:
         raise LabError(f"{' '.join(map(str, argv))} ended with {process.returncode}; try it by hand")
     return said
@@ -157,8 +182,11 @@ def periods_table(runs: list[PeriodRun], workload: str) -> Table:
     return table
 
 
-def _write(out: Path, runs: list[PeriodRun]) -> None:
+def _write(out: Path, runs: list[PeriodRun], chapter: Chapter) -> None:
     from .figure import draw_periods
 
-    write_json(out / "periods.json", {"machine": machine_facts().to_json(), "runs": [asdict(run) for run in runs]})
-    draw_periods(runs, out / "periods.png")
+    content = {"commit": commit(), "machine": machine_facts().to_json(), "runs": [asdict(run) for run in runs]}
+    with checked_files(out):
+        write_json(out / "periods.json", content)
+        write_chapters(out / "periods.md", [chapter])
+        draw_periods(runs, out / "periods.png")
