@@ -28,7 +28,8 @@ from rich.console import Console
 from dlex_bench.errors import LabError
 from dlex_bench.job.result import JobResult
 from dlex_bench.record import read_frames
-from dlex_bench.simulate.measured import simulated_policy, supply_of
+from dlex_bench.simulate.measured import supply_of
+from dlex_bench.simulate.policies import simulated_policy
 from dlex_bench.simulate.program import SimulatedFilm, SimulatedRun, Simulation, simulated
 from dlex_bench.simulate.simulate import SimulatedSetting, _ratio, _show
 
@@ -216,20 +217,56 @@ class Command(WithRecord):
         (folder / "result.json").write_text(json.dumps(content))
         return JobResult.model_validate(content)
 
-    def test_measured_plays_are_simulated_and_compared(self):
-        self.job("whole", drop="none", queue="0")
-        self.job("known", drop="deadline", rule="slack", queue="0", dropped=7777)
-        self.job("other", drop="deadline", rule="slack", queue="0", options=["--threads=2"])
+    def compared(self, *names):
+        """Simulates the batch. Returns the rows of the named policies, and what was printed."""
         (self.folder / "batch/batch.json").write_text('{"version": 1, "jobs": []}')
         run = self.simulate(self.folder / "batch", "--repeat=3")
         self.assertEqual(run.returncode, 0, run.stderr)
         rows = [line.split() for line in run.stdout.splitlines()]
-        none, slack = (next(row for row in rows if row[:2] == [name, "0"]) for name in ("none", "slack"))
-        self.assertEqual(none[2:7], ["0", "0..0", "0", "0..0", "yes"])
-        self.assertEqual(slack[2:4], ["7777", "7777..7777"])
-        self.assertEqual(int(slack[6]), int(slack[4]) - 7777)
-        self.assertIn("12.3", slack)
-        self.assertIn("1 of 2 are near", run.stdout)
+        return [next(row for row in rows if row[:2] == [name, "0"]) for name in names], run.stdout
+
+    def test_measured_plays_are_simulated_and_compared(self):
+        self.job("whole", drop="none", queue="0")
+        self.job("known", drop="deadline", rule="slack", queue="0", dropped=77)
+        self.job("other", drop="deadline", rule="slack", queue="0", options=["--threads=2"])
+        (none, slack), printed = self.compared("none", "slack")
+        self.assertEqual(none[2:9], ["0", "0..0", "0", "yes", "1.00", "0", "yes"])
+        self.assertEqual(slack[2:4], ["77", "77..77"])
+        self.assertEqual(int(slack[5]), int(slack[4]) - 77)
+        self.assertEqual(slack[6:9], ["1.00", *slack[4:6]])
+        self.assertEqual(slack[9], "12")
+        self.assertIn("1 of 2 are near", printed)
+        self.assertIn("plays themselves (then) 1.", printed)
+
+    def multiply_costs(self, play, factor):
+        """Multiplies the decode times of all pictures but those that were not shown."""
+        path = self.folder / "batch" / play / "own/frames.csv"
+        with path.open(newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        for row in rows:
+            row["decode_cpu_ns"] = str(int(row["decode_cpu_ns"]) * factor)
+        with path.open("w", newline="") as lines:
+            writer = csv.DictWriter(lines, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def test_plays_are_simulated_with_their_own_costs_too(self):
+        self.job("whole", drop="none", queue="0")
+        self.job("dear", drop="deadline", rule="slack", queue="0")
+        self.multiply_costs("dear", 3)
+        ([slack], _printed) = self.compared("slack")
+        self.assertEqual(slack[6], "3.00")
+        self.assertGreater(int(slack[7]), int(slack[4]))
+
+    def test_costs_of_the_plays_that_measured_the_demand_serve_where_no_job_drops_nothing(self):
+        known = self.job("known", sched="quota:120%/40", applied="quota:4/40", drop="deadline", rule="slack", queue="0")
+        shutil.copytree(self.record, self.folder / "batch/demand/here/film-2-1/own")
+        clip = known.job.clip.to_json()
+        films = [{"clip": {**clip, "start_s": 1.0}, "observe": "inside", "plays": [0.1]},
+                 {"clip": clip, "observe": "inside", "plays": [0.1]}]
+        (self.folder / "batch/demand-here.json").write_text(json.dumps({"version": 1, "machine": "here", "films": films}))
+        ([slack], _printed) = self.compared("slack")
+        self.assertEqual(slack[6], "1.00")
 
     def test_measured_plays_without_one_that_drops_nothing_cannot_be_compared(self):
         self.job("known", drop="deadline", rule="slack", queue="0")

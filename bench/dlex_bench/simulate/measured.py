@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Simulates what a batch has measured, and shows both in one table.
 
-The costs of a section come from its play without drops, under the same load. What a picture costs besides its decode is the
-rest of the process's CPU time in that play.
+Under a quota, and with many pictures waiting, decodes cost more than in the play without drops from which the costs of the
+model come (played.py). So each setting is simulated twice: with those costs, and with the costs of the measured plays.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from ..agenda.job import Job, JobLoad
+from ..agenda.job import JobLoad
 from ..agenda.jobs import OURS
 from ..batch.results import BATCH, Store
-from ..clips import make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..job.result import DONE, Figures, JobResult
 from ..progress import tell, tell_table
-from ..record import read_frames, read_run
-from ..table import short, titled_table
-from .policies import POLICIES
-from .program import SimulatedRun, find_trace, simulated
+from ..record import read_run
+from ..table import WIDE, short, titled_table
+from .played import PlayedFilm, played_film
+from .policies import POLICIES, simulated_policy
+from .program import SimulatedRun, simulated
 from .simulate import SimulateOptions
 
 # The aim of the model: the simulated median is so near the measured one, by a part of it or by pictures.
@@ -38,14 +38,6 @@ def is_batch(folder: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class PlayedFilm:
-    """What the play without drops of a section says. `draw_ns`: CPU time of a picture besides its decode."""
-
-    trace: Path
-    draw_ns: int
-
-
-@dataclass(frozen=True)
 class Compared:
     """One setting: the plays that were measured, and the simulated ones."""
 
@@ -54,16 +46,15 @@ class Compared:
     queue: int
     measured: Sequence[Figures]
     simulated: Sequence[SimulatedRun]
+    cost_part: float  # CPU time of decoding a shown picture, in relation to the play without drops: the median of the plays
+    at_their_costs: Sequence[SimulatedRun]  # simulated with decode times multiplied by this
 
-    @property
-    def drops(self) -> tuple[float, float]:
-        """Returns the medians, measured and simulated."""
-        return statistics.median(dropped_of(self.measured)), statistics.median(dropped_of(self.simulated))
 
-    @property
-    def is_near(self) -> bool:
-        measured, model = self.drops
-        return abs(model - measured) <= max(NEAR_PART * measured, NEAR_PICTURES)
+def away(measured: Sequence[Figures], model: Sequence[SimulatedRun]) -> float | None:
+    """Returns how many pictures more the model drops, by the medians; None if it is near."""
+    expected = statistics.median(dropped_of(measured))
+    difference = statistics.median(dropped_of(model)) - expected
+    return None if abs(difference) <= max(NEAR_PART * expected, NEAR_PICTURES) else difference
 
 
 def dropped_of(runs: Sequence[Figures] | Sequence[SimulatedRun]) -> list[float]:
@@ -78,7 +69,7 @@ def compare_with_measured(options: SimulateOptions) -> None:
     compared: list[Compared] = []
     for section in dict.fromkeys(results[0].job.section for results in groups.values()):
         of_section = [results for results in groups.values() if results[0].job.section == section]
-        film = _film(folder, of_section, options)
+        film = played_film(folder, of_section, options.root)
         if film is None:
             tell(console, f"{section}: no play with drop: none, from which the costs would come; left out")
             continue
@@ -95,38 +86,6 @@ def _settings(results: Iterable[JobResult]) -> dict[tuple[str, str], list[JobRes
         if one.status == DONE and one.job.player == OURS and simulated_policy(one.job):
             groups.setdefault((one.job.section, one.job.workload), []).append(one)
     return groups
-
-
-def simulated_policy(job: Job) -> str | None:
-    """Returns the name of the job's policy in the simulator; None if it cannot be simulated."""
-    params = job.player_params
-    options = set(params.options)
-    if params.drop == "deadline":
-        chosen = {"--strict": "strict", "--skip-to-key=never": "never-skip", "--degrade=auto": "degrade"}
-        rule = params.rule or ""
-        if rule == "plan" and len(options) == 1:
-            rule, options = chosen.get(options.pop(), ""), set()
-        return rule if rule in POLICIES and not options else None
-    return params.drop if params.drop in POLICIES and not options else None
-
-
-def _film(folder: Path, groups: Sequence[Sequence[JobResult]], options: SimulateOptions) -> PlayedFilm | None:
-    whole = [results for results in groups if simulated_policy(results[0].job) == "none"]
-    if not whole:
-        return None
-    # Without a queue nothing else waits on the CPU meanwhile.
-    results = min(whole, key=lambda it: it[0].job.player_params.queue != "0")
-    # The play in the middle, so that neither a fast nor a slow one decides.
-    plays = sorted((_film_of(folder / one.job.id, one.job, options) for one in results), key=lambda film: film.draw_ns)
-    return plays[len(plays) // 2]
-
-
-def _film_of(play: Path, job: Job, options: SimulateOptions) -> PlayedFilm:
-    unstamped = make_clip(options.root, job.clip.unstamped) if job.clip.unstamped and job.observe != "inside" else None
-    frames = read_frames(play / "own")
-    process_ns = read_run(play / "own").process_cpu_ns or 0
-    decode_ns = sum(frame.decode_cpu_ns for frame in frames)
-    return PlayedFilm(find_trace(options.root, play, unstamped), max(0, process_ns - decode_ns) // len(frames))
 
 
 def supply_of(result: JobResult, queue: int) -> list[str]:
@@ -160,34 +119,55 @@ def _compared(folder: Path, results: Sequence[JobResult], film: PlayedFilm, opti
     figures = [found for one in results if (found := one.inside or one.figures)]
     if policy is None or not figures:
         return None
-    facts = read_run(folder / job.id / "own").queue
-    queue = (facts.pictures_max or 0) if facts else 0
+    facts = [read_run(folder / one.job.id / "own").queue for one in results]
+    queue = max((of_run.pictures_max or 0) if of_run else 0 for of_run in facts)
     chosen = [f"--queue={queue}", f"--draw={film.draw_ns / 1e3:.1f}us", f"--runs={options.repeat}", f"--seed={options.seed}"]
-    simulation = simulated(options.root, film.trace, [*POLICIES[policy], *chosen, *supply_of(results[0], queue)])
-    return Compared(job.section, policy, queue, figures, simulation.runs)
+    chosen = [*POLICIES[policy], *chosen, *supply_of(results[0], queue)]
+    part = statistics.median(film.cost_part(folder / one.job.id) for one in results)
+    runs = simulated(options.root, film.trace, chosen).runs
+    at_their_costs = simulated(options.root, film.trace, [*chosen, f"--scale={part:.4f}"]).runs
+    return Compared(job.section, policy, queue, figures, runs, part, at_their_costs)
 
 
 def _show(console: Console, compared: Sequence[Compared]) -> None:
     for section in dict.fromkeys(one.section for one in compared):
         _show_section(console, section, [one for one in compared if one.section == section])
-    count = sum(one.is_near for one in compared)
-    tell(console, f"{count} of {len(compared)} are near: within {NEAR_PART:.0%} of the measured drops, or {NEAR_PICTURES} pictures")
+    near = sum(away(one.measured, one.simulated) is None for one in compared)
+    too = sum(away(one.measured, one.at_their_costs) is None for one in compared)
+    tell(
+        console,
+        f"{near} of {len(compared)} are near: within {NEAR_PART:.0%} of the measured drops, or {NEAR_PICTURES} pictures; "
+        f"with the costs of the plays themselves (then) {too}. Costs: CPU time of decoding a shown picture, in relation to the "
+        "play without drops",
+    )
 
 
 def _show_section(console: Console, section: str, compared: Sequence[Compared]) -> None:
-    table = titled_table(f"{section}: medians, drops with minimum and maximum; A-V and RMSE measured | simulated")
-    for heading in ("policy", "queue", "dropped\nmeasured", "\nsimulated", "near", "A-V s.d.\nms", "RMSE Q16\nsum"):
+    table = titled_table(f"{section}: medians; A-V and RMSE: measured | model, with the costs of the plays")
+    drops = ("dropped\nmeasured", "\nmodel", "\nnear", "costs", "\nthen", "\nnear")
+    more = ("RMSE Q16\nsum",) if console.width >= WIDE else ()
+    for heading in ("policy", "queue", *drops, "A-V s.d.\nms", *more):
         table.add_column(heading, justify="left" if heading == "policy" else "right", no_wrap=True)
     for one in compared:
-        near = "yes" if one.is_near else f"{one.drops[1] - one.drops[0]:+.0f}"
-        spreads = _spread(dropped_of(one.measured)), _spread(dropped_of(one.simulated))
-        sums = _both(one, lambda it: it.rmse_q16_sum, "{:.0f}")
-        table.add_row(one.policy, str(one.queue), *spreads, near, _both(one, lambda it: it.skew_ms_sd, "{:.1f}"), sums)
+        models = [text for runs in (one.simulated, one.at_their_costs) for text in (_dropped(runs), _near(one.measured, runs))]
+        others = _both(one, lambda it: it.skew_ms_sd, "{:.0f}"), _both(one, lambda it: it.rmse_q16_sum, "{:.0f}")
+        measured = f"{_dropped(one.measured)} {_range(one.measured)}"
+        models.insert(2, f"{one.cost_part:.2f}")
+        table.add_row(one.policy, str(one.queue), measured, *models, *others[: 1 + len(more)])
     tell_table(console, table)
 
 
-def _spread(values: Sequence[float]) -> str:
-    return f"{statistics.median(values):.0f} {min(values):.0f}..{max(values):.0f}"
+def _dropped(runs: Sequence[Figures] | Sequence[SimulatedRun]) -> str:
+    return f"{statistics.median(dropped_of(runs)):.0f}"
+
+
+def _range(runs: Sequence[Figures]) -> str:
+    return f"{min(dropped_of(runs)):.0f}..{max(dropped_of(runs)):.0f}"
+
+
+def _near(measured: Sequence[Figures], model: Sequence[SimulatedRun]) -> str:
+    difference = away(measured, model)
+    return "yes" if difference is None else f"{difference:+.0f}"
 
 
 def _both(one: Compared, figure: Callable[[Figures | SimulatedRun], float | None], form: str) -> str:
@@ -195,4 +175,4 @@ def _both(one: Compared, figure: Callable[[Figures | SimulatedRun], float | None
         known = [value for it in runs if (value := figure(it)) is not None]
         return short(statistics.median(known), form) if known else "-"
 
-    return f"{median(one.measured)} | {median(one.simulated)}"
+    return f"{median(one.measured)} | {median(one.at_their_costs)}"

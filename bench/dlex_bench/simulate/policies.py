@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from ..agenda.job import Job
+
 # The options of dlex-bench-sim for each policy.
 POLICIES = {
     "none": ("--drop=none",),
@@ -17,3 +19,16 @@ POLICIES = {
     "clairvoyant": ("--clairvoyant=drops",),
     "clairvoyant-rmse": ("--clairvoyant=rmse",),
 }
+
+
+def simulated_policy(job: Job) -> str | None:
+    """Returns the name of the job's policy in the simulator; None if it cannot be simulated."""
+    params = job.player_params
+    options = set(params.options)
+    if params.drop == "deadline":
+        chosen = {"--strict": "strict", "--skip-to-key=never": "never-skip", "--degrade=auto": "degrade"}
+        rule = params.rule or ""
+        if rule == "plan" and len(options) == 1:
+            rule, options = chosen.get(options.pop(), ""), set()
+        return rule if rule in POLICIES and not options else None
+    return params.drop if params.drop in POLICIES and not options else None
