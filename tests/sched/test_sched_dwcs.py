@@ -139,6 +139,7 @@ class Program(Folder):
     def test_commands_end_with_a_killed_scheduler(self):
         pids = self.folder / "pids"
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a shell has programs in the background ignore it
         for number in (signal.SIGKILL, signal.SIGQUIT):
             pids.unlink(missing_ok=True)
             command = f"sleep 1000 2>/dev/null & echo $$ $! >{pids}; {BUSY}"
