@@ -35,6 +35,17 @@ def some_of(names: Collection[str]) -> Callable[[str], tuple[str, ...]]:
     return parse
 
 
+def number_of(what: str) -> Callable[[str], int]:
+    """Returns the type of an option that takes a number of `what`, 1 or more."""
+
+    def read(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or int(text) < 1:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number of {what}; give 1 or more")
+        return int(text)
+
+    return read
+
+
 # The function that makes the parser, and the function that does the work. Importing the modules for the work takes a
 # while. So this is not done for --help, and it happens under the signal handlers of main.
 Command = tuple[Callable[[], Parser], Callable[[argparse.Namespace], None]]

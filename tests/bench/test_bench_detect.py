@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests how detections are made and judged, with invented ones. Not covered: real players."""
 
-import errno
 import io
 import json
 import os
@@ -35,6 +34,7 @@ from dlex_bench.detect.overhead import (
 )
 from dlex_bench.detect.spectrum import peaks_finding, spectrum_of
 from dlex_bench.errors import LabError
+from written_results import WritesResults
 
 
 def seen(seconds, hz, paper_hz, true_hz=25.0, standard_hz=None, player="mplayer"):
@@ -140,9 +140,10 @@ class Overhead(unittest.TestCase):
         self.assertEqual(overhead_table("ffmpeg", self.runs(10.01), 60).row_count, 3)
 
 
-class Experiment(Folder):
+class Experiment(WritesResults, Folder):
     """The whole command with invented observations."""
 
+    FIRST = "make_film"
     SAID = {"hz": 25.0, "standard_hz": 25.0, "paper_hz": 25.0}
 
     def measure(self, out, refusal=None, quick=False, **replaced):
@@ -171,16 +172,6 @@ class Experiment(Folder):
         self.measure(self.folder / "out", quick=True)
         self.assertIn("commit", json.loads((self.folder / "out/detect.json").read_text()))
         self.assertIn("## How soon", (self.folder / "out/detect.md").read_text())
-
-    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
-        (self.folder / "file").touch()
-        with self.assertRaisesRegex(LabError, "file/out cannot be written"):
-            self.measure(self.folder / "file/out", make_film=mock.Mock(side_effect=AssertionError))
-
-    def test_disk_that_is_full_at_the_end_is_one_sentence(self):
-        full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-        with self.assertRaisesRegex(LabError, "cannot be made or written.*make room on the disk"):
-            self.measure(self.folder / "out", quick=True, write_json=full)
 
 
 class Films(Folder):

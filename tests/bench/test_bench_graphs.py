@@ -4,7 +4,6 @@
 Not covered: the processes and their manager (tests/sched), and a whole run, which needs root and a minute.
 """
 
-import errno
 import io
 import json
 import unittest
@@ -19,12 +18,13 @@ with_packages("numpy, scipy, yaml, rich")
 
 import yaml
 
-from dlex_bench.errors import EXIT_SETUP, LabError
+from dlex_bench.errors import EXIT_SETUP
 from dlex_bench.graphs import experiment
 from dlex_bench.graphs.cli import graphs_parser
 from dlex_bench.graphs.conditions import DELAYED, Condition, conditions, graph_of
 from dlex_bench.graphs.experiment import ROBOT, GraphsOptions, folder_of, graphs_chapter, graphs_table, measure_graphs, run_of
 from dlex_bench.graphs.findings import OWN_CPU, PAPER_AT_ONCE, PAPER_DELAYED, GraphRun, graphs_findings
+from written_results import WritesResults
 
 PROJECT = Path(__file__).resolve().parents[2]
 GRAPH = yaml.safe_load((PROJECT / ROBOT).read_text())
@@ -104,7 +104,7 @@ class Options(unittest.TestCase):
         self.assertIn(Path("out/other-with_a_delay-alone-2"), folders)
 
 
-class Results(Folder):
+class Results(WritesResults, Folder):
     """The whole command with invented runs."""
 
     def measure(self, out, **replaced):
@@ -130,17 +130,6 @@ class Results(Folder):
             chapter = self.measure(self.folder / "out")
         self.assertEqual(chapter.findings[2].word, "not measured")
         self.assertIn("share the only CPU", (self.folder / "out/graphs.md").read_text())
-
-    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
-        (self.folder / "file").touch()
-        lock = mock.Mock(side_effect=AssertionError)
-        with self.assertRaisesRegex(LabError, "file/out cannot be written"):
-            self.measure(self.folder / "file/out", only_measurement=lock)
-
-    def test_disk_that_is_full_at_the_end_is_one_sentence(self):
-        full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-        with self.assertRaisesRegex(LabError, "cannot be made or written.*make room on the disk"):
-            self.measure(self.folder / "out", write_json=full)
 
 
 class Reading(unittest.TestCase):

@@ -2,7 +2,6 @@
 """Tests the findings about laxities, with invented ones. Not covered: the measurement, which needs root and an idle machine."""
 
 import contextlib
-import errno
 import io
 import itertools
 import json
@@ -23,6 +22,7 @@ from dlex_bench.laxity.experiment import LaxityOptions, laxity_table, measure_la
 from dlex_bench.laxity.figure import draw_laxities
 from dlex_bench.laxity.findings import Laxities, laxity_findings
 from dlex_bench.laxity.several import GROUPS, NONE, RATES, REVERSE, laxities_of, several_findings
+from written_results import WritesResults
 
 
 def cells(**found):
@@ -95,7 +95,7 @@ class Several(unittest.TestCase):
             self.assertEqual(path.read_bytes()[:4], b"\x89PNG")
 
 
-class Results(Folder):
+class Results(WritesResults, Folder):
     """The whole command with invented laxities."""
 
     def measure(self, out, **replaced):
@@ -117,16 +117,6 @@ class Results(Folder):
         self.assertEqual((len(written["cells"]), len(written["several"])), (8, 15))
         self.assertEqual(sorted(it.name for it in (self.folder / "out").iterdir()),
                          ["laxity.json", "laxity.md", "laxity.png", "several.png"])
-
-    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
-        (self.folder / "file").touch()
-        with self.assertRaisesRegex(LabError, "file/out cannot be written"):
-            self.measure(self.folder / "file/out", only_measurement=mock.Mock(side_effect=AssertionError))
-
-    def test_disk_that_is_full_at_the_end_is_one_sentence(self):
-        full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-        with self.assertRaisesRegex(LabError, "cannot be made or written.*make room on the disk"):
-            self.measure(self.folder / "out", write_json=full)
 
 
 def response_ms(paced, higher):

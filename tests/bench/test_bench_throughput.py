@@ -6,7 +6,6 @@
 Not covered: an unpatched FFmpeg, which takes minutes to build, and so the whole command.
 """
 
-import errno
 import io
 import json
 import subprocess
@@ -26,6 +25,7 @@ from dlex_bench.throughput.cli import throughput_parser
 from dlex_bench.throughput.experiment import FilmSpeed, ThroughputOptions, measure_throughput, throughput_table
 from dlex_bench.throughput.findings import is_certain, speed_of, throughput_findings
 from dlex_bench.throughput.turns import Pair, Turn, decoder, one_pass
+from written_results import WritesResults
 
 PROGRAM, MAKE = (Path(it) for it in sys.argv[1:3])
 
@@ -84,7 +84,7 @@ class Options(unittest.TestCase):
             self.assertIn(f"{text!r} is not a number of threads; give 1 or more", said.getvalue())
 
 
-class Results(Folder):
+class Results(WritesResults, Folder):
     """The whole command, with a film that is not decoded and pairs that are invented."""
 
     def measure(self, out, **replaced):
@@ -101,17 +101,6 @@ class Results(Folder):
         written = json.loads((self.folder / "out/throughput.json").read_text())
         self.assertIn("commit", written)
         self.assertEqual([len(one) for one in written["films"][0]["passes"]], [3] * 5)
-
-    def test_folder_that_cannot_be_written_is_refused_before_anything_is_measured(self):
-        (self.folder / "file").touch()
-        lock = mock.Mock(side_effect=AssertionError)
-        with self.assertRaisesRegex(LabError, "file/out cannot be written"):
-            self.measure(self.folder / "file/out", only_measurement=lock)
-
-    def test_disk_that_is_full_at_the_end_is_one_sentence(self):
-        full = mock.Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
-        with self.assertRaisesRegex(LabError, "cannot be made or written.*make room on the disk"):
-            self.measure(self.folder / "out", write_json=full)
 
 
 class Turns(unittest.TestCase):

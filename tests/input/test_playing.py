@@ -134,7 +134,8 @@ class Records(Case):
         shown = [row for row in rows if row["verdict"] == "shown"]
         self.assertEqual(len(shown), 25)
         for row in shown:
-            self.assertGreaterEqual(int(row["skew_ns"]), -5_000_000)  # the screen begins at most so much earlier
+            # An ideal screen takes no time. If the machine stops while it does, the next pictures may be earlier by a step.
+            self.assertGreaterEqual(int(row["skew_ns"]), -200_000)
         times = [int(row["shown_ns"]) for row in shown]
         self.assertEqual(times, sorted(times))
 

@@ -38,9 +38,7 @@ class Watching(Case):
         jobs = rows_of(record)
         self.assertEqual({int(job["thread"]) for job in jobs}, set(threads(player.pid)))
         self.assertAlmostEqual(len(jobs), 3 * 2 * 25, delta=9)
-        self.assertTrue(all(-0.001 <= float(job["second"]) <= 2.2 for job in jobs), jobs)
-        usual = [job for job in jobs if 1 < float(job["cpu_ms"]) < 10]  # a stall joins two jobs, or cuts one
-        self.assertGreater(len(usual), 0.9 * len(jobs), jobs)
+        self.assertTrue(all(-0.001 <= float(job["second"]) <= 2.2 and 1 < float(job["cpu_ms"]) < 10 for job in jobs), jobs)
         picture = ElementTree.parse(plot).getroot()
         lines = [shape.get("points").split() for shape in picture.iter("{http://www.w3.org/2000/svg}polyline")]
         self.assertEqual([len(line) for line in lines], [1901] * 3)

@@ -50,6 +50,9 @@ class Tuning(Case):
         self.assertAlmostEqual(float(mean[1]), 100 * statistics.mean(reserved_parts), delta=0.06)
 
     def test_player_gets_what_it_uses_and_a_little_more(self):
+        self.succeeds_once(self.get_what_is_used)
+
+    def get_what_is_used(self):
         run = self.tune(f"--record={self.dir}/rows", "--", PERIODIC, 25, 4, 20)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
@@ -61,8 +64,8 @@ class Tuning(Case):
         self.assertAlmostEqual(hz, 25, delta=0.2)
         self.assertGreater(used, 0.07)
         self.assertGreater(kept, used * 0.9)
-        self.assertLess(kept, max(0.1, used) * 1.6 + 0.02)  # on a busy machine 4 ms of work take more
-        self.assertRegex(said, r"25 pictures/s, reserved [12]\d\.\d %")
+        self.assertLess(kept, 0.1 * 1.6 + 0.02)
+        self.assertRegex(said, r"25 pictures/s, reserved 1\d\.\d %")
         self.expect_mean("reserved", said, rows)
         self.assertIn("--check finds out", said)
         self.expect_nothing_left()

@@ -7,8 +7,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..option_values import number_of
-from ..parser import Parser
+from ..parser import Parser, number_of
 from ..paths import PROJECT
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..option_values import number_of
-from ..parser import Parser
+from ..parser import Parser, number_of
 from ..paths import PROJECT
 
 

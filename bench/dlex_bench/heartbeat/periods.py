@@ -136,8 +136,8 @@ def _output(argv: list[str | Path], code: int, folder: Path) -> str:
     Raises LabError if dlex-sched may reserve nothing, or if the program ends with another code.
     """
     log = folder / "log"
-    with log.open("wb") as told, child(argv, cpus=os.sched_getaffinity(0), stdout=subprocess.PIPE, stderr=told,
-                                       env=own_environment()) as process:
+    with log.open("wb") as messages, child(argv, cpus=os.sched_getaffinity(0), stdout=subprocess.PIPE, stderr=messages,
+                                           env=own_environment()) as process:
         wait_for(process, PLAYED_S + LIMIT_S, lambda: None, str(argv[0]))
         said = process.stdout.read().decode() if process.stdout else ""
     if refusal := ONLY_SHOWN.search(log.read_text(errors="replace")):

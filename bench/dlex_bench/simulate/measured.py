@@ -149,12 +149,17 @@ def _show_section(console: Console, section: str, compared: Sequence[Compared]) 
     for heading in ("policy", "queue", *drops, "A-V s.d.\nms", *more):
         table.add_column(heading, justify="left" if heading == "policy" else "right", no_wrap=True)
     for one in compared:
-        models = [text for runs in (one.simulated, one.at_their_costs) for text in (_dropped(runs), _near(one.measured, runs))]
-        others = _both(one, lambda it: it.skew_ms_sd, "{:.0f}"), _both(one, lambda it: it.rmse_q16_sum, "{:.0f}")
-        measured = f"{_dropped(one.measured)} {_range(one.measured)}"
-        models.insert(2, f"{one.cost_part:.2f}")
-        table.add_row(one.policy, str(one.queue), measured, *models, *others[: 1 + len(more)])
+        table.add_row(*_cells(one)[: len(table.columns)])
     tell_table(console, table)
+
+
+def _cells(one: Compared) -> list[str]:
+    return [
+        one.policy, str(one.queue), f"{_dropped(one.measured)} {_range(one.measured)}",
+        _dropped(one.simulated), _near(one.measured, one.simulated),
+        f"{one.cost_part:.2f}", _dropped(one.at_their_costs), _near(one.measured, one.at_their_costs),
+        _both(one, lambda it: it.skew_ms_sd, "{:.0f}"), _both(one, lambda it: it.rmse_q16_sum, "{:.0f}"),
+    ]
 
 
 def _dropped(runs: Sequence[Figures] | Sequence[SimulatedRun]) -> str:
