@@ -67,7 +67,16 @@ static void reap(struct tune_run *run)
     }
 }
 
-/* Passes a signal on to the command, unless the terminal has sent it to both. The same one at once again counts only once. */
+/*
+ * True if the terminal has sent a signal to the command as well. Its keys reach the whole process group, which the command may have
+ * left. When it hangs up, only the leader of its session gets SIGHUP.
+ */
+static bool has_command_got(const struct tune_run *run, const siginfo_t *signal)
+{
+    return signal->si_code > 0 && signal->si_signo != SIGHUP && getpgid(run->command) == getpgrp();
+}
+
+/* Passes a signal on to the command, unless the command has got it already. The same one at once again counts only once. */
 static void end_by_signal(struct tune_run *run, const siginfo_t *signal)
 {
     const int64_t at_ns = now_ns();
@@ -76,7 +85,7 @@ static void end_by_signal(struct tune_run *run, const siginfo_t *signal)
     run->ending_signals++;
     run->last_signal = signal->si_signo;
     run->last_signal_ns = at_ns;
-    if (run->command && signal->si_code <= 0)
+    if (run->command && !has_command_got(run, signal))
         kill(run->command, signal->si_signo);
 }
 

@@ -7,6 +7,7 @@ reservations are worth on a busy machine.
 Run as: test_tune.py DLEX_SCHED PERIODIC [CLASS.test ...]
 """
 import contextlib
+import fcntl
 import os
 import random
 import re
@@ -14,6 +15,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import termios
 import time
 
 from tune_case import (
@@ -239,6 +241,30 @@ class Ending(Case):
         self.assertTrue(wait_until(reserved_of_test))
         run.send_signal(signal.SIGTERM)
         self.assertEqual(self.end_of(run)[0], 128 + signal.SIGTERM)
+        self.expect_nothing_left()
+
+    def tune_on_terminal(self, trapped, *before):
+        """Tunes a shell that a signal ends with the code 5. Returns the run and its terminal when the shell waits for the signal."""
+        ready = self.dir / "ready"
+        script = f"trap 'exit 5' {trapped}; : >{ready}; while :; do sleep 0.05; done"
+        terminal, own = os.openpty()
+        run = self.start(SCHED, "tune", "--quiet", "--", *before, "sh", "-c", script, stdin=own, stdout=own, stderr=own,
+                         start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(own)
+        self.assertTrue(wait_until(ready.exists))
+        return run, terminal
+
+    def test_hangup_of_the_terminal_reaches_the_command(self):
+        run, terminal = self.tune_on_terminal("HUP")
+        os.close(terminal)
+        self.assertEqual(run.wait(timeout=30), 5)
+        self.expect_nothing_left()
+
+    def test_key_of_the_terminal_reaches_a_command_that_has_left_the_group(self):
+        run, terminal = self.tune_on_terminal("INT", "setsid")
+        os.write(terminal, b"\x03")
+        self.assertEqual(run.wait(timeout=30), 5)
+        os.close(terminal)
         self.expect_nothing_left()
 
     def tune_and_terminate(self, trap, then):
