@@ -51,12 +51,14 @@ static void print_line(const struct tune_report *report, const struct tune_secon
                 second->is_off ? "; switched off to compare" : "");
 }
 
-static void write_row(const struct tune_report *report, const struct tune_second *second, int64_t now_ns)
+/* The record is complete up to here whatever happens. */
+static void write_row(struct tune_report *report, const struct tune_second *second, int64_t now_ns)
 {
     fprintf(report->record, "%.3f,%.6f,%.6f,%.6f,%" PRId64 ",%d,%d,%d,%d\n", ns_to_s(now_ns - report->begun_ns),
             second->rate.verdict == PERIOD_FOUND ? second->rate.hz : 0, second->reserved, second->used, second->throttled,
             second->tuned, second->threads, second->is_limited, second->is_off);
-    fflush(report->record); /* it is complete up to here whatever happens */
+    if (fflush(report->record) && !report->record_error)
+        report->record_error = -errno;
 }
 
 void tune_report_second(struct tune_report *report, const struct tune_second *second, int64_t now_ns)
@@ -132,11 +134,16 @@ static void print_end(const struct tune_report *report, const struct wake_compar
         fputs("dlex-sched: --check finds out whether it helps\n", stderr);
 }
 
-void tune_report_end(struct tune_report *report, const struct wake_comparison *comparison, int64_t lost, int64_t now_ns)
+void tune_report_end(const struct tune_report *report, const struct wake_comparison *comparison, int64_t lost, int64_t now_ns)
 {
     if (tune_report_has_reader())
         print_end(report, comparison, lost, now_ns);
-    if (report->record)
-        fclose(report->record);
+}
+
+int tune_report_close(struct tune_report *report)
+{
+    if (report->record && fclose(report->record) && !report->record_error)
+        report->record_error = -errno;
     report->record = NULL;
+    return report->record_error;
 }

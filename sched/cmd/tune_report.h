@@ -24,7 +24,8 @@ struct tune_second {
 
 /* Begins by tune_report_begin. */
 struct tune_report {
-    FILE *record;   /* NULL: none */
+    FILE *record;     /* NULL: none */
+    int record_error; /* the first one while it was written, a negative errno */
     bool is_dry;
     bool is_quiet;  /* no line a second */
     int64_t begun_ns;
@@ -46,7 +47,7 @@ bool tune_report_has_reader(void);
 
 /*
  * Begins a report at now_ns. record_path: where to write the record; NULL: nowhere. Returns 0 or the negative errno of the
- * record. tune_report_end must follow success.
+ * record. tune_report_close must follow success.
  */
 int tune_report_begin(struct tune_report *report, const char *record_path, bool is_dry, bool is_quiet, int64_t now_ns);
 
@@ -54,9 +55,12 @@ int tune_report_begin(struct tune_report *report, const char *record_path, bool 
 void tune_report_second(struct tune_report *report, const struct tune_second *second, int64_t now_ns);
 
 /*
- * Reports at the end what it cost and, if there was a comparison, whether it helped; closes the record. lost: context switches
- * that were not seen. comparison may be NULL.
+ * Reports at the end what it cost and, if there was a comparison, whether it helped. lost: context switches that were not seen.
+ * comparison may be NULL.
  */
-void tune_report_end(struct tune_report *report, const struct wake_comparison *comparison, int64_t lost, int64_t now_ns);
+void tune_report_end(const struct tune_report *report, const struct wake_comparison *comparison, int64_t lost, int64_t now_ns);
+
+/* Closes the record. Returns 0, also if there is none, or the negative errno of the first failure to write it. */
+int tune_report_close(struct tune_report *report);
 
 #endif

@@ -255,24 +255,11 @@ static int tune_process(struct tune_run *run, pid_t process)
     return 0;
 }
 
-int tune_run(const char *program, const struct tune_request *request)
+/* Starts the command or finds the process, tunes it, gives everything back and waits for the command. Returns an exit code. */
+static int run_to_end(struct tune_run *run)
 {
-    struct tune_run *const run = &tune;
     sigset_t before;
     pid_t process;
-    *run = (struct tune_run){.program = program, .request = request};
-    const char *const reason = request->command ? NULL : not_tunable(request->process);
-    if (reason) {
-        fprintf(stderr, "%s: process %d %s\n", program, (int)request->process, reason);
-        return EXIT_IMPOSSIBLE;
-    }
-    if (!open_standard_files())
-        return EXIT_IMPOSSIBLE;
-    const int unwritten = tune_report_begin(&run->session.report, request->record, false, request->is_quiet, now_ns());
-    if (unwritten) {
-        fprintf(stderr, "%s: cannot write %s: %s\n", program, request->record, strerror(-unwritten));
-        return EXIT_IMPOSSIBLE;
-    }
     block_signals(run, &before);
     prepare(run);
     run->session.report.is_dry = !run->session.is_reserving;
@@ -284,5 +271,25 @@ int tune_run(const char *program, const struct tune_request *request)
     wait_for_command(run);
     if (run->command) /* it goes on without us */
         return COMMAND_SIGNALED + run->last_signal;
-    return request->command && code != COMMAND_NOT_FOUND && code != COMMAND_NOT_STARTED ? run->status : code;
+    return run->request->command && code != COMMAND_NOT_FOUND && code != COMMAND_NOT_STARTED ? run->status : code;
+}
+
+int tune_run(const char *program, const struct tune_request *request)
+{
+    struct tune_run *const run = &tune;
+    *run = (struct tune_run){.program = program, .request = request};
+    const char *const reason = request->command ? NULL : not_tunable(request->process);
+    if (reason) {
+        fprintf(stderr, "%s: process %d %s\n", program, (int)request->process, reason);
+        return EXIT_IMPOSSIBLE;
+    }
+    if (!open_standard_files())
+        return EXIT_IMPOSSIBLE;
+    int unwritten = tune_report_begin(&run->session.report, request->record, false, request->is_quiet, now_ns());
+    const int code = unwritten ? EXIT_IMPOSSIBLE : run_to_end(run);
+    if (!unwritten)
+        unwritten = tune_report_close(&run->session.report);
+    if (unwritten && tune_report_has_reader())
+        fprintf(stderr, "%s: cannot write %s: %s\n", program, request->record, strerror(-unwritten));
+    return unwritten && !request->command ? EXIT_IMPOSSIBLE : code;
 }

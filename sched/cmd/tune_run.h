@@ -12,7 +12,8 @@
  * Tunes the player of a request until it ends or a signal (SIGINT, SIGTERM, SIGHUP, SIGQUIT) arrives, and takes all
  * reservations back. Messages begin with `program`. Returns the exit code: the command's own, or 128 and the number of the
  * signal that ended it, 126 or 127 if it could not be started; for a process EXIT_DONE, or EXIT_IMPOSSIBLE if it cannot be
- * watched. It may be called once.
+ * watched or the record not be written. A command is not started if the record cannot be created (EXIT_IMPOSSIBLE); if writing
+ * fails later, its code is returned all the same. It may be called once.
  */
 int tune_run(const char *program, const struct tune_request *request);
 

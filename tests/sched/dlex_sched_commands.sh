@@ -50,6 +50,11 @@ expect 1 'unrecognized option' tune --nonsense -- true
 expect 2 'there is no such process' tune --dry-run --pid=1000000000
 expect 2 'process 1 is the system itself' tune --dry-run --pid=1
 expect 2 'cannot write /nowhere/rows: No such file' tune --record=/nowhere/rows -- true
+full='cannot write /dev/full: No space left on device'
+expect 5 "$full" tune --dry-run --record=/dev/full -- sh -c 'exit 5'
+expect 5 "$full" tune --dry-run --record=/dev/full -- sh -c 'sleep 1.5; exit 5'
+sleep 1.5 &
+expect 2 "$full" tune --dry-run --record=/dev/full --pid=$!
 expect 127 'cannot run /nowhere/player: No such file' tune --dry-run -- /nowhere/player
 expect 126 'cannot run /: Permission denied' tune --dry-run -- /
 expect 5 'nothing was reserved' tune --dry-run -- sh -c 'exit 5' --quiet
