@@ -7,7 +7,6 @@
 #include "user_command.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -155,16 +154,6 @@ static void prepare(struct tune_run *run)
     run->session.is_reserving = !error;
 }
 
-/* The standard files must exist, or others would take their numbers. */
-static bool open_standard_files(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
-        if (fcntl(fd, F_SETFD, 0))
-            return false;
-    return fd >= 0 && !close(fd);
-}
-
 /* True if a process has no executable file, as the kernel's threads, and those that have ended. */
 static bool is_of_kernel(pid_t process)
 {
@@ -283,8 +272,6 @@ int tune_run(const char *program, const struct tune_request *request)
         fprintf(stderr, "%s: process %d %s\n", program, (int)request->process, reason);
         return EXIT_IMPOSSIBLE;
     }
-    if (!open_standard_files())
-        return EXIT_IMPOSSIBLE;
     int unwritten = tune_report_begin(&run->session.report, request->record, false, request->is_quiet, now_ns());
     const int code = unwritten ? EXIT_IMPOSSIBLE : run_to_end(run);
     if (!unwritten)

@@ -48,6 +48,12 @@ class Watching(Case):
             self.assertLess(heights[150] - top, 0.2 * (bottom - top))
             self.assertGreater(heights[270] - top, 0.6 * (bottom - top))
 
+    def test_closed_standard_output_does_not_become_the_record(self):
+        player, record = self.player(25, 2), self.dir / "jobs.csv"
+        argv = [SCHED, "period", "--seconds=0.2", f"--pid={player.pid}", f"--record={record}"]
+        subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *argv], check=True)
+        self.assertEqual(record.read_text().splitlines()[0], "thread,second,cpu_ms")
+
     def test_period_finds_the_rate_by_system_calls_as_the_paper_does(self):
         player = self.player(25, 0, 90)
         self.succeeds_once(lambda: self.watch_system_calls(player))
