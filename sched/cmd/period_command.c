@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "ns.h"
+#include "option_value.h"
 #include "period_files.h"
 #include "period_report.h"
 #include "period_syscalls.h"
@@ -14,7 +15,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -59,24 +59,12 @@ struct request {
 /* Too large for the stack. */
 static struct observation observation;
 
-static bool parse_number(const char *text, double least, double most, double *number)
-{
-    char *rest;
-    *number = strtod(text, &rest);
-    return rest != text && !*rest && *number >= least && *number <= most;
-}
-
 /* Takes over an option other than --help. Returns the name of the option if its value is none, or NULL. */
 static const char *set_option(struct request *request, int option, const char *value)
 {
-    double number;
     switch (option) {
-    case 'p':
-        if (!parse_number(value, 1, 1 << 30, &number))
-            return "pid";
-        request->process = (pid_t)number;
-        break;
-    case 's': return parse_number(value, seconds_min, seconds_max, &request->seconds) ? NULL : "seconds";
+    case 'p': return option_process(value, &request->process) ? NULL : "pid";
+    case 's': return option_number(value, seconds_min, seconds_max, &request->seconds) ? NULL : "seconds";
     case 'e':
         request->is_of_syscalls = !strcmp(value, "syscalls");
         return request->is_of_syscalls || !strcmp(value, "jobs") ? NULL : "events";
@@ -106,7 +94,7 @@ static int parse_arguments(struct request *request, int argc, char **argv)
         }
         const char *const wrong = option == '?' ? NULL : set_option(request, option, optarg);
         if (wrong)
-            fprintf(stderr, "%s: --%s=%s is out of range\n", argv[0], wrong, optarg);
+            option_report_wrong(argv[0], wrong, optarg);
         if (option == '?' || wrong)
             return EXIT_USAGE;
     }

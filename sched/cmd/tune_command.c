@@ -3,11 +3,11 @@
 
 #include "budget_sum.h"
 #include "ns.h"
+#include "option_value.h"
 #include "tune_run.h"
 
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,13 +35,6 @@ static const char help[] =
 
 enum { LIMIT_LEAST = 1, PERIOD_LEAST_MS = 1, PERIOD_MOST_MS = 1000 };
 
-static bool parse_number(const char *text, double least, double most, double *number)
-{
-    char *rest;
-    *number = strtod(text, &rest);
-    return rest != text && !*rest && *number >= least && *number <= most;
-}
-
 /* The kernel admits 95 % of each CPU. */
 static double limit_most(void)
 {
@@ -67,13 +60,9 @@ static const char *set_option(struct tune_request *request, int option, const ch
 {
     double number;
     switch (option) {
-    case 'p':
-        if (!parse_number(value, 1, 1 << 30, &number))
-            return "pid";
-        request->process = (pid_t)number;
-        break;
+    case 'p': return option_process(value, &request->process) ? NULL : "pid";
     case 'l':
-        if (!parse_number(value, LIMIT_LEAST, limit_most(), &number))
+        if (!option_number(value, LIMIT_LEAST, limit_most(), &number))
             return "limit";
         request->limit = number / 100;
         break;
@@ -82,7 +71,7 @@ static const char *set_option(struct tune_request *request, int option, const ch
             return "rule";
         break;
     case 't':
-        if (!parse_number(value, PERIOD_LEAST_MS, PERIOD_MOST_MS, &number))
+        if (!option_number(value, PERIOD_LEAST_MS, PERIOD_MOST_MS, &number))
             return "period";
         request->period_ns = (int64_t)(number * (double)NS_PER_MS);
         break;
@@ -126,7 +115,7 @@ static int parse_arguments(struct tune_request *request, int argc, char **argv)
         }
         const char *const wrong = option == '?' ? NULL : set_option(request, option, optarg);
         if (wrong)
-            fprintf(stderr, "%s: --%s=%s is out of range; see --help\n", argv[0], wrong, optarg);
+            option_report_wrong(argv[0], wrong, optarg);
         if (option == '?' || wrong)
             return EXIT_USAGE;
     }

@@ -27,8 +27,6 @@ expect 0 '^Usage: dlex-sched period' period --help
 expect 1 '^Usage: dlex-sched period' period
 expect 1 '^Usage: dlex-sched period' period --pid=1 more
 expect 127 'cannot run /nowhere/player: No such file' period -- /nowhere/player
-expect 1 'pid=0 is out of range' period --pid=0
-expect 1 'pid=1x is out of range' period --pid=1x
 expect 1 'seconds=9 is out of range' period --pid=1 --seconds=9
 expect 1 'events=all is out of range' period --pid=1 --events=all
 expect 1 'unrecognized option' period --nonsense
@@ -39,7 +37,6 @@ expect 0 '^Usage: dlex-sched tune' tune --help
 expect 1 'a command or --pid is missing' tune
 expect 1 'a command or --pid is missing' tune --quiet
 expect 1 'either --pid or a command' tune --pid=1 -- true
-expect 1 'pid=0 is out of range' tune --pid=0
 expect 1 'limit=0 is out of range' tune --limit=0 -- true
 expect 1 'limit=1000000 is out of range' tune --limit=1000000 -- true
 expect 1 'rule=best is out of range' tune --rule=best -- true
@@ -50,6 +47,10 @@ expect 1 'unrecognized option' tune --nonsense -- true
 expect 2 'there is no such process' tune --dry-run --pid=1000000000
 expect 2 'process 1 is the system itself' tune --dry-run --pid=1
 expect 2 'cannot write /nowhere/rows: No such file' tune --record=/nowhere/rows -- true
+for pid in 0 1x 1234.9 1e3 0x10 -5 +5 ' 5' 99999999999 9999999999999999999999 ''; do
+    expect 1 "pid=$pid is not a process id, which is a whole number above 0" tune --pid="$pid"
+    expect 1 "pid=$pid is not a process id, which is a whole number above 0" period --pid="$pid"
+done
 full='cannot write /dev/full: No space left on device'
 expect 5 "$full" tune --dry-run --record=/dev/full -- sh -c 'exit 5'
 expect 5 "$full" tune --dry-run --record=/dev/full -- sh -c 'sleep 1.5; exit 5'
