@@ -100,13 +100,25 @@ static bool is_as_given(const struct reservation *reservation)
            now.runtime_ns == reservation->given.budget_ns && now.period_ns == reservation->given.period_ns;
 }
 
+/* Returns RESERVATION_DONE if the reservation is still in force and may be changed. */
+static enum reservation_answer look_again(struct reservation *reservation)
+{
+    const struct thread_ref *const thread = &reservation->entry.thread;
+    const int error = thread_ref_check(thread);
+    if (error)
+        return answer_to(error, reservation);
+    if (!is_as_given(reservation))
+        return RESERVATION_CHANGED;
+    return thread_ref_may_change(thread->process) ? RESERVATION_DONE : RESERVATION_FOREIGN;
+}
+
 enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal,
                                           const struct reserve *wanted)
 {
-    enum reservation_answer answer = answer_to(thread_ref_check(&reservation->entry.thread), reservation);
+    enum reservation_answer answer = look_again(reservation);
     if (answer == RESERVATION_DONE)
-        answer = is_as_given(reservation) ? set(reservation, journal, wanted) : RESERVATION_CHANGED;
-    if (answer == RESERVATION_GONE)
+        answer = set(reservation, journal, wanted);
+    if (answer == RESERVATION_GONE || answer == RESERVATION_FOREIGN)
         reservation_take_back(reservation, journal); /* it may have called exec */
     else if (answer == RESERVATION_CHANGED)
         let_go(reservation, journal);

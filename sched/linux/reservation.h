@@ -5,6 +5,7 @@
  *
  * Only threads under an ordinary policy get one. Each is recorded in a journal first, and checked before every change: it must
  * be the same thread, the same user's (unless root asks), and have the reservation that was given; otherwise it is not changed.
+ * A thread that has become another user's (setuid) is put back.
  * Threads that it starts meanwhile are ordinary, because a thread with a reservation could not start any otherwise.
  * SCHED_FLAG_DL_OVERRUN is never set: the kernel would send the program a signal that ends it. Not thread-safe.
  *
@@ -61,8 +62,9 @@ enum reservation_answer reservation_give(struct reservation *reservation, struct
                                          pid_t thread, const struct reserve *wanted);
 
 /*
- * Changes it. After RESERVATION_GONE and RESERVATION_CHANGED it is no longer held; after other answers than RESERVATION_DONE
- * the old one stays in force.
+ * Changes it. After RESERVATION_GONE, RESERVATION_CHANGED and RESERVATION_FOREIGN (the thread has executed a setuid program) it
+ * is no longer held, after RESERVATION_FOREIGN because it was taken back; after other answers than RESERVATION_DONE the old one
+ * stays in force.
  */
 enum reservation_answer reservation_adapt(struct reservation *reservation, struct undo_journal *journal,
                                           const struct reserve *wanted);

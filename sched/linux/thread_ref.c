@@ -109,7 +109,9 @@ int thread_ref_open_after_exec(struct thread_ref *after, const struct thread_ref
     const int error = thread_ref_open(after, before->process, before->process);
     if (error)
         return error;
-    if (after->started_ticks == before->process_started_ticks && after->stack && after->stack != before->stack)
+    /* The kernel does not show the stack of a program of another user's, which only exec (setuid) can have brought here. */
+    const bool is_other = after->stack ? after->stack != before->stack : !thread_ref_may_change(after->process);
+    if (after->started_ticks == before->process_started_ticks && is_other)
         return 0;
     thread_ref_close(after);
     return -ESRCH;

@@ -127,14 +127,14 @@ static bool is_given(const struct undo_entry *entry, const struct thread_policy 
     return now->kind == THREAD_DEADLINE && is_one;
 }
 
-/* Puts a thread back that lives, if it still has what was given. Returns what undo_restore does. */
-static int restore_living(const struct undo_entry *entry)
+/* Puts a thread back that lives, if it still has what was given. Returns what undo_restore does, or -EPERM as restore. */
+static int restore_living(const struct undo_entry *entry, bool is_recorded)
 {
     struct thread_policy now;
     const int error = thread_policy_get(entry->thread.thread, &now);
     if (error || !is_given(entry, &now))
         return error == -ESRCH ? 0 : error;
-    if (!thread_ref_may_change(entry->thread.process))
+    if (is_recorded && !thread_ref_may_change(entry->thread.process))
         return -EPERM;
     const int refused = thread_ordinary_set(entry->thread.thread, &entry->before);
     if (refused)
@@ -143,20 +143,26 @@ static int restore_living(const struct undo_entry *entry)
     return 1;
 }
 
-int undo_restore(const struct undo_entry *entry)
+/* As undo_restore. An entry that was read from a journal may be forged: then a thread of another user's is refused with -EPERM. */
+static int restore(const struct undo_entry *entry, bool is_recorded)
 {
     struct undo_entry heir = *entry;
     const int error = thread_ref_check(&entry->thread);
     if (!error)
-        return restore_living(entry);
+        return restore_living(entry, is_recorded);
     if (error != -ESRCH)
         return error;
     const int unknown = thread_ref_open_after_exec(&heir.thread, &entry->thread);
     if (unknown)
         return unknown == -ESRCH ? 0 : unknown;
-    const int restored = restore_living(&heir);
+    const int restored = restore_living(&heir, is_recorded);
     thread_ref_close(&heir.thread);
     return restored;
+}
+
+int undo_restore(const struct undo_entry *entry)
+{
+    return restore(entry, false);
 }
 
 /* Parses a line of append_entry. Returns false for any other line, and for one that was written in part. */
@@ -187,7 +193,7 @@ static int restore_recorded(const struct undo_entry *recorded)
     if (error && error != -ESRCH)
         return error;
     const bool is_same = !error && entry.thread.started_ticks == recorded->thread.started_ticks;
-    const int restored = undo_restore(is_same ? &entry : recorded);
+    const int restored = restore(is_same ? &entry : recorded, true);
     thread_ref_close(&entry.thread);
     return restored;
 }

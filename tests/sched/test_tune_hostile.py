@@ -14,6 +14,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -25,6 +26,18 @@ def parent_of(pid):
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     return None
+
+
+# Works 25 times a second until a file exists, and then executes a program.
+PLAYS_AND_EXECUTES = """
+import os, sys, time
+while not os.path.exists(sys.argv[1]):
+    begun = time.monotonic()
+    while time.monotonic() < begun + 0.004:
+        pass
+    time.sleep(0.036)
+os.execl(sys.argv[2], "sleep", "60")
+"""
 
 
 class Surroundings(Case):
@@ -159,6 +172,28 @@ class Rights(Case):
         self.assertEqual(code, int(PLAYED), said)
         self.assertIn("nothing will be reserved, only shown: this user may not reserve CPU time", said)
         self.assertRegex(said, r"would reserve 1\d\.\d %")
+
+    def test_player_that_executes_a_setuid_program_loses_its_reservation(self):
+        if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
+            self.skipTest("kernel.perf_event_paranoid is above 2")
+        if os.statvfs(self.dir).f_flag & os.ST_NOSUID or not shutil.which("setpriv"):
+            self.skipTest("setuid has no effect here, or there is no setpriv")
+        sched, go = self.copies()[0], self.dir / "go"
+        sleep = shutil.copy(shutil.which("sleep"), self.dir)
+        os.chmod(sleep, 0o4755)
+        player = self.start(sys.executable, "-ISc", PLAYS_AND_EXECUTES, go, sleep, user=NOBODY, cwd="/")
+        run = self.start("setpriv", f"--reuid={NOBODY}", "--clear-groups", "--inh-caps=+sys_nice", "--ambient-caps=+sys_nice",
+                         sched, "tune", f"--pid={player.pid}", cwd="/", stderr=subprocess.PIPE, text=True)
+        self.expect_reservation(player.pid)
+        go.touch()
+        self.assertTrue(wait_until(lambda: name_of(player.pid) == "sleep"))
+        self.expect_no_reservation(player.pid)
+        run.send_signal(signal.SIGINT)
+        code, said = self.end_of(run)
+        self.assertEqual(code, 0, said)
+        self.assertNotIn("could not be taken back", said)
+        with contextlib.suppress(OSError):
+            Path(f"/dev/shm/dlex-sched-{NOBODY}").rmdir()
 
     def test_user_may_not_tune_another_users_player(self):
         player = self.player()
