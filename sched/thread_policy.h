@@ -45,10 +45,11 @@ int thread_policy_parse(struct thread_policy *policy, const char *text);
 const char *thread_policy_text(const struct thread_policy *policy, char text[THREAD_POLICY_TEXT_SIZE]);
 
 /*
- * Sets the policy of the thread with this id (0: the calling thread). Threads that it starts later are under other,
- * because a thread with a reservation could not start any otherwise. Returns 0 or a negative errno: -EPERM (no
- * permission; for deadline also if the thread is limited to a CPU without its own root domain), -EBUSY (deadline: more
- * than can still be reserved), -ESRCH.
+ * Sets the policy of the thread with this id (0: the calling thread). Threads and processes that it starts under fifo, rr or
+ * deadline (SCHED_RESET_ON_FORK) begin under other with the nice value 0 and the kernel's own slice, whatever nice value it has or
+ * ordinary policy it had, and keep these; a thread with a reservation could not start any otherwise. Those that it starts under
+ * other do not inherit a negative nice value or a slice. Returns 0 or a negative errno: -EPERM (no permission; for deadline also if
+ * the thread is limited to a CPU without its own root domain), -EBUSY (deadline: more than can still be reserved), -ESRCH.
  */
 int thread_policy_set(pid_t thread, const struct thread_policy *policy);
 

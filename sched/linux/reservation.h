@@ -6,7 +6,9 @@
  * Only threads under an ordinary policy get one. Each is recorded in a journal first, and checked before every change: it must
  * be the same thread, the same user's (unless root asks), and have the reservation that was given; otherwise it is not changed.
  * A thread that has become another user's (setuid) is put back.
- * Threads that it starts meanwhile are ordinary, because a thread with a reservation could not start any otherwise.
+ * Threads and processes that it starts meanwhile (SCHED_RESET_ON_FORK) begin under SCHED_OTHER, with the nice value 0, the kernel's
+ * own slice and the timer slack of the reservation (0 in Linux 6.18), and keep these: a positive nice value, SCHED_BATCH or SCHED_IDLE,
+ * which the thread had before, are lost to them, too. A thread with a reservation could not start any otherwise.
  * SCHED_FLAG_DL_OVERRUN is never set: the kernel would send the program a signal that ends it. Not thread-safe.
  *
  *     struct reservation reservation;
