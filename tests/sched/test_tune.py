@@ -244,7 +244,7 @@ class Ending(Case):
         self.expect_nothing_left()
 
     def tune_on_terminal(self, trapped, *before):
-        """Tunes a shell that a signal ends with the code 5. Returns the run and its terminal when the shell waits for the signal."""
+        """Tunes a shell that a signal ends with the code 5. Returns the run and its terminal when the shell waits."""
         ready = self.dir / "ready"
         script = f"trap 'exit 5' {trapped}; : >{ready}; while :; do sleep 0.05; done"
         terminal, own = os.openpty()
