@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEXT_SIZE = 16 };
+enum { TEXT_SIZE = 16, REMEDY_SIZE = 160 };
 
 /* A command that this program has started, until its gate opens. */
 struct started {
@@ -52,6 +52,7 @@ static int open_signals(void)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
     signal(SIGPIPE, SIG_IGN); /* a reader that has ended is an error of printing */
     signal(SIGTSTP, SIG_IGN); /* while it is stopped, the chosen task would keep its priority */
     signal(SIGTTOU, SIG_IGN); /* the same for writing to a terminal, after `stty tostop` */
@@ -212,18 +213,29 @@ static int schedule(int signals)
     return print_state(begun_ns);
 }
 
+/* Returns what helps if the dispatcher cannot begin; NULL: not known. */
+static const char *remedy(int error, char text[REMEDY_SIZE])
+{
+    const int own = options.dispatch.priority;
+    switch (-error) {
+    case EPERM:
+        snprintf(text, REMEDY_SIZE, "it needs the priorities %d to %d; `dlex-sched doctor` says what would allow them", own - 1,
+                 own + 1);
+        return text;
+    case EINVAL:
+        snprintf(text, REMEDY_SIZE, "CPU %d is switched off, or not one of those that this program may use (cpuset); name another one "
+                 "with --cpu", options.dispatch.cpu);
+        return text;
+    case EBUSY: return "start it under an ordinary policy; it takes its priority itself";
+    default: return NULL;
+    }
+}
+
 static int create_dispatch(void)
 {
-    char priorities[128];
-    const int own = options.dispatch.priority;
+    char text[REMEDY_SIZE];
     const int error = dwcs_dispatch_create(&dispatch, &options.dispatch);
-    if (!error)
-        return 0;
-    snprintf(priorities, sizeof priorities, "it needs the priorities %d to %d; `dlex-sched doctor` says what would allow them",
-             own - 1, own + 1);
-    return fail("scheduling cannot begin", error,
-                error == -EPERM ? priorities :
-                error == -EBUSY ? "start it under an ordinary policy; it takes its priority itself" : NULL);
+    return error ? fail("scheduling cannot begin", error, remedy(error, text)) : 0;
 }
 
 static int run(int signals)
@@ -255,8 +267,19 @@ static void end_commands(void)
     command_groups_end(groups, options.tasks);
 }
 
+/* Installed setuid, it would let everybody run commands as any user: what sudo says in the environment could be anybody's. */
+static bool is_setuid(void)
+{
+    return getuid() != geteuid() || getgid() != getegid();
+}
+
 int main(int argc, char **argv)
 {
+    if (is_setuid()) {
+        fputs("dlex-sched-dwcs: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
+              stderr);
+        return EXIT_IMPOSSIBLE;
+    }
     dwcs_options_parse(&options, argc, argv);
     const int signals = open_signals();
     const int error = signals < 0 ? fail("signals", -errno, NULL) : run(signals);

@@ -3,7 +3,7 @@
 
 #include "event_rules.h"
 
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,14 +25,31 @@ void dwcs_argument_name(struct named_task *task, const char *text, size_t length
     task->name[length] = 0;
 }
 
+/*
+ * Parses a whole number that this character follows, and moves *text past both. A number beyond the range of int becomes the nearest
+ * int, which is out of each argument's range, too. Returns false if there is no such number.
+ */
+static bool take_number(const char **text, char end, int *number)
+{
+    char *rest;
+    const long value = strtol(*text, &rest, 10);
+    if (rest == *text || *rest != end)
+        return false;
+    *number = value < INT_MIN ? INT_MIN : value > INT_MAX ? INT_MAX : (int)value;
+    *text = rest + (end != '\0');
+    return true;
+}
+
 void dwcs_argument_task(struct named_task *task, const char *arg, int64_t slot_ns, struct argp_state *state)
 {
     const size_t length = strcspn(arg, ",");
-    int x = 0, y = 0, period = 0, service = 0, end = 0;
-    const int found = sscanf(arg + length, ",%d/%d,%d,%d%n", &x, &y, &period, &service, &end);
-    const char *const rest = arg + length + end;
-    const bool is_work_conserving = found == 4 && !strcmp(rest, ",wc");
-    if (found != 4 || (*rest && !is_work_conserving))
+    const char *const last = strrchr(arg, ',');
+    const bool is_work_conserving = last && !strcmp(last, ",wc");
+    const char *rest = arg + length + (arg[length] == ',');
+    int x = 0, y = 0, period = 0, service = 0;
+    const bool is_task = take_number(&rest, '/', &x) && take_number(&rest, ',', &y) && take_number(&rest, ',', &period) &&
+                         take_number(&rest, is_work_conserving ? ',' : '\0', &service);
+    if (!is_task || (is_work_conserving && strcmp(rest, "wc")))
         argp_error(state, "--task=%s is not a task such as film,1/4,2,1", arg);
     if (service < 1 || service > period || period > TASK_SLOTS_MAX || x < 0 || x > y || y > DWCS_Y_MAX)
         argp_error(state, "--task=%s: needs 1 <= C <= T <= %d and 0 <= X <= Y <= %d", arg, TASK_SLOTS_MAX, DWCS_Y_MAX);
@@ -66,8 +83,8 @@ unsigned dwcs_argument_rule_4(const char *arg, struct argp_state *state)
 
 void dwcs_argument_server(struct dwcs_server_options *server, const char *arg, struct argp_state *state)
 {
-    int end = 0;
-    if (sscanf(arg, "%d/%d%n", &server->x, &server->y, &end) != 2 || arg[end])
+    const char *rest = arg;
+    if (!take_number(&rest, '/', &server->x) || !take_number(&rest, '\0', &server->y))
         argp_error(state, "--server=%s is not a window constraint such as 0/5", arg);
     if (server->x < 0 || server->x > server->y || server->y < 1 || server->y > DWCS_Y_MAX)
         argp_error(state, "--server=%s: needs 0 <= X <= Y and 1 <= Y <= %d", arg, DWCS_Y_MAX);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SLOT_MS_MAX = 1000, SECONDS_MAX = 1000000, PRIORITY_DEFAULT = 17 };
 
@@ -134,6 +135,12 @@ static int64_t parse_slot_ns(const char *arg, struct argp_state *state)
     return llround(ms * (double)NS_PER_MS);
 }
 
+static int parse_cpu(const char *arg, struct argp_state *state)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    return dwcs_argument_count(arg, "cpu", 0, cpus > 0 && cpus < CPU_SETSIZE ? (int)cpus - 1 : CPU_SETSIZE - 1, state);
+}
+
 static void check(const struct dwcs_options *options, struct argp_state *state)
 {
     if (!options->tasks)
@@ -168,7 +175,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if (arg)
             dwcs_argument_server(&options->server, arg, state);
         break;
-    case KEY_CPU: options->dispatch.cpu = dwcs_argument_count(arg, "cpu", 0, CPU_SETSIZE - 1, state); break;
+    case KEY_CPU: options->dispatch.cpu = parse_cpu(arg, state); break;
     case KEY_PRIORITY: options->dispatch.priority = dwcs_argument_count(arg, "priority", 1, 97, state) + 1; break;
     case KEY_SECONDS: options->seconds = dwcs_argument_count(arg, "seconds", 1, SECONDS_MAX, state); break;
     case ARGP_KEY_ARG: argp_error(state, "%s is one argument too many", arg); break;

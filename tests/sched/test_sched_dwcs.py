@@ -13,6 +13,7 @@ import json
 import os
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
-from outside import Folder, is_running, state_of, with_packages
+from outside import Folder, children_of, is_running, state_of, wait_until, with_packages
 from programs import run_on_terminal, soon
 
 with_packages("yaml, pydantic, rich, matplotlib")
@@ -38,6 +39,8 @@ from dlex_sched.scenario import read_scenario
 DWCS, SIM, SCHED = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 BUSY = "while :; do :; done"
 TASK = "--task=a,0/1,10,2"
+NOBODY = 65534
+os.environ.pop("SUDO_UID", None)  # commands would run as this user, who may not be able to read the build's folder
 
 
 def has_right():
@@ -82,11 +85,35 @@ class Program(Folder):
                       (TASK, command, "--pid=a,1"), (TASK, "--pid=a,0"), (TASK, command, "--events=a,often"),
                       (TASK, "--pid=a,1", "--events=a,eventfd"), (TASK, command, "--events=a,socket:x"),
                       (TASK, command, "--cpu=-1"), (TASK, command, "--priority=98"), (TASK, command, "--seconds=0"),
-                      (TASK, command, "--rules=6"), (TASK, command, "surplus")):
+                      (TASK, command, "--rules=6"), (TASK, command, "surplus"), (TASK, command, "--cpu=99"),
+                      ("--task=a,1/4,4294967298,1", command), ("--task=a,4294967297/4294967298,2,1", command),
+                      ("--task=a,1/4,99999999999999999999,1", command), ("--task=a,1/4,2,1,wc,wc", command),
+                      (TASK, command, "--server=4294967296/4294967301"), (TASK, command, "--server=0/5x")):
             with self.subTest(wrong):
                 done = ended(*wrong)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn("dlex-sched-dwcs: ", done.stderr)
+
+    def test_cpu_that_is_not_there_is_named_with_those_that_are(self):
+        done = ended(TASK, f"--command=a,{BUSY}", "--cpu=99")
+        self.assertIn(f"--cpu=99 is not a whole number from 0 to {os.cpu_count() - 1}", done.stderr)
+
+    @unittest.skipIf(os.geteuid(), "only root can install it setuid")
+    def test_program_that_is_setuid_refuses_everything(self):
+        if os.statvfs(self.folder).f_flag & os.ST_NOSUID:
+            self.skipTest("the file system does not allow it")
+        self.folder.chmod(0o755)
+        copy = shutil.copy(DWCS, self.folder)
+        for mode in (0o4755, 0o2755):
+            os.chmod(copy, mode)
+            with self.subTest(mode=oct(mode)):
+                done = subprocess.run([copy, TASK, "--command=a,id -u"], capture_output=True, text=True, user=NOBODY, group=NOBODY,
+                                      cwd="/", timeout=120)
+                self.assertIn("must not be installed setuid", done.stderr)
+                self.assertEqual(done.stdout, "")
+                # At the end the sanitizers search for leaks, which the kernel does not allow in a setgid program.
+                if "LeakSanitizer has encountered a fatal error" not in done.stderr:
+                    self.assertEqual(done.returncode, 2, done.stderr)
 
     @unittest.skipIf(ALLOWED, "this account may have real-time priorities")
     def test_without_a_right_it_says_what_helps(self):
@@ -106,6 +133,14 @@ class Program(Folder):
         self.assertGreater(a["windows_kept"], 80)  # of 120
         self.assertGreater(b["cpu_ms"], a["cpu_ms"])
         self.assertGreater(c["cpu_ms"], 200)
+
+    @needs_right
+    def test_ignored_end_of_children_changes_nothing(self):
+        ignored = {"preexec_fn": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)}
+        with scheduling(TASK, f"--command=a,{BUSY}", **ignored) as scheduler:
+            scheduler.stdout.readline()
+            shell = next(pid for pid, name in children_of(scheduler.pid).items() if name == "sh")
+            self.assertTrue(wait_until(lambda: os.sched_getscheduler(shell) == os.SCHED_IDLE))  # most of the time
 
     @needs_right
     def test_other_processes_are_scheduled_and_given_back(self):
