@@ -174,6 +174,7 @@ struct dispatch_figures dwcs_dispatch_figures(const struct dwcs_dispatch *dispat
     figures.cpu_ns = dwcs_member_cpu_ns(&one->member);
     figures.wait_ns = one->has_ended ? -1 : dwcs_member_wait_ns(&one->member);
     figures.has_ended = one->has_ended;
+    figures.is_left_alone = one->member.is_left_alone;
     return figures;
 }
 

@@ -182,10 +182,23 @@ static int print_state(int64_t begun_ns)
 }
 
 /* A reader that does not read, perhaps because it is stopped, must not stop the dispatcher. */
-static bool can_print(void)
+static bool can_print(int file)
 {
-    struct pollfd polled = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    struct pollfd polled = {.fd = file, .events = POLLOUT};
     return poll(&polled, 1, 0) == 1;
+}
+
+/* Reports once each task that is left alone from now on. */
+static void report_left_alone(void)
+{
+    static bool is_reported[GUARD_CAPACITY];
+    for (int i = 0; i < options.tasks; i++) {
+        if (is_reported[i] || !dwcs_dispatch_figures(dispatch, i).is_left_alone || !can_print(STDERR_FILENO))
+            continue;
+        is_reported[i] = true;
+        fprintf(stderr, "dlex-sched-dwcs: another program has changed the policy of %s, which keeps that one from now on\n",
+                options.task[i].task.name);
+    }
 }
 
 /* Schedules until the end. Returns 0 or a negative errno. */
@@ -200,7 +213,8 @@ static int schedule(int signals)
         if (options.seconds && at_ns - begun_ns >= options.seconds * NS_PER_S)
             break;
         if (at_ns >= next_ns) {
-            const int unprinted = can_print() ? print_state(begun_ns) : 0;
+            const int unprinted = can_print(STDOUT_FILENO) ? print_state(begun_ns) : 0;
+            report_left_alone();
             if (unprinted)
                 return unprinted;
             next_ns += NS_PER_S;

@@ -10,7 +10,8 @@
  * the chosen one, so that C can be given in slots.
  *
  * All members are kept on the dispatcher's CPU. They get everything back as it was when the dispatcher ends for any reason
- * (member_before.h, dwcs_guard.h). Processes under a real-time policy are no members: what they have could not be given back.
+ * (member_before.h, dwcs_guard.h). Processes under a real-time policy are no members: what they have could not be given back. If another
+ * program changes a member's policy, the member keeps that one, and its turns pass like those of a member that sleeps.
  *
  * For one thread. Needs the right to SCHED_FIFO. Times are CLOCK_MONOTONIC.
  */
@@ -39,6 +40,7 @@ struct dispatch_figures {
     int64_t cpu_ns;
     int64_t wait_ns;                    /* as of dwcs_member_wait_ns */
     bool has_ended;
+    bool is_left_alone;                 /* another program has changed its policy */
 };
 
 struct dispatch_totals {

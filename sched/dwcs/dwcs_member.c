@@ -2,6 +2,7 @@
 #include "dwcs_member.h"
 
 #include "ns.h"
+#include "timer_slack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +62,7 @@ static int open_files(struct dwcs_member *member)
     return error;
 }
 
-int dwcs_member_open(struct dwcs_member *member, const struct member_before *before)
+int dwcs_member_open(struct dwcs_member *member, struct member_before *before)
 {
     const pid_t pid = before->main.process;
     *member = (struct dwcs_member){.before = before, .pid = pid};
@@ -143,21 +144,56 @@ static bool has_ended(const struct dwcs_member *member)
     return poll(&ended, 1, 0) == 1;
 }
 
-static int set_policy(const struct dwcs_member *member, enum member_place place)
+/* True if it has the policy that it was given last. */
+static bool is_as_given(const struct dwcs_member *member)
+{
+    const struct thread_ordinary *const own = &member->before->policy;
+    struct thread_ordinary ordinary;
+    struct thread_policy now;
+    if (member->place == MEMBER_FIRST)
+        return !thread_policy_get(member->pid, &now) && now.kind == THREAD_FIFO && now.priority == member->before->priority;
+    if (thread_ordinary_get(member->pid, &ordinary))
+        return false;
+    if (member->place == MEMBER_LAST)
+        return ordinary.number == SCHED_IDLE;
+    return ordinary.number == own->number && ordinary.slice_ns == own->slice_ns;
+}
+
+/* Leaving SCHED_FIFO, it gets the kernel's default, not what it had. */
+static void give_slack_back(struct dwcs_member *member)
+{
+    if (member->keeps_slack)
+        return;
+    member->keeps_slack = timer_slack_get(member->pid) == member->before->timer_slack_ns;
+    timer_slack_set(member->pid, member->before->timer_slack_ns);
+}
+
+static int set_policy(struct dwcs_member *member, enum member_place place)
 {
     const struct thread_policy first = {.kind = THREAD_FIFO, .priority = member->before->priority};
     const struct thread_ordinary last = {.number = SCHED_IDLE, .resets_on_fork = member->before->policy.resets_on_fork};
-    if (has_ended(member))
-        return -ESRCH;
     if (place == MEMBER_FIRST)
         return thread_policy_set(member->pid, &first);
-    return thread_ordinary_set(member->pid, place == MEMBER_LAST ? &last : &member->before->policy);
+    const int error = thread_ordinary_set(member->pid, place == MEMBER_LAST ? &last : &member->before->policy);
+    if (!error && member->place == MEMBER_FIRST)
+        give_slack_back(member);
+    return error;
 }
 
 int dwcs_member_put(struct dwcs_member *member, enum member_place place)
 {
-    const int error = member->place == place ? 0 : set_policy(member, place);
-    if (error || member->place == place)
+    if (member->place == place || member->is_left_alone)
+        return 0;
+    const bool is_own = is_as_given(member);
+    if (has_ended(member))
+        return -ESRCH;
+    if (!is_own) {
+        member->is_left_alone = true;
+        member_before_leave_alone(member->before);
+        return 0;
+    }
+    const int error = set_policy(member, place);
+    if (error)
         return error;
     member->place = place;
     return 1;

@@ -19,7 +19,7 @@
 enum member_place { MEMBER_ORDINARY, MEMBER_LAST, MEMBER_FIRST }; /* its own policy, SCHED_IDLE, SCHED_FIFO */
 
 struct dwcs_member {
-    const struct member_before *before;
+    struct member_before *before;
     pid_t pid;
     int pidfd;          /* readable when it has ended */
     int stat;           /* /proc/PID/stat */
@@ -29,13 +29,15 @@ struct dwcs_member {
     int64_t begun_cpu_ns;
     int64_t begun_wait_ns, begun_waits; /* of the kernel's statistics, when it joined */
     enum member_place place;
+    bool is_left_alone; /* another program has changed its policy */
+    bool keeps_slack;   /* the kernel does not take away its timer slack, or not another one than it gives */
 };
 
 /*
  * Refers to the process of which this was read; it stays the caller's. Returns 0, -ESRCH, -ENOSYS (older than Linux 5.3) or -EMFILE.
  * Close it after success.
  */
-int dwcs_member_open(struct dwcs_member *member, const struct member_before *before);
+int dwcs_member_open(struct dwcs_member *member, struct member_before *before);
 
 void dwcs_member_close(struct dwcs_member *member);
 
@@ -54,7 +56,10 @@ int64_t dwcs_member_ran_ns(struct dwcs_member *member);
 /* The CPU time that it has used since it joined, as of the last dwcs_member_ran_ns. */
 int64_t dwcs_member_cpu_ns(const struct dwcs_member *member);
 
-/* Changes its policy, if it is another one. Returns 1, 0 if nothing had to change, or a negative errno (-EPERM, -ESRCH). */
+/*
+ * Changes its policy, if it is another one. If another program has changed the policy since the last call, the member is left alone from
+ * then on. Returns 1, 0 if nothing was changed, or a negative errno (-EPERM, -ESRCH).
+ */
 int dwcs_member_put(struct dwcs_member *member, enum member_place place);
 
 /*

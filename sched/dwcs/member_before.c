@@ -3,6 +3,7 @@
 
 #include "ns.h"
 #include "thread_list.h"
+#include "timer_slack.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -56,6 +57,8 @@ int member_before_read(struct member_before *before, pid_t process, int cpu, int
     before->priority = priority;
     before->joined_ticks = now_ticks();
     before->nice = getpriority(PRIO_PROCESS, (id_t)process);
+    before->timer_slack_ns = timer_slack_get(process);
+    before->is_left_alone = false;
     int error = refer(&before->main, process, process);
     if (error)
         return error;
@@ -109,15 +112,23 @@ int member_before_confine(struct member_before *before)
     return confined < 0 ? confined : 0;
 }
 
-/* True if the main thread has what only a member gets. */
-static bool has_given_policy(const struct member_before *before)
+void member_before_leave_alone(struct member_before *before)
+{
+    __atomic_store_n(&before->is_left_alone, true, __ATOMIC_RELEASE);
+}
+
+/* Gives the main thread its policy back, if it has what only a member gets. */
+static void give_policy_back(const struct member_before *before)
 {
     const pid_t main = before->main.thread;
     struct thread_ordinary ordinary;
     struct thread_policy now;
-    if (!thread_ordinary_get(main, &ordinary))
-        return ordinary.number == SCHED_IDLE;
-    return !thread_policy_get(main, &now) && now.kind == THREAD_FIFO && now.priority == before->priority;
+    if (__atomic_load_n(&before->is_left_alone, __ATOMIC_ACQUIRE) || thread_policy_get(main, &now))
+        return;
+    const bool is_first = now.kind == THREAD_FIFO && now.priority == before->priority;
+    const bool is_last = !thread_ordinary_get(main, &ordinary) && ordinary.number == SCHED_IDLE;
+    if ((is_first || is_last) && !thread_ordinary_set(main, &before->policy) && is_first)
+        timer_slack_set(main, before->timer_slack_ns); /* SCHED_FIFO has taken it away */
 }
 
 static bool is_recorded(const struct member_before *before, pid_t thread)
@@ -190,8 +201,8 @@ void member_before_give_back(const struct member_before *before)
 {
     const int threads = __atomic_load_n(&before->threads, __ATOMIC_ACQUIRE);
     const bool is_there = is_same(&before->main);
-    if (is_there && has_given_policy(before))
-        thread_ordinary_set(before->main.thread, &before->policy);
+    if (is_there)
+        give_policy_back(before);
     for (int i = 0; i < threads; i++) {
         const struct thread_before *const one = &before->thread[i];
         if (is_same(&one->thread) && is_confined(one->thread.thread, before->cpu))

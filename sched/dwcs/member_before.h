@@ -3,7 +3,7 @@
  * What a process had before it became a member, and the way back: the policy of its main thread, and the CPUs of each thread. It
  * holds no open files and no pointers, because two processes give back: the dispatcher, and its guard if the dispatcher was killed.
  * It may be given back several times. A thread that has ended, another one that has its id by now, and what another program has
- * changed meanwhile stay as they are.
+ * changed meanwhile stay as they are; so does the timer slack of what the member has started, which the kernel chooses.
  *
  * Other threads than the main one keep their policies all the time. Threads and children that a member starts inherit the CPU, and
  * perhaps SCHED_IDLE; they get what the main thread had. Children whose parent has ended are not found. Under a user without
@@ -38,6 +38,8 @@ struct member_before {
     struct thread_ordinary policy; /* of the main thread */
     cpu_set_t cpus;                /* of the main thread */
     int nice;                      /* of the main thread */
+    int64_t timer_slack_ns;        /* of the main thread; 0: not known */
+    int is_left_alone;             /* atomic: another program has changed the policy of the main thread, which stays */
     uint64_t joined_ticks;         /* when this was read, as started_ticks of a thread */
     int cpu, priority;             /* what it is given: this CPU, and this priority of SCHED_FIFO at times */
     int threads;                   /* atomic: raised when the entry is complete, before the thread is changed */
@@ -57,5 +59,8 @@ int member_before_read(struct member_before *before, pid_t process, int cpu, int
 int member_before_confine(struct member_before *before);
 
 void member_before_give_back(const struct member_before *before);
+
+/* The main thread keeps the policy that it has from now on. */
+void member_before_leave_alone(struct member_before *before);
 
 #endif

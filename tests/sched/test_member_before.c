@@ -16,6 +16,7 @@
 
 #include "ns.h"
 #include "suite.h"
+#include "timer_slack.h"
 
 enum { EXIT_SKIPPED = 77, PRIORITY = 30, OTHER_PRIORITY = 5 };
 
@@ -372,6 +373,62 @@ START_TEST(policy_that_somebody_else_has_set_stays)
 }
 END_TEST
 
+/* Also one that members have at times. */
+START_TEST(member_whose_policy_somebody_else_has_set_is_left_alone)
+{
+    static const int policies[] = {SCHED_RR, SCHED_BATCH, SCHED_IDLE, SCHED_OTHER};
+    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
+        const int priority = policies[i] == SCHED_RR ? OTHER_PRIORITY : 0;
+        begin();
+        join_and_run();
+        set_policy(subject, policies[i], priority);
+        ck_assert_int_eq(dwcs_member_put(&member, MEMBER_LAST), 0);
+        ck_assert_int_eq(dwcs_member_put(&member, MEMBER_FIRST), 0);
+        expect_policy(subject, policies[i], priority);
+        ck_assert(member.is_left_alone);
+        give_back();
+        expect_policy(subject, policies[i], priority);
+        end();
+    }
+}
+END_TEST
+
+START_TEST(slice_that_somebody_else_has_set_stays)
+{
+    const struct thread_ordinary short_slices = {.number = SCHED_OTHER, .slice_ns = NS_PER_MS};
+    struct thread_policy set, now;
+    begin();
+    join_and_run();
+    ck_assert_int_eq(dwcs_member_put(&member, MEMBER_ORDINARY), 1);
+    ck_assert_int_eq(thread_ordinary_set(subject, &short_slices), 0);
+    ck_assert_int_eq(thread_policy_get(subject, &set), 0);
+    const bool has_slices = set.runtime_ns == NS_PER_MS; /* since Linux 6.12 */
+    ck_assert_int_eq(dwcs_member_put(&member, MEMBER_FIRST), !has_slices);
+    give_back();
+    ck_assert_int_eq(thread_policy_get(subject, &now), 0);
+    ck_assert_int_eq(now.runtime_ns, set.runtime_ns);
+    end();
+}
+END_TEST
+
+START_TEST(timer_slack_comes_back_after_each_turn)
+{
+    static const int64_t own_ns = 123456;
+    begin();
+    timer_slack_set(subject, own_ns);
+    ck_assert_int_eq(timer_slack_get(subject), own_ns);
+    join_and_run();
+    for (int turn = 0; turn < 2; turn++) {
+        ck_assert_int_eq(dwcs_member_put(&member, turn ? MEMBER_ORDINARY : MEMBER_LAST), 1);
+        ck_assert_int_eq(timer_slack_get(subject), own_ns);
+        ck_assert_int_eq(dwcs_member_put(&member, MEMBER_FIRST), 1);
+    }
+    give_back();
+    ck_assert_int_eq(timer_slack_get(subject), own_ns);
+    end();
+}
+END_TEST
+
 START_TEST(real_time_processes_are_refused)
 {
     begin();
@@ -403,6 +460,9 @@ int main(void)
         what_begins_later_gets_the_policy_that_it_would_have_inherited,
         child_of_an_ordinary_process_gets_its_nice_value,
         policy_that_somebody_else_has_set_stays,
+        member_whose_policy_somebody_else_has_set_is_left_alone,
+        slice_that_somebody_else_has_set_stays,
+        timer_slack_comes_back_after_each_turn,
         real_time_processes_are_refused,
         NULL,
     };

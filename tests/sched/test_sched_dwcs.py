@@ -143,6 +143,18 @@ class Program(Folder):
             self.assertTrue(wait_until(lambda: os.sched_getscheduler(shell) == os.SCHED_IDLE))  # most of the time
 
     @needs_right
+    def test_policy_that_another_program_has_set_stays(self):
+        with scheduling(TASK, f"--command=a,{BUSY}", "--seconds=5", stderr=subprocess.PIPE) as scheduler:
+            scheduler.stdout.readline()
+            shell = next(pid for pid, name in children_of(scheduler.pid).items() if name == "sh")
+            os.sched_setscheduler(shell, os.SCHED_BATCH, os.sched_param(0))
+            time.sleep(0.5)
+            self.assertEqual(os.sched_getscheduler(shell) & ~os.SCHED_RESET_ON_FORK, os.SCHED_BATCH)
+            errors = scheduler.communicate(timeout=60)[1].decode()
+            self.assertEqual(scheduler.returncode, 0, errors)
+            self.assertEqual(errors.count("another program has changed the policy of a, which keeps that one from now on"), 1)
+
+    @needs_right
     def test_other_processes_are_scheduled_and_given_back(self):
         with subprocess.Popen(["sh", "-c", BUSY]) as other:
             try:
