@@ -2,10 +2,13 @@
 #include "command_group.h"
 
 #include "ns.h"
+#include "user_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,7 +43,8 @@ _Noreturn void command_group_become(const char *command)
     signal(SIGTTOU, SIG_IGN); /* `stty tostop` stops a group in the background that writes to its terminal */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    const int error = user_command_become((char *[]){"/bin/sh", "-c", (char *)command, NULL});
+    fprintf(stderr, "the command `%s` was not started: %s\n", command, strerror(-error));
     _exit(COMMAND_GROUP_NOT_STARTED);
 }
 

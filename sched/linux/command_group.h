@@ -14,10 +14,11 @@
 enum { COMMAND_GROUP_NOT_STARTED = 126 };
 
 /*
- * In a new process: becomes the shell command. What it writes to standard output goes to standard error, because standard output is
- * the supervisor's. Its standard input is empty if it was a terminal, because the kernel stops a group in the background that
- * reads from its terminal. Signals are handled as usual, but for SIGTTOU, which is ignored for a similar reason. If there is no shell,
- * the process ends with COMMAND_GROUP_NOT_STARTED.
+ * In a new process: becomes the shell command, as the user who typed it and without capabilities (user_command.h). What it writes to
+ * standard output goes to standard error, because standard output is the supervisor's. Its standard input is empty if it was a
+ * terminal, because the kernel stops a group in the background that reads from its terminal. Signals are handled as usual, but for
+ * SIGTTOU, which is ignored for a similar reason. If there is no shell, or if the rights cannot be given up, the process reports it and
+ * ends with COMMAND_GROUP_NOT_STARTED.
  */
 _Noreturn void command_group_become(const char *command);
 

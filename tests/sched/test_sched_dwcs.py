@@ -135,6 +135,26 @@ class Program(Folder):
         self.assertGreater(c["cpu_ms"], 200)
 
     @needs_right
+    @unittest.skipIf(os.geteuid(), "only root has rights to give up")
+    def test_commands_run_without_rights_and_under_sudo_as_the_user(self):
+        command = f"--command=a,id -u; grep CapEff /proc/self/status; {BUSY}"
+        for user in (None, NOBODY):
+            environment = os.environ if user is None else {**os.environ, "SUDO_UID": str(user)}
+            with self.subTest(user=user):
+                done = subprocess.run([DWCS, TASK, command, "--seconds=3"], capture_output=True, text=True, timeout=120,
+                                      env=environment)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.split(), [str(user or 0), "CapEff:", "0" * 16])
+                self.assertGreater(last_state(done.stdout)["tasks"][0]["served"], 15)  # of 30
+
+    @needs_right
+    @unittest.skipIf(os.geteuid(), "only root believes who called sudo")
+    def test_command_of_an_unknown_user_of_sudo_does_not_run_as_root(self):
+        done = subprocess.run([DWCS, TASK, "--command=a,id -u"], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "SUDO_UID": "4294967294"})
+        self.assertEqual(done.stderr, "the command `id -u` was not started: Operation not permitted\n")
+
+    @needs_right
     def test_ignored_end_of_children_changes_nothing(self):
         ignored = {"preexec_fn": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)}
         with scheduling(TASK, f"--command=a,{BUSY}", **ignored) as scheduler:
