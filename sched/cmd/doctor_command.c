@@ -117,8 +117,8 @@ static struct finding check_left(void)
     const int left = undo_journals_left();
     struct finding found = {.is_good = !left};
     if (left)
-        snprintf(found.text, sizeof found.text, "%d killed runs of this user have left reservations; `dlex-sched repair` takes "
-                 "them back", left);
+        snprintf(found.text, sizeof found.text, "%d killed runs of this user have left reservations or priorities; `dlex-sched "
+                 "repair` takes them back", left);
     else
         snprintf(found.text, sizeof found.text, "none of this user's");
     return found;

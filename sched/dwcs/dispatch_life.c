@@ -29,7 +29,7 @@ enum member_place dispatch_place_beside(const struct dwcs_dispatch *dispatch, co
 static int take_place(struct dwcs_dispatch *dispatch)
 {
     const struct thread_policy policy = {.kind = THREAD_FIFO, .priority = dispatch->options.priority};
-    const int error = member_before_confine(&dispatch->self);
+    const int error = member_before_confine(&dispatch->self, NULL);
     return error ? error : thread_policy_set(0, &policy);
 }
 
@@ -87,8 +87,10 @@ static int enqueue(struct dwcs_dispatch *dispatch, const struct dispatch_plan *p
 /* The guard knows the member before anything of it changes. */
 static int take_over(struct dwcs_dispatch *dispatch, struct dispatched *one, struct member_before *before)
 {
-    dwcs_guard_keep(&dispatch->guard, one->plan.is_command);
-    int error = member_before_confine(before);
+    int error = dwcs_guard_keep(&dispatch->guard, one->plan.is_command);
+    if (error)
+        return error;
+    error = member_before_confine(before, &dispatch->guard.journal);
     if (!error) {
         const int changed = dwcs_member_put(&one->member, dispatch_place_beside(dispatch, one));
         error = changed < 0 ? changed : 0;

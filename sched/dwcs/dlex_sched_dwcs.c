@@ -241,6 +241,7 @@ static const char *remedy(int error, char text[REMEDY_SIZE])
                  "with --cpu", options.dispatch.cpu);
         return text;
     case EBUSY: return "start it under an ordinary policy; it takes its priority itself";
+    case EACCES: return "it needs a folder of this user's own for a journal: dlex-sched in /run or /run/user/UID, or one in /dev/shm";
     default: return NULL;
     }
 }
@@ -254,6 +255,8 @@ static int create_dispatch(void)
 
 static int run(int signals)
 {
+    int journals;
+    dwcs_guard_repair(&journals); /* what killed runs have left */
     int error = start_commands();
     if (!error)
         error = create_dispatch();
@@ -266,7 +269,12 @@ static int run(int signals)
     error = dwcs_dispatch_begin(dispatch);
     if (!error)
         error = schedule(signals);
-    return error ? fail("scheduling cannot continue", error, NULL) : 0;
+    if (error == -EOWNERDEAD)
+        fputs("dlex-sched-dwcs: its guard process was killed, and it does not run without one; all processes get back what they had; "
+              "start it again\n", stderr);
+    else if (error)
+        fail("scheduling cannot continue", error, NULL);
+    return error;
 }
 
 /* Those whose gate was never opened end when it is closed. */

@@ -154,12 +154,15 @@ static int64_t decision_time_ns(struct dwcs_dispatch *dispatch)
     return slot_ns;
 }
 
+enum { AT_TIMER, AT_OTHER_FILE, AT_GUARD, OTHERS };
+
 /* Lists what is waited for. Returns how many. */
 static int list_files(const struct dwcs_dispatch *dispatch, int other_file, struct pollfd *polled)
 {
-    int count = 0;
-    polled[count++] = (struct pollfd){.fd = dispatch->timer, .events = POLLIN};
-    polled[count++] = (struct pollfd){.fd = other_file, .events = POLLIN};
+    int count = OTHERS;
+    polled[AT_TIMER] = (struct pollfd){.fd = dispatch->timer, .events = POLLIN};
+    polled[AT_OTHER_FILE] = (struct pollfd){.fd = other_file, .events = POLLIN};
+    polled[AT_GUARD] = (struct pollfd){.fd = dispatch->guard.pidfd, .events = POLLIN};
     for (int i = 0; i < dispatch->count; i++) {
         const struct dispatched *const one = &dispatch->of[i];
         if (one->has_ended)
@@ -173,10 +176,12 @@ static int list_files(const struct dwcs_dispatch *dispatch, int other_file, stru
 
 int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file)
 {
-    struct pollfd polled[2 + 2 * MEMBERS];
+    struct pollfd polled[OTHERS + 2 * MEMBERS];
     int living = 0;
     if (poll(polled, (nfds_t)list_files(dispatch, other_file, polled), -1) < 0 && errno != EINTR)
         return -errno;
+    if (polled[AT_GUARD].revents)
+        return -EOWNERDEAD;
     const int error = decide(dispatch, decision_time_ns(dispatch));
     for (int i = 0; i < dispatch->count; i++)
         living += !dispatch->of[i].has_ended;

@@ -63,7 +63,8 @@ struct dwcs_dispatch;
 
 /*
  * Starts the guard, and gives the calling process its priority and CPU. The caller has one thread. Returns 0 or a negative errno
- * with nothing to destroy: -EPERM (priority), -EBUSY (the caller has a real-time policy already), -EINVAL (options, or no such CPU).
+ * with nothing to destroy: -EPERM (priority), -EBUSY (the caller has a real-time policy already), -EINVAL (options, or no such CPU),
+ * -EACCES (no journal can be written).
  */
 int dwcs_dispatch_create(struct dwcs_dispatch **dispatch, const struct dispatch_options *options);
 
@@ -79,7 +80,7 @@ int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch);
 
 /*
  * Waits for the next slot, an event or the end of a member, and decides. Also returns when other_file (-1: none) is readable.
- * Returns how many members live, or a negative errno, after which it cannot go on.
+ * Returns how many members live, or a negative errno, after which it cannot go on: -EOWNERDEAD if the guard was killed.
  */
 int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file);
 

@@ -2,13 +2,16 @@
 #include "dwcs_guard.h"
 
 #include "command_group.h"
+#include "member_journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,12 +30,19 @@ static void ignore_signals(void)
         signal(ignored[i], SIG_IGN);
 }
 
-/* Keeps no file but the pipe: readers of the dispatcher's output must see its end. */
-static void close_files(int pipe)
+static void close_between(int low, int high)
 {
-    if (pipe > 0)
-        close_range(0, (unsigned)pipe - 1, 0);
-    close_range((unsigned)pipe + 1, ~0U, 0);
+    if (low + 1 < high)
+        close_range((unsigned)low + 1, (unsigned)high - 1, 0);
+}
+
+/* Keeps no files but these two: readers of the dispatcher's output must see its end. */
+static void close_files(int one, int other)
+{
+    const int low = one < other ? one : other, high = one < other ? other : one;
+    close_between(-1, low);
+    close_between(low, high);
+    close_range((unsigned)high + 1, ~0U, 0);
 }
 
 static void give_all_back(const struct guard_list *list)
@@ -42,14 +52,7 @@ static void give_all_back(const struct guard_list *list)
         member_before_give_back(&list->before[i]);
 }
 
-/* The dispatcher was killed, so that nothing waits for its commands. */
-static void end_commands(struct guard_list *list)
-{
-    if (!__atomic_load_n(&list->is_over, __ATOMIC_ACQUIRE))
-        command_groups_end(list->group, __atomic_load_n(&list->count, __ATOMIC_ACQUIRE));
-}
-
-_Noreturn static void stand_guard(struct guard_list *list, int pipe)
+_Noreturn static void stand_guard(struct guard_list *list, struct undo_journal *journal, int pipe)
 {
     char unused;
     sigset_t none;
@@ -57,12 +60,15 @@ _Noreturn static void stand_guard(struct guard_list *list, int pipe)
     ignore_signals();
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
-    close_files(pipe);
+    close_files(pipe, journal->fd);
     prctl(PR_SET_NAME, "dlex-dwcs-guard");
     while (read(pipe, &unused, 1) < 0 && errno == EINTR)
         ;
     give_all_back(list);
-    end_commands(list);
+    if (!__atomic_load_n(&list->is_over, __ATOMIC_ACQUIRE)) { /* the dispatcher was killed, so that nothing waits for its commands */
+        undo_journal_remove(journal);
+        command_groups_end(list->group, __atomic_load_n(&list->count, __ATOMIC_ACQUIRE));
+    }
     _exit(0);
 }
 
@@ -81,9 +87,11 @@ static int start(struct dwcs_guard *guard, int priority)
     guard->pid = fork();
     if (guard->pid == 0) {
         close(ends[1]);
-        stand_guard(guard->list, ends[0]);
+        stand_guard(guard->list, &guard->journal, ends[0]);
     }
-    const int error = guard->pid < 0 ? -errno : thread_policy_set(guard->pid, &policy);
+    int error = guard->pid < 0 ? -errno : thread_policy_set(guard->pid, &policy);
+    if (!error && (guard->pidfd = (int)syscall(SYS_pidfd_open, guard->pid, 0)) < 0)
+        error = -errno;
     close(ends[0]);
     guard->pipe = ends[1];
     if (error) {
@@ -100,8 +108,13 @@ int dwcs_guard_start(struct dwcs_guard *guard, int priority)
     if (list == MAP_FAILED)
         return -errno;
     *guard = (struct dwcs_guard){.list = list};
-    const int error = start(guard, priority);
+    int error = undo_journal_create_of(&guard->journal, UNDO_MEMBERS);
+    if (error == -EPERM)
+        error = -EACCES;
+    if (!error)
+        error = start(guard, priority);
     if (error) {
+        undo_journal_remove(&guard->journal);
         munmap(list, sizeof *guard->list);
         *guard = (struct dwcs_guard){0};
     }
@@ -117,11 +130,15 @@ int dwcs_guard_read(struct dwcs_guard *guard, pid_t process, int cpu, int priori
     return member_before_read(*before, process, cpu, priority);
 }
 
-void dwcs_guard_keep(struct dwcs_guard *guard, bool is_command)
+int dwcs_guard_keep(struct dwcs_guard *guard, bool is_command)
 {
     struct guard_list *const list = guard->list;
+    const int error = member_journal_note(&guard->journal, &list->before[list->count]);
+    if (error)
+        return error;
     list->group[list->count] = is_command ? list->before[list->count].main.process : 0;
     __atomic_store_n(&list->count, list->count + 1, __ATOMIC_RELEASE);
+    return 0;
 }
 
 void dwcs_guard_drop(struct dwcs_guard *guard)
@@ -136,7 +153,31 @@ void dwcs_guard_end(struct dwcs_guard *guard)
     __atomic_store_n(&guard->list->is_over, 1, __ATOMIC_RELEASE);
     close(guard->pipe);
     wait_for_end(guard->pid);
+    close(guard->pidfd);
     give_all_back(guard->list); /* if the guard was killed */
+    undo_journal_remove(&guard->journal);
     munmap(guard->list, sizeof *guard->list);
     *guard = (struct dwcs_guard){0};
+}
+
+static int undo(struct undo_journal *journal)
+{
+    static struct member_before before;
+    char *const text = undo_journal_text(journal);
+    const char *at = text;
+    int count = 0, error = text ? 0 : -errno;
+    while (text && member_journal_next(&at, &before)) {
+        const int given = member_before_give_back(&before);
+        if (given < 0)
+            error = given;
+        else
+            count += given;
+    }
+    free(text);
+    return error ? error : count;
+}
+
+int dwcs_guard_repair(int *journals)
+{
+    return undo_journals_repair_of(UNDO_MEMBERS, undo, journals);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "member_before.h"
 
+#include "member_journal.h"
 #include "ns.h"
 #include "thread_list.h"
 #include "timer_slack.h"
@@ -38,6 +39,11 @@ static bool is_same(const struct thread_ref *ref)
     return !refer(&now, ref->process, ref->thread) && now.started_ticks == ref->started_ticks;
 }
 
+static bool may_change(const struct member_before *before, pid_t process)
+{
+    return !before->is_recorded || thread_ref_may_change(process);
+}
+
 static bool is_only(const cpu_set_t *cpus, int cpu)
 {
     return CPU_COUNT(cpus) == 1 && CPU_ISSET(cpu, cpus);
@@ -58,7 +64,7 @@ int member_before_read(struct member_before *before, pid_t process, int cpu, int
     before->joined_ticks = now_ticks();
     before->nice = getpriority(PRIO_PROCESS, (id_t)process);
     before->timer_slack_ns = timer_slack_get(process);
-    before->is_left_alone = false;
+    before->is_left_alone = before->is_recorded = false;
     int error = refer(&before->main, process, process);
     if (error)
         return error;
@@ -70,7 +76,7 @@ int member_before_read(struct member_before *before, pid_t process, int cpu, int
     return sched_getaffinity(process, sizeof before->cpus, &before->cpus) ? -errno : 0;
 }
 
-static int confine(struct member_before *before, pid_t thread)
+static int confine(struct member_before *before, pid_t thread, const struct undo_journal *journal)
 {
     cpu_set_t only;
     if (before->threads == MEMBER_THREADS)
@@ -79,6 +85,8 @@ static int confine(struct member_before *before, pid_t thread)
     int error = refer(&one->thread, before->main.process, thread);
     if (!error && sched_getaffinity(thread, sizeof one->cpus, &one->cpus))
         error = -errno;
+    if (!error && journal)
+        error = member_journal_note_thread(journal, one);
     if (error)
         return error;
     __atomic_store_n(&before->threads, before->threads + 1, __ATOMIC_RELEASE);
@@ -88,7 +96,7 @@ static int confine(struct member_before *before, pid_t thread)
 }
 
 /* Returns how many threads had to be confined, or a negative errno. */
-static int confine_others(struct member_before *before)
+static int confine_others(struct member_before *before, const struct undo_journal *journal)
 {
     pid_t threads[MEMBER_THREADS + 1];
     int confined = 0;
@@ -96,7 +104,7 @@ static int confine_others(struct member_before *before)
     for (int i = 0; i < count; i++) {
         if (is_confined(threads[i], before->cpu))
             continue;
-        const int error = confine(before, threads[i]);
+        const int error = confine(before, threads[i], journal);
         if (error && error != -ESRCH) /* that one has just ended */
             return error;
         confined++;
@@ -104,11 +112,11 @@ static int confine_others(struct member_before *before)
     return count < 0 ? count : confined;
 }
 
-int member_before_confine(struct member_before *before)
+int member_before_confine(struct member_before *before, const struct undo_journal *journal)
 {
     int confined = 1;
     for (int pass = 0; pass < PASSES && confined > 0; pass++)
-        confined = confine_others(before);
+        confined = confine_others(before, journal);
     return confined < 0 ? confined : 0;
 }
 
@@ -117,21 +125,44 @@ void member_before_leave_alone(struct member_before *before)
     __atomic_store_n(&before->is_left_alone, true, __ATOMIC_RELEASE);
 }
 
-/* Gives the main thread its policy back, if it has what only a member gets. */
-static void give_policy_back(const struct member_before *before)
+/* A thread that has just ended has nothing to be given back. */
+static int as_result(int error)
+{
+    return !error ? 1 : error == -ESRCH ? 0 : error;
+}
+
+/* Gives the main thread its policy back, if it has what only a member gets. Returns as member_before_give_back. */
+static int give_policy_back(const struct member_before *before)
 {
     const pid_t main = before->main.thread;
     struct thread_ordinary ordinary;
     struct thread_policy now;
     if (__atomic_load_n(&before->is_left_alone, __ATOMIC_ACQUIRE) || thread_policy_get(main, &now))
-        return;
+        return 0;
     const bool is_first = now.kind == THREAD_FIFO && now.priority == before->priority;
     const bool is_last = !thread_ordinary_get(main, &ordinary) && ordinary.number == SCHED_IDLE;
-    if ((is_first || is_last) && !thread_ordinary_set(main, &before->policy) && is_first)
+    if (!is_first && !is_last)
+        return 0;
+    if (!may_change(before, before->main.process))
+        return -EPERM;
+    const int error = thread_ordinary_set(main, &before->policy);
+    if (!error && is_first)
         timer_slack_set(main, before->timer_slack_ns); /* SCHED_FIFO has taken it away */
+    return as_result(error);
 }
 
-static bool is_recorded(const struct member_before *before, pid_t thread)
+/* Lets a thread run where it might, unless somebody else has set its CPUs meanwhile. Returns as member_before_give_back. */
+static int give_cpus_back(const struct member_before *before, const struct thread_before *one)
+{
+    const pid_t thread = one->thread.thread;
+    if (!is_same(&one->thread) || !is_confined(thread, before->cpu))
+        return 0;
+    if (!may_change(before, one->thread.process))
+        return -EPERM;
+    return as_result(sched_setaffinity(thread, sizeof one->cpus, &one->cpus) ? -errno : 0);
+}
+
+static bool is_listed(const struct member_before *before, pid_t thread)
 {
     for (int i = 0; i < before->threads; i++)
         if (before->thread[i].thread.thread == thread)
@@ -189,25 +220,26 @@ static bool give_heirs_back(const struct member_before *before)
         if (processes[i] && !began_after_join(before, processes[i], processes[i]))
             strike_out(processes[i], processes, family);
     for (int i = 0; i < family; i++) {
-        const int count = processes[i] ? thread_list(processes[i], threads, MEMBER_THREADS) : 0;
+        const int count = processes[i] && may_change(before, processes[i]) ? thread_list(processes[i], threads, MEMBER_THREADS) : 0;
         for (int k = 0; k < count; k++)
-            if (!is_recorded(before, threads[k]) && began_after_join(before, processes[i], threads[k]))
+            if (!is_listed(before, threads[k]) && began_after_join(before, processes[i], threads[k]))
                 is_changed |= give_heir_back(before, threads[k]);
     }
     return is_changed;
 }
 
-void member_before_give_back(const struct member_before *before)
+int member_before_give_back(const struct member_before *before)
 {
     const int threads = __atomic_load_n(&before->threads, __ATOMIC_ACQUIRE);
     const bool is_there = is_same(&before->main);
-    if (is_there)
-        give_policy_back(before);
+    int result = is_there ? give_policy_back(before) : 0;
     for (int i = 0; i < threads; i++) {
-        const struct thread_before *const one = &before->thread[i];
-        if (is_same(&one->thread) && is_confined(one->thread.thread, before->cpu))
-            sched_setaffinity(one->thread.thread, sizeof one->cpus, &one->cpus);
+        const int given = give_cpus_back(before, &before->thread[i]);
+        if (given < 0 || !result)
+            result = given;
     }
     for (int pass = 0; is_there && pass < PASSES && give_heirs_back(before); pass++)
-        ;
+        if (!result)
+            result = 1;
+    return result;
 }

@@ -12,7 +12,7 @@
  *     struct member_before before;
  *     if (member_before_read(&before, pid, cpu, priority) == 0) {
  *         ... the guard takes note of it ...
- *         member_before_confine(&before);
+ *         member_before_confine(&before, journal);
  *         ... SCHED_FIFO and SCHED_IDLE for the main thread ...
  *         member_before_give_back(&before);
  *     }
@@ -24,6 +24,8 @@
 #include "thread_ref.h"
 
 #include <sched.h>
+
+struct undo_journal;
 
 enum { MEMBER_THREADS = 512 };
 
@@ -41,6 +43,7 @@ struct member_before {
     int64_t timer_slack_ns;        /* of the main thread; 0: not known */
     int is_left_alone;             /* atomic: another program has changed the policy of the main thread, which stays */
     uint64_t joined_ticks;         /* when this was read, as started_ticks of a thread */
+    bool is_recorded;              /* read from a journal: only processes that are wholly this user's are changed */
     int cpu, priority;             /* what it is given: this CPU, and this priority of SCHED_FIFO at times */
     int threads;                   /* atomic: raised when the entry is complete, before the thread is changed */
     struct thread_before thread[MEMBER_THREADS]; /* those that are kept on the CPU */
@@ -53,12 +56,17 @@ struct member_before {
 int member_before_read(struct member_before *before, pid_t process, int cpu, int priority);
 
 /*
- * Keeps all threads of the process on the CPU, also those that it starts later. Returns 0, -EINVAL (it may not run there), -E2BIG
+ * Keeps all threads of the process on the CPU, also those that it starts later. Each is recorded in the journal before; NULL: there is
+ * none. Returns 0, -EINVAL (it may not run there), -E2BIG
  * (it has more than MEMBER_THREADS threads), -ESRCH or another negative errno. After an error some threads may be confined: give back.
  */
-int member_before_confine(struct member_before *before);
+int member_before_confine(struct member_before *before, const struct undo_journal *journal);
 
-void member_before_give_back(const struct member_before *before);
+/*
+ * Gives everything back. Returns 1, 0 if there was nothing to give back, or the negative errno of the last failure, such as -EPERM; the
+ * rest is given back then.
+ */
+int member_before_give_back(const struct member_before *before);
 
 /* The main thread keeps the policy that it has from now on. */
 void member_before_leave_alone(struct member_before *before);

@@ -18,14 +18,15 @@
 enum { LINE_SIZE = 320, CREATING_TRIES = 100 };
 /* Of what was given, as text, with the final 0. */
 enum { GIVEN_SIZE = 41 };
-static const char suffix[] = ".undo";
+static const char *const suffixes[] = {[UNDO_RESERVATIONS] = ".undo", [UNDO_MEMBERS] = ".members"};
+enum { KINDS = sizeof suffixes / sizeof suffixes[0] };
 
 /* Returns -EAGAIN if a repair has taken the new file for one that was left behind. */
-static int create_in(const char *folder, struct undo_journal *journal)
+static int create_in(const char *folder, struct undo_journal *journal, enum undo_kind kind)
 {
     struct stat status;
-    snprintf(journal->path, sizeof journal->path, "%s/XXXXXX%s", folder, suffix);
-    const int fd = mkostemps(journal->path, (int)strlen(suffix), O_CLOEXEC);
+    snprintf(journal->path, sizeof journal->path, "%s/XXXXXX%s", folder, suffixes[kind]);
+    const int fd = mkostemps(journal->path, (int)strlen(suffixes[kind]), O_CLOEXEC);
     if (fd < 0)
         return -errno;
     if (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &status) || !status.st_nlink) {
@@ -36,7 +37,7 @@ static int create_in(const char *folder, struct undo_journal *journal)
     return 0;
 }
 
-int undo_journal_create(struct undo_journal *journal)
+int undo_journal_create_of(struct undo_journal *journal, enum undo_kind kind)
 {
     char folder[OWN_FOLDER_SIZE];
     *journal = (struct undo_journal){.fd = 0};
@@ -44,9 +45,14 @@ int undo_journal_create(struct undo_journal *journal)
     if (error)
         return error;
     for (int tries = 0; tries < CREATING_TRIES; tries++)
-        if ((error = create_in(folder, journal)) != -EAGAIN)
+        if ((error = create_in(folder, journal, kind)) != -EAGAIN)
             break;
     return error;
+}
+
+int undo_journal_create(struct undo_journal *journal)
+{
+    return undo_journal_create_of(journal, UNDO_RESERVATIONS);
 }
 
 /* Writes text at this place. Returns 0 or a negative errno. */
@@ -70,6 +76,12 @@ static int append(const struct undo_journal *journal, const char *line, off_t *p
         return -errno;
     *place = end + 1;
     return write_at(journal, line, end);
+}
+
+int undo_journal_append(const struct undo_journal *journal, const char *line)
+{
+    off_t place;
+    return append(journal, line, &place);
 }
 
 /* Always writes the same number of characters, so that it can be written again at its place. */
@@ -220,14 +232,13 @@ static bool is_done(const char *after, const struct undo_entry *entry)
     return strstr(after, line) != NULL;
 }
 
-/* Returns the whole journal, which the caller frees; NULL with errno. */
-static char *read_all(int fd)
+char *undo_journal_text(const struct undo_journal *journal)
 {
     struct stat status;
-    if (fstat(fd, &status))
+    if (fstat(journal->fd, &status))
         return NULL;
     char *const text = calloc(1, (size_t)status.st_size + 1);
-    if (text && pread(fd, text, (size_t)status.st_size, 0) < 0) {
+    if (text && pread(journal->fd, text, (size_t)status.st_size, 0) < 0) {
         free(text);
         return NULL;
     }
@@ -236,7 +247,7 @@ static char *read_all(int fd)
 
 int undo_journal_undo(struct undo_journal *journal)
 {
-    char *const text = read_all(journal->fd);
+    char *const text = undo_journal_text(journal);
     if (!text)
         return -errno;
     const char *at = text;
@@ -277,18 +288,18 @@ static bool open_left(struct undo_journal *journal)
     return true;
 }
 
-static bool is_journal(const char *name)
+static bool is_journal(const char *name, enum undo_kind kind)
 {
-    const size_t length = strlen(name), tail = strlen(suffix);
-    return length > tail && !strcmp(name + length - tail, suffix);
+    const size_t length = strlen(name), tail = strlen(suffixes[kind]);
+    return length > tail && !strcmp(name + length - tail, suffixes[kind]);
 }
 
 /* Finds the next journal that nobody holds, and locks it. Returns false after the last one. */
-static bool next_left(DIR *dir, const char *folder, struct undo_journal *journal)
+static bool next_left(DIR *dir, const char *folder, enum undo_kind kind, struct undo_journal *journal)
 {
     for (const struct dirent *entry; (entry = readdir(dir));) {
         *journal = (struct undo_journal){.fd = 0};
-        if (is_journal(entry->d_name) &&
+        if (is_journal(entry->d_name, kind) &&
             snprintf(journal->path, sizeof journal->path, "%s/%s", folder, entry->d_name) < (int)sizeof journal->path &&
             open_left(journal))
             return true;
@@ -296,15 +307,15 @@ static bool next_left(DIR *dir, const char *folder, struct undo_journal *journal
     return false;
 }
 
-int undo_journals_repair(int *journals)
+int undo_journals_repair_of(enum undo_kind kind, int (*undo)(struct undo_journal *journal), int *journals)
 {
     char folder[OWN_FOLDER_SIZE];
     struct undo_journal journal;
     int count = 0, error = own_folder(folder);
     *journals = 0;
     DIR *const dir = error ? NULL : opendir(folder);
-    while (dir && next_left(dir, folder, &journal)) {
-        const int restored = undo_journal_undo(&journal);
+    while (dir && next_left(dir, folder, kind, &journal)) {
+        const int restored = undo(&journal);
         (*journals)++;
         if (restored < 0) {
             error = restored;
@@ -319,14 +330,22 @@ int undo_journals_repair(int *journals)
     return error ? error : count;
 }
 
+int undo_journals_repair(int *journals)
+{
+    return undo_journals_repair_of(UNDO_RESERVATIONS, undo_journal_undo, journals);
+}
+
 int undo_journals_left(void)
 {
     char folder[OWN_FOLDER_SIZE];
     struct undo_journal journal;
     int count = 0;
     DIR *const dir = own_folder(folder) ? NULL : opendir(folder);
-    for (; dir && next_left(dir, folder, &journal); count++)
-        close(journal.fd);
+    for (int kind = 0; dir && kind < KINDS; kind++) {
+        rewinddir(dir);
+        for (; next_left(dir, folder, kind, &journal); count++)
+            close(journal.fd);
+    }
     if (dir)
         closedir(dir);
     return count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Records which threads have got a reservation, so that it can be taken back even if the program that gave it is killed.
+ * Records which threads have got a reservation, so that it can be taken back even if the program that gave it is killed. Members of
+ * dlex-sched-dwcs are in journals of another kind.
  *
  * Each change is recorded before it is made. A journal is a file of its own for each program that gives reservations, in a
  * folder of the user's (root: /run/dlex-sched, others: /run/user/UID/dlex-sched or /dev/shm/dlex-sched-UID), readable for the
@@ -26,6 +27,9 @@
 #include "thread_ref.h"
 
 enum { UNDO_PATH_SIZE = 128 };
+
+/* Reservations of dlex-sched tune, or members of dlex-sched-dwcs, which have lines of their own (dwcs/member_journal.h). */
+enum undo_kind { UNDO_RESERVATIONS, UNDO_MEMBERS };
 
 struct undo_journal {
     int fd; /* open and locked; 0: closed */
@@ -56,6 +60,15 @@ struct undo_entry {
  * written, or somebody else can write into it), -ENOSPC.
  */
 int undo_journal_create(struct undo_journal *journal);
+
+/* The same for another kind. */
+int undo_journal_create_of(struct undo_journal *journal, enum undo_kind kind);
+
+/* Appends a line, which begins and ends with a line break. Returns 0 or a negative errno; then the change must not be made. */
+int undo_journal_append(const struct undo_journal *journal, const char *line);
+
+/* Returns what was written so far, as text, which the caller frees; NULL with errno. */
+char *undo_journal_text(const struct undo_journal *journal);
 
 /*
  * Records that an entry's thread is about to get this reservation, in place of the one in force. Returns 0 or a negative errno;
@@ -92,7 +105,10 @@ void undo_journal_remove(struct undo_journal *journal);
  */
 int undo_journals_repair(int *journals);
 
-/* Returns how many journals of this user killed programs have left. */
+/* The same for another kind, each of whose journals this function undoes. It returns what undo_journal_undo returns. */
+int undo_journals_repair_of(enum undo_kind kind, int (*undo)(struct undo_journal *journal), int *journals);
+
+/* Returns how many journals of this user killed programs have left, of all kinds. */
 int undo_journals_left(void);
 
 #endif

@@ -57,26 +57,33 @@ START_TEST(everything_is_given_back_at_the_end)
 }
 END_TEST
 
+/* Starts a dispatcher of its own for all hogs, and waits until one was chosen. */
+static pid_t start_dispatcher(void)
+{
+    bool was_first = false;
+    const pid_t dispatcher = fork();
+    if (dispatcher == 0) {
+        struct dwcs_dispatch *const dispatch = create(0);
+        for (int i = 0; i < HOGS; i++)
+            add(dispatch, i, 3, 0, 1, i == 0, -1);
+        run_slots(dispatch, INT64_MAX);
+    }
+    for (int tries = 0; tries < TRIES && !was_first; tries++) {
+        usleep(1000);
+        for (int i = 0; i < HOGS; i++)
+            was_first |= policy_of(hog[i]) == SCHED_FIFO;
+    }
+    ck_assert(was_first);
+    return dispatcher;
+}
+
 START_TEST(everything_is_given_back_when_the_dispatcher_is_killed)
 {
     cpu_set_t cpus;
     sched_getaffinity(0, sizeof cpus, &cpus);
     for (int round = 0; round < 5; round++) {
         start_hogs();
-        const pid_t killed = fork();
-        if (killed == 0) {
-            struct dwcs_dispatch *const dispatch = create(0);
-            for (int i = 0; i < HOGS; i++)
-                add(dispatch, i, 3, 0, 1, i == 0, -1);
-            run_slots(dispatch, INT64_MAX);
-        }
-        bool was_first = false;
-        for (int tries = 0; tries < TRIES && !was_first; tries++) {
-            usleep(1000);
-            for (int i = 0; i < HOGS; i++)
-                was_first |= policy_of(hog[i]) == SCHED_FIFO;
-        }
-        ck_assert(was_first);
+        const pid_t killed = start_dispatcher();
         kill(killed, SIGKILL);
         waitpid(killed, NULL, 0);
         expect_given_back(&cpus);
@@ -112,6 +119,64 @@ START_TEST(everything_is_given_back_without_the_guard)
     kill_guard();
     dwcs_dispatch_destroy(&dispatch);
     expect_given_back(&cpus);
+    end_hogs();
+}
+END_TEST
+
+START_TEST(dispatcher_ends_when_the_guard_is_killed)
+{
+    cpu_set_t cpus;
+    int living = HOGS;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create(0);
+    for (int i = 0; i < HOGS; i++)
+        add(dispatch, i, 2, 0, 1, i == 0, -1);
+    run_slots(dispatch, 3);
+    kill_guard();
+    for (int step = 0; step < 100 && living >= 0; step++)
+        living = dwcs_dispatch_step(dispatch, -1);
+    ck_assert_int_eq(living, -EOWNERDEAD);
+    dwcs_dispatch_destroy(&dispatch);
+    expect_given_back(&cpus);
+    end_hogs();
+}
+END_TEST
+
+/* The dispatcher does not see it, because it is stopped before. */
+static void kill_both(pid_t dispatcher)
+{
+    kill(dispatcher, SIGSTOP);
+    waitpid(dispatcher, NULL, WUNTRACED);
+    kill_guard();
+    kill(dispatcher, SIGKILL);
+    waitpid(dispatcher, NULL, 0);
+    for (int tries = 0; tries < TRIES && !undo_journals_left(); tries++) /* until the guard has ended */
+        usleep(1000);
+}
+
+START_TEST(everything_is_repaired_when_dispatcher_and_guard_are_killed)
+{
+    cpu_set_t cpus, now;
+    int journals, left = 0;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    dwcs_guard_repair(&journals); /* of tests that were killed earlier */
+    start_hogs();
+    const pid_t dispatcher = start_dispatcher();
+    ck_assert_int_eq(dwcs_guard_repair(&journals), 0); /* nothing is taken from one that runs */
+    ck_assert_int_eq(journals, 0);
+    kill_both(dispatcher);
+    for (int i = 0; i < HOGS; i++)
+        left += policy_of(hog[i]) != SCHED_OTHER;
+    ck_assert_int_gt(left, 0);
+    sched_getaffinity(hog[0], sizeof now, &now);
+    ck_assert_int_eq(CPU_COUNT(&now), 1);
+    ck_assert_int_eq(undo_journals_left(), 1);
+    ck_assert_int_eq(dwcs_guard_repair(&journals), CPU_COUNT(&cpus) > 1 ? HOGS : left);
+    ck_assert_int_eq(journals, 1);
+    expect_given_back(&cpus);
+    ck_assert_int_eq(dwcs_guard_repair(&journals), 0);
+    ck_assert_int_eq(journals, 0);
     end_hogs();
 }
 END_TEST
@@ -195,6 +260,8 @@ int main(void)
         everything_is_given_back_at_the_end,
         everything_is_given_back_when_the_dispatcher_is_killed,
         everything_is_given_back_without_the_guard,
+        dispatcher_ends_when_the_guard_is_killed,
+        everything_is_repaired_when_dispatcher_and_guard_are_killed,
         real_time_process_is_refused,
         process_is_one_member,
         refused_process_is_not_given_back,

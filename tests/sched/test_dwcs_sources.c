@@ -3,11 +3,13 @@
 #include "dwcs_guard.h"
 #include "dwcs_member.h"
 #include "event_source.h"
+#include "member_journal.h"
 #include "window_count.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -193,6 +195,130 @@ START_TEST(guard_that_may_not_have_its_priority_is_refused)
 }
 END_TEST
 
+static const struct undo_journal *begin_journal(void)
+{
+    static struct undo_journal journal;
+    ck_assert_int_eq(undo_journal_create_of(&journal, UNDO_MEMBERS), 0);
+    return &journal;
+}
+
+/* Reads a journal and removes it. */
+static char *end_journal(const struct undo_journal *journal)
+{
+    struct undo_journal ended = *journal;
+    char *const text = undo_journal_text(journal);
+    undo_journal_remove(&ended);
+    ck_assert_ptr_nonnull(text);
+    return text;
+}
+
+static struct member_before *member_of(pid_t process)
+{
+    struct member_before *const before = calloc(1, sizeof *before);
+    before->main = (struct thread_ref){.process = process, .thread = process, .started_ticks = 77};
+    before->policy = (struct thread_ordinary){.number = SCHED_BATCH, .resets_on_fork = true, .slice_ns = 3000000};
+    before->nice = 5;
+    before->timer_slack_ns = 50000;
+    before->joined_ticks = UINT64_MAX;
+    before->cpu = 1;
+    before->priority = 17;
+    CPU_SET(0, &before->cpus);
+    CPU_SET(CPU_SETSIZE - 1, &before->cpus);
+    return before;
+}
+
+START_TEST(journal_has_all_that_members_had)
+{
+    const struct undo_journal *const journal = begin_journal();
+    struct member_before *const first = member_of(4000000), *const second = member_of(4000001), *const read = member_of(1);
+    struct thread_before one = {.thread = {.process = 4000000, .thread = 4000002, .started_ticks = 78}, .cpus = first->cpus};
+    ck_assert_int_eq(member_journal_note(journal, first), 0);
+    ck_assert_int_eq(member_journal_note_thread(journal, &one), 0);
+    ck_assert_int_eq(member_journal_note(journal, second), 0);
+    char *const text = end_journal(journal);
+    const char *at = text;
+    ck_assert(member_journal_next(&at, read));
+    ck_assert_int_eq(read->main.process, 4000000);
+    ck_assert_int_eq(read->main.started_ticks, 77);
+    ck_assert_int_eq(read->policy.number, SCHED_BATCH);
+    ck_assert(read->policy.resets_on_fork && read->is_recorded);
+    ck_assert_int_eq(read->policy.slice_ns, 3000000);
+    ck_assert_int_eq(read->nice, 5);
+    ck_assert_int_eq(read->timer_slack_ns, 50000);
+    ck_assert(read->joined_ticks == UINT64_MAX);
+    ck_assert(CPU_EQUAL(&read->cpus, &first->cpus));
+    ck_assert_int_eq(read->threads, 1);
+    ck_assert_int_eq(read->thread[0].thread.thread, 4000002);
+    ck_assert(CPU_EQUAL(&read->thread[0].cpus, &first->cpus));
+    ck_assert(member_journal_next(&at, read));
+    ck_assert_int_eq(read->main.process, 4000001);
+    ck_assert_int_eq(read->threads, 0);
+    ck_assert(!member_journal_next(&at, read));
+    free(text);
+    free(first);
+    free(second);
+    free(read);
+}
+END_TEST
+
+/* Lines of a hostile user, and torn ones. */
+START_TEST(nonsense_in_a_journal_is_left_out)
+{
+    static const char nonsense[] = "\nmember\nthread 1 1 1 00\nmember -5 1 1 0 17 0 0 0 0 0 01\nmember 4000000 1 1 0 17 0 0 0 0 0 01\n"
+                                   "member 4000000 1 1 99999 17 0 0 0 0 0 \nhello\n\nmember 4000000 1 1 0 1";
+    const struct undo_journal *const journal = begin_journal();
+    struct member_before *const read = member_of(1);
+    ck_assert_int_eq(undo_journal_append(journal, nonsense), 0);
+    char *const text = end_journal(journal);
+    const char *at = text;
+    ck_assert(!member_journal_next(&at, read));
+    free(text);
+    free(read);
+}
+END_TEST
+
+/* An ordinary user could have written it, and so could root have been given it: a process of root's is not this user's. */
+START_TEST(process_of_another_user_is_not_changed_by_a_journal)
+{
+    enum { NOBODY = 65534 };
+    int status;
+    if (geteuid())
+        return;
+    const pid_t other = fork();
+    if (other == 0)
+        for (;;)
+            pause();
+    struct member_before *const before = member_of(other);
+    struct thread_ref ref;
+    cpu_set_t cpus;
+    ck_assert_int_eq(thread_ref_open(&ref, other, other), 0);
+    thread_ref_close(&ref);
+    sched_getaffinity(other, sizeof cpus, &cpus);
+    before->main = before->thread[0].thread = ref;
+    before->threads = 1;
+    before->is_recorded = true;
+    before->thread[0].cpus = cpus;
+    for (before->cpu = 0; !CPU_ISSET(before->cpu, &cpus); before->cpu++)
+        ;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(before->cpu, &only);
+    sched_setaffinity(other, sizeof only, &only);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (setresuid(NOBODY, NOBODY, NOBODY))
+            _exit(2);
+        _exit(member_before_give_back(before) != -EPERM);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ck_assert_int_eq(member_before_give_back(before), 1); /* root may */
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    free(before);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -204,6 +330,9 @@ int main(void)
         socket_of_another_process_is_an_event_when_it_becomes_readable,
         member_is_seen_to_work_and_to_sleep,
         guard_that_may_not_have_its_priority_is_refused,
+        journal_has_all_that_members_had,
+        nonsense_in_a_journal_is_left_out,
+        process_of_another_user_is_not_changed_by_a_journal,
         NULL,
     };
     return suite_run("dwcs_sources", 120, tests);

@@ -144,7 +144,7 @@ static void join_and_run(void)
 {
     ck_assert_int_eq(member_before_read(&before, subject, first_cpu(), PRIORITY), 0);
     ck_assert_int_eq(dwcs_member_open(&member, &before), 0);
-    ck_assert_int_eq(member_before_confine(&before), 0);
+    ck_assert_int_eq(member_before_confine(&before, NULL), 0);
     ck_assert_int_eq(dwcs_member_put(&member, MEMBER_FIRST), 1);
     ck_assert_int_eq(dwcs_member_put(&member, MEMBER_FIRST), 0);
     expect_policy(subject, SCHED_FIFO | SCHED_RESET_ON_FORK, PRIORITY);
@@ -169,7 +169,7 @@ START_TEST(each_thread_is_given_back_its_cpus)
     const cpu_set_t of_thread = only(second < CPU_SETSIZE ? second : first);
     ck_assert_int_eq(sched_setaffinity(thread, sizeof of_thread, &of_thread), 0);
     ck_assert_int_eq(member_before_read(&before, subject, first, PRIORITY), 0);
-    ck_assert_int_eq(member_before_confine(&before), 0);
+    ck_assert_int_eq(member_before_confine(&before, NULL), 0);
     expect_cpus(subject, only(first));
     expect_cpus(thread, only(first));
     member_before_give_back(&before);
@@ -187,7 +187,7 @@ START_TEST(cpus_that_somebody_else_has_set_stay)
         return;
     begin();
     ck_assert_int_eq(member_before_read(&before, subject, first, PRIORITY), 0);
-    ck_assert_int_eq(member_before_confine(&before), 0);
+    ck_assert_int_eq(member_before_confine(&before, NULL), 0);
     const cpu_set_t other = only(second);
     ck_assert_int_eq(sched_setaffinity(subject, sizeof other, &other), 0);
     member_before_give_back(&before);
@@ -213,7 +213,7 @@ START_TEST(what_begins_later_is_given_back_its_cpus)
     ck_assert_int_eq(sched_setaffinity(elder, sizeof of_elder, &of_elder), 0);
     let_a_tick_pass();
     ck_assert_int_eq(member_before_read(&before, subject, first, PRIORITY), 0);
-    ck_assert_int_eq(member_before_confine(&before), 0);
+    ck_assert_int_eq(member_before_confine(&before, NULL), 0);
     const pid_t thread = ask_for("t"), child = ask_for("c");
     expect_cpus(thread, only(first));
     expect_cpus(child, only(first));
@@ -231,7 +231,7 @@ START_TEST(ended_process_is_no_member)
     ck_assert_int_eq(member_before_read(&before, subject, first_cpu(), PRIORITY), 0);
     end();
     ck_assert_int_eq(dwcs_member_open(&member, &before), -ESRCH);
-    ck_assert_int_eq(member_before_confine(&before), -ESRCH);
+    ck_assert_int_eq(member_before_confine(&before, NULL), -ESRCH);
     ck_assert_int_eq(member_before_read(&before, subject, first_cpu(), PRIORITY), -ESRCH);
 }
 END_TEST

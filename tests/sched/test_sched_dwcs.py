@@ -37,6 +37,8 @@ from dlex_sched.__main__ import main
 from dlex_sched.scenario import read_scenario
 
 DWCS, SIM, SCHED = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+DLEX_SCHED = DWCS.parents[1] / "cmd/dlex-sched"
+GUARD = "dlex-dwcs-guard"
 BUSY = "while :; do :; done"
 TASK = "--task=a,0/1,10,2"
 NOBODY = 65534
@@ -71,6 +73,10 @@ def scheduling(*options, **how):
             yield scheduler
         finally:
             scheduler.kill()
+
+
+def guard_of(scheduler):
+    return next(pid for pid, name in children_of(scheduler.pid).items() if name == GUARD)
 
 
 def last_state(output):
@@ -173,6 +179,44 @@ class Program(Folder):
             errors = scheduler.communicate(timeout=60)[1].decode()
             self.assertEqual(scheduler.returncode, 0, errors)
             self.assertEqual(errors.count("another program has changed the policy of a, which keeps that one from now on"), 1)
+
+    @needs_right
+    def test_killed_guard_ends_it_in_good_order(self):
+        with subprocess.Popen(["sh", "-c", BUSY]) as other:
+            try:
+                cpus = os.sched_getaffinity(other.pid)
+                with scheduling(TASK, f"--pid=a,{other.pid}", stderr=subprocess.PIPE) as scheduler:
+                    scheduler.stdout.readline()
+                    os.kill(guard_of(scheduler), signal.SIGKILL)
+                    errors = scheduler.communicate(timeout=60)[1].decode()
+                    self.assertRegex(errors, r"^dlex-sched-dwcs: its guard process was killed.*\n$")
+                    self.assertEqual(scheduler.returncode, 2)
+                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+                self.assertEqual(os.sched_getaffinity(other.pid), cpus)
+            finally:
+                other.kill()
+
+    @needs_right
+    def test_repair_gives_back_when_the_guard_was_killed_too(self):
+        with subprocess.Popen(["sh", "-c", BUSY]) as other:
+            try:
+                cpus = os.sched_getaffinity(other.pid)
+                with scheduling(TASK, f"--pid=a,{other.pid}") as scheduler:
+                    scheduler.stdout.readline()
+                    guard = guard_of(scheduler)
+                    scheduler.send_signal(signal.SIGSTOP)  # it would see the end of its guard
+                    soon(lambda: state_of(scheduler.pid) == "T")
+                    os.kill(guard, signal.SIGKILL)
+                    soon(lambda: not is_running(guard))
+                    scheduler.kill()
+                self.assertNotEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+                done = subprocess.run([DLEX_SCHED, "repair"], capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("1 processes were put back as they were, of 1 killed runs of dwcs", done.stdout)
+                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+                self.assertEqual(os.sched_getaffinity(other.pid), cpus)
+            finally:
+                other.kill()
 
     @needs_right
     def test_other_processes_are_scheduled_and_given_back(self):
