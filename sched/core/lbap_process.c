@@ -13,15 +13,28 @@ int lbap_process_init(struct lbap_process *process, const struct lbap_workload *
     return 0;
 }
 
+/* What lies beyond 2^63 ns, 292 years, counts as just then. None is negative. */
+static int64_t sum(int64_t a, int64_t b)
+{
+    int64_t ret;
+    return __builtin_add_overflow(a, b, &ret) ? INT64_MAX : ret;
+}
+
+static int64_t product(int64_t a, int64_t b)
+{
+    int64_t ret;
+    return __builtin_mul_overflow(a, b, &ret) ? INT64_MAX : ret;
+}
+
 struct lbap_verdict lbap_process_offer(const struct lbap_process *process, int64_t arrival_ns, int64_t size_bytes)
 {
     const struct lbap_workload *const workload = &process->workload;
     struct lbap_verdict verdict = {.logical_arrival_ns = arrival_ns};
-    if (process->has_packet && process->logical_arrival_ns + workload->period_ns > arrival_ns)
-        verdict.logical_arrival_ns = process->logical_arrival_ns + workload->period_ns;
+    if (process->has_packet && sum(process->logical_arrival_ns, workload->period_ns) > arrival_ns)
+        verdict.logical_arrival_ns = sum(process->logical_arrival_ns, workload->period_ns);
     const int64_t ahead_ns = verdict.logical_arrival_ns - arrival_ns;
-    verdict.deadline_ns = verdict.logical_arrival_ns + workload->delay_ns;
-    verdict.violates = size_bytes > workload->size_max_bytes || ahead_ns > workload->workahead_max * workload->period_ns;
+    verdict.deadline_ns = sum(verdict.logical_arrival_ns, workload->delay_ns);
+    verdict.violates = size_bytes > workload->size_max_bytes || ahead_ns > product(workload->workahead_max, workload->period_ns);
     return verdict;
 }
 

@@ -25,10 +25,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct lbap_workload {
     int64_t size_max_bytes;   /* S */
     int64_t period_ns;        /* 1/R, > 0 */
-    int64_t workahead_max;    /* W, packets */
+    int64_t workahead_max;    /* W, packets; INT64_MAX: as many as you like */
     int64_t delay_ns;         /* from logical arrival to deadline; 0: one period */
 };
 
@@ -48,14 +52,14 @@ struct lbap_verdict {
 /* Begins without a packet. Returns 0, or -EINVAL if the period is not positive or another value is negative. */
 int lbap_process_init(struct lbap_process *process, const struct lbap_workload *workload);
 
-/* Returns when a packet that arrives at arrival_ns arrives logically, and whether accepting it violates the workload. */
+/* Returns when a packet that arrives at arrival_ns (>= 0) arrives logically, and whether accepting it violates the workload. */
 struct lbap_verdict lbap_process_offer(const struct lbap_process *process, int64_t arrival_ns, int64_t size_bytes);
 
 /* Accepts an offered packet, also one that violates. */
 void lbap_process_accept(struct lbap_process *process, const struct lbap_verdict *verdict);
 
 /*
- * The laxity event of each call: the seed's program calls for the next packet when it has processed the one before (Figure 3),
+ * The laxity event of a call: the seed's program calls for the next packet when it has processed the one before (Figure 3),
  * so its laxity at the call is that packet's deadline - now. Returns false if there is no such packet.
  */
 bool lbap_process_laxity(const struct lbap_process *process, int64_t now_ns, int64_t *laxity_ns);
@@ -72,5 +76,9 @@ struct lbap_laxities {
 };
 
 void lbap_laxities_add(struct lbap_laxities *laxities, int64_t laxity_ns);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

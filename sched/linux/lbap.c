@@ -15,8 +15,9 @@ static int64_t now_ns(void)
 static void report_laxity(struct lbap *lbap, int64_t at_ns)
 {
     int64_t laxity_ns;
-    if (!lbap_process_laxity(&lbap->process, at_ns, &laxity_ns))
+    if (lbap->is_reported || !lbap_process_laxity(&lbap->process, at_ns, &laxity_ns))
         return;
+    lbap->is_reported = true;
     lbap_laxities_add(&lbap->laxities, laxity_ns);
     if (lbap->event)
         lbap->event(lbap->context, laxity_ns);
@@ -38,6 +39,7 @@ struct lbap_verdict lbap_poll(struct lbap *lbap, int64_t size_bytes)
 void lbap_accept(struct lbap *lbap, const struct lbap_verdict *verdict)
 {
     lbap_process_accept(&lbap->process, verdict);
+    lbap->is_reported = false;
 }
 
 int lbap_enforce(struct lbap *lbap, int64_t size_bytes, struct lbap_verdict *verdict)

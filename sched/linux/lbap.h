@@ -2,11 +2,11 @@
 /*
  * For programs that process packets at a limited rate and call the scheduler themselves (seed 004, section 4): the workload is
  * declared once, and before each packet the program either waits until the packet's turn (enforce) or asks when that is
- * (poll). Each call reports the laxity of the packet processed before. Only code that uses more time than it declared can
- * disturb others, so the seed gives real-time priorities to approved programs only; `thread_policy_set` sets them.
+ * (poll). The first call after a packet reports that packet's laxity. Only code that uses more time than it declared can
+ * disturb others, so the seed gives real-time priorities to approved programs only; sched_setscheduler(2) sets them.
  *
  *     struct lbap lbap;
- *     const struct lbap_workload workload = {.size_max_bytes = 65536, .period_ns = 40 * NS_PER_MS, .workahead_max = 1};
+ *     const struct lbap_workload workload = {.size_max_bytes = 65536, .period_ns = 40000000, .workahead_max = 1};
  *     if (lbap_init(&lbap, &workload) < 0)
  *         ...
  *     while ((packet = next_packet())) {
@@ -21,14 +21,19 @@
 
 #include "lbap_process.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Called with each laxity, by the thread that calls lbap_enforce or lbap_poll. */
 typedef void lbap_laxity_event(void *context, int64_t laxity_ns);
 
 struct lbap {
     struct lbap_process process;
-    struct lbap_laxities laxities; /* of all calls so far */
+    struct lbap_laxities laxities; /* of all packets so far */
     lbap_laxity_event *event;      /* set it after lbap_init; NULL: none */
     void *context;
+    bool is_reported;              /* the laxity of the last packet */
 };
 
 /* Returns 0, or -EINVAL as lbap_process_init does. */
@@ -46,5 +51,9 @@ struct lbap_verdict lbap_poll(struct lbap *lbap, int64_t size_bytes);
 
 /* Accepts a packet that was polled. */
 void lbap_accept(struct lbap *lbap, const struct lbap_verdict *verdict);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -75,6 +75,22 @@ START_TEST(poll_neither_waits_nor_accepts)
 }
 END_TEST
 
+START_TEST(laxity_of_a_packet_is_reported_once)
+{
+    struct lbap lbap;
+    int events = 0;
+    ck_assert_int_eq(lbap_init(&lbap, &workload_200_hz), 0);
+    lbap.event = count_event;
+    lbap.context = &events;
+    for (int packet = 0; packet < 3; packet++) {
+        lbap_poll(&lbap, 10); /* before the wait */
+        ck_assert_int_eq(lbap_enforce(&lbap, 10, NULL), 0);
+        ck_assert_int_eq(events, packet);
+        ck_assert_int_eq(lbap.laxities.count, packet);
+    }
+}
+END_TEST
+
 START_TEST(violation_is_reported_and_accepted)
 {
     struct lbap lbap;
@@ -118,6 +134,8 @@ START_TEST(signal_ends_the_wait_and_nothing_is_accepted)
     pthread_join(thread, NULL);
     ck_assert_int_eq(error, -EINTR);
     ck_assert_int_eq(lbap.process.logical_arrival_ns, accepted_ns);
+    lbap_poll(&lbap, 0); /* the program tries again, later */
+    ck_assert_int_eq(lbap.laxities.count, 1);
 }
 END_TEST
 
@@ -125,7 +143,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         packets_are_processed_at_the_declared_rate, late_program_has_negative_laxity, poll_neither_waits_nor_accepts,
-        violation_is_reported_and_accepted, signal_ends_the_wait_and_nothing_is_accepted, NULL,
+        laxity_of_a_packet_is_reported_once, violation_is_reported_and_accepted, signal_ends_the_wait_and_nothing_is_accepted, NULL,
     };
     return suite_run("lbap", 30, tests);
 }

@@ -135,6 +135,29 @@ START_TEST(impossible_workloads_are_refused)
 }
 END_TEST
 
+START_TEST(greatest_values_mean_no_limit)
+{
+    struct lbap_process process;
+    struct lbap_workload workload = {.size_max_bytes = INT64_MAX, .period_ns = 40 * MS, .workahead_max = INT64_MAX};
+    ck_assert_int_eq(lbap_process_init(&process, &workload), 0);
+    for (int packet = 0; packet < 5; packet++) {
+        const struct lbap_verdict verdict = lbap_process_offer(&process, 0, INT64_MAX);
+        ck_assert(!verdict.violates);
+        ck_assert_int_eq(verdict.logical_arrival_ns, packet * 40 * MS);
+        lbap_process_accept(&process, &verdict);
+    }
+    workload = (struct lbap_workload){.period_ns = INT64_MAX, .delay_ns = INT64_MAX};
+    ck_assert_int_eq(lbap_process_init(&process, &workload), 0);
+    for (int packet = 0; packet < 3; packet++) {
+        const struct lbap_verdict verdict = lbap_process_offer(&process, 5, 0);
+        ck_assert_int_eq(verdict.violates, packet > 0);
+        ck_assert_int_eq(verdict.logical_arrival_ns, packet ? INT64_MAX : 5);
+        ck_assert_int_eq(verdict.deadline_ns, INT64_MAX);
+        lbap_process_accept(&process, &verdict);
+    }
+}
+END_TEST
+
 /*
  * Packets that do not violate are within the bound: in any interval that a packet begins, of length t, at most R t + W more.
  * Sources send bursts, and what violates is not accepted.
@@ -177,6 +200,7 @@ int main(void)
         laxity_is_of_the_packet_that_was_processed,
         another_delay_moves_the_deadline_only,
         impossible_workloads_are_refused,
+        greatest_values_mean_no_limit,
         accepted_packets_are_linearly_bounded,
         NULL,
     };

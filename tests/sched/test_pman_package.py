@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the library dlex-pman as it is installed: headers, pkg-config, symbols, manual pages.
+"""Tests the libraries dlex-pman and dlex-lbap as they are installed: headers and pkg-config; of dlex-pman also symbols and pages.
 
     test_pman_package.py BUILD_FOLDER
 
@@ -16,6 +16,8 @@ import unittest
 from pathlib import Path
 
 BUILD = Path(sys.argv[1])
+# With the package that has each.
+HEADERS = {"dlex/pman.h": "dlex-pman", "dlex/pman_types.h": "dlex-pman", "lbap.h": "dlex-lbap", "lbap_process.h": "dlex-lbap"}
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
@@ -43,9 +45,9 @@ class Package(unittest.TestCase):
         cls.prefix = cls.config.parents[2] if cls.config.parents[1].name == "lib" else cls.config.parents[3]
         cls.manual = cls.prefix / "share/man"
 
-    def flags(self, *wanted):
+    def flags(self, *wanted, package="dlex-pman"):
         prefix = f"--define-variable=prefix={self.prefix}"
-        return run(need("pkg-config"), *wanted, prefix, "dlex-pman", PKG_CONFIG_PATH=str(self.config.parent)).split()
+        return run(need("pkg-config"), *wanted, prefix, package, PKG_CONFIG_PATH=str(self.config.parent)).split()
 
     def functions(self):
         text = COMMENT.sub("", (self.prefix / "include/dlex/pman.h").read_text())
@@ -71,12 +73,17 @@ class Package(unittest.TestCase):
 
     def test_headers_are_c_and_cpp(self):
         for compiler, language in (("cc", "c"), ("c++", "c++")):
-            for header in ("pman.h", "pman_types.h"):
+            for header, package in HEADERS.items():
                 with self.subTest(compiler=compiler, header=header):
                     path = self.folder / f"alone.{language.replace('+', 'p')}"
-                    path.write_text(f"#include <dlex/{header}>\n#include <dlex/{header}>\n")
+                    path.write_text(f"#include <{header}>\n#include <{header}>\n")
                     run(need(compiler), "-x", language, "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", path,
-                        *self.flags("--cflags"))
+                        *self.flags("--cflags", package=package))
+
+    def test_cpp_programs_link_with_lbap(self):
+        source = self.folder / "paced.cpp"
+        source.write_text("#include <lbap.h>\nint main() { lbap a; lbap_workload none = {}; return lbap_init(&a, &none) == 0; }\n")
+        run(need("c++"), source, "-o", self.folder / "paced", *self.flags("--cflags", "--libs", package="dlex-lbap"))
 
     def test_library_exports_its_functions_and_no_others(self):
         library = next(self.folder.rglob("libdlex-pman.so"))
