@@ -52,6 +52,17 @@ for command in throughput graphs run seek simulate; do
     [ "$(cat "$CALLS")" = packages ] || fail "bench $command --nonsense also calls: $(cat "$CALLS")"
 done
 
+# A benchmark in C lists its options if it is built.
+for command in libdlex storm gates decode; do
+    bench 0 "$command" --help
+    [ ! -s "$CALLS" ] && grep -q 'when they are built' "$work/said" || fail "bench $command --help: $(cat "$CALLS" "$work/said")"
+done
+mkdir -p "$project/build/release/bench"
+stand_in "$project/build/release/bench/dlex-bench-decode" <<<'echo "options of decode: $*"'
+bench 0 decode --help
+[ ! -s "$CALLS" ] && [ "$(cat "$work/said")" = 'options of decode: --help' ] || fail "bench decode --help: $(cat "$CALLS" "$work/said")"
+rm -r "$project/build"
+
 # The unpatched FFmpeg is there when the programs are configured, and it is built for nothing else.
 bench 0 throughput
 [ "$(grep -v packages "$CALLS" | head -n1)" = 'ffmpeg pristine' ] && [ "$(tail -n1 "$CALLS")" = 'run throughput' ] ||

@@ -36,6 +36,14 @@ def write_whole(path: Path, text: str) -> None:
         os.close(folder)
 
 
+def append_line(path: Path, line: str) -> None:
+    """Appends a line to a file. After the return, it survives a power failure."""
+    with path.open("a") as file:
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Yields the path of a partial file, which the block writes. It becomes `path` at the end; after an error it is removed."""

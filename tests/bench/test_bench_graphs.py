@@ -8,7 +8,7 @@ import io
 import json
 import unittest
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from unittest import mock
 
@@ -109,7 +109,7 @@ class Results(WritesResults, Folder):
 
     def measure(self, out, **replaced):
         stand_ins = {
-            "require_program": mock.Mock(), "find_stress": mock.Mock(), "_run": mock.Mock(return_value=RUN),
+            "require_program": mock.Mock(), "find_stress": mock.Mock(), "_run": mock.Mock(return_value=asdict(RUN)),
             "only_measurement": mock.Mock(return_value=nullcontext()),
         }
         with (

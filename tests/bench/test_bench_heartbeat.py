@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 import unittest
+from dataclasses import asdict
 from pathlib import Path
 from unittest import mock
 
@@ -144,8 +145,8 @@ class Experiment(WritesResults, Folder):
     FIRST = "make_clip"
 
     def measure(self, out, **replaced):
-        def run(_build, _clip, _folder, wanted):
-            return run_of(wanted.workload, wanted.period_ms, wanted.repetition, 50, 0.3, 0.4)
+        def run(_build, _clip, workload, period_ms):
+            return asdict(run_of(workload, period_ms, 1, 50, 0.3, 0.4))
 
         stand_ins = {
             "require_for_periods": mock.Mock(), "make_clip": mock.Mock(), "_run": run,
@@ -186,6 +187,13 @@ class Parts(Folder):
     def test_page_keeps_the_chapters_of_parts_that_are_not_repeated(self):
         self.measure("before", "periods", "detect")
         self.assertEqual(self.measure("after", "periods"), "## detect\n\nbefore\n\n## periods\n\nafter\n")
+
+    def test_parts_before_one_that_failed_are_not_repeated(self):
+        failing = mock.Mock(side_effect=LabError("it"))
+        with self.assertRaises(LabError):
+            self.measure("before", "detect", "periods", measure_periods=failing)
+        self.assertEqual(self.measure("after", "detect", "periods"), "## detect\n\nbefore\n\n## periods\n\nafter\n")
+        self.assertEqual(self.measure("again", "detect", "periods"), "## detect\n\nagain\n\n## periods\n\nagain\n")
 
     def test_part_that_needs_root_is_refused_before_another_one_is_measured(self):
         with mock.patch("os.geteuid", return_value=1000), self.assertRaisesRegex(LabError, "needs root"):

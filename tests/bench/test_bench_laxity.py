@@ -83,7 +83,7 @@ class Several(unittest.TestCase):
 
     def test_first_and_last_packets_do_not_count(self):
         said = "".join(f"{number * 1000000}\n" for number in range(-2, 18)) + "laxity 1.0 to 2.0 ms, 0 of 20 packets too late\n"
-        self.assertEqual(laxities_of(said, 20, 2, "it").values_ms, tuple(float(number) for number in range(16)))
+        self.assertEqual(laxities_of(said, 20, 2, "it"), [float(number) for number in range(16)])
         with self.assertRaisesRegex(LabError, "reported 20 of 21"):
             laxities_of(said, 21, 2, "it")
 
@@ -98,11 +98,13 @@ class Several(unittest.TestCase):
 class Results(WritesResults, Folder):
     """The whole command with invented laxities."""
 
+    MEASURES = ("_measure", "measure_group")
+
     def measure(self, out, **replaced):
-        found = Laxities((38.0, 30.0))
+        found = [38.0, 30.0]
         stand_ins = {
             "require_program": mock.Mock(), "find_stress": mock.Mock(), "_measure": mock.Mock(return_value=found),
-            "measure_group": lambda _programs, group, order, *_others: {(len(group), order, paced): found for paced in group},
+            "measure_group": lambda _programs, group, *_others: [found for _paced in group],
             "only_measurement": mock.Mock(return_value=contextlib.nullcontext()), "own_cpu": mock.MagicMock(),
         }
         with mock.patch.multiple(experiment, **{**stand_ins, **replaced}), contextlib.redirect_stdout(io.StringIO()):

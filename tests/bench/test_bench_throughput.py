@@ -87,6 +87,8 @@ class Options(unittest.TestCase):
 class Results(WritesResults, Folder):
     """The whole command, with a film that is not decoded and pairs that are invented."""
 
+    MEASURES = ("one_pass",)
+
     def measure(self, out, **replaced):
         stand_ins = {
             "require_program": mock.Mock(), "only_measurement": mock.Mock(return_value=nullcontext()), "make_clip": mock.Mock(),

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from rich.table import Table
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..errors import LabError
 from ..files import whole_file, write_json
+from ..kept_runs import KeptRuns
 from ..machine.facts import PROGRAMS, commit, machine_facts
 from ..output import checked_files, output_folder
 from ..paths import require_installed, require_program
@@ -64,19 +66,21 @@ def detect(options: DetectOptions) -> Chapter:
     rates = {"25": RATES["25"]} if options.quick else RATES
     windows = QUICK_WINDOWS if options.quick else WINDOWS
     found: list[Detection] = []
+    kept = KeptRuns(console, out, {"quick": options.quick, "players": options.players})
     for rate, hz in rates.items():
         film = make_film(out, rate, film_seconds(windows))
         for player in options.players:
-            with _playing(player, film) as pid:
-                found += _detections(program, player, pid, hz, windows)
+            seen = kept.run(f"{player} at {rate}", partial(_of_one_play, program, player, film, hz, windows))
+            found += [Detection(**it) for it in seen]
             tell(console, f"{player} at {hz:.3f} Hz: {_words(found[-windows * len(SECONDS):])}")
     times_s: list[float] = []
     if SEED_PLAYER in options.players:
-        of_seed, times_s = _seeds_own(console, program, options)
-        found += of_seed
+        of_seed, times_s = kept.run("the seed's", partial(_seeds_own, console, program, options))
+        found += [Detection(**it) for it in of_seed]
     chapter = _chapter(options, len(rates), windows, found, times_s)
     tell_chapter(console, chapter)
     _write(out, found, times_s, chapter)
+    kept.forget()
     tell(console, f"written: {out}/detect.md, detect.json and detect.png")
     return chapter
 
@@ -124,8 +128,14 @@ def _seed_windows(options: DetectOptions) -> int:
     return QUICK_SEED_WINDOWS if options.quick else SEED_WINDOWS
 
 
-def _seeds_own(console: Console, program: Path, options: DetectOptions) -> tuple[list[Detection], list[float]]:
-    """Plays the seed's film once more. Returns the detections, and the events of one observation.
+def _of_one_play(program: Path, player: str, film: Path, hz: float, windows: int) -> list[dict[str, Any]]:
+    """Plays a film. Returns what the detections are made of."""
+    with _playing(player, film) as pid:
+        return [asdict(it) for it in _detections(program, player, pid, hz, windows)]
+
+
+def _seeds_own(console: Console, program: Path, options: DetectOptions) -> tuple[list[dict[str, Any]], list[float]]:
+    """Plays the seed's film once more. Returns what the detections are made of, and the events of one observation.
 
     Both are by system calls. Where these cannot be watched, both are by jobs.
     """
@@ -135,8 +145,10 @@ def _seeds_own(console: Console, program: Path, options: DetectOptions) -> tuple
         refusal = _refusal_of_syscalls(program, pid)
         if refusal:
             tell(console, f"without system calls, so jobs stand for the paper's events: {refusal}")
-            return list(_detections(program, SEED_PLAYER, pid, SEED_HZ, windows)), _events(program, pid, JOBS)
-        return list(_detections_by_syscalls(program, pid, windows)), _events(program, pid, SYSCALLS)
+            found = _detections(program, SEED_PLAYER, pid, SEED_HZ, windows)
+        else:
+            found = _detections_by_syscalls(program, pid, windows)
+        return [asdict(it) for it in found], _events(program, pid, JOBS if refusal else SYSCALLS)
 
 
 def _refusal_of_syscalls(program: Path, pid: int) -> str | None:

@@ -18,7 +18,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -29,6 +31,7 @@ from ..analysis.outcome import MET, MISSED, Outcome
 from ..analysis.statistics import compare, spread
 from ..errors import LabError
 from ..files import write_json
+from ..kept_runs import KeptRuns
 from ..machine.facts import commit, machine_facts
 from ..machine.lock import only_measurement
 from ..order import interleaved
@@ -84,9 +87,10 @@ def measure_overhead(options: OverheadOptions) -> Chapter:
     film_s, repetitions = (QUICK_FILM_S, QUICK_REPETITIONS) if options.quick else (FILM_S, REPETITIONS)
     film = make_film(out, f"{FILM_HZ:g}", film_s)
     runs: list[TimedRun] = []
+    kept = KeptRuns(console, out, {"quick": options.quick})
     with only_measurement(os.sched_getaffinity(0)):
-        for _number, (program, how) in interleaved(list(itertools.product(PROGRAMS, WAYS)), repetitions):
-            runs.append(_run_in_way(program, film, how, watcher))
+        for number, (program, how) in interleaved(list(itertools.product(PROGRAMS, WAYS)), repetitions):
+            runs.append(TimedRun(**kept.run(f"{program}, {how}, {number}", partial(_run_in_way, program, film, how, watcher))))
             tell(console, f"{program}, {how}: {runs[-1].cpu_s:.3f} s of CPU time")
     chapter = Chapter(
         "What it costs to be watched",
@@ -99,6 +103,7 @@ def measure_overhead(options: OverheadOptions) -> Chapter:
     with checked_files(out):
         write_json(out / "overhead.json", content)
         write_chapters(out / "overhead.md", [chapter])
+        kept.forget()
     tell(console, f"written: {out}/overhead.md and overhead.json")
     return chapter
 
@@ -110,10 +115,11 @@ def require_for_overhead(options: OverheadOptions) -> Path:
     return require_program(options.root / PROGRAM)
 
 
-def _run_in_way(program: str, film: Path, how: str, watcher: Path) -> TimedRun:
+def _run_in_way(program: str, film: Path, how: str, watcher: Path) -> dict[str, Any]:
+    """Returns what a TimedRun is made of."""
     if how == WATCHED:
-        return _run_watched(program, film, watcher)
-    return _run_traced(program, film) if how == STRACE else _run(program, film, how)
+        return vars(_run_watched(program, film, watcher))
+    return vars(_run_traced(program, film) if how == STRACE else _run(program, film, how))
 
 
 def _of(runs: list[TimedRun], program: str) -> list[TimedRun]:

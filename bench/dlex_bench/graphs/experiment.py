@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,12 +20,13 @@ from rich.table import Table
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json, write_whole
+from ..kept_runs import KeptRuns
 from ..machine.facts import commit, machine_facts
 from ..machine.lock import only_measurement
 from ..order import interleaved
 from ..output import checked_files, output_folder
 from ..paths import require_program
-from ..processes import child, choose_cpus, last_words, wait_for
+from ..processes import child, choose_cpus, last_words, own_environment, wait_for
 from ..progress import tell
 from ..rig.load.stress import find_stress, require_running, stress
 from ..table import titled_table
@@ -58,14 +60,18 @@ def measure_graphs(options: GraphsOptions) -> Chapter:
     robot = yaml.safe_load((options.root / ROBOT).read_text())
     output_folder(options.out)
     runs: dict[Condition, list[GraphRun]] = {condition: [] for condition in conditions()}
+    kept = KeptRuns(console, options.out, {"quick": options.quick, "clip": str(options.clip or "")})
     with only_measurement(cpus):
         for number, condition in interleaved(conditions(), reps):
             graph = graph_of(robot, condition, own_cpu, cpus - {own_cpu})
-            found = _run(options, folder_of(options.out, condition, number), condition.is_loaded, graph, ticks)
+            folder, name = folder_of(options.out, condition, number), f"{condition}, {number}"
+            found = GraphRun(**kept.run(name, partial(_run, options, folder, condition.is_loaded, graph, ticks)))
             runs[condition].append(found)
-            tell(console, f"{condition}, {number}: Control after {found.start_mean_ms:.2f} ms, s.d. {found.start_sd_ms:.2f}; "
+            tell(console, f"{name}: Control after {found.start_mean_ms:.2f} ms, s.d. {found.start_sd_ms:.2f}; "
                  f"late {found.late_p99_us:.0f} us at p99")
-    return _report(console, options, runs, ticks, has_own_cpu=len(cpus) > 1)
+    chapter = _report(console, options, runs, ticks, has_own_cpu=len(cpus) > 1)
+    kept.forget()
+    return chapter
 
 
 def _report(console: Console, options: GraphsOptions, runs: Runs, ticks: int, has_own_cpu: bool) -> Chapter:
@@ -95,14 +101,15 @@ def folder_of(out: Path, condition: Condition, number: int) -> Path:
     return out / f"{condition}-{number}".replace(", ", "-").replace(" ", "_")
 
 
-def _run(options: GraphsOptions, folder: Path, is_loaded: bool, graph: Mapping[str, Any], ticks: int) -> GraphRun:
+def _run(options: GraphsOptions, folder: Path, is_loaded: bool, graph: Mapping[str, Any], ticks: int) -> dict[str, Any]:
+    """Returns what a GraphRun is made of."""
     cpus = os.sched_getaffinity(0)
     with checked_files(folder):
         folder.mkdir(exist_ok=True)
         write_whole(folder / "graph.yaml", yaml.safe_dump(dict(graph), sort_keys=False))
     argv = [sys.executable, "-m", "dlex_sched", "pman", str(folder / "graph.yaml"), f"--ticks={ticks}", f"--out={folder}"]
     path = os.pathsep.join(str(options.root / it) for it in ("bench", "sched"))
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CLIP": str(options.clip or "")}
+    environment = {**own_environment(), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CLIP": str(options.clip or "")}
     with (
         stress(2 * len(cpus) if is_loaded else 0, 0, cpus, SETTLE_S) as workers,
         (folder / "said.log").open("wb") as log,
@@ -111,7 +118,7 @@ def _run(options: GraphsOptions, folder: Path, is_loaded: bool, graph: Mapping[s
         wait_for(process, 60 + 3 * ticks / HZ, lambda: require_running(workers), "dlex sched pman")
     if process.returncode:
         raise LabError(f"dlex sched pman ended with status {process.returncode}: {last_words(folder / 'said.log')}")
-    return run_of(json.loads((folder / "pman.json").read_text())["statistics"])
+    return asdict(run_of(json.loads((folder / "pman.json").read_text())["statistics"]))
 
 
 def run_of(statistics: Mapping[str, Any]) -> GraphRun:

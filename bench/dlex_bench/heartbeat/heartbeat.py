@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -16,6 +17,7 @@ from ..detect.commands import PLAYERS
 from ..detect.experiment import DetectOptions, detect, require_for_detect
 from ..detect.overhead import OverheadOptions, measure_overhead, require_for_overhead
 from ..files import write_whole
+from ..kept_runs import KeptRuns
 from ..output import checked_files, output_folder
 from ..progress import tell
 from .cli import PARTS
@@ -35,18 +37,23 @@ class Part:
     """`require` raises LabError if the part cannot be measured here."""
 
     require: Callable[[], object]
-    measure: Callable[[], object]
+    write_page: Callable[[], object]
+
+    def measure(self) -> None:
+        self.write_page()
 
 
 def heartbeat(options: HeartbeatOptions) -> None:
-    out, parts = output_folder(options.out), _parts(options)
+    console, out, parts = Console(), output_folder(options.out), _parts(options)
     for name in options.parts:
         parts[name].require()
+    kept = KeptRuns(console, out, {"quick": options.quick, "parts": options.parts})
     for name in options.parts:
-        parts[name].measure()
+        kept.run(name, parts[name].measure)
         with checked_files(out):
             write_whole(out / "heartbeat.md", joined_pages(out))  # what is there so far, if a later part fails
-    tell(Console(), f"written: {out}/heartbeat.md")
+    kept.forget()
+    tell(console, f"written: {out}/heartbeat.md")
 
 
 def _parts(options: HeartbeatOptions) -> dict[str, Part]:
@@ -55,9 +62,9 @@ def _parts(options: HeartbeatOptions) -> dict[str, Part]:
     costs = OverheadOptions(root, out / "overhead", quick)
     periods = PeriodOptions(root, out / "periods", quick)
     return {
-        "detect": Part(lambda: require_for_detect(rates), lambda: detect(rates)),
-        "overhead": Part(lambda: require_for_overhead(costs), lambda: measure_overhead(costs)),
-        "periods": Part(lambda: require_for_periods(periods), lambda: measure_periods(periods)),
+        "detect": Part(partial(require_for_detect, rates), partial(detect, rates)),
+        "overhead": Part(partial(require_for_overhead, costs), partial(measure_overhead, costs)),
+        "periods": Part(partial(require_for_periods, periods), partial(measure_periods, periods)),
     }
 
 

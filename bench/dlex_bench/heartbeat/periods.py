@@ -14,9 +14,11 @@ import os
 import re
 import subprocess
 import tempfile
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -25,6 +27,7 @@ from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..clips import make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
+from ..kept_runs import KeptRuns
 from ..machine.facts import commit, machine_facts
 from ..machine.lock import only_measurement
 from ..order import interleaved
@@ -77,14 +80,18 @@ def measure_periods(options: PeriodOptions) -> Chapter:
     clip = make_clip(options.root, CLIP)
     periods, rounds = (QUICK_PERIODS_MS, QUICK_REPETITIONS) if options.quick else (PERIODS_MS, REPETITIONS)
     runs: list[PeriodRun] = []
+    kept = KeptRuns(console, out, {"quick": options.quick})
     with only_measurement(os.sched_getaffinity(0)):
         for repetition, (workload, period_ms) in interleaved(list(itertools.product((TASK, FILM), periods)), rounds):
-            with tempfile.TemporaryDirectory() as folder:
-                runs.append(_run(build, clip, Path(folder), PeriodRun(workload, period_ms, repetition, (), ())))
-            tell(console, f"{workload}, reservations each {period_ms} ms: {_words(runs[-1])}")
+            name = f"{workload}, reservations each {period_ms} ms"
+            found = kept.run(f"{name}, {repetition}", partial(_run, build, clip, workload, period_ms))
+            reserved = tuple(Reserved(**it) for it in found["reserved"])
+            runs.append(PeriodRun(workload, period_ms, repetition, tuple(found["steps_ms"]), reserved))
+            tell(console, f"{name}: {_words(runs[-1])}")
     chapter = _chapter(runs, rounds)
     tell_chapter(console, chapter)
     _write(out, runs, chapter)
+    kept.forget()
     tell(console, f"written: {out}/periods.md, periods.json and periods.png")
     return chapter
 
@@ -111,12 +118,17 @@ def _chapter(runs: list[PeriodRun], rounds: int) -> Chapter:
     )
 
 
-def _run(build: Path, clip: Path, folder: Path, run: PeriodRun) -> PeriodRun:
-    """Returns the run with its figures. `folder` is empty."""
+def _run(build: Path, clip: Path, workload: str, period_ms: int) -> dict[str, Any]:
+    """Returns the times from job to job, and what was reserved."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _run_in(Path(folder), build, clip, workload, period_ms)
+
+
+def _run_in(folder: Path, build: Path, clip: Path, workload: str, period_ms: int) -> dict[str, Any]:
     rows, record = folder / "tune.csv", folder / "record"
-    tune: list[str | Path] = [build / DLEX_SCHED, "tune", "--quiet", "--rule=lfsg", "--strict", f"--period={run.period_ms}",
+    tune: list[str | Path] = [build / DLEX_SCHED, "tune", "--quiet", "--rule=lfsg", "--strict", f"--period={period_ms}",
                               f"--record={rows}", "--"]
-    if run.workload == TASK:
+    if workload == TASK:
         said = _output([*tune, build / PERIODIC, str(TASK_HZ), str(TASK_MS), str(PLAYED_S), "1", str(TASK_HZ), "times"], PLAYED,
                        folder)
         done_ns = [int(line) for line in said.split()]
@@ -126,8 +138,8 @@ def _run(build: Path, clip: Path, folder: Path, run: PeriodRun) -> PeriodRun:
         done_ns = [frame.shown_ns for frame in read_frames(record) if frame.shown_ns is not None]
     reserved = read_reserved(rows)
     if not reserved:
-        raise LabError(f"dlex-sched reserved nothing for the {run.workload}; `dlex-sched doctor` says what may be missing")
-    return replace(run, steps_ms=steps_ms(done_ns), reserved=reserved)
+        raise LabError(f"dlex-sched reserved nothing for the {workload}; `dlex-sched doctor` says what may be missing")
+    return {"steps_ms": steps_ms(done_ns), "reserved": [asdict(it) for it in reserved]}
 
 
 def _output(argv: list[str | Path], code: int, folder: Path) -> str:

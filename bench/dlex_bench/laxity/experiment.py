@@ -11,6 +11,7 @@ import itertools
 import os
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from rich.table import Table
 
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..files import write_json
+from ..kept_runs import KeptRuns
 from ..machine.domain import Domain, own_cpu
 from ..machine.facts import commit, machine_facts
 from ..machine.lock import only_measurement
@@ -59,15 +61,20 @@ def measure_laxity(options: LaxityOptions) -> None:
     cpu, _others = choose_cpus(options.cpu)
     cells: dict[tuple[str, int], Laxities] = {}
     groups: dict[tuple[int, str, Paced], Laxities] = {}
+    kept = KeptRuns(console, out, {"quick": options.quick, "cpu": cpu})
     with only_measurement(os.sched_getaffinity(0)), own_cpu(cpu) as domain:
         for load, text in itertools.product(loads, POLICIES):
             policy = Policy.parse(text)
-            cells[policy.kind, load] = _measure(program, policy, load, packets, domain)
-            tell(console, f"{text} beside {load}: {_words(cells[policy.kind, load])}")
+            name = f"{text} beside {load}"
+            found = kept.run(name, partial(_measure, program, policy, load, packets, domain))
+            cells[policy.kind, load] = Laxities(tuple(found))
+            tell(console, f"{name}: {_words(cells[policy.kind, load])}")
         for group, order in itertools.product(GROUPS, ORDERS):
-            found = measure_group((dlex_sched, program), group, order, seconds, domain)
-            groups |= found
-            tell(console, f"{len(group)} programs, priorities {order}: {'; '.join(map(_words, found.values()))}")
+            name = f"{len(group)} programs, priorities {order}"
+            measured = kept.run(name, partial(measure_group, (dlex_sched, program), group, order, seconds, domain))
+            each = [Laxities(tuple(values_ms)) for values_ms in measured]
+            groups |= {(len(group), order, paced): it for paced, it in zip(group, each, strict=True)}
+            tell(console, f"{name}: {'; '.join(map(_words, each))}")
     chapters = [_chapter_of_one(cells, packets), _chapter_of_several(groups, seconds)]
     for chapter in chapters:
         tell_chapter(console, chapter)
@@ -75,6 +82,7 @@ def measure_laxity(options: LaxityOptions) -> None:
         write_json(out / "laxity.json", _content(cells, groups, packets))
         write_chapters(out / "laxity.md", chapters)
         _draw(out, cells, groups)
+        kept.forget()
     tell(console, f"written: {out}/laxity.md, laxity.json, laxity.png and several.png")
 
 
@@ -88,8 +96,8 @@ def _chapter_of_several(groups: Groups, seconds: float) -> Chapter:
     return Chapter("Several programs of different rates", about, [several_table(groups)], several_findings(groups))
 
 
-def _measure(program: Path, policy: Policy, load: int, packets: int, domain: Domain) -> Laxities:
-    """Returns the laxities of one cell. Each packet takes its cost times the number of programs that share the CPU at most."""
+def _measure(program: Path, policy: Policy, load: int, packets: int, domain: Domain) -> list[float]:
+    """Returns the laxities of one cell, in ms. A packet takes at most its cost times the number of programs on the CPU."""
     argv: list[str | Path] = [program, f"{RATE_HZ:g}", f"{COST_MS:g}", str(packets), "0", "each"]
     limit_s = 30 + packets * max(PERIOD_MS, 2 * COST_MS * (load + 1)) / 1e3
     with (

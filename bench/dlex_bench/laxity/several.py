@@ -56,9 +56,9 @@ Groups = Mapping[tuple[int, str, Paced], Laxities]
 
 def measure_group(
     programs: tuple[Path, Path], group: Sequence[Paced], order: str, seconds: float, domain: Domain
-) -> dict[tuple[int, str, Paced], Laxities]:
-    """Runs the programs of a group side by side. `programs`: dlex-sched and paced_packets."""
-    found: dict[tuple[int, str, Paced], Laxities] = {}
+) -> list[list[float]]:
+    """Runs the programs of a group side by side. Returns the laxities of each, in ms. `programs`: dlex-sched and paced_packets."""
+    found = []
     limit_s = 30 + 2 * seconds * (STRESS_TASKS + len(group))
     with contextlib.ExitStack() as stack:
         workers = stack.enter_context(stress(STRESS_TASKS, 0, {domain.cpu}, SETTLE_S, domain.enter))
@@ -71,16 +71,16 @@ def measure_group(
             wait_for(process, limit_s, lambda: require_running(workers), paced.name)
             said = process.stdout.read().decode() if process.stdout else ""
             packets = _packets(paced, seconds)
-            found[len(group), order, paced] = laxities_of(said, packets, packets // 10, paced.name)
+            found.append(laxities_of(said, packets, packets // 10, paced.name))
     return found
 
 
-def laxities_of(said: str, packets: int, aside: int, name: str) -> Laxities:
-    """Returns the laxities that paced_packets printed, without the first and the last `aside` ones."""
+def laxities_of(said: str, packets: int, aside: int, name: str) -> list[float]:
+    """Returns the laxities that paced_packets printed, in ms, without the first and the last `aside` ones."""
     values_ms = [int(line) / 1e6 for line in said.splitlines() if line.lstrip("-").isdigit()]
     if len(values_ms) != packets:
         raise LabError(f"paced_packets ({name}) reported {len(values_ms)} of {packets} laxities; try it by hand")
-    return Laxities(tuple(values_ms[aside : packets - aside]))
+    return values_ms[aside : packets - aside]
 
 
 def _packets(paced: Paced, seconds: float) -> int:

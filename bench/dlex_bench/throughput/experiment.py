@@ -9,8 +9,10 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -19,6 +21,7 @@ from ..analysis.chapter import Chapter, tell_chapter
 from ..analysis.claims import with_interval
 from ..clips import make_clip, why_not_makeable
 from ..files import write_json
+from ..kept_runs import KeptRuns
 from ..machine.facts import commit, machine_facts
 from ..machine.lock import only_measurement
 from ..output import checked_files, output_folder
@@ -26,7 +29,7 @@ from ..paths import require_program
 from ..progress import tell
 from ..table import titled_table
 from .findings import Pass, first_later_ms_of, is_certain, speed_of, throughput_findings
-from .turns import Pair, one_pass
+from .turns import Pair, Turn, one_pass
 
 PROGRAMS = ("build/release/bench/timed-segments-gated", "build/release/bench/timed-segments-pristine")
 FILMS = {
@@ -74,11 +77,13 @@ def measure_throughput(options: ThroughputOptions) -> Chapter:
     threads = len(cpus) if options.threads is None else options.threads
     programs = [require_program(options.root / it) for it in PROGRAMS]
     output_folder(options.out)
+    kept = KeptRuns(console, options.out, {"quick": options.quick, "threads": threads})
     with only_measurement(cpus):
-        films = [_measure_film(console, options, programs, threads, it) for it in _films(console, options)]
+        films = [_measure_film(console, options, kept, programs, threads, it) for it in _films(console, options)]
     facts = {"commit": commit(), "machine": machine_facts().to_json(), "threads": threads}
     with checked_files(options.out):
         write_json(options.out / "throughput.json", {**facts, "films": [asdict(film) for film in films]})
+        kept.forget()
     chapter = Chapter(
         "Throughput",
         f"{threads} codec threads; groups of pictures in turn with an unpatched FFmpeg.",
@@ -98,18 +103,26 @@ def _films(console: Console, options: ThroughputOptions) -> list[tuple[str, str]
 
 
 def _measure_film(
-    console: Console, options: ThroughputOptions, programs: Sequence[Path], threads: int, film: tuple[str, str]
+    console: Console, options: ThroughputOptions, kept: KeptRuns, programs: Sequence[Path], threads: int, film: tuple[str, str]
 ) -> FilmSpeed:
     name, about = film
     path = make_clip(options.root, name)
     passes: list[Pass] = []
     end_s = time.monotonic() + MOST_S
     for number in range(LEAST_PASSES if options.quick else MOST_PASSES):
-        passes.append(list(one_pass(programs, path, threads, number % 2 == 0)))
-        tell(console, f"{about}, pass {number + 1}: {median(pair.speed for pair in passes[-1]):.3f} of the unpatched speed")
+        pass_name = f"{about}, pass {number + 1}"
+        pairs = kept.run(pass_name, partial(_pass, programs, path, threads, number))
+        passes.append([Pair(it["segment"], Turn(**it["patched"]), Turn(**it["pristine"])) for it in pairs])
+        tell(console, f"{pass_name}: {median(pair.speed for pair in passes[-1]):.3f} of the unpatched speed")
         if number + 1 >= LEAST_PASSES and (is_certain(passes) or time.monotonic() > end_s):
             break
-    return FilmSpeed(name, about, passes, [] if options.quick else _mpv_s(path, threads))
+    mpv_s = [] if options.quick else kept.run(f"{about}, mpv", partial(_mpv_s, path, threads))
+    return FilmSpeed(name, about, passes, mpv_s)
+
+
+def _pass(programs: Sequence[Path], film: Path, threads: int, number: int) -> list[dict[str, Any]]:
+    """Returns what the pairs of a pass are made of."""
+    return [asdict(pair) for pair in one_pass(programs, film, threads, number % 2 == 0)]
 
 
 def _mpv_s(path: Path, threads: int) -> list[float]:
