@@ -84,7 +84,7 @@ enum pman_activation {
 /*
  * Makes a table. name: 1 to 31 letters, digits, - and _. On success *pman is the caller's, to be given to pman_close or
  * pman_leave. -EINVAL: name or options; -EEXIST: there is a table with this name (pman_open; its manager may have died);
- * -ENOMEM and the errors of open(2) on /dev/shm.
+ * -EACCES: another user has made a file of the table's name; -ENOMEM and the errors of open(2) on /dev/shm.
  */
 int pman_init(struct pman **pman, const char *name, const struct pman_options *options);
 
@@ -172,7 +172,7 @@ struct pman_manager;
 
 struct pman_manager_options {
     int64_t tick_ns; /* between two ticks, at least PMAN_TICK_MIN; 0: they come by pman_tick */
-    int priority;    /* SCHED_FIFO, above all processes; 0: as the caller */
+    int priority;    /* SCHED_FIFO, above all processes; 0: as the caller, whose new threads may be ordinary (SCHED_RESET_ON_FORK) */
 };
 
 /*

@@ -108,6 +108,7 @@ int pman_table_remove(struct pman_table *table, const char *name, int64_t now_ns
     const int index = pman_table_find(table, name);
     if (index < 0)
         return index;
+    pman_find_miss(table, index, now_ns, out);
     pman_end_instance(table, index, PMAN_FREE, now_ns);
     for (int i = 0; i < table->used; i++)
         table->process[i].predecessors &= ~pman_bit(index);
@@ -141,8 +142,9 @@ int pman_table_attach(struct pman_table *table, const char *name, int32_t pid, s
 }
 
 /* The process of this entry is gone. */
-static void clear_pid(struct pman_table *table, int index, enum pman_status status, int64_t now_ns)
+static void clear_pid(struct pman_table *table, int index, enum pman_status status, int64_t now_ns, struct pman_out *out)
 {
+    pman_find_miss(table, index, now_ns, out);
     pman_end_instance(table, index, status, now_ns);
     table->process[index].pid = 0;
     table->process[index].qos_update = 1;
@@ -156,19 +158,19 @@ int pman_table_detach(struct pman_table *table, const char *name, int64_t now_ns
         return index;
     if (!table->process[index].pid)
         return -ESRCH;
-    clear_pid(table, index, PMAN_REGISTERED, now_ns);
+    clear_pid(table, index, PMAN_REGISTERED, now_ns, out);
     pman_release_ready(table, now_ns, out);
     return 0;
 }
 
-int pman_table_bury(struct pman_table *table, int32_t pid, int64_t now_ns, struct pman_out *out)
+int pman_table_bury(struct pman_table *table, uint64_t entries, int64_t now_ns, struct pman_out *out)
 {
     int ret = -ESRCH;
     out->count = 0;
-    for (int i = 0; i < table->used && pid > 0; i++) {
-        if (table->process[i].pid != pid)
+    for (int i = 0; i < table->used; i++) {
+        if (!(entries & pman_bit(i)) || !table->process[i].pid)
             continue;
-        clear_pid(table, i, PMAN_DIED, now_ns);
+        clear_pid(table, i, PMAN_DIED, now_ns, out);
         ret = 0;
     }
     if (!ret)

@@ -89,7 +89,7 @@ struct pman_table {
     int32_t deadlines;      /* enum pman_deadlines */
     int32_t priority_min;
     int32_t priority_max;
-    int32_t padding;
+    int32_t is_closed;      /* for good */
     int64_t ticks;          /* so far: the number of the next one */
     uint64_t registrations; /* so far */
     struct pman_process process[PMAN_CAPACITY];
@@ -139,7 +139,10 @@ bool pman_is_name(const char *name);
 int pman_table_add(struct pman_table *table, const char *name, const struct pman_timing *timing, int priority,
                    const char *recovery);
 
-/* Removes a process with its precedences. If an instance is unfinished, its successors wait for it no longer. */
+/*
+ * Removes a process with its precedences. If an instance is unfinished, its successors wait for it no longer; if its deadline has
+ * passed, that is a miss, as everywhere.
+ */
 int pman_table_remove(struct pman_table *table, const char *name, int64_t now_ns, struct pman_out *out);
 
 /* Completes a registration. -EINVAL: pid <= 0; -EBUSY: it has a pid; detach first. */
@@ -185,10 +188,10 @@ int pman_table_timer(struct pman_table *table, int64_t now_ns, struct pman_out *
 int64_t pman_table_next_ns(const struct pman_table *table);
 
 /*
- * A process has ended: its entries (it may have several) have no pid from now on, and their instances count as finished, so
- * that successors run. -ESRCH: no entry has this pid.
+ * A process has ended: its entries (it may have several), a set of indexes, have no pid from now on, and their instances count as
+ * finished, so that successors run. -ESRCH: none of them has a pid.
  */
-int pman_table_bury(struct pman_table *table, int32_t pid, int64_t now_ns, struct pman_out *out);
+int pman_table_bury(struct pman_table *table, uint64_t entries, int64_t now_ns, struct pman_out *out);
 
 /*
  * Lists the priorities of all that have a pid, and the releases of all instances that run, as if each was new: for a caller

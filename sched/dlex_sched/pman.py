@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,8 +90,13 @@ def run_graph(options: GraphOptions) -> None:
 
 
 def _make_folder(folder: Path) -> None:
+    """Makes the folder for results. Under sudo it is the user's, as dlex-sched-pman writes its log with the user's rights."""
+    user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            if os.geteuid() == 0 and user.isdecimal() and group.isdecimal():
+                os.chown(folder, int(user), int(group))
     except OSError as cause:
         raise LabError(f"{folder} cannot be made ({cause.strerror}); name another folder with --out", EXIT_SETUP) from cause
 

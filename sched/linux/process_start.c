@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Fields of /proc/PID/stat after the name, which ends with the last parenthesis (proc(5)). */
-enum { FIELD_STATE = 3, FIELD_START = 22, STAT_SIZE = 1024 };
+enum { FIELD_STATE = 3, FIELD_THREADS = 20, FIELD_START = 22, STAT_SIZE = 1024 };
 
 static int open_stat(pid_t pid)
 {
@@ -38,9 +38,12 @@ uint64_t process_start(pid_t pid)
     if (file < 0)
         return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? PROCESS_START_UNKNOWN : 0;
     const char *at = read_fields(file, stat);
+    bool is_zombie = false;
     for (int field = FIELD_STATE; at && (at = strchr(at, ' ')); field++) {
         at++;
-        if (field == FIELD_STATE && (*at == 'Z' || *at == 'X'))
+        if (field == FIELD_STATE)
+            is_zombie = *at == 'Z' || *at == 'X';
+        if (field == FIELD_THREADS && is_zombie && strtol(at, NULL, 10) <= 1) /* else the main thread has ended, and others live */
             return 0;
         if (field == FIELD_START) {
             const uint64_t start = strtoull(at, NULL, 10);

@@ -102,6 +102,29 @@ int user_command_become(char **argv)
     return -errno;
 }
 
+int user_command_keep_only(int capability)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    const struct passwd *user;
+    int error = find_sudo_user(&user);
+    if (error || !user)
+        return error;
+    if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+        return -errno;
+    error = become(user);
+    if (error)
+        return error;
+    kept[CAP_TO_INDEX(capability)].permitted = kept[CAP_TO_INDEX(capability)].effective = CAP_TO_MASK(capability);
+    return syscall(SYS_capset, &header, kept) ? -errno : 0;
+}
+
+/* What sudo says in the environment could be anybody's. */
+bool user_command_is_setuid(void)
+{
+    return getuid() != geteuid() || getgid() != getegid();
+}
+
 static int create(const char *path)
 {
     const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -8,6 +8,7 @@
 #define SCHED_USER_COMMAND_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -30,6 +31,15 @@ int user_command_code(int status);
  * with a negative errno as above; the rights may be given up by then, so that the caller can do nothing more than to end.
  */
 int user_command_become(char **argv);
+
+/*
+ * Becomes the user who called sudo, for good, and keeps only this capability (such as CAP_SYS_NICE); programs that are executed later
+ * have none. Where nobody has called sudo, it does nothing. Returns 0 or a negative errno, and then the caller must end.
+ */
+int user_command_keep_only(int capability);
+
+/* True if the program was installed setuid or setgid: then everybody could run commands as any user, and it must end. */
+bool user_command_is_setuid(void);
 
 /*
  * Creates or empties a file with the rights of the user who typed the command, who owns a new one then: root's rights are no way

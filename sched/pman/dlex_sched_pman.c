@@ -5,8 +5,10 @@
 #include "graph_report.h"
 #include "ns.h"
 #include "pman_services.h"
+#include "user_command.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,15 +33,22 @@ static int fail(const char *what, int error, const char *remedy)
     return error;
 }
 
+/* Those that end the graph. */
+static void fill_with_endings(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+}
+
 static int open_signals(void)
 {
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
+    fill_with_endings(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
     signal(SIGPIPE, SIG_IGN); /* a reader that has ended is an error of printing, which ends the graph in good order */
     signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return signals < 0 ? fail("signals", -errno, NULL) : 0;
@@ -136,12 +145,13 @@ static int start_to_manage(struct pman_manager **manager)
     return start_manager(manager, &of_manager);
 }
 
-/* Prints a line a second, until the end. ticks_before: those of managers before this one. */
-static void supervise(int64_t ticks_before)
+/* Prints a line a second, until the end. ticks_before: those of managers before this one. Returns 0 or an error of printing. */
+static int supervise(int64_t ticks_before)
 {
     const int64_t begun_ns = pman_now_ns();
-    int64_t next_ns = begun_ns + NS_PER_S, ticks = 0;
-    while (pass_time() && ticks >= 0) {
+    int64_t next_ns = begun_ns + NS_PER_S;
+    int error = 0;
+    while (pass_time() && !error) {
         const int64_t now_ns = pman_now_ns();
         const bool is_over = options.seconds > 0 && ns_to_s(now_ns - begun_ns) >= options.seconds;
         if (options.ticks && pman_shared_ticks(pman->shared) - ticks_before >= options.ticks)
@@ -150,9 +160,21 @@ static void supervise(int64_t ticks_before)
             break;
         if (now_ns < next_ns)
             continue;
-        ticks = graph_report_print(&report);
+        error = graph_report_print(&report, false);
         next_ns += NS_PER_S;
     }
+    return error;
+}
+
+/* Manages the table until the end. Another program may close it before. Returns 0, or an error of printing after a message. */
+static int manage(struct pman_manager **manager, int64_t ticks_before)
+{
+    int error = supervise(ticks_before);
+    pman_manager_stop(manager);
+    graph_report_follow(&report);
+    if (!error)
+        error = graph_report_print(&report, true);
+    return error && error != -ESHUTDOWN ? fail("the results cannot be written", error, NULL) : 0;
 }
 
 static int run_graph(void)
@@ -166,14 +188,10 @@ static int run_graph(void)
         error = start_commands();
     if (!error)
         error = start_to_manage(&manager);
-    if (!error) {
-        supervise(ticks_before);
-        pman_manager_stop(&manager);
-        graph_report_follow(&report);
-        graph_report_print(&report);
-    }
-    const int unwritten = graph_report_end(&report);
-    return error ? error : unwritten ? fail("the results cannot be written", unwritten, NULL) : 0;
+    if (!error)
+        error = manage(&manager, ticks_before);
+    const int unwritten = graph_report_close_log(&report);
+    return error ? error : unwritten ? fail(options.log, unwritten, NULL) : 0;
 }
 
 static int open_table(void)
@@ -203,12 +221,38 @@ static int do_as_asked(void)
     return error;
 }
 
+/* Under sudo the table and its processes are those of the user who called it. Priorities are all that needs a right. */
+static int become_user(void)
+{
+    if (user_command_is_setuid()) {
+        fputs("dlex-sched-pman: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
+              stderr);
+        return -EPERM;
+    }
+    const int error = user_command_keep_only(CAP_SYS_NICE);
+    return error ? fail("the user who called sudo", error, NULL) : 0;
+}
+
+/* When nothing runs any more: the reader of the last line may take long. A signal ends the wait, but not that of a child. */
+static int end_report(void)
+{
+    sigset_t set;
+    fill_with_endings(&set);
+    signalfd(signals, &set, 0);
+    return graph_report_end(&report, signals);
+}
+
 int main(int argc, char **argv)
 {
     graph_options_parse(&options, argc, argv);
-    const int error = do_as_asked();
+    if (become_user())
+        return EXIT_IMPOSSIBLE;
+    int error = do_as_asked();
     pman_close(&pman); /* the processes end by this */
     if (children.options)
         graph_children_end(&children);
+    const int unwritten = end_report();
+    if (unwritten && !error)
+        error = fail("the results cannot be written", unwritten, NULL);
     return error == 0 || error == -EINTR ? EXIT_DONE : EXIT_IMPOSSIBLE;
 }

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static const char *const status_names[] = {
     [PMAN_FREE] = "free", [PMAN_REGISTERED] = "registered", [PMAN_IDLE] = "idle", [PMAN_BLOCKED] = "blocked",
@@ -17,7 +19,7 @@ static struct pman_table table;
 
 int graph_report_begin(struct graph_report *report, struct pman_shared *shared, const char *path)
 {
-    *report = (struct graph_report){.shared = shared, .begun_ns = pman_now_ns()};
+    *report = (struct graph_report){.shared = shared, .begun_ns = pman_now_ns(), .output.file = STDOUT_FILENO};
     pman_log_follow(&report->reader, &shared->log);
     if (!path)
         return 0;
@@ -44,37 +46,52 @@ void graph_report_follow(struct graph_report *report)
         write_record(report->log, &record);
 }
 
-static void print_process(const struct pman_process *process, const char *separator)
+static void print_process(FILE *line, const struct pman_process *process, const char *separator)
 {
-    printf("%s{\"name\": \"%s\", \"status\": \"%s\", \"pid\": %" PRId32 ", \"priority\": %" PRId32 ", \"activations\": %" PRId64
+    fprintf(line, "%s{\"name\": \"%s\", \"status\": \"%s\", \"pid\": %" PRId32 ", \"priority\": %" PRId32 ", \"activations\": %" PRId64
            ", \"misses\": %" PRId64 ", \"skips\": %" PRId64 "}", separator, process->name, status_names[process->status],
            process->pid, process->priority, process->activations, process->misses, process->skips);
 }
 
-int64_t graph_report_print(struct graph_report *report)
+static void print_table(FILE *line, const struct graph_report *report)
 {
-    const int error = pman_services_view(report->shared, &table);
-    if (error)
-        return error;
     const char *separator = "";
-    printf("{\"seconds\": %.3f, \"ticks\": %" PRId64 ", \"lost_ticks\": %" PRId64 ", \"lost_records\": %" PRId64
+    fprintf(line, "{\"seconds\": %.3f, \"ticks\": %" PRId64 ", \"lost_ticks\": %" PRId64 ", \"lost_records\": %" PRId64
            ", \"processes\": [", ns_to_s(pman_now_ns() - report->begun_ns), table.ticks, report->shared->lost_ticks,
            report->reader.lost);
     for (int i = 0; i < table.used; i++) {
         if (table.process[i].status == PMAN_FREE)
             continue;
-        print_process(&table.process[i], separator);
+        print_process(line, &table.process[i], separator);
         separator = ", ";
     }
-    puts("]}");
-    return fflush(stdout) ? -errno : table.ticks;
+    fputs("]}\n", line);
 }
 
-int graph_report_end(struct graph_report *report)
+int graph_report_print(struct graph_report *report, bool is_last)
 {
-    int error = ferror(stdout) ? -EIO : 0;
-    if (report->log && (ferror(report->log) | fclose(report->log)))
-        error = -EIO;
+    char *text = NULL;
+    size_t size = 0;
+    int error = pman_services_view(report->shared, &table);
+    if (error)
+        return error;
+    FILE *const line = open_memstream(&text, &size);
+    if (!line)
+        return -ENOMEM;
+    print_table(line, report);
+    error = ferror(line) | fclose(line) ? -ENOMEM : line_writer_put(&report->output, text, size, is_last);
+    free(text);
+    return error;
+}
+
+int graph_report_close_log(struct graph_report *report)
+{
+    const int error = report->log && (ferror(report->log) | fclose(report->log)) ? -EIO : 0;
     report->log = NULL;
     return error;
+}
+
+int graph_report_end(struct graph_report *report, int stop)
+{
+    return line_writer_end(&report->output, stop);
 }

@@ -90,14 +90,20 @@ static bool update_slot(struct pman_shared *shared, int index)
         __atomic_store_n(&slot->taken, number, __ATOMIC_RELAXED);
         __atomic_store_n(&slot->delivered, number, __ATOMIC_RELAXED);
         __atomic_store_n(&slot->has_waited, 0, __ATOMIC_RELAXED);
+        /* Before the pid: if this program is killed in between, the next one finds the slot wrong and does both again. */
+        __atomic_fetch_add(&shared->pids, 1, __ATOMIC_RELEASE);
         __atomic_store_n(&slot->pid, process->pid, __ATOMIC_RELEASE);
-        shared->pids++;
     } else if (is_new) {
         __atomic_store_n(&slot->released, number, __ATOMIC_RELEASE);
     }
     if (is_other || is_new)
         ring(slot);
     return is_other || is_new;
+}
+
+static bool is_by_futex(const struct pman_slot *slot)
+{
+    return __atomic_load_n(&slot->how, __ATOMIC_RELAXED) == PMAN_BY_FUTEX;
 }
 
 /* True if the process was not notified of its instance, perhaps because a program was killed. */
@@ -113,6 +119,8 @@ static void wake(struct pman_shared *shared, int index)
     const uint32_t number = __atomic_load_n(&slot->released, __ATOMIC_RELAXED);
     uint32_t delivered = __atomic_load_n(&slot->delivered, __ATOMIC_RELAXED);
     futex_wake(&slot->bell);
+    if (!is_by_futex(slot))
+        return; /* only a signal delivers, which is sent under the lock */
     /* Another caller may have delivered a later one meanwhile. */
     __atomic_compare_exchange_n(&slot->delivered, &delivered, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -148,6 +156,13 @@ static void send_signals(struct pman_change *change, uint64_t to_signal)
             send_signal(change->shared, i);
 }
 
+/* Before those who wait see that they are detached. */
+static void mark_closed(struct pman_shared *shared, const struct pman_table *table)
+{
+    if (table->is_closed)
+        __atomic_store_n(&shared->is_closed, 1, __ATOMIC_RELEASE);
+}
+
 static void update_slots(struct pman_change *change)
 {
     struct pman_shared *const shared = change->shared;
@@ -156,20 +171,21 @@ static void update_slots(struct pman_change *change)
     for (int i = 0; i < pman_shared_table(shared)->used; i++) {
         const bool is_changed = update_slot(shared, i);
         const bool is_undone = is_undelivered(shared, &pman_shared_table(shared)->process[i], i);
-        const bool is_by_futex = shared->slot[i].how == PMAN_BY_FUTEX;
-        if (is_changed || (is_undone && is_by_futex))
+        const bool needs_signal = is_undone && !is_by_futex(&shared->slot[i]);
+        if (is_changed || (is_undone && !needs_signal))
             change->to_wake |= bit(i);
-        if (is_undone && !is_by_futex)
+        if (needs_signal)
             to_signal |= bit(i);
     }
     send_signals(change, to_signal);
     change->must_wake_manager |= pids != shared->pids;
 }
 
+/* A process that has missed its deadline may be gone. */
 static void log_action(struct pman_change *change, const struct pman_action *action)
 {
-    const struct pman_process *const process = &change->table->process[action->process];
     const bool is_miss = action->kind == PMAN_MISSED;
+    const struct pman_process *const process = &(is_miss ? change->before : change->table)->process[action->process];
     if (!is_miss && action->kind != PMAN_RELEASE)
         return;
     const struct pman_log_record record = {
@@ -234,6 +250,7 @@ static void make_up(struct pman_change *change)
     for (int i = 0; i < table->used; i++)
         if (table->process[i].pid && table->process[i].priority)
             set_priority(&change->shared->slot[i], table->process[i].pid, priority_of(table, table->process[i].pid));
+    mark_closed(change->shared, table);
     update_slots(change);
 }
 
@@ -249,10 +266,15 @@ int pman_change_begin(struct pman_change *change, struct pman_shared *shared)
     change->out.count = 0;
     change->to_wake = 0;
     change->must_wake_manager = was_dead;
-    change->closes = false;
+    change->tick_ns = 0;
     change->now_ns = pman_now_ns();
     if (was_dead)
         make_up(change);
+    if (change->before->is_closed) { /* by a program that was killed then */
+        pman_shared_unlock(shared);
+        wake_all(change);
+        return -ESHUTDOWN;
+    }
     pman_table_copy(change->table, change->before);
     return 0;
 }
@@ -266,12 +288,13 @@ int pman_change_end(struct pman_change *change, int error)
         change->out.count = 0;
     } else {
         __atomic_store_n(&shared->current, (uint32_t)(change->table - shared->table), __ATOMIC_RELEASE);
+        if (change->tick_ns)
+            shared->last_tick_ns = change->tick_ns;
         give_back(shared, change->before, change->table);
         for (int i = 0; i < change->out.count; i++)
             log_action(change, &change->out.action[i]);
         log_finishes(change);
-        if (change->closes)
-            __atomic_store_n(&shared->is_closed, 1, __ATOMIC_RELEASE); /* before those who wait see that they are detached */
+        mark_closed(shared, change->table);
     }
     update_slots(change); /* also after an error: it makes up for what a killed program has left */
     change->must_wake_manager |=
@@ -279,4 +302,13 @@ int pman_change_end(struct pman_change *change, int error)
     pman_shared_unlock(shared);
     wake_all(change);
     return error;
+}
+
+uint64_t pman_change_entries(const struct pman_change *change, pid_t pid, uint64_t start)
+{
+    uint64_t ret = 0;
+    for (int i = 0; i < change->before->used; i++)
+        if (change->before->process[i].pid == pid && change->shared->slot[i].start == start)
+            ret |= bit(i);
+    return ret;
 }

@@ -24,10 +24,10 @@ struct pman_change {
     struct pman_out out;           /* for the calls of pman_table.h */
     uint64_t to_wake;              /* processes whose bell has rung, a set of indexes */
     bool must_wake_manager;
-    bool closes;                   /* set by the caller: the table is closed by this change */
+    int64_t tick_ns;               /* of the tick that this change is; 0: it is none */
 };
 
-/* Locks the table. Returns 0, or -ESHUTDOWN with nothing to end. */
+/* Locks the table. To close it, set is_closed in the new one. Returns 0, or -ESHUTDOWN with nothing to end. */
 int pman_change_begin(struct pman_change *change, struct pman_shared *shared);
 
 /*
@@ -35,5 +35,8 @@ int pman_change_begin(struct pman_change *change, struct pman_shared *shared);
  * error, or -EPERM or -ESRCH of a priority.
  */
 int pman_change_end(struct pman_change *change, int error);
+
+/* Returns the entries of this process, a set of indexes. An entry of an earlier process with this pid is none of them. */
+uint64_t pman_change_entries(const struct pman_change *change, pid_t pid, uint64_t start);
 
 #endif

@@ -44,14 +44,14 @@ static void forget(struct watched *watched)
     *watched = (struct watched){0};
 }
 
-/* Tells the table that the process of an entry has ended, if it is still that process. */
-static void bury(struct pman_shared *shared, int index, pid_t pid, uint64_t start)
+/* Tells the table that a process has ended, if it still has entries of it. */
+static void bury(struct pman_shared *shared, pid_t pid, uint64_t start)
 {
     struct pman_change change;
     if (pman_change_begin(&change, shared))
         return;
-    const bool is_same = change.table->process[index].pid == pid && shared->slot[index].start == start;
-    pman_change_end(&change, is_same ? pman_table_bury(change.table, pid, change.now_ns, &change.out) : -ESRCH);
+    const uint64_t entries = pman_change_entries(&change, pid, start);
+    pman_change_end(&change, pman_table_bury(change.table, entries, change.now_ns, &change.out));
 }
 
 /* Watches the process of an entry. It may have ended; its id may even mean another process. */
@@ -72,7 +72,7 @@ static void watch(struct pman_deaths *deaths, int index, pid_t pid, uint64_t sta
     if (fd >= 0)
         close(fd);
     if (fd >= 0 || fd == -ESRCH)
-        bury(deaths->shared, index, pid, start);
+        bury(deaths->shared, pid, start);
 }
 
 /* Compares what is watched with the table. */
@@ -99,7 +99,7 @@ static void bury_ended(struct pman_deaths *deaths, const struct pollfd *polled, 
         struct watched *const watched = &deaths->watched[index[i]];
         if (!polled[i].revents)
             continue;
-        bury(deaths->shared, index[i], watched->pid, watched->start);
+        bury(deaths->shared, watched->pid, watched->start);
         forget(watched);
     }
 }

@@ -96,6 +96,10 @@ static int take_office(struct pman_manager *manager)
         return error == EBUSY ? -EBUSY : -error;
     if (error)
         pthread_mutex_consistent(&manager->shared->managing);
+    if (pman_shared_is_closed(manager->shared)) {
+        pthread_mutex_unlock(&manager->shared->managing);
+        return -ESHUTDOWN;
+    }
     prctl(PR_SET_TIMERSLACK, 1); /* ns; the usual 50 us would be the lateness of each delay without a priority */
     manager->shared->manager_pid = getpid();
     manager->next_tick_ns = first_tick_ns(manager);

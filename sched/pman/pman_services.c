@@ -35,7 +35,8 @@ static void close_table(struct pman_shared *shared)
         if (change.before->process[i].pid)
             pman_table_detach(change.table, change.before->process[i].name, change.now_ns, &change.out);
     change.out.count = 0;
-    change.closes = change.must_wake_manager = true;
+    change.table->is_closed = 1;
+    change.must_wake_manager = true;
     pman_change_end(&change, 0);
 }
 
@@ -104,16 +105,29 @@ int pman_procdel(struct pman *pman, const char *name)
     return error ? error : pman_change_end(&change, pman_table_remove(change.table, name, change.now_ns, &change.out));
 }
 
-/* Makes room for a new process if the one that has this name has ended and the manager has not noticed yet. */
-static void bury_dead(struct pman_shared *shared, const char *name)
+/* Returns the entries of the process that has this name, if it has ended, and of those that had this pid before. */
+static uint64_t ended_entries(const struct pman_change *change, const char *name, pid_t pid, uint64_t start)
+{
+    const int index = pman_table_find(change->before, name);
+    const pid_t named = index < 0 ? 0 : change->before->process[index].pid;
+    const uint64_t named_start = index < 0 ? 0 : change->shared->slot[index].start;
+    uint64_t ret = 0;
+    if (named && !process_lives(named, named_start))
+        ret = pman_change_entries(change, named, named_start);
+    for (int i = 0; i < change->before->used; i++)
+        if (change->before->process[i].pid == pid && change->shared->slot[i].start != start)
+            ret |= pman_change_entries(change, pid, change->shared->slot[i].start);
+    return ret;
+}
+
+/* Makes room for a new process, where the manager has not noticed yet that one has ended. */
+static void bury_ended(struct pman_shared *shared, const char *name, pid_t pid, uint64_t start)
 {
     struct pman_change change;
     if (pman_change_begin(&change, shared))
         return;
-    const int index = pman_table_find(change.table, name);
-    const pid_t pid = index < 0 ? 0 : change.table->process[index].pid;
-    const bool has_ended = pid && !process_lives(pid, shared->slot[index].start);
-    pman_change_end(&change, has_ended ? pman_table_bury(change.table, pid, change.now_ns, &change.out) : -ESRCH);
+    const uint64_t ended = ended_entries(&change, name, pid, start);
+    pman_change_end(&change, pman_table_bury(change.table, ended, change.now_ns, &change.out));
 }
 
 /* Nobody looks at the slot of a process without a pid. */
@@ -122,7 +136,7 @@ static int attach(struct pman_change *change, const char *name, pid_t pid, uint6
     const int index = pman_table_find(change->table, name);
     if (index >= 0 && !change->table->process[index].pid) {
         change->shared->slot[index].start = start;
-        change->shared->slot[index].how = (int32_t)how;
+        __atomic_store_n(&change->shared->slot[index].how, (int32_t)how, __ATOMIC_RELAXED);
     }
     return pman_table_attach(change->table, name, pid, &change->out);
 }
@@ -146,7 +160,7 @@ int pman_attach(struct pman *pman, const char *name, pid_t pid, enum pman_activa
     const uint64_t start = process_start(pid);
     if (!start || start == PROCESS_START_UNKNOWN)
         return start ? -EMFILE : -ESRCH;
-    bury_dead(pman->shared, name);
+    bury_ended(pman->shared, name, pid, start);
     struct pman_change change;
     error = pman_change_begin(&change, pman->shared);
     return error ? error : pman_change_end(&change, attach(&change, name, pid, start, how));
@@ -243,7 +257,7 @@ int pman_services_tick(struct pman_shared *shared, int64_t tick_ns)
     };
     error = record.time_ns > change.now_ns || record.time_ns < shared->last_tick_ns ? -EINVAL : 0;
     if (!error) {
-        shared->last_tick_ns = record.time_ns;
+        change.tick_ns = record.time_ns;
         error = pman_table_tick(change.table, record.time_ns, change.now_ns, &change.out);
     }
     error = pman_change_end(&change, error);

@@ -74,13 +74,21 @@ static int fill(struct pman_shared *shared, const struct pman_table_options *opt
     return error;
 }
 
+/* True if another user has made a file with this path. Everybody may do so in the folder. */
+static bool is_foreign(const char *path)
+{
+    struct stat status;
+    return !lstat(path, &status) && status.st_uid != geteuid();
+}
+
 /* Gives a nameless file its name. */
 static int publish(int file, const char *name)
 {
     char from[32], to[PATH_SIZE];
     snprintf(from, sizeof from, "/proc/self/fd/%d", file);
     path_of(name, to);
-    return linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW) ? -errno : 0;
+    const int error = linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW) ? -errno : 0;
+    return error == -EEXIST && is_foreign(to) ? -EACCES : error;
 }
 
 /* The kernel checks the permissions; but root may open everything, and must not trust another user's table. */
@@ -98,7 +106,7 @@ static int check_memory(const struct pman_shared *shared)
 {
     if (shared->magic != magic || shared->version != PMAN_SHARED_VERSION || shared->size != sizeof *shared)
         return -EPROTO;
-    return __atomic_load_n(&shared->is_closed, __ATOMIC_ACQUIRE) ? -ESHUTDOWN : 0;
+    return pman_shared_is_closed(shared) ? -ESHUTDOWN : 0;
 }
 
 /* Returns the file of a table, or a negative errno. */

@@ -27,7 +27,7 @@ struct pman_slot {
     uint32_t taken;        /* of the last one that the process has begun; the process writes it without the lock */
     uint32_t delivered;    /* of the last one of which it was notified; without the lock for PMAN_BY_FUTEX */
     int32_t pid;           /* as in the table; the process reads it without the lock */
-    int32_t how;           /* enum pman_activation */
+    int32_t how;           /* enum pman_activation; those who wake read it without the lock */
     uint32_t has_waited;   /* the process has called pman_wait since it was attached; it writes this without the lock */
     uint32_t padding;
     uint64_t registration; /* as in the table: tells this entry from a later one at the same index */
@@ -89,6 +89,14 @@ static inline struct pman_table *pman_shared_table(struct pman_shared *shared)
 static inline int64_t pman_shared_ticks(const struct pman_shared *shared)
 {
     return __atomic_load_n(&shared->table[__atomic_load_n(&shared->current, __ATOMIC_ACQUIRE)].ticks, __ATOMIC_RELAXED);
+}
+
+/* Without the lock. The table says it first; the word also ends those that wait, and stays when the table is copied. */
+static inline bool pman_shared_is_closed(const struct pman_shared *shared)
+{
+    const uint32_t current = __atomic_load_n(&shared->current, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&shared->is_closed, __ATOMIC_ACQUIRE) ||
+           __atomic_load_n(&shared->table[current].is_closed, __ATOMIC_RELAXED);
 }
 
 /* CLOCK_MONOTONIC. */

@@ -52,7 +52,7 @@ static int take(struct pman_shared *shared, const struct place *place)
 {
     struct pman_slot *const slot = place->slot;
     const bool is_mine = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE) == getpid() && slot->registration == place->registration;
-    if (__atomic_load_n(&shared->is_closed, __ATOMIC_RELAXED)) /* stored before the pid is cleared */
+    if (pman_shared_is_closed(shared)) /* stored before the pid is cleared */
         return -ESHUTDOWN;
     if (!is_mine)
         return -ESRCH;

@@ -140,6 +140,25 @@ START_TEST(successor_waits_for_a_recovery_process_that_runs)
 }
 END_TEST
 
+START_TEST(overdue_process_that_goes_has_missed_its_deadline)
+{
+    struct pman_table table;
+    for (int how = 0; how < 3; how++)
+        for (int late = 0; late < 2; late++) {
+            release_with_deadline(&table, PMAN_DEADLINES_TICK);
+            const int64_t now_ns = 5 * MS + late;
+            const int ret = how == 0   ? pman_table_bury(&table, 1, now_ns, &out)
+                            : how == 1 ? pman_table_detach(&table, "a", now_ns, &out)
+                                       : pman_table_remove(&table, "a", now_ns, &out);
+            ck_assert_int_eq(ret, 0);
+            ck_assert_int_eq(out.count, 2 * late);
+            if (late && how < 2)
+                expect_miss_and_recovery(&table, 0, 1);
+            ck_assert_int_eq(query(&table, "rescue").activations, late);
+        }
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -152,6 +171,7 @@ int main(void)
         miss_without_a_recovery_process_is_reported,
         recovery_process_keeps_its_precedences_in_the_next_tick,
         successor_waits_for_a_recovery_process_that_runs,
+        overdue_process_that_goes_has_missed_its_deadline,
         NULL,
     };
     return suite_run("pman_deadlines", SUITE_TIMEOUT_DEFAULT, tests);

@@ -201,7 +201,7 @@ START_TEST(dead_process_releases_who_waited_for_it)
 {
     struct pman_table table;
     begin_blocked(&table);
-    ck_assert_int_eq(pman_table_bury(&table, 100, 3 * MS, &out), 0);
+    ck_assert_int_eq(pman_table_bury(&table, 1, 3 * MS, &out), 0);
     expect_released(&table, "c");
     ck_assert_int_eq(query(&table, "a").status, PMAN_DIED);
     ck_assert_int_eq(query(&table, "a").pid, 0);

@@ -274,6 +274,18 @@ START_TEST(manager_of_a_closed_table_ends)
 }
 END_TEST
 
+START_TEST(closed_table_gets_no_manager)
+{
+    struct pman *pman, *other;
+    struct pman_manager *manager;
+    members_begin(&pman, PMAN_DEADLINES_TIMER);
+    ck_assert_int_eq(pman_open(&other, members_table()), 0);
+    pman_close(&pman);
+    ck_assert_int_eq(pman_manager_start(&manager, other, &external), -ESHUTDOWN);
+    pman_leave(&other);
+}
+END_TEST
+
 START_TEST(wrong_options_are_refused)
 {
     const struct pman_manager_options wrong[] = {{.tick_ns = -1}, {.priority = -1}, {.priority = 100}};
@@ -300,6 +312,7 @@ int main(void)
         next_manager_keeps_the_phase_of_the_ticks,
         timing_and_precedences_change_under_way,
         manager_of_a_closed_table_ends,
+        closed_table_gets_no_manager,
         wrong_options_are_refused,
         NULL,
     };

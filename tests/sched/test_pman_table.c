@@ -201,7 +201,7 @@ START_TEST(registration_refuses_what_is_not_possible)
     ck_assert_int_eq(pman_table_attach(&table, "b", 1, &out), -ENOENT);
     ck_assert_int_eq(pman_table_finish(&table, "a", 0, &out), -EALREADY);
     ck_assert_int_eq(pman_table_remove(&table, "b", 0, &out), -ENOENT);
-    ck_assert_int_eq(pman_table_bury(&table, 5, 0, &out), -ESRCH);
+    ck_assert_int_eq(pman_table_bury(&table, UINT64_MAX, 0, &out), -ESRCH);
 }
 END_TEST
 

@@ -7,6 +7,7 @@ Not covered: the library itself (the C tests beside this file), how late process
 """
 
 import errno
+import fcntl
 import io
 import json
 import os
@@ -54,6 +55,16 @@ NAMES = names()
 
 def setUpModule():
     end_left_tables(PROGRAM)
+
+
+def may_be_real_time():
+    """Returns whether this process may give priorities of SCHED_FIFO."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(5))
+    except OSError:
+        return False
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    return True
 
 
 def ended(*options):
@@ -136,6 +147,52 @@ class Program(Folder):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("a has ended with status 5", done.stderr)
         self.assertFalse(is_running(pid.read_text().strip()))
+
+    def start_with_long_lines(self):
+        """Starts a graph whose lines are longer than its pipe takes at once. Returns it and what its command writes its id to."""
+        pid = self.folder / "pid"
+        others = [f"--process={'x' * 25}{number},0,0,0,0,0" for number in range(60)]
+        program = subprocess.Popen([PROGRAM, f"--name={next(NAMES)}", "--tick=10", "--seconds=4", "--process=a,1,0,0,0,0", *others,
+                                    f"--stops=a,echo $$ >{pid}; {STOPS}"], stdout=subprocess.PIPE)
+        self.addCleanup(program.kill)
+        self.addCleanup(program.stdout.close)
+        fcntl.fcntl(program.stdout, fcntl.F_SETPIPE_SZ, 4096)
+        return program, pid
+
+    def test_graph_ends_although_nobody_reads_its_lines(self):
+        program, pid = self.start_with_long_lines()
+        soon(lambda: pid.exists() and pid.read_text().strip() and not is_running(pid.read_text().strip()))
+        self.assertIsNone(program.poll())  # it waits for a reader of the last line
+        lines = program.stdout.read().decode().splitlines()
+        self.assertEqual(program.wait(60), 0)
+        self.assertEqual([json.loads(line)["seconds"] >= 4 for line in lines][-1:], [True])
+        self.assertEqual(len(by_name(json.loads(lines[0]))), 61)
+
+    def test_signal_ends_a_graph_whose_lines_nobody_reads(self):
+        program, pid = self.start_with_long_lines()
+        soon(lambda: pid.exists() and pid.read_text().strip())
+        for _number in range(2):  # the second one ends the wait for a reader
+            program.send_signal(signal.SIGINT)
+            soon(lambda: not is_running(pid.read_text().strip()))
+        self.assertEqual(program.wait(60), 0)
+
+    @unittest.skipIf(os.geteuid(), "only root has rights to give up")
+    def test_commands_run_without_rights_and_under_sudo_as_the_user(self):
+        results = self.folder / "results"
+        results.mkdir()
+        self.folder.chmod(0o755)
+        os.chown(results, 65534, 65534)
+        for user in (None, 65534):
+            log = results / f"{user}.csv"
+            environment = {**ENVIRONMENT} if user is None else {**ENVIRONMENT, "SUDO_UID": str(user)}
+            done = subprocess.run([PROGRAM, f"--name={next(NAMES)}", "--tick=10", "--ticks=5", f"--log={log}",
+                                   f"--process=a,1,0,0,0,{may_be_real_time() * 5}",
+                                   f"--stops=a,id -u; grep CapEff /proc/self/status; {STOPS}"],
+                                  capture_output=True, text=True, timeout=120, env=environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr.split(), [str(user or 0), "CapEff:", "0" * 16])
+            self.assertGreater(by_name(last_state(done.stdout))["a"]["activations"], 0)
+            self.assertEqual(log.stat().st_uid, user or 0)
 
     def test_command_that_cannot_be_started_is_an_error(self):
         done = subprocess.run([PROGRAM, f"--name={next(NAMES)}", "--process=a,1,0,0,0,0", f"--waits=a,{WORKS}"], timeout=60,
