@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* dlex-sched: finds out at which rate programs work, and gives them the CPU time that they need. */
 #include "commands.h"
+#include "user_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,12 +33,6 @@ static void print_help(FILE *out)
     fputs("\ndlex-sched COMMAND --help explains each.\n", out);
 }
 
-/* Installed setuid, it would let everybody run commands as any user: what sudo says in the environment could be anybody's. */
-static bool is_setuid(void)
-{
-    return getuid() != geteuid() || getgid() != getegid();
-}
-
 /* The standard files must exist, or a record would take the number of one, and get what is printed there. */
 static bool open_standard_files(void)
 {
@@ -51,7 +46,7 @@ static bool open_standard_files(void)
 int main(int argc, char **argv)
 {
     const char *const name = argc > 1 ? argv[1] : "";
-    if (is_setuid()) {
+    if (user_command_is_setuid()) {
         fputs("dlex-sched: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
               stderr);
         return EXIT_IMPOSSIBLE;

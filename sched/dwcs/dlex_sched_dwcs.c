@@ -3,7 +3,9 @@
 #include "command_group.h"
 #include "dwcs_dispatch.h"
 #include "dwcs_options.h"
+#include "line_writer.h"
 #include "ns.h"
+#include "user_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +32,7 @@ struct started {
 static struct dwcs_options options;
 static struct started started[GUARD_CAPACITY];
 static struct dwcs_dispatch *dispatch;
+static struct line_writer output = {.file = STDOUT_FILENO};
 
 static int64_t now_ns(void)
 {
@@ -152,33 +155,49 @@ static void open_gates(void)
     }
 }
 
-static void print_task(int number, const char *separator)
+static void print_task(FILE *line, int number, const char *separator)
 {
     const struct dispatch_figures figures = dwcs_dispatch_figures(dispatch, number);
-    printf("%s{\"name\": \"%s\", \"served\": %" PRId64 ", \"missed\": %" PRId64 ", \"violations\": %" PRId64
-           ", \"windows_kept\": %" PRId64 ", \"windows_lost\": %" PRId64 ", \"events\": %" PRId64 ", \"swaps\": %" PRId64,
-           separator, options.task[number].task.name, figures.periods.served, figures.periods.missed, figures.periods.violations,
-           figures.windows_kept, figures.windows_lost, figures.events, figures.swaps);
-    printf(", \"cpu_ms\": %.3f, \"wait_us\": ", ns_to_ms(figures.cpu_ns));
+    fprintf(line, "%s{\"name\": \"%s\", \"served\": %" PRId64 ", \"missed\": %" PRId64 ", \"violations\": %" PRId64
+            ", \"windows_kept\": %" PRId64 ", \"windows_lost\": %" PRId64 ", \"events\": %" PRId64 ", \"swaps\": %" PRId64,
+            separator, options.task[number].task.name, figures.periods.served, figures.periods.missed, figures.periods.violations,
+            figures.windows_kept, figures.windows_lost, figures.events, figures.swaps);
+    fprintf(line, ", \"cpu_ms\": %.3f, \"wait_us\": ", ns_to_ms(figures.cpu_ns));
     if (figures.wait_ns < 0)
-        printf("null");
+        fprintf(line, "null");
     else
-        printf("%.1f", ns_to_us(figures.wait_ns));
-    printf(", \"has_ended\": %s}", figures.has_ended ? "true" : "false");
+        fprintf(line, "%.1f", ns_to_us(figures.wait_ns));
+    fprintf(line, ", \"has_ended\": %s}", figures.has_ended ? "true" : "false");
 }
 
-/* Prints what has happened so far as a line of JSON. Returns 0 or a negative errno. */
-static int print_state(int64_t begun_ns)
+static void print_tasks(FILE *line, int64_t begun_ns)
 {
     const struct dispatch_totals totals = dwcs_dispatch_totals(dispatch);
-    printf("{\"seconds\": %.3f, \"utilisation\": %.9g, \"slots\": %" PRId64 ", \"lost_slots\": %" PRId64 ", \"decisions\": %" PRId64
-           ", \"policy_changes\": %" PRId64 ", \"late_us_max\": %.1f, \"tasks\": [", ns_to_s(now_ns() - begun_ns),
-           totals.utilisation, totals.slots, totals.lost_slots, totals.decisions, totals.policy_changes,
-           ns_to_us(totals.late_ns_max));
+    fprintf(line, "{\"seconds\": %.3f, \"utilisation\": %.9g, \"slots\": %" PRId64 ", \"lost_slots\": %" PRId64
+            ", \"decisions\": %" PRId64
+            ", \"policy_changes\": %" PRId64 ", \"late_us_max\": %.1f, \"tasks\": [", ns_to_s(now_ns() - begun_ns),
+            totals.utilisation, totals.slots, totals.lost_slots, totals.decisions, totals.policy_changes,
+            ns_to_us(totals.late_ns_max));
     for (int i = 0; i < options.tasks; i++)
-        print_task(i, i ? ", " : "");
-    puts("]}");
-    return fflush(stdout) ? -errno : 0;
+        print_task(line, i, i ? ", " : "");
+    fputs("]}\n", line);
+}
+
+/*
+ * Prints what has happened so far as a line of JSON, as far as the reader of standard output reads. is_last: it is not left out.
+ * Returns 0 or a negative errno.
+ */
+static int print_state(int64_t begun_ns, bool is_last)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const line = open_memstream(&text, &size);
+    if (!line)
+        return -ENOMEM;
+    print_tasks(line, begun_ns);
+    const int error = ferror(line) | fclose(line) ? -ENOMEM : line_writer_put(&output, text, size, is_last);
+    free(text);
+    return error;
 }
 
 /* A reader that does not read, perhaps because it is stopped, must not stop the dispatcher. */
@@ -213,7 +232,7 @@ static int schedule(int signals)
         if (options.seconds && at_ns - begun_ns >= options.seconds * NS_PER_S)
             break;
         if (at_ns >= next_ns) {
-            const int unprinted = can_print(STDOUT_FILENO) ? print_state(begun_ns) : 0;
+            const int unprinted = print_state(begun_ns, false);
             report_left_alone();
             if (unprinted)
                 return unprinted;
@@ -223,8 +242,8 @@ static int schedule(int signals)
     }
     if (living < 0)
         return living;
-    dwcs_dispatch_end(dispatch); /* before it waits for a reader, perhaps */
-    return print_state(begun_ns);
+    dwcs_dispatch_end(dispatch);
+    return print_state(begun_ns, true);
 }
 
 /* Returns what helps if the dispatcher cannot begin; NULL: not known. */
@@ -289,23 +308,20 @@ static void end_commands(void)
     command_groups_end(groups, options.tasks);
 }
 
-/* Installed setuid, it would let everybody run commands as any user: what sudo says in the environment could be anybody's. */
-static bool is_setuid(void)
-{
-    return getuid() != geteuid() || getgid() != getegid();
-}
-
 int main(int argc, char **argv)
 {
-    if (is_setuid()) {
+    if (user_command_is_setuid()) {
         fputs("dlex-sched-dwcs: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
               stderr);
         return EXIT_IMPOSSIBLE;
     }
     dwcs_options_parse(&options, argc, argv);
     const int signals = open_signals();
-    const int error = signals < 0 ? fail("signals", -errno, NULL) : run(signals);
+    int error = signals < 0 ? fail("signals", -errno, NULL) : run(signals);
     dwcs_dispatch_destroy(&dispatch);
     end_commands();
+    const int unwritten = line_writer_end(&output, signals); /* when nothing runs any more: the reader may take long */
+    if (unwritten && !error)
+        error = fail("the results cannot be written", unwritten, NULL);
     return error ? EXIT_IMPOSSIBLE : EXIT_DONE;
 }
