@@ -12,9 +12,9 @@ with_packages("pydantic, rich")
 
 from rich.console import Console
 
-from dlex_bench import kept_runs
 from dlex_bench.errors import LabError
-from dlex_bench.kept_runs import FILE, KeptRuns
+from dlex_bench.machine import kept_runs
+from dlex_bench.machine.kept_runs import FILE, KeptRuns
 
 NOT_AGAIN = mock.Mock(side_effect=AssertionError)
 

@@ -25,8 +25,8 @@ from rich.table import Table
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..errors import LabError
 from ..files import whole_file, write_json
-from ..kept_runs import KeptRuns
 from ..machine.facts import PROGRAMS, commit, machine_facts
+from ..machine.kept_runs import KeptRuns
 from ..output import checked_files, output_folder
 from ..paths import require_installed, require_program
 from ..processes import child, own_environment

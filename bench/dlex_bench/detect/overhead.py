@@ -31,8 +31,8 @@ from ..analysis.outcome import MET, MISSED, Outcome
 from ..analysis.statistics import compare, spread
 from ..errors import LabError
 from ..files import write_json
-from ..kept_runs import KeptRuns
 from ..machine.facts import commit, machine_facts
+from ..machine.kept_runs import KeptRuns
 from ..machine.lock import only_measurement
 from ..order import interleaved
 from ..output import checked_files, output_folder

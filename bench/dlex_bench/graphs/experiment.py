@@ -20,8 +20,8 @@ from rich.table import Table
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json, write_whole
-from ..kept_runs import KeptRuns
 from ..machine.facts import commit, machine_facts
+from ..machine.kept_runs import KeptRuns
 from ..machine.lock import only_measurement
 from ..order import interleaved
 from ..output import checked_files, output_folder

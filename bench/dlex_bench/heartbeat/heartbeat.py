@@ -17,7 +17,7 @@ from ..detect.commands import PLAYERS
 from ..detect.experiment import DetectOptions, detect, require_for_detect
 from ..detect.overhead import OverheadOptions, measure_overhead, require_for_overhead
 from ..files import write_whole
-from ..kept_runs import KeptRuns
+from ..machine.kept_runs import KeptRuns
 from ..output import checked_files, output_folder
 from ..progress import tell
 from .cli import PARTS

@@ -27,8 +27,8 @@ from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..clips import make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
-from ..kept_runs import KeptRuns
 from ..machine.facts import commit, machine_facts
+from ..machine.kept_runs import KeptRuns
 from ..machine.lock import only_measurement
 from ..order import interleaved
 from ..output import checked_files, output_folder

@@ -20,9 +20,9 @@ from rich.table import Table
 
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..files import write_json
-from ..kept_runs import KeptRuns
 from ..machine.domain import Domain, own_cpu
 from ..machine.facts import commit, machine_facts
+from ..machine.kept_runs import KeptRuns
 from ..machine.lock import only_measurement
 from ..machine.policy import Policy, apply
 from ..output import checked_files, output_folder

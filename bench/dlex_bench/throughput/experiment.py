@@ -21,8 +21,8 @@ from ..analysis.chapter import Chapter, tell_chapter
 from ..analysis.claims import with_interval
 from ..clips import make_clip, why_not_makeable
 from ..files import write_json
-from ..kept_runs import KeptRuns
 from ..machine.facts import commit, machine_facts
+from ..machine.kept_runs import KeptRuns
 from ..machine.lock import only_measurement
 from ..output import checked_files, output_folder
 from ..paths import require_program

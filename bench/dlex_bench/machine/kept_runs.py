@@ -11,10 +11,10 @@ from typing import Any
 
 from rich.console import Console
 
-from .files import append_line, write_whole
-from .machine.facts import commit, machine_facts, machine_id
-from .output import checked_files
-from .progress import tell
+from ..files import append_line, write_whole
+from ..output import checked_files
+from ..progress import tell
+from .facts import commit, machine_facts, machine_id
 
 FILE = ".runs.jsonl"
 
