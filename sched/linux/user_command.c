@@ -105,17 +105,19 @@ int user_command_become(char **argv)
 int user_command_keep_only(int capability)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    struct __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3], kept[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    const int index = CAP_TO_INDEX(capability);
     const struct passwd *user;
     int error = find_sudo_user(&user);
     if (error || !user)
         return error;
-    if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
+    if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) || syscall(SYS_capget, &header, had))
         return -errno;
     error = become(user);
     if (error)
         return error;
-    kept[CAP_TO_INDEX(capability)].permitted = kept[CAP_TO_INDEX(capability)].effective = CAP_TO_MASK(capability);
+    /* In a container, root may lack it. */
+    kept[index].permitted = kept[index].effective = had[index].permitted & CAP_TO_MASK(capability);
     return syscall(SYS_capset, &header, kept) ? -errno : 0;
 }
 

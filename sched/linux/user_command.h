@@ -33,8 +33,8 @@ int user_command_code(int status);
 int user_command_become(char **argv);
 
 /*
- * Becomes the user who called sudo, for good, and keeps only this capability (such as CAP_SYS_NICE); programs that are executed later
- * have none. Where nobody has called sudo, it does nothing. Returns 0 or a negative errno, and then the caller must end.
+ * Becomes the user who called sudo, for good, and keeps only this capability (such as CAP_SYS_NICE), if it has it; programs that are
+ * executed later have none. Where nobody has called sudo, it does nothing. Returns 0 or a negative errno, and then the caller must end.
  */
 int user_command_keep_only(int capability);
 
