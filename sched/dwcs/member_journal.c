@@ -17,9 +17,12 @@ static const char *cpus_text(const cpu_set_t *cpus, char text[CPUS_SIZE])
     return text;
 }
 
+/* A shorter set is that of a line that was cut off. */
 static bool parse_cpus(const char *text, cpu_set_t *cpus)
 {
     unsigned char *const bytes = (unsigned char *)cpus;
+    if (strlen(text) != CPUS_SIZE - 1 || strspn(text, "0123456789abcdef") != CPUS_SIZE - 1)
+        return false;
     for (size_t i = 0; i < sizeof *cpus; i++)
         if (sscanf(&text[2 * i], "%2hhx", &bytes[i]) != 1)
             return false;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -262,19 +263,35 @@ START_TEST(journal_has_all_that_members_had)
 }
 END_TEST
 
-/* Lines of a hostile user, and torn ones. */
+/* True if a member is read from a line with these fields, and a set of CPUs of so many digits. */
+static bool is_member(const char *fields, int digits)
+{
+    enum { DIGITS = 2 * sizeof(cpu_set_t) };
+    char line[DIGITS + 100], cpus[DIGITS + 1];
+    struct member_before *const read = member_of(1);
+    memset(cpus, '1', DIGITS);
+    cpus[digits] = 0;
+    snprintf(line, sizeof line, "\nmember %s %s", fields, cpus);
+    const char *at = line;
+    const bool is_read = member_journal_next(&at, read);
+    free(read);
+    return is_read;
+}
+
+/* Lines of a hostile user, and torn ones: each is wrong in one place. */
 START_TEST(nonsense_in_a_journal_is_left_out)
 {
-    static const char nonsense[] = "\nmember\nthread 1 1 1 00\nmember -5 1 1 0 17 0 0 0 0 0 01\nmember 4000000 1 1 0 17 0 0 0 0 0 01\n"
-                                   "member 4000000 1 1 99999 17 0 0 0 0 0 \nhello\n\nmember 4000000 1 1 0 1";
-    const struct undo_journal *const journal = begin_journal();
-    struct member_before *const read = member_of(1);
-    ck_assert_int_eq(undo_journal_append(journal, nonsense), 0);
-    char *const text = end_journal(journal);
-    const char *at = text;
-    ck_assert(!member_journal_next(&at, read));
-    free(text);
-    free(read);
+    static const char good[] = "4000000 1 1 0 17 0 0 0 0 0";
+    enum { DIGITS = 2 * sizeof(cpu_set_t) };
+    ck_assert(is_member(good, DIGITS));
+    for (int digits = 0; digits < DIGITS; digits++)
+        ck_assert(!is_member(good, digits));
+    ck_assert(!is_member("-5 1 1 0 17 0 0 0 0 0", DIGITS));
+    ck_assert(!is_member("4000000 1 1 99999 17 0 0 0 0 0", DIGITS));
+    ck_assert(!is_member("4000000 1 1 -1 17 0 0 0 0 0", DIGITS));
+    ck_assert(!is_member("4000000 1 1 0 17 0 0 -1 0 0", DIGITS));
+    ck_assert(!is_member("4000000 1 1 0 17 0 0 0 0", DIGITS));
+    ck_assert(!is_member("hello", 0));
 }
 END_TEST
 
