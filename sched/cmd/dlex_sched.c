@@ -3,8 +3,6 @@
 #include "commands.h"
 #include "user_command.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,28 +31,11 @@ static void print_help(FILE *out)
     fputs("\ndlex-sched COMMAND --help explains each.\n", out);
 }
 
-/* The standard files must exist, or a record would take the number of one, and get what is printed there. */
-static bool open_standard_files(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
-        if (fcntl(fd, F_SETFD, 0))
-            return false;
-    return fd >= 0 && !close(fd);
-}
-
 int main(int argc, char **argv)
 {
     const char *const name = argc > 1 ? argv[1] : "";
-    if (user_command_is_setuid()) {
-        fputs("dlex-sched: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
-              stderr);
+    if (!user_command_begin("dlex-sched"))
         return EXIT_IMPOSSIBLE;
-    }
-    if (!open_standard_files()) {
-        fprintf(stderr, "dlex-sched: cannot open /dev/null: %s\n", strerror(errno));
-        return EXIT_IMPOSSIBLE;
-    }
     signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
     if (!strcmp(name, "--help")) {
         print_help(stdout);

@@ -93,10 +93,10 @@ def _make_folder(folder: Path) -> None:
     """Makes the folder for results. Under sudo it is the user's, as dlex-sched-pman writes its log with the user's rights."""
     user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     try:
-        if not folder.exists():
-            folder.mkdir(parents=True)
-            if os.geteuid() == 0 and user.isdecimal() and group.isdecimal():
-                os.chown(folder, int(user), int(group))
+        is_new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        if is_new and os.geteuid() == 0 and user.isdecimal() and group.isdecimal():
+            os.chown(folder, int(user), int(group), follow_symlinks=False)
     except OSError as cause:
         raise LabError(f"{folder} cannot be made ({cause.strerror}); name another folder with --out", EXIT_SETUP) from cause
 

@@ -176,8 +176,12 @@ struct dispatch_figures dwcs_dispatch_figures(const struct dwcs_dispatch *dispat
     figures.cpu_ns = dwcs_member_cpu_ns(&one->member);
     figures.wait_ns = one->has_ended ? -1 : dwcs_member_wait_ns(&one->member);
     figures.has_ended = one->has_ended;
-    figures.is_left_alone = one->member.is_left_alone;
     return figures;
+}
+
+bool dwcs_dispatch_is_left_alone(const struct dwcs_dispatch *dispatch, int number)
+{
+    return dispatch->of[number].member.is_left_alone;
 }
 
 struct dispatch_totals dwcs_dispatch_totals(const struct dwcs_dispatch *dispatch)

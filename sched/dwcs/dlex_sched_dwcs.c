@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,19 +199,12 @@ static int print_state(int64_t begun_ns, bool is_last)
     return error;
 }
 
-/* A reader that does not read, perhaps because it is stopped, must not stop the dispatcher. */
-static bool can_print(int file)
-{
-    struct pollfd polled = {.fd = file, .events = POLLOUT};
-    return poll(&polled, 1, 0) == 1;
-}
-
 /* Reports once each task that is left alone from now on. */
 static void report_left_alone(void)
 {
     static bool is_reported[GUARD_CAPACITY];
     for (int i = 0; i < options.tasks; i++) {
-        if (is_reported[i] || !dwcs_dispatch_figures(dispatch, i).is_left_alone || !can_print(STDERR_FILENO))
+        if (is_reported[i] || !dwcs_dispatch_is_left_alone(dispatch, i) || !line_writer_takes_more(STDERR_FILENO))
             continue;
         is_reported[i] = true;
         fprintf(stderr, "dlex-sched-dwcs: another program has changed the policy of %s, which keeps that one from now on\n",
@@ -243,6 +235,7 @@ static int schedule(int signals)
     if (living < 0)
         return living;
     dwcs_dispatch_end(dispatch);
+    report_left_alone();
     return print_state(begun_ns, true);
 }
 
@@ -310,11 +303,8 @@ static void end_commands(void)
 
 int main(int argc, char **argv)
 {
-    if (user_command_is_setuid()) {
-        fputs("dlex-sched-dwcs: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
-              stderr);
+    if (!user_command_begin("dlex-sched-dwcs"))
         return EXIT_IMPOSSIBLE;
-    }
     dwcs_options_parse(&options, argc, argv);
     const int signals = open_signals();
     int error = signals < 0 ? fail("signals", -errno, NULL) : run(signals);

@@ -40,7 +40,6 @@ struct dispatch_figures {
     int64_t cpu_ns;
     int64_t wait_ns;                    /* as of dwcs_member_wait_ns */
     bool has_ended;
-    bool is_left_alone;                 /* another program has changed its policy */
 };
 
 struct dispatch_totals {
@@ -85,6 +84,9 @@ int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch);
 int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file);
 
 struct dispatch_figures dwcs_dispatch_figures(const struct dwcs_dispatch *dispatch, int number);
+
+/* True if another program has changed the policy of this member. */
+bool dwcs_dispatch_is_left_alone(const struct dwcs_dispatch *dispatch, int number);
 struct dispatch_totals dwcs_dispatch_totals(const struct dwcs_dispatch *dispatch);
 
 /* Gives all members and the calling process back. Only the figures are left then. */

@@ -41,7 +41,7 @@ struct member_before {
     cpu_set_t cpus;                /* of the main thread */
     int nice;                      /* of the main thread */
     int64_t timer_slack_ns;        /* of the main thread; 0: not known */
-    int is_left_alone;             /* atomic: another program has changed the policy of the main thread, which stays */
+    bool is_left_alone;            /* atomic: another program has changed the policy of the main thread, which stays */
     uint64_t joined_ticks;         /* when this was read, as started_ticks of a thread */
     bool is_recorded;              /* read from a journal: only processes that are wholly this user's are changed */
     int cpu, priority;             /* what it is given: this CPU, and this priority of SCHED_FIFO at times */
@@ -57,8 +57,8 @@ int member_before_read(struct member_before *before, pid_t process, int cpu, int
 
 /*
  * Keeps all threads of the process on the CPU, also those that it starts later. Each is recorded in the journal before; NULL: there is
- * none. Returns 0, -EINVAL (it may not run there), -E2BIG
- * (it has more than MEMBER_THREADS threads), -ESRCH or another negative errno. After an error some threads may be confined: give back.
+ * none. Returns 0, -EINVAL (it may not run there), -E2BIG (it has more than MEMBER_THREADS threads), -ESRCH or another negative errno.
+ * After an error some threads may be confined: give back.
  */
 int member_before_confine(struct member_before *before, const struct undo_journal *journal);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool takes_more(int file)
+bool line_writer_takes_more(int file)
 {
     struct pollfd polled = {.fd = file, .events = POLLOUT};
     return poll(&polled, 1, 0) == 1;
@@ -19,7 +19,7 @@ static int write_some(struct line_writer *writer)
 {
     size_t done = 0;
     int error = 0;
-    while (done < writer->size && !error && takes_more(writer->file)) {
+    while (done < writer->size && !error && line_writer_takes_more(writer->file)) {
         const size_t left = writer->size - done;
         const ssize_t got = write(writer->file, writer->unwritten + done, left < PIPE_BUF ? left : PIPE_BUF);
         if (got >= 0)

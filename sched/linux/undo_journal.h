@@ -85,7 +85,8 @@ void undo_journal_done(struct undo_journal *journal, const struct undo_entry *en
 /*
  * Puts an entry's thread back, if it still has what was given: if somebody has set another policy or reservation meanwhile, that
  * stays. If the thread has ended and its process runs another program, puts that back: it may be this thread that has called exec.
- * The caller has given the reservation itself, so it is taken back also from a program of another user's (setuid). Returns 1 if it was put back, 0 if there was nothing to do or the thread has ended, or a negative errno.
+ * The caller has given the reservation itself, so it is taken back also from a program of another user's (setuid). Returns 1 if it
+ * was put back, 0 if there was nothing to do or the thread has ended, or a negative errno.
  */
 int undo_restore(const struct undo_entry *entry);
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -121,10 +122,34 @@ int user_command_keep_only(int capability)
     return syscall(SYS_capset, &header, kept) ? -errno : 0;
 }
 
-/* What sudo says in the environment could be anybody's. */
-bool user_command_is_setuid(void)
+/* Installed setuid, it would let everybody run commands as any user: what sudo says in the environment could be anybody's. */
+static bool is_setuid(void)
 {
     return getuid() != geteuid() || getgid() != getegid();
+}
+
+/* The standard files must exist, or a record would take the number of one, and get what is printed there. */
+static bool open_standard_files(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
+        if (fcntl(fd, F_SETFD, 0))
+            return false;
+    return fd >= 0 && !close(fd);
+}
+
+bool user_command_begin(const char *program)
+{
+    if (is_setuid()) {
+        fprintf(stderr, "%s: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
+                program);
+        return false;
+    }
+    if (!open_standard_files()) {
+        fprintf(stderr, "%s: cannot open /dev/null: %s\n", program, strerror(errno));
+        return false;
+    }
+    return true;
 }
 
 static int create(const char *path)

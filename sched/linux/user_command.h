@@ -38,8 +38,11 @@ int user_command_become(char **argv);
  */
 int user_command_keep_only(int capability);
 
-/* True if the program was installed setuid or setgid: then everybody could run commands as any user, and it must end. */
-bool user_command_is_setuid(void);
+/*
+ * To be called first. Opens the standard files that are closed. Returns false after a message, and the program must end, if it was
+ * installed setuid or setgid: then everybody could run commands as any user.
+ */
+bool user_command_begin(const char *program);
 
 /*
  * Creates or empties a file with the rights of the user who typed the command, who owns a new one then: root's rights are no way

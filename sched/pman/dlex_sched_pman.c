@@ -224,11 +224,6 @@ static int do_as_asked(void)
 /* Under sudo the table and its processes are those of the user who called it. Priorities are all that needs a right. */
 static int become_user(void)
 {
-    if (user_command_is_setuid()) {
-        fputs("dlex-sched-pman: it must not be installed setuid or setgid; use sudo, or `sudo setcap cap_sys_nice+ep` with its path\n",
-              stderr);
-        return -EPERM;
-    }
     const int error = user_command_keep_only(CAP_SYS_NICE);
     return error ? fail("the user who called sudo", error, NULL) : 0;
 }
@@ -244,6 +239,8 @@ static int end_report(void)
 
 int main(int argc, char **argv)
 {
+    if (!user_command_begin("dlex-sched-pman"))
+        return EXIT_IMPOSSIBLE;
     graph_options_parse(&options, argc, argv);
     if (become_user())
         return EXIT_IMPOSSIBLE;

@@ -3,16 +3,12 @@
 
 #include "futex.h"
 #include "pman.h"
+#include "pman_release.h"
 #include "process_start.h"
 #include "thread_policy.h"
 
 #include <errno.h>
 #include <signal.h>
-
-static uint64_t bit(int index)
-{
-    return UINT64_C(1) << index;
-}
 
 /* The pid of a slot may mean another process by now. */
 static bool is_alive(const struct pman_slot *slot, pid_t pid)
@@ -142,7 +138,7 @@ static void send_signals(struct pman_change *change, uint64_t to_signal)
 {
     for (int i = 0; i < change->out.count && to_signal; i++) {
         const struct pman_action *const action = &change->out.action[i];
-        const uint64_t process = action->kind == PMAN_RELEASE ? bit(action->process) : 0;
+        const uint64_t process = action->kind == PMAN_RELEASE ? pman_bit(action->process) : 0;
         if (process & to_signal) {
             send_signal(change->shared, action->process);
             to_signal &= ~process;
@@ -152,7 +148,7 @@ static void send_signals(struct pman_change *change, uint64_t to_signal)
         }
     }
     for (int i = 0; i < PMAN_CAPACITY; i++)
-        if (to_signal & bit(i))
+        if (to_signal & pman_bit(i))
             send_signal(change->shared, i);
 }
 
@@ -173,9 +169,9 @@ static void update_slots(struct pman_change *change)
         const bool is_undone = is_undelivered(shared, &pman_shared_table(shared)->process[i], i);
         const bool needs_signal = is_undone && !is_by_futex(&shared->slot[i]);
         if (is_changed || (is_undone && !needs_signal))
-            change->to_wake |= bit(i);
+            change->to_wake |= pman_bit(i);
         if (needs_signal)
-            to_signal |= bit(i);
+            to_signal |= pman_bit(i);
     }
     send_signals(change, to_signal);
     change->must_wake_manager |= pids != shared->pids;
@@ -224,13 +220,13 @@ static void wake_all(struct pman_change *change)
 {
     for (int i = 0; i < change->out.count; i++) {
         const struct pman_action *const action = &change->out.action[i];
-        if (action->kind != PMAN_RELEASE || !(change->to_wake & bit(action->process)))
+        if (action->kind != PMAN_RELEASE || !(change->to_wake & pman_bit(action->process)))
             continue;
         wake(change->shared, action->process);
-        change->to_wake &= ~bit(action->process);
+        change->to_wake &= ~pman_bit(action->process);
     }
     for (int i = 0; i < PMAN_CAPACITY; i++)
-        if (change->to_wake & bit(i))
+        if (change->to_wake & pman_bit(i))
             wake(change->shared, i);
     if (!change->must_wake_manager)
         return;
@@ -309,6 +305,6 @@ uint64_t pman_change_entries(const struct pman_change *change, pid_t pid, uint64
     uint64_t ret = 0;
     for (int i = 0; i < change->before->used; i++)
         if (change->before->process[i].pid == pid && change->shared->slot[i].start == start)
-            ret |= bit(i);
+            ret |= pman_bit(i);
     return ret;
 }

@@ -44,7 +44,7 @@ static void forget(struct watched *watched)
     *watched = (struct watched){0};
 }
 
-/* Tells the table that a process has ended, if it still has entries of it. */
+/* Buries a process that has ended, if the table still has entries of it. */
 static void bury(struct pman_shared *shared, pid_t pid, uint64_t start)
 {
     struct pman_change change;

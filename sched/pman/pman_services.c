@@ -3,6 +3,7 @@
 #include "pman.h"
 
 #include "pman_change.h"
+#include "pman_release.h"
 #include "pman_services.h"
 #include "process_start.h"
 
@@ -116,7 +117,7 @@ static uint64_t ended_entries(const struct pman_change *change, const char *name
         ret = pman_change_entries(change, named, named_start);
     for (int i = 0; i < change->before->used; i++)
         if (change->before->process[i].pid == pid && change->shared->slot[i].start != start)
-            ret |= pman_change_entries(change, pid, change->shared->slot[i].start);
+            ret |= pman_bit(i);
     return ret;
 }
 

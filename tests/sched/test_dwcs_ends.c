@@ -107,16 +107,23 @@ static void kill_guard(void)
     ck_assert(is_killed);
 }
 
-START_TEST(everything_is_given_back_without_the_guard)
+/* Schedules all hogs for a while, and kills the guard. */
+static struct dwcs_dispatch *lose_guard(cpu_set_t *cpus)
 {
-    cpu_set_t cpus;
-    sched_getaffinity(0, sizeof cpus, &cpus);
+    sched_getaffinity(0, sizeof *cpus, cpus);
     start_hogs();
-    struct dwcs_dispatch *dispatch = create(0);
+    struct dwcs_dispatch *const dispatch = create(0);
     for (int i = 0; i < HOGS; i++)
         add(dispatch, i, 2, 0, 1, i == 0, -1);
     run_slots(dispatch, 3);
     kill_guard();
+    return dispatch;
+}
+
+START_TEST(everything_is_given_back_without_the_guard)
+{
+    cpu_set_t cpus;
+    struct dwcs_dispatch *dispatch = lose_guard(&cpus);
     dwcs_dispatch_destroy(&dispatch);
     expect_given_back(&cpus);
     end_hogs();
@@ -127,13 +134,7 @@ START_TEST(dispatcher_ends_when_the_guard_is_killed)
 {
     cpu_set_t cpus;
     int living = HOGS;
-    sched_getaffinity(0, sizeof cpus, &cpus);
-    start_hogs();
-    struct dwcs_dispatch *dispatch = create(0);
-    for (int i = 0; i < HOGS; i++)
-        add(dispatch, i, 2, 0, 1, i == 0, -1);
-    run_slots(dispatch, 3);
-    kill_guard();
+    struct dwcs_dispatch *dispatch = lose_guard(&cpus);
     for (int step = 0; step < 100 && living >= 0; step++)
         living = dwcs_dispatch_step(dispatch, -1);
     ck_assert_int_eq(living, -EOWNERDEAD);
@@ -161,6 +162,8 @@ START_TEST(everything_is_repaired_when_dispatcher_and_guard_are_killed)
     int journals, left = 0;
     sched_getaffinity(0, sizeof cpus, &cpus);
     dwcs_guard_repair(&journals); /* of tests that were killed earlier */
+    undo_journals_repair(&journals);
+    ck_assert_int_eq(undo_journals_left(), 0);
     start_hogs();
     usleep(20000); /* a thread's start is known to 10 ms; one that begins after the join is given back without being recorded */
     const pid_t dispatcher = start_dispatcher();

@@ -42,6 +42,7 @@ GUARD = "dlex-dwcs-guard"
 BUSY = "while :; do :; done"
 TASK = "--task=a,0/1,10,2"
 NOBODY = 65534
+CPUS = os.sysconf("SC_NPROCESSORS_CONF")
 os.environ.pop("SUDO_UID", None)  # commands would run as this user, who may not be able to read the build's folder
 
 
@@ -75,6 +76,16 @@ def scheduling(*options, **how):
             scheduler.kill()
 
 
+@contextlib.contextmanager
+def busy():
+    """Yields a process that always computes."""
+    with subprocess.Popen(["sh", "-c", BUSY]) as other:
+        try:
+            yield other
+        finally:
+            other.kill()
+
+
 def guard_of(scheduler):
     return next(pid for pid, name in children_of(scheduler.pid).items() if name == GUARD)
 
@@ -91,7 +102,7 @@ class Program(Folder):
                       (TASK, command, "--pid=a,1"), (TASK, "--pid=a,0"), (TASK, command, "--events=a,often"),
                       (TASK, "--pid=a,1", "--events=a,eventfd"), (TASK, command, "--events=a,socket:x"),
                       (TASK, command, "--cpu=-1"), (TASK, command, "--priority=98"), (TASK, command, "--seconds=0"),
-                      (TASK, command, "--rules=6"), (TASK, command, "surplus"), (TASK, command, "--cpu=99"),
+                      (TASK, command, "--rules=6"), (TASK, command, "surplus"), (TASK, command, f"--cpu={CPUS}"),
                       ("--task=a,1/4,4294967298,1", command), ("--task=a,4294967297/4294967298,2,1", command),
                       ("--task=a,1/4,99999999999999999999,1", command), ("--task=a,1/4,2,1,wc,wc", command),
                       (TASK, command, "--server=4294967296/4294967301"), (TASK, command, "--server=0/5x")):
@@ -101,8 +112,8 @@ class Program(Folder):
                 self.assertIn("dlex-sched-dwcs: ", done.stderr)
 
     def test_cpu_that_is_not_there_is_named_with_those_that_are(self):
-        done = ended(TASK, f"--command=a,{BUSY}", "--cpu=99")
-        self.assertIn(f"--cpu=99 is not a whole number from 0 to {os.cpu_count() - 1}", done.stderr)
+        done = ended(TASK, f"--command=a,{BUSY}", f"--cpu={CPUS}")
+        self.assertIn(f"--cpu={CPUS} is not a whole number from 0 to {CPUS - 1}", done.stderr)
 
     @unittest.skipIf(os.geteuid(), "only root can install it setuid")
     def test_program_that_is_setuid_refuses_everything(self):
@@ -182,60 +193,51 @@ class Program(Folder):
 
     @needs_right
     def test_killed_guard_ends_it_in_good_order(self):
-        with subprocess.Popen(["sh", "-c", BUSY]) as other:
-            try:
-                cpus = os.sched_getaffinity(other.pid)
-                with scheduling(TASK, f"--pid=a,{other.pid}", stderr=subprocess.PIPE) as scheduler:
-                    scheduler.stdout.readline()
-                    os.kill(guard_of(scheduler), signal.SIGKILL)
-                    errors = scheduler.communicate(timeout=60)[1].decode()
-                    self.assertRegex(errors, r"^dlex-sched-dwcs: its guard process was killed.*\n$")
-                    self.assertEqual(scheduler.returncode, 2)
-                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
-                self.assertEqual(os.sched_getaffinity(other.pid), cpus)
-            finally:
-                other.kill()
+        with busy() as other:
+            cpus = os.sched_getaffinity(other.pid)
+            with scheduling(TASK, f"--pid=a,{other.pid}", stderr=subprocess.PIPE) as scheduler:
+                scheduler.stdout.readline()
+                os.kill(guard_of(scheduler), signal.SIGKILL)
+                errors = scheduler.communicate(timeout=60)[1].decode()
+                self.assertRegex(errors, r"^dlex-sched-dwcs: its guard process was killed.*\n$")
+                self.assertEqual(scheduler.returncode, 2)
+            self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+            self.assertEqual(os.sched_getaffinity(other.pid), cpus)
 
     @needs_right
     def test_repair_gives_back_when_the_guard_was_killed_too(self):
-        with subprocess.Popen(["sh", "-c", BUSY]) as other:
-            try:
-                cpus = os.sched_getaffinity(other.pid)
-                with scheduling(TASK, f"--pid=a,{other.pid}") as scheduler:
-                    scheduler.stdout.readline()
-                    guard = guard_of(scheduler)
-                    scheduler.send_signal(signal.SIGSTOP)  # it would see the end of its guard
-                    soon(lambda: state_of(scheduler.pid) == "T")
-                    os.kill(guard, signal.SIGKILL)
-                    soon(lambda: not is_running(guard))
-                    scheduler.kill()
-                self.assertNotEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
-                done = subprocess.run([DLEX_SCHED, "repair"], capture_output=True, text=True, timeout=60)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertIn("1 processes were put back as they were, of 1 killed runs of dwcs", done.stdout)
-                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
-                self.assertEqual(os.sched_getaffinity(other.pid), cpus)
-            finally:
-                other.kill()
+        with busy() as other:
+            cpus = os.sched_getaffinity(other.pid)
+            with scheduling(TASK, f"--pid=a,{other.pid}") as scheduler:
+                scheduler.stdout.readline()
+                guard = guard_of(scheduler)
+                scheduler.send_signal(signal.SIGSTOP)  # it would see the end of its guard
+                soon(lambda: state_of(scheduler.pid) == "T")
+                os.kill(guard, signal.SIGKILL)
+                soon(lambda: not is_running(guard))
+                scheduler.kill()
+            self.assertNotEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+            done = subprocess.run([DLEX_SCHED, "repair"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("1 processes were put back as they were, of 1 killed runs of dwcs", done.stdout)
+            self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+            self.assertEqual(os.sched_getaffinity(other.pid), cpus)
 
     @needs_right
     def test_other_processes_are_scheduled_and_given_back(self):
-        with subprocess.Popen(["sh", "-c", BUSY]) as other:
-            try:
-                cpus = os.sched_getaffinity(other.pid)
-                os.sched_setscheduler(other.pid, os.SCHED_BATCH, os.sched_param(0))
-                with scheduling(TASK, f"--pid=a,{other.pid}", text=True) as scheduler:
-                    for _ in range(3):  # a line each second
-                        scheduler.stdout.readline()
-                    self.assertEqual(len(os.sched_getaffinity(other.pid)), 1)
-                    scheduler.send_signal(signal.SIGINT)
-                    self.assertGreater(last_state(scheduler.communicate(timeout=60)[0])["tasks"][0]["served"], 15)
-                    self.assertEqual(scheduler.returncode, 0)
-                self.assertIsNone(other.poll())
-                self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_BATCH)
-                self.assertEqual(os.sched_getaffinity(other.pid), cpus)
-            finally:
-                other.kill()
+        with busy() as other:
+            cpus = os.sched_getaffinity(other.pid)
+            os.sched_setscheduler(other.pid, os.SCHED_BATCH, os.sched_param(0))
+            with scheduling(TASK, f"--pid=a,{other.pid}", text=True) as scheduler:
+                for _ in range(3):  # a line each second
+                    scheduler.stdout.readline()
+                self.assertEqual(len(os.sched_getaffinity(other.pid)), 1)
+                scheduler.send_signal(signal.SIGINT)
+                self.assertGreater(last_state(scheduler.communicate(timeout=60)[0])["tasks"][0]["served"], 15)
+                self.assertEqual(scheduler.returncode, 0)
+            self.assertIsNone(other.poll())
+            self.assertEqual(os.sched_getscheduler(other.pid) & ~os.SCHED_RESET_ON_FORK, os.SCHED_BATCH)
+            self.assertEqual(os.sched_getaffinity(other.pid), cpus)
 
     @needs_right
     def test_command_raises_its_own_events(self):

@@ -194,6 +194,15 @@ class Program(Folder):
             self.assertGreater(by_name(last_state(done.stdout))["a"]["activations"], 0)
             self.assertEqual(log.stat().st_uid, user or 0)
 
+    def test_closed_standard_output_does_not_become_the_log(self):
+        log = self.folder / "log.csv"
+        done = subprocess.run([PROGRAM, f"--name={next(NAMES)}", "--tick=10", "--ticks=5", "--process=a,1,0,0,0,0", f"--log={log}"],
+                              stderr=subprocess.PIPE, timeout=60, preexec_fn=lambda: (os.close(0), os.close(1)))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        lines = log.read_text().splitlines()
+        self.assertTrue(lines[0].startswith("time_ns,"), lines[0])
+        self.assertFalse([line for line in lines if "{" in line])
+
     def test_command_that_cannot_be_started_is_an_error(self):
         done = subprocess.run([PROGRAM, f"--name={next(NAMES)}", "--process=a,1,0,0,0,0", f"--waits=a,{WORKS}"], timeout=60,
                               capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5)))

@@ -20,9 +20,9 @@ FILE = ".runs.jsonl"
 
 
 class KeptRuns:
-    """The runs of one experiment in a folder, a line each after the line that tells which experiment it is.
+    """Keeps the runs of one experiment in a file of its folder: the first line names the experiment, each other line is a run.
 
-    Runs with other options, of another commit or machine belong to another experiment, and are forgotten.
+    Runs with other options, of another commit or machine belong to another experiment. They are removed.
     """
 
     def __init__(self, console: Console, folder: Path, experiment: Mapping[str, Any]) -> None:
@@ -45,7 +45,7 @@ class KeptRuns:
         return self._found[name]
 
     def forget(self) -> None:
-        """To be called when the results are written."""
+        """Removes the file. Call it when the results are written."""
         self._path.unlink(missing_ok=True)
 
     def _read(self) -> Iterator[tuple[str, Any]]:
