@@ -7,8 +7,8 @@
 
 /* The rest is for threads that nobody counts, and for the difference between the quota's accounts and the clocks'. */
 static const double usable = 0.99;
-/* A gap between pictures earns no more than this does. */
-enum { GAP_MAX_NS = 1000 * NS_PER_MS };
+/* A gap between pictures earns no more than this does. A skip to a key picture leaves gaps of 3 s. */
+static const int64_t gap_max_ns = 10 * NS_PER_S;
 
 void allowance_init(struct allowance *allowance, double quota)
 {
@@ -21,10 +21,17 @@ void allowance_restart(struct allowance *allowance)
     allowance->left_ns = 0;
 }
 
+void allowance_start(struct allowance *allowance, int64_t used_ns)
+{
+    if (allowance->left_ns < 0)
+        allowance->left_ns = 0;
+    allowance->used_ns = used_ns;
+}
+
 static int64_t gap_ns(int64_t from_ns, int64_t until_ns)
 {
     const int64_t gap_ns = until_ns - from_ns;
-    return gap_ns < 0 ? 0 : gap_ns > GAP_MAX_NS ? GAP_MAX_NS : gap_ns;
+    return gap_ns < 0 ? 0 : gap_ns > gap_max_ns ? gap_max_ns : gap_ns;
 }
 
 void allowance_renew(struct allowance *allowance, int64_t due_ns, int64_t used_ns, int64_t presenting_ns)

@@ -8,6 +8,7 @@
  * that picture is presented: the presenter finds some of the quota left when a picture is due. This ends a decode in the middle where
  * the codec lets it pause there (decoder_pause_by). Where pictures were lost, the time until the next one is longer, and so is what
  * decoding gets. A grant for the time since the previous picture would come too late: the quota of these periods is gone.
+ * While the clock stands (before the first picture, and in a pause), pictures are due at no time, and decoding is not limited.
  */
 #ifndef PLAYER_ALLOWANCE_H
 #define PLAYER_ALLOWANCE_H
@@ -28,11 +29,14 @@ void allowance_init(struct allowance *allowance, double quota);
 /* What comes next may be due at any time: it begins anew with the next picture that is presented. */
 void allowance_restart(struct allowance *allowance);
 
+/* The clock runs from now on. What was used while it stood came out of periods that are over, so none of it is paid back. */
+void allowance_start(struct allowance *allowance, int64_t used_ns);
+
 /*
  * The previous picture was presented, and the one that is due then (a PTS) comes next. used_ns: the program's CPU time so far;
  * presenting_ns: the CPU time that presenting a picture takes. What was taken too much is paid back. What was left is kept up to what
  * had been reserved for presenting: where presenting took less than that, the quota has the difference now. More is lost, as the quota
- * of past periods is. A gap of more than a second counts as one second, and time stamps that jump back as no time.
+ * of past periods is. A gap of more than 10 s counts as 10 s, and time stamps that jump back as no time.
  */
 void allowance_renew(struct allowance *allowance, int64_t due_ns, int64_t used_ns, int64_t presenting_ns);
 

@@ -323,6 +323,8 @@ struct queue_use picture_queue_use(struct picture_queue *queue)
 void picture_queue_set_clock(struct picture_queue *queue, const struct stage_clock *clock)
 {
     pthread_mutex_lock(&queue->lock);
+    if (clock->sync.running && !queue->clock.sync.running)
+        allowance_start(&queue->allowance, program_cpu_ns());
     queue->clock = *clock;
     pthread_mutex_unlock(&queue->lock);
 }

@@ -43,9 +43,34 @@ START_TEST(each_picture_renews_what_the_quota_gives_less_what_presenting_takes)
     ck_assert(!allowance_is_left(&allowance, 25 * MS + 25 * MS));
     allowance_renew(&allowance, 0, 30 * MS, PRESENTING_NS); /* the time stamps jump back */
     ck_assert(!allowance_is_left(&allowance, 30 * MS));
-    allowance_renew(&allowance, 1000 * FRAME_NS, 30 * MS, PRESENTING_NS); /* a gap earns no more than a second does */
-    ck_assert(allowance_is_left(&allowance, 30 * MS + 247 * MS));
-    ck_assert(!allowance_is_left(&allowance, 30 * MS + 248 * MS));
+    allowance_renew(&allowance, 75 * FRAME_NS, 30 * MS, PRESENTING_NS); /* a skip of 3 s to a key picture */
+    ck_assert(allowance_is_left(&allowance, 30 * MS + 742 * MS));
+    ck_assert(!allowance_is_left(&allowance, 30 * MS + 743 * MS));
+    allowance_renew(&allowance, 1075 * FRAME_NS, 773 * MS, PRESENTING_NS); /* a gap earns no more than 10 s do */
+    ck_assert(allowance_is_left(&allowance, 773 * MS + 2473 * MS));
+    ck_assert(!allowance_is_left(&allowance, 773 * MS + 2476 * MS));
+}
+END_TEST
+
+START_TEST(what_was_used_while_the_clock_stood_is_not_paid_back)
+{
+    struct allowance allowance;
+    allowance_init(&allowance, 0.25);
+    allowance_start(&allowance, 50 * MS);
+    ck_assert(allowance_is_left(&allowance, INT64_MAX)); /* no picture is presented yet */
+    allowance_renew(&allowance, 0, 0, PRESENTING_NS);
+    allowance_start(&allowance, 60 * MS);
+    allowance_renew(&allowance, FRAME_NS, 60 * MS, PRESENTING_NS);
+    ck_assert(allowance_is_left(&allowance, 60 * MS + 8 * MS));
+    ck_assert(!allowance_is_left(&allowance, 60 * MS + 9 * MS));
+    allowance_start(&allowance, 100 * MS); /* after a pause: what was left is left */
+    ck_assert(allowance_is_left(&allowance, 100 * MS + 8 * MS));
+    ck_assert(!allowance_is_left(&allowance, 100 * MS + 9 * MS));
+    allowance_renew(&allowance, 2 * FRAME_NS, 100 * MS + 30 * MS, PRESENTING_NS);
+    ck_assert(!allowance_is_left(&allowance, 100 * MS + 30 * MS));
+    allowance_start(&allowance, 200 * MS); /* a debt of before the pause is not */
+    allowance_renew(&allowance, 3 * FRAME_NS, 200 * MS, PRESENTING_NS);
+    ck_assert(allowance_is_left(&allowance, 200 * MS + 8 * MS));
 }
 END_TEST
 
@@ -131,6 +156,7 @@ int main(void)
     const TTest *const tests[] = {
         without_a_quota_there_is_always_some_left,
         each_picture_renews_what_the_quota_gives_less_what_presenting_takes,
+        what_was_used_while_the_clock_stood_is_not_paid_back,
         pictures_are_in_time_although_decoding_wants_the_whole_quota,
         a_decode_that_pauses_delays_no_picture_and_uses_the_quota,
         NULL,

@@ -13,6 +13,7 @@
 
 #include "ns.h"
 #include "suite.h"
+#include "thread_cpu.h"
 
 #define MS NS_PER_MS
 #define FRAME (40 * MS)
@@ -37,6 +38,7 @@ static void push_at(struct picture_queue *queue, int64_t pts_ns, bool abandoned)
         .frame = frame,
         .abandoned = abandoned,
         .place.pts_ns = pts_ns,
+        .due_ns = pts_ns,
         .next_ns = pts_ns + FRAME,
     };
     ck_assert_int_eq(picture_queue_push_picture(queue, &picture), 0);
@@ -311,6 +313,38 @@ START_TEST(writer_does_not_wait_for_the_quota_while_no_picture_waits)
 }
 END_TEST
 
+static void use_cpu(int64_t cpu_ns)
+{
+    const int64_t start_ns = thread_cpu_ns();
+    while (thread_cpu_ns() < start_ns + cpu_ns)
+        ;
+}
+
+/* Several pictures are decoded before the clock starts. Their CPU time came out of periods of the quota that are over. */
+START_TEST(cpu_time_used_while_the_clock_stands_is_not_paid_back)
+{
+    struct picture_queue *queue = queue_of(no_limit);
+    struct stage_clock clock = {.presenting_cpu_ns = 0};
+    sync_init(&clock.sync, 0, false);
+    picture_queue_set_quota(queue, 1);
+    picture_queue_set_clock(queue, &clock);
+    for (int i = 0; i <= 2; i++)
+        push(queue, i);
+    for (int starts = 0; starts <= 1; starts++) { /* at the beginning, and after a pause */
+        pop(queue);
+        use_cpu(3 * FRAME);
+        sync_start(&clock.sync, 0);
+        picture_queue_set_clock(queue, &clock);
+        push(queue, 3 + starts);
+        pop(queue);
+        picture_queue_wait_for_quota(queue); /* pictures wait, and nearly all of a frame's duration is left for decoding */
+        sync_stop(&clock.sync, 0);
+        picture_queue_set_clock(queue, &clock);
+    }
+    picture_queue_destroy(&queue);
+}
+END_TEST
+
 START_TEST(cleared_queue_is_empty)
 {
     struct picture_queue *queue = queue_of(no_limit);
@@ -352,6 +386,7 @@ int main(void)
         writer_leaves_the_quota_to_the_presenter_while_a_picture_waits,
         writer_does_not_wait_for_the_quota_while_no_picture_waits,
         decode_pauses_for_the_quota_until_no_picture_waits_or_writing_is_stopped,
+        cpu_time_used_while_the_clock_stands_is_not_paid_back,
         cleared_queue_is_empty,
         clock_goes_back_to_the_writer,
         NULL,
