@@ -208,7 +208,7 @@ struct threads_place options_threads_place(const struct options *options)
 {
     return (struct threads_place){
         .is_serial = options->queue.kind == QUEUE_NONE,
-        .has_reservation = options->placement.has_policy && options->placement.policy.kind == THREAD_DEADLINE,
+        .has_reservation = placement_is_reservation(&options->placement),
     };
 }
 

@@ -218,12 +218,6 @@ static void interrupt_audio(void *opaque, bool on)
         queue_cancel(session->sound_queue);
 }
 
-/* Two threads under a budget have a part of it each. */
-static bool has_budget(const struct placement *placement)
-{
-    return placement->has_policy && placement->policy.kind == THREAD_DEADLINE;
-}
-
 /* Gives each part what it needs from the others. The parts are open. */
 static void wire(struct session *session)
 {
@@ -244,7 +238,7 @@ static void wire(struct session *session)
         stage_connect(&session->stage, &(struct stage_surroundings){
             .packets = session->queue,
             .pictures = session->pictures,
-            .presenting_apart = session->pictures && has_budget(&setup->options->placement),
+            .presenting_apart = session->pictures && placement_is_reservation(&setup->options->placement),
         });
     session->steering = (struct steering){
         .clock = &session->clock,

@@ -60,6 +60,7 @@ int session_write_record(struct session *session, const char *ended)
 {
     const struct playback_setup *const setup = session->setup;
     session_stop_decoding(session);
+    placement_note(&setup->options->placement, &session->placement);
     if (!setup->record_dir)
         return 0;
     char codec[CODEC_SIZE];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sim_run.h"
 
+#include "division.h"
 #include "drop_bound.h"
 #include "ns.h"
 
@@ -8,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* dlex-play gives this part of a reservation to the thread that presents (player/system/placement.c). */
-static const double presenting_share = 0.22;
 /* How long the tasks beside the player go on, for players that fall behind. */
 enum { LENGTHS_OF_FILM = 4 };
 static const int64_t afterwards_ns = 20 * NS_PER_S;
@@ -102,6 +101,17 @@ static int make_rate(struct run *run)
     return cpu_rate_beside_rtapp(&run->rate, tasks_beside(options), until_ns, &run->random);
 }
 
+/* Returns what dlex-play gives the thread that presents, when it knows what that takes. */
+static int64_t presenting_part_ns(const struct sim_options *options, const struct sim_film *film)
+{
+    struct division division = {0};
+    int64_t part_ns = division_first_ns(options->budget_ns);
+    while (division.pictures < DIVISION_PICTURES)
+        division_learn(&division, options->playing.draw_cpu_ns + options->playing.flip_cpu_ns, film->frame_duration_ns);
+    division_decide(&division, options->budget_ns, options->period_ns, NS_PER_S, &part_ns);
+    return part_ns;
+}
+
 static void make_supplies(struct run *run)
 {
     const struct sim_options *const options = run->options;
@@ -112,7 +122,7 @@ static void make_supplies(struct run *run)
         setting->decoding = cpu_supply_reservation(&run->rate, options->budget_ns, options->period_ns);
         break;
     case SIM_SUPPLY_DIVIDED: {
-        const int64_t part_ns = setting->queue ? (int64_t)(presenting_share * (double)options->budget_ns) : 0;
+        const int64_t part_ns = setting->queue ? presenting_part_ns(options, run->film) : 0;
         setting->decoding = cpu_supply_reservation(&run->rate, options->budget_ns - part_ns, options->period_ns);
         setting->presenting = cpu_supply_reservation(&run->rate, part_ns, options->period_ns);
         setting->presents_apart = setting->queue > 0;

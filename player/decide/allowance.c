@@ -21,6 +21,12 @@ void allowance_restart(struct allowance *allowance)
     allowance->left_ns = 0;
 }
 
+void allowance_stop(struct allowance *allowance, int64_t used_ns)
+{
+    allowance->left_ns -= used_ns - allowance->used_ns;
+    allowance->used_ns = used_ns;
+}
+
 void allowance_start(struct allowance *allowance, int64_t used_ns)
 {
     if (allowance->left_ns < 0)

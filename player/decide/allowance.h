@@ -29,7 +29,11 @@ void allowance_init(struct allowance *allowance, double quota);
 /* What comes next may be due at any time: it begins anew with the next picture that is presented. */
 void allowance_restart(struct allowance *allowance);
 
-/* The clock runs from now on. What was used while it stood came out of periods that are over, so none of it is paid back. */
+/*
+ * The clock stands from now on, or runs. What is used while it stands comes out of periods that are over when it runs again, so none of it
+ * is paid back, and neither is a debt from before.
+ */
+void allowance_stop(struct allowance *allowance, int64_t used_ns);
 void allowance_start(struct allowance *allowance, int64_t used_ns);
 
 /*

@@ -320,11 +320,22 @@ struct queue_use picture_queue_use(struct picture_queue *queue)
     return use;
 }
 
+/* The clock starts or stops. While it stands, decoding is not limited. */
+static void note_clock_turn(struct picture_queue *queue, bool runs)
+{
+    if (runs)
+        allowance_start(&queue->allowance, program_cpu_ns());
+    else
+        allowance_stop(&queue->allowance, program_cpu_ns());
+    if (queue->writer_waits)
+        pthread_cond_signal(&queue->writable);
+}
+
 void picture_queue_set_clock(struct picture_queue *queue, const struct stage_clock *clock)
 {
     pthread_mutex_lock(&queue->lock);
-    if (clock->sync.running && !queue->clock.sync.running)
-        allowance_start(&queue->allowance, program_cpu_ns());
+    if (clock->sync.running != queue->clock.sync.running)
+        note_clock_turn(queue, clock->sync.running);
     queue->clock = *clock;
     pthread_mutex_unlock(&queue->lock);
 }

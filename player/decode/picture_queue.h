@@ -73,7 +73,7 @@ void picture_queue_set_quota(struct picture_queue *queue, double quota);
 
 /*
  * Writer: blocks while the queue is full, and while pictures wait and the presenter needs the rest of the quota (see
- * allowance.h). Returns false when writing was stopped. Nobody wakes up while it blocks, but for each picture that is presented.
+ * allowance.h). Returns false when writing was stopped. It wakes up for each picture that is presented, and when the clock starts or stops.
  */
 bool picture_queue_wait_for_room(struct picture_queue *queue);
 

@@ -15,17 +15,15 @@
 #include <unistd.h>
 
 /*
- * Of a reservation's budget, where one thread decodes and another one presents. Drawing took 13 to 16 % of the CPU time of
- * both on three films of 360 and 1080 lines. The rest is spare, because a picture that is flipped late is seen late.
- */
-static const double presenting_share = 0.22;
-
-/*
  * The slice of a thread that only presents, where it competes with the decode thread under other. Linux takes 0.1 ms at
  * least. Beside one busy program, 1080p pictures were shown 2.2 +- 0.6 to 2.5 +- 1.2 ms late, with the kernel's own slice
  * 3.5 +- 2.2 to 3.8 +- 1.9 ms.
  */
 static const int64_t presenting_slice_ns = 100 * NS_PER_US;
+
+/* A reservation that is not admitted is asked for again so often, and so much later. */
+enum { PATIENT_TRIES = 3 };
+static const int64_t pause_max_ns = 200 * NS_PER_MS;
 
 /* Of a thread that decodes ahead beside rate-monotonic programs: below the bands of rm_levels.h. */
 enum { ahead_priority = 10 };
@@ -197,7 +195,7 @@ static void explain(const struct thread_policy *policy, int ret)
  * the presenting thread goes first, because it is short and must be in time: it has the higher priority, or a part of the
  * budget for itself. The two parts are never more than what was requested.
  */
-static struct thread_policy part_for(const struct thread_policy *whole, unsigned roles)
+static struct thread_policy part_for(const struct thread_policy *whole, unsigned roles, int64_t presenting_ns)
 {
     struct thread_policy part = *whole;
     const bool decodes = roles & ROLE_DECODE;
@@ -206,7 +204,6 @@ static struct thread_policy part_for(const struct thread_policy *whole, unsigned
     if (whole->kind == THREAD_OTHER) {
         part.runtime_ns = decodes ? 0 : presenting_slice_ns;
     } else if (whole->kind == THREAD_DEADLINE) {
-        const int64_t presenting_ns = (int64_t)(presenting_share * (double)whole->runtime_ns);
         part.runtime_ns = decodes ? whole->runtime_ns - presenting_ns : presenting_ns;
     } else if (decodes && part.priority > 1) {
         part.priority--;
@@ -265,11 +262,23 @@ static struct thread_policy rm_part_for(unsigned roles)
     return (struct thread_policy){.kind = THREAD_FIFO, .priority = roles & ROLE_PRESENT ? rm_priority : ahead_priority};
 }
 
+/* The kernel counts a reservation that was given back up to the end of its period: that of the file before may still count. */
+static int set_policy_patiently(pid_t thread, const struct thread_policy *policy)
+{
+    const struct timespec pause = ns_to_timespec(policy->period_ns < pause_max_ns ? policy->period_ns : pause_max_ns);
+    int ret = thread_policy_set(thread, policy);
+    for (int i = 0; ret == -EBUSY && i < PATIENT_TRIES; i++) {
+        nanosleep(&pause, NULL);
+        ret = thread_policy_set(thread, policy);
+    }
+    return ret;
+}
+
 static int place_playing(const struct placement *placement, struct placement_facts *facts, pid_t thread)
 {
-    (void)facts;
     const unsigned roles = thread_role_of(thread);
-    const struct thread_policy policy = placement->is_rm ? rm_part_for(roles) : part_for(&placement->policy, roles);
+    const struct thread_policy policy =
+        placement->is_rm ? rm_part_for(roles) : part_for(&placement->policy, roles, facts->presenting_ns);
     if (placement->cpu >= 0) {
         const cpu_set_t wanted = only(placement->cpu);
         if (sched_setaffinity(thread, sizeof wanted, &wanted)) {
@@ -285,7 +294,7 @@ static int place_playing(const struct placement *placement, struct placement_fac
             thread_policy_set(thread, &policy);
         return 0;
     }
-    const int ret = thread_policy_set(thread, &policy);
+    const int ret = set_policy_patiently(thread, &policy);
     if (ret == -ESRCH)
         return 0;
     if (ret)
@@ -319,19 +328,70 @@ static bool follow_registry(const struct placement *placement)
     return true;
 }
 
+void placement_note(const struct placement *placement, struct placement_facts *facts)
+{
+    if (facts->thread_count && !facts->is_divided_anew)
+        return;
+    facts->thread_count = 0;
+    each_thread(true, placement, facts, note_thread);
+    each_thread(false, placement, facts, note_thread);
+}
+
+/* Sets the thread's part of a reservation if the thread has more. */
+static int shrink(const struct placement *placement, struct placement_facts *facts, pid_t thread)
+{
+    const struct thread_policy part = part_for(&placement->policy, thread_role_of(thread), facts->presenting_ns);
+    struct thread_policy now;
+    if (!thread_policy_get(thread, &now) && now.kind == THREAD_DEADLINE && now.runtime_ns > part.runtime_ns)
+        thread_policy_set(thread, &part);
+    return 0;
+}
+
 int placement_apply(const struct placement *placement, struct placement_facts *facts)
 {
     int ret;
+    if (placement_is_reservation(placement))
+        each_thread(true, placement, facts, shrink); /* the file before may have divided it in another way */
     if (is_asked_for(placement))
         each_thread(false, placement, facts, place_other);
     follow_registry(placement);
     do /* again if it was moved before it had the priority, because a newcomer moves only what has one */
         ret = each_thread(true, placement, facts, place_playing);
     while (!ret && follow_registry(placement));
-    if (ret)
-        return ret;
     facts->thread_count = 0;
-    each_thread(true, placement, facts, note_thread);
-    each_thread(false, placement, facts, note_thread);
-    return 0;
+    if (!ret)
+        placement_note(placement, facts);
+    return ret;
+}
+
+bool placement_is_reservation(const struct placement *placement)
+{
+    return placement->has_policy && !placement->is_rm && placement->policy.kind == THREAD_DEADLINE;
+}
+
+static int set_part(const struct placement *placement, struct placement_facts *facts, pid_t thread)
+{
+    const struct thread_policy part = part_for(&placement->policy, thread_role_of(thread), facts->presenting_ns);
+    const int ret = thread_policy_set(thread, &part);
+    return ret == -ESRCH ? 0 : ret;
+}
+
+/* All parts shrink first, and then grow: so the kernel counts no more than before at any time. */
+static int set_parts(const struct placement *placement, struct placement_facts *facts)
+{
+    each_thread(true, placement, facts, shrink);
+    return each_thread(true, placement, facts, set_part);
+}
+
+int placement_divide(const struct placement *placement, struct placement_facts *facts, int64_t presenting_ns)
+{
+    const int64_t before_ns = facts->presenting_ns;
+    facts->presenting_ns = presenting_ns;
+    facts->is_divided_anew = true;
+    const int ret = set_parts(placement, facts);
+    if (ret) {
+        facts->presenting_ns = before_ns;
+        set_parts(placement, facts);
+    }
+    return ret;
 }

@@ -35,6 +35,9 @@ struct placement {
 
 /* The actual policies and CPUs of the threads, as the kernel reports them. The playing threads come first. */
 struct placement_facts {
+    /* Of a reservation, if one thread decodes and another one presents: the presenting thread's part, which the caller sets first. */
+    int64_t presenting_ns;
+    bool is_divided_anew; /* since the threads were noted */
     int thread_count;
     struct thread_facts {
         char name[16];
@@ -69,6 +72,19 @@ int placement_join(const struct placement *placement, int64_t frame_ns);
  * why.
  */
 int placement_apply(const struct placement *placement, struct placement_facts *facts);
+
+/* Returns whether the requested policy is a reservation, which two threads divide. */
+bool placement_is_reservation(const struct placement *placement);
+
+/*
+ * Gives the presenting thread another part of the reservation's budget, and the decode thread the rest. Both together never have more
+ * than was requested. Main thread, after placement_apply. Returns 0, or a negative errno; then the division stays as it was, as far as
+ * the kernel permits it.
+ */
+int placement_divide(const struct placement *placement, struct placement_facts *facts, int64_t presenting_ns);
+
+/* Notes the threads again if placement_divide has changed them since placement_apply. Main thread. */
+void placement_note(const struct placement *placement, struct placement_facts *facts);
 
 /*
  * Takes the playing threads out of the requested policy and off the requested CPU. Call it when playing has ended,

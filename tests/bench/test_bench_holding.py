@@ -5,6 +5,7 @@ Not covered: real players, whose threads are moved (test_bench_job_stage).
 """
 
 import unittest
+from dataclasses import replace
 
 from outside import with_packages
 
@@ -130,6 +131,15 @@ class Verdict(unittest.TestCase):
         self.assertEqual(policies("fifo:5", main, short), ["fifo:5"])
         self.assertEqual(policies("fifo:5", (steady({1}, "other"), PRESENTS)), ["other"])
         self.assertEqual(placing("fifo:5").applied(["fifo:5", "fifo:4", "fifo:5"]), "fifo:5 + fifo:4")
+
+    def test_parts_of_a_reservation_that_the_player_divides_itself_count_together(self):
+        itself = replace(placing("deadline:11.068/40"), by_itself=True)
+        self.assertEqual(itself.applied(["deadline:2.43496/40", "deadline:8.63304/40"]), "deadline:11.068/40")
+        self.assertEqual(itself.applied(["deadline:11.068/40"]), "deadline:11.068/40")
+        self.assertEqual(itself.applied(["deadline:2/40", "other"]), "deadline:2/40 + other")
+        self.assertIsNone(itself.applied([]))
+        other = placing("deadline:10/40/divided").applied(["deadline:2/40", "deadline:8/40"])
+        self.assertEqual(other, "deadline:2/40 + deadline:8/40")
 
 
 class HeldTime(unittest.TestCase):

@@ -27,7 +27,7 @@ from dlex_bench.job.execute import execute
 from dlex_bench.machine.cgroups import hierarchy_of
 from dlex_bench.machine.domain import threads_of
 from dlex_bench.machine.lock import only_measurement
-from dlex_bench.machine.policy import allowed_kinds
+from dlex_bench.machine.policy import Policy, allowed_kinds
 
 ALLOWED = allowed_kinds()
 CPUS = os.sched_getaffinity(0)
@@ -262,9 +262,14 @@ class Reservations(Place):
 
     def test_own_player_divides_its_reservation_between_decoding_and_presenting(self):
         result = self.done(sched="deadline:15/40", player_params={"drop": "none", "queue": "20"})
-        self.assertEqual(result["policy"]["applied"], "deadline:3.3/40 + deadline:11.7/40")
         found = {thread["name"]: (thread["roles"], thread["policy"]) for thread in result["threads"] if thread["roles"]}
-        self.assertEqual(found, {"dlex-play": (["present"], "deadline:3.3/40"), "decoder": (["decode"], "deadline:11.7/40")})
+        presenting, decoding = found["dlex-play"][1], found["decoder"][1]
+        self.assertEqual(found, {"dlex-play": (["present"], presenting), "decoder": (["decode"], decoding)})
+        self.assertEqual(result["policy"]["applied"], "deadline:15/40")
+        parts = [Policy.parse(policy) for policy in (presenting, decoding)]
+        self.assertEqual([(part.kind, part.period_ms) for part in parts], [("deadline", 40)] * 2)
+        self.assertAlmostEqual(sum(part.runtime_ms for part in parts), 15)
+        self.assertLessEqual(parts[0].runtime_ms, 3.3)  # it begins with 22 %, and gives back what it does not need
 
     def test_foreign_player_gets_its_reservation_from_outside(self):
         if not shutil.which("mplayer"):

@@ -63,12 +63,14 @@ START_TEST(what_was_used_while_the_clock_stood_is_not_paid_back)
     allowance_renew(&allowance, FRAME_NS, 60 * MS, PRESENTING_NS);
     ck_assert(allowance_is_left(&allowance, 60 * MS + 8 * MS));
     ck_assert(!allowance_is_left(&allowance, 60 * MS + 9 * MS));
-    allowance_start(&allowance, 100 * MS); /* after a pause: what was left is left */
-    ck_assert(allowance_is_left(&allowance, 100 * MS + 8 * MS));
-    ck_assert(!allowance_is_left(&allowance, 100 * MS + 9 * MS));
+    allowance_stop(&allowance, 65 * MS); /* 5 of 9.9 ms are used */
+    allowance_start(&allowance, 100 * MS);
+    ck_assert(allowance_is_left(&allowance, 100 * MS + 3 * MS));
+    ck_assert(!allowance_is_left(&allowance, 100 * MS + 4 * MS));
     allowance_renew(&allowance, 2 * FRAME_NS, 100 * MS + 30 * MS, PRESENTING_NS);
     ck_assert(!allowance_is_left(&allowance, 100 * MS + 30 * MS));
-    allowance_start(&allowance, 200 * MS); /* a debt of before the pause is not */
+    allowance_stop(&allowance, 140 * MS);
+    allowance_start(&allowance, 200 * MS); /* the debt of before the pause is forgiven */
     allowance_renew(&allowance, 3 * FRAME_NS, 200 * MS, PRESENTING_NS);
     ck_assert(allowance_is_left(&allowance, 200 * MS + 8 * MS));
 }

@@ -320,6 +320,23 @@ static void use_cpu(int64_t cpu_ns)
         ;
 }
 
+START_TEST(decode_goes_on_when_the_clock_stops)
+{
+    struct picture_queue *queue = queue_of(no_limit);
+    use_up_quota(queue);
+    push(queue, 1);
+    pthread_t writer;
+    pthread_create(&writer, NULL, wait_for_quota, queue);
+    usleep(20000);
+    ck_assert_int_eq(pthread_tryjoin_np(writer, NULL), EBUSY);
+    struct stage_clock clock = picture_queue_clock(queue);
+    sync_stop(&clock.sync, 0);
+    picture_queue_set_clock(queue, &clock);
+    pthread_join(writer, NULL);
+    picture_queue_destroy(&queue);
+}
+END_TEST
+
 /* Several pictures are decoded before the clock starts. Their CPU time came out of periods of the quota that are over. */
 START_TEST(cpu_time_used_while_the_clock_stands_is_not_paid_back)
 {
@@ -386,6 +403,7 @@ int main(void)
         writer_leaves_the_quota_to_the_presenter_while_a_picture_waits,
         writer_does_not_wait_for_the_quota_while_no_picture_waits,
         decode_pauses_for_the_quota_until_no_picture_waits_or_writing_is_stopped,
+        decode_goes_on_when_the_clock_stops,
         cpu_time_used_while_the_clock_stands_is_not_paid_back,
         cleared_queue_is_empty,
         clock_goes_back_to_the_writer,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import LabError
 from ..machine.domain import Domain, stay_on
-from ..machine.policy import KINDS_OF_THREADS, Policy, apply
+from ..machine.policy import KINDS_OF_THREADS, Policy, apply, together
 from ..machine.quota import Group, Throttled
 from ..rig.players.playing import Playing
 from ..rig.players.threads import Look, Roles
@@ -152,10 +152,13 @@ class Placing:
     def applied(self, policies: Iterable[str]) -> str | None:
         """Returns the policy that the kernel reports for the player, such as `fifo:5 + fifo:4`; None if it is unknown.
 
-        `policies` are those of the threads that decode or present.
+        `policies` are those of the threads that decode or present. How dlex-play divides a reservation changes while it plays, so
+        its parts count together.
         """
         if self.group:
             return str(self.group.applied())
         if self.policy.tuned or self.policy.kind == "nice":
             return str(self.policy)
+        if self.by_itself and self.policy.kind == "deadline":
+            return together(" + ".join(policies)) or None
         return " + ".join(dict.fromkeys(policies)) or None

@@ -153,6 +153,17 @@ def _decimal(value_ms: float) -> str:
     return f"{value_ms:.6f}".rstrip("0").rstrip(".")
 
 
+def together(applied: str) -> str:
+    """Returns the sum of reservations that have the same period, such as `deadline:10/40` for `deadline:2/40 + deadline:8/40`.
+
+    Other policies stay side by side.
+    """
+    parts = [Policy.parse(text) for text in applied.split(" + ")] if " + " in applied else []
+    if not parts or any(part.kind != "deadline" or part.period_ms != parts[0].period_ms for part in parts):
+        return applied
+    return str(replace(parts[0], runtime_ms=round(sum(part.runtime_ms for part in parts), 6)))
+
+
 def apply(policy: Policy, tid: int) -> None:
     """Puts a thread (0: the caller) under a policy.
 

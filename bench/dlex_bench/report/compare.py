@@ -18,6 +18,7 @@ from ..analysis.results_frame import Row, by_setting, values
 from ..analysis.statistics import Comparison, Interval
 from ..batch.results import difference
 from ..errors import EXIT_SETUP, LabError
+from ..machine.policy import together
 from ..progress import tell, tell_table
 from ..table import titled_table
 from .export import json_text
@@ -140,7 +141,8 @@ def other_differences(a: Batch, b: Batch) -> Iterator[str]:
 def _experiment(runs: Sequence[Row]) -> dict[str, Any]:
     result = runs[0].result
     job = result.job.conditions()
-    return {**{key: job[key] for key in SAME}, "applied policy": result.policy.applied if result.policy else None}
+    applied = result.policy.applied if result.policy else None
+    return {**{key: job[key] for key in SAME}, "applied policy": applied and together(applied)}
 
 
 def _table(section: str, lines: Sequence[ComparedFigure]) -> Table:

@@ -19,6 +19,7 @@ from ..agenda.jobs import OURS
 from ..batch.results import BATCH, Store
 from ..errors import EXIT_SETUP, LabError
 from ..job.result import DONE, Figures, JobResult
+from ..machine.policy import together
 from ..progress import tell, tell_table
 from ..record import read_run
 from ..table import WIDE, short, titled_table
@@ -92,11 +93,12 @@ def supply_of(result: JobResult, queue: int) -> list[str]:
     """Returns the options of dlex-bench-sim for the CPU time that the job's policy gives beside its load."""
     job = result.job
     alone = ["--alone"] if job.load.kind == "none" else []
-    kind, _colon, budget = (result.policy.applied if result.policy and result.policy.applied else job.sched).partition(":")
+    applied = result.policy.applied if result.policy and result.policy.applied else job.sched
+    kind, _colon, budget = together(applied).partition(":")
     if kind == "quota":
         return [f"--supply=quota:{budget}", *alone]
     if kind == "deadline":
-        return [f"--supply={'cbs-divided' if queue else 'cbs'}:{whole_budget(budget)}", *alone]
+        return [f"--supply={'cbs-divided' if queue else 'cbs'}:{budget}", *alone]
     return [f"--supply=part:{fair_part(job.load):g}"]
 
 
@@ -105,13 +107,6 @@ def fair_part(load: JobLoad) -> float:
     if load.kind == "stress":
         return 1 / (1 + (load.cpu or 0) + (load.vm or 0))
     return 1 if load.kind == "none" else FAIR_PART
-
-
-def whole_budget(applied: str) -> str:
-    """Returns the sum of the budgets that the threads of one player have, as `15/40`."""
-    parts = [part.removeprefix("deadline:").split("/") for part in applied.split(" + ")]
-    runtime_ms = sum(float(runtime) * float(parts[0][1]) / float(period) for runtime, period in parts)
-    return f"{runtime_ms:g}/{parts[0][1]}"
 
 
 def _compared(folder: Path, results: Sequence[JobResult], film: PlayedFilm, options: SimulateOptions) -> Compared | None:
