@@ -154,14 +154,14 @@ def _decimal(value_ms: float) -> str:
 
 
 def together(applied: str) -> str:
-    """Returns the sum of reservations that have the same period, such as `deadline:10/40` for `deadline:2/40 + deadline:8/40`.
+    """Returns the sum of reservations, such as `deadline:10/40` for `deadline:2/40 + deadline:8/40`; it has the first one's period.
 
     Other policies stay side by side.
     """
     parts = [Policy.parse(text) for text in applied.split(" + ")] if " + " in applied else []
-    if not parts or any(part.kind != "deadline" or part.period_ms != parts[0].period_ms for part in parts):
+    if not parts or any(part.kind != "deadline" for part in parts):
         return applied
-    return str(replace(parts[0], runtime_ms=round(sum(part.runtime_ms for part in parts), 6)))
+    return str(replace(parts[0], runtime_ms=round(parts[0].period_ms * sum(part.utilisation for part in parts), 6)))
 
 
 def apply(policy: Policy, tid: int) -> None:
