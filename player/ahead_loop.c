@@ -16,37 +16,27 @@ static void forget_stall(struct session *session)
         media_clock_forget(&session->clock, stalled_ns);
 }
 
-/* What presenting does not need of a reservation goes to the decode thread. */
+/*
+ * What presenting does not need of a reservation goes to the decode thread. In untimed playing, a period has as many pictures as there is
+ * time for, so nothing says what they need.
+ */
 static void divide_reservation(struct session *session)
 {
-    const struct thread_policy *const whole = &session->setup->options->placement.policy;
+    const struct placement *const placement = &session->setup->options->placement;
+    if (!placement_is_reservation(placement) || session->clock.sync.untimed)
+        return;
+    const struct thread_policy *const whole = &placement->policy;
     int64_t part_ns = session->placement.presenting_ns;
-    if (division_decide(&session->division, whole->runtime_ns, whole->period_ns, dlex_now_ns(), &part_ns))
-        placement_divide(&session->setup->options->placement, &session->placement, part_ns); /* if it fails, nothing changes */
-}
-
-/* Learns what presenting takes. With untimed playing a period has as many pictures as there is time for. */
-static void present_under_reservation(struct session *session, const struct decoded_picture *picture)
-{
-    const struct presenter *const presenter = &session->presenter;
-    const int64_t shown = presenter->presented.totals.shown;
-    const int64_t cpu_ns = session->clock.presenting_all_cpu_ns;
-    presenter_show(&session->presenter, picture);
-    if (presenter->presented.totals.shown > shown) {
-        division_learn(&session->division, session->clock.presenting_all_cpu_ns - cpu_ns, picture->due_ns - session->shown_due_ns);
-        session->shown_due_ns = picture->due_ns;
-    }
-    divide_reservation(session);
+    if (division_decide(&session->presenter.division, whole->runtime_ns, whole->period_ns, dlex_now_ns(), &part_ns))
+        placement_divide(placement, &session->placement, part_ns); /* if it fails, nothing changes */
 }
 
 static void show_picture(struct session *session, struct decoded_picture *picture)
 {
     forget_stall(session);
-    if (placement_is_reservation(&session->setup->options->placement) && !session->clock.sync.untimed)
-        present_under_reservation(session, picture);
-    else
-        presenter_show(&session->presenter, picture);
+    presenter_show(&session->presenter, picture);
     av_frame_free(&picture->frame);
+    divide_reservation(session);
 }
 
 static bool present_next(struct session *session)
@@ -64,7 +54,6 @@ static bool present_next(struct session *session)
 void ahead_loop(struct session *session)
 {
     struct decode_thread *const thread = *session->setup->decode_thread;
-    session->shown_due_ns = INT64_MAX; /* no gap is known */
     decode_thread_begin(thread, &session->stage, session->queue, session->pictures);
     while (!steering_has_request(&session->steering) && present_next(session))
         ;

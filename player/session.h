@@ -10,7 +10,6 @@
 #include "clip.h"
 #include "decode_stage.h"
 #include "decode_thread.h"
-#include "division.h"
 #include "feeder.h"
 #include "frame_log.h"
 #include "media_clock.h"
@@ -43,8 +42,6 @@ struct session {
     /* The record. */
     struct frame_log *log;
     struct placement_facts placement;
-    struct division division; /* of a reservation; see ahead_loop.h */
-    int64_t shown_due_ns;     /* when the last picture was due that was shown */
     int64_t started_ns;
     int64_t starving_since_ns; /* see session_starve; 0: a packet or a picture came last time */
     bool no_device; /* the requested screen, sound or queue cannot be had; other files are not tried */

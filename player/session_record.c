@@ -60,9 +60,9 @@ int session_write_record(struct session *session, const char *ended)
 {
     const struct playback_setup *const setup = session->setup;
     session_stop_decoding(session);
-    placement_note(&setup->options->placement, &session->placement);
     if (!setup->record_dir)
         return 0;
+    placement_note_again(&setup->options->placement, &session->placement);
     char codec[CODEC_SIZE];
     char asked[QUEUE_WISH_TEXT_SIZE];
     char threads[THREADS_WISH_TEXT_SIZE];

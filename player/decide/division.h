@@ -8,7 +8,7 @@
  * costly of the last pictures but one, and a margin. The most costly one does not count, because the host may have halted the machine
  * meanwhile. That is at most 22 %, and at least 5 %. It has more, up to one half, only where the mean needs more.
  *
- * Where 11 of 40 ms were reserved for a trailer, a simulation with 22 % lost 16 of 500 pictures, and with 15 % none.
+ * Where 11 of 40 ms were reserved for a trailer, a simulation with 22 % lost 16 of 500 pictures, and with 14 % none or one.
  */
 #ifndef PLAYER_DIVISION_H
 #define PLAYER_DIVISION_H

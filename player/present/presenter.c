@@ -25,7 +25,7 @@ void presenter_init(struct presenter *presenter, const struct policy_settings *s
 void presenter_restart(struct presenter *presenter, const struct part *part)
 {
     presenter->part = *part;
-    presenter->next_ns = NS_UNKNOWN;
+    presenter->next_ns = presenter->shown_due_ns = NS_UNKNOWN;
     present_policy_restart(&presenter->policy);
     presenter->presented.pictured = false;
 }
@@ -222,6 +222,13 @@ static void note_presenting(struct presenter *presenter, int64_t took_ns, int64_
     clock->presenting_all_cpu_ns += cpu_ns;
 }
 
+static void learn_division(struct presenter *presenter, int64_t due_ns, int64_t cpu_ns)
+{
+    const int64_t gap_ns = presenter->shown_due_ns == NS_UNKNOWN ? 0 : due_ns - presenter->shown_due_ns;
+    presenter->shown_due_ns = due_ns;
+    division_learn(&presenter->division, cpu_ns, gap_ns);
+}
+
 /* The picture was shown at shown_ns, for which its row may have an earlier time. Notes how long the one before it stood. */
 static void note_standing(struct presenter *presenter, struct frame_record *record, int64_t shown_ns)
 {
@@ -242,7 +249,9 @@ static void show(struct presenter *presenter, const struct decoded_picture *pict
         note_failure(presenter);
     record->shown_ns = dlex_now_ns();
     picture_ticks_give(presenter->ticks, record->shown_ns);
-    note_presenting(presenter, record->shown_ns - start_ns, thread_cpu_ns() - start_cpu_ns, drawn);
+    const int64_t cpu_ns = thread_cpu_ns() - start_cpu_ns;
+    note_presenting(presenter, record->shown_ns - start_ns, cpu_ns, drawn);
+    learn_division(presenter, picture->due_ns, cpu_ns + (drawn ? presenter->drawing_cpu_ns : 0));
     if (drawn == draws_ahead(presenter)) /* otherwise it was late already */
         lead_learn(&presenter->lead, record->shown_ns - start_ns);
     if (!presenter->clock->sync.untimed) {

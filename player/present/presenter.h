@@ -8,6 +8,7 @@
 #define PLAYER_PRESENTER_H
 
 #include "decode_job.h"
+#include "division.h"
 #include "frame_log.h"
 #include "framemd5.h"
 #include "lead.h"
@@ -46,6 +47,8 @@ struct presenter {
     int64_t drawing_ns;    /* what drawing the last picture took, and its CPU time */
     int64_t drawing_cpu_ns;
     struct lead lead;
+    struct division division; /* of a reservation; the session asks it */
+    int64_t shown_due_ns;     /* when the last shown picture was due; NS_UNKNOWN: none was shown yet */
     int64_t began_ns;      /* when this picture was first shown, before the clock ran; NS_UNKNOWN: the clock ran */
     struct standing {
         int64_t shown_ns;  /* when it was shown, after the clock began; its row may have an earlier time */

@@ -328,11 +328,10 @@ static bool follow_registry(const struct placement *placement)
     return true;
 }
 
-void placement_note(const struct placement *placement, struct placement_facts *facts)
+static void note_threads(const struct placement *placement, struct placement_facts *facts)
 {
-    if (facts->thread_count && !facts->is_divided_anew)
-        return;
     facts->thread_count = 0;
+    facts->is_divided_anew = false;
     each_thread(true, placement, facts, note_thread);
     each_thread(false, placement, facts, note_thread);
 }
@@ -358,10 +357,15 @@ int placement_apply(const struct placement *placement, struct placement_facts *f
     do /* again if it was moved before it had the priority, because a newcomer moves only what has one */
         ret = each_thread(true, placement, facts, place_playing);
     while (!ret && follow_registry(placement));
-    facts->thread_count = 0;
     if (!ret)
-        placement_note(placement, facts);
+        note_threads(placement, facts);
     return ret;
+}
+
+void placement_note_again(const struct placement *placement, struct placement_facts *facts)
+{
+    if (facts->is_divided_anew)
+        note_threads(placement, facts);
 }
 
 bool placement_is_reservation(const struct placement *placement)

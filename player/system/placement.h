@@ -84,7 +84,7 @@ bool placement_is_reservation(const struct placement *placement);
 int placement_divide(const struct placement *placement, struct placement_facts *facts, int64_t presenting_ns);
 
 /* Notes the threads again if placement_divide has changed them since placement_apply. Main thread. */
-void placement_note(const struct placement *placement, struct placement_facts *facts);
+void placement_note_again(const struct placement *placement, struct placement_facts *facts);
 
 /*
  * Takes the playing threads out of the requested policy and off the requested CPU. Call it when playing has ended,

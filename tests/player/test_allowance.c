@@ -47,8 +47,8 @@ START_TEST(each_picture_renews_what_the_quota_gives_less_what_presenting_takes)
     ck_assert(allowance_is_left(&allowance, 30 * MS + 742 * MS));
     ck_assert(!allowance_is_left(&allowance, 30 * MS + 743 * MS));
     allowance_renew(&allowance, 1075 * FRAME_NS, 773 * MS, PRESENTING_NS); /* a gap earns no more than 10 s do */
-    ck_assert(allowance_is_left(&allowance, 773 * MS + 2473 * MS));
-    ck_assert(!allowance_is_left(&allowance, 773 * MS + 2476 * MS));
+    ck_assert(allowance_is_left(&allowance, 773 * MS + 2474 * MS));
+    ck_assert(!allowance_is_left(&allowance, 773 * MS + 2475 * MS));
 }
 END_TEST
 
@@ -73,6 +73,7 @@ START_TEST(what_was_used_while_the_clock_stood_is_not_paid_back)
     allowance_start(&allowance, 200 * MS); /* the debt of before the pause is forgiven */
     allowance_renew(&allowance, 3 * FRAME_NS, 200 * MS, PRESENTING_NS);
     ck_assert(allowance_is_left(&allowance, 200 * MS + 8 * MS));
+    ck_assert(!allowance_is_left(&allowance, 200 * MS + 9 * MS));
 }
 END_TEST
 
