@@ -6,7 +6,10 @@
 
 #include <math.h>
 
-/* The RMSE of repeating a picture grows about with the square root of the lost picture's size. */
+/*
+ * The RMSE of repeating a picture grows about with the square root of the lost picture's size. But large pictures save more, and the
+ * fourth root loses fewer: in simulations of four films at 120 %, 3 to 15 % fewer pictures, for 0 to 13 % more RMSE.
+ */
 static const double loss_size_offset = 100;
 /* The RMSE of a droppable picture without its loop filter, as a part of that of repeating the picture before it. In a film it was
  * 0.035; without all loop filters it was 0.06. */
@@ -130,7 +133,7 @@ static void add_candidate(struct schedule *schedule, int index, const struct pac
     const struct upcoming *const packet = &schedule->outlook->ahead[index];
     struct candidate *const candidate = &schedule->candidates[schedule->candidate_count++];
     *candidate = (struct candidate){
-        .loss = schedule->terms->fewest ? 1 : sqrt((double)packet->size_bytes + loss_size_offset),
+        .loss = schedule->terms->fewest ? 1 : sqrt(sqrt((double)packet->size_bytes + loss_size_offset)),
         .degrading_ns = learnt_wall_ns(learnt, cost->ns - cost->degraded_ns),
         .saves_ns = learnt_wall_ns(learnt, cost->degraded_ns + (double)learnt->presenting_ns - learnt->refusing_ns),
         .due_ns = packet->due_ns,
