@@ -9,12 +9,8 @@ enum { TICKS_UPDATE = 5, TICKS_SECOND = 10, TICKS_FORGET = 20 };
 
 /* No detection looks further back than this; the same holds for budgets. */
 static const int64_t kept_ns = 8 * NS_PER_S;
-/* 25 Hz takes a second. Until a rate is known, a player's start should not count for long. */
-static const int64_t first_window_ns = NS_PER_S;
+/* Until a rate is known, a player's start should not count for long. */
 static const int64_t unknown_window_ns = 4 * NS_PER_S;
-/* A first rate is confirmed or corrected soon; 4 s tell 23.976 from 24 Hz. */
-static const int64_t confirming_window_ns = 2 * NS_PER_S;
-static const int64_t window_ns = 4 * NS_PER_S;
 static const int64_t pause_ns = NS_PER_S;
 /* A player that does not starve has shown its rate by then. */
 static const int64_t trial_after_ns = 5 * NS_PER_S / 2;
@@ -35,7 +31,7 @@ void tune_session_init(struct tune_session *session, const struct tune_request *
     options.rule = request->rule;
     session->request = request;
     session->watch = watch;
-    session->begun_ns = session->window_ns = session->second_ns = now_ns;
+    session->begun_ns = session->window_ns = session->detected_ns = session->second_ns = now_ns;
     tuner_init(&session->tuner, &options, request->limit);
     session->tuner.period_ns = request->period_ns;
 }
@@ -50,12 +46,25 @@ static struct tune_seen *seen_at(struct tune_session *session, int place)
     return seen;
 }
 
+static bool is_any_starving(const struct tune_session *session)
+{
+    for (int i = 0; i < process_watch_count(session->watch); i++)
+        if (session->seen[i].is_starving)
+            return true;
+    return false;
+}
+
 static bool is_detection_due(const struct tune_session *session, int64_t now_ns)
 {
-    const int64_t waited_ns = now_ns - session->window_ns;
-    if (session->tuner.rate.known.verdict != PERIOD_FOUND)
-        return waited_ns >= first_window_ns;
-    return waited_ns >= (session->is_confirmed ? window_ns : confirming_window_ns);
+    const struct rate_watch_times times = {
+        .now_ns = now_ns,
+        .begun_ns = session->begun_ns,
+        .window_ns = session->window_ns,
+        .detected_ns = session->detected_ns,
+        .is_confirmed = session->is_confirmed,
+        .is_urgent = session->tuner.is_trial || is_any_starving(session),
+    };
+    return rate_watch_is_due(&session->tuner.rate, &times);
 }
 
 static void announce_thread(struct tune_session *session, const struct tuned_thread *thread, int place)
@@ -105,6 +114,7 @@ static void detect(struct tune_session *session, int64_t now_ns)
     const int64_t earliest_ns = now_ns - (was_known ? kept_ns : unknown_window_ns);
     const int64_t from_ns = session->window_ns > earliest_ns ? session->window_ns : earliest_ns;
     const int count = process_watch_threads(session->watch, from_ns, threads, WATCHED_THREADS_MAX);
+    session->detected_ns = now_ns;
     for (int i = 0; i < count; i++) {
         const int64_t id = process_watch_id(session->watch, i);
         ids[i] = process_watch_lives(session->watch, i) && !tune_holds_leaves_alone(&session->holds, id, now_ns) ? id : 0;

@@ -54,6 +54,7 @@ struct tune_session {
     bool is_confirmed;   /* the known rate was seen twice */
     int64_t begun_ns;
     int64_t window_ns;   /* since when the next detection may look */
+    int64_t detected_ns; /* the last detection; begun_ns: there was none */
     int64_t compared_ns; /* since when reservations are on or off; 0: not yet */
     int64_t greedy_ns;   /* since when the threads have used more than the limit; 0: they do not */
     int64_t strict_ns;   /* until when they get no more than what is reserved, because of that */

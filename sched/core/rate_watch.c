@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "rate_watch.h"
 
+#include "ns.h"
+
+/* 25 Hz takes a second. */
+static const int64_t first_window_ns = NS_PER_S;
+static const int64_t confirming_window_ns = 2 * NS_PER_S;
+static const int64_t window_ns = 4 * NS_PER_S;
+static const int64_t hurry_ns = 8 * NS_PER_S;
+
 static bool agree(const struct picture_rate *a, const struct picture_rate *b)
 {
     if (a->verdict != b->verdict)
@@ -32,4 +40,13 @@ bool rate_watch_add(struct rate_watch *watch, const struct picture_rate *seen)
     watch->known = *seen;
     watch->awaits_second.verdict = PERIOD_UNKNOWN;
     return true;
+}
+
+bool rate_watch_is_due(const struct rate_watch *watch, const struct rate_watch_times *times)
+{
+    const int64_t waited_ns = times->now_ns - times->window_ns;
+    if (watch->known.verdict == PERIOD_FOUND)
+        return waited_ns >= (times->is_confirmed ? window_ns : confirming_window_ns);
+    const bool may_wait = watch->known.verdict == PERIOD_NONE && !times->is_urgent && times->now_ns - times->begun_ns >= hurry_ns;
+    return waited_ns >= first_window_ns && (!may_wait || times->now_ns - times->detected_ns >= window_ns);
 }

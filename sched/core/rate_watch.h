@@ -12,12 +12,31 @@
 #include "period_vote.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Begins as zero. `known` is for reading; its verdict is PERIOD_UNKNOWN until a first verdict. */
 struct rate_watch {
     struct picture_rate known;
     struct picture_rate awaits_second; /* seen once, and different from `known`; PERIOD_UNKNOWN: none */
 };
+
+/* When a program was watched, for rate_watch_is_due. Times of one clock. */
+struct rate_watch_times {
+    int64_t now_ns;
+    int64_t begun_ns;    /* since when it is watched */
+    int64_t window_ns;   /* since when the next detection may look */
+    int64_t detected_ns; /* the last detection; begun_ns: there was none */
+    bool is_confirmed;   /* the known rate was seen twice */
+    bool is_urgent;      /* a rate is waited for, because threads starve or are on trial */
+};
+
+/*
+ * True if the next detection is due. Without a rate a program is looked at from its first second on, as often as the caller asks. One
+ * that is not periodic, as a program that converts films, is looked at every 4 s after its first 8 s, unless it is urgent: a detection
+ * that finds nothing costs most, because such a program has thousands of jobs. A known rate is confirmed or corrected after 2 s,
+ * and then looked at every 4 s, which tell 23.976 from 24 Hz.
+ */
+bool rate_watch_is_due(const struct rate_watch *watch, const struct rate_watch_times *times);
 
 /* Adds a detection. Returns true if the known rate is now another one, or has become known or not periodic. */
 bool rate_watch_add(struct rate_watch *watch, const struct picture_rate *seen);

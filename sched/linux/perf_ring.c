@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -46,8 +47,10 @@ int perf_ring_join(const struct perf_ring *ring, const struct perf_event_attr *a
 static void copy_out(const struct perf_ring *ring, uint64_t from, void *to, size_t size)
 {
     const unsigned char *const records = (const unsigned char *)ring->pages + sysconf(_SC_PAGESIZE);
-    for (size_t i = 0; i < size; i++)
-        ((unsigned char *)to)[i] = records[(from + i) % ring->size];
+    const size_t at = from % ring->size;
+    const size_t until_end = size < ring->size - at ? size : ring->size - at;
+    memcpy(to, &records[at], until_end);
+    memcpy((unsigned char *)to + until_end, records, size - until_end);
 }
 
 void perf_ring_drain(struct perf_ring *ring, perf_record_sink *sink, void *context)

@@ -4,6 +4,8 @@
 
 #include "suite.h"
 
+#define S INT64_C(1000000000)
+
 static const struct picture_rate none = {.verdict = PERIOD_NONE};
 static const struct picture_rate unknown = {.verdict = PERIOD_UNKNOWN};
 
@@ -47,6 +49,48 @@ START_TEST(another_rate_is_taken_when_seen_twice)
     ck_assert_double_eq(watch.known.hz, 24);
     ck_assert(add(&watch, 25.001));
     ck_assert_double_eq(watch.known.hz, 25.001);
+}
+END_TEST
+
+START_TEST(known_rate_is_looked_at_less_often_once_it_is_confirmed)
+{
+    const struct rate_watch watch = {.known = rate(24)};
+    struct rate_watch_times times = {.window_ns = 10 * S, .detected_ns = 10 * S, .now_ns = 12 * S - 1};
+    ck_assert(!rate_watch_is_due(&watch, &times));
+    times.now_ns = 12 * S;
+    ck_assert(rate_watch_is_due(&watch, &times));
+    times.is_confirmed = true;
+    ck_assert(!rate_watch_is_due(&watch, &times));
+    times.now_ns = 14 * S;
+    ck_assert(rate_watch_is_due(&watch, &times));
+}
+END_TEST
+
+START_TEST(program_that_is_not_periodic_is_looked_at_less_often_after_a_while)
+{
+    struct rate_watch watch = {.known = none};
+    struct rate_watch_times times = {.detected_ns = 15 * S / 2, .now_ns = 8 * S - 1};
+    ck_assert(rate_watch_is_due(&watch, &times));
+    times.now_ns = 8 * S;
+    ck_assert(!rate_watch_is_due(&watch, &times));
+    times.is_urgent = true;
+    ck_assert(rate_watch_is_due(&watch, &times));
+    times.is_urgent = false;
+    times.now_ns = 23 * S / 2;
+    ck_assert(rate_watch_is_due(&watch, &times));
+    watch.known = unknown; /* too few jobs to say anything: that costs nothing */
+    times.now_ns = 8 * S;
+    ck_assert(rate_watch_is_due(&watch, &times));
+}
+END_TEST
+
+START_TEST(nothing_is_looked_at_before_the_first_second_has_passed)
+{
+    const struct rate_watch watch = {.known = unknown};
+    struct rate_watch_times times = {.begun_ns = 5 * S, .window_ns = 5 * S, .detected_ns = 5 * S, .now_ns = 6 * S - 1};
+    ck_assert(!rate_watch_is_due(&watch, &times));
+    times.now_ns = 6 * S;
+    ck_assert(rate_watch_is_due(&watch, &times));
 }
 END_TEST
 
@@ -121,6 +165,9 @@ int main(void)
         first_rate_is_taken_at_once,
         usual_rate_replaces_an_unusual_one_at_once,
         another_rate_is_taken_when_seen_twice,
+        known_rate_is_looked_at_less_often_once_it_is_confirmed,
+        program_that_is_not_periodic_is_looked_at_less_often_after_a_while,
+        nothing_is_looked_at_before_the_first_second_has_passed,
         film_rates_that_are_near_are_different,
         known_rate_in_between_interrupts_the_row,
         two_different_rates_do_not_confirm_each_other,
