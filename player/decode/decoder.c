@@ -141,7 +141,7 @@ static void prepare(AVCodecContext *avctx, void *opaque)
         avctx->abandon = abandon;
     if (decoder->settings.may_jump && capabilities & AV_CODEC_CAP_GATE)
         avctx->gate = gate;
-    if (decoder->settings.threads == 1 && reports_rows(avctx->codec))
+    else if (decoder->settings.threads == 1 && reports_rows(avctx->codec)) /* they would keep the gate shut */
         ask_for_rows(avctx);
     codec_threads_ask(avctx, decoder->settings.threads);
     if (decoder->settings.threads > 1)

@@ -55,7 +55,7 @@ struct decode_pause {
 /*
  * H.264, MPEG-1, MPEG-2 and MPEG-4 with one thread: at_row is called after each row of macroblocks of every picture, in a
  * protected section, on the thread of decoder_run. It may block; the decode goes on when it returns. Other decodes are not
- * paused.
+ * paused, nor those of H.264 that may be left by a jump.
  */
 void decoder_pause_by(struct decoder *decoder, struct decode_pause pause);
 

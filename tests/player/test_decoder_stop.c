@@ -32,7 +32,7 @@ static int64_t jobs;
 /* Left by a jump; polled, with frame threads and slice threads too; and withheld. */
 static const char *const names[] = {"progressive_cabac", "hevc_small", "mpeg2_ibbp", "mpeg4_small", "av1_svt"};
 static const struct decoder_settings ways[] = {{1, true}, {1, false}, {THREADS, false}};
-enum { HEVC = 1, AV1 = 4 }; /* in names */
+enum { H264, HEVC, AV1 = 4 }; /* in names */
 enum { NAME_COUNT = sizeof names / sizeof *names, WAY_COUNT = sizeof ways / sizeof *ways, RUNS = NAME_COUNT * WAY_COUNT };
 
 /* Returns false if the clip cannot be made on this machine. */
@@ -147,7 +147,10 @@ START_TEST(rows_are_reported_where_the_codec_can)
     int rows = 0;
     decoder_pause_by(decoder, (struct decode_pause){count_row, &rows});
     const struct counts counts = decode(PACKETS_EACH);
-    const bool can = _i / WAY_COUNT != HEVC && _i / WAY_COUNT != AV1 && ways[_i % WAY_COUNT].threads == 1;
+    const int name = _i / WAY_COUNT;
+    const struct decoder_settings *const way = &ways[_i % WAY_COUNT];
+    const bool jumps = way->may_jump && name == H264; /* while rows are reported, libavcodec does not let it */
+    const bool can = name != HEVC && name != AV1 && way->threads == 1 && !jumps;
     const int rows_each = (clip.video->codecpar->height + 15) / 16;
     ck_assert_int_gt(counts.pictures, 2);
     ck_assert_int_ge(rows, can ? counts.pictures * (rows_each - 1) : 0); /* the last rows come together */
