@@ -19,6 +19,7 @@ from dlex_bench.schema import Amount, Count, Stored
 from dlex_bench.table import titled_table
 
 from .live_program import run_live
+from .results import make_results_folder
 from .scenario import Scenario, Task, read_scenario
 from .sim import simulate_scenario
 
@@ -77,6 +78,7 @@ def schedule(options: DispatchOptions) -> None:
         if not isinstance(task, Task) or (task.command is None) == (task.pid is None):
             raise LabError(f"{options.file}: tasks.{name} needs a command or a pid; --backend=sim simulates without", EXIT_SETUP)
     console = Console()
+    make_results_folder(options.out)
     last = run_live(console, PROGRAM, options.for_program(scenario), Dispatched, _table)
     if last is None:
         return
@@ -84,7 +86,6 @@ def schedule(options: DispatchOptions) -> None:
     if last.lost_slots:
         tell(console, f"In {last.lost_slots} of {last.slots} slots the dispatcher was too late for a decision.")
     try:
-        options.out.mkdir(parents=True, exist_ok=True)
         write_json(options.out / "dwcs.json", {"commit": commit(), "file": str(options.file), **last.to_json()})
     except OSError as cause:
         raise LabError(f"{options.out} cannot be written ({cause.strerror}); name another folder with --out", EXIT_SETUP) from cause

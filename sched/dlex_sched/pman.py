@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from dlex_bench.table import titled_table
 from .graph import Graph, read_graph
 from .graph_log import GraphStatistics, Spread, read_log, statistics_of
 from .live_program import run_live
+from .results import make_results_folder
 
 PROGRAM = PROJECT / "build/release/sched/pman/dlex-sched-pman"
 
@@ -68,7 +68,7 @@ def run_graph(options: GraphOptions) -> None:
     graph = read_graph(options.file)
     console = Console()
     if not options.end:
-        _make_folder(options.out)
+        make_results_folder(options.out)
     last = run_live(console, PROGRAM, options.for_program(graph), GraphState, _state_table)
     if last is None:
         return
@@ -87,18 +87,6 @@ def run_graph(options: GraphOptions) -> None:
         else:
             tell(console, "There are too few ticks for a timeline.")
     tell(console, f"Results: {', '.join(str(options.out / name) for name in made)}", wrap=False)
-
-
-def _make_folder(folder: Path) -> None:
-    """Makes the folder for results. Under sudo it is the user's, as dlex-sched-pman writes its log with the user's rights."""
-    user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
-    try:
-        is_new = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
-        if is_new and os.geteuid() == 0 and user.isdecimal() and group.isdecimal():
-            os.chown(folder, int(user), int(group), follow_symlinks=False)
-    except OSError as cause:
-        raise LabError(f"{folder} cannot be made ({cause.strerror}); name another folder with --out", EXIT_SETUP) from cause
 
 
 def _save(options: GraphOptions, found: GraphStatistics, last: GraphState) -> list[str]:

@@ -18,6 +18,7 @@ from dlex_bench.progress import tell, tell_table
 from dlex_bench.table import titled_table
 
 from .program import ExperimentRun, Experiments, PaperClaim, Schedule, run_program
+from .results import make_results_folder
 from .scenario import read_scenario
 
 METRICS = {
@@ -75,6 +76,7 @@ def _slots_table(schedule: Schedule, width: int = 20) -> Table:
 
 
 def simulate_experiments(options: ExperimentOptions) -> None:
+    make_results_folder(options.out)
     experiments = run_program(Experiments, options.for_program())
     console = Console()
     _show_runs(console, experiments)
@@ -152,7 +154,6 @@ def _save(folder: Path, experiments: Experiments) -> list[str]:
     from .figures import draw_all
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         write_json(folder / "sim.json", {"commit": commit(), **experiments.to_json()})
         return ["sim.json", *draw_all(settings_of(experiments.runs), folder)]
     except OSError as cause:

@@ -141,11 +141,24 @@ static int join(struct pman **pman, const struct options *options)
     return pman_attach(*pman, options->process, getpid(), PMAN_BY_FUTEX);
 }
 
+/* A camera that was started again has made a new store. */
+static int follow_store(struct options *options)
+{
+    struct picture_store **const store = &options->job.store;
+    if (!*store || picture_store_is_current(*store))
+        return 0;
+    picture_store_close(*store);
+    *store = NULL;
+    return picture_store_open(store, options->table);
+}
+
 static int run_role(const struct picture_role *role, struct pman *pman, struct options *options)
 {
     int error = 0, ret = 0;
     while (!ret && (error = pman_wait(pman, options->process)) == 0) {
-        ret = role->run(&options->job);
+        ret = follow_store(options);
+        if (!ret)
+            ret = role->run(&options->job);
         pman_epilogue(pman, options->process);
     }
     if (ret)
@@ -190,7 +203,7 @@ static int work_on_pictures(const struct picture_role *role, struct pman *pman, 
     const int error = role->needs_store ? picture_store_open(&options->job.store, options->table) : 0;
     if (error)
         return fail("there are no pictures; is a process of the graph `dlex-pictures read`?", error);
-    if (options->to && !(options->job.out = fopen(options->to, "we")))
+    if (options->to && !(options->job.out = fopen(options->to, "ae")))
         return fail(options->to, -errno);
     int code = run_role(role, pman, options);
     if (options->job.out && fclose(options->job.out))

@@ -99,7 +99,7 @@ static int write_packet(struct picture_job *job)
     const int64_t header[] = {store->packet_number, store->packet_size};
     fwrite(header, sizeof header, 1, job->out);
     fwrite(picture_store_packet(job->store), 1, size, job->out);
-    return ferror(job->out) ? -EIO : 0;
+    return fflush(job->out) ? -errno : 0; /* a writer that is killed loses at most one */
 }
 
 /* The encoder has missed its deadline. */

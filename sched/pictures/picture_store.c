@@ -52,32 +52,6 @@ static int map(int file, size_t size, struct picture_store **store)
     return 0;
 }
 
-int picture_store_create(struct picture_store **store, const char *table, int width, int height)
-{
-    char name[NAME_SIZE];
-    const struct picture_store shape = {.width = width, .height = height};
-    if (width < 2 || height < 2 || width > STORE_SIDE_MAX || height > STORE_SIDE_MAX || width % 2 || height % 2)
-        return -EINVAL;
-    name_of(table, name);
-    shm_unlink(name);
-    const int file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
-    if (file < 0)
-        return -errno;
-    int error = -posix_fallocate(file, 0, (off_t)size_of(&shape));
-    if (!error)
-        error = map(file, size_of(&shape), store);
-    close(file);
-    if (error) {
-        shm_unlink(name);
-        return error;
-    }
-    (*store)->width = width;
-    (*store)->height = height;
-    (*store)->level = LEVEL;
-    __atomic_store_n(&(*store)->magic, magic, __ATOMIC_RELEASE); /* with picture_store_open */
-    return 0;
-}
-
 static int try_to_open(struct picture_store **store, const char *name)
 {
     struct stat status;
@@ -92,10 +66,52 @@ static int try_to_open(struct picture_store **store, const char *name)
     close(file);
     if (error)
         return error;
-    if (__atomic_load_n(&(*store)->magic, __ATOMIC_ACQUIRE) == magic && size_of(*store) == (size_t)status.st_size)
+    if (picture_store_is_current(*store) && size_of(*store) == (size_t)status.st_size)
         return 0;
     munmap(*store, (size_t)status.st_size);
     return -ENOENT;
+}
+
+/* Processes that have opened the store notice that it is not the table's any more. */
+static void retire(const char *name)
+{
+    struct picture_store *store;
+    if (!try_to_open(&store, name)) {
+        __atomic_store_n(&store->magic, 0, __ATOMIC_RELEASE); /* with picture_store_is_current */
+        picture_store_close(store);
+    }
+    shm_unlink(name);
+}
+
+int picture_store_create(struct picture_store **store, const char *table, int width, int height)
+{
+    char name[NAME_SIZE];
+    const struct picture_store shape = {.width = width, .height = height};
+    if (width < 2 || height < 2 || width > STORE_SIDE_MAX || height > STORE_SIDE_MAX || width % 2 || height % 2)
+        return -EINVAL;
+    name_of(table, name);
+    retire(name);
+    const int file = shm_open(name, O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR);
+    if (file < 0)
+        return -errno;
+    int error = -posix_fallocate(file, 0, (off_t)size_of(&shape));
+    if (!error)
+        error = map(file, size_of(&shape), store);
+    close(file);
+    if (error) {
+        shm_unlink(name);
+        return error;
+    }
+    (*store)->width = width;
+    (*store)->height = height;
+    (*store)->level = LEVEL;
+    __atomic_store_n(&(*store)->magic, magic, __ATOMIC_RELEASE); /* with picture_store_is_current */
+    return 0;
+}
+
+bool picture_store_is_current(const struct picture_store *store)
+{
+    return __atomic_load_n(&store->magic, __ATOMIC_ACQUIRE) == magic;
 }
 
 int picture_store_open(struct picture_store **store, const char *table)

@@ -9,12 +9,13 @@
 
 #include "picture_work.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { STORE_PICTURES = 4, STORE_SIDE_MAX = 8192 };
 
 struct picture_store {
-    uint32_t magic;           /* written last */
+    uint32_t magic;           /* written last; 0 again when another store has taken its place */
     int32_t width, height;
     int32_t level;            /* how hard the encoder tries, 1 to 9; recovery lowers it */
     int64_t number;           /* of the newest complete picture, from 1 on; 0: none yet */
@@ -29,13 +30,16 @@ struct picture_store {
 };
 
 /*
- * Makes the store of a table, in place of one that a killed program has left. Returns 0 or a negative errno. Unmap it with
- * picture_store_close.
+ * Makes the store of a table, in place of one that a killed program has left, which is then not current any more. Returns 0 or a
+ * negative errno. Unmap it with picture_store_close.
  */
 int picture_store_create(struct picture_store **store, const char *table, int width, int height);
 
 /* Opens it when it is there; waits 10 s for it. Returns 0, -ENOENT (it did not come) or another negative errno. */
 int picture_store_open(struct picture_store **store, const char *table);
+
+/* Returns whether the store is the newest of its table. If not, its pictures never change again: close it, and open the new one. */
+bool picture_store_is_current(const struct picture_store *store);
 
 void picture_store_close(struct picture_store *store);
 

@@ -14,6 +14,7 @@ import os
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import unittest
@@ -34,6 +35,7 @@ from dlex_sched import live_program, pman
 from dlex_sched.__main__ import main
 from dlex_sched.graph import read_graph
 from dlex_sched.graph_log import read_log, spread, statistics_of
+from dlex_sched.results import make_results_folder
 
 PROGRAM, GRAPHS, TOOLS = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 ENVIRONMENT = {**os.environ, "PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}"}
@@ -328,6 +330,45 @@ class Graphs(Folder):
                         self.assertGreater(process["activations"], 20, name)
 
 
+@unittest.skipUnless(shutil.which("ffmpeg"), "the ffmpeg program is missing")
+class Crashes(Folder):
+    """The example recorder, of which processes are killed."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.folder / "recording"
+        graph = read_graph(GRAPHS / "recorder.yaml").model_copy(update={"name": next(NAMES)})
+        self.program = subprocess.Popen([PROGRAM, *graph.options()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                        env={**ENVIRONMENT, "OUTPUT": str(self.file)})
+        self.addCleanup(self.program.communicate)
+        self.addCleanup(self.program.terminate)
+        self.pids = {process["name"]: process["pid"] for process in json.loads(self.program.stdout.readline())["processes"]}
+        soon(lambda: len(self.numbers()) > 20)
+
+    def numbers(self):
+        """Returns the numbers of the pictures in the file, up to the end or to a packet that is not whole."""
+        data, found = (self.file.read_bytes() if self.file.exists() else b""), []
+        while len(data) >= 16:
+            number, size = struct.unpack("=qq", data[:16])
+            if len(data) < 16 + size:
+                break
+            found.append(number)
+            data = data[16 + size:]
+        return found
+
+    def test_pictures_go_on_after_the_camera_was_killed(self):
+        os.kill(self.pids["camera"], signal.SIGKILL)
+        soon(lambda: sorted(numbers := self.numbers()) != numbers and numbers[-1] > 20)  # a new camera counts from 1 on
+
+    def test_recording_goes_on_after_the_writer_was_killed(self):
+        before = self.file.read_bytes()
+        os.kill(self.pids["writer"], signal.SIGKILL)
+        soon(lambda: not is_running(self.pids["writer"]))
+        at_the_kill = self.file.stat().st_size
+        soon(lambda: self.file.stat().st_size > at_the_kill + 1000)
+        self.assertEqual(self.file.read_bytes()[:len(before)], before)
+
+
 class Statistics(Folder):
     def test_log_is_read_as_instances(self):
         path = self.folder / "log.csv"
@@ -403,6 +444,18 @@ class Command(Folder):
                 self.assertTrue(sentence.startswith(f"dlex sched pman: {self.file}, line {line}: "), sentence)
                 self.assertLess(len(sentence), 400)
                 self.assertEqual(sentence.count("\n"), 1)
+
+    def test_new_folder_for_results_is_the_users_under_sudo(self):
+        for number, (user, owner) in enumerate((({}, os.geteuid()), ({"SUDO_UID": "65534", "SUDO_GID": "65533"}, 65534))):
+            folder = self.folder / str(number) / "results"
+            with mock.patch.dict(os.environ, user):
+                make_results_folder(folder)
+                make_results_folder(folder)  # again is no error
+            if not os.geteuid():
+                self.assertEqual(folder.stat().st_uid, owner)
+        (self.folder / "file").touch()
+        with self.assertRaisesRegex(LabError, "name another folder with --out"):
+            make_results_folder(self.folder / "file/results")
 
     def test_commands_that_are_too_long_together_are_an_error(self):
         refused = OSError(errno.E2BIG, os.strerror(errno.E2BIG))
