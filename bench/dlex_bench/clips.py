@@ -44,10 +44,16 @@ class ClipFacts:
         return max(0, min(last, self.frames) - first)
 
 
-def film_is_here() -> bool:
-    """Returns whether recipes that need the real trailer can be made. Its checksum is compared by media/film.py."""
+def film_file() -> Path | None:
+    """Returns the file of the real trailer, or None if it is not here. Its checksum is compared by media/film.py."""
     folders = [os.environ.get("DLEX_MEDIA"), cache_folder() / "clips"]
-    return any((Path(folder) / name).is_file() for folder in folders if folder for name in FILM_FILES)
+    files = (Path(folder) / name for folder in folders if folder for name in FILM_FILES)
+    return next((file for file in files if file.is_file()), None)
+
+
+def film_is_here() -> bool:
+    """Returns whether recipes that need the real trailer can be made."""
+    return film_file() is not None
 
 
 @functools.cache

@@ -18,7 +18,7 @@ with_packages("numpy, scipy, yaml, rich")
 
 import yaml
 
-from dlex_bench.errors import EXIT_SETUP
+from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.graphs import experiment
 from dlex_bench.graphs.cli import graphs_parser
 from dlex_bench.graphs.conditions import DELAYED, Condition, conditions, graph_of
@@ -28,7 +28,7 @@ from written_results import WritesResults
 
 PROJECT = Path(__file__).resolve().parents[2]
 GRAPH = yaml.safe_load((PROJECT / ROBOT).read_text())
-RUN = GraphRun(20.0, 21.0, 20.1, 0.1, 30, 60, 50, 20, 8, 14, 1000)
+RUN = GraphRun(20.0, 21.0, 20.1, 0.1, 30, 60, 15, 50, 20, 4, 8, 14, 1000, 6.5, 999, 1)
 
 
 def runs(condition, *changes):
@@ -78,14 +78,26 @@ class Findings(unittest.TestCase):
 
     def test_goals_are_judged_by_all_runs(self):
         for late, word in (((40, 99), "met"), ((40, 120), "not certain"), ((130, 120), "missed")):
-            self.assertEqual(self.words(runs=runs(OWN_CPU, *[{"late_p99_us": it} for it in late]))[2], word)
-        self.assertEqual(self.words(runs=runs(OWN_CPU, {"tick_p99_us": 25}))[3], "missed")
+            self.assertEqual(self.words(runs=runs(OWN_CPU, *[{"late_p99_us": it} for it in late]))[3], word)
+        self.assertEqual(self.words(runs=runs(OWN_CPU, {"tick_p99_us": 25}))[5], "missed")
+
+    def test_systematic_offset_is_the_median_not_the_worst_case(self):
+        for late_us, word in ((122, "met"), (500, "missed")):
+            found = self.words(runs=runs(OWN_CPU, *[{"late_p50_us": late_us, "late_p99_us": 600}] * 5))
+            self.assertEqual(found[3:5], ["missed", word])
+
+    def test_process_after_the_camera_is_compared_with_and_without_a_delay(self):
+        at_once = runs(PAPER_AT_ONCE, *[{"next_mean_us": it} for it in (20, 21, 20, 19, 20)])
+        cases = (((40, 41, 42, 40, 40), "holds"), ((20, 20, 19, 20, 21), "undecided"), ((9, 9, 10, 9, 9), "does not hold"))
+        for delayed, word in cases:
+            found = {**at_once, **runs(PAPER_DELAYED, *[{"next_mean_us": it} for it in delayed])}
+            self.assertEqual(self.words(runs=found)[2], word)
 
     def test_with_one_cpu_nothing_is_said_of_a_cpu_for_control(self):
         some = runs(OWN_CPU, {"late_p99_us": 40})
-        self.assertEqual(self.words(runs=some, has_own_cpu=False)[2:], ["not measured", "met"])
-        self.assertIn("share the only CPU", graphs_chapter(some, 90, has_own_cpu=False).about)
-        self.assertIn("have their own CPU", graphs_chapter(some, 90, has_own_cpu=True).about)
+        self.assertEqual(self.words(runs=some, has_own_cpu=False)[3:], ["not measured", "not measured", "met"])
+        self.assertIn("share the only CPU", graphs_chapter(some, 90, None, has_own_cpu=False).about)
+        self.assertIn("have their own CPU", graphs_chapter(some, 90, Path("a/film.mp4"), has_own_cpu=True).about)
 
 
 class Options(unittest.TestCase):
@@ -128,19 +140,28 @@ class Results(WritesResults, Folder):
     def test_goal_that_needs_two_cpus_is_not_measured_on_one(self):
         with mock.patch("os.sched_getaffinity", return_value={3}):
             chapter = self.measure(self.folder / "out")
-        self.assertEqual(chapter.findings[2].word, "not measured")
+        self.assertEqual(chapter.findings[3].word, "not measured")
         self.assertIn("share the only CPU", (self.folder / "out/graphs.md").read_text())
 
 
 class Reading(unittest.TestCase):
-    def test_figures_are_those_of_control_and_of_what_follows_the_camera(self):
+    def read(self, lost_records):
         def of(number):
-            return {"min": number, "max": number + 1, "mean": number + 2, "sd": number + 3, "p50": number + 4, "p99": number + 5}
+            keys = ("min", "max", "mean", "sd", "p50", "p99", "count")
+            return {key: number + place for place, key in enumerate(keys)}
 
-        processes = {"Control": {"delay_ms": of(200), "lateness_us": of(300)},
-                     "Color_Class0": {"delay_ms": of(400), "lateness_us": of(500)}}
-        found = run_of({"ticks": 9, "tick_us": of(100), "processes": processes})
-        self.assertEqual(found, GraphRun(200, 201, 202, 203, 304, 305, 505, 502, 102, 105, 9))
+        processes = {"Control": {"delay_ms": of(200), "lateness_us": of(300), "work_ms": {"mean": 1.5}},
+                     "Color_Class0": {"delay_ms": of(400), "lateness_us": of(500), "work_ms": {"mean": 2}},
+                     "readFireWire": {"work_ms": {"mean": 30}}, "WSUpdater": {"work_ms": None}}
+        state = {"lost_records": lost_records, "processes": [{"name": "Color_Class0", "skips": 3}, {"name": "Control", "skips": 7}]}
+        return run_of({"ticks": 9, "tick_us": of(100), "processes": processes}, state)
+
+    def test_figures_are_those_of_control_and_of_what_follows_the_camera(self):
+        self.assertEqual(self.read(0), GraphRun(200, 201, 202, 203, 304, 305, 400e3, 401e3, 402e3, 403e3, 102, 105, 9, 3.5, 206, 7))
+
+    def test_incomplete_log_is_an_error(self):
+        with self.assertRaisesRegex(LabError, "5 records of the log are missing"):
+            self.read(5)
 
     def test_table_has_a_row_for_each_condition_that_was_run(self):
         table = graphs_table({Condition(True, True, True): [RUN, replace(RUN, start_most_ms=29.5)], PAPER_AT_ONCE: []})

@@ -21,11 +21,14 @@ def graphs_parser() -> Parser:
     parser.add_argument("--reps", type=number_of("repetitions"), default=4, metavar="N", help="how often each condition is run (4)")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/graphs"), metavar="DIR",
                         help="folder for graphs.md and graphs.json (build/graphs)")
-    parser.add_argument("--clip", type=Path, metavar="FILE", help="the film of the camera (a test picture)")
+    parser.add_argument("--clip", type=Path, metavar="FILE",
+                        help="the film of the camera (the trailer in DLEX_MEDIA; without it a test picture)")
     return parser
 
 
 def run_graphs(arguments: argparse.Namespace) -> None:
+    from ..clips import film_file
     from .experiment import GraphsOptions, measure_graphs
 
-    measure_graphs(GraphsOptions(PROJECT, arguments.out, arguments.quick, arguments.reps, arguments.clip))
+    clip = arguments.clip or film_file()
+    measure_graphs(GraphsOptions(PROJECT, arguments.out, arguments.quick, arguments.reps, clip))

@@ -36,8 +36,9 @@ from .findings import GraphRun, Runs, graphs_findings
 ROBOT, MANAGER = Path("sched/graphs/robot.yaml"), Path("build/release/sched/pman/dlex-sched-pman")
 TICKS, QUICK_TICKS = 1000, 90
 HZ = 30.0
+US_PER_MS = 1e3
 SETTLE_S = 0.5
-CONTROL, FOLLOWS = DELAYED[0], "Color_Class0"
+CAMERA, CONTROL, FOLLOWS = "readFireWire", DELAYED[0], "Color_Class0"
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def measure_graphs(options: GraphsOptions) -> Chapter:
 
 
 def _report(console: Console, options: GraphsOptions, runs: Runs, ticks: int, has_own_cpu: bool) -> Chapter:
-    chapter = graphs_chapter(runs, ticks, has_own_cpu)
+    chapter = graphs_chapter(runs, ticks, options.clip, has_own_cpu)
     with checked_files(options.out):
         write_json(options.out / "graphs.json", {
             "commit": commit(), "machine": machine_facts().to_json(), "ticks": ticks,
@@ -86,11 +87,13 @@ def _report(console: Console, options: GraphsOptions, runs: Runs, ticks: int, ha
     return chapter
 
 
-def graphs_chapter(runs: Runs, ticks: int, has_own_cpu: bool) -> Chapter:
+def graphs_chapter(runs: Runs, ticks: int, clip: Path | None, has_own_cpu: bool) -> Chapter:
     where = "have their own CPU" if has_own_cpu else "share the only CPU with the others"
+    film = clip.name if clip else "a test picture"
     return Chapter(
         "When the processes of a graph start",
-        f"The robot's 12 processes, {ticks} ticks a run, {HZ:g} a second. Under fifo, Control and WSUpdater {where}.",
+        f"The robot's 12 processes, {ticks} ticks a run, {HZ:g} a second; the camera plays {film}. Under fifo, Control and "
+        f"WSUpdater {where}.",
         [graphs_table(runs)],
         graphs_findings(runs, has_own_cpu),
     )
@@ -107,7 +110,8 @@ def _run(options: GraphsOptions, folder: Path, is_loaded: bool, graph: Mapping[s
     with checked_files(folder):
         folder.mkdir(exist_ok=True)
         write_whole(folder / "graph.yaml", yaml.safe_dump(dict(graph), sort_keys=False))
-    argv = [sys.executable, "-m", "dlex_sched", "pman", str(folder / "graph.yaml"), f"--ticks={ticks}", f"--out={folder}"]
+    program = [sys.executable, "-m", "dlex_sched", "pman"]
+    argv = [*program, str(folder / "graph.yaml"), f"--ticks={ticks}", f"--out={folder}", "--plot"]
     path = os.pathsep.join(str(options.root / it) for it in ("bench", "sched"))
     environment = {**own_environment(), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CLIP": str(options.clip or "")}
     with (
@@ -118,25 +122,32 @@ def _run(options: GraphsOptions, folder: Path, is_loaded: bool, graph: Mapping[s
         wait_for(process, 60 + 3 * ticks / HZ, lambda: require_running(workers), "dlex sched pman")
     if process.returncode:
         raise LabError(f"dlex sched pman ended with status {process.returncode}: {last_words(folder / 'said.log')}")
-    return asdict(run_of(json.loads((folder / "pman.json").read_text())["statistics"]))
+    written = json.loads((folder / "pman.json").read_text())
+    return asdict(run_of(written["statistics"], written["state"]))
 
 
-def run_of(statistics: Mapping[str, Any]) -> GraphRun:
-    """Returns the figures of one run from what dlex sched pman wrote."""
+def run_of(statistics: Mapping[str, Any], state: Mapping[str, Any]) -> GraphRun:
+    """Returns the figures of one run from what dlex sched pman wrote. Raises LabError if its log is not complete."""
+    if state["lost_records"]:
+        raise LabError(f"{state['lost_records']} records of the log are missing, so the figures would be of a part of it")
     control, follows = (statistics["processes"][name] for name in (CONTROL, FOLLOWS))
-    start, late = control["delay_ms"], control["lateness_us"]
+    start, late, after = control["delay_ms"], control["lateness_us"], follows["delay_ms"]
+    skips = next(process["skips"] for process in state["processes"] if process["name"] == CONTROL)
     return GraphRun(
         start["min"], start["max"], start["mean"], start["sd"], late["p50"], late["p99"],
-        follows["lateness_us"]["p99"], follows["lateness_us"]["mean"],
+        after["min"] * US_PER_MS, after["max"] * US_PER_MS, after["mean"] * US_PER_MS, after["sd"] * US_PER_MS,
         statistics["tick_us"]["mean"], statistics["tick_us"]["p99"], statistics["ticks"],
+        sum(work["mean"] for name, process in statistics["processes"].items() if name != CAMERA and (work := process["work_ms"])),
+        start["count"], skips,
     )
 
 
 def graphs_table(runs: Runs) -> Table:
-    table = titled_table("From the tick to the start of Control, ms; late: from the release that was due; next: from the camera's "
-                         "activation to Color_Class0; medians, and the greatest of all runs")
-    for heading in ("", "most", "least", "mean", "s.d.", "late p50, us", "late p99, us", "next mean, us", "next p99, us",
-                    "tick, us", "tick p99, us"):
+    table = titled_table("From the tick to the start of Control, ms; late: from the release that was due; next: from the tick, "
+                         "which the camera gives, to the start of Color_Class0; work: of all processes but the camera, in a tick. "
+                         "Most and least of all runs, medians of the others; starts of Control, and ticks at which it still ran")
+    for heading in ("", "most", "least", "mean", "s.d.", "late p50, us", "late p99, us", "next most, us", "least", "mean", "s.d.",
+                    "tick, us", "tick p99, us", "work, ms", "starts", "skips"):
         table.add_column(heading, justify="right")
     for condition, found in runs.items():
         if found:
@@ -151,5 +162,7 @@ def _cells(found: Sequence[GraphRun]) -> list[str]:
     return [
         f"{max(run.start_most_ms for run in found):.2f}", f"{min(run.start_least_ms for run in found):.2f}",
         middle("start_mean_ms", ".2f"), middle("start_sd_ms", ".3f"), middle("late_p50_us", ".0f"), middle("late_p99_us", ".0f"),
-        middle("next_mean_us", ".0f"), middle("next_p99_us", ".0f"), middle("tick_mean_us", ".1f"), middle("tick_p99_us", ".1f"),
+        f"{max(run.next_most_us for run in found):.0f}", f"{min(run.next_least_us for run in found):.0f}",
+        middle("next_mean_us", ".0f"), middle("next_sd_us", ".1f"), middle("tick_mean_us", ".1f"), middle("tick_p99_us", ".1f"),
+        middle("work_ms", ".2f"), str(sum(run.starts for run in found)), str(sum(run.skips for run in found)),
     ]
