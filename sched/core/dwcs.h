@@ -20,7 +20,7 @@
  *         dwcs_run(&dwcs, id, ran_ns);
  *
  * The guarantee, as far as it is true. Let all processes begin together, with the same period, the same C, which T is a
- * multiple of, and the same y. If dwcs_utilisation is at most 1, none misses more than x of its first y periods, of the next
+ * multiple of, and the same y, and let none sleep past the end of a period. If dwcs_utilisation is at most 1, none misses more than x of its first y periods, of the next
  * y, and so on. Proof: all current windows have the same length y', and each process still needs m = y' - x' of its periods;
  * lowest x'/y' first is greatest m first. With k = T/C places in a period, "no m is above y', and their sum is at most k y'"
  * holds at the beginning. It stays true: at most k processes have m = y', and all of these run; if fewer than k have m > 0,
@@ -29,7 +29,8 @@
  * The seed and its reference [22] claim it for all y. That is false: with x/y of 7/14, 5/6, 5/6 and 5/6, T = C = 1, the
  * utilisation is 1, and the first process takes so many of the first slots that the others have two left for three. It is
  * also false for y consecutive periods that begin elsewhere, and for different periods: x/y and T of (1/2, 3), (0/1, 3) and
- * (1/2, 1), C = 1. Mok and Wang (RTSS 2001) show that DWCS can fail at any utilisation; the authors' page says that it is
+ * (1/2, 1), C = 1. And it is false if a process sleeps past the end of a period: its next one begins when it wakes, between the
+ * others' periods. Mok and Wang (RTSS 2001) show that DWCS can fail at any utilisation; the authors' page says that it is
  * optimal for "canonical" constraints only. tests/sched/test_dwcs_guarantee.c has the examples.
  */
 #ifndef SCHED_DWCS_H
