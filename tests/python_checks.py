@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "tests/bench"))
 
 from outside import with_packages
 
-CHECKED = ("bench", "media", "media/make", "sched", "tests")
+CHECKED = ("bench", "bench/gates/mutants", "bench/gates/races", "media", "media/make", "sched", "tests")
 # mypy needs the packages that the laboratory imports, besides itself.
 PACKAGES = {"lint": "ruff", "types": "mypy, jinja2, matplotlib, numpy, pydantic, rich"}
 

@@ -17,19 +17,23 @@
 
 struct options {
     int64_t aborts;
+    int64_t passes;
     uint64_t seed;
     const char *codecs; /* NULL: all */
     bool only_polls;
+    bool undisturbed;
     const char *json;
 };
 
-enum { KEY_ABORTS = 1000, KEY_CODECS, KEY_ONLY_POLLS, KEY_SEED, KEY_JSON };
-enum { THREADS_LEAST = 2, THREADS_MOST = 4, THREAD_COUNTS = THREADS_MOST - THREADS_LEAST + 1, MOST_PASSES = 4000 };
+enum { KEY_ABORTS = 1000, KEY_PASSES, KEY_CODECS, KEY_ONLY_POLLS, KEY_UNDISTURBED, KEY_SEED, KEY_JSON };
+enum { THREADS_LEAST = 2, THREADS_MOST = 4, MODES_MAX = GATE_MODES_MAX * (THREADS_MOST - THREADS_LEAST + 1), MOST_PASSES = 1000000 };
 
 static const struct argp_option option_list[] = {
     { "aborts", KEY_ABORTS, "N", 0, "How many decodes of each codec are given up, at least (10000)", 0 },
+    { "passes", KEY_PASSES, "N", 0, "How often each clip is decoded in each mode for that, at most (4000)", 0 },
     { "codecs", KEY_CODECS, "NAME,...", 0, "Some of h264, hevc, mpeg12, mpeg4, vp8, vp9, av1 (all)", 0 },
     { "only-polls", KEY_ONLY_POLLS, NULL, 0, "Leave out the jump, which ThreadSanitizer cannot follow", 0 },
+    { "undisturbed", KEY_UNDISTURBED, NULL, 0, "Only decode, without callbacks: to see which races are FFmpeg's own", 0 },
     { "seed", KEY_SEED, "N", 0, "Seed of all choices (1)", 0 },
     { "json", KEY_JSON, "FILE", 0, "Write the result as JSON", 0 },
     { 0 },
@@ -76,6 +80,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
         if (!read_number(text, 1, &options->aborts))
             argp_error(state, "--aborts needs a number from 1, not '%s'", text);
         return 0;
+    case KEY_PASSES:
+        if (!read_number(text, 1, &options->passes) || options->passes > MOST_PASSES)
+            argp_error(state, "--passes needs a number from 1 to %d, not '%s'", MOST_PASSES, text);
+        return 0;
     case KEY_SEED:
         if (!read_number(text, 0, &number))
             argp_error(state, "--seed needs a number, not '%s'", text);
@@ -87,10 +95,25 @@ static error_t parse(int key, char *text, struct argp_state *state)
         options->codecs = text;
         return 0;
     case KEY_ONLY_POLLS: options->only_polls = true; return 0;
+    case KEY_UNDISTURBED: options->undisturbed = true; return 0;
     case KEY_JSON: options->json = text; return 0;
     case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", text); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
+}
+
+/* Writes the modes that are tried. One thread is tried once, because the same seed makes the same choices again. */
+static int choose_modes(const struct options *options, const struct coded_stream *stream, struct decode_mode chosen[MODES_MAX])
+{
+    int count = 0;
+    for (int threads = THREADS_LEAST; threads <= THREADS_MOST; threads++) {
+        struct decode_mode modes[GATE_MODES_MAX];
+        const int known = gate_modes(stream, threads, modes);
+        for (int i = 0; i < known; i++)
+            if ((modes[i].threads > 1 || threads == THREADS_LEAST) && !(options->only_polls && modes[i].way == WAY_JUMP))
+                chosen[count++] = modes[i];
+    }
+    return count;
 }
 
 /* All clips of a codec have the same share of its aborts, and all modes and numbers of threads the same of a clip's. */
@@ -112,9 +135,10 @@ static int run_mode(const struct options *options, const struct gate_clip *clip,
         .comparison = clip->comparison,
         .is_whole = !clip->damaged && !clip->seek,
         .is_strict = !clip->damaged && !clip->seek,
-        .seed = options->seed + 1,
+        .seed = options->seed + (uint64_t)mode.threads, /* other choices with each number of threads */
         .wanted = wanted,
-        .most_passes = MOST_PASSES,
+        .most_passes = (int)options->passes,
+        .is_undisturbed = options->undisturbed,
     };
     char name[128];
     gate_clip_describe(clip, name, sizeof(name));
@@ -133,17 +157,11 @@ static int run_clip(const struct options *options, const struct gate_clip *clip,
     const int loaded = gate_clip_load(clip, &stream);
     if (loaded <= 0)
         return loaded;
-    struct decode_mode modes[GATE_MODES_MAX];
+    struct decode_mode modes[MODES_MAX];
+    const int count = choose_modes(options, &stream, modes);
     int ret = 0;
-    int total = 0;
-    for (int threads = THREADS_LEAST; threads <= THREADS_MOST; threads++)
-        total += gate_modes(&stream, threads, modes);
-    for (int threads = THREADS_LEAST; !ret && threads <= THREADS_MOST; threads++) {
-        const int count = gate_modes(&stream, threads, modes);
-        for (int i = 0; !ret && i < count; i++)
-            if (!(options->only_polls && modes[i].way == WAY_JUMP))
-                ret = run_mode(options, clip, &stream, modes[i], share_of(options, clip, total), report);
-    }
+    for (int i = 0; !ret && i < count; i++)
+        ret = run_mode(options, clip, &stream, modes[i], share_of(options, clip, count), report);
     stream_finish(&stream);
     return ret;
 }
@@ -153,13 +171,15 @@ int main(int argc, char **argv)
     static const struct argp argp = {
         .options = option_list, .parser = parse,
         .doc = "Gives up droppable pictures of each codec at random, with and without codec threads, and compares all other "
-               "pictures with an undisturbed decode with the same threads. The exit status is 0 if none differs."
+               "pictures with an undisturbed decode with the same threads. The exit status is 0 if none differs and "
+               "enough were given up."
     };
-    struct options options = {.aborts = 10000, .seed = 1};
+    struct options options = {.aborts = 10000, .passes = 4000, .seed = 1};
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     setvbuf(stdout, NULL, _IOLBF, 0);
     static struct gates_report report;
     report.seed = options.seed;
+    report.wanted = options.undisturbed ? 0 : options.aborts;
     for (int i = 0; i < gate_clip_count; i++) {
         const struct gate_clip *const clip = &gate_clips[i];
         if (options.codecs && !is_in_list(options.codecs, clip->codec))
@@ -175,5 +195,5 @@ int main(int argc, char **argv)
     const int err = options.json ? report_write_json(&report, options.json) : 0;
     if (err)
         fprintf(stderr, "dlex-bench-gates: %s: %s\n", options.json, strerror(-err));
-    return report_faults(&report) || err || !report.cell_count ? EXIT_FAILURE : EXIT_SUCCESS;
+    return report_faults(&report) || report_shortfalls(&report) || err || !report.cell_count ? EXIT_FAILURE : EXIT_SUCCESS;
 }

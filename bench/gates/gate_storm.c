@@ -81,7 +81,7 @@ int gate_storm_run(struct gate_storm *storm)
     storm->pictures = undisturbed.picture_count;
     /* Where misplaced captions go depends on what is withheld: those of the next unit would have replaced them. */
     storm->misplaces_captions = storm->mode.way == WAY_WITHHOLD && pass_misplaces_captions(&undisturbed);
-    if (ret >= 0)
+    if (ret >= 0 && !storm->is_undisturbed)
         ret = run_disturbed(storm, &undisturbed);
     pass_finish(&undisturbed);
     return ret;

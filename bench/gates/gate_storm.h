@@ -23,6 +23,7 @@ struct gate_storm {
     uint64_t seed;
     int64_t wanted; /* interrupted pictures, for WAY_WITHHOLD withheld ones; fewer if most_passes are not enough */
     int most_passes;
+    bool is_undisturbed; /* only the decode with which others would be compared */
 
     /* result */
     bool misplaces_captions; /* the undisturbed decode does (see pass_misplaces_captions()), so side data was not compared */

@@ -70,6 +70,41 @@ int64_t report_faults(const struct gates_report *report)
     return faults;
 }
 
+/* A decode that is refused before it begins is no abort, unless the codec knows nothing else. */
+static int64_t aborts_of(const struct gates_report *report, const char *codec)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < report->cell_count; i++) {
+        const struct gates_cell *const cell = &report->cells[i];
+        if (!strcmp(cell->codec, codec))
+            sum += cell->mode.way == WAY_WITHHOLD ? cell->refused : cell->interrupted;
+    }
+    return sum;
+}
+
+/* The cells of a codec are beside each other. */
+static bool is_first_of_codec(const struct gates_report *report, int cell)
+{
+    return !cell || strcmp(report->cells[cell].codec, report->cells[cell - 1].codec);
+}
+
+int report_shortfalls(const struct gates_report *report)
+{
+    int count = 0;
+    for (int i = 0; i < report->cell_count; i++)
+        count += is_first_of_codec(report, i) && aborts_of(report, report->cells[i].codec) < report->wanted;
+    return count;
+}
+
+static void print_shortfalls(const struct gates_report *report)
+{
+    for (int i = 0; i < report->cell_count; i++) {
+        const char *const codec = report->cells[i].codec;
+        if (is_first_of_codec(report, i) && aborts_of(report, codec) < report->wanted)
+            printf("%s: only %" PRId64 " of %" PRId64 " decodes were given up\n", codec, aborts_of(report, codec), report->wanted);
+    }
+}
+
 void report_print(const struct gates_report *report)
 {
     printf("%-8s %-22s %12s %9s %10s %6s %6s %6s %6s %8s\n", "codec", "mode", "interrupted", "refused", "compared", "wrong",
@@ -84,6 +119,7 @@ void report_print(const struct gates_report *report)
                cell->compared, found->wrong, found->order, found->marks, found->strays, found->reports);
         aborts += cell->interrupted + cell->refused;
     }
+    print_shortfalls(report);
     const int64_t faults = report_faults(report);
     printf("gates: %" PRId64 " pictures given up, seed %" PRIu64 ": ", aborts, report->seed);
     if (faults)

@@ -20,6 +20,7 @@ struct gates_cell {
 
 struct gates_report {
     uint64_t seed;
+    int64_t wanted; /* how many pictures of each codec are to be given up, at least */
     int cell_count;
     struct gates_cell cells[REPORT_CELLS_MAX];
 };
@@ -33,5 +34,8 @@ void report_print(const struct gates_report *report);
 int report_write_json(const struct gates_report *report, const char *path);
 
 int64_t report_faults(const struct gates_report *report);
+
+/* Returns how many of the codecs that were tried have too few given up, for example because a clip cannot be made here. */
+int report_shortfalls(const struct gates_report *report);
 
 #endif

@@ -33,6 +33,31 @@ int damaged_stream(struct coded_stream *made, const struct coded_stream *stream,
     return ret;
 }
 
+int mutate_packet(AVPacket *packet, uint64_t random)
+{
+    enum { HEADER_BYTES = 32 };
+    const int ret = av_packet_make_writable(packet);
+    if (ret < 0 || !packet->size)
+        return ret;
+    const uint64_t among = random % 2 && packet->size > HEADER_BYTES ? HEADER_BYTES : (uint64_t)packet->size;
+    packet->data[(random >> 8) % among] ^= (uint8_t)(1u << (random >> 40) % 8);
+    return 0;
+}
+
+int mutated_stream(struct coded_stream *made, const struct coded_stream *stream, uint64_t random, int *mutations)
+{
+    int ret = copy_parameters(made, stream);
+    for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++) {
+        ret = stream_append(made, stream->packets[i]);
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        if (ret < 0 || random >> 63)
+            continue;
+        ret = mutate_packet(made->packets[i], random >> 16);
+        ++*mutations;
+    }
+    return ret;
+}
+
 /* The decoder takes the second stream's configuration from its first packet. */
 static int add_configuration(AVPacket *packet, const AVCodecParameters *parameters)
 {

@@ -19,6 +19,12 @@ int damaged_stream(struct coded_stream *made, const struct coded_stream *stream,
 /* Returns whether the packet with this index may have wrong bytes. */
 bool damaged_stream_changes(size_t packet);
 
+/* Makes one bit of the packet wrong; every second time one of the first bytes, where the headers are. */
+int mutate_packet(AVPacket *packet, uint64_t random);
+
+/* A copy in which about half of the packets are mutated. Adds to *mutations how many. */
+int mutated_stream(struct coded_stream *made, const struct coded_stream *stream, uint64_t random, int *mutations);
+
 /* Both, one behind the other. They have the same codec, but may have different sizes. */
 int joined_stream(struct coded_stream *made, const struct coded_stream *first, const struct coded_stream *second);
 
