@@ -6,7 +6,7 @@
  *
  * There are two ways (see patches/README.md). With the jump, each packet is decoded in a deadline block;
  * all but the gate is protected, as in the player. With the poll, the decoder asks before each row
- * whether to go on. A violation falls into one of two groups:
+ * whether to go on, in the thread that decodes the picture. A violation falls into one of two groups:
  *  - inside: it was taken inside the macroblocks of a droppable picture. Its latency is the time from
  *    the deadline to control in the gate callback, or to the next question.
  *  - after a wait: the deadline passed where the decoder must not be left (headers, reference
@@ -16,6 +16,7 @@
 #ifndef ABORT_LATENCY_H
 #define ABORT_LATENCY_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,7 @@ enum abort_way {
 struct abort_latency {
     /* input */
     enum abort_way way;
+    int threads;              /* 1: the calling thread decodes; more, by poll: frame threads */
     bool rests;               /* a tenth of the time, so that the kernel does not stop a thread of SCHED_FIFO */
     int64_t deadline_base_ns; /* from the start of a packet's decode */
     int wanted_aborts;
@@ -47,11 +49,13 @@ struct abort_latency {
     struct samples raw_ns;     /* raw timer to its handler */
     struct samples row_ns;     /* poll: from one question to the next */
     int passes;
+
+    pthread_mutex_t lock; /* of the results, while frame threads may ask */
 };
 
 /*
- * Decodes the stream on the calling thread, again and again, until wanted_aborts have happened
- * inside droppable pictures, or most_passes are done. Returns 0 or a negative AVERROR.
+ * Decodes the stream again and again, until wanted_aborts have happened inside droppable pictures, or
+ * most_passes are done. Returns 0 or a negative AVERROR.
  */
 int latency_measure(struct abort_latency *latency, const struct coded_stream *stream);
 

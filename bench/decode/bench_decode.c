@@ -32,7 +32,8 @@ static const char help[] =
     "Usage: dlex-bench-decode [OPTION ...]\n"
     "Measures what the gate of the patched FFmpeg costs while no deadline passes, against a\n"
     "pristine FFmpeg, and how soon a deadline that passes has control in a droppable picture:\n"
-    "1080p and 2160p, by the jump and by the poll, under SCHED_OTHER and SCHED_FIFO.\n"
+    "1080p and 2160p, by the jump and by the poll, under SCHED_OTHER and SCHED_FIFO, alone and\n"
+    "beside programs that compute, and with frame threads.\n"
     "  --clip=FILE           decode this, not the trailer (or, without it, the made clip)\n"
     "  --deadline-base=MS    of the second measurement, from the start of a decode (default 1)\n"
     "  --json=FILE           all figures and samples\n"
@@ -87,16 +88,19 @@ static int parse_options(struct options *options, int argc, char **argv)
 struct clips {
     char first[4096];
     char large[4096]; /* 2160p; "": there is none */
+    char hevc[4096];  /* 2160p, HEVC with 10 bits; "": there is none */
 };
 
-/* Finds the clip given, or else the trailer in both sizes, or else the made clip. */
+/* Finds the clip given, or else the trailer in both sizes and codecs, or else the made clip. */
 static int find_clips(const struct options *options, struct clips *clips)
 {
-    clips->large[0] = '\0';
+    clips->large[0] = clips->hevc[0] = '\0';
     if (options->clip)
         return snprintf(clips->first, sizeof(clips->first), "%s", options->clip) < (int)sizeof(clips->first) ? 0 : -1;
     if (!options->quick && clip_path(clips->large, sizeof(clips->large), "trailer_2160p"))
         clips->large[0] = '\0';
+    if (!options->quick && clip_path(clips->hevc, sizeof(clips->hevc), "trailer_2160p_hevc10"))
+        clips->hevc[0] = '\0';
     if (!clip_path(clips->first, sizeof(clips->first), "trailer_1080p") ||
         !clip_path(clips->first, sizeof(clips->first), "hard_1080p"))
         return 0;
@@ -120,13 +124,18 @@ static int measure_overhead(struct gate_overhead *overhead, const struct options
 
 static int measure_latency(struct latency_cases *cases, const struct options *options, const struct clips *clips)
 {
-    const struct latency_settings settings = {
-        .clips = {clips->first, clips->large[0] ? clips->large : NULL},
+    struct latency_settings settings = {
+        .clips = {clips->first},
         .deadline_base_ns = options->deadline_base_ns,
         .aborts = options->quick ? QUICK_ABORTS : ABORTS,
         .most_passes = MOST_PASSES,
         .without_fifo = options->quick,
     };
+    int count = 1;
+    if (clips->large[0])
+        settings.clips[count++] = clips->large;
+    if (clips->hevc[0])
+        settings.clips[count++] = clips->hevc;
     return latency_cases_measure(cases, &settings);
 }
 

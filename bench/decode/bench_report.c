@@ -68,8 +68,12 @@ static bool is_reached(const struct latency_case *it)
 
 static void print_case(const struct latency_case *it)
 {
-    printf("%s, %s, %s%s\n", it->clip, latency_case_way(it), it->is_fifo ? "fifo" : "other",
-           it->is_measured ? "" : ": not measured");
+    printf("%s, %s, %s", it->clip, latency_case_way(it), it->is_fifo ? "fifo" : "other");
+    if (it->latency.threads > 1)
+        printf(", %d frame threads", it->latency.threads);
+    if (it->load)
+        printf(", beside %d programs that compute", it->load);
+    printf("%s\n", it->is_measured ? "" : ": not measured");
     if (!it->is_measured)
         return;
     print_summary("inside a droppable picture", summarize(&it->latency.inside_ns));
@@ -77,6 +81,8 @@ static void print_case(const struct latency_case *it)
     print_summary("waited for a protected section", summarize(&it->latency.waited_ns));
     if (it->latency.way == ABORT_BY_POLL)
         print_summary("one row", summarize(&it->latency.row_ns));
+    if (!latency_case_has_goal(it))
+        return;
     printf("  goal: p99 inside at most %.1f us more than the raw timer's: %s\n", limit_us(it),
            !it->latency.inside_ns.count ? "unmeasured" : is_reached(it) ? "reached" : "not reached");
 }
@@ -140,10 +146,13 @@ static json_t *samples_json(const struct samples *samples)
 static json_t *case_json(const struct latency_case *it)
 {
     const struct abort_latency *latency = &it->latency;
-    return json_pack("{s:s, s:s, s:s, s:b, s:f, s:i, s:o, s:o, s:o, s:o, s:f, s:b}",
+    const bool has_goal = latency_case_has_goal(it);
+    return json_pack("{s:s, s:s, s:s, s:i, s:i, s:b, s:f, s:i, s:o, s:o, s:o, s:o, s:o, s:o}",
                      "clip", it->clip,
                      "way", latency_case_way(it),
                      "policy", it->is_fifo ? "fifo" : "other",
+                     "threads", latency->threads,
+                     "load", it->load,
                      "measured", it->is_measured,
                      "deadline_base_ms", latency->deadline_base_ns / (double)NS_PER_MS,
                      "passes", latency->passes,
@@ -151,8 +160,8 @@ static json_t *case_json(const struct latency_case *it)
                      "raw_timer", samples_json(&latency->raw_ns),
                      "waited", samples_json(&latency->waited_ns),
                      "row", samples_json(&latency->row_ns),
-                     "goal_above_raw_us", limit_us(it),
-                     "goal_reached", latency->inside_ns.count && is_reached(it));
+                     "goal_above_raw_us", has_goal ? json_real(limit_us(it)) : json_null(),
+                     "goal_reached", has_goal ? json_boolean(latency->inside_ns.count && is_reached(it)) : json_null());
 }
 
 static json_t *cases_json(const struct latency_cases *cases)

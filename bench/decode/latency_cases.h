@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The cases in which dlex-bench-decode measures expiry to control: clips, both ways, and scheduling policies. */
+/*
+ * The cases in which dlex-bench-decode measures expiry to control: clips, both ways, scheduling policies, alone and beside programs
+ * that always compute, and with frame threads.
+ */
 #ifndef LATENCY_CASES_H
 #define LATENCY_CASES_H
 
 #include "abort_latency.h"
 
-enum { LATENCY_CLIPS_MAX = 2, LATENCY_CASES_MAX = 4 * LATENCY_CLIPS_MAX };
+enum { LATENCY_CLIPS_MAX = 3, LATENCY_CASES_MAX = 9 * LATENCY_CLIPS_MAX };
 
 struct latency_case {
     const char *clip; /* its path; owned by the caller */
     bool is_fifo;     /* under SCHED_FIFO, else under SCHED_OTHER */
+    int load;         /* how many programs computed beside it; with load and with frame threads there is no goal */
     bool is_measured; /* false: this account may not use SCHED_FIFO */
     struct abort_latency latency;
 };
@@ -36,5 +40,7 @@ void latency_cases_finish(struct latency_cases *cases);
 
 /* Returns "jump" or "poll". */
 const char *latency_case_way(const struct latency_case *it);
+
+bool latency_case_has_goal(const struct latency_case *it);
 
 #endif
