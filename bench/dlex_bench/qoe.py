@@ -29,7 +29,10 @@ class QoeSummary(Stored):
     rmse_q16_degraded: float | None = None  # parts of the sum; null: not known
     rmse_q16_drifted: float | None = None
     lip_sync_accepted: float | None = None  # parts of the time in grades of lip synchronisation; absent from older versions
+    lip_sync_irritating: float | None = None
     lip_sync_distracting: float | None = None
+    lip_sync_itu_undetected: float | None = None
+    lip_sync_itu_acceptable: float | None = None
     lip_sync_itu_unacceptable: float | None = None
 
 

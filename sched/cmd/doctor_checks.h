@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-enum { FINDING_SIZE = 256 };
+enum { FINDING_SIZE = 768 };
 
 /* What a check has found: one sentence about this machine, with a remedy if something is missing. */
 struct finding {
@@ -18,7 +18,7 @@ struct finding {
 /* Returns a finding with this text. */
 struct finding doctor_finding(bool is_good, const char *text);
 
-/* Tries a policy in a child, whose end gives everything back. Returns 0 or a negative errno. */
+/* Tries a policy in a child, whose end gives everything back. Returns 0 or a negative errno, also if there is no child. */
 int doctor_try_policy(const struct thread_policy *policy);
 
 /* Whether a thread may use unreserved time beyond its budget, as `tune` lets it. */

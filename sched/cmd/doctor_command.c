@@ -5,6 +5,7 @@
 #include "kernel_file.h"
 #include "ns.h"
 #include "rm_levels.h"
+#include "scheduling_right.h"
 #include "switch_ring.h"
 #include "thread_policy.h"
 #include "undo_journal.h"
@@ -52,6 +53,7 @@ static struct finding check_priorities(void)
     static const char line[] = "a line `@audio - rtprio 60` in /etc/security/limits.conf allows it to the group audio from the next "
                                "login on";
     const int for_rm = rm_band_guaranteed.highest, error = try_fifo(for_rm);
+    char remedy[SCHEDULING_REMEDY_SIZE];
     struct finding found = {.is_good = !error};
     if (found.is_good)
         snprintf(found.text, sizeof found.text, "allowed, as high as rm run (%d) and dwcs (%d) need", for_rm, DWCS_PRIORITY);
@@ -59,10 +61,10 @@ static struct finding check_priorities(void)
         snprintf(found.text, sizeof found.text, "allowed up to %d, which dwcs needs, but not to %d for rm run; %s", DWCS_PRIORITY, for_rm,
                  line);
     else if (error == -EPERM)
-        snprintf(found.text, sizeof found.text, "not allowed up to %d, which dwcs needs, or %d for rm run; %s", DWCS_PRIORITY, for_rm,
-                 line);
+        snprintf(found.text, sizeof found.text, "not allowed up to %d, which dwcs needs, or %d for rm run: %s", DWCS_PRIORITY,
+                 for_rm, fixed_priority_remedy(error, remedy));
     else
-        snprintf(found.text, sizeof found.text, "%s", strerror(-error));
+        snprintf(found.text, sizeof found.text, "%s", fixed_priority_remedy(error, remedy));
     return found;
 }
 

@@ -4,6 +4,7 @@
 #include "doctor_checks.h"
 #include "ns.h"
 #include "rm_registry.h"
+#include "scheduling_right.h"
 #include "user_command.h"
 
 #include <errno.h>
@@ -105,11 +106,21 @@ static struct rm_task task_of(const struct rm_request *request)
     };
 }
 
-/* True if this user may use fixed priorities as high as this. A child tries it: this process may have a policy that it must keep. */
-static bool may_have(int level)
+/* Tries the highest priority. A child does: this process may have a policy that it must keep. Returns 0 or a negative errno. */
+static int try_priority(void)
 {
-    const struct thread_policy wanted = {.kind = THREAD_FIFO, .priority = level};
-    return !doctor_try_policy(&wanted);
+    const struct thread_policy wanted = {.kind = THREAD_FIFO, .priority = rm_band_guaranteed.highest};
+    return doctor_try_policy(&wanted);
+}
+
+/* Returns EXIT_DONE if an ordinary priority has to do, or EXIT_IMPOSSIBLE. */
+static int explain_no_priority(const char *program, enum rm_class kind, int error)
+{
+    char text[SCHEDULING_REMEDY_SIZE];
+    const bool goes_on = kind == RM_STATISTICAL;
+    fprintf(stderr, "%s: no fixed priority%s: %s\n", program, goes_on ? ", so the command runs under an ordinary one" : "",
+            fixed_priority_remedy(error, text));
+    return goes_on ? EXIT_DONE : EXIT_IMPOSSIBLE;
 }
 
 static void explain_refusal(const char *program, int error, const struct rm_joined *joined)
@@ -152,16 +163,12 @@ static int set_priority(int *level)
  */
 static int join(const char *program, const struct rm_request *request)
 {
-    static const char *const line = "run it with sudo, or put `@audio - rtprio 60` into /etc/security/limits.conf and log in again";
     const struct rm_task task = task_of(request);
     struct rm_joined joined;
-    if (!may_have(rm_band_guaranteed.highest)) {
-        const bool goes_on = request->kind == RM_STATISTICAL;
-        fprintf(stderr, "%s: this user may not use fixed priorities%s; %s\n", program,
-                goes_on ? ", so the command runs under an ordinary one" : "", line);
-        return goes_on ? EXIT_DONE : EXIT_IMPOSSIBLE;
-    }
-    int error = rm_registry_join(&task, base_name(request->command[0]), &joined);
+    int error = try_priority();
+    if (error)
+        return explain_no_priority(program, request->kind, error);
+    error = rm_registry_join(&task, base_name(request->command[0]), &joined);
     if (error) {
         explain_refusal(program, error, &joined);
         return EXIT_IMPOSSIBLE;

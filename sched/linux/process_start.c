@@ -12,33 +12,33 @@
 /* Fields of /proc/PID/stat after the name, which ends with the last parenthesis (proc(5)). */
 enum { FIELD_STATE = 3, FIELD_THREADS = 20, FIELD_START = 22, STAT_SIZE = 1024 };
 
-static int open_stat(pid_t pid)
+/* Reads the file. Returns 0 or a negative errno. */
+static int read_stat(pid_t pid, char stat[STAT_SIZE])
 {
     char path[32];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-/* Reads the file and closes it. Returns what follows the name, or NULL. */
-static const char *read_fields(int file, char *stat)
-{
-    const ssize_t size = read(file, stat, STAT_SIZE - 1);
-    close(file);
-    if (size <= 0)
-        return NULL;
-    stat[size] = 0;
-    const char *const name_end = strrchr(stat, ')');
-    return name_end ? name_end + 1 : NULL;
-}
-
-uint64_t process_start(pid_t pid)
-{
-    char stat[STAT_SIZE];
-    const int file = open_stat(pid);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? PROCESS_START_UNKNOWN : 0;
-    const char *at = read_fields(file, stat);
+        return -errno;
+    const ssize_t size = read(file, stat, STAT_SIZE - 1);
+    const int error = size < 0 ? -errno : 0;
+    close(file);
+    stat[error ? 0 : size] = 0;
+    return error;
+}
+
+/* True for errors that say nothing about the process: the next try may succeed. */
+static bool is_of_reader(int error)
+{
+    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
+/* Returns the start of a process that lives, or 0. */
+static uint64_t start_in(const char *stat)
+{
+    const char *at = strrchr(stat, ')');
     bool is_zombie = false;
+    at = at ? at + 1 : NULL;
     for (int field = FIELD_STATE; at && (at = strchr(at, ' ')); field++) {
         at++;
         if (field == FIELD_STATE)
@@ -51,6 +51,15 @@ uint64_t process_start(pid_t pid)
         }
     }
     return 0;
+}
+
+uint64_t process_start(pid_t pid)
+{
+    char stat[STAT_SIZE];
+    const int error = read_stat(pid, stat);
+    if (error)
+        return is_of_reader(error) ? PROCESS_START_UNKNOWN : 0;
+    return start_in(stat);
 }
 
 bool process_lives(pid_t pid, uint64_t start)

@@ -11,7 +11,8 @@
 
 /*
  * Returns when a process started, in ticks since the machine did; never 0 for a process that lives. 0: there is no such process,
- * or it has ended and its parent has not looked yet. PROCESS_START_UNKNOWN: no file can be opened to find out.
+ * or it has ended and its parent has not looked yet. PROCESS_START_UNKNOWN: no file can be opened or read to find out.
+ * A process whose main thread has ended lives while other threads of it run.
  */
 uint64_t process_start(pid_t pid);
 

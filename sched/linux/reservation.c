@@ -2,6 +2,8 @@
 #include "reservation.h"
 
 #include "kernel_file.h"
+#include "ns.h"
+#include "scheduling_right.h"
 #include "thread_policy.h"
 #include "timer_slack.h"
 
@@ -42,6 +44,7 @@ static enum reservation_answer set(struct reservation *reservation, struct undo_
         .kind = THREAD_DEADLINE, .runtime_ns = wanted->budget_ns, .period_ns = wanted->period_ns, .reclaims = wanted->reclaims,
     };
     const struct undo_given given = {.budget_ns = wanted->budget_ns, .period_ns = wanted->period_ns};
+    reservation->wanted = *wanted;
     reservation->error = undo_journal_note(journal, &reservation->entry, &given);
     if (reservation->error)
         return RESERVATION_FAILED;
@@ -142,43 +145,115 @@ bool reservation_is_held(const struct reservation *reservation)
     return reservation->given.budget_ns > 0;
 }
 
-static const char *fixed_reason(enum reservation_answer answer)
+/* Returns 95 % of sched_rt_period_us, the usual value of sched_rt_runtime_us. */
+static long usual_runtime_us(void)
+{
+    return kernel_file_number("/proc/sys/kernel/sched_rt_period_us", 1000000) / 100 * 95;
+}
+
+/* Returns sched_rt_runtime_us; the usual value also if nothing is limited, or if the kernel does not say it. */
+static long runtime_us(void)
+{
+    const long found_us = kernel_file_number("/proc/sys/kernel/sched_rt_runtime_us", -1);
+    return found_us < 0 ? usual_runtime_us() : found_us;
+}
+
+/* These functions write a reason, and return what snprintf(3) does. */
+static int say_full(char *text, size_t size)
+{
+    static const char *const what = "the kernel does not admit more, because together with the reservations of other programs "
+                                    "it would exceed what can be reserved (kernel.sched_rt_runtime_us); end another one, "
+                                    "reserve less with `--limit`, or free what killed runs have left with `dlex-sched repair`";
+    if (runtime_us() >= usual_runtime_us())
+        return snprintf(text, size, "%s", what);
+    return snprintf(text, size, "%s; `sudo sysctl kernel.sched_rt_runtime_us=%ld` allows 95 %% of each CPU", what,
+                    usual_runtime_us());
+}
+
+static int say_no_right(char *text, size_t size)
+{
+    if (geteuid())
+        return snprintf(text, size, "this user may not reserve CPU time; run it with sudo, or allow it to this program: `sudo "
+                        "setcap cap_sys_nice+ep` with the path of dlex-sched");
+    return snprintf(text, size, "root may not reserve CPU time here, because the capability CAP_SYS_NICE is missing, as in a "
+                    "container; start the container with `--cap-add=SYS_NICE`, or run it outside of that");
+}
+
+static int say_pinned(char *text, size_t size, int process)
+{
+    char cpus[64];
+    if (!kernel_file_line("/sys/devices/system/cpu/online", cpus, sizeof cpus))
+        snprintf(cpus, sizeof cpus, "0-%ld", sysconf(_SC_NPROCESSORS_ONLN) - 1);
+    return snprintf(text, size, "it may not run on all CPUs, and the kernel reserves only for threads that may; `taskset -acp "
+                    "%s %d` lets it run on all, unless it is in a cpuset with fewer (`cat /proc/%d/cpuset`)", cpus, process,
+                    process);
+}
+
+static int say_no_domain(char *text, size_t size, int thread)
+{
+    if (!runtime_us())
+        return snprintf(text, size, "the kernel reserves nothing, because kernel.sched_rt_runtime_us is 0; `sudo sysctl "
+                        "kernel.sched_rt_runtime_us=%ld` allows 95 %% of each CPU", usual_runtime_us());
+    if (scheduling_lack() == SCHEDULING_INSIDE)
+        return snprintf(text, size, "nobody may reserve CPU time in this container (a user namespace); this cannot be changed "
+                        "here: run it outside the container");
+    return snprintf(text, size, "the kernel reserves nothing where thread %d runs, as on an isolated CPU, or with the filter "
+                    "of system calls of a container or a service; this cannot be changed here: run it outside of that", thread);
+}
+
+static int say_period(char *text, size_t size, const struct reserve *wanted)
+{
+    const long least_us = kernel_file_number("/proc/sys/kernel/sched_deadline_period_min_us", 100);
+    const long most_us = kernel_file_number("/proc/sys/kernel/sched_deadline_period_max_us", 4194304);
+    const long long period_ns = wanted->period_ns;
+    if (period_ns > most_us * NS_PER_US)
+        return snprintf(text, size, "the kernel allows no period above %ld us; `sudo sysctl "
+                        "kernel.sched_deadline_period_max_us=%lld` allows this one", most_us,
+                        (period_ns + NS_PER_US - 1) / NS_PER_US);
+    if (period_ns < least_us * NS_PER_US)
+        return snprintf(text, size, "the kernel allows no period below %ld us; `sudo sysctl "
+                        "kernel.sched_deadline_period_min_us=%lld` allows this one", least_us, period_ns / NS_PER_US);
+    return snprintf(text, size, "the kernel allows no budget of %.3f ms in %.3f ms; this cannot be changed here",
+                    ns_to_ms(wanted->budget_ns), ns_to_ms(period_ns));
+}
+
+static int say_failed(char *text, size_t size, int error)
+{
+    const char *const remedy = error == -EMFILE ? "`ulimit -n 65536` before the start allows more"
+                               : error == -ENOSPC ? "`df /run /dev/shm` shows which of them is full"
+                                                  : "this cannot be changed here";
+    return snprintf(text, size, "%s; %s", strerror(-error), remedy);
+}
+
+/* The reasons that name the thread or the process. */
+static int say_whose(char *text, size_t size, enum reservation_answer answer, const struct thread_ref *at)
 {
     switch (answer) {
-    case RESERVATION_GONE: return "the thread has ended";
-    case RESERVATION_FULL: return "the kernel does not admit more, because together with the reservations of other programs it would "
-                                  "exceed what can be reserved (kernel.sched_rt_runtime_us); end another one, or reserve less with "
-                                  "--limit";
-    case RESERVATION_NO_RIGHT: return "this user may not reserve CPU time; run it with sudo, or allow it to this program: `sudo setcap "
-                                      "cap_sys_nice+ep` with the path of dlex-sched";
-    case RESERVATION_FOREIGN: return "the program belongs to another user; only root may change it";
-    case RESERVATION_TAKEN: return "it has a real-time policy of its own already, or a reservation by another program; it keeps that";
-    case RESERVATION_CHANGED: return "somebody else has changed its policy, which now stays";
-    default: return NULL;
+    case RESERVATION_FOREIGN:
+        return snprintf(text, size, "the program belongs to another user; only root may change it: `sudo dlex-sched tune "
+                        "--pid=%d`", (int)at->process);
+    case RESERVATION_TAKEN:
+        return snprintf(text, size, "it has a real-time policy of its own already, or a reservation by another program, and "
+                        "keeps that; `sudo chrt --other --pid 0 %d` takes it away", (int)at->thread);
+    case RESERVATION_PINNED: return say_pinned(text, size, (int)at->process);
+    case RESERVATION_NO_DOMAIN: return say_no_domain(text, size, (int)at->thread);
+    case RESERVATION_GONE: return snprintf(text, size, "the thread has ended, which cannot be changed here");
+    case RESERVATION_CHANGED:
+        return snprintf(text, size, "somebody else has changed its policy, which now stays and cannot be changed here");
+    default: return snprintf(text, size, "it has what was asked for");
     }
 }
 
 const char *reservation_reason(enum reservation_answer answer, const struct reservation *reservation,
                                char text[RESERVATION_REASON_SIZE])
 {
-    const char *const fixed = fixed_reason(answer);
-    const int thread = (int)reservation->entry.thread.thread, process = (int)reservation->entry.thread.process;
-    if (fixed)
-        snprintf(text, RESERVATION_REASON_SIZE, "%s", fixed);
-    else if (answer == RESERVATION_PINNED)
-        snprintf(text, RESERVATION_REASON_SIZE, "it may not run on all CPUs, and the kernel reserves only for threads that may; `taskset "
-                 "-acp 0-%ld %d` lets it run on all, or give its CPUs a root domain of their own (an exclusive cpuset)",
-                 sysconf(_SC_NPROCESSORS_ONLN) - 1, process);
-    else if (answer == RESERVATION_NO_DOMAIN)
-        snprintf(text, RESERVATION_REASON_SIZE, "the kernel reserves nothing where thread %d runs: its root domain has no time for "
-                 "reservations (kernel.sched_rt_runtime_us is %ld; 950000 is usual), it is in an exclusive cpuset, or this is a "
-                 "container", thread,
-                 kernel_file_number("/proc/sys/kernel/sched_rt_runtime_us", 0));
-    else if (answer == RESERVATION_PERIOD)
-        snprintf(text, RESERVATION_REASON_SIZE, "the kernel allows periods from %ld to %ld us (kernel.sched_deadline_period_min_us and "
-                 "_max_us)", kernel_file_number("/proc/sys/kernel/sched_deadline_period_min_us", 100),
-                 kernel_file_number("/proc/sys/kernel/sched_deadline_period_max_us", 4194304));
-    else
-        snprintf(text, RESERVATION_REASON_SIZE, "%s", strerror(-reservation->error));
+    const size_t size = RESERVATION_REASON_SIZE;
+    switch (answer) {
+    case RESERVATION_FULL: say_full(text, size); break;
+    case RESERVATION_NO_RIGHT: say_no_right(text, size); break;
+    case RESERVATION_PERIOD: say_period(text, size, &reservation->wanted); break;
+    case RESERVATION_FAILED: say_failed(text, size, reservation->error); break;
+    default: say_whose(text, size, answer, &reservation->entry.thread);
+    }
     return text;
 }

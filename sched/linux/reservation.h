@@ -38,7 +38,8 @@ struct reserve {
 
 struct reservation {
     struct undo_entry entry;
-    struct reserve given; /* in force; budget_ns 0: nothing */
+    struct reserve given;  /* in force; budget_ns 0: nothing */
+    struct reserve wanted; /* what was asked for last */
     int error; /* of RESERVATION_FAILED, a negative errno */
 };
 
@@ -77,9 +78,12 @@ void reservation_take_back(struct reservation *reservation, struct undo_journal 
 /* True if a reservation was given and is not taken back. */
 bool reservation_is_held(const struct reservation *reservation);
 
-enum { RESERVATION_REASON_SIZE = 320 };
+enum { RESERVATION_REASON_SIZE = 480 };
 
-/* Writes one sentence about an answer, with what would help, and returns it. */
+/*
+ * Writes one sentence about an answer and returns it. The sentence has a command that would help, or says that it cannot be
+ * changed here.
+ */
 const char *reservation_reason(enum reservation_answer answer, const struct reservation *reservation,
                                char text[RESERVATION_REASON_SIZE]);
 

@@ -3,6 +3,7 @@
 
 #include "ns.h"
 #include "own_folder.h"
+#include "process_start.h"
 #include "thread_ref.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 96, LINE_SIZE = 256, THREADS_MAX = 256, FAMILY_MAX = 64, LOCK_TRIES = 200 };
+enum { PATH_SIZE = 96, LINE_SIZE = 256, THREADS_MAX = 256, FAMILY_MAX = 64, LOCK_TRIES = 200, LOOKS_MAX = 16 };
 static const int64_t lock_pause_ns = 10 * NS_PER_MS;
 static const int64_t period_max_ns = 60 * NS_PER_S;
 
@@ -49,42 +50,41 @@ static int lock(void)
     return -ETIMEDOUT;
 }
 
+static bool is_within(const struct rm_band *band, int level)
+{
+    return level >= band->lowest && level <= band->highest;
+}
+
 static bool is_valid(const struct rm_member *member, const struct rm_task *task)
 {
     const struct rm_band *const band = task->kind == RM_GUARANTEED ? &rm_band_guaranteed : &rm_band_statistical;
     if (task->kind == RM_GUARANTEED && (task->cost_max_ns <= 0 || task->cost_max_ns > task->deadline_ns))
         return false;
-    return member->process > 0 && task->period_ns > 0 && task->period_ns <= period_max_ns && task->deadline_ns > 0 &&
-           task->deadline_ns <= task->period_ns && task->cost_max_ns >= 0 && task->cost_max_ns <= task->period_ns &&
-           task->cost_mean_ns > 0 && task->cost_mean_ns <= task->period_ns && task->level >= band->lowest &&
-           task->level <= band->highest;
+    return member->process > 0 && member->started_ticks > 0 && task->period_ns > 0 && task->period_ns <= period_max_ns &&
+           task->deadline_ns > 0 && task->deadline_ns <= task->period_ns && task->cost_max_ns >= 0 &&
+           task->cost_max_ns <= task->period_ns && task->cost_mean_ns > 0 && task->cost_mean_ns <= task->period_ns &&
+           is_within(band, task->level) && (!member->level_before || is_within(band, member->level_before));
 }
 
 /* Parses a line of write_member. Returns false for anything else. */
 static bool parse_member(const char *line, struct rm_member *member, struct rm_task *task)
 {
-    int process, is_guaranteed, level, at = 0;
+    int process, is_guaranteed, level, level_before, at = 0;
     uint64_t started;
     *member = (struct rm_member){.process = 0};
     *task = (struct rm_task){.level = 0};
-    if (sscanf(line, "%d %" SCNu64 " %d %d %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %n", &process, &started, &is_guaranteed, &level,
-               &task->period_ns, &task->deadline_ns, &task->cost_max_ns, &task->cost_mean_ns, &at) < 8 || !at)
+    const int fields = sscanf(line, "%d %" SCNu64 " %d %d %d %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %n", &process,
+                              &started, &is_guaranteed, &level, &level_before, &task->period_ns, &task->deadline_ns,
+                              &task->cost_max_ns, &task->cost_mean_ns, &at);
+    if (fields < 9 || !at)
         return false;
     member->process = process;
+    member->level_before = level_before;
     member->started_ticks = started;
     snprintf(member->name, sizeof member->name, "%.*s", (int)strcspn(line + at, "\n"), line + at);
     task->kind = is_guaranteed ? RM_GUARANTEED : RM_STATISTICAL;
     task->level = level;
     return is_valid(member, task);
-}
-
-static bool lives(const struct rm_member *member)
-{
-    struct thread_ref ref;
-    if (thread_ref_open(&ref, member->process, member->process))
-        return false;
-    thread_ref_close(&ref);
-    return ref.started_ticks == member->started_ticks;
 }
 
 /* Opens the table if it is a file of this user's alone. Returns NULL with errno 0 if there is none. */
@@ -117,7 +117,8 @@ int rm_registry_read(struct rm_registry *registry)
         return -errno;
     while (registry->count < RM_MEMBERS_MAX && fgets(line, sizeof line, table)) {
         struct rm_member *const member = &registry->members[registry->count];
-        if (parse_member(line, member, &registry->tasks[registry->count]) && lives(member))
+        if (parse_member(line, member, &registry->tasks[registry->count]) &&
+            process_lives(member->process, member->started_ticks))
             registry->count++;
     }
     fclose(table);
@@ -138,9 +139,9 @@ int rm_registry_level(void)
 
 static void write_member(FILE *table, const struct rm_member *member, const struct rm_task *task)
 {
-    fprintf(table, "%d %" PRIu64 " %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %s\n", (int)member->process,
-            member->started_ticks, task->kind == RM_GUARANTEED, task->level, task->period_ns, task->deadline_ns, task->cost_max_ns,
-            task->cost_mean_ns, member->name);
+    fprintf(table, "%d %" PRIu64 " %d %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %s\n", (int)member->process,
+            member->started_ticks, task->kind == RM_GUARANTEED, task->level, member->level_before, task->period_ns,
+            task->deadline_ns, task->cost_max_ns, task->cost_mean_ns, member->name);
 }
 
 /* Replaces the table as a whole. The caller holds the lock. Returns 0 or a negative errno. */
@@ -163,25 +164,35 @@ static int write_all(const struct rm_registry *registry)
     return error ? error : rename(new_path, path) ? -errno : 0;
 }
 
-/* True for a priority that this file gives. A thread with another one has chosen it by itself. */
-static bool is_in_bands(int priority)
+/* What one look at a member's threads has found. */
+struct look {
+    int moved; /* threads that had the level before */
+    int error; /* why some could not be looked at for the moment: no file can be opened */
+};
+
+static void note_error(struct look *look, int error)
 {
-    return priority >= rm_band_statistical.lowest && priority <= rm_band_guaranteed.highest;
+    if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
+        look->error = error;
 }
 
-/* Gives a thread this level, if it has another one. The calling process is not yet under SCHED_FIFO, and so is left out. */
-static void set_thread(pid_t process, pid_t thread, int level)
+/*
+ * Moves a thread from the level before to the level of its program. One with another priority has chosen that by itself. The
+ * calling process is not yet under SCHED_FIFO, and so is left out.
+ */
+static void move_thread(const struct rm_registry *registry, int number, pid_t process, pid_t thread, struct look *look)
 {
     struct thread_ref ref;
     struct sched_param now;
-    const struct sched_param wanted = {.sched_priority = level};
-    if (thread_ref_open(&ref, process, thread))
-        return;
-    const bool is_fifo = (sched_getscheduler(thread) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
-    if (is_fifo && !sched_getparam(thread, &now) && is_in_bands(now.sched_priority) && now.sched_priority != level &&
-        !thread_ref_check(&ref))
-        sched_setparam(thread, &wanted);
+    const struct sched_param wanted = {.sched_priority = registry->tasks[number].level};
+    int error = thread_ref_open(&ref, process, thread);
+    if (!error && (sched_getscheduler(thread) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO && !sched_getparam(thread, &now) &&
+        now.sched_priority == registry->members[number].level_before) {
+        error = thread_ref_check(&ref);
+        look->moved += !error && !sched_setparam(thread, &wanted);
+    }
     thread_ref_close(&ref);
+    note_error(look, error);
 }
 
 static bool is_member(const struct rm_registry *registry, pid_t process)
@@ -192,21 +203,63 @@ static bool is_member(const struct rm_registry *registry, pid_t process)
     return false;
 }
 
-/* Gives a member its level, with all threads and with the programs that it has started, unless these are members by themselves. */
-static void set_level(const struct rm_registry *registry, int number)
+/* Moves all threads of a member, and of the programs that it has started, unless these are members by themselves. */
+static struct look move_family(const struct rm_registry *registry, int number)
 {
     pid_t family[FAMILY_MAX], threads[THREADS_MAX];
     const struct rm_member *const member = &registry->members[number];
+    struct look look = {.moved = 0};
     const int processes = thread_list_family(member->process, family, FAMILY_MAX);
-    if (!lives(member)) /* asked after the list was made: it is that of this member */
-        return;
+    const uint64_t started = process_start(member->process); /* asked after the list was made: it is that of this member */
+    if (started != member->started_ticks)
+        return (struct look){.error = started == PROCESS_START_UNKNOWN ? -EMFILE : 0};
     for (int p = 0; p < processes; p++) {
         if ((p && is_member(registry, family[p])) || !thread_ref_may_change(family[p]))
             continue;
         const int count = thread_list(family[p], threads, THREADS_MAX);
+        note_error(&look, count);
         for (int i = 0; i < count; i++)
-            set_thread(family[p], threads[i], registry->tasks[number].level);
+            move_thread(registry, number, family[p], threads[i], &look);
     }
+    return look;
+}
+
+/*
+ * Moves a member to its level, until no thread has the level before: one that is moved late may have started others. Returns 0,
+ * or why that cannot be found out.
+ */
+static int finish_move(struct rm_registry *registry, int number)
+{
+    struct look look = {.moved = 1};
+    for (int i = 0; registry->members[number].level_before && look.moved && !look.error && i < LOOKS_MAX; i++)
+        look = move_family(registry, number);
+    if (!look.error)
+        registry->members[number].level_before = 0;
+    return look.error;
+}
+
+/* Moves all members whose level has changed. Returns 0 or the first error; the others are moved also then. */
+static int finish_moves(struct rm_registry *registry)
+{
+    int first = 0;
+    for (int i = 0; i < registry->count; i++) {
+        const int error = finish_move(registry, i);
+        first = first ? first : error;
+    }
+    return first;
+}
+
+/* Finds the level of the newcomer, which is the last one. The table keeps the level before of those that it moves. */
+static int place(struct rm_registry *registry, struct rm_placing *placing)
+{
+    struct rm_task before[RM_MEMBERS_MAX];
+    const int self = registry->count - 1;
+    const struct rm_band *const band = registry->tasks[self].kind == RM_GUARANTEED ? &rm_band_guaranteed : &rm_band_statistical;
+    memcpy(before, registry->tasks, sizeof before);
+    const int error = rm_levels_add(placing, band, registry->tasks, registry->count, self);
+    for (int i = 0; i < self && !error; i++)
+        registry->members[i].level_before = registry->tasks[i].level == before[i].level ? 0 : before[i].level;
+    return error;
 }
 
 /* Finds the guaranteed member that would miss its deadlines. */
@@ -227,18 +280,16 @@ static void find_late(const struct rm_registry *registry, struct rm_joined *join
 /* Appends the calling process. Returns 0 or a negative errno. */
 static int append_self(struct rm_registry *registry, const struct rm_task *task, const char *name)
 {
-    struct thread_ref self;
+    const uint64_t started = process_start(getpid());
     if (registry->count == RM_MEMBERS_MAX)
         return -ENOSPC;
     for (int i = 0; i < registry->count; i++)
         if (registry->members[i].process == getpid())
             return -EALREADY;
-    const int error = thread_ref_open(&self, getpid(), getpid());
-    if (error)
-        return error;
-    thread_ref_close(&self);
+    if (!started || started == PROCESS_START_UNKNOWN)
+        return started ? -EMFILE : -ESRCH;
     struct rm_member *const member = &registry->members[registry->count];
-    *member = (struct rm_member){.process = getpid(), .started_ticks = self.started_ticks};
+    *member = (struct rm_member){.process = getpid(), .started_ticks = started};
     snprintf(member->name, sizeof member->name, "%s", name);
     for (char *c = member->name; *c; c++)
         *c = *c == '\n' ? ' ' : *c;
@@ -251,23 +302,22 @@ static int join_locked(const struct rm_task *task, const char *name, struct rm_j
 {
     struct rm_registry registry;
     struct rm_placing placing;
-    const struct rm_band *const band = task->kind == RM_GUARANTEED ? &rm_band_guaranteed : &rm_band_statistical;
     int error = rm_registry_read(&registry);
-    if (error || (error = append_self(&registry, task, name)))
+    if (error || (error = finish_moves(&registry)) /* of a newcomer that was killed */
+        || (error = append_self(&registry, task, name)))
         return error;
-    const int self = registry.count - 1;
-    error = rm_levels_add(&placing, band, registry.tasks, registry.count, self);
+    error = place(&registry, &placing);
     if (!error)
         error = response_time_admit(&joined->by, registry.tasks, registry.count);
     if (error == -EBUSY && joined->by == RESPONSE_TOO_LATE)
         find_late(&registry, joined);
     if (error || (error = write_all(&registry)))
         return error;
-    joined->level = registry.tasks[self].level;
+    joined->level = registry.tasks[registry.count - 1].level;
     joined->moved = placing.moved;
     joined->has_merged = placing.has_merged;
-    for (int i = 0; i < self; i++)
-        set_level(&registry, i);
+    if (placing.moved && !finish_moves(&registry))
+        (void)write_all(&registry); /* else the next newcomer finishes them once more */
     return 0;
 }
 

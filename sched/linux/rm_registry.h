@@ -8,8 +8,11 @@
  * when its holder dies, and replaced as a whole, so that a member that is killed at any moment leaves either the old or the new
  * table. (The seed's table would be in shared memory under a mutex; a mutex that other processes can write to is nothing that a
  * program with more rights may trust.) Members are known by process id and start time. Those that have ended are removed with
- * every change; nobody has to leave. What the file says is checked, and each change sets the priorities of all members again,
- * so that one that was interrupted before is completed.
+ * every change; nobody has to leave. What the file says is checked.
+ *
+ * If a newcomer moves a member, the table has the member's level before as well, until all its threads have the new one; the
+ * next newcomer finishes what one that was killed has left. Only threads that have exactly the level before are moved: one that
+ * has chosen another priority by itself keeps that, also one of these bands.
  *
  *     struct rm_joined joined;
  *     const struct rm_task task = {.kind = RM_STATISTICAL, .period_ns = 40000000, .deadline_ns = 40000000, .cost_mean_ns = 8000000};
@@ -31,7 +34,8 @@ enum { RM_MEMBERS_MAX = 64 };
 
 struct rm_member {
     pid_t process;
-    uint64_t started_ticks;
+    uint64_t started_ticks; /* of process_start.h */
+    int level_before;       /* which some of its threads may still have; 0: all are moved */
     char name[THREAD_NAME_SIZE];
 };
 
@@ -56,8 +60,8 @@ struct rm_joined {
 /*
  * Adds the calling process, with this name, and moves others if need be. It stays until it ends, also through exec. Returns 0;
  * -EBUSY (refused, joined->by says why); -ENOSPC (RM_MEMBERS_MAX are there); -EALREADY (it is a member); -EINVAL (the task's
- * values are out of range, see rm_task.h); -ETIMEDOUT (somebody has held the lock for two seconds); or a negative errno of the
- * file. Only 0 changes anything.
+ * values are out of range, see rm_task.h); -ETIMEDOUT (somebody has held the lock for two seconds); or a negative errno of a
+ * file. Only 0 changes anything, except that it may finish what an earlier newcomer has begun.
  */
 int rm_registry_join(const struct rm_task *task, const char *name, struct rm_joined *joined);
 
@@ -67,7 +71,7 @@ int rm_registry_join(const struct rm_task *task, const char *name, struct rm_joi
  */
 int rm_registry_level(void);
 
-/* Reads the members that live. Returns 0 or a negative errno. */
+/* Reads the members that live, or of which that cannot be found out at the moment. Returns 0 or a negative errno. */
 int rm_registry_read(struct rm_registry *registry);
 
 #endif

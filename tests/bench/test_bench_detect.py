@@ -66,6 +66,24 @@ class Judged(unittest.TestCase):
         few = [seen(0.2, None, None), *[seen(0.4, None, 25.0)] * 5, *[seen(4.0, 25.0, 25.0, standard_hz=25.0)] * 5]
         self.assertEqual(self.words(few), ["undecided", "undecided", "not certain"])
 
+    RATES = (24000 / 1001, 24.0, 25.0, 30000 / 1001, 30.0, 50.0, 60000 / 1001, 60.0)
+
+    def named(self, wrong, each=5):
+        """Returns the goal's outcome if in one cell of three players and eight rates so many of the windows are wrong."""
+        found = [seen(4.0, hz, None, hz, hz if (player, hz) != ("ffplay", 60.0) or number >= wrong else None, player)
+                 for player in ("mplayer", "mpv", "ffplay") for hz in self.RATES for number in range(each)]
+        return detect_findings(found)[2]
+
+    def test_player_that_is_always_wrong_at_one_rate_misses_the_goal(self):
+        self.assertEqual(self.named(0).word, "met")
+        found = self.named(5)
+        self.assertEqual(found.word, "missed")
+        self.assertEqual(found.sentence, "in 115 of 120 (91% to 98%) windows; under 90%: ffplay at 60 Hz 0 of 5 (0% to 43%)")
+
+    def test_goal_is_not_met_while_one_player_is_under_it_at_one_rate(self):
+        for wrong, each, word in ((1, 5, "not certain"), (5, 40, "not certain"), (4, 40, "met"), (40, 40, "missed")):
+            self.assertEqual(self.named(wrong, each).word, word, (wrong, each))
+
     def test_system_calls_count_for_the_paper_where_they_were_watched(self):
         jobs = [seen(0.4, 25.0, 50.0, standard_hz=25.0)] * 40
         calls = [Detection("mplayer", 25.0, 0.4, None, None, 25.0, SYSCALLS)] * 40

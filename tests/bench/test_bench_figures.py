@@ -15,9 +15,11 @@ from dlex_bench.demo.runs import DROP_POLICIES, HEURISTIC, NONE, PAPER, Demand, 
 from dlex_bench.demo.runs import figures as figures_of
 from dlex_bench.errors import LabError
 from dlex_bench.job import figures as figures_of_job
+from dlex_bench.job.result import Figures
 from dlex_bench.order import interleaved
 from dlex_bench.qoe import QoeSummary
 from dlex_bench.record import end_skew_ms, frame_duration_s, read_frames
+from dlex_bench.report.metrics import TABLE
 from dlex_bench.rig.load.throttle import Supply
 
 HEADER = (
@@ -139,6 +141,24 @@ class Records(unittest.TestCase):
             folder = self.record(*(row(number, number * 20_000_000) for number in range(rows)))
             (folder / "run.json").write_text("{}")
             self.assertEqual(figures_of_job.figures_of(folder, summary, None, "own").frame_ms, frame_ms)
+
+    def test_figures_of_a_job_have_every_grade_of_lip_synchronisation(self):
+        grades = {"accepted": 0.5, "irritating": 0.3, "distracting": 0.2, "itu_undetected": 0.4, "itu_acceptable": 0.35,
+                  "itu_unacceptable": 0.25}
+        summary = QoeSummary.model_validate(dict.fromkeys(QoeSummary.model_fields, 0.0) |
+                                            {f"lip_sync_{name}": part for name, part in grades.items()})
+        folder = self.record("0,0,P,0,9,1,2,3,,,shown,7,1500000")
+        (folder / "run.json").write_text("{}")
+        found = figures_of_job.figures_of(folder, summary, None, "own").to_json()
+        self.assertEqual({name: found[f"lip_sync_{name}"] for name in grades}, grades)
+
+    def test_results_of_older_versions_lack_some_grades(self):
+        self.assertIsNone(Figures.model_validate({"lip_sync_accepted": 1.0}).lip_sync_irritating)
+
+    def test_report_has_a_column_for_every_grade_of_lip_synchronisation(self):
+        shown = [metric.key for metric in TABLE if metric.key.startswith("lip_sync_")]
+        for model in (Figures, QoeSummary):
+            self.assertEqual(shown, [name for name in model.model_fields if name.startswith("lip_sync_")])
 
     def test_record_without_a_shown_picture_is_refused(self):
         with self.assertRaisesRegex(LabError, "no picture was shown"):

@@ -57,6 +57,39 @@ class Tuned(unittest.TestCase):
         self.assertEqual(found.word, "not measured")
         self.assertIn("does not lack CPU time", found.sentence)
 
+    MISSES = "mpv: tuned, rt-app misses no more than in the control"
+
+    def misses(self, tuned, control, load="rtapp", **options):
+        settings = settings_of(
+            repeated("mpv", [{"missed": it} for it in tuned], section="tuned", sched="deadline:tuned", load=load, **options),
+            control_with_misses(*control))
+        return {it.name: it for it in goals.outcomes(settings, ["tuned", "control"])}.get(self.MISSES)
+
+    def test_rtapp_may_not_miss_more_beside_a_tuned_player_than_in_control(self):
+        more = self.misses([33, 32, 34, 33, 33], [3, 3, 2, 4, 3])
+        self.assertEqual((more.word, more.section), ("missed", "tuned"))
+        self.assertRegex(more.sentence, r"^3\.300% of the periods in 5 runs; beside a film that costs almost nothing 0\.300% of "
+                         r"the periods in 5 runs; more than there: \+3\.000% \(")
+        self.assertEqual(self.misses([3] * 5, [3] * 5).word, "met")
+        self.assertEqual(self.misses([0] * 5, []).word, "met")
+
+    def test_misses_beside_a_tuned_player_need_a_control_and_usable_runs(self):
+        self.assertEqual(self.misses([3] * 5, []).word, "not measured")
+        self.assertEqual(self.misses([33] * 2, [3] * 5).word, "not certain")
+        self.assertEqual(self.misses([None] * 5, [3] * 5).word, "not measured")
+        spoilt = self.misses([33] * 5, [3] * 5, work_held=False)
+        self.assertEqual(spoilt.word, "not measured")
+        self.assertIn("left out 5 of 10 runs", spoilt.sentence)
+        self.assertIsNone(self.misses([None] * 5, [3] * 5, load="none"))
+
+    def test_each_tuned_player_has_its_own_word_about_misses(self):
+        settings = settings_of(
+            *(repeated(name, [{"missed": it}] * 5, section="tuned", sched="deadline:tuned")
+              for name, it in (("mpv", 33), ("mplayer", 3), ("dlex", 3))),
+            control_with_misses(*[3] * 5))
+        found = {it.name.partition(":")[0]: it.word for it in goals.outcomes(settings, ["tuned"]) if "rt-app misses" in it.name}
+        self.assertEqual(found, {"mpv": "missed", "mplayer": "met", "dlex": "met"})
+
     def test_few_runs_are_not_certain_and_none_are_not_measured(self):
         self.assertEqual(self.outcomes([0.5], [0.01])[self.DROPS].word, "not certain")
         self.assertEqual(self.outcomes([], [0.01])[self.DROPS].word, "not measured")
@@ -94,6 +127,20 @@ class Gains(unittest.TestCase):
     def test_strict_is_judged_by_all_runs(self):
         for means, word in (([1, 2, 2.9], "met"), ([2, 3.5], "not certain"), ([3.1, 4], "missed")):
             self.assertEqual(self.outcomes([], [], means)[self.STRICT].word, word)
+
+    def test_degrading_pays_if_drops_fall_and_the_rmse_does_not_rise(self):
+        def word(drops, rmse, step=1):
+            options = {"load": "none", "sched": "quota:120%/40", "section": "film"}
+            groups = [repeated("dlex_default", [{"dropped": 100 + it, "rmse_q16_sum": 1000 + it} for it in range(5)], **options),
+                      repeated("dlex_degrade", [{"dropped": drops + step * it, "rmse_q16_sum": rmse + it} for it in range(5)],
+                               **options)]
+            (found,) = goals.outcomes(settings_of(*groups), ["film"])
+            return found.word
+
+        cases = ((50, 900, "met"), (50, 1200, "missed"), (120, 900, "missed"), (100, 900, "missed"), (50, 1000, "met"))
+        for drops, rmse, expected in cases:
+            self.assertEqual(word(drops, rmse), expected, (drops, rmse))
+        self.assertEqual(word(60, 900, step=20), "not certain")
 
     def test_other_loads_have_no_such_goal(self):
         for options in ({"load": "rtapp"}, {"sched": "other"}):

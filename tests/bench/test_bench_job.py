@@ -91,6 +91,8 @@ class Results(Place):
         self.assertEqual(result["figures"], result["inside"])
         figures = result["figures"]
         self.assertEqual((figures["frames"], figures["dropped"], figures["av_source"]), (pictures, 0, "own"))
+        for family in (("accepted", "irritating", "distracting"), ("itu_undetected", "itu_acceptable", "itu_unacceptable")):
+            self.assertAlmostEqual(sum(figures[f"lip_sync_{grade}"] for grade in family), 1)
         self.assertEqual(result["threads"][0]["work"], "decodes and presents")
         # A short thread may have been seen only before it took its own name.
         named = [thread for thread in result["threads"][1:] if thread["name"] != result["threads"][0]["name"]]

@@ -64,6 +64,19 @@ class Reporting(Case):
             (summary["frames"], summary["dropped_fraction"], summary["skew_ms_mean"]), (0, 0, None)
         )
 
+    def test_parts_of_the_time_in_all_grades_of_lip_synchronisation_add_up(self):
+        folder = self.record(clip("progressive_cabac"), [(number, "shown") for number in range(20)])
+        header, *rows = (folder / "frames.csv").read_text().splitlines()
+        late_ns = [number * 10_000_000 for number in range(len(rows))]
+        rows = [[*row.split(",")[:-3], str(number * FRAME_NS + late), str(late), "0"]
+                for number, (row, late) in enumerate(zip(rows, late_ns, strict=True))]
+        (folder / "frames.csv").write_text("\n".join([header, *map(",".join, rows)]) + "\n")
+        summary = self.summary(folder)
+        for family in (("accepted", "irritating", "distracting"), ("itu_undetected", "itu_acceptable", "itu_unacceptable")):
+            parts = [summary[f"lip_sync_{grade}"] for grade in family]
+            self.assertTrue(all(parts), parts)
+            self.assertAlmostEqual(sum(parts), 1)
+
     def test_violations_of_the_window_are_counted(self):
         def counted(folder, *options):
             summary = self.summary(folder, *options)

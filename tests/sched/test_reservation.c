@@ -309,8 +309,39 @@ START_TEST(period_outside_the_kernels_limits_is_refused)
 {
     static const struct reserve too_long = {.budget_ns = NS_PER_S, .period_ns = 100 * NS_PER_S};
     ck_assert_int_eq(reservation_give(&reservation, &journal, child, child, &too_long), RESERVATION_PERIOD);
-    expect_reason(RESERVATION_PERIOD, "sched_deadline_period_min_us");
+    expect_reason(RESERVATION_PERIOD, "`sudo sysctl kernel.sched_deadline_period_max_us=100000000`");
     expect_policy(SCHED_OTHER, 0);
+}
+END_TEST
+
+START_TEST(root_without_the_right_reads_about_the_container)
+{
+    if (geteuid())
+        return;
+    expect_reason(RESERVATION_NO_RIGHT, "start the container with `--cap-add=SYS_NICE`");
+}
+END_TEST
+
+/* Also the refusals that do not happen on this machine. */
+START_TEST(each_refusal_has_a_command_or_says_that_it_cannot_be_changed)
+{
+    static const struct reserve wanted[] = {
+        {.budget_ns = NS_PER_S, .period_ns = 100 * NS_PER_S},
+        {.budget_ns = 1, .period_ns = NS_PER_US},
+        {.budget_ns = 1, .period_ns = NS_PER_MS},
+    };
+    static const int errors[] = {-EMFILE, -ENOSPC, -ENOMEM};
+    char text[RESERVATION_REASON_SIZE];
+    for (int answer = RESERVATION_GONE; answer <= RESERVATION_FAILED; answer++) {
+        for (int i = 0; i < 3; i++) {
+            const struct reservation refused = {
+                .entry.thread = {.process = 4194304, .thread = 4194304}, .wanted = wanted[i], .error = errors[i],
+            };
+            reservation_reason((enum reservation_answer)answer, &refused, text);
+            ck_assert_msg(strchr(text, '`') || strstr(text, "cannot be changed"), "answer %d: %s", answer, text);
+            ck_assert_msg(strlen(text) < sizeof text - 1, "answer %d is cut off: %s", answer, text);
+        }
+    }
 }
 END_TEST
 
@@ -382,6 +413,8 @@ int main(void)
         what_a_sleeping_thread_had_can_be_reserved_again,
         thread_that_was_on_its_way_back_is_put_back,
         period_outside_the_kernels_limits_is_refused,
+        root_without_the_right_reads_about_the_container,
+        each_refusal_has_a_command_or_says_that_it_cannot_be_changed,
         guard_takes_back_what_a_killed_program_has_given,
         repair_takes_back_what_nobody_guards,
         NULL,

@@ -2,14 +2,16 @@
 """Tests `dlex-sched rm`: levels of running programs, refusals, and members that are killed at any moment.
 
 Skipped without the right to fixed priorities. Not covered: how levels and response times are computed (test_rm_levels,
-test_response_time), and what priorities are worth, which the laboratory measures.
+test_response_time), what priorities are worth, which the laboratory measures, and user namespaces.
 
 Run as: test_rm.py DLEX_SCHED
 """
 import contextlib
+import ctypes
 import os
 import pwd
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -24,6 +26,22 @@ TABLE = Path("/run/dlex-sched/rm")
 SKIPPED = 77
 KILLS = 60
 NOBODY = pwd.getpwnam("nobody").pw_uid
+GROUPS = Path("/sys/fs/cgroup/cpu")
+CAP_SYS_NICE, PR_CAPBSET_DROP = 23, 24
+FIELD_LEVEL = 3  # in a line of the table; the level before follows it
+LIBC = ctypes.CDLL(None, use_errno=True)
+# A program with a second thread, which does as the test wants.
+WITH_THREAD = """
+import ctypes, os, threading, time
+def second():
+    {second}
+    time.sleep(60)
+threading.Thread(target=second).start()
+{first}
+time.sleep(60)
+"""
+ENDING = WITH_THREAD.format(second="pass", first="ctypes.CDLL(None).pthread_exit(None)")
+CHOOSING = WITH_THREAD.format(second="os.sched_setparam(threading.get_native_id(), os.sched_param(22))", first="pass")
 
 
 def priority(pid):
@@ -31,11 +49,33 @@ def priority(pid):
     return os.sched_getparam(pid).sched_priority if os.sched_getscheduler(pid) & 0xff == os.SCHED_FIFO else 0
 
 
-def listed():
+def listed(**options):
     """Returns the rows of `rm list` as tuples of priority, class, rate and process id."""
-    said = subprocess.run([SCHED, "rm", "list"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run([SCHED, "rm", "list"], capture_output=True, text=True, check=True, **options).stdout
     rows = [line.split() for line in said.splitlines() if line.split()[0].isdigit()]
     return [(int(row[0]), row[1], float(row[2]), int(row[4])) for row in rows]
+
+
+def levels_before():
+    """Returns which levels before a move the table has; 0: the threads of that program are moved."""
+    return {line.split()[FIELD_LEVEL + 1] for line in TABLE.read_text().splitlines()}
+
+
+def state(pid):
+    """Returns the state of a process's main thread, such as S or Z."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def threads(pid):
+    """Returns the other threads of a process."""
+    return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir() if int(task.name) != pid]
+
+
+def without_capability():
+    """Takes the right to fixed priorities from a process of root before it runs a program, as a container does."""
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+    if LIBC.prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "the capability cannot be dropped")
 
 
 def children(pid):
@@ -97,6 +137,7 @@ class Levels(Case):
         self.assertEqual(len({level for _, level in found}), len(found), found)
         self.assertEqual([level for _, level in found], sorted(level for _, level in found), found)
         self.assertEqual({row[3]: row[0] for row in listed()}, {process.pid: priority(process.pid) for process in first.values()})
+        self.assertEqual(levels_before(), {"0"})
 
     def test_children_of_running_programs_move_with_them(self):
         first = {}
@@ -114,6 +155,44 @@ class Levels(Case):
         child = children(run.pid)[0]
         self.assertEqual(priority(child), priority(run.pid))
         os.kill(child, signal.SIGKILL)
+
+    def test_program_whose_main_thread_has_ended_stays_listed_while_others_run(self):
+        run, other = self.run_at(25, command=(sys.executable, "-c", ENDING)), self.run_at(30)
+        self.assertTrue(wait_until(lambda: state(run.pid) == "Z"))
+        self.assertEqual([row[3] for row in listed()], [other.pid, run.pid])
+        self.run_at(50)
+        self.assertIn(run.pid, [row[3] for row in listed()])
+
+    def test_program_whose_main_thread_has_ended_moves_with_the_others(self):
+        run = self.run_at(10, command=(sys.executable, "-c", ENDING))
+        self.assertTrue(wait_until(lambda: state(run.pid) == "Z"))
+        first = listed()[0][0]
+        for number in range(10):
+            self.run_at(10 + number / 10)
+        level = {row[3]: row[0] for row in listed()}[run.pid]
+        self.assertNotEqual(level, first)
+        self.assertEqual([priority(thread) for thread in threads(run.pid)], [level])
+
+    def test_programs_are_listed_while_no_more_files_can_be_opened(self):
+        run = self.run_at(25)
+        only_the_table = listed(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)))
+        self.assertEqual([row[3] for row in only_the_table], [run.pid])
+
+    def test_thread_that_has_chosen_its_priority_keeps_it_when_others_join(self):
+        run = self.run_at(25, command=(sys.executable, "-c", CHOOSING))
+        self.assertTrue(wait_until(lambda: [priority(thread) for thread in threads(run.pid)] == [22]))
+        self.run_at(50)
+        self.assertEqual([priority(thread) for thread in threads(run.pid)], [22])
+
+    def test_thread_that_has_chosen_its_priority_keeps_it_when_its_program_moves(self):
+        run = self.run_at(10, command=(sys.executable, "-c", CHOOSING))
+        first = priority(run.pid)
+        self.assertTrue(wait_until(lambda: [priority(thread) for thread in threads(run.pid)] == [22]))
+        for number in range(1, 11):
+            self.run_at(10 + number / 10)
+        self.assertNotEqual(priority(run.pid), first)
+        self.assertEqual({row[3]: row[0] for row in listed()}[run.pid], priority(run.pid))
+        self.assertEqual([priority(thread) for thread in threads(run.pid)], [22])
 
     def test_program_that_has_ended_leaves(self):
         one, other = self.run_at(25), self.run_at(30)
@@ -194,9 +273,23 @@ class Faults(Case):
                 process.kill()
                 process.wait()
 
+    def test_next_newcomer_finishes_the_move_of_one_that_was_killed(self):
+        run = self.run_at(10, command=(sys.executable, "-c", CHOOSING))
+        self.assertTrue(wait_until(lambda: [priority(thread) for thread in threads(run.pid)] == [22]))
+        level = priority(run.pid)
+        fields = TABLE.read_text().split(" ")
+        self.assertEqual(fields[FIELD_LEVEL:FIELD_LEVEL + 2], [str(level), "0"])
+        fields[FIELD_LEVEL:FIELD_LEVEL + 2] = [str(level + 1), str(level)]
+        TABLE.write_text(" ".join(fields))
+        self.run_at(50)
+        self.assertEqual(priority(run.pid), level + 1)
+        self.assertEqual([priority(thread) for thread in threads(run.pid)], [22])
+        self.assertEqual(levels_before(), {"0"})
+
     def test_nonsense_in_the_table_is_ignored(self):
         TABLE.parent.mkdir(mode=0o700, exist_ok=True)
-        TABLE.write_text(f"hello\n1 1 1 49 1 1 1 1 init\n{os.getpid()} 5 0 99 40 40 0 1 us\n\n" + "9" * 500 + "\n")
+        TABLE.write_text(f"hello\n1 999999999999 1 49 0 1 1 1 1 init\n{os.getpid()} 5 0 30 0 40 40 0 1 us\n"
+                         f"1000000000 0 0 30 0 40 40 0 1 none\n\n" + "9" * 500 + "\n")
         one = self.run_at(25)
         self.assertEqual([row[3] for row in listed()], [one.pid])
         self.assertEqual(priority(os.getpid()), 0)
@@ -220,6 +313,53 @@ class Faults(Case):
                 self.assertEqual(run.returncode, code, run.stderr)
                 self.assertIn(part, run.stderr)
                 self.assertIn("limits.conf", run.stderr)
+
+    def without_right(self, expected, code=4, program=SCHED, **options):
+        """Runs a program that may not have a fixed priority, expects that it runs, and returns the message."""
+        run = subprocess.run([program, "rm", "run", "--rate=25", "--", "sh", "-c", f"exit {code}"], capture_output=True, text=True,
+                             check=False, **options)
+        self.assertEqual(run.returncode, code, run.stderr)
+        self.assertIn("runs under an ordinary one", run.stderr)
+        self.assertNotIn("run it with sudo", run.stderr)
+        self.assertIn(expected, run.stderr)
+        return run.stderr
+
+    def test_root_without_the_capability_reads_about_the_container(self):
+        self.without_right("CAP_SYS_NICE is missing, as in a container", preexec_fn=without_capability)
+        run = subprocess.run([SCHED, "doctor"], capture_output=True, text=True, check=True, preexec_fn=without_capability)
+        line = next(line for line in run.stdout.splitlines() if "fixed priorities" in line)
+        self.assertRegex(line, "^no .* CAP_SYS_NICE is missing, as in a container")
+        self.assertNotIn("with sudo", line)
+
+    @unittest.skipUnless((GROUPS / "cpu.rt_runtime_us").exists(), "control groups have no time for fixed priorities of their own")
+    def test_group_without_time_for_fixed_priorities_is_named(self):
+        group = GROUPS / f"dlex-test-{os.getpid()}"
+        group.mkdir()
+        try:
+            limit = group / "cpu.rt_runtime_us"
+            if int(limit.read_text()):
+                self.skipTest("a new group has time")
+
+            def enter():
+                (group / "cgroup.procs").write_text(str(os.getpid()))
+
+            def enter_without_capability():
+                enter()
+                without_capability()
+
+            self.without_right(f"`echo 500000 | sudo tee {limit}`", preexec_fn=enter)
+            said = self.without_right("CAP_SYS_NICE is missing", preexec_fn=enter_without_capability)
+            self.assertIn(str(limit), said)
+        finally:
+            wait_until(lambda: not (group / "cgroup.procs").read_text())
+            group.rmdir()
+
+    def test_failed_trial_is_not_taken_for_a_missing_right(self):
+        lone = 2_000_000_000 + os.getpid()  # a user without other processes
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            self.without_right("cannot be found out: Resource temporarily unavailable", program=shutil.copy(SCHED, folder),
+                               user=lone, cwd="/", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
 
 
 if __name__ == "__main__":

@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ..agenda.job import rtapp_sched
 from ..agenda.jobs import OURS
 from ..paper import DROPPED, RMSE_Q16_SUM, reduction
 from .claims import goal_at_most, with_interval
 from .front import AXES, AXIS_NAMES, Goal, goal
 from .gain import gain_outcomes
-from .misses import misses_outcome
+from .misses import misses_outcome, rtapp_is_reserved
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
 from .results_frame import Row, Settings, control_of, is_control, of_section, paired_values, values
 from .statistics import ENOUGH, Comparison, compare
@@ -96,7 +95,7 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
             found.append(_freeze_outcome(section, runs, standing(settings, section)))
         if kind == "none" and ours and _is_short(tried[0]):
             found += gain_outcomes(section, runs)
-        if kind == "rtapp" and _reserved(tried[0]):
+        if ours and rtapp_is_reserved(tried[0]):
             found.append(misses_outcome(section, runs, control_of(settings, section), failed))
         if runs and is_tuned(tried[0]):
             found += tuned_outcomes(settings, section)
@@ -200,11 +199,3 @@ def _is_short(run: Row) -> bool:
     """Returns whether the player lacks CPU time: beside rt-app, or because only its own budget limits it."""
     has_budget = run.result.job.sched.partition(":")[0] in BUDGETS
     return _load_kind(run) == "rtapp" or (_load_kind(run) == "none" and has_budget)
-
-
-def _reserved(run: Row) -> bool:
-    """Returns whether rt-app's tasks have reservations.
-
-    They have them by their own policy, or because the player has a reservation or a quota.
-    """
-    return rtapp_sched(run.result.job.sched, run.result.job.load).startswith("deadline")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Judges the misses of rt-app's tasks under their reservations: those beside a player, minus those that no player
-causes.
+causes. One goal is that of our policies, another that of each player under `dlex-sched tune`.
 
 A task misses deadlines all by itself if its loops take longer than its budget, or if an interrupt takes its CPU. So a
 control is played: the same tasks beside a film that costs almost nothing. The functions are pure.
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from ..agenda.job import rtapp_sched
 from ..agenda.jobs import OURS
 from .claims import with_interval
 from .outcome import MET, MISSED, UNCERTAIN, UNMEASURED, Outcome
@@ -25,6 +26,15 @@ TASKS = ("rtapp-1", "rtapp-2")
 MARGIN = 0.001
 
 Shares = Sequence[float]
+
+
+def rtapp_is_reserved(run: Row) -> bool:
+    """Returns whether rt-app's tasks play beside the player and have reservations.
+
+    They have them by their own policy, or because the player has a reservation or a quota.
+    """
+    job = run.result.job
+    return job.load.kind == "rtapp" and rtapp_sched(job.sched, job.load).startswith("deadline")
 
 
 def misses_outcome(
@@ -58,6 +68,20 @@ def misses_outcome(
     return Outcome(NAME, section, word, "; ".join(parts) + left_out)
 
 
+def tuned_misses_outcome(section: str, workload: str, runs: Sequence[Row], control: Sequence[Row]) -> Outcome:
+    """Returns the outcome for one player under `dlex-sched tune`: rt-app misses no more beside it than in the control."""
+    name = f"{workload}: tuned, rt-app misses no more than in the control"
+    shares, unprovoked = miss_shares(runs), miss_shares(control)
+    left_out = _left_out(section, runs, control)
+    if not shares:
+        return Outcome(name, section, UNMEASURED, f"no log of rt-app beside it is usable{left_out}")
+    found = compare(shares, unprovoked, middle=np.mean) if unprovoked else None
+    text = f"{_shares_text(shares)}; beside a film that costs almost nothing {_shares_text(unprovoked)}"
+    if found:
+        text += f"; more than there: {with_interval(found.difference, '{:+.3%}')}; up to {MARGIN:.1%} meets the goal"
+    return Outcome(name, section, _word(shares, unprovoked, found), text + left_out)
+
+
 def miss_shares(runs: Iterable[Row]) -> list[float]:
     """Returns the share of both tasks' periods that was missed, for each run with rt-app's logs and its whole work."""
     shares = []
@@ -71,7 +95,7 @@ def miss_shares(runs: Iterable[Row]) -> list[float]:
 
 
 def _word(shares: Shares, unprovoked: Shares, found: Comparison | None) -> str:
-    """Returns the word for one policy.
+    """Returns the word for one policy, or one player.
 
     No misses mean no fault, even with few runs. Misses are compared with those of the control; this takes several runs.
     """

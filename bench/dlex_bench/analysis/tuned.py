@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Judges what `dlex-sched tune` gains, for each player that is played under `deadline:tuned` and under `other` alike.
+"""Judges what `dlex-sched tune` gains and costs, for each player that is played under `deadline:tuned` and under `other` alike.
 
 The functions are pure.
 """
@@ -11,8 +11,9 @@ from statistics import median
 
 from ..machine.policy import Policy
 from .claims import goal_at_most, with_interval
+from .misses import rtapp_is_reserved, tuned_misses_outcome
 from .outcome import MET, MISSED, UNMEASURED, Outcome
-from .results_frame import Row, Settings, of_section, paired_values, values
+from .results_frame import Row, Settings, control_of, of_section, paired_values, values
 from .statistics import compare
 
 # A player that drops fewer under the ordinary policy does not lack CPU time, and there is nothing to win.
@@ -28,11 +29,16 @@ def is_tuned(run: Row) -> bool:
 
 
 def tuned_outcomes(settings: Settings, section: str) -> list[Outcome]:
-    """Returns two outcomes for each player of a tuned section: how much less it dropped, and how much was reserved for it."""
+    """Returns the outcomes for each player of a tuned section.
+
+    They are: how much less it dropped, how much was reserved for it, and whether rt-app, if it has reservations, missed more.
+    """
     found = []
     for workload, runs in of_section(settings, section).items():
         found.append(_drops_outcome(section, workload, runs, _ordinary(settings, runs[0])))
         found.append(_spare_outcome(section, workload, runs))
+        if rtapp_is_reserved(runs[0]):
+            found.append(tuned_misses_outcome(section, workload, runs, control_of(settings, section)))
     return found
 
 

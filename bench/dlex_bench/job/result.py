@@ -50,8 +50,11 @@ class Figures(Stored):
     skew_ms_abs_mean: Amount | None = None
     skew_ms_sd: Amount | None = None
     skew_ms_end: float | None = None  # of the last shown picture
-    lip_sync_accepted: Part | None = None  # parts of the time in grades of lip synchronisation, see dlex-qoe(1)
+    lip_sync_accepted: Part | None = None  # parts of the time in grades of lip synchronisation, see dlex-qoe(1); they add up to 1
+    lip_sync_irritating: Part | None = None  # absent from older versions
     lip_sync_distracting: Part | None = None
+    lip_sync_itu_undetected: Part | None = None  # by BT.1359, which also add up to 1; absent from older versions
+    lip_sync_itu_acceptable: Part | None = None  # absent from older versions
     lip_sync_itu_unacceptable: Part | None = None
     rmse_q16_sum: Amount | None = None  # error of the dropped and the degraded pictures, in ImageMagick's 16-bit units
     rmse_q16_median: Amount | None = None
@@ -140,6 +143,11 @@ class JobResult(Stored):
     @property
     def much_is_stolen(self) -> bool:
         return self.stolen > MUCH
+
+    @property
+    def is_tuned_in_vain(self) -> bool:
+        """Returns whether dlex-sched ran and never reserved anything: the player played under its ordinary policy."""
+        return self.tuned is not None and self.tuned.reserved is None
 
     @property
     def load_is_light(self) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .. import paper
-from ..agenda.jobs import OURS
 from ..analysis.front import Goal
 from ..analysis.goals import Ratio, outcomes, ratios, standing
 from ..analysis.outcome import Outcome
@@ -76,9 +75,7 @@ def _lengths(rows: Sequence[Row]) -> list[int]:
 
 def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
     settings, names = by_setting(rows), sections(rows)
-    # Goals need both a peer, which sets them, and our own player, which is to reach them.
-    both = {one.player == OURS for one in rows} == {True, False}
-    goals = outcomes(settings, names, [one for one in rows if one.status == FAILED]) if both else []
+    goals = outcomes(settings, names, [one for one in rows if one.status == FAILED])
     standings = [it for name in names if (it := standing(settings, name))]
     experiments = _experiments(settings)
     shown = paper.TABLES.items() if experiments else ()
