@@ -18,7 +18,7 @@ static const struct command {
     {"tune", (char[]){"dlex-sched tune"}, tune_command, "give a player the CPU time that it needs, while it plays"},
     {"period", (char[]){"dlex-sched period"}, period_command, "find the rate at which a program's threads work"},
     {"rm", (char[]){"dlex-sched rm"}, rm_command, "run programs under rate-monotonic priorities, or list them"},
-    {"repair", (char[]){"dlex-sched repair"}, repair_command, "take back what a killed tune or dwcs has left"},
+    {"repair", (char[]){"dlex-sched repair"}, repair_command, "give back what a killed tune or dwcs has left changed"},
     {"doctor", (char[]){"dlex-sched doctor"}, doctor_command, "report what this machine allows, and what would allow the rest"},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

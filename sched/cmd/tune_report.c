@@ -115,12 +115,12 @@ static void print_comparison(const struct wake_comparison *comparison)
         [WAKE_HARMED] = "the reservations did harm",
     };
     if (result.verdict == WAKE_TOO_FEW)
-        fputs("dlex-sched: too short to decide whether the reservations helped: that takes three windows of 5 s with reservations and "
-              "three without, in which the player plays\n", stderr);
+        fputs("dlex-sched: too short to decide whether the reservations helped: that takes three windows of 5 s with "
+              "reservations, each followed by one without, in which the player plays\n", stderr);
     else
-        fprintf(stderr, "dlex-sched: the threads woke up %.2f ms late with reservations and %.2f ms without (95th percentile; median of "
-                "%d and %d windows): %s\n", result.with_ns / (double)NS_PER_MS, result.without_ns / (double)NS_PER_MS,
-                comparison->with, comparison->without, meanings[result.verdict]);
+        fprintf(stderr, "dlex-sched: the threads woke up %.2f ms late with reservations and %.2f ms without (95th percentile; "
+                "medians of %d pairs of windows): %s\n", result.with_ns / (double)NS_PER_MS,
+                result.without_ns / (double)NS_PER_MS, comparison->pairs, meanings[result.verdict]);
 }
 
 static void print_end(const struct tune_report *report, const struct wake_comparison *comparison, int64_t lost, int64_t now_ns)

@@ -16,7 +16,7 @@ struct tune_second {
     double reserved;   /* with is_dry: what would be reserved */
     double used;       /* by the tuned threads */
     int64_t throttled; /* how often budgets ran out */
-    int tuned;         /* threads */
+    int tuned;         /* threads with a reservation; while reservations are switched off, those that would have one */
     int threads;       /* of the player, all */
     bool is_limited;   /* the threads need more than may be reserved */
     bool is_off;       /* reservations are switched off at present, to compare */

@@ -61,7 +61,7 @@ static bool is_detection_due(const struct tune_session *session, int64_t now_ns)
         .begun_ns = session->begun_ns,
         .window_ns = session->window_ns,
         .detected_ns = session->detected_ns,
-        .is_confirmed = session->is_confirmed,
+        .is_checked = session->is_checked,
         .is_urgent = session->tuner.is_trial || is_any_starving(session),
     };
     return rate_watch_is_due(&session->tuner.rate, &times);
@@ -125,7 +125,7 @@ static void detect(struct tune_session *session, int64_t now_ns)
     if (tuner_sees_trial(&session->tuner, &rate) || tuner_doubts(&rate, threads, is_starving, count, now_ns - from_ns))
         rate.verdict = PERIOD_UNKNOWN;
     const bool is_new_rate = tuner_detected(&session->tuner, &rate, threads, ids, count, &session->work);
-    session->is_confirmed = was_known && !is_new_rate;
+    session->is_checked = was_known && !is_new_rate;
     if (session->tuner.rate.known.verdict == PERIOD_FOUND)
         session->window_ns = now_ns;
     announce(session);
@@ -200,7 +200,8 @@ static struct tuner_sample sample_of(struct tune_session *session, int number, c
     const struct tuner_sample sample = {
         .cpu_ns = cpu_ns,
         .periods = periods,
-        .budget = {.is_paused = !use->is_running && now_ns - use->switched_ns > pause_ns,
+        /* What it uses while reservations are off to compare says nothing about what it needs. */
+        .budget = {.is_paused = session->is_off || (!use->is_running && now_ns - use->switched_ns > pause_ns),
                    .is_exhausted = use->throttled > seen->throttled_at_update},
     };
     seen->throttled_at_update = use->throttled;
@@ -259,24 +260,60 @@ static void update(struct tune_session *session, int64_t tick_ns, int64_t now_ns
         tune_holds_apply(&session->holds, &session->tuner, session->watch, now_ns);
 }
 
-/* Adds the lateness of the window that ends now: the mean of the threads at the picture rate. */
-static void add_window(struct tune_session *session)
+/* Finds out how late the thread in a place was in the window that ends now. Returns false if that is not known. */
+static bool find_lateness(struct tune_session *session, int place, double hz, int64_t now_ns, int64_t *late_ns)
 {
     struct period_thread watched[WATCHED_THREADS_MAX];
-    int64_t late_ns, sum_ns = 0;
-    int counted = 0;
-    process_watch_threads(session->watch, session->compared_ns + settle_ns, watched, WATCHED_THREADS_MAX);
+    struct thread_event unfinished = {.time_ns = 0};
+    process_watch_threads(session->watch, INT64_MIN, watched, WATCHED_THREADS_MAX);
+    process_watch_unfinished(session->watch, place, now_ns, &unfinished);
+    const struct wake_window window = {
+        .events = watched[place].events,
+        .count = watched[place].count,
+        .unfinished_ns = unfinished.time_ns,
+        .switched_ns = session->is_off ? 0 : session->compared_ns,
+        .from_ns = session->compared_ns + settle_ns,
+        .until_ns = now_ns,
+        .hz = hz,
+    };
+    return !wake_lateness(late_ns, &window, &session->work);
+}
+
+/* Keeps the lateness of each thread at the picture rate until the next window ends. An adopted one has no rate of its own. */
+static void end_window_with(struct tune_session *session, int64_t now_ns)
+{
+    for (int i = 0; i < process_watch_count(session->watch); i++)
+        seen_at(session, i)->has_lateness = false;
     for (int i = 0; i < session->tuner.count; i++) {
         const struct tuned_thread *const thread = &session->tuner.threads[i];
         const int place = tune_place_of(session->watch, thread->id);
-        if (place < 0 || thread->part != 1 ||
-            wake_lateness(&late_ns, watched[place].events, watched[place].count, thread->hz, &session->work))
+        if (place < 0 || thread->part != 1 || thread->is_adopted)
             continue;
-        sum_ns += late_ns;
+        struct tune_seen *const seen = seen_at(session, place);
+        seen->has_lateness = find_lateness(session, place, thread->hz, now_ns, &seen->late_ns);
+    }
+}
+
+/*
+ * Adds a pair of windows: the mean lateness of the threads that are known in both. A thread that starves without its
+ * reservation may have lost its rate meanwhile, and been adopted.
+ */
+static void end_window_without(struct tune_session *session, int64_t now_ns)
+{
+    int64_t late_ns, with_ns = 0, without_ns = 0;
+    int counted = 0;
+    for (int i = 0; i < session->tuner.count; i++) {
+        const struct tuned_thread *const thread = &session->tuner.threads[i];
+        const int place = tune_place_of(session->watch, thread->id);
+        if (place < 0 || thread->part != 1 || !seen_at(session, place)->has_lateness ||
+            !find_lateness(session, place, thread->hz, now_ns, &late_ns))
+            continue;
+        with_ns += seen_at(session, place)->late_ns;
+        without_ns += late_ns;
         counted++;
     }
     if (counted)
-        wake_comparison_add(&session->comparison, !session->is_off, sum_ns / counted);
+        wake_comparison_add(&session->comparison, with_ns / counted, without_ns / counted);
 }
 
 /* For --check: switches all reservations off and on every 5 s, once there are some. */
@@ -288,7 +325,10 @@ static void compare(struct tune_session *session, int64_t now_ns)
     }
     if (now_ns - session->compared_ns < compare_ns)
         return;
-    add_window(session);
+    if (session->is_off)
+        end_window_without(session, now_ns);
+    else
+        end_window_with(session, now_ns);
     session->is_off = !session->is_off;
     session->compared_ns = now_ns;
     if (session->is_off)
@@ -320,7 +360,7 @@ static void report_second(struct tune_session *session, int threads, int64_t now
     struct tune_second second = {
         .rate = tuner->rate.known,
         .reserved = session->is_reserving ? tune_holds_reserved(&session->holds) : tuner_granted(tuner),
-        .tuned = session->is_reserving ? session->holds.count : tuner->count,
+        .tuned = session->is_reserving && !session->is_off ? session->holds.count : tuner->count,
         .threads = threads,
         .is_limited = tuner_is_limited(tuner),
         .is_off = session->is_off,

@@ -39,6 +39,8 @@ struct tune_seen {
     bool has_times;          /* the next two are known */
     int64_t running_ns;      /* see thread_list_times */
     int64_t waiting_ns;
+    bool has_lateness;       /* the next one is known */
+    int64_t late_ns;         /* in the last window with reservations, of --check */
 };
 
 /* Begins by tune_session_init. */
@@ -51,7 +53,7 @@ struct tune_session {
     struct wake_comparison comparison;
     bool is_reserving;   /* tune_holds_begin was called; otherwise nothing is reserved */
     bool is_off;         /* reservations are switched off to compare */
-    bool is_confirmed;   /* the known rate was seen twice */
+    bool is_checked;     /* there was a detection after the one that found the known rate */
     int64_t begun_ns;
     int64_t window_ns;   /* since when the next detection may look */
     int64_t detected_ns; /* the last detection; begun_ns: there was none */

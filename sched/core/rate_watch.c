@@ -29,15 +29,18 @@ bool rate_watch_add(struct rate_watch *watch, const struct picture_rate *seen)
         return false;
     if (agree(&watch->known, seen)) {
         confirm(&watch->known, seen);
+        watch->is_confirmed = true;
         watch->awaits_second.verdict = PERIOD_UNKNOWN;
         return false;
     }
-    const bool is_better = seen->standard.numerator && !watch->known.standard.numerator;
-    if (watch->known.verdict == PERIOD_FOUND && !is_better && !agree(&watch->awaits_second, seen)) {
+    const bool is_second = agree(&watch->awaits_second, seen);
+    const bool is_better = !watch->is_confirmed && seen->standard.numerator && !watch->known.standard.numerator;
+    if (watch->known.verdict == PERIOD_FOUND && !is_better && !is_second) {
         watch->awaits_second = *seen;
         return false;
     }
     watch->known = *seen;
+    watch->is_confirmed = is_second;
     watch->awaits_second.verdict = PERIOD_UNKNOWN;
     return true;
 }
@@ -46,7 +49,7 @@ bool rate_watch_is_due(const struct rate_watch *watch, const struct rate_watch_t
 {
     const int64_t waited_ns = times->now_ns - times->window_ns;
     if (watch->known.verdict == PERIOD_FOUND)
-        return waited_ns >= (times->is_confirmed ? window_ns : confirming_window_ns);
+        return waited_ns >= (times->is_checked ? window_ns : confirming_window_ns);
     const bool may_wait = watch->known.verdict == PERIOD_NONE && !times->is_urgent && times->now_ns - times->begun_ns >= hurry_ns;
     return waited_ns >= first_window_ns && (!may_wait || times->now_ns - times->detected_ns >= window_ns);
 }

@@ -2,9 +2,10 @@
 /*
  * Follows the picture rate over repeated detections. Seed 003 (section IV) repeats the detection while the program runs, and says
  * no more. Our rules: the first rate found is taken at once. Another rate, or the verdict "not periodic", replaces it only if
- * two detections in a row agree, or if it is a usual picture rate and the known one is none; a single one may have seen the end of one film and the beginning of the next. A detection
- * without enough events, as in a pause, changes nothing; the detections before and after it are in a row. Each detection must
- * have observed a time of its own: two that overlap may both have seen the same change, and confirm a rate between two films.
+ * two detections in a row agree; a single one may have seen the end of one film and the beginning of the next. One exception:
+ * while the known rate was seen only once, and is no usual picture rate, a usual one replaces it at once. A detection without
+ * enough events, as in a pause, changes nothing; the detections before and after it are in a row. Each detection must have
+ * observed a time of its own: two that overlap may both have seen the same change, and confirm a rate between two films.
  */
 #ifndef SCHED_RATE_WATCH_H
 #define SCHED_RATE_WATCH_H
@@ -17,6 +18,7 @@
 /* Begins as zero. `known` is for reading; its verdict is PERIOD_UNKNOWN until a first verdict. */
 struct rate_watch {
     struct picture_rate known;
+    bool is_confirmed;                 /* `known` was seen twice */
     struct picture_rate awaits_second; /* seen once, and different from `known`; PERIOD_UNKNOWN: none */
 };
 
@@ -26,7 +28,7 @@ struct rate_watch_times {
     int64_t begun_ns;    /* since when it is watched */
     int64_t window_ns;   /* since when the next detection may look */
     int64_t detected_ns; /* the last detection; begun_ns: there was none */
-    bool is_confirmed;   /* the known rate was seen twice */
+    bool is_checked;     /* there was a detection after the one that found the known rate */
     bool is_urgent;      /* a rate is waited for, because threads starve or are on trial */
 };
 

@@ -9,12 +9,67 @@
 #include <math.h>
 #include <string.h>
 
-enum { PERIODS_MIN = 20, WINDOWS_MIN = 3 };
+enum { PERIODS_MIN = 20, PAIRS_MIN = 3 };
 static const double in_time = 0.1;
 static const double late = 0.95;
+/* A period begins this part of it before the mean phase of the jobs, because late jobs are more than early ones. */
+static const double early_part = 0.25;
+static const double long_job_periods = 1.5;
+static const int64_t pause_ns = NS_PER_S;
 static const double clearly_less = 0.8;
 static const double least_gain_ns = 1e5;
 static const double agreeing_pairs = 0.8;
+
+/* What a thread did in a window. */
+struct wake_activity {
+    int64_t blocked_ns;   /* since when it is blocked, after the jobs so far; at first the beginning of the window */
+    int64_t late_periods; /* of long jobs */
+    bool was_paused;
+};
+
+static void add_job(struct wake_activity *activity, double hz, int64_t begin_ns, int64_t end_ns)
+{
+    if (end_ns <= activity->blocked_ns)
+        return;
+    const int64_t from_ns = begin_ns > activity->blocked_ns ? begin_ns : activity->blocked_ns;
+    const double lasted = hz * ns_to_s(end_ns - from_ns);
+    if (begin_ns - activity->blocked_ns >= pause_ns)
+        activity->was_paused = true;
+    if (lasted > long_job_periods)
+        activity->late_periods += (int64_t)lasted;
+    activity->blocked_ns = end_ns;
+}
+
+static int64_t end_of(const struct thread_event *event)
+{
+    return event->end_ns > event->time_ns ? event->end_ns : event->time_ns;
+}
+
+static struct wake_activity activity_since(const struct wake_window *window, int64_t begin_ns)
+{
+    struct wake_activity activity = {.blocked_ns = begin_ns};
+    for (int64_t i = 0; i < window->count; i++)
+        add_job(&activity, window->hz, window->events[i].time_ns, end_of(&window->events[i]));
+    add_job(&activity, window->hz, window->unfinished_ns ? window->unfinished_ns : window->until_ns, window->until_ns);
+    return activity;
+}
+
+/* Returns from when on a window counts. A job that goes on since before the switch began without reservations. */
+static int64_t begin_of(const struct wake_window *window)
+{
+    for (int64_t i = 0; i < window->count && window->events[i].time_ns < window->switched_ns; i++)
+        if (end_of(&window->events[i]) > window->from_ns)
+            return end_of(&window->events[i]);
+    return window->from_ns;
+}
+
+static struct job_times jobs_since(const struct wake_window *window, int64_t begin_ns, struct period_work *work)
+{
+    int64_t first = 0;
+    while (first < window->count && window->events[first].time_ns < begin_ns)
+        first++;
+    return job_times_of(work->times_ns, first < window->count ? &window->events[first] : NULL, window->count - first);
+}
 
 /*
  * Writes how far the job of each period lies behind the mean phase, in periods, and returns the number of periods with a job.
@@ -22,13 +77,15 @@ static const double agreeing_pairs = 0.8;
  */
 static int64_t deviations_of(double *deviations, const struct job_times *jobs, double hz)
 {
+    if (!jobs->count)
+        return 0;
     double concentration;
     const double phase = job_times_phase(jobs, hz, &concentration);
     double last_period = -INFINITY;
     int64_t count = 0;
     for (int64_t i = 0; i < jobs->count; i++) {
         const double position = hz * job_times_s(jobs, i) - phase;
-        const double period = floor(position + 0.5), deviation = position - period;
+        const double period = floor(position + early_part), deviation = position - period;
         if (period > last_period)
             deviations[count++] = deviation;
         else if (fabs(deviation) < fabs(deviations[count - 1]))
@@ -38,30 +95,38 @@ static int64_t deviations_of(double *deviations, const struct job_times *jobs, d
     return count;
 }
 
-int wake_lateness(int64_t *late_ns, const struct thread_event *events, int64_t count, double hz, struct period_work *work)
+int wake_lateness(int64_t *late_ns, const struct wake_window *window, struct period_work *work)
 {
-    const struct job_times jobs = job_times_of(work->times_ns, events, count);
-    if (jobs.count < PERIODS_MIN)
+    const int64_t begin_ns = begin_of(window);
+    const struct wake_activity activity = activity_since(window, begin_ns);
+    if (window->hz * ns_to_s(window->until_ns - window->from_ns) < PERIODS_MIN || activity.was_paused)
         return -ENODATA;
+    const struct job_times jobs = jobs_since(window, begin_ns, work);
     double *const deviations = work->spectrum.scratch;
-    const int64_t periods = deviations_of(deviations, &jobs, hz);
-    if (periods < PERIODS_MIN)
-        return -ENODATA;
-    const double late_periods = order_percentile(deviations, periods, late) - order_percentile(deviations, periods, in_time);
-    *late_ns = (int64_t)(late_periods / hz * (double)NS_PER_S);
+    const int64_t with_job = deviations_of(deviations, &jobs, window->hz);
+    double late_periods = 1;
+    if (with_job >= PERIODS_MIN) {
+        const double in_time_periods = order_percentile(deviations, with_job, in_time);
+        int64_t periods = with_job;
+        while (periods < SPECTRUM_MAX && periods - with_job < activity.late_periods)
+            deviations[periods++] = in_time_periods + 1;
+        late_periods = order_percentile(deviations, periods, late) - in_time_periods;
+    }
+    *late_ns = (int64_t)(late_periods / window->hz * (double)NS_PER_S);
     return 0;
 }
 
-void wake_comparison_add(struct wake_comparison *comparison, bool is_with, int64_t late_ns)
+void wake_comparison_add(struct wake_comparison *comparison, int64_t with_ns, int64_t without_ns)
 {
-    int *const count = is_with ? &comparison->with : &comparison->without;
-    if (*count < WAKE_WINDOWS_MAX)
-        (is_with ? comparison->with_ns : comparison->without_ns)[(*count)++] = (double)late_ns;
+    if (comparison->pairs == WAKE_PAIRS_MAX)
+        return;
+    comparison->with_ns[comparison->pairs] = (double)with_ns;
+    comparison->without_ns[comparison->pairs++] = (double)without_ns;
 }
 
 static double median(const double *values, int count)
 {
-    double copy[WAKE_WINDOWS_MAX];
+    double copy[WAKE_PAIRS_MAX];
     memcpy(copy, values, (size_t)count * sizeof *values);
     return order_percentile(copy, count, 0.5);
 }
@@ -74,20 +139,19 @@ static bool is_clearly_less(double less, double more)
 /* Returns which part of the pairs has less lateness with reservations. */
 static double pairs_for(const struct wake_comparison *comparison)
 {
-    const int pairs = comparison->with < comparison->without ? comparison->with : comparison->without;
     int agreeing = 0;
-    for (int i = 0; i < pairs; i++)
+    for (int i = 0; i < comparison->pairs; i++)
         agreeing += comparison->with_ns[i] < comparison->without_ns[i];
-    return (double)agreeing / pairs;
+    return (double)agreeing / comparison->pairs;
 }
 
 struct wake_result wake_comparison_result(const struct wake_comparison *comparison)
 {
     struct wake_result result = {.verdict = WAKE_TOO_FEW};
-    if (comparison->with < WINDOWS_MIN || comparison->without < WINDOWS_MIN)
+    if (comparison->pairs < PAIRS_MIN)
         return result;
-    result.with_ns = median(comparison->with_ns, comparison->with);
-    result.without_ns = median(comparison->without_ns, comparison->without);
+    result.with_ns = median(comparison->with_ns, comparison->pairs);
+    result.without_ns = median(comparison->without_ns, comparison->pairs);
     const double for_it = pairs_for(comparison);
     result.verdict = WAKE_NO_DIFFERENCE;
     if (is_clearly_less(result.with_ns, result.without_ns) && for_it >= agreeing_pairs)

@@ -249,7 +249,8 @@ void process_watch_forget(struct process_watch *watch, int64_t before_ns)
 {
     for (int i = 0; i < watch->count; i++) {
         struct watched_thread *const thread = &watch->threads[i];
-        const int64_t first = first_since(thread, before_ns);
+        int64_t first = first_since(thread, before_ns);
+        first -= first && thread->events[first - 1].end_ns >= before_ns; /* jobs follow each other: at most one is under way */
         thread->count -= first;
         if (thread->count)
             memmove(thread->events, &thread->events[first], (size_t)thread->count * sizeof *thread->events);

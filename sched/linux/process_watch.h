@@ -54,7 +54,8 @@ int process_watch_threads(const struct process_watch *watch, int64_t from_ns, st
 int process_watch_count(const struct process_watch *watch);
 
 /*
- * Forgets the events before this time, and threads that have ended without later ones; their numbers are given to new threads.
+ * Forgets the events that ended before this time, and threads that have ended without later ones; their numbers are given to
+ * new threads.
  */
 void process_watch_forget(struct process_watch *watch, int64_t before_ns);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "syscall_watch.h"
 
-#include "kernel_file.h"
 #include "perf_ring.h"
 #include "thread_list.h"
+#include "trace_point.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* A ring has 8192 records of 16 bytes, for the 50 ms between two polls. Ten million events are 160 MB. */
-enum { THREADS_MAX = 128, FAMILY_MAX = 64, RING_PAGES = 32, EVENTS_FIRST = 4096, EVENTS_MAX = 10000000, PATH_SIZE = 96 };
+enum { THREADS_MAX = 128, FAMILY_MAX = 64, RING_PAGES = 32, EVENTS_FIRST = 4096, EVENTS_MAX = 10000000 };
 
 struct traced_thread {
     pid_t id;              /* 0: the place is free */
@@ -35,22 +35,6 @@ struct syscall_watch {
     int64_t lost;
     int error;                 /* why the last thread could not be watched */
 };
-
-/* Returns the number of a trace point of raw_syscalls, or a negative errno. */
-static int64_t trace_point(const char *name)
-{
-    static const char *const folders[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-    char path[PATH_SIZE], line[32];
-    int error = -ENOENT;
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        snprintf(path, sizeof path, "%s/events/raw_syscalls/%s/id", folders[i], name);
-        errno = 0;
-        if (kernel_file_line(path, line, sizeof line))
-            return strtoll(line, NULL, 10);
-        error = errno == EACCES ? -EACCES : error;
-    }
-    return error;
-}
 
 static void add_event(void *context, const union perf_record *record)
 {
@@ -156,8 +140,8 @@ int syscall_watch_create(struct syscall_watch **watch, pid_t process)
     if (!created)
         return -ENOMEM;
     created->family[created->processes++] = process;
-    created->enter_id = trace_point("sys_enter");
-    created->exit_id = trace_point("sys_exit");
+    created->enter_id = trace_point_id("raw_syscalls/sys_enter");
+    created->exit_id = trace_point_id("raw_syscalls/sys_exit");
     int error = (int)(created->enter_id < 0 ? created->enter_id : created->exit_id < 0 ? created->exit_id : 0);
     if (!error && !syscall_watch_poll(created))
         error = created->error ? created->error : -ESRCH;

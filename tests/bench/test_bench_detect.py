@@ -32,6 +32,7 @@ from dlex_bench.detect.overhead import (
     overhead_findings,
     overhead_table,
 )
+from dlex_bench.detect.records import PlayedRun, records_findings, records_table
 from dlex_bench.detect.spectrum import peaks_finding, spectrum_of
 from dlex_bench.errors import LabError
 from written_results import WritesResults
@@ -205,6 +206,20 @@ class Films(Folder):
         self.assertEqual(list(self.folder.iterdir()), [])
 
 
+COST = {"without_ns": 5000.0, "with_ns": 5600.0, "record_ns": 600.0}
+
+
+class Records(unittest.TestCase):
+    def test_share_is_that_of_two_records_a_switch(self):
+        self.assertAlmostEqual(PlayedRun("mpv", 25_000, 6.0).share(600.0), 0.005)
+
+    def test_each_program_has_a_goal(self):
+        runs = [PlayedRun("mplayer", 6000, 6.0), PlayedRun("mpv", 60_000, 6.0)]
+        self.assertEqual([it.word for it in records_findings(runs, COST)], ["met", "missed"])
+        self.assertIn("0.120%", records_findings(runs, COST)[0].sentence)
+        self.assertEqual(records_table(runs, COST, 60.0).row_count, 2)
+
+
 class Turns(WritesResults, Folder):
     """The whole command with invented CPU times."""
 
@@ -219,6 +234,8 @@ class Turns(WritesResults, Folder):
             "require_for_overhead": mock.Mock(), "make_film": mock.Mock(),
             "_run_in_way": lambda program, _film, how, _watcher: self.run_of(program, how),
             "only_measurement": mock.Mock(return_value=nullcontext()),
+            "record_cost": lambda _root: COST,
+            "play_at_speed": lambda program, _film: {"program": program, "switches": 6000, "cpu_s": 6.0},
         }
         with mock.patch.multiple(overhead, **{**stand_ins, **replaced}), redirect_stdout(io.StringIO()):
             return measure_overhead(OverheadOptions(self.folder, out, quick=False))
@@ -236,6 +253,8 @@ class Turns(WritesResults, Folder):
         self.assertEqual(len({it[0] for it in rounds}), 6)
         written = json.loads((self.folder / "out/overhead.json").read_text())
         self.assertEqual((len(written["runs"]), "commit" in written), (60, True))
+        self.assertEqual([it["program"] for it in written["played"]], ["mplayer", "mpv", "ffmpeg"])
+        self.assertEqual(written["record_cost"], COST)
         self.assertTrue((self.folder / "out/overhead.md").exists())
 
 

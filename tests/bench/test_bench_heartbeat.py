@@ -80,8 +80,15 @@ class Figures(unittest.TestCase):
     def test_seconds_without_a_reservation_do_not_count(self):
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder) / "tune.csv"
-            rows.write_text("second,hz,reserved\n1.0,25,0.3\n6.0,25,0.4\n7.0,25,0\n8.0,25,0.5\n")
+            rows.write_text("second,hz,reserved,limited\n1.0,25,0.3,1\n6.0,25,0.4,0\n7.0,25,0,0\n8.0,25,0.5,0\n")
             self.assertEqual(read_reserved(rows), (Reserved(6.0, 0.4), Reserved(8.0, 0.5)))
+
+    def test_run_that_was_limited_does_not_count(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rows = Path(folder) / "tune.csv"
+            rows.write_text("second,hz,reserved,limited\n1.0,25,0.3,1\n6.0,25,0.4,0\n7.0,25,0.95,1\n")
+            with self.assertRaisesRegex(LabError, "in 1 of 2 s .* could not reserve"):
+                read_reserved(rows)
 
     def test_picture_is_drawn(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -122,6 +129,14 @@ class Pages(unittest.TestCase):
 
 
 class Reserving(Folder):
+    def test_film_and_task_may_reserve_what_one_thread_can_have(self):
+        for workload, code in ((TASK, periods.PLAYED), (FILM, 0)):
+            with mock.patch.object(periods, "_output", side_effect=LabError("enough")) as output, self.assertRaises(LabError):
+                periods._run_in(self.folder, Path("build"), Path("clip"), workload, 20)
+            argv, expected, _folder = output.call_args.args
+            self.assertLess(argv.index("--limit=95"), argv.index("--"))
+            self.assertEqual(expected, code)
+
     def output_of(self, text, code=0):
         return periods._output(["sh", "-c", text], code, self.folder)
 

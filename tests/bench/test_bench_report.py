@@ -248,6 +248,14 @@ class Report(Command):
             rows = results_frame.rows(made_up.repeated(workload, [made_up.point()] * 5, missed=0))
             self.assertEqual(meaning.meaning_of(Batch(self.folder, rows)).outcomes, [])
 
+    def test_our_settings_are_compared_without_another_player(self):
+        where = {"load": "none", "sched": "quota:120%/40", "section": "film"}
+        drops = {"dlex_heuristic_auto": 100, "dlex_plan_auto": 50}
+        rows = [row for name, least in drops.items()
+                for row in results_frame.rows(made_up.repeated(name, [{"dropped": least + it} for it in range(5)], **where))]
+        found = {it.name: it.word for it in meaning.meaning_of(Batch(self.folder, rows)).outcomes}
+        self.assertEqual(found["dlex_plan_auto: drops at most 0.7 of dlex_heuristic_auto"], "met")
+
     def test_figures_in_which_a_policy_is_worse_are_in_the_page_and_in_json(self):
         for path in self.batch.glob("cbs-*"):
             self.change(self.batch, path.name, lambda result: result["job"].update(load={"kind": "rtapp"}))

@@ -4,6 +4,7 @@
 Not covered: dlex-sched itself (tests/sched), and real players (the agenda tune).
 """
 
+import os
 import tempfile
 import unittest
 from dataclasses import dataclass, field
@@ -11,19 +12,25 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from outside import with_packages
+from outside import Folder, wait_until, with_packages
 
-with_packages("pydantic")
+with_packages("pydantic, yaml, rich")
 
+import made_up
 from dlex_bench.agenda.job import JobLoad, rtapp_sched
 from dlex_bench.agenda.jobs import expand
 from dlex_bench.agenda.reader import parse_agenda
+from dlex_bench.analysis.results_frame import rows
+from dlex_bench.batch.one import result_line
+from dlex_bench.errors import LabError
 from dlex_bench.job import placing as placing_module
 from dlex_bench.job.figures import with_reserved
 from dlex_bench.job.placing import Placing
 from dlex_bench.job.result import Figures, TunedReport
-from dlex_bench.job.tuning import read_tuning
+from dlex_bench.job.tuning import LOG, ROWS, read_tuning, tuning
 from dlex_bench.machine.policy import Policy
+from dlex_bench.report.facts import batch_facts
+from dlex_bench.report.gather import Batch
 from dlex_bench.rig.players.ffplay import FfplayAdapter
 from dlex_bench.rig.players.mpv import MpvAdapter
 from dlex_bench.rig.players.threads import DECODE, PRESENT, Look, Work
@@ -89,10 +96,10 @@ class Placed(unittest.TestCase):
 
 
 class Report(unittest.TestCase):
-    def read(self, rows):
+    def read(self, seconds):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "tune.csv"
-            path.write_text(HEADER + rows)
+            path.write_text(HEADER + seconds)
             return read_tuning(path)
 
     def test_seconds_with_reservations_make_the_means(self):
@@ -102,8 +109,8 @@ class Report(unittest.TestCase):
         self.assertAlmostEqual(found.used, 0.15)
 
     def test_player_without_a_rate_has_no_figures(self):
-        for rows in ("", "1,0,0,0,0,0,3,0,0\n"):
-            found = self.read(rows)
+        for seconds in ("", "1,0,0,0,0,0,3,0,0\n"):
+            found = self.read(seconds)
             self.assertEqual((found.reserved, found.used, found.first_s, found.throttled), (None, None, None, 0))
 
     def test_reserved_part_of_fixed_and_tuned_policies(self):
@@ -113,6 +120,46 @@ class Report(unittest.TestCase):
         tuned = with_reserved(figures, Policy.parse("deadline:tuned"), TunedReport(reserved=0.2, used=0.1))
         self.assertEqual((tuned.reserved, tuned.reserved_used), (0.2, 0.1))
         self.assertIsNone(with_reserved(figures, Policy.parse("fifo:5"), None).reserved)
+
+
+class Running(Folder):
+    """A program stands for dlex-sched. It says something, records a second, and runs until SIGINT."""
+
+    def tune(self, said, row="1,25,0.2,0.1,0,1,3,0,0"):
+        program, record = self.folder / "dlex-sched", self.folder / ROWS
+        program.write_text(f"#!/bin/sh\ntrap 'exit 0' INT\necho '{said}' >&2\nprintf '{HEADER.strip()}\\n{row}\\n' >{record}\n"
+                           "while :; do sleep 0.05; done\n")
+        program.chmod(0o755)
+        setting = SimpleNamespace(directory=self.folder, driver_cpus=os.sched_getaffinity(0),
+                                  context=SimpleNamespace(program=lambda _place: program))
+        with tuning(setting, os.getpid()) as running:
+            self.assertTrue(wait_until(lambda: record.exists() and row in record.read_text()))
+        return running.report
+
+    def test_what_was_reserved_is_reported(self):
+        self.assertEqual(self.tune("dlex-sched: --check finds out whether it helps").reserved, 0.2)
+
+    def test_play_in_which_reservations_were_only_shown_is_no_result(self):
+        with self.assertRaises(LabError) as caught:
+            self.tune("dlex-sched tune: nothing will be reserved, only shown: it could not be recorded for undoing (No space)")
+        self.assertEqual(str(caught.exception), "dlex-sched reserves nothing here: it could not be recorded for undoing (No space)")
+        self.assertTrue((self.folder / LOG).exists())
+
+
+class InVain(unittest.TestCase):
+    """Plays under deadline:tuned in which nothing was ever reserved are results, and marked."""
+
+    def runs(self):
+        found = [made_up.changed(made_up.result("w", number), tuned={"reserved": part}) for number, part in ((1, 0.2), (2, None))]
+        return [*found, made_up.result("w", 3)]
+
+    def test_line_of_the_job_says_it(self):
+        self.assertEqual(["nothing was reserved" in result_line(run) for run in self.runs()], [False, True, False])
+
+    def test_report_counts_them(self):
+        facts = dict(batch_facts(Batch(Path("nowhere"), rows(self.runs()))))
+        self.assertIn("in 1 of 2 runs", facts["not tuned"])
+        self.assertNotIn("not tuned", dict(batch_facts(Batch(Path("nowhere"), rows(self.runs()[:1])))))
 
 
 class Loads(unittest.TestCase):

@@ -170,6 +170,45 @@ START_TEST(thread_that_has_called_exec_is_watched_under_its_new_id)
 }
 END_TEST
 
+/* When the long job of the thread below has begun and not ended. */
+static int64_t middle_ns;
+
+/* Blocks, so that its jobs are known from then on, and has one of 0.2 s. */
+static void *work_for_long(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 2; i++)
+        sleep_until(now_ns() + 10 * period_ns);
+    middle_ns = now_ns() + 5 * period_ns;
+    while (now_ns() < middle_ns + 5 * period_ns)
+        ;
+    sleep_until(now_ns() + period_ns);
+    return NULL;
+}
+
+START_TEST(job_that_lasts_into_the_time_that_is_kept_is_not_forgotten)
+{
+    pthread_t thread;
+    struct process_watch *watch;
+    struct period_thread threads[WATCHED_THREADS_MAX];
+    int earlier = 0, kept = 0;
+    ck_assert_int_eq(pthread_create(&thread, NULL, work_for_long, NULL), 0);
+    ck_assert_int_eq(process_watch_create(&watch, getpid()), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    process_watch_poll(watch);
+    process_watch_forget(watch, middle_ns);
+    const int count = process_watch_threads(watch, INT64_MIN, threads, WATCHED_THREADS_MAX);
+    for (int i = 0; i < count; i++)
+        for (int64_t k = 0; k < threads[i].count && process_watch_id(watch, i) != getpid(); k++) {
+            earlier += threads[i].events[k].end_ns < middle_ns;
+            kept += threads[i].events[k].time_ns < middle_ns && threads[i].events[k].end_ns >= middle_ns;
+        }
+    ck_assert_int_eq(kept, 1);
+    ck_assert_int_eq(earlier, 0);
+    process_watch_destroy(&watch);
+}
+END_TEST
+
 static void count_gaps(void *context, const struct thread_switch *at)
 {
     *(int *)context += at->kind == SWITCH_LOST;
@@ -207,6 +246,7 @@ int main(void)
         thread_that_starts_later_is_found,
         process_that_does_not_exist_is_an_error,
         thread_that_has_called_exec_is_watched_under_its_new_id,
+        job_that_lasts_into_the_time_that_is_kept_is_not_forgotten,
         lost_switches_are_counted,
         NULL,
     };

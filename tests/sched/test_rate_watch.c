@@ -42,6 +42,34 @@ START_TEST(usual_rate_replaces_an_unusual_one_at_once)
 }
 END_TEST
 
+START_TEST(usual_rate_replaces_one_that_was_seen_twice_only_when_seen_twice)
+{
+    struct rate_watch watch = {.known = unknown};
+    struct picture_rate usual = rate(30);
+    usual.standard = (struct standard_rate){30, 1};
+    ck_assert(add(&watch, 15));
+    ck_assert(!add(&watch, 15));
+    ck_assert(!rate_watch_add(&watch, &usual));
+    ck_assert_double_eq(watch.known.hz, 15);
+    ck_assert(!add(&watch, 15));
+    ck_assert(!rate_watch_add(&watch, &usual));
+    ck_assert(rate_watch_add(&watch, &usual));
+    ck_assert_double_eq(watch.known.hz, 30);
+}
+END_TEST
+
+START_TEST(rate_that_has_replaced_another_one_was_seen_twice)
+{
+    struct rate_watch watch = {.known = rate(24)};
+    struct picture_rate usual = rate(30);
+    usual.standard = (struct standard_rate){30, 1};
+    ck_assert(!add(&watch, 15));
+    ck_assert(add(&watch, 15));
+    ck_assert(!rate_watch_add(&watch, &usual));
+    ck_assert_double_eq(watch.known.hz, 15);
+}
+END_TEST
+
 START_TEST(another_rate_is_taken_when_seen_twice)
 {
     struct rate_watch watch = {.known = rate(24)};
@@ -59,7 +87,7 @@ START_TEST(known_rate_is_looked_at_less_often_once_it_is_confirmed)
     ck_assert(!rate_watch_is_due(&watch, &times));
     times.now_ns = 12 * S;
     ck_assert(rate_watch_is_due(&watch, &times));
-    times.is_confirmed = true;
+    times.is_checked = true;
     ck_assert(!rate_watch_is_due(&watch, &times));
     times.now_ns = 14 * S;
     ck_assert(rate_watch_is_due(&watch, &times));
@@ -164,6 +192,8 @@ int main(void)
     const TTest *const tests[] = {
         first_rate_is_taken_at_once,
         usual_rate_replaces_an_unusual_one_at_once,
+        usual_rate_replaces_one_that_was_seen_twice_only_when_seen_twice,
+        rate_that_has_replaced_another_one_was_seen_twice,
         another_rate_is_taken_when_seen_twice,
         known_rate_is_looked_at_less_often_once_it_is_confirmed,
         program_that_is_not_periodic_is_looked_at_less_often_after_a_while,

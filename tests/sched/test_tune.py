@@ -2,12 +2,13 @@
 """Tests `dlex-sched tune` and `repair` on programs of the tests: periodic ones, shell scripts that fork, and killed ones.
 
 Skipped without root, because only root may reserve CPU time. Not covered: real players, which the laboratory plays, and what
-reservations are worth on a busy machine.
+reservations are worth to them on a busy machine.
 
 Run as: test_tune.py DLEX_SCHED PERIODIC [CLASS.test ...]
 """
 import contextlib
 import fcntl
+import itertools
 import os
 import random
 import re
@@ -17,6 +18,8 @@ import subprocess
 import sys
 import termios
 import time
+from dataclasses import dataclass
+from pathlib import Path
 
 from tune_case import (
     CPUS,
@@ -29,7 +32,9 @@ from tune_case import (
     guard_of,
     guards_of_test,
     has_ended,
+    journal_of,
     kernel_settings,
+    left_journals,
     lengthy,
     main,
     name_of,
@@ -40,7 +45,39 @@ from tune_case import (
     wait_until,
 )
 
-KILLS, KILLS_AT_ONCE = 50, 25
+# Which processes are killed: tune, its guard, the player (or the command), tune and its guard, or all three.
+KINDS, ROUNDS, KILLS_OF_KIND = ("tune", "guard", "player", "both", "all"), 2, 5
+
+
+@dataclass
+class Tuned:
+    """A player, the run of `tune` that tunes it, and what will be killed."""
+
+    kind: str
+    run: subprocess.Popen
+    player: int
+    journal: Path
+
+    def kill(self):
+        guard = guard_of(self.run.pid)
+        victims = {"tune": [self.run.pid], "guard": [guard], "player": [self.player], "both": [self.run.pid, guard],
+                   "all": [self.run.pid, guard, self.player]}
+        for pid in victims[self.kind]:
+            os.kill(pid, signal.SIGKILL)
+
+    @property
+    def may_leave_something(self):
+        return self.kind in ("both", "all")
+
+    @property
+    def is_undone(self):
+        """Whether the player has no reservation. What has ended has its policy until it is waited for."""
+        return has_ended(self.player) or not reserved(self.player)
+
+
+def periodic_of(pid):
+    """Returns the player that a process or its family has started; None if there is none."""
+    return next((member for member in family(pid) if name_of(member) == "periodic"), None)
 
 
 class Tuning(Case):
@@ -86,7 +123,7 @@ class Tuning(Case):
 
     def test_program_that_a_script_starts_is_tuned_and_the_script_is_not(self):
         run = self.tune("--quiet", "--", "sh", "-c", f'(sh -c "{PERIODIC} 25 4 90; true"; true); exit 9')
-        member = wait_until(lambda: next((pid for pid in family(run.pid) if name_of(pid) == "periodic"), None))
+        member = wait_until(lambda: periodic_of(run.pid))
         self.expect_reservation(member)
         others = [pid for pid in family(run.pid) if pid != member]
         self.assertGreaterEqual(len(others), 3)
@@ -99,7 +136,7 @@ class Tuning(Case):
         script = f"for i in 1 2; do {PERIODIC} 25 4 90; done"
         run = self.tune("--quiet", "--", "sh", "-c", script)
         for _ in range(2):
-            member = wait_until(lambda: next((pid for pid in family(run.pid) if name_of(pid) == "periodic"), None))
+            member = wait_until(lambda: periodic_of(run.pid))
             self.expect_reservation(member)
             os.kill(member, signal.SIGTERM)
             self.assertTrue(wait_until(lambda pid=member: not threads(pid)))
@@ -198,6 +235,40 @@ class Tuning(Case):
         self.assertRegex(said, r"would reserve 1\d\.\d %")
         self.expect_mean("would have reserved", said, rows_of(self.dir / "rows"))
         self.assertIsNone(guard_of(run.pid))
+
+    def test_seconds_without_reservations_are_reported_as_such(self):
+        said = self.dir / "said"
+        line = re.compile(r"25 pictures/s, reserved 0\.0 %, used [1-9]\d*\.\d %, .*, 1 of 1 threads; switched off to compare")
+        run = self.tune_into(said, "--check", "--", PERIODIC, 25, 4, 90)
+        found = wait_until(lambda: line.search(said.read_text()))
+        run.terminate()
+        run.wait(timeout=30)
+        self.assertTrue(found, said.read_text())
+
+    @alone
+    def test_check_reports_that_a_starving_player_was_helped(self):
+        def measure():
+            run = self.tune("--check", "--quiet", f"--record={self.dir}/rows", "--", PERIODIC, 25, 8, 40)
+            self.assertTrue(wait_until(reserved_of_test))
+            hogs = [self.start(sys.executable, "-ISc", "while True: pass") for _ in range(6 * CPUS)]
+            code, said = self.end_of(run, 120)
+            for hog in hogs:
+                hog.kill()
+            self.assertEqual(code, int(PLAYED), said)
+            self.assertIn("the reservations helped", said)
+            self.expect_same_budgets_again(rows_of(self.dir / "rows"))
+        self.succeeds_once(measure)
+
+    def expect_same_budgets_again(self, rows):
+        """Expects that what a player uses without its reservations has not made them smaller when they are switched on again."""
+        before, returns = 0, 0
+        for row, after in itertools.pairwise(rows):
+            if row["off"] == "0" and after["off"] == "1":
+                before = float(row["reserved"])
+            if row["off"] == "1" and after["off"] == "0":
+                returns += 1
+                self.assertGreater(float(after["reserved"]), 0.8 * before)
+        self.assertGreaterEqual(returns, 2)
 
     @lengthy
     def test_check_reports_whether_it_helped(self):
@@ -344,41 +415,62 @@ class Ending(Case):
         self.expect_no_reservation(player.pid)
         self.assertIn("nothing to repair", subprocess.run([SCHED, "repair"], capture_output=True, text=True, check=True).stdout)
 
-    def kill_at_random(self, chance):
-        """Tunes players at once, and kills one, two or all processes of each at a moment of its own."""
-        players = [self.player(25, 0.5, 120) for _ in range(KILLS_AT_ONCE)]
-        runs = [self.tune("--quiet", f"--pid={player.pid}") for player in players]
-        begun = time.monotonic()
-        moments = sorted(chance.uniform(0.5, 4.0) for _ in runs)
-        for moment, player, run in zip(moments, players, runs, strict=True):
+    def tune_many(self, first):
+        """Tunes players at once, every second one as a command of `tune`; `first` is 0 or 1. Returns them when all have a guard."""
+        kinds, begun, tuned = KINDS * KILLS_OF_KIND, [], []
+        play, quiet = (PERIODIC, 25, 0.5, 120), {"stderr": subprocess.DEVNULL}
+        for number in range(first, first + len(kinds)):
+            player = None if number % 2 else self.start(*play)
+            what = [f"--pid={player.pid}"] if player else ["--", *play]
+            begun.append((self.start(SCHED, "tune", "--quiet", *what, **quiet), player))
+        for kind, (run, player) in zip(kinds, begun, strict=True):
+            self.expect_guard(run.pid)
+            found = player.pid if player else wait_until(lambda one=run: periodic_of(one.pid))
+            tuned.append(Tuned(kind, run, found, journal_of(run.pid)))
+        return tuned
+
+    def expect_undone(self, tuned):
+        for one in tuned:
+            self.assertTrue(wait_until(lambda it=one: it.is_undone), f"a player keeps its reservation; killed: {one.kind}")
+
+    def end_all(self, tuned):
+        """Ends the runs that have not been killed, and waits for all, and for the guards of those that have."""
+        for one in tuned:
+            one.run.terminate()
+        for one in tuned:
+            one.run.wait(timeout=60)
+        self.assertTrue(wait_until(lambda: not guards_of_test()), guards_of_test())
+
+    def end_players(self, tuned):
+        """Expects that the players that live are ordinary again, and ends them. Those of killed runs are our children by now."""
+        for one in tuned:
+            if not has_ended(one.player):
+                self.assertEqual(os.sched_getscheduler(one.player), os.SCHED_OTHER, one.kind)
+                os.kill(one.player, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(one.player, 0)
+
+    def kill_at_random(self, tuned, chance):
+        begun, moments = time.monotonic(), sorted(chance.uniform(0, 4) for _ in tuned)
+        for moment, one in zip(moments, chance.sample(tuned, len(tuned)), strict=True):
             time.sleep(max(0, begun + moment - time.monotonic()))
-            victims = {"tune": [run.pid], "player": [player.pid], "guard": [guard_of(run.pid)],
-                       "both": [run.pid, guard_of(run.pid)], "all": [run.pid, guard_of(run.pid), player.pid]}
-            for pid in filter(None, victims[chance.choice(sorted(victims))]):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-        time.sleep(0.5)
-        return players, runs
+            one.kill()
 
     @alone
     def test_random_kills_leave_nothing(self):
         chance, settings = random.Random(15), kernel_settings()
-        for _ in range(KILLS // KILLS_AT_ONCE):
-            players, runs = self.kill_at_random(chance)
-            for run in runs:
-                with contextlib.suppress(ProcessLookupError):
-                    run.terminate()
-            for run in runs:
-                self.end_of(run)
-            self.assertTrue(wait_until(lambda: not guards_of_test()))  # or a repair would leave their journals to them
+        for number in range(ROUNDS):
+            tuned = self.tune_many(number % 2)
+            for one in tuned if number % 2 else []:  # in every second round nobody is killed before all have a reservation
+                self.expect_reservation(one.player)
+            self.kill_at_random(tuned, chance)
+            self.expect_undone(one for one in tuned if one.kind == "tune")  # by their guards, while others go on
+            self.end_all(tuned)
+            self.expect_undone(one for one in tuned if not one.may_leave_something)
+            self.assertLessEqual({*left_journals()}, {one.journal for one in tuned if one.may_leave_something})
             subprocess.run([SCHED, "repair"], capture_output=True, check=True)
-            for player in players:
-                # What has ended has its policy until it is waited for.
-                self.assertTrue(wait_until(lambda one=player: one.poll() is not None or not reserved(one.pid)))
-                if player.poll() is None:
-                    self.assertEqual(os.sched_getscheduler(player.pid), os.SCHED_OTHER)
-                player.kill()
-                player.wait()
+            self.expect_undone(tuned)
+            self.end_players(tuned)
         self.assertEqual(kernel_settings(), settings)
         self.expect_nothing_left()
 

@@ -111,6 +111,15 @@ def journals():
     return list(JOURNALS.glob("*.undo"))
 
 
+def journal_of(pid):
+    """Returns the journal that a process has open; None if it has none."""
+    with contextlib.suppress(FileNotFoundError):
+        for number in os.listdir(f"/proc/{pid}/fd"):
+            if (path := os.readlink(f"/proc/{pid}/fd/{number}")).endswith(".undo"):
+                return Path(path)
+    return None
+
+
 def left_journals():
     """Returns the journals that nobody holds: the program and its guard hold a lock while one of them lives."""
     locked = {int(line.split()[5].rsplit(":", 1)[1]) for line in Path("/proc/locks").read_text().splitlines() if " FLOCK " in line}

@@ -104,6 +104,21 @@ def outcomes(settings: Settings, sections: Sequence[str], failed: Sequence[Row] 
     return found
 
 
+def outcomes_without_peers(settings: Settings, sections: Sequence[str]) -> list[Outcome]:
+    """Returns the outcomes that do not need both our player and another: our settings against each other, and tuned players."""
+    found = []
+    for section in (it for it in sections if not is_control(it)):
+        runs = of_section(settings, section)
+        first = next((of_one[0] for of_one in runs.values()), None)
+        if first is None:
+            continue
+        if _load_kind(first) == "none" and _is_short(first):
+            found += gain_outcomes(section, runs)
+        if is_tuned(first):
+            found += tuned_outcomes(settings, section)
+    return found
+
+
 def _front_outcome(
     section: str, runs: Mapping[str, Sequence[Row]], found: Goal | None, failed: Sequence[Row]
 ) -> Outcome:

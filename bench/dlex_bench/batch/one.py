@@ -103,6 +103,7 @@ def result_line(result: JobResult) -> str:
         _number(figures.rmse_q16_sum, "RMSE sum {:,.0f}"),
         _rtapp(result.rtapp or {}),
         _light(result.load),
+        "nothing was reserved" if result.is_tuned_in_vain else "",
         _unknown(unknown_threads(result.threads or [])),
         _stolen(result),
     ]

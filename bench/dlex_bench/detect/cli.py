@@ -36,7 +36,8 @@ def overhead_parser() -> Parser:
     parser = Parser(
         prog="dlex bench overhead",
         description="Measures what it costs ffmpeg and mplayer to be watched by dlex-sched and, for comparison, by strace (Table I "
-        "of T. Cucinotta and others). Needs an otherwise idle machine.",
+        "of T. Cucinotta and others); and what a record costs, times the records of mplayer, mpv and ffmpeg. Needs an otherwise "
+        "idle machine.",
     )
     parser.add_argument("--quick", action="store_true", help="2 repetitions of 10 s of film instead of 10 of 60 s")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/overhead"), metavar="DIR",

@@ -40,7 +40,9 @@ from ..paths import require_installed, require_program
 from ..processes import child, wait_for
 from ..progress import tell
 from ..table import titled_table
+from . import records
 from .experiment import PROGRAM, make_film
+from .records import PlayedRun, play_at_speed, record_cost, records_findings, records_table
 
 FILM_S, QUICK_FILM_S = 60.0, 10.0
 REPETITIONS, QUICK_REPETITIONS = 10, 2
@@ -87,19 +89,26 @@ def measure_overhead(options: OverheadOptions) -> Chapter:
     film_s, repetitions = (QUICK_FILM_S, QUICK_REPETITIONS) if options.quick else (FILM_S, REPETITIONS)
     film = make_film(out, f"{FILM_HZ:g}", film_s)
     runs: list[TimedRun] = []
+    played: list[PlayedRun] = []
     kept = KeptRuns(console, out, {"quick": options.quick})
     with only_measurement(os.sched_getaffinity(0)):
         for number, (program, how) in interleaved(list(itertools.product(PROGRAMS, WAYS)), repetitions):
             runs.append(TimedRun(**kept.run(f"{program}, {how}, {number}", partial(_run_in_way, program, film, how, watcher))))
             tell(console, f"{program}, {how}: {runs[-1].cpu_s:.3f} s of CPU time")
+        cost = kept.run("cost of a record", partial(record_cost, options.root))
+        for program in records.PROGRAMS:
+            played.append(PlayedRun(**kept.run(f"{program} plays", partial(play_at_speed, program, film))))
+            tell(console, f"{program} plays: {played[-1].switches} switches, {played[-1].cpu_s:.3f} s of CPU time")
     chapter = Chapter(
         "What it costs to be watched",
         f"{film_s:g} s of a film, {repetitions} times each.",
-        [overhead_table(program, _of(runs, program), film_s) for program in PROGRAMS],
-        [finding for program in PROGRAMS for finding in overhead_findings(program, _of(runs, program))],
+        [*(overhead_table(program, _of(runs, program), film_s) for program in PROGRAMS), records_table(played, cost, film_s)],
+        [*(finding for program in PROGRAMS for finding in overhead_findings(program, _of(runs, program))),
+         *records_findings(played, cost)],
     )
     tell_chapter(console, chapter)
-    content = {"commit": commit(), "machine": machine_facts().to_json(), "film_s": film_s, "runs": [vars(run) for run in runs]}
+    content = {"commit": commit(), "machine": machine_facts().to_json(), "film_s": film_s, "runs": [vars(run) for run in runs],
+               "record_cost": cost, "played": [vars(run) for run in played]}
     with checked_files(out):
         write_json(out / "overhead.json", content)
         write_chapters(out / "overhead.md", [chapter])
@@ -110,8 +119,9 @@ def measure_overhead(options: OverheadOptions) -> Chapter:
 
 def require_for_overhead(options: OverheadOptions) -> Path:
     """Returns dlex-sched. Raises LabError if a program of this experiment is missing."""
-    for program in (*PROGRAMS, "strace"):
+    for program in (*PROGRAMS, "mpv", "strace"):
         require_installed(program, program)
+    require_program(options.root / records.RECORD_COST)
     return require_program(options.root / PROGRAM)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import csv
 import itertools
 import os
-import re
 import subprocess
 import tempfile
 from dataclasses import asdict, dataclass
@@ -27,6 +26,7 @@ from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..clips import make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
+from ..job.tuning import require_reserving
 from ..machine.facts import commit, machine_facts
 from ..machine.kept_runs import KeptRuns
 from ..machine.lock import only_measurement
@@ -50,8 +50,8 @@ TASK_HZ, TASK_MS = 25, 10
 LIMIT_S = 30.0
 # periodic's exit code when it has played.
 PLAYED = 3
-# Without the right to reserve, dlex-sched only shows what it would reserve, and records that.
-ONLY_SHOWN = re.compile("nothing will be reserved, only shown: (.+)")
+# One thread can have no more; it must not be the limit of `dlex-sched tune` that decides.
+LIMIT_PERCENT = 95
 # The paper's Table II: p90 and p95 of the times from picture to picture, in ms; mean and most that was reserved.
 PAPER: dict[int, tuple[float, float, float, float]] = {
     20: (41.803, 44.383, 0.385653, 0.536840),
@@ -126,8 +126,8 @@ def _run(build: Path, clip: Path, workload: str, period_ms: int) -> dict[str, An
 
 def _run_in(folder: Path, build: Path, clip: Path, workload: str, period_ms: int) -> dict[str, Any]:
     rows, record = folder / "tune.csv", folder / "record"
-    tune: list[str | Path] = [build / DLEX_SCHED, "tune", "--quiet", "--rule=lfsg", "--strict", f"--period={period_ms}",
-                              f"--record={rows}", "--"]
+    tune: list[str | Path] = [build / DLEX_SCHED, "tune", "--quiet", "--rule=lfsg", "--strict", f"--limit={LIMIT_PERCENT}",
+                              f"--period={period_ms}", f"--record={rows}", "--"]
     if workload == TASK:
         said = _output([*tune, build / PERIODIC, str(TASK_HZ), str(TASK_MS), str(PLAYED_S), "1", str(TASK_HZ), "times"], PLAYED,
                        folder)
@@ -152,8 +152,7 @@ def _output(argv: list[str | Path], code: int, folder: Path) -> str:
                                            env=own_environment()) as process:
         wait_for(process, PLAYED_S + LIMIT_S, lambda: None, str(argv[0]))
         said = process.stdout.read().decode() if process.stdout else ""
-    if refusal := ONLY_SHOWN.search(log.read_text(errors="replace")):
-        raise LabError(f"dlex-sched reserves nothing here: {refusal[1]}", EXIT_SETUP)
+    require_reserving(log)
     if process.returncode != code:
         raise LabError(f"{' '.join(map(str, argv))} ended with {process.returncode}; try it by hand")
     return said
@@ -166,10 +165,17 @@ def steps_ms(done_ns: list[int]) -> tuple[float, ...]:
 
 
 def read_reserved(rows: Path) -> tuple[Reserved, ...]:
-    """Returns what was reserved in each second, without the first seconds."""
+    """Returns what was reserved in each second, without the first seconds.
+
+    Raises LabError if less was reserved in one of them than the feedback asked for.
+    """
     with rows.open(newline="") as file:
-        found = [Reserved(float(row["second"]), float(row["reserved"])) for row in csv.DictReader(file)]
-    return tuple(it for it in found if it.second >= ASIDE_S and it.part > 0)
+        counted = [row for row in csv.DictReader(file) if float(row["second"]) >= ASIDE_S]
+    if limited := sum(int(row["limited"]) for row in counted):
+        raise LabError(f"in {limited} of {len(counted)} s dlex-sched could not reserve what the feedback asked for; "
+                       "end what else has reserved CPU time, and repeat it")
+    found = (Reserved(float(row["second"]), float(row["reserved"])) for row in counted)
+    return tuple(it for it in found if it.part > 0)
 
 
 def _words(run: PeriodRun) -> str:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import re
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import LabError
+from ..errors import EXIT_SETUP, LabError
 from ..processes import child, children_cpu_s, end, has_ended, last_words, own_environment
 from .result import TunedReport
 from .setting import Setting
 
 DLEX_SCHED = "sched/cmd/dlex-sched"
 ROWS, LOG = "tune.csv", "tune.log"
+# Where dlex-sched cannot reserve, it goes on, and reports and records what it would reserve.
+ONLY_SHOWN = re.compile("nothing will be reserved, only shown: (.+)")
 
 
 @dataclass
@@ -45,10 +48,17 @@ def tuning(setting: Setting, pid: int) -> Iterator[Tuning]:
         before_s = children_cpu_s()
         end(process, signal.SIGINT)
         own_cpu_s = children_cpu_s() - before_s
+    require_reserving(log)
     if process.returncode != 0:
         how = "ended too early" if ended_early else "failed"
         raise LabError(f"dlex-sched {how} ({last_words(log) or 'no message'}); see {LOG}")
     running.report = read_tuning(rows).model_copy(update={"own_cpu_s": own_cpu_s})
+
+
+def require_reserving(log: Path) -> None:
+    """Raises LabError if the messages of dlex-sched in `log` say that it only shows what it would reserve."""
+    if refusal := ONLY_SHOWN.search(log.read_text(errors="replace")):
+        raise LabError(f"dlex-sched reserves nothing here: {refusal[1]}", EXIT_SETUP)
 
 
 def read_tuning(path: Path) -> TunedReport:

@@ -36,6 +36,9 @@ def batch_facts(batch: Batch) -> NamedFacts:
     done = [one for one in batch.rows if one.done]
     if light := sum(one.result.load_is_light for one in done):
         facts.append(("light load", f"in {light} of {len(done)} runs rt-app's jobs took less than {LIGHT:.0%} of 3 and 20 ms"))
+    if vain := sum(one.result.is_tuned_in_vain for one in done):
+        facts.append(("not tuned", f"in {vain} of {sum(one.result.tuned is not None for one in done)} runs under deadline:tuned "
+                                   "nothing was ever reserved: the player showed no rate, or all reservations were refused"))
     facts += [("CPU supply", _supply(done)), ("much stolen", _stolen(done))]
     if unknown := _unknown_threads(done):
         facts.append(("unknown threads", unknown))

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .. import paper
+from ..agenda.jobs import OURS
 from ..analysis.front import Goal
-from ..analysis.goals import Ratio, outcomes, ratios, standing
+from ..analysis.goals import Ratio, outcomes, outcomes_without_peers, ratios, standing
 from ..analysis.outcome import Outcome
 from ..analysis.results_frame import Row, Settings, by_setting, is_control, sections, values
 from ..analysis.seed_findings import Finding, findings
@@ -75,7 +76,10 @@ def _lengths(rows: Sequence[Row]) -> list[int]:
 
 def _of_machine(where: str, rows: Sequence[Row]) -> Meaning:
     settings, names = by_setting(rows), sections(rows)
-    goals = outcomes(settings, names, [one for one in rows if one.status == FAILED])
+    # The other goals need both a peer, which sets them, and our own player, which is to reach them.
+    both = {one.player == OURS for one in rows} == {True, False}
+    failed = [one for one in rows if one.status == FAILED]
+    goals = outcomes(settings, names, failed) if both else outcomes_without_peers(settings, names)
     standings = [it for name in names if (it := standing(settings, name))]
     experiments = _experiments(settings)
     shown = paper.TABLES.items() if experiments else ()
