@@ -4,6 +4,8 @@
  * finds out. libdav1d finds out nothing: for AV1, test_bit_exact.c withholds what the packets say, and misses nothing.
  *
  * Not covered: field pictures (tests/fields).
+ *
+ * DLEX_TEST_MUTATIONS is the number of packets of each codec that are mutated (2000).
  */
 #include <check.h>
 #include <inttypes.h>
@@ -17,7 +19,7 @@
 #include "made_streams.h"
 #include "suite.h"
 
-enum { MUTATIONS_PER_CODEC = 2000, BYTES_PER_PASS = 45, MUTATED_THREADS = 3, PATH_SIZE = 4096 };
+enum { BYTES_PER_PASS = 45, MUTATED_THREADS = 3, PATH_SIZE = 4096 };
 
 static const char *const codecs[] = {"h264", "hevc", "mpeg12", "mpeg4", "vp8", "vp9", "av1"};
 enum { CODEC_COUNT = sizeof(codecs) / sizeof(*codecs) };
@@ -111,6 +113,12 @@ static void read_mutated_headers(const struct coded_stream *stream, int mutation
     }
 }
 
+static int mutations_per_codec(void)
+{
+    const char *const text = getenv("DLEX_TEST_MUTATIONS");
+    return text ? atoi(text) : 2000;
+}
+
 static bool is_mutated(const struct gate_clip *clip)
 {
     return !clip->damaged && !clip->joined && !clip->seek && !clip->change;
@@ -122,7 +130,7 @@ static int mutations_of(const struct gate_clip *clip)
     int clips = 0;
     for (int i = 0; i < gate_clip_count; i++)
         clips += is_mutated(&gate_clips[i]) && !strcmp(gate_clips[i].codec, clip->codec);
-    return MUTATIONS_PER_CODEC / clips + BYTES_PER_PASS;
+    return mutations_per_codec() / clips + BYTES_PER_PASS;
 }
 
 /* Decodes streams with wrong bytes. Whole packets between the damaged ones still say what the decoder finds. */
@@ -169,7 +177,7 @@ START_TEST(mutated_packets_of_each_codec_are_decoded_without_harm)
 {
     const char *const codec = codecs[_i];
     struct mutated_count count = {0};
-    for (uint64_t seed = 1; count.mutations < MUTATIONS_PER_CODEC; seed++) {
+    for (uint64_t seed = 1; count.mutations < mutations_per_codec(); seed++) {
         const int before = count.mutations;
         for (int i = 0; i < gate_clip_count; i++) {
             struct coded_stream stream;
