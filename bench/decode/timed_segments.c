@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * timed_segments CLIP THREADS: prints the number of segments of the clip's video. A segment begins at a key packet. Then it
+ * timed_segments CLIP THREADS [refuse]: prints the number of segments of the clip's video. A segment begins at a key packet. Then it
  * reads the index of a segment from each line of its input, and decodes that segment as fast as possible, to its last
  * picture. For each line it prints the wall time and the process CPU time that this took, the wall time until the first
  * picture came out, all in ns, and the number of pictures. In this way two such processes can take turns, and no codec
  * thread works on in another one's turn.
  *
  * Built twice from this source. With DLEX_GATED and the patched FFmpeg, pictures can be given up as in the player, with
- * deadlines an hour away. Without DLEX_GATED, it is linked to a pristine FFmpeg. Reading the clip is not measured.
+ * deadlines an hour away; or, with `refuse`, all that can be given up are, at their first row. Without DLEX_GATED, it is
+ * linked to a pristine FFmpeg. Reading the clip is not measured.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "coded_stream.h"
 #include "ns.h"
 
 enum { SEGMENTS_MAX = 10000 };
+
+struct settings {
+    int threads;
+    bool refuses; /* all that it can */
+};
 
 struct decoding {
     int pictures;
@@ -41,25 +49,26 @@ static int abandon(AVCodecContext *avctx, const AVFrame *picture)
     return clock_ns(CLOCK_MONOTONIC) >= deadline_ns;
 }
 
-static void set_callback(AVCodecContext *avctx)
+static void set_callback(AVCodecContext *avctx, bool refuses)
 {
-    deadline_ns = clock_ns(CLOCK_MONOTONIC) + hour_ns;
+    deadline_ns = clock_ns(CLOCK_MONOTONIC) + (refuses ? 0 : hour_ns);
     if (avctx->codec->capabilities & AV_CODEC_CAP_ABANDON) /* otherwise the context may end before this field */
         avctx->abandon = abandon;
 }
 #else
-static void set_callback(AVCodecContext *avctx)
+static void set_callback(AVCodecContext *avctx, bool refuses)
 {
-    (void)avctx;
+    (void)avctx, (void)refuses;
 }
 #endif
 
 /* The same in both programs. libdav1d chooses by itself how many frames it decodes at once. */
-static void prepare(AVCodecContext *avctx, void *threads)
+static void prepare(AVCodecContext *avctx, void *opaque)
 {
-    avctx->thread_count = *(const int *)threads;
+    const struct settings *const settings = opaque;
+    avctx->thread_count = settings->threads;
     avctx->thread_type = FF_THREAD_FRAME | FF_THREAD_SLICE;
-    set_callback(avctx);
+    set_callback(avctx, settings->refuses);
 }
 
 static int note_picture(void *opaque, const AVFrame *frame)
@@ -132,12 +141,15 @@ int main(int argc, char **argv)
 {
     struct coded_stream stream;
     AVCodecContext *avctx = NULL;
-    int threads = argc == 3 ? atoi(argv[2]) : 0;
-    if (threads < 1 || stream_load(&stream, argv[1], SIZE_MAX) < 0) {
+    struct settings settings = {
+        .threads = argc > 2 ? atoi(argv[2]) : 0,
+        .refuses = argc == 4 && !strcmp(argv[3], "refuse"),
+    };
+    if (argc != 3 + settings.refuses || settings.threads < 1 || stream_load(&stream, argv[1], SIZE_MAX) < 0) {
         fprintf(stderr, "timed_segments: no clip can be read; name one, and a number of threads\n");
         return EXIT_FAILURE;
     }
-    int ret = stream_open_decoder(&avctx, &stream, prepare, &threads);
+    int ret = stream_open_decoder(&avctx, &stream, prepare, &settings);
     if (ret >= 0)
         ret = answer(&stream, avctx);
     avcodec_free_context(&avctx);

@@ -227,7 +227,7 @@ class Codecs(Case):
         self.expect(run, 0)
         self.assertEqual(run.stderr, "")
         rows = [re.split(" {2,}", line) for line in run.stdout.splitlines()[1:9]]
-        return {codec: [way, threads] for codec, _droppable, way, threads in rows}
+        return {codec: [way, threads] for codec, _droppable, _share, way, threads in rows}
 
     def test_table_says_how_each_codec_is_given_up(self):
         expected = {
@@ -241,6 +241,14 @@ class Codecs(Case):
             "av1": ["in advance", "own"],
         }
         self.assertEqual(self.listed(), expected)
+
+    def test_shares_are_those_of_the_figures(self):
+        figures = (Path(__file__).resolve().parents[2] / "docs/figures.md").read_text()
+        measured = dict(re.findall(r"^\| `trailer_(\w+)` \|[^|]*\| (\d+ % \| \d+ %) \|", figures, re.MULTILINE))
+        clips = {"h264": "1080p", "mpeg1video": "mpeg1", "mpeg2video": "mpeg2"}
+        rows = [re.split(" {2,}", line) for line in play("--codecs").stdout.splitlines()[1:9]]
+        self.assertEqual({row[0]: row[2].replace(", ", " | ") for row in rows},
+                         {row[0]: measured[clips.get(row[0], row[0])] for row in rows})
 
     def test_manual_has_the_table(self):
         manual = (Path(__file__).resolve().parents[2] / "docs/man/dlex-play.1").read_text().replace("\\-", "-")
