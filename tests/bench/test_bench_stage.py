@@ -229,8 +229,9 @@ class Guests(unittest.TestCase):
                         self.assertNotEqual(found.returncode, 0, path)
 
     def test_guest_has_no_privilege_and_no_other_group(self):
-        found = says([*self.guest.prefix, "cat", "/proc/self/status"], dict(os.environ)).stdout
-        status = dict(line.split(":\t", 1) for line in found.splitlines() if ":\t" in line)
+        argv = [*self.guest.prefix, "cat", "/proc/self/status"]
+        found = subprocess.run(argv, extra_groups=[1, 4], capture_output=True, text=True)
+        status = dict(line.split(":\t", 1) for line in found.stdout.splitlines() if ":\t" in line)
         self.assertEqual(status["Uid"].split(), [str(self.guest.uid)] * 4)
         self.assertEqual((status["Gid"].split(), status["Groups"].split()), ([str(self.guest.gid)] * 4, []))
         self.assertEqual((int(status["CapPrm"], 16), int(status["CapEff"], 16), status["NoNewPrivs"]), (0, 0, "1"))
