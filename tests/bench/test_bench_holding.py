@@ -127,8 +127,6 @@ class Verdict(unittest.TestCase):
 
         main, decoder, sound = (steady({1}, "fifo:5"), PRESENTS), (steady({1}, "fifo:4"), DECODES), (steady({0}, "other"), HELPS)
         self.assertEqual(policies("fifo:5", main, decoder, sound), ["fifo:5", "fifo:4"])
-        waiting = (steady({0}, "other"), Work("waits for the others"))
-        self.assertEqual(policies("fifo:5", waiting, decoder, sound), ["fifo:4"])
         short = ([(0, 0.0, {1}, "other")], Work("unknown", BOTH))
         self.assertEqual(policies("fifo:5", main, short), ["fifo:5"])
         self.assertEqual(policies("fifo:5", (steady({1}, "other"), PRESENTS)), ["other"])

@@ -220,7 +220,7 @@ class Threads(OnStage):
             "mpv_vo": {"decodes", "presents", "sound"},
             "mpv_queue": {"passes pictures on", "decodes", "presents", "sound"},
             "ffplay_framedrop": {"presents", "decodes", "decodes sound", "demuxes", "sound"},
-            "vlc_framedrop": {"waits for the others", "demuxes, decodes or presents", "sound"},
+            "vlc_framedrop": {"starts the others", "demuxes, decodes or presents", "sound"},
         }
 
         def check(job):

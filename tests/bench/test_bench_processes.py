@@ -180,7 +180,7 @@ class Names(unittest.TestCase):
         for player, params, roles in (
             ("mplayer", {}, BOTH),
             ("ffplay", {}, PRESENT),
-            ("vlc", {}, ()),
+            ("vlc", {}, BOTH),
             ("mpv", {}, DECODE),
             ("mpv", {"options": queue}, PRESENT),
             ("mpv", {"options": (*queue, "--no-vd-queue-enable")}, DECODE),

@@ -108,13 +108,12 @@ def _sentence(thread: Thread, astray: Look, player: str, placing: Placing) -> st
 
 
 def policies_of(judged: Sequence[JudgedThread]) -> list[str]:
-    """Returns the policies of the threads that decode or present, the main thread's first if it is one of them.
+    """Returns the policies of the threads that decode or present, the main thread's first.
 
     Another thread than the main one counts only if it was ever seen in its place: there are threads that live for a moment.
     """
     main, *others = judged
-    playing = [main] if main.thread.roles else []
-    playing += [one for one in others if one.thread.roles and one.was_held]
+    playing = [main, *(one for one in others if one.thread.roles and one.was_held)]
     return [one.thread.policy for one in playing if one.thread.policy]
 
 
