@@ -243,6 +243,19 @@ class Roles(Place):
         result = self.done(player="ffplay", player_params=params, observe="outside")
         self.threads(result, ffplay=["present"], video_decoder=["decode"], audio_decoder=[], read_thread=[])
 
+    def test_threads_of_vlc(self):
+        if not shutil.which("vlc"):
+            self.skipTest("vlc is not installed")
+        sched = "fifo:5" if "fifo" in ALLOWED else "other"
+        params = {"framedrop": True, "threads": 1, "options": []}
+        result = self.done(player="vlc", player_params=params, observe="outside", sched=sched)
+        held = [it for it in result["threads"] if it["roles"]]
+        self.assertEqual(held[0], result["threads"][0])
+        decoder = max(held, key=lambda it: it["cpu_s"])  # the threads have one name
+        self.assertEqual((decoder["name"], decoder["policy"], decoder["cpus"]), ("vlc", sched, str(max(CPUS))))
+        self.assertEqual(result["policy"]["applied"], sched)
+        self.assertGreater(result["outside"]["shown"], PICTURES / 2)
+
 
 @unittest.skipUnless("deadline" in ALLOWED, "SCHED_DEADLINE is not available here")
 class Reservations(Place):

@@ -154,6 +154,7 @@ class Names(unittest.TestCase):
             "keeps time": ("SDLTimer",),
         },
         "mplayer": {"sound": ("threaded-ml",), "decodes": ("mplayer", "av:h264:df0")},
+        "vlc": {"demuxes, decodes or presents": ("vlc",), "sound": ("threaded-ml",), "decodes": ("av:h264:df0",)},
         "dlex-play": {"sound": ("threaded-ml",), "demuxes": ("feeder",), "decodes sound": ("sound",), "decodes": ("decoder",)},
     }
 
@@ -168,7 +169,7 @@ class Names(unittest.TestCase):
                                  [(name, work) for name in names])
 
     def test_threads_that_decode_or_present_have_these_roles_and_the_others_have_none(self):
-        roles = {"decodes": DECODE, "presents": PRESENT, "helps": PRESENT}
+        roles = {"decodes": DECODE, "presents": PRESENT, "helps": PRESENT, "demuxes, decodes or presents": BOTH}
         for player, works in self.SEEN.items():
             for work, names in works.items():
                 for name in names:
@@ -179,6 +180,7 @@ class Names(unittest.TestCase):
         for player, params, roles in (
             ("mplayer", {}, BOTH),
             ("ffplay", {}, PRESENT),
+            ("vlc", {}, BOTH),
             ("mpv", {}, DECODE),
             ("mpv", {"options": queue}, PRESENT),
             ("mpv", {"options": (*queue, "--no-vd-queue-enable")}, DECODE),

@@ -5,6 +5,7 @@ Not covered: players on the stage (test_bench_players), and the observer.
 """
 
 import os
+import pwd
 import shutil
 import signal
 import socket
@@ -21,6 +22,7 @@ from dlex_bench.errors import LabError
 from dlex_bench.rig import folder
 from dlex_bench.rig.device import Device
 from dlex_bench.rig.folder import PREFIX, private_folder
+from dlex_bench.rig.guest import Guest, guest
 from dlex_bench.rig.screen import display
 from dlex_bench.rig.sound import SINK, sound
 from dlex_bench.rig.stage import stage
@@ -48,6 +50,7 @@ def x_socket_of(number):
 
 
 def says(argv, environment):
+    """Returns how a short program ended, and what it printed."""
     return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120)
 
 
@@ -124,6 +127,10 @@ class Whole(unittest.TestCase):
         self.assertNotEqual(identity(x_socket), before)
         self.assertFalse(any(is_running(device.process.pid) for device in devices))
 
+    def test_players_run_as_the_user_of_the_laboratory_unless_that_is_root(self):
+        with mock.patch.object(os, "geteuid", return_value=1000):
+            self.assertIsNone(guest())
+
     def test_dead_device_is_named(self):
         for victim, name in (("display", "Xvfb"), ("sound", "pulseaudio")):
             with stage(SIZE, CPUS) as place:
@@ -179,6 +186,72 @@ class Whole(unittest.TestCase):
                     self.fail("a screen started without Xvfb")
         finally:
             os.environ["PATH"] = before
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root starts programs as another user")
+class Guests(unittest.TestCase):
+    def setUp(self):
+        nobody = pwd.getpwnam("nobody")
+        self.guest = Guest(nobody.pw_uid, nobody.pw_gid)
+        self.stranger = Guest(nobody.pw_uid - 1, nobody.pw_gid - 1)
+
+    def says(self, who, place, *argv):
+        return says([*who.prefix, *argv], place.environment)
+
+    def test_guest_is_the_user_of_sudo_or_nobody(self):
+        one = next(user for user in pwd.getpwall() if user.pw_uid not in (0, self.guest.uid))
+        for uid, expected in ((None, self.guest), ("0", self.guest), (str(one.pw_uid), Guest(one.pw_uid, one.pw_gid))):
+            with mock.patch.dict(os.environ, {"SUDO_UID": uid} if uid else {}):
+                if not uid:
+                    os.environ.pop("SUDO_UID", None)
+                self.assertEqual(guest(), expected)
+
+    def test_user_of_sudo_who_does_not_exist_is_reported_in_one_sentence(self):
+        for uid in ("4294967290", "none"):
+            with mock.patch.dict(os.environ, SUDO_UID=uid), self.assertRaisesRegex(LabError, "^no ordinary user is known to run"):
+                guest()
+
+    def test_guest_uses_both_devices_and_strangers_do_not(self):
+        with stage(SIZE, CPUS, self.guest) as place:
+            for who, admitted in ((self.guest, True), (self.stranger, False)):
+                for argv in (["xdotool", "getdisplaygeometry"], ["pactl", "get-default-sink"]):
+                    self.assertEqual(self.says(who, place, *argv).returncode == 0, admitted, (who, argv))
+
+    def test_guest_can_write_only_to_its_home(self):
+        with stage(SIZE, CPUS, self.guest) as place:
+            home, *devices = (place.environment["HOME"], *(device.log.parent for device in (place.display, place.sound)))
+            self.assertEqual(self.says(self.guest, place, "touch", f"{home}/new").returncode, 0)
+            for device in devices:
+                self.assertNotEqual(self.says(self.guest, place, "ls", str(device)).returncode, 0)
+                for path in (device / "new", *device.iterdir()):
+                    if not path.is_socket():
+                        found = self.says(self.guest, place, "sh", "-c", 'exec 3>>"$0"', str(path))
+                        self.assertNotEqual(found.returncode, 0, path)
+
+    def test_guest_has_no_privilege_and_no_other_group(self):
+        argv = [*self.guest.prefix, "cat", "/proc/self/status"]
+        found = subprocess.run(argv, extra_groups=[1, 4], capture_output=True, text=True)
+        status = dict(line.split(":\t", 1) for line in found.stdout.splitlines() if ":\t" in line)
+        self.assertEqual(status["Uid"].split(), [str(self.guest.uid)] * 4)
+        self.assertEqual((status["Gid"].split(), status["Groups"].split()), ([str(self.guest.gid)] * 4, []))
+        self.assertEqual((int(status["CapPrm"], 16), int(status["CapEff"], 16), status["NoNewPrivs"]), (0, 0, "1"))
+
+    def test_guest_ends_with_the_laboratory(self):
+        program = (
+            "import os, time\n"
+            "from dlex_bench.processes import child\n"
+            "from dlex_bench.rig.guest import Guest\n"
+            f"with child([*{self.guest!r}.prefix, 'sleep', '100'], cpus=os.sched_getaffinity(0)) as sleeper:\n"
+            "    print(sleeper.pid, flush=True)\n"
+            "    time.sleep(100)\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as owner:
+            sleeper = int(owner.stdout.readline())
+            self.assertTrue(wait_until(lambda: os.stat(f"/proc/{sleeper}").st_uid == self.guest.uid))
+            self.assertTrue(wait_until(lambda: Path(f"/proc/{sleeper}/comm").read_text() == "sleep\n"))
+            owner.kill()
+            owner.wait()
+            self.assertTrue(wait_until(lambda: not is_running(sleeper)))
 
 
 class Orphans(unittest.TestCase):

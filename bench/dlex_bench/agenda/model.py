@@ -153,6 +153,12 @@ class FfplayParams(Entry):
     options: PlayerOptions = ()
 
 
+class VlcParams(Entry):
+    framedrop: Annotated[bool, Field(strict=True)] = True
+    threads: Threads = 1
+    options: PlayerOptions = ()
+
+
 class WorkloadBase(Entry):
     id: Id
     label: str | None = None
@@ -179,8 +185,13 @@ class Ffplay(WorkloadBase):
     params: FfplayParams = FfplayParams()
 
 
+class Vlc(WorkloadBase):
+    name: Literal["vlc"]
+    params: VlcParams = VlcParams()
+
+
 # A player and its settings. `name` states which player, as in Workload Automation.
-Workload = Annotated[DlexPlay | Mplayer | Mpv | Ffplay, Field(discriminator="name")]
+Workload = Annotated[DlexPlay | Mplayer | Mpv | Ffplay | Vlc, Field(discriminator="name")]
 
 
 class Section(Entry):

@@ -23,6 +23,7 @@ from ..machine.domain import Domain, own_cpu
 from ..machine.steal import steal_between
 from ..processes import choose_cpus, wait_for
 from ..qoe import QoeSummary, comparing, limit_s, read_summary
+from ..rig.guest import guest
 from ..rig.stage import stage
 from .companions import Companion, companion
 from .context import Context
@@ -141,7 +142,8 @@ def _scene(setting: Setting) -> Iterator[Scene]:
         domain = stack.enter_context(own_cpu(setting.cpu, setting.policy.longest_period_ms)) if setting.wants_domain else None
         environment: Mapping[str, str] = os.environ
         if setting.on_stage:
-            devices = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus))
+            user = guest() if setting.adapter.refuses_root else None
+            devices = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus, user))
             # The devices are checked first: when one dies, that explains why the observer or the player died.
             environment = devices.environment
             watches += [devices.require_alive, stack.enter_context(observing(setting, devices))]

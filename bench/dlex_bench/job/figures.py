@@ -115,7 +115,7 @@ def with_player_report(figures: Figures, report: OwnView) -> Figures:
             "skew_ms_mean": mean_ms,
             "skew_ms_abs_mean": None if mean_ms is None else abs(mean_ms),
             "skew_ms_sd": report.skew_ms_sd,
-            "av_source": report.av_source,
+            "av_source": None if mean_ms is None else report.av_source,
         }
     )
 

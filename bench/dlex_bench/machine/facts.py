@@ -29,6 +29,7 @@ PROGRAMS = {
     "mplayer": "mplayer",
     "mpv": "mpv",
     "ffplay": "ffmpeg",
+    "vlc": "vlc-bin",
     "ffmpeg": "ffmpeg",
     "Xvfb": "xvfb",
     "pulseaudio": "pulseaudio",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..errors import LabError
 from .device import base_environment
 from .folder import private_folder
+from .guest import Guest
 from .screen import Display, display
 from .sound import Sound, sound
 
@@ -32,10 +33,14 @@ class Stage:
 
 
 @contextlib.contextmanager
-def stage(size: tuple[int, int], cpus: Collection[int]) -> Iterator[Stage]:
+def stage(size: tuple[int, int], cpus: Collection[int], user: Guest | None = None) -> Iterator[Stage]:
     """Runs a screen of `size` pixels and a sound card while the block runs.
 
-    The servers of both run on `cpus`, which are those that are not measured.
+    The servers of both run on `cpus`, which are those that are not measured. `user` is another user who may use them.
     """
     with private_folder() as home, display(size, cpus) as screen, sound(cpus) as card:
+        if user:
+            user.own(home)
+            for device in (screen, card):
+                user.let_in(device.log.parent)
         yield Stage(screen, card, base_environment(home) | screen.environment | card.environment)

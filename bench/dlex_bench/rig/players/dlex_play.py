@@ -40,6 +40,7 @@ class DlexPlayAdapter:
     name: ClassVar[str] = "dlex-play"
     package: ClassVar[str] = "dlex"
     places_itself: ClassVar[bool] = True
+    refuses_root: ClassVar[bool] = False
 
     def works(self, job: Job, out: Path) -> Works:
         """Returns what the threads do. If the agenda has no `queue`, only the player's record says it, after playing.

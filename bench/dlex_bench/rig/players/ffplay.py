@@ -50,6 +50,7 @@ class FfplayAdapter:
     name: ClassVar[str] = "ffplay"
     package: ClassVar[str] = "ffmpeg"
     places_itself: ClassVar[bool] = False
+    refuses_root: ClassVar[bool] = False
 
     def works(self, job: Job, out: Path) -> Works:
         return SEVERAL_DECODING if job.player_params.threads == "auto" else THREADS

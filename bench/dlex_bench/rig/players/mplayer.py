@@ -38,6 +38,7 @@ class MplayerAdapter:
     name: ClassVar[str] = "mplayer"
     package: ClassVar[str] = "mplayer"
     places_itself: ClassVar[bool] = False
+    refuses_root: ClassVar[bool] = False
 
     def works(self, job: Job, out: Path) -> Works:
         return THREADS

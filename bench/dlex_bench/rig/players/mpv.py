@@ -64,6 +64,7 @@ class MpvAdapter:
     name: ClassVar[str] = "mpv"
     package: ClassVar[str] = "mpv"
     places_itself: ClassVar[bool] = False
+    refuses_root: ClassVar[bool] = False
 
     def works(self, job: Job, out: Path) -> Works:
         return WITH_QUEUE if _has_queue(job) else THREADS

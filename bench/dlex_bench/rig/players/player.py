@@ -36,6 +36,10 @@ class Adapter(Protocol):
     def places_itself(self) -> bool:
         """Returns whether the player puts its threads under the policy and on the CPU by itself, as its options say."""
 
+    @property
+    def refuses_root(self) -> bool:
+        """Returns whether the player does not run as root, and so needs a guest on the stage (rig/guest.py)."""
+
     def works(self, job: Job, out: Path) -> Works:
         """Returns what the player's threads do, by patterns (fnmatch) of their names; the main thread's key is "main".
 

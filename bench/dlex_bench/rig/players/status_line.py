@@ -17,7 +17,7 @@ from ...schema import Amount, Count, Stored
 class OwnView(Stored):
     """What a player reports about its own play.
 
-    All three players print audio minus video, which is our A-V: > 0 means that the video is late.
+    mplayer, mpv and ffplay print audio minus video, which is our A-V: > 0 means that the video is late. VLC does not print it.
     """
 
     lines: Count
