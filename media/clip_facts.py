@@ -38,6 +38,7 @@ def facts_of(path, wanted):
                 "size": f"{stream['width']}x{stream['height']}",
                 "frames": int(stream["nb_read_packets"]),
                 "field_order": stream.get("field_order"),
+                "start": float(stream["start_time"]),
             }
     if H264_FACTS & wanted.keys():
         stream = run(
@@ -58,6 +59,11 @@ def facts_of(path, wanted):
         )
         facts |= h264_facts(stream)
     return facts
+
+
+def expected_of(recipe):
+    """Returns `expect`; a stamped clip begins at 0, because its pictures are compared with those of the clip without stamps."""
+    return recipe["expect"] | ({"start": 0.0} if "{stamps}" in recipe.get("output", "") else {})
 
 
 def deviations(expect, facts, prefix=""):

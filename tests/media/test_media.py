@@ -23,6 +23,7 @@ EXIT_SKIPPED = 77
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(MAKE.resolve().parent))
+from clip_facts import deviations, expected_of, facts_of
 from h264_facts import h264_facts
 
 
@@ -208,6 +209,18 @@ class Stamped(unittest.TestCase):
             tone = part[loud[0] : loud[-1]]
             crossings = sum(before < 0 <= after for before, after in itertools.pairwise(tone))
             self.assertAlmostEqual(crossings, 0.04 * (1000 + 50 * quarter), delta=1)
+
+
+class Starts(Case):
+    def test_stamped_clip_begins_at_0_like_the_one_without_stamps(self):
+        # Matroska has no times before 0: where AAC's priming is, the pictures begin 21 ms later. MP4 has edit lists.
+        sources = "-f lavfi -i testsrc=size=64x64:rate=25 -f lavfi -i sine -t 0.4 -c:v mpeg2video -c:a aac".split()
+        for suffix, wrong in (("mkv", 1), ("mp4", 0)):
+            path = self.dir / f"clip.{suffix}"
+            subprocess.run(["ffmpeg", "-nostdin", "-v", "error", *sources, path], check=True)
+            expect = expected_of({"output": "-vf {stamps}", "expect": {"video": "mpeg2video"}})
+            self.assertEqual(len(list(deviations(expect, facts_of(path, expect)))), wrong, suffix)
+            self.assertEqual(expected_of({"output": "-c copy", "expect": {}}), {})
 
 
 class Counting(unittest.TestCase):
