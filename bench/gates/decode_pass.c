@@ -103,9 +103,9 @@ static int abandon(AVCodecContext *avctx, const AVFrame *picture)
 }
 
 /* Chooses when each picture is given up: one in four not at all, the others at any of the questions of an open pass. */
-static void choose_limits(struct decode_pass *pass, size_t packet_count)
+static void choose_limits(struct decode_pass *pass)
 {
-    for (size_t i = 0; i < packet_count; i++) {
+    for (size_t i = 0; i < pass->packet_count; i++) {
         struct packet_record *const record = &pass->records[i];
         record->limit = pass->policy == PASS_REFUSE ? 0 : -1;
         if (pass->policy == PASS_RANDOM && pass->mode.way == WAY_POLL && draw(pass) % 4)
@@ -301,9 +301,10 @@ int pass_decode(struct decode_pass *pass, const struct coded_stream *stream)
     AVCodecContext *avctx = NULL;
     AVFrame *frame = av_frame_alloc();
     pass->records = av_calloc(stream->packet_count, sizeof(*pass->records));
+    pass->packet_count = stream->packet_count;
     int ret = frame && pass->records ? 0 : AVERROR(ENOMEM);
     if (ret >= 0) {
-        choose_limits(pass, stream->packet_count);
+        choose_limits(pass);
         ret = stream_open_decoder(&avctx, stream, prepare, pass);
     }
     if (ret >= 0)
@@ -346,10 +347,10 @@ bool pass_misplaces_captions(const struct decode_pass *pass)
     return false;
 }
 
-struct given_up_count pass_count_given_up(const struct decode_pass *pass, size_t packet_count)
+struct given_up_count pass_count_given_up(const struct decode_pass *pass)
 {
     struct given_up_count count = {0};
-    for (size_t i = 0; i < packet_count; i++) {
+    for (size_t i = 0; i < pass->packet_count; i++) {
         const struct packet_record *const record = &pass->records[i];
         if (!record->given_up)
             continue;

@@ -75,6 +75,7 @@ struct decode_pass {
     struct fingerprint *pictures;
     size_t picture_count;
     struct packet_record *records; /* one for each packet of the stream */
+    size_t packet_count;           /* of the stream */
     int64_t run_count;         /* WAY_JUMP: runs that were not interrupted */
     int64_t run_total_ns;      /* the total time of these runs */
     int64_t rejected_count;    /* packets that the decoder rejected as invalid */
@@ -112,6 +113,6 @@ struct given_up_count {
     int64_t refused;
     int64_t interrupted;
 };
-struct given_up_count pass_count_given_up(const struct decode_pass *pass, size_t packet_count);
+struct given_up_count pass_count_given_up(const struct decode_pass *pass);
 
 #endif

@@ -8,7 +8,8 @@
 
 /*
  * What FFmpeg makes of a damaged picture may depend on what the pictures before left in its tables, droppable ones too
- * (H.264: coefficients; MPEG: which macroblocks were skipped). So only the order is compared there.
+ * (H.264: coefficients; MPEG: which macroblocks were skipped). So only the order is compared there. libdav1d conceals nothing:
+ * it rejects what it cannot decode, so with AV1 all is compared.
  */
 const struct gate_clip gate_clips[] = {
     {"h264", "h264_cabac", .comparison = COMPARE_ALL},
@@ -70,6 +71,7 @@ const struct gate_clip gate_clips[] = {
     {"av1", "av1_svt_grain", .comparison = COMPARE_ALL},
     {"av1", "av1_aom", .comparison = COMPARE_ALL},
     {"av1", "av1_svt", .joined = "av1_aom", .comparison = COMPARE_ALL},
+    {"av1", "av1_svt", .damaged = true, .comparison = COMPARE_ALL},
 };
 const int gate_clip_count = sizeof(gate_clips) / sizeof(*gate_clips);
 

@@ -20,7 +20,7 @@ static int run_pass(struct gate_storm *storm, const struct decode_pass *undistur
         return ret;
     const bool is_limited = storm->misplaces_captions && storm->comparison == COMPARE_ALL;
     pass_compare(&storm->differences, undisturbed, pass, is_limited ? COMPARE_SAMPLES : storm->comparison);
-    const struct given_up_count count = pass_count_given_up(pass, storm->stream->packet_count);
+    const struct given_up_count count = pass_count_given_up(pass);
     storm->passes++;
     storm->interrupted += count.interrupted;
     storm->refused += count.refused;
@@ -28,10 +28,10 @@ static int run_pass(struct gate_storm *storm, const struct decode_pass *undistur
     return 0;
 }
 
-static size_t count_asked(const struct decode_pass *pass, size_t packet_count)
+static size_t count_asked(const struct decode_pass *pass)
 {
     size_t count = 0;
-    for (size_t i = 0; i < packet_count; i++)
+    for (size_t i = 0; i < pass->packet_count; i++)
         count += pass->records[i].asks > 0;
     return count;
 }
@@ -60,7 +60,7 @@ static int run_disturbed(struct gate_storm *storm, const struct decode_pass *und
     struct decode_pass refuse = {.policy = PASS_REFUSE};
     int ret = run_pass(storm, undisturbed, &open);
     if (ret >= 0)
-        storm->droppable = storm->mode.way == WAY_WITHHOLD ? count_asked(&open, storm->stream->packet_count)
+        storm->droppable = storm->mode.way == WAY_WITHHOLD ? count_asked(&open)
                                                            : pass_count_droppable(&open);
     if (ret >= 0 && storm->droppable)
         ret = run_pass(storm, undisturbed, &refuse);

@@ -22,7 +22,10 @@ enum comparison {
     COMPARE_ALL,     /* side data as well */
 };
 
-/* Compares a pass with the undisturbed pass with the same threads and adds what differs to *sum. */
+/*
+ * Compares a pass with the undisturbed pass with the same threads and adds what differs to *sum. A damaged packet that the
+ * undisturbed pass rejected need not be rejected if it was withheld.
+ */
 void pass_compare(struct differences *sum, const struct decode_pass *undisturbed, const struct decode_pass *pass,
                   enum comparison comparison);
 
