@@ -61,6 +61,8 @@ const struct gate_clip gate_clips[] = {
     {"vp9", "vp9_layers", .comparison = COMPARE_ALL, .seek = true},
     {"vp9", "vp9_tiles", .comparison = COMPARE_ALL},
     {"vp9", "vp9_resilient", .comparison = COMPARE_ALL},
+    {"vp9", "vp9_422_10bit", .comparison = COMPARE_ALL},
+    {"vp9", "vp9_444", .comparison = COMPARE_ALL},
     {"vp9", "vp9_layers", .change = repeating_stream, .changed = "repeating", .comparison = COMPARE_ALL},
     {"vp9", "vp9_layers", .joined = "vp9_tiles", .comparison = COMPARE_ALL},
     {"vp9", "vp9_plain", .plain = true, .comparison = COMPARE_ALL},
