@@ -32,6 +32,7 @@ const struct gate_clip gate_clips[] = {
     {"hevc", "hevc_layers", .comparison = COMPARE_ALL},
     {"hevc", "hevc_layers", .change = relabelled_stream, .changed = "relabelled", .comparison = COMPARE_ALL},
     {"hevc", "hevc_fields", .comparison = COMPARE_ALL},
+    {"hevc", "hevc_rows", .change = tiled_stream, .changed = "tiles", .comparison = COMPARE_ALL},
     {"hevc", "hevc_pyramid", .change = grainy_stream, .changed = "grain", .comparison = COMPARE_ALL},
     {"hevc", "hevc_pyramid", .joined = "hevc_fields", .comparison = COMPARE_ALL},
     {"hevc", "hevc_wavefront", .damaged = true},

@@ -5,6 +5,8 @@
 
 #include <libavutil/intreadwrite.h>
 
+#include "hevc_tiles.h"
+
 static int copy_parameters(struct coded_stream *made, const struct coded_stream *stream)
 {
     *made = (struct coded_stream){.parameters = avcodec_parameters_alloc()};
@@ -167,6 +169,22 @@ int grainy_stream(struct coded_stream *made, const struct coded_stream *stream)
     int ret = copy_parameters(made, stream);
     for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++)
         ret = append_behind(made, unit, unit_size, stream->packets[i]);
+    return ret;
+}
+
+int tiled_stream(struct coded_stream *made, const struct coded_stream *stream)
+{
+    int ret = copy_parameters(made, stream);
+    const int rows = stream->packet_count ? count_slices(stream->packets[0]) : 0;
+    if (ret < 0 || rows < 2)
+        return ret < 0 ? ret : AVERROR_INVALIDDATA;
+    av_freep(&made->parameters->extradata); /* key packets have parameter sets of their own */
+    made->parameters->extradata_size = 0;
+    for (size_t i = 0; ret >= 0 && i < stream->packet_count; i++) {
+        ret = stream_append(made, stream->packets[i]);
+        if (ret >= 0)
+            ret = add_tiles(made->packets[i], rows);
+    }
     return ret;
 }
 

@@ -37,6 +37,12 @@ int relabelled_stream(struct coded_stream *made, const struct coded_stream *stre
 /* H.264 or HEVC: a copy in which each picture has film grain, described in an SEI message before its first slice. */
 int grainy_stream(struct coded_stream *made, const struct coded_stream *stream);
 
+/*
+ * HEVC with start codes and wavefront rows, in which each row of coding tree units is a slice of its own: a copy in which each
+ * slice is a tile, too. All pictures are the same (see hevc_tiles.h).
+ */
+int tiled_stream(struct coded_stream *made, const struct coded_stream *stream);
+
 /* AV1: a copy in which each packet begins with captions, different ones in each. */
 int captioned_stream(struct coded_stream *made, const struct coded_stream *stream);
 

@@ -3,9 +3,9 @@
  * A picture that is given up must not affect any other: every other picture is the same as in an undisturbed decode with
  * the same threads. bench/gates has the clips and the comparison; `./dlex bench gates` does this for longer.
  *
- * Not covered: field pictures (test_fields.c); HEVC tiles, HEVC of several layers, and VP9 with references of another size or
- * with intra-only pictures, which no encoder of Debian's ffmpeg writes; how often decoders ask (test_questions.c); the cost of
- * the gate (bench/decode).
+ * Not covered: field pictures (test_fields.c); HEVC with columns of tiles or with several layers, and VP9 with references of
+ * another size or with intra-only pictures, which no encoder of Debian's ffmpeg writes; how often decoders ask
+ * (test_questions.c); the cost of the gate (bench/decode).
  *
  * With the jump, interruptions use real timers, so the interrupted pictures differ from run to run. The tests check only
  * what must be true for all of them.
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "gate_clips.h"
+#include "hevc_tiles.h"
 #include "made_streams.h"
 #include "suite.h"
 
@@ -153,6 +154,56 @@ START_TEST(copy_of_an_abandoned_last_vop_is_marked)
 }
 END_TEST
 
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+static void expect_tiles(const uint8_t *before, size_t before_size, int rows, const uint8_t *after, size_t after_size)
+{
+    AVPacket *packet = av_packet_alloc();
+    ck_assert_int_eq(av_new_packet(packet, (int)before_size), 0);
+    memcpy(packet->data, before, before_size);
+    ck_assert_int_eq(add_tiles(packet, rows), 0);
+    ck_assert_int_eq(packet->size, (int)after_size);
+    ck_assert_mem_eq(packet->data, after, after_size);
+    av_packet_free(&packet);
+}
+
+/* The picture parameter set begins with 44 01. */
+START_TEST(tiles_are_written_into_the_picture_parameter_set)
+{
+    /* One of x265, between other units. Three rows. */
+    expect_tiles(BYTES(0, 0, 0, 1, 0x42, 1, 7, 0, 0, 0, 1, 0x44, 1, 0xc0, 0x72, 0xb0, 0x42, 0x40, 0, 0, 0, 1, 0x26, 1, 0xac), 3,
+                 BYTES(0, 0, 0, 1, 0x42, 1, 7, 0, 0, 0, 1, 0x44, 1, 0xc0, 0x72, 0xb0, 0xae, 0x09, 0, 0, 1, 0x26, 1, 0xac));
+    /* A number of 43 bits, so that a 3 keeps a start code out; the loop filter crosses slices. Two rows. */
+    expect_tiles(BYTES(0, 0, 1, 0x44, 1, 0xc0, 0, 0, 3, 2, 0, 0, 0x0c, 0x60, 0xc4, 0x80), 2,
+                 BYTES(0, 0, 1, 0x44, 1, 0xc0, 0, 0, 3, 2, 0, 0, 0x0c, 0x61, 0x57, 0x12));
+    expect_tiles(BYTES(0, 0, 1, 0x02, 1, 0xd0, 0x44, 1, 0xc0), 2, BYTES(0, 0, 1, 0x02, 1, 0xd0, 0x44, 1, 0xc0)); /* a slice */
+}
+END_TEST
+
+START_TEST(tiles_change_no_picture)
+{
+    const struct gate_clip clip = {.codec = "hevc", .name = "hevc_rows"};
+    struct coded_stream stream;
+    struct coded_stream tiled;
+    struct differences differences = {0};
+    if (gate_clip_load(&clip, &stream) <= 0)
+        return;
+    ck_assert_int_eq(tiled_stream(&tiled, &stream), 0);
+    struct decode_pass slices = {.mode = {WAY_POLL, 1, FF_THREAD_FRAME}, .policy = PASS_PLAIN, .is_strict = true};
+    struct decode_pass tiles = slices;
+    ck_assert_int_eq(pass_decode(&slices, &stream), 0);
+    ck_assert_int_eq(pass_decode(&tiles, &tiled), 0);
+    pass_compare(&differences, &slices, &tiles, COMPARE_ALL);
+    ck_assert_msg(!differences_count(&differences), "%s", differences.first);
+    ck_assert_uint_eq(tiles.picture_count, stream.packet_count);
+    ck_assert_int_eq(tiles.rejected_count + tiles.log_count, 0);
+    pass_finish(&tiles);
+    pass_finish(&slices);
+    stream_finish(&tiled);
+    stream_finish(&stream);
+}
+END_TEST
+
 /* If an encoder is not on this machine, some clips lack, and then perhaps a codec. */
 START_TEST(enough_pictures_of_each_codec_were_interrupted)
 {
@@ -170,6 +221,8 @@ static TCase *gate_case(void)
     tcase_add_loop_test(tcase, pictures_that_are_not_given_up_are_exact, 0, gate_clip_count);
     tcase_add_test(tcase, pictures_of_the_film_that_are_not_given_up_are_exact);
     tcase_add_test(tcase, copy_of_an_abandoned_last_vop_is_marked);
+    tcase_add_test(tcase, tiles_are_written_into_the_picture_parameter_set);
+    tcase_add_test(tcase, tiles_change_no_picture);
     tcase_add_test(tcase, enough_pictures_of_each_codec_were_interrupted);
     return tcase;
 }
