@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "ns.h"
+#include "policy_refusal.h"
 #include "thread_list.h"
 
 #include <dirent.h>
@@ -169,24 +170,10 @@ static int each_thread(bool playing, const struct placement *placement, struct p
     return ret;
 }
 
-static void explain(const struct thread_policy *policy, int ret)
+static void explain(const struct placement *placement, const struct thread_policy *policy, int ret)
 {
     char text[THREAD_POLICY_TEXT_SIZE];
-    thread_policy_text(policy, text);
-    if (ret == -EBUSY)
-        log_error("--sched=%s is not admitted: with the reservations of others the CPU would be full; ask for less",
-                  text);
-    else if (ret != -EPERM)
-        log_error("--sched=%s is refused: %s; choose another policy", text, strerror(-ret));
-    else if (policy->kind != THREAD_DEADLINE)
-        log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, by `@audio - rtprio 95` "
-                  "in /etc/security/limits.conf, or by LimitRTPRIO=95 in a systemd unit", text);
-    else if (!thread_policy_is_privileged())
-        log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, or by "
-                  "AmbientCapabilities=CAP_SYS_NICE in a systemd unit", text);
-    else
-        log_error("--sched=%s is refused: the CPU is not a scheduling domain of its own; name such a CPU with --cpu, "
-                  "and see --sched in the manual", text);
+    policy_refusal_log(placement->rate.is_asked ? "rm" : thread_policy_text(policy, text), policy->kind, ret);
 }
 
 /*
@@ -262,7 +249,7 @@ static int place_playing(const struct placement *placement, struct placement_fac
     if (ret == -ESRCH)
         return 0;
     if (ret)
-        explain(&policy, ret);
+        explain(placement, &policy, ret);
     return ret;
 }
 

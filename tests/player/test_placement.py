@@ -7,6 +7,7 @@ Not covered: how well the player plays then, which is measured and not tested.
 """
 
 import contextlib
+import ctypes
 import fnmatch
 import glob
 import itertools
@@ -44,6 +45,8 @@ PARTS = {
 AHEAD, SERIAL = "20", "0"
 NOBODY = 65534
 LIMIT_S = 60
+CAP_SYS_NICE, PR_CAPBSET_DROP = 23, 24
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def require(kind):
@@ -531,6 +534,52 @@ class Refusals(Case):
         self.expect(play(*NULL, "--sched=fifo:5", copy, preexec_fn=lose_privilege), 1, "setcap", "limits.conf", "systemd")
         self.expect(play(*NULL, "--sched=deadline:5/40", copy, preexec_fn=lose_privilege), 1, "setcap", "systemd")
         self.expect(play(*NULL, "--sched=other", f"--cpu={CPU}", "--length=0.2", copy, preexec_fn=lose_privilege), 0)
+
+    def refused(self, sched, *words, **options):
+        """Expects that a policy is refused with these words, and without advice that does not help root."""
+        run = play(*NULL, f"--sched={sched}", "--length=0.2", clip("cavlc"), **options)
+        self.expect(run, 1, f"--sched={sched} is refused", *words)
+        self.assertNotIn("setcap", run.stderr)
+        self.assertNotIn("sudo ", run.stderr.replace("sudo tee", ""))
+
+    def test_root_without_the_capability_reads_what_helps_in_a_container(self):
+        require("fifo")
+        for sched in ("fifo:5", "rr:5", "rm"):
+            self.refused(sched, "CAP_SYS_NICE is missing", "`--cap-add=SYS_NICE` or `--ulimit rtprio=", preexec_fn=lose_capability)
+        self.refused("deadline:5/40", "CAP_SYS_NICE is missing", "`--cap-add=SYS_NICE`", preexec_fn=lose_capability)
+
+    def test_root_of_a_user_namespace_reads_that_it_is_inside(self):
+        inside = ["unshare", "--user", "--map-root-user"]
+        if os.geteuid() or subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("no user namespace can be made here")
+        for sched in ("fifo:5", "deadline:5/40"):
+            with self.subTest(sched):
+                run = subprocess.run([*inside, PLAY, *NULL, f"--sched={sched}", clip("cavlc")], env=environment(), text=True,
+                                     stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False)
+                self.expect(run, 1, "in this container (a user namespace)", "run it outside the container")
+                self.assertNotIn("setcap", run.stderr)
+
+    def test_group_without_time_for_fixed_priorities_is_named(self):
+        require("fifo")
+        group = Path(f"/sys/fs/cgroup/cpu/dlex-test-{os.getpid()}")
+        limit = group / "cpu.rt_runtime_us"
+        if not (group.parent / limit.name).exists():
+            self.skipTest("control groups have no time for fixed priorities of their own")
+        group.mkdir()
+        try:
+            if int(limit.read_text()):
+                self.skipTest("a new group has time")
+            self.refused("fifo:5", f"`echo 500000 | sudo tee {limit}`",
+                         preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())))
+        finally:
+            group.rmdir()
+
+
+def lose_capability():
+    """Takes the right to fixed priorities from a process of root before it runs a program, as a container does."""
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+    if LIBC.prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "the capability cannot be dropped")
 
 
 if __name__ == "__main__":
