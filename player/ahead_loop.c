@@ -2,6 +2,7 @@
 #include "ahead_loop.h"
 
 #include "ns.h"
+#include "session_cost.h"
 
 #include <dlex/dlex.h>
 
@@ -37,6 +38,7 @@ static void show_picture(struct session *session, struct decoded_picture *pictur
     presenter_show(&session->presenter, picture);
     av_frame_free(&picture->frame);
     divide_reservation(session);
+    session_cost_learn(session);
 }
 
 static bool present_next(struct session *session)
@@ -55,6 +57,7 @@ void ahead_loop(struct session *session)
 {
     struct decode_thread *const thread = *session->setup->decode_thread;
     decode_thread_begin(thread, &session->stage, session->queue, session->pictures);
+    session_cost_begin(session);
     while (!steering_has_request(&session->steering) && present_next(session))
         ;
     decode_thread_end(thread);

@@ -69,7 +69,7 @@ static const struct argp_option option_table[] = {
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
     {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the threads that decode and present: other, fifo:PRIORITY, "
-     "rr:PRIORITY, deadline:RUNTIME/PERIOD (ms), or rm[:guaranteed:COST]: by the film's rate among others", 3},
+     "rr:PRIORITY, deadline:RUNTIME/PERIOD (ms), or rm[:guaranteed[:COST]]: by the film's rate among others", 3},
     {"cpu", KEY_CPU, "N", 0, "the threads that decode and present run on this CPU, the others on the other CPUs", 3},
     {"start", KEY_START, "TIME", 0, "begin at TIME", 4},
     {"length", KEY_LENGTH, "TIME", 0, "play for TIME, then end", 4},
@@ -167,28 +167,29 @@ static double parse_gain(const char *arg, struct argp_state *state)
     return gain;
 }
 
-/* Parses "rm" or "rm:guaranteed:28". Returns false for anything else. */
-static bool parse_rm(struct placement *placement, const char *arg)
+/* Parses "rm", "rm:guaranteed" or "rm:guaranteed:28". Returns false for anything else. */
+static bool parse_rate(struct rate_wish *wish, const char *arg)
 {
-    static const char guaranteed[] = "rm:guaranteed:";
-    placement->is_rm = !strcmp(arg, "rm");
-    placement->rm_cost_ms = 0;
-    if (placement->is_rm || strncmp(arg, guaranteed, sizeof guaranteed - 1))
-        return placement->is_rm;
-    const char *const cost = arg + sizeof guaranteed - 1;
-    char *end;
-    placement->rm_cost_ms = strtod(cost, &end);
-    placement->is_rm = end != cost && !*end && placement->rm_cost_ms > 0 && placement->rm_cost_ms < 1000;
-    return placement->is_rm;
+    static const char guaranteed[] = "rm:guaranteed";
+    *wish = (struct rate_wish){.is_guaranteed = !strncmp(arg, guaranteed, sizeof guaranteed - 1)};
+    const char *const rest = wish->is_guaranteed ? arg + sizeof guaranteed - 1 : "";
+    if (*rest == ':') {
+        char *end;
+        wish->cost_ms = strtod(rest + 1, &end);
+        wish->is_asked = end != rest + 1 && !*end && wish->cost_ms > 0 && wish->cost_ms < 1000;
+    } else {
+        wish->is_asked = wish->is_guaranteed ? !*rest : !strcmp(arg, "rm");
+    }
+    return wish->is_asked;
 }
 
 static void parse_sched(struct placement *placement, const char *arg, struct argp_state *state)
 {
-    if (parse_rm(placement, arg))
+    if (parse_rate(&placement->rate, arg))
         placement->policy = (struct thread_policy){.kind = THREAD_FIFO};
     else if (thread_policy_parse(&placement->policy, arg))
-        argp_error(state, "--sched=%s is not a policy; write other, fifo:5, rr:5, deadline:15/40 (runtime/period in ms), rm or "
-                   "rm:guaranteed:28 (longest CPU time per picture in ms)", arg);
+        argp_error(state, "--sched=%s is not a policy; write other, fifo:5, rr:5, deadline:15/40 (runtime/period in ms), rm, "
+                   "rm:guaranteed or rm:guaranteed:28 (longest CPU time per picture in ms)", arg);
     placement->has_policy = true;
 }
 

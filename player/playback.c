@@ -57,7 +57,7 @@ static enum playback_end play(struct session *session)
         const struct placement *const placement = &session->setup->options->placement;
         if (!session->placement.presenting_ns)
             session->placement.presenting_ns = division_first_ns(placement->policy.runtime_ns);
-        if (placement_join(placement, clip_frame_duration_ns(&session->clip)) < 0 ||
+        if (placement_join(placement, &session->placement, clip_frame_duration_ns(&session->clip)) < 0 ||
             placement_apply(placement, &session->placement) < 0)
             return PLAYBACK_NOT_PLACED;
         play_segment(session);

@@ -2,6 +2,7 @@
 #include "serial_loop.h"
 
 #include "ns.h"
+#include "session_cost.h"
 
 #include <dlex/dlex.h>
 
@@ -48,10 +49,12 @@ static void decode_next(struct session *session, AVPacket *packet)
         drain(session);
     if (dlex_now_ns() - session->steering.polled_ns > POLL_STEP_NS)
         steering_poll(&session->steering);
+    session_cost_learn(session);
 }
 
 void serial_loop(struct session *session)
 {
+    session_cost_begin(session);
     while (!steering_has_request(&session->steering)) {
         AVPacket *packet;
         switch (queue_pop(session->queue, &packet, PACKET_WAIT_NS)) {

@@ -14,6 +14,7 @@
 #include "frame_log.h"
 #include "media_clock.h"
 #include "packet_queue.h"
+#include "picture_cost.h"
 #include "picture_queue.h"
 #include "placement.h"
 #include "playback_setup.h"
@@ -39,6 +40,9 @@ struct session {
     struct media_clock clock;
     struct steering steering;
     struct presenter presenter;
+    /* Of the thread with a priority by the film's rate, see session_cost.h. */
+    struct picture_cost cost;
+    int64_t cost_from_ns; /* its CPU time after the picture before */
     /* The record. */
     struct frame_log *log;
     struct placement_facts placement;

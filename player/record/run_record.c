@@ -198,8 +198,10 @@ static json_t *window_json(const struct loss_windows *windows)
 static json_t *asked_policy(const struct placement *asked)
 {
     char text[THREAD_POLICY_TEXT_SIZE];
-    if (asked->is_rm)
-        return asked->rm_cost_ms > 0 ? json_sprintf("rm:guaranteed:%.10g", asked->rm_cost_ms) : json_string("rm");
+    if (asked->rate.cost_ms > 0)
+        return json_sprintf("rm:guaranteed:%.10g", asked->rate.cost_ms);
+    if (asked->rate.is_asked)
+        return json_string(asked->rate.is_guaranteed ? "rm:guaranteed" : "rm");
     return asked->has_policy ? json_string(thread_policy_text(&asked->policy, text)) : json_null();
 }
 

@@ -3,7 +3,7 @@
 
 #include "log.h"
 #include "ns.h"
-#include "rm_registry.h"
+#include "policy_refusal.h"
 #include "thread_list.h"
 
 #include <dirent.h>
@@ -170,24 +170,10 @@ static int each_thread(bool playing, const struct placement *placement, struct p
     return ret;
 }
 
-static void explain(const struct thread_policy *policy, int ret)
+static void explain(const struct placement *placement, const struct thread_policy *policy, int ret)
 {
     char text[THREAD_POLICY_TEXT_SIZE];
-    thread_policy_text(policy, text);
-    if (ret == -EBUSY)
-        log_error("--sched=%s is not admitted: with the reservations of others the CPU would be full; ask for less",
-                  text);
-    else if (ret != -EPERM)
-        log_error("--sched=%s is refused: %s; choose another policy", text, strerror(-ret));
-    else if (policy->kind != THREAD_DEADLINE)
-        log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, by `@audio - rtprio 95` "
-                  "in /etc/security/limits.conf, or by LimitRTPRIO=95 in a systemd unit", text);
-    else if (!thread_policy_is_privileged())
-        log_error("--sched=%s is not permitted; grant it by `setcap cap_sys_nice+ep` on this program, or by "
-                  "AmbientCapabilities=CAP_SYS_NICE in a systemd unit", text);
-    else
-        log_error("--sched=%s is refused: the CPU is not a scheduling domain of its own; name such a CPU with --cpu, "
-                  "and see --sched in the manual", text);
+    policy_refusal_log(placement->rate.is_asked ? "rm" : thread_policy_text(policy, text), policy->kind, ret);
 }
 
 /*
@@ -211,55 +197,20 @@ static struct thread_policy part_for(const struct thread_policy *whole, unsigned
     return part;
 }
 
-/* The priority that the registry gave; 0: none yet. Only the main thread uses it. */
-static int rm_priority;
-
-static void explain_refusal(int ret, const struct rm_joined *joined)
+int placement_join(const struct placement *placement, struct placement_facts *facts, int64_t frame_ns)
 {
-    if (ret == -EBUSY && joined->by == RESPONSE_TOO_LATE)
-        log_error("--sched=rm is refused: %s (process %d) could take %.1f ms or more, and has %.1f ms", joined->late.name,
-                  (int)joined->late.process, ns_to_ms(joined->late_response_ns), ns_to_ms(joined->late_deadline_ns));
-    else if (ret == -EBUSY)
-        log_error("--sched=rm is refused: all such programs together would need more than a CPU; see `dlex-sched rm list`");
-    else if (ret == -EALREADY)
-        log_error("--sched=rm is refused: `dlex-sched rm run` has given this program a priority; leave out one of both");
-    else if (ret == -ENOSPC)
-        log_error("--sched=rm is refused: there are %d such programs already; end one of `dlex-sched rm list`", RM_MEMBERS_MAX);
-    else if (ret == -ETIMEDOUT)
-        log_error("--sched=rm is refused: another program has locked the list of such programs for 2 s; try again");
-    else
-        log_error("--sched=rm is refused: the list of such programs cannot be changed: %s", strerror(-ret));
-}
-
-int placement_join(const struct placement *placement, int64_t frame_ns)
-{
-    const int64_t cost_ns = (int64_t)(placement->rm_cost_ms * (double)NS_PER_MS);
-    const struct rm_task task = {
-        .kind = cost_ns ? RM_GUARANTEED : RM_STATISTICAL,
-        .period_ns = frame_ns,
-        .deadline_ns = frame_ns,
-        .cost_max_ns = cost_ns,
-        .cost_mean_ns = cost_ns ? cost_ns : 1, /* not known: it does not count */
-    };
-    struct rm_joined joined;
-    if (!placement->is_rm || rm_priority)
+    if (!placement->rate.is_asked || facts->has_joined)
         return 0;
-    if (cost_ns > frame_ns) {
-        log_error("--sched=rm:guaranteed:%g is refused: a picture has only %.1f ms", placement->rm_cost_ms, ns_to_ms(frame_ns));
-        return -EBUSY;
-    }
-    const int ret = rm_registry_join(&task, "dlex-play", &joined);
-    if (ret)
-        explain_refusal(ret, &joined);
-    else
-        rm_priority = joined.level;
-    return ret;
+    facts->has_joined = true;
+    return rate_priority_join(&placement->rate, frame_ns);
 }
 
 /* Returns the thread's policy if the registry gives the priority. */
-static struct thread_policy rm_part_for(unsigned roles)
+static struct thread_policy rate_part_for(unsigned roles)
 {
-    return (struct thread_policy){.kind = THREAD_FIFO, .priority = roles & ROLE_PRESENT ? rm_priority : ahead_priority};
+    return (struct thread_policy){
+        .kind = THREAD_FIFO, .priority = roles & ROLE_PRESENT ? rate_priority_level() : ahead_priority,
+    };
 }
 
 /* The kernel counts a reservation that was given back up to the end of its period: that of the file before may still count. */
@@ -278,7 +229,7 @@ static int place_playing(const struct placement *placement, struct placement_fac
 {
     const unsigned roles = thread_role_of(thread);
     const struct thread_policy policy =
-        placement->is_rm ? rm_part_for(roles) : part_for(&placement->policy, roles, facts->presenting_ns);
+        placement->rate.is_asked ? rate_part_for(roles) : part_for(&placement->policy, roles, facts->presenting_ns);
     if (placement->cpu >= 0) {
         const cpu_set_t wanted = only(placement->cpu);
         if (sched_setaffinity(thread, sizeof wanted, &wanted)) {
@@ -298,7 +249,7 @@ static int place_playing(const struct placement *placement, struct placement_fac
     if (ret == -ESRCH)
         return 0;
     if (ret)
-        explain(&policy, ret);
+        explain(placement, &policy, ret);
     return ret;
 }
 
@@ -318,20 +269,10 @@ void placement_leave(const struct placement *placement)
     each_thread(true, placement, NULL, release);
 }
 
-/* Takes over the priority that the registry has now: a newcomer may have moved this program. Returns true if it is another one. */
-static bool follow_registry(const struct placement *placement)
-{
-    const int level = placement->is_rm ? rm_registry_level() : 0;
-    if (level <= 0 || level == rm_priority)
-        return false;
-    rm_priority = level;
-    return true;
-}
-
 static void note_threads(const struct placement *placement, struct placement_facts *facts)
 {
     facts->thread_count = 0;
-    facts->is_divided_anew = false;
+    facts->is_changed = false;
     each_thread(true, placement, facts, note_thread);
     each_thread(false, placement, facts, note_thread);
 }
@@ -353,24 +294,58 @@ int placement_apply(const struct placement *placement, struct placement_facts *f
         each_thread(true, placement, facts, shrink); /* the file before may have divided it in another way */
     if (is_asked_for(placement))
         each_thread(false, placement, facts, place_other);
-    follow_registry(placement);
+    rate_priority_follow();
     do /* again if it was moved before it had the priority, because a newcomer moves only what has one */
         ret = each_thread(true, placement, facts, place_playing);
-    while (!ret && follow_registry(placement));
+    while (!ret && rate_priority_follow());
     if (!ret)
         note_threads(placement, facts);
     return ret;
 }
 
+static int set_rate_part(const struct placement *placement, struct placement_facts *facts, pid_t thread)
+{
+    (void)placement;
+    (void)facts;
+    const struct thread_policy part = rate_part_for(thread_role_of(thread));
+    const int ret = thread_policy_set(thread, &part);
+    return ret == -ESRCH ? 0 : ret;
+}
+
+/* Sets the priority that the registry gives, and again if a newcomer has moved this program before it had that. */
+static int set_rate_parts(const struct placement *placement, struct placement_facts *facts)
+{
+    int ret;
+    do
+        ret = each_thread(true, placement, facts, set_rate_part);
+    while (!ret && rate_priority_follow());
+    return ret;
+}
+
+bool placement_learn_cost(const struct placement *placement, struct placement_facts *facts, const struct rate_cost *cost)
+{
+    const int before = rate_priority_level();
+    const bool is_entered = rate_priority_learn(&placement->rate, cost);
+    if (rate_priority_level() == before)
+        return is_entered;
+    facts->is_changed = true;
+    const int ret = set_rate_parts(placement, facts);
+    if (ret) {
+        rate_priority_forgo(ret);
+        set_rate_parts(placement, facts);
+    }
+    return is_entered;
+}
+
 void placement_note_again(const struct placement *placement, struct placement_facts *facts)
 {
-    if (facts->is_divided_anew)
+    if (facts->is_changed)
         note_threads(placement, facts);
 }
 
 bool placement_is_reservation(const struct placement *placement)
 {
-    return placement->has_policy && !placement->is_rm && placement->policy.kind == THREAD_DEADLINE;
+    return placement->has_policy && !placement->rate.is_asked && placement->policy.kind == THREAD_DEADLINE;
 }
 
 static int set_part(const struct placement *placement, struct placement_facts *facts, pid_t thread)
@@ -391,7 +366,7 @@ int placement_divide(const struct placement *placement, struct placement_facts *
 {
     const int64_t before_ns = facts->presenting_ns;
     facts->presenting_ns = presenting_ns;
-    facts->is_divided_anew = true;
+    facts->is_changed = true;
     const int ret = set_parts(placement, facts);
     if (ret) {
         facts->presenting_ns = before_ns;

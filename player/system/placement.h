@@ -11,6 +11,7 @@
 #ifndef PLAYER_PLACEMENT_H
 #define PLAYER_PLACEMENT_H
 
+#include "rate_priority.h"
 #include "thread_policy.h"
 #include "thread_role.h"
 
@@ -27,8 +28,7 @@ enum { PLACEMENT_THREADS_MAX = 64, PLACEMENT_ROLES = ROLE_DECODE | ROLE_PRESENT 
 struct placement {
     bool has_policy;
     struct thread_policy policy;
-    bool is_rm;       /* policy is fifo with a priority that the registry of rate-monotonic programs gives (placement_join) */
-    double rm_cost_ms; /* > 0: guaranteed, with this longest CPU time per picture; 0: statistical */
+    struct rate_wish rate; /* if asked for, policy is fifo with a priority by the film's rate (placement_join) */
     int cpu;          /* -1: no CPU was requested */
     cpu_set_t others; /* filled in by placement_prepare: where the other threads go */
 };
@@ -37,7 +37,8 @@ struct placement {
 struct placement_facts {
     /* Of a reservation, if one thread decodes and another one presents: the presenting thread's part, which the caller sets first. */
     int64_t presenting_ns;
-    bool is_divided_anew; /* since the threads were noted */
+    bool has_joined; /* placement_join was called for this film */
+    bool is_changed; /* since the threads were noted */
     int thread_count;
     struct thread_facts {
         char name[16];
@@ -55,15 +56,20 @@ struct placement_facts {
 int placement_prepare(struct placement *placement);
 
 /*
- * If a rate-monotonic priority was asked for, registers this process with the film's rate (seed 004, section 3.1; sched's rm_registry),
- * the first time it is called. A process is registered once: later films keep its priority. Call it before each placement_apply,
- * when the time from one picture to the next is known. Main thread. Returns 0, or a negative errno after logging why.
+ * If a priority by the film's rate was asked for, enters the film with the time from one picture to the next (rate_priority.h), the first
+ * time it is called for a film. Call it before each placement_apply. Main thread. Returns 0, or a negative errno after logging why.
  *
  * The thread that presents gets the priority that the registry gives, and so does the one that also decodes. A thread that only
  * decodes ahead is not urgent, because the queue is its slack: it has a priority below all registered ones, and above all ordinary
  * threads.
  */
-int placement_join(const struct placement *placement, int64_t frame_ns);
+int placement_join(const struct placement *placement, struct placement_facts *facts, int64_t frame_ns);
+
+/*
+ * Enters what was learnt of the CPU time that a picture costs the thread with that priority, which may change the priority. Main thread,
+ * after placement_apply. Returns false if it cannot be entered just now: then ask again later.
+ */
+bool placement_learn_cost(const struct placement *placement, struct placement_facts *facts, const struct rate_cost *cost);
 
 /*
  * Sets the policy and CPUs of the playing threads and of all others. Call it after each start of threads, when they have
@@ -83,7 +89,7 @@ bool placement_is_reservation(const struct placement *placement);
  */
 int placement_divide(const struct placement *placement, struct placement_facts *facts, int64_t presenting_ns);
 
-/* Notes the threads again if placement_divide has changed them since placement_apply. Main thread. */
+/* Notes the threads again if they were changed since placement_apply. Main thread. */
 void placement_note_again(const struct placement *placement, struct placement_facts *facts);
 
 /*

@@ -27,18 +27,28 @@ struct finding doctor_finding(bool is_good, const char *text)
     return found;
 }
 
-int doctor_try_policy(const struct thread_policy *policy)
+int doctor_in_child(int (*act)(const void *context), const void *context)
 {
     int status;
     const pid_t child = fork();
     if (child < 0)
         return -errno;
     if (!child)
-        _exit(-thread_policy_set(0, policy));
+        _exit(-act(context));
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return -errno;
     return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
+}
+
+static int take_policy(const void *policy)
+{
+    return thread_policy_set(0, policy);
+}
+
+int doctor_try_policy(const struct thread_policy *policy)
+{
+    return doctor_in_child(take_policy, policy);
 }
 
 struct finding doctor_check_reclaiming(void)
@@ -49,7 +59,7 @@ struct finding doctor_check_reclaiming(void)
     const int error = doctor_try_policy(&policy);
     if (!error)
         return doctor_finding(true, "a thread may use more than its budget of what no thread has reserved");
-    return doctor_finding(false, error == -EPERM ? "needs the right to reserve" : strerror(-error));
+    return doctor_finding(false, error == -EPERM ? "needs the right to reserve: see the line of the reservations" : strerror(-error));
 }
 
 /* Loads a program of BPF that does nothing, of this type. Returns its descriptor or a negative errno. */
@@ -95,8 +105,24 @@ struct finding doctor_check_throttling(void)
     if (error == -ENOENT)
         return doctor_finding(false, "this kernel does not report it, kernels such as Linux 7.3 do; tune infers it from context "
                               "switches");
-    return doctor_finding(false, error == -EPERM ? "only root can find out whether the kernel reports it; tune infers it from context "
-                          "switches" : "cannot be found out without BPF; tune infers it from context switches");
+    return doctor_finding(false, "cannot be found out without BPF: see its line; tune infers it from context switches");
+}
+
+/* Returns who may load programs of BPF. */
+static const char *who_may(void)
+{
+    return geteuid() ? "only root may load programs of BPF; run it with sudo"
+                     : "root may not load programs of BPF here, because a capability is missing, as in a container; `docker run "
+                       "--cap-add=BPF --cap-add=PERFMON` gives both that it needs";
+}
+
+struct finding doctor_check_switch_point(void)
+{
+    const int error = try_raw_trace_point("sched_switch");
+    if (!error)
+        return doctor_finding(true, "programs of BPF can see every context switch; dlex uses perf");
+    return doctor_finding(false, error == -EPERM ? who_may() : "this kernel shows none to programs of BPF (CONFIG_BPF_EVENTS), which dlex "
+                          "does not need");
 }
 
 struct finding doctor_check_trace_points(void)
@@ -114,7 +140,7 @@ struct finding doctor_check_bpf(void)
     if (program >= 0)
         close(program);
     if (program == -EPERM)
-        return doctor_finding(false, "only root may load programs of BPF");
+        return doctor_finding(false, who_may());
     if (program < 0)
         return doctor_finding(false, "this kernel loads no programs of BPF (CONFIG_BPF_SYSCALL)");
     if (access("/sys/kernel/btf/vmlinux", R_OK))
@@ -135,21 +161,32 @@ struct finding doctor_check_descriptors(void)
                         : doctor_finding(true, "of processes; of single threads since Linux 6.9, until then their start times count");
 }
 
+static const char *yes(bool has)
+{
+    return has ? "with" : "without";
+}
+
+static struct finding finding_of_groups(int version, bool has_sets, bool has_quotas, const char *more)
+{
+    struct finding found = {.is_good = has_sets && has_quotas};
+    snprintf(found.text, sizeof found.text, "version %d, %s CPU sets, %s quotas%s%s", version, yes(has_sets), yes(has_quotas), more,
+             found.is_good ? "" : "; the kernel needs CONFIG_CPUSETS and CONFIG_CFS_BANDWIDTH, and no other version may have them");
+    return found;
+}
+
 struct finding doctor_check_groups(void)
 {
     struct statfs mounted;
-    char controllers[FINDING_SIZE / 2], text[FINDING_SIZE];
+    char controllers[FINDING_SIZE / 2];
     if (statfs("/sys/fs/cgroup", &mounted))
-        return doctor_finding(false, "none are mounted at /sys/fs/cgroup");
+        return doctor_finding(false, "none are mounted; `sudo mount -t cgroup2 none /sys/fs/cgroup` mounts them");
     if (mounted.f_type != CGROUP2_SUPER_MAGIC) {
-        const bool has_sets = !access("/sys/fs/cgroup/cpuset/cpuset.cpus", F_OK), has_quota = !access("/sys/fs/cgroup/cpu", F_OK);
-        snprintf(text, sizeof text, "version 1, %s CPU sets, %s quotas", has_sets ? "with" : "without", has_quota ? "with" : "without");
-        return doctor_finding(has_sets && has_quota, text);
+        const bool has_time = !access("/sys/fs/cgroup/cpu/cpu.rt_runtime_us", F_OK);
+        return finding_of_groups(1, !access("/sys/fs/cgroup/cpuset/cpuset.cpus", F_OK), !access("/sys/fs/cgroup/cpu", F_OK),
+                                 has_time ? ", each with its own time for fixed priorities" : "");
     }
     if (!kernel_file_line("/sys/fs/cgroup/cgroup.controllers", controllers, sizeof controllers - 1))
         controllers[0] = '\0';
     strcat(controllers, " "); /* so that each name ends with one */
-    const bool has_sets = strstr(controllers, "cpuset "), has_quota = strstr(controllers, "cpu ");
-    snprintf(text, sizeof text, "version 2, %s CPU sets, %s quotas", has_sets ? "with" : "without", has_quota ? "with" : "without");
-    return doctor_finding(has_sets && has_quota, text);
+    return finding_of_groups(2, strstr(controllers, "cpuset "), strstr(controllers, "cpu "), "");
 }

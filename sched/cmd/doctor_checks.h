@@ -18,6 +18,9 @@ struct finding {
 /* Returns a finding with this text. */
 struct finding doctor_finding(bool is_good, const char *text);
 
+/* Runs `act`, which returns 0 or a negative errno, in a child. Returns the same, or a negative errno if there is no child. */
+int doctor_in_child(int (*act)(const void *context), const void *context);
+
 /* Tries a policy in a child, whose end gives everything back. Returns 0 or a negative errno, also if there is no child. */
 int doctor_try_policy(const struct thread_policy *policy);
 
@@ -26,6 +29,9 @@ struct finding doctor_check_reclaiming(void);
 
 /* Whether the kernel itself reports that a budget has run out. */
 struct finding doctor_check_throttling(void);
+
+/* Whether programs of BPF can see context switches. */
+struct finding doctor_check_switch_point(void);
 
 /* Whether system calls can be watched, for `period --events=syscalls`. */
 struct finding doctor_check_trace_points(void);

@@ -2,8 +2,11 @@
 #include "commands.h"
 
 #include "doctor_checks.h"
+#include "doctor_policies.h"
+#include "doctor_tracing.h"
 #include "kernel_file.h"
 #include "ns.h"
+#include "reservation.h"
 #include "rm_levels.h"
 #include "scheduling_right.h"
 #include "switch_ring.h"
@@ -68,16 +71,16 @@ static struct finding check_priorities(void)
     return found;
 }
 
+/* The remedy is for what the shell starts next, so it names the shell. */
 static struct finding check_reservations(void)
 {
     const struct thread_policy policy = {.kind = THREAD_DEADLINE, .runtime_ns = NS_PER_MS, .period_ns = 100 * NS_PER_MS};
+    struct reservation tried = {.entry = {.thread = {.process = getppid(), .thread = getpid()}}};
+    char text[RESERVATION_REASON_SIZE];
     const int error = doctor_try_policy(&policy);
     if (!error)
         return doctor_finding(true, "allowed");
-    if (error == -EBUSY)
-        return doctor_finding(false, "all that can be reserved is reserved by other programs");
-    return doctor_finding(false, error == -EPERM ? "not allowed; it needs root or CAP_SYS_NICE, and a thread that may run on all CPUs"
-                                          : strerror(-error));
+    return doctor_finding(false, reservation_reason(reservation_answer_to(error, &tried), &tried, text));
 }
 
 /* The kernel's guard against real-time threads that never sleep. */
@@ -103,7 +106,8 @@ static struct finding check_sched_ext(void)
     if (access("/sys/kernel/btf/vmlinux", R_OK))
         return doctor_finding(false, "the kernel has sched_ext, but not its types (CONFIG_DEBUG_INFO_BTF)");
     const bool is_off = !strcmp(state, "disabled");
-    return doctor_finding(is_off, is_off ? "possible as root" : "another such scheduler is running");
+    return doctor_finding(is_off, is_off ? "possible as root"
+                                        : "another such scheduler is running; `cat /sys/kernel/sched_ext/root/ops` names it");
 }
 
 static struct finding check_timers(void)
@@ -112,6 +116,20 @@ static struct finding check_timers(void)
     if (clock_getres(CLOCK_MONOTONIC, &resolution) || resolution.tv_sec || resolution.tv_nsec > 1)
         return doctor_finding(false, "timers are as coarse as the kernel's tick; the kernel needs CONFIG_HIGH_RES_TIMERS");
     return doctor_finding(true, "of high resolution");
+}
+
+/* How often the kernel looks at the clock, and whether it can be interrupted. */
+static struct finding check_tick(void)
+{
+    struct timespec tick;
+    struct utsname names;
+    struct finding found = {.is_good = true};
+    if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || uname(&names))
+        return doctor_finding(false, strerror(errno));
+    const char *const preemption = strstr(names.version, "PREEMPT");
+    snprintf(found.text, sizeof found.text, "each %.1f ms%s%.*s", ns_to_ms(ns_from_timespec(tick)), preemption ? "; " : "",
+             preemption ? (int)strcspn(preemption, " ") : 0, preemption ? preemption : "");
+    return found;
 }
 
 static struct finding check_left(void)
@@ -133,17 +151,31 @@ static const struct check {
     {"kernel", check_kernel},
     {"watching programs", check_observing},
     {"fixed priorities", check_priorities},
+    {"priority limit", doctor_check_priority_limit},
     {"reservations", check_reservations},
     {"left reservations", check_left},
     {"reclaiming", doctor_check_reclaiming},
     {"used-up budgets", doctor_check_throttling},
+    {"budget left", doctor_check_budget_left},
+    {"overrun signals", doctor_check_overruns},
+    {"new threads", doctor_check_starting},
+    {"clamping", doctor_check_clamping},
     {"guard", check_guard},
     {"system calls", doctor_check_trace_points},
+    {"call filters", doctor_check_call_filters},
+    {"call rings", doctor_check_io_uring},
+    {"tracers", doctor_check_tracers},
+    {"time counters", doctor_check_time_counters},
+    {"CPU counters", doctor_check_cpu_counters},
+    {"kernel probes", doctor_check_probes},
+    {"scheduler files", doctor_check_scheduler_files},
     {"own schedulers", check_sched_ext},
     {"BPF", doctor_check_bpf},
+    {"switches by BPF", doctor_check_switch_point},
     {"descriptors", doctor_check_descriptors},
     {"control groups", doctor_check_groups},
     {"timers", check_timers},
+    {"tick", check_tick},
 };
 
 int doctor_command(int argc, char **argv)

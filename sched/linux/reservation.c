@@ -19,8 +19,7 @@ static bool may_run_everywhere(pid_t thread)
     return sched_getaffinity(thread, sizeof cpus, &cpus) || CPU_COUNT(&cpus) >= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* Returns what a refusal of sched_setattr(2) means for this thread. */
-static enum reservation_answer answer_to(int error, struct reservation *reservation)
+enum reservation_answer reservation_answer_to(int error, struct reservation *reservation)
 {
     const pid_t thread = reservation->entry.thread.thread;
     reservation->error = error;
@@ -50,8 +49,9 @@ static enum reservation_answer set(struct reservation *reservation, struct undo_
         return RESERVATION_FAILED;
     const int error = thread_ref_check(&reservation->entry.thread);
     if (error)
-        return answer_to(error, reservation);
-    const enum reservation_answer answer = answer_to(thread_policy_set(reservation->entry.thread.thread, &policy), reservation);
+        return reservation_answer_to(error, reservation);
+    const int refusal = thread_policy_set(reservation->entry.thread.thread, &policy);
+    const enum reservation_answer answer = reservation_answer_to(refusal, reservation);
     if (answer != RESERVATION_DONE)
         return answer;
     undo_entry_changed(&reservation->entry);
@@ -65,12 +65,12 @@ static enum reservation_answer look_at(struct reservation *reservation, pid_t pr
     struct undo_entry *const entry = &reservation->entry;
     int error = thread_ref_open(&entry->thread, process, thread);
     if (error)
-        return error == -ESRCH ? RESERVATION_GONE : answer_to(error, reservation);
+        return error == -ESRCH ? RESERVATION_GONE : reservation_answer_to(error, reservation);
     if (!thread_ref_may_change(process))
         return RESERVATION_FOREIGN;
     error = thread_ordinary_get(thread, &entry->before);
     entry->timer_slack_ns = timer_slack_get(thread);
-    return error == -EINVAL ? RESERVATION_TAKEN : answer_to(error, reservation);
+    return error == -EINVAL ? RESERVATION_TAKEN : reservation_answer_to(error, reservation);
 }
 
 enum reservation_answer reservation_give(struct reservation *reservation, struct undo_journal *journal, pid_t process,
@@ -109,7 +109,7 @@ static enum reservation_answer look_again(struct reservation *reservation)
     const struct thread_ref *const thread = &reservation->entry.thread;
     const int error = thread_ref_check(thread);
     if (error)
-        return answer_to(error, reservation);
+        return reservation_answer_to(error, reservation);
     if (!is_as_given(reservation))
         return RESERVATION_CHANGED;
     return thread_ref_may_change(thread->process) ? RESERVATION_DONE : RESERVATION_FOREIGN;

@@ -78,6 +78,12 @@ void reservation_take_back(struct reservation *reservation, struct undo_journal 
 /* True if a reservation was given and is not taken back. */
 bool reservation_is_held(const struct reservation *reservation);
 
+/*
+ * Returns what 0 or the negative errno of sched_setattr(2) means for the thread in reservation->entry.thread, and keeps it for
+ * reservation_reason.
+ */
+enum reservation_answer reservation_answer_to(int error, struct reservation *reservation);
+
 enum { RESERVATION_REASON_SIZE = 480 };
 
 /*

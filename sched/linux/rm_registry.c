@@ -30,8 +30,8 @@ static int path_of(const char *name, char path[PATH_SIZE])
     return error;
 }
 
-/* Locks the registry. Returns a descriptor to close, or a negative errno. */
-static int lock(void)
+/* Locks the registry, after so many tries at most. Returns a descriptor to close, or a negative errno. */
+static int lock(int tries_max)
 {
     char path[PATH_SIZE];
     const struct timespec pause = ns_to_timespec(lock_pause_ns);
@@ -41,13 +41,14 @@ static int lock(void)
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return -errno;
-    for (int tries = 0; tries < LOCK_TRIES; tries++) {
-        if (!flock(fd, LOCK_EX | LOCK_NB))
-            return fd;
+    for (int tries = 1; flock(fd, LOCK_EX | LOCK_NB); tries++) {
+        if (tries >= tries_max) {
+            close(fd);
+            return tries_max > 1 ? -ETIMEDOUT : -EAGAIN;
+        }
         nanosleep(&pause, NULL);
     }
-    close(fd);
-    return -ETIMEDOUT;
+    return fd;
 }
 
 static bool is_within(const struct rm_band *band, int level)
@@ -125,16 +126,21 @@ int rm_registry_read(struct rm_registry *registry)
     return 0;
 }
 
+/* Returns the number of the member that is this process; -ESRCH: there is none. */
+static int number_of(const struct rm_registry *registry, pid_t process)
+{
+    for (int i = 0; i < registry->count; i++)
+        if (registry->members[i].process == process)
+            return i;
+    return -ESRCH;
+}
+
 int rm_registry_level(void)
 {
     struct rm_registry registry;
     const int error = rm_registry_read(&registry);
-    if (error)
-        return error;
-    for (int i = 0; i < registry.count; i++)
-        if (registry.members[i].process == getpid())
-            return registry.tasks[i].level;
-    return -ESRCH;
+    const int self = error ? error : number_of(&registry, getpid());
+    return self < 0 ? self : registry.tasks[self].level;
 }
 
 static void write_member(FILE *table, const struct rm_member *member, const struct rm_task *task)
@@ -178,7 +184,7 @@ static void note_error(struct look *look, int error)
 
 /*
  * Moves a thread from the level before to the level of its program. One with another priority has chosen that by itself. The
- * calling process is not yet under SCHED_FIFO, and so is left out.
+ * calling process has no level before, and so is left out.
  */
 static void move_thread(const struct rm_registry *registry, int number, pid_t process, pid_t thread, struct look *look)
 {
@@ -195,14 +201,6 @@ static void move_thread(const struct rm_registry *registry, int number, pid_t pr
     note_error(look, error);
 }
 
-static bool is_member(const struct rm_registry *registry, pid_t process)
-{
-    for (int i = 0; i < registry->count; i++)
-        if (registry->members[i].process == process)
-            return true;
-    return false;
-}
-
 /* Moves all threads of a member, and of the programs that it has started, unless these are members by themselves. */
 static struct look move_family(const struct rm_registry *registry, int number)
 {
@@ -214,7 +212,7 @@ static struct look move_family(const struct rm_registry *registry, int number)
     if (started != member->started_ticks)
         return (struct look){.error = started == PROCESS_START_UNKNOWN ? -EMFILE : 0};
     for (int p = 0; p < processes; p++) {
-        if ((p && is_member(registry, family[p])) || !thread_ref_may_change(family[p]))
+        if ((p && number_of(registry, family[p]) >= 0) || !thread_ref_may_change(family[p]))
             continue;
         const int count = thread_list(family[p], threads, THREADS_MAX);
         note_error(&look, count);
@@ -249,16 +247,15 @@ static int finish_moves(struct rm_registry *registry)
     return first;
 }
 
-/* Finds the level of the newcomer, which is the last one. The table keeps the level before of those that it moves. */
-static int place(struct rm_registry *registry, struct rm_placing *placing)
+/* Finds the level of this member, the caller. The table keeps the level before of the others that it moves. */
+static int place(struct rm_registry *registry, int self, struct rm_placing *placing)
 {
     struct rm_task before[RM_MEMBERS_MAX];
-    const int self = registry->count - 1;
     const struct rm_band *const band = registry->tasks[self].kind == RM_GUARANTEED ? &rm_band_guaranteed : &rm_band_statistical;
     memcpy(before, registry->tasks, sizeof before);
     const int error = rm_levels_add(placing, band, registry->tasks, registry->count, self);
-    for (int i = 0; i < self && !error; i++)
-        registry->members[i].level_before = registry->tasks[i].level == before[i].level ? 0 : before[i].level;
+    for (int i = 0; i < registry->count && !error; i++)
+        registry->members[i].level_before = i == self || registry->tasks[i].level == before[i].level ? 0 : before[i].level;
     return error;
 }
 
@@ -283,9 +280,8 @@ static int append_self(struct rm_registry *registry, const struct rm_task *task,
     const uint64_t started = process_start(getpid());
     if (registry->count == RM_MEMBERS_MAX)
         return -ENOSPC;
-    for (int i = 0; i < registry->count; i++)
-        if (registry->members[i].process == getpid())
-            return -EALREADY;
+    if (number_of(registry, getpid()) >= 0)
+        return -EALREADY;
     if (!started || started == PROCESS_START_UNKNOWN)
         return started ? -EMFILE : -ESRCH;
     struct rm_member *const member = &registry->members[registry->count];
@@ -297,37 +293,92 @@ static int append_self(struct rm_registry *registry, const struct rm_task *task,
     return 0;
 }
 
+/* Tests whether all members can be admitted together, and finds who would be late. */
+static int admit(const struct rm_registry *registry, struct rm_joined *joined)
+{
+    const int error = response_time_admit(&joined->by, registry->tasks, registry->count);
+    if (error == -EBUSY && joined->by == RESPONSE_TOO_LATE)
+        find_late(registry, joined);
+    return error;
+}
+
+/* Writes what was decided about this member, the caller, and carries it out. The caller holds the lock. */
+static int settle(struct rm_registry *registry, int self, const struct rm_placing *placing, struct rm_joined *joined)
+{
+    const int error = write_all(registry);
+    if (error)
+        return error;
+    joined->level = registry->tasks[self].level;
+    joined->moved = placing->moved;
+    joined->has_merged = placing->has_merged;
+    if (placing->moved && !finish_moves(registry))
+        (void)write_all(registry); /* else the next newcomer finishes them once more */
+    return 0;
+}
+
+/* Reads the registry, and finishes what a newcomer that was killed has left. The caller holds the lock. */
+static int read_finished(struct rm_registry *registry)
+{
+    const int error = rm_registry_read(registry);
+    return error ? error : finish_moves(registry);
+}
+
 /* Decides, writes and carries out. The caller holds the lock. */
 static int join_locked(const struct rm_task *task, const char *name, struct rm_joined *joined)
 {
     struct rm_registry registry;
     struct rm_placing placing;
-    int error = rm_registry_read(&registry);
-    if (error || (error = finish_moves(&registry)) /* of a newcomer that was killed */
-        || (error = append_self(&registry, task, name)))
+    int error = read_finished(&registry);
+    if (error || (error = append_self(&registry, task, name)))
         return error;
-    error = place(&registry, &placing);
-    if (!error)
-        error = response_time_admit(&joined->by, registry.tasks, registry.count);
-    if (error == -EBUSY && joined->by == RESPONSE_TOO_LATE)
-        find_late(&registry, joined);
-    if (error || (error = write_all(&registry)))
+    const int self = registry.count - 1;
+    error = place(&registry, self, &placing);
+    if (error || (error = admit(&registry, joined)))
         return error;
-    joined->level = registry.tasks[registry.count - 1].level;
-    joined->moved = placing.moved;
-    joined->has_merged = placing.has_merged;
-    if (placing.moved && !finish_moves(&registry))
-        (void)write_all(&registry); /* else the next newcomer finishes them once more */
-    return 0;
+    return settle(&registry, self, &placing, joined);
 }
 
 int rm_registry_join(const struct rm_task *task, const char *name, struct rm_joined *joined)
 {
     *joined = (struct rm_joined){.level = 0};
-    const int locked = lock();
+    const int locked = lock(LOCK_TRIES);
     if (locked < 0)
         return locked;
     const int error = join_locked(task, name, joined);
+    close(locked);
+    return error;
+}
+
+/* Decides, writes and carries out. The caller holds the lock. */
+static int update_locked(const struct rm_task *task, struct rm_joined *joined)
+{
+    struct rm_registry registry;
+    struct rm_placing placing = {.moved = 0};
+    int error = read_finished(&registry);
+    if (error)
+        return error;
+    const int self = number_of(&registry, getpid());
+    if (self < 0)
+        return self;
+    const struct rm_task before = registry.tasks[self];
+    registry.tasks[self] = *task;
+    registry.tasks[self].level = before.level;
+    if (task->kind != before.kind || task->period_ns != before.period_ns)
+        error = place(&registry, self, &placing);
+    if (!error)
+        error = admit(&registry, joined);
+    if (error == -EBUSY && task->kind == RM_STATISTICAL)
+        error = 0;
+    return error ? error : settle(&registry, self, &placing, joined);
+}
+
+int rm_registry_update(const struct rm_task *task, bool waits, struct rm_joined *joined)
+{
+    *joined = (struct rm_joined){.level = 0};
+    const int locked = lock(waits ? LOCK_TRIES : 1);
+    if (locked < 0)
+        return locked;
+    const int error = update_locked(task, joined);
     close(locked);
     return error;
 }

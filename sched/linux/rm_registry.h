@@ -46,7 +46,7 @@ struct rm_registry {
     int count;
 };
 
-/* What became of a newcomer. */
+/* What became of a newcomer, or of a member that has changed. */
 struct rm_joined {
     int level;                  /* the priority for SCHED_FIFO */
     int moved;                  /* members whose priority has changed because of it */
@@ -64,6 +64,17 @@ struct rm_joined {
  * file. Only 0 changes anything, except that it may finish what an earlier newcomer has begun.
  */
 int rm_registry_join(const struct rm_task *task, const char *name, struct rm_joined *joined);
+
+/*
+ * Changes the calling process, which is a member: what it costs, its rate or its class. Only another rate or class may give it another
+ * level, and then also others. The caller gives its own threads that level, as after rm_registry_join. A guaranteed task is admitted as a
+ * newcomer is. A statistical one runs already, so it is never refused: joined->by is RESPONSE_TOO_MUCH if all together now need more than
+ * the CPU. If another program has the lock, it waits for up to two seconds (waits), or for nothing.
+ *
+ * Returns 0; -EBUSY (refused, joined->by says why); -ESRCH (it is not a member); -EAGAIN (another program has the lock, and it does not
+ * wait); or what else rm_registry_join returns. Only 0 changes anything, with the same exception.
+ */
+int rm_registry_update(const struct rm_task *task, bool waits, struct rm_joined *joined);
 
 /*
  * Returns the level of the calling process, or a negative errno (-ESRCH: it is not a member). After it has set its priority, a process

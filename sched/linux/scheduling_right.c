@@ -20,7 +20,8 @@ static const char *const reasons[] = {
     [SCHEDULING_NOT_ROOT] = "this user may not use fixed priorities; run it with sudo, or put `@audio - rtprio 60` into "
                             "/etc/security/limits.conf and log in again",
     [SCHEDULING_NO_CAPABILITY] = "root may not use fixed priorities here, because the capability CAP_SYS_NICE is missing, as "
-                                 "in a container; start the container with `--cap-add=SYS_NICE`, or run it outside of that",
+                                 "in a container; start the container with `--cap-add=SYS_NICE` or `--ulimit rtprio=95`, or run it "
+                                 "outside of that",
     [SCHEDULING_INSIDE] = "nobody may use fixed priorities in this container (a user namespace); this cannot be changed here: "
                           "run it outside the container",
 };

@@ -7,6 +7,7 @@ Not covered: how well the player plays then, which is measured and not tested.
 """
 
 import contextlib
+import ctypes
 import fnmatch
 import glob
 import itertools
@@ -44,6 +45,8 @@ PARTS = {
 AHEAD, SERIAL = "20", "0"
 NOBODY = 65534
 LIMIT_S = 60
+CAP_SYS_NICE, PR_CAPBSET_DROP = 23, 24
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def require(kind):
@@ -368,6 +371,103 @@ class Rate(Case):
         self.expect(play(*NULL, "--sched=rm:guaranteed:500", clip("cavlc")), 1, "a picture has only")
 
 
+# Programs that are guaranteed 49.9 of each 50 ms leave no room for a picture.
+FULL = ("--guaranteed", "--rate=20", "--cost=49.9")
+
+
+class LearntCost(Case):
+    """--sched=rm: what a picture costs is entered when enough pictures were seen, and decides about a guarantee."""
+
+    def entry(self, pid):
+        """Returns what `rm list` says of a program: class, and cost in ms (None: not known). None if it is not there."""
+        said = subprocess.run([SCHED, "rm", "list"], capture_output=True, text=True, check=True).stdout
+        for row in (line.split() for line in said.splitlines()):
+            if len(row) == 6 and row[4] == str(pid):
+                return row[1], None if row[3] == "?" else float(row[3])
+        return None
+
+    def play_until(self, wanted, *options):
+        """Plays until the entry is as wanted. Returns the entry, the priority then, and the messages."""
+        require("fifo")
+        argv = [PLAY, "--ao=null", "--vo=null", "--length=4", *options, clip("cavlc")]
+        with subprocess.Popen(argv, env=environment(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            found = seen = None
+            while process.poll() is None and not found:
+                seen = self.entry(process.pid) or seen
+                found = seen if seen and wanted(*seen) else None
+                time.sleep(0.01)
+            self.assertIsNotNone(found, f"the film was over; its entry was {seen}")
+            level = await_level(process, found[0])
+            _, said = process.communicate(timeout=LIMIT_S)
+        self.assertEqual(process.returncode, 0, said)
+        return found, level, said
+
+    def other(self, *options):
+        process = subprocess.Popen([SCHED, "rm", "run", *options, "--", "sleep", "60"], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertIn("priority", process.stderr.readline())
+        process.stderr.close()
+
+    def test_learnt_mean_is_entered(self):
+        for queue in (SERIAL, AHEAD):
+            with self.subTest(queue=queue):
+                (kind, cost_ms), _, said = self.play_until(lambda _, cost: cost is not None, "--sched=rm", f"--queue={queue}")
+                self.assertEqual(kind, "statistical")
+                self.assertLess(cost_ms, 40)
+                self.assertNotIn("--sched", said)
+
+    def test_deadlines_are_guaranteed_when_the_cost_is_known(self):
+        found, level, said = self.play_until(lambda kind, _: kind == "guaranteed", "--sched=rm:guaranteed", "--queue=0")
+        self.assertIn(level, range(35, 50))
+        self.assertGreater(found[1], 0)
+        self.assertNotIn("--sched", said)
+
+    def test_guarantee_is_not_given_if_another_program_would_be_late(self):
+        self.other(*FULL)
+        found, level, said = self.play_until(lambda _, cost: cost is not None, "--sched=rm:guaranteed", "--queue=0")
+        self.assertEqual(found[0], "statistical")
+        self.assertIn(level, range(20, 35))
+        self.assertRegex(said, "--sched=rm:guaranteed: with the .* no deadline is guaranteed: .*; the film plays on as with")
+        self.assertEqual(said.count("--sched=rm"), 2, said)  # twice in this sentence, and in no other one
+
+    def test_guarantee_is_taken_back_if_pictures_cost_more_than_declared(self):
+        self.other(*FULL)
+        _, level, said = self.play_until(lambda kind, _: kind == "statistical", "--sched=rm:guaranteed:0.01", "--queue=0")
+        self.assertIn(level, range(20, 35))
+        self.assertEqual(said.count("no deadline is guaranteed"), 1, said)
+
+    def test_cost_that_pictures_exceed_is_raised(self):
+        found, level, said = self.play_until(lambda _, cost: cost > 0.01, "--sched=rm:guaranteed:0.01", "--queue=0")
+        self.assertEqual(found[0], "guaranteed")
+        self.assertIn(level, range(35, 50))
+        self.assertIn("which counts from now on", said)
+
+    def test_next_film_has_a_cost_of_its_own(self):
+        require("fifo")
+        file = clip("cavlc")
+        argv = [PLAY, *NULL, "--sched=rm", "--queue=0", "--length=3.5", file, file]
+        costs = []
+        with subprocess.Popen(argv, env=environment(), stdin=subprocess.DEVNULL) as process:
+            while process.poll() is None:
+                entry = self.entry(process.pid)
+                if entry and (not costs or (entry[1] is None) != (costs[-1] is None)):
+                    costs.append(entry[1])
+                time.sleep(0.01)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual([cost is None for cost in costs], [True, False, True, False], costs)
+
+
+def await_level(process, kind):
+    """Returns the priority of a player when it is one of the class, or the last one seen: the entry comes first."""
+    band = range(35, 50) if kind == "guaranteed" else range(20, 35)
+    level = priority(process.pid)
+    while process.poll() is None and level not in band:
+        time.sleep(0.002)
+        level = priority(process.pid) or level
+    return level
+
+
 class MovedRate(KeysCase):
     """A player with --sched=rm, which another program has moved to another priority when it joined."""
 
@@ -398,8 +498,8 @@ class MovedRate(KeysCase):
 class Refusals(Case):
     def test_invalid_policies_and_cpus_are_refused(self):
         for option in ("--sched=idle", "--sched=fifo", "--sched=fifo:0", "--sched=deadline:41/40", "--sched=",
-                       "--sched=rm:", "--sched=rm:guaranteed", "--sched=rm:guaranteed:0", "--sched=rm:guaranteed:x", "--cpu=x",
-                       "--cpu=-1", "--cpu=", "--cpu=4096"):
+                       "--sched=rm:", "--sched=rm:guaranteed:", "--sched=rm:guaranteedly", "--sched=rm:guaranteed:0",
+                       "--sched=rm:guaranteed:x", "--cpu=x", "--cpu=-1", "--cpu=", "--cpu=4096"):
             self.expect(play(option, "x"), 1, option)
 
     def test_missing_cpu_is_reported(self):
@@ -434,6 +534,52 @@ class Refusals(Case):
         self.expect(play(*NULL, "--sched=fifo:5", copy, preexec_fn=lose_privilege), 1, "setcap", "limits.conf", "systemd")
         self.expect(play(*NULL, "--sched=deadline:5/40", copy, preexec_fn=lose_privilege), 1, "setcap", "systemd")
         self.expect(play(*NULL, "--sched=other", f"--cpu={CPU}", "--length=0.2", copy, preexec_fn=lose_privilege), 0)
+
+    def refused(self, sched, *words, **options):
+        """Expects that a policy is refused with these words, and without advice that does not help root."""
+        run = play(*NULL, f"--sched={sched}", "--length=0.2", clip("cavlc"), **options)
+        self.expect(run, 1, f"--sched={sched} is refused", *words)
+        self.assertNotIn("setcap", run.stderr)
+        self.assertNotIn("sudo ", run.stderr.replace("sudo tee", ""))
+
+    def test_root_without_the_capability_reads_what_helps_in_a_container(self):
+        require("fifo")
+        for sched in ("fifo:5", "rr:5", "rm"):
+            self.refused(sched, "CAP_SYS_NICE is missing", "`--cap-add=SYS_NICE` or `--ulimit rtprio=", preexec_fn=lose_capability)
+        self.refused("deadline:5/40", "CAP_SYS_NICE is missing", "`--cap-add=SYS_NICE`", preexec_fn=lose_capability)
+
+    def test_root_of_a_user_namespace_reads_that_it_is_inside(self):
+        inside = ["unshare", "--user", "--map-root-user"]
+        if os.geteuid() or subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
+            self.skipTest("no user namespace can be made here")
+        for sched in ("fifo:5", "deadline:5/40"):
+            with self.subTest(sched):
+                run = subprocess.run([*inside, PLAY, *NULL, f"--sched={sched}", clip("cavlc")], env=environment(), text=True,
+                                     stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False)
+                self.expect(run, 1, "in this container (a user namespace)", "run it outside the container")
+                self.assertNotIn("setcap", run.stderr)
+
+    def test_group_without_time_for_fixed_priorities_is_named(self):
+        require("fifo")
+        group = Path(f"/sys/fs/cgroup/cpu/dlex-test-{os.getpid()}")
+        limit = group / "cpu.rt_runtime_us"
+        if not (group.parent / limit.name).exists():
+            self.skipTest("control groups have no time for fixed priorities of their own")
+        group.mkdir()
+        try:
+            if int(limit.read_text()):
+                self.skipTest("a new group has time")
+            self.refused("fifo:5", f"`echo 500000 | sudo tee {limit}`",
+                         preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())))
+        finally:
+            group.rmdir()
+
+
+def lose_capability():
+    """Takes the right to fixed priorities from a process of root before it runs a program, as a container does."""
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+    if LIBC.prctl(PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "the capability cannot be dropped")
 
 
 if __name__ == "__main__":

@@ -77,8 +77,9 @@ expect 0 'nothing to repair' repair
 expect 0 '^Usage: dlex-sched doctor' doctor --help
 expect 1 '^Usage: dlex-sched doctor' doctor more
 expect 0 '^ok  kernel ' doctor
-for check in 'watching programs' 'fixed priorities' reservations 'left reservations' reclaiming 'used-up budgets' guard 'system calls' \
-    'own schedulers' BPF descriptors 'control groups' timers; do
+for check in 'watching programs' 'fixed priorities' 'priority limit' reservations 'left reservations' reclaiming 'used-up budgets' \
+    'budget left' 'overrun signals' 'new threads' clamping guard 'system calls' 'call filters' 'call rings' tracers 'time counters' \
+    'CPU counters' 'kernel probes' 'scheduler files' 'own schedulers' BPF 'switches by BPF' descriptors 'control groups' timers tick; do
     expect 0 "^\(ok\|no\)  $check " doctor
 done
 
