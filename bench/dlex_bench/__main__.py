@@ -52,8 +52,8 @@ def demo_parser() -> Parser:
 def repair_parser() -> Parser:
     return Parser(
         prog="dlex bench repair",
-        description="Restores what killed runs (kill -9) have changed on this machine: CPU sets and quotas. Every run also does "
-        "this before it starts. Run this command as root.",
+        description="Restores what killed runs (kill -9) have changed on this machine: CPU sets, quotas, and instances of the "
+        "kernel's tracer. Every run also does this before it starts. Run this command as root.",
     )
 
 
