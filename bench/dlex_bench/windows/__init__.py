@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures how long threads wait for the CPU after a wake-up (seed 001)."""
+"""Plays films under DWCS and under the kernel's own policies, as in seed 001, Figures 5 to 8."""

@@ -108,7 +108,8 @@ def waits_of(records: Iterable[WakeUp | Switch], end_us: int) -> list[Wait]:
     A wake-up that comes while the thread has the CPU counts only if the thread was just going to sleep, and no later one came:
     then it waits from the end of its turn on. A thread that was preempted is not woken, and its wait is not counted.
     """
-    threads, found = _Threads(), []
+    threads = _Threads()
+    found: list[Wait] = []
     for record in records:
         if isinstance(record, WakeUp):
             threads[record.thread].woken_us = record.time_us
