@@ -34,6 +34,7 @@ from .report.cli import compare_parser, peers_parser, report_parser, run_compare
 from .seeking.cli import run_seek, seek_parser
 from .simulate.cli import run_simulate, simulate_parser
 from .throughput.cli import run_throughput, throughput_parser
+from .windows.cli import run_windows, windows_parser
 
 
 def demo_parser() -> Parser:
@@ -52,8 +53,8 @@ def demo_parser() -> Parser:
 def repair_parser() -> Parser:
     return Parser(
         prog="dlex bench repair",
-        description="Restores what killed runs (kill -9) have changed on this machine: CPU sets and quotas. Every run also does "
-        "this before it starts. Run this command as root.",
+        description="Restores what killed runs (kill -9) have changed on this machine: CPU sets, quotas, and instances of the "
+        "kernel's tracer. Every run also does this before it starts. Run this command as root.",
     )
 
 
@@ -97,6 +98,7 @@ COMMANDS: dict[str, Command] = {
     "overhead": (overhead_parser, run_overhead),
     "heartbeat": (heartbeat_parser, run_heartbeat),
     "graphs": (graphs_parser, run_graphs),
+    "windows": (windows_parser, run_windows),
     "throughput": (throughput_parser, run_throughput),
     "plan": (plan_parser, run_plan),
     "run": (run_parser, run_run),

@@ -14,7 +14,7 @@ LABORATORY = Path(__file__).resolve().parents[2] / "bench/dlex_bench"
 PACKAGES = (
     *("machine", "agenda", "rig", "job", "batch", "analysis", "report"),
     *("latency", "laxity", "detect", "heartbeat", "agreement", "seeking", "simulate", "throughput", "graphs",
-      "demo"),
+      "windows", "demo"),
 )
 COMMANDS = "__main__"
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..errors import EXIT_SETUP, LabError
 from ..processes import ENDING_SIGNALS
+from .tracefs import remove_instance
 
 # Like the settings themselves, this folder survives every process but not a restart of the machine.
 FOLDER = Path("/run/dlex-bench")
@@ -59,6 +60,11 @@ class Journal:
     def make_folder(self, path: Path) -> None:
         """Records and makes a control group."""
         self._note({"folder": str(path)})
+        path.mkdir()
+
+    def make_instance(self, path: Path) -> None:
+        """Records and makes an instance of the kernel's tracer. Its path is not recorded: it ends with our mount."""
+        self._note({"instance": path.name})
         path.mkdir()
 
     def set_value(self, path: Path, value: str) -> None:
@@ -111,6 +117,8 @@ def _undo(step: Step) -> None:
         time.sleep(step["settle"])
     elif "folder" in step:
         _remove_group(Path(step["folder"]))
+    elif "instance" in step:
+        remove_instance(step["instance"])
     elif "controller" in step:
         with contextlib.suppress(FileNotFoundError):
             _ignoring_busy(Path(step["subtree_control"]), f"-{step['controller']}")
