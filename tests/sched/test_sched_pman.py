@@ -31,10 +31,11 @@ with_packages("yaml, pydantic, rich, matplotlib")
 from rich.console import Console
 
 from dlex_bench.errors import LabError
+from dlex_bench.graphs.instances import read_log
 from dlex_sched import live_program, pman
 from dlex_sched.__main__ import main
 from dlex_sched.graph import read_graph
-from dlex_sched.graph_log import read_log, spread, statistics_of
+from dlex_sched.graph_statistics import spread, statistics_of
 from dlex_sched.results import make_results_folder
 
 PROGRAM, GRAPHS, TOOLS = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
