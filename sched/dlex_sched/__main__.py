@@ -16,18 +16,19 @@ def sim_parser() -> Parser:
     parser = Parser(
         prog="dlex sched sim",
         description="Simulates one CPU under DWCS (Dynamic Window-Constrained Scheduling), with events, in virtual time. With FILE "
-        "it shows who runs in each slot. Without, it plays the paper's experiments with video players, with events and without, "
-        "and compares them with what the paper says. Needs no privileges and no idle machine.",
+        "it shows who runs in each slot. Without, it plays the paper's experiments with 1 to 10 video players, with events and "
+        "without, compares them with what the paper says, and makes a page with tables and pictures. Needs no privileges and no "
+        "idle machine.",
     )
     add = parser.add_argument
     add("file", nargs="?", type=Path, metavar="FILE", help="a scenario, such as sched/scenarios/figure-4a.yaml")
     add("--experiment", metavar="NAME", help="only this one: figure-5, table-3, table-4, table-5, table-6 or figure-8")
-    add("--players", type=int, metavar="N", help="number of players (as in the paper)")
-    add("--runs", type=int, default=5, metavar="N", help="number of runs of each setting (5)")
+    add("--players", type=int, metavar="N", help="number of players (each from 1 to 10)")
+    add("--runs", type=int, default=10, metavar="N", help="number of runs of each setting; intervals need at least 4 (10)")
     add("--seed", type=int, default=1, metavar="N", help="seed of the first run (1)")
     add("--seconds", type=int, default=60, metavar="N", help="virtual time of each run (60)")
     add("--out", "-o", type=Path, default=Path("build/sched-sim"), metavar="DIR",
-        help="folder for the figures of the experiments (build/sched-sim)")
+        help="folder for the page, the figures and the numbers of the experiments (build/sched-sim)")
     return parser
 
 

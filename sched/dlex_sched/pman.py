@@ -12,6 +12,7 @@ from rich.table import Table
 
 from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.files import write_json
+from dlex_bench.graphs.instances import read_log
 from dlex_bench.machine.facts import commit
 from dlex_bench.paths import PROJECT
 from dlex_bench.progress import tell, tell_table
@@ -19,7 +20,7 @@ from dlex_bench.schema import Amount, Count, Stored
 from dlex_bench.table import titled_table
 
 from .graph import Graph, read_graph
-from .graph_log import GraphStatistics, Spread, read_log, statistics_of
+from .graph_statistics import GraphStatistics, Spread, statistics_of
 from .live_program import run_live
 from .results import make_results_folder
 

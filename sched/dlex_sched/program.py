@@ -42,6 +42,7 @@ class ExperimentRun(Stored):
 
     experiment: str
     players: Count
+    is_papers: bool  # the paper has this number of players
     seed: Count
     has_events: bool
     utilisation: Amount

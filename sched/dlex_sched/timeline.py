@@ -10,7 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from .graph_log import NS_PER_MS, GraphLog, Instance
+from dlex_bench.graphs.instances import GraphLog, Instance
+
+from .graph_statistics import NS_PER_MS
 
 # Okabe and Ito's colours.
 WORK, MISSED, TICK = "#0072b2", "#d55e00", "#999999"

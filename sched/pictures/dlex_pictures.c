@@ -5,6 +5,7 @@
  */
 #include "picture_roles.h"
 #include "picture_source.h"
+#include "png_packet.h"
 #include "pman.h"
 
 #include <argp.h>
@@ -40,7 +41,7 @@ static const struct argp_option option_table[] = {
     {"part", 'p', "K/N", 0, "classify: part K of N, from 0 on", 0},
     {"object", 'o', "N", 0, "track: which object", 0},
     {"work", 'w', "MS", 0, "work: CPU time of an instance", 0},
-    {"to", 'f', "FILE", 0, "write: the file", 0},
+    {"to", 'f', "FILE", 0, "write: the film (Matroska)", 0},
     {0},
 };
 
@@ -85,6 +86,8 @@ static void check(const struct options *options, struct argp_state *state)
         argp_error(state, "--table and --process are missing, and DLEX_PMAN and DLEX_PMAN_PROCESS are not set");
     if (!strcmp(options->role, "write") && !options->to)
         argp_error(state, "write needs --to=FILE");
+    if (strcmp(options->role, "write") && options->to)
+        argp_error(state, "--to is for write only");
     if (options->job.part < 0 || options->job.part >= options->job.parts)
         argp_error(state, "--part needs 0 <= K < N");
     if (options->job.object < 0 || options->job.object >= PICTURE_OBJECTS)
@@ -198,17 +201,25 @@ static int read_pictures(struct pman *pman, struct options *options)
     return code;
 }
 
+static int write_film(const struct picture_role *role, struct pman *pman, struct options *options)
+{
+    struct picture_file film = {0};
+    const struct picture_store *const store = options->job.store;
+    int error = picture_file_open(&film, options->to, png_packet_width(store->width), store->height);
+    if (error)
+        return fail(options->to, error);
+    options->job.file = &film;
+    const int code = run_role(role, pman, options);
+    error = picture_file_close(&film);
+    return error ? fail(options->to, error) : code;
+}
+
 static int work_on_pictures(const struct picture_role *role, struct pman *pman, struct options *options)
 {
     const int error = role->needs_store ? picture_store_open(&options->job.store, options->table) : 0;
     if (error)
         return fail("there are no pictures; is a process of the graph `dlex-pictures read`?", error);
-    if (options->to && !(options->job.out = fopen(options->to, "ae")))
-        return fail(options->to, -errno);
-    int code = run_role(role, pman, options);
-    if (options->job.out && fclose(options->job.out))
-        code = fail(options->to, -errno);
-    return code;
+    return options->to ? write_film(role, pman, options) : run_role(role, pman, options);
 }
 
 int main(int argc, char **argv)

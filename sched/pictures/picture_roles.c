@@ -2,10 +2,9 @@
 #include "picture_roles.h"
 
 #include "ns.h"
+#include "png_packet.h"
 
-#include <errno.h>
 #include <time.h>
-#include <zlib.h>
 
 enum { LEVEL_MIN = 1, LEVEL_MAX = 9 };
 
@@ -60,46 +59,29 @@ static int halve(struct picture_job *job)
     return 0;
 }
 
-/* Packs what both filters have made. They are not side by side in memory, so in two steps. */
-static int deflate_both(struct picture_store *store, z_stream *stream)
-{
-    const uInt luma = (uInt)(store->width * store->height);
-    stream->next_out = picture_store_packet(store);
-    stream->avail_out = (uInt)picture_store_packet_capacity(store);
-    stream->next_in = picture_store_blurred(store);
-    stream->avail_in = luma;
-    if (deflate(stream, Z_NO_FLUSH) != Z_OK)
-        return -EIO;
-    stream->next_in = picture_store_halved(store);
-    stream->avail_in = luma / 4;
-    return deflate(stream, Z_FINISH) == Z_STREAM_END ? 0 : -EIO;
-}
-
+/* Packs what both filters have made. */
 static int encode(struct picture_job *job)
 {
     struct picture_store *const store = job->store;
-    z_stream stream = {0};
-    if (deflateInit(&stream, store->level) != Z_OK)
-        return -ENOMEM;
-    const int error = deflate_both(store, &stream);
-    if (!error) {
-        store->packet_size = (int64_t)stream.total_out;
-        store->packet_number = store->number;
-    }
-    deflateEnd(&stream);
+    const struct png_planes planes = {
+        .width = store->width, .height = store->height,
+        .whole = picture_store_blurred(store), .halved = picture_store_halved(store),
+    };
+    store->packet_size = 0; /* if this process is killed meanwhile, nothing is written */
+    const int64_t size = png_packet_write(picture_store_packet(store), &planes, store->number, store->level);
+    if (size > 0)
+        store->packet_size = size;
     if (store->number % 32 == 0 && store->level < LEVEL_MAX)
         store->level++; /* tries harder again, until recovery says no */
-    return error;
+    return size < 0 ? (int)size : 0;
 }
 
 static int write_packet(struct picture_job *job)
 {
-    const struct picture_store *const store = job->store;
-    const size_t size = (size_t)store->packet_size;
-    const int64_t header[] = {store->packet_number, store->packet_size};
-    fwrite(header, sizeof header, 1, job->out);
-    fwrite(picture_store_packet(job->store), 1, size, job->out);
-    return fflush(job->out) ? -errno : 0; /* a writer that is killed loses at most one */
+    struct picture_store *const store = job->store;
+    const int64_t size = store->packet_size;
+    store->packet_size = 0; /* each picture once, also if the encoder is killed before the next one */
+    return size ? picture_file_add(job->file, picture_store_packet(store), (size_t)size) : 0;
 }
 
 /* The encoder has missed its deadline. */
@@ -133,8 +115,8 @@ const struct picture_role picture_roles[] = {
     {"update", update, true, "store where all objects are"},
     {"blur", blur, true, "filter the picture"},
     {"halve", halve, true, "scale the picture down"},
-    {"encode", encode, true, "pack what blur and halve have made (zlib)"},
-    {"write", write_packet, true, "append the packed picture to a file (--to=FILE)"},
+    {"encode", encode, true, "pack what blur and halve have made as one picture (PNG)"},
+    {"write", write_packet, true, "append the packed picture to a film (--to=FILE, Matroska)"},
     {"hurry", hurry, true, "recovery: the encoder tries less hard from now on"},
     {"work", work, false, "use CPU time (--work=MS)"},
     {NULL, NULL, false, NULL},

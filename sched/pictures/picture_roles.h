@@ -3,10 +3,10 @@
 #ifndef PICTURE_ROLES_H
 #define PICTURE_ROLES_H
 
+#include "picture_file.h"
 #include "picture_store.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 /* What the options have set. */
 struct picture_job {
@@ -14,7 +14,7 @@ struct picture_job {
     int part, parts;             /* of the picture, 0 <= part < parts */
     int object;                  /* enum picture_object */
     double work_ms;              /* CPU time */
-    FILE *out;                   /* of the writer */
+    struct picture_file *file;   /* of the writer */
 };
 
 /* Returns 0, or a negative errno after which the process ends. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "picture_store.h"
 
+#include "png_packet.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,7 +31,7 @@ size_t picture_store_picture_size(const struct picture_store *store)
 
 size_t picture_store_packet_capacity(const struct picture_store *store)
 {
-    return 2 * luma_size(store); /* deflate adds less than a thousandth to what it cannot compress */
+    return png_packet_capacity(store->width, store->height);
 }
 
 /* Pictures, classes, blurred, halved, packet. */

@@ -24,8 +24,7 @@ struct picture_store {
     double steering, speed;   /* what the control process decides */
     int64_t world_number;     /* the picture that the world state is of */
     struct picture_blob world[PICTURE_OBJECTS];
-    int64_t packet_size;      /* of the newest encoded picture */
-    int64_t packet_number;
+    int64_t packet_size;      /* of the newest encoded picture; 0: it was written, or there is none */
     uint8_t planes[];
 };
 

@@ -91,8 +91,10 @@ static void print_run(const struct slot_options *options, int experiment, struct
     run.trace_ns = delays_ns;
     run.trace_capacity = options->delays;
     dwcs_paper_run(experiment, &run, &figures); /* the number of players was checked */
-    printf("\n  {\"experiment\": \"%s\", \"players\": %d, \"seed\": %" PRIu64 ", \"has_events\": %s, ",
-           dwcs_settings[experiment].name, run.players, run.seed, run.has_events ? "true" : "false");
+    const struct dwcs_setting *const setting = &dwcs_settings[experiment];
+    const bool is_papers = run.players >= setting->players_min && run.players <= setting->players_max;
+    printf("\n  {\"experiment\": \"%s\", \"players\": %d, \"is_papers\": %s, \"seed\": %" PRIu64 ", \"has_events\": %s, ",
+           setting->name, run.players, is_papers ? "true" : "false", run.seed, run.has_events ? "true" : "false");
     print_number("utilisation", figures.utilisation);
     printf(", \"frames\": %" PRId64 ", ", figures.frames);
     print_number("delay_ms_mean", ms_of(figures.delay_mean_ns));
@@ -124,9 +126,8 @@ static void print_experiments(const struct slot_options *options, int64_t *delay
     for (int i = 0; i < DWCS_EXPERIMENTS; i++) {
         if (options->experiment != SLOT_ALL && options->experiment != i)
             continue;
-        const bool is_as_in_the_seed = options->players == SLOT_ALL;
-        const int first = is_as_in_the_seed ? dwcs_settings[i].players_min : options->players;
-        const int last = is_as_in_the_seed ? dwcs_settings[i].players_max : options->players;
+        const int first = options->players == SLOT_ALL ? 1 : options->players;
+        const int last = options->players == SLOT_ALL ? DWCS_PAPER_PLAYERS : options->players;
         for (int players = first; players <= last; players++)
             has_before = print_runs(options, i, players, has_before, delays_ns);
     }

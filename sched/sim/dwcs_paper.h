@@ -35,6 +35,8 @@ struct dwcs_setting {
 
 extern const struct dwcs_setting dwcs_settings[DWCS_EXPERIMENTS];
 
+enum { DWCS_PAPER_PLAYERS = 10 }; /* the most in the seed */
+
 struct dwcs_paper_options {
     int players;             /* 1 to 30 */
     bool has_events;         /* false: DWCS alone, to compare with */

@@ -46,7 +46,7 @@ static const struct argp_option option_table[] = {
     {"server", KEY_SERVER, "X/Y", OPTION_ARG_OPTIONAL, "add the task server, by its rule or with this window constraint", 1},
     {"slots", KEY_SLOTS, "N", 0, "how many slots (20)", 1},
     {"experiment", KEY_EXPERIMENT, "NAME", 0, "only this experiment", 2},
-    {"players", KEY_PLAYERS, "N", 0, "number of players (as in the paper)", 2},
+    {"players", KEY_PLAYERS, "N", 0, "number of players (each from 1 to 10)", 2},
     {"runs", KEY_RUNS, "N", 0, "number of runs (1)", 2},
     {"seed", KEY_SEED, "N", 0, "seed of the first run; each has the next one (1)", 2},
     {"seconds", KEY_SECONDS, "N", 0, "virtual time of each run (60)", 2},

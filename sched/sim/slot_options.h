@@ -28,7 +28,7 @@ struct slot_options {
     int slots;
     /* Without: the seed's experiments. */
     int experiment;                    /* enum dwcs_experiment, or SLOT_ALL */
-    int players;                       /* or SLOT_ALL: as many as in the seed */
+    int players;                       /* or SLOT_ALL: 1 to DWCS_PAPER_PLAYERS */
     int runs;
     int seed;                          /* of the first run; each has the next one */
     int seconds;                       /* of each run */

@@ -20,6 +20,7 @@ import yaml
 
 from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.graphs import experiment
+from dlex_bench.graphs.changed_run import ChangedRun, PartFigures
 from dlex_bench.graphs.cli import graphs_parser
 from dlex_bench.graphs.conditions import DELAYED, Condition, conditions, graph_of
 from dlex_bench.graphs.experiment import ROBOT, GraphsOptions, folder_of, graphs_chapter, graphs_table, measure_graphs, run_of
@@ -28,6 +29,8 @@ from written_results import WritesResults
 
 PROJECT = Path(__file__).resolve().parents[2]
 GRAPH = yaml.safe_load((PROJECT / ROBOT).read_text())
+PART = PartFigures(1000, 0, 30, 60, 20, 40)
+CHANGED_RUN = ChangedRun(500, 300, 0, PART, PART, PART)
 RUN = GraphRun(20.0, 21.0, 20.1, 0.1, 30, 60, 15, 50, 20, 4, 8, 14, 1000, 6.5, 999, 1)
 
 
@@ -122,7 +125,7 @@ class Results(WritesResults, Folder):
     def measure(self, out, **replaced):
         stand_ins = {
             "require_program": mock.Mock(), "find_stress": mock.Mock(), "_run": mock.Mock(return_value=asdict(RUN)),
-            "only_measurement": mock.Mock(return_value=nullcontext()),
+            "run_changing": mock.Mock(return_value=asdict(CHANGED_RUN)), "only_measurement": mock.Mock(return_value=nullcontext()),
         }
         with (
             mock.patch.multiple(experiment, **{**stand_ins, **replaced}), mock.patch("os.geteuid", return_value=0),
@@ -134,13 +137,14 @@ class Results(WritesResults, Folder):
         self.measure(self.folder / "out")
         written = json.loads((self.folder / "out/graphs.json").read_text())
         self.assertIn("commit", written)
-        self.assertEqual(len(written["runs"]), 16)
-        self.assertTrue((self.folder / "out/graphs.md").exists())
+        self.assertEqual((len(written["runs"]), len(written["changed"])), (16, 4))
+        self.assertEqual(written["changed"][0]["during"]["p99_us"], 60)
+        self.assertIn("Precedences and times changed while a graph runs", (self.folder / "out/graphs.md").read_text())
 
     def test_goal_that_needs_two_cpus_is_not_measured_on_one(self):
         with mock.patch("os.sched_getaffinity", return_value={3}):
-            chapter = self.measure(self.folder / "out")
-        self.assertEqual(chapter.findings[3].word, "not measured")
+            starts, _changes = self.measure(self.folder / "out")
+        self.assertEqual(starts.findings[3].word, "not measured")
         self.assertIn("share the only CPU", (self.folder / "out/graphs.md").read_text())
 
 

@@ -23,6 +23,9 @@ expect 1 '^Usage: dlex-sched COMMAND'
 expect 0 '^Usage: dlex-sched COMMAND' --help
 expect 0 '^dlex-sched [0-9]' --version
 expect 1 '^Usage: dlex-sched COMMAND' nonsense
+expect 2 '^dlex-sched: pman is not installed; run ./dlex sched pman in the sources of dlex; dlex-sched-pman(1) ' pman graph.yaml
+expect 2 '^dlex-sched: dwcs is not installed; run ./dlex sched dwcs in the sources of dlex; dlex-sched-dwcs(1) ' dwcs --help
+expect 2 '^dlex-sched: sim is not installed; run ./dlex sched sim in the sources of dlex$' sim
 expect 0 '^Usage: dlex-sched period' period --help
 expect 1 '^Usage: dlex-sched period' period
 expect 1 '^Usage: dlex-sched period' period --pid=1 more

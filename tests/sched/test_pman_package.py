@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests the libraries dlex-pman and dlex-lbap as they are installed: headers and pkg-config; of dlex-pman also symbols and pages.
+Also what an installed dlex-sched says about its commands that are not installed.
 
     test_pman_package.py BUILD_FOLDER
 
@@ -91,6 +92,15 @@ class Package(unittest.TestCase):
         names = {name for name in names if not name.startswith(("__asan", "__ubsan", "__odr_asan", "_"))}
         self.assertEqual(names, self.functions())
         self.assertEqual(len(names), 18)
+
+    def test_dlex_sched_names_what_is_installed_instead_of_commands_of_the_sources(self):
+        programs = self.prefix / "bin"
+        for command in ("pman", "dwcs"):
+            done = subprocess.run([programs / "dlex-sched", command, "graph.yaml"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(f"dlex-sched-{command}(1)", done.stderr)
+            self.assertTrue(os.access(programs / f"dlex-sched-{command}", os.X_OK))
+            self.assertTrue((self.manual / f"man1/dlex-sched-{command}.1").exists())
 
     def test_each_function_has_a_page(self):
         self.assertEqual(self.functions(), {path.stem for path in (self.manual / "man3").glob("pman_*.3")})

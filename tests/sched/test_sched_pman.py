@@ -14,7 +14,6 @@ import os
 import resource
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import unittest
@@ -31,10 +30,11 @@ with_packages("yaml, pydantic, rich, matplotlib")
 from rich.console import Console
 
 from dlex_bench.errors import LabError
+from dlex_bench.graphs.instances import read_log
 from dlex_sched import live_program, pman
 from dlex_sched.__main__ import main
 from dlex_sched.graph import read_graph
-from dlex_sched.graph_log import read_log, spread, statistics_of
+from dlex_sched.graph_statistics import spread, statistics_of
 from dlex_sched.results import make_results_folder
 
 PROGRAM, GRAPHS, TOOLS = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
@@ -336,7 +336,7 @@ class Crashes(Folder):
 
     def setUp(self):
         super().setUp()
-        self.file = self.folder / "recording"
+        self.file = self.folder / "recording.mkv"
         graph = read_graph(GRAPHS / "recorder.yaml").model_copy(update={"name": next(NAMES)})
         self.program = subprocess.Popen([PROGRAM, *graph.options()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                         env={**ENVIRONMENT, "OUTPUT": str(self.file)})
@@ -346,15 +346,42 @@ class Crashes(Folder):
         soon(lambda: len(self.numbers()) > 20)
 
     def numbers(self):
-        """Returns the numbers of the pictures in the file, up to the end or to a packet that is not whole."""
-        data, found = (self.file.read_bytes() if self.file.exists() else b""), []
-        while len(data) >= 16:
-            number, size = struct.unpack("=qq", data[:16])
-            if len(data) < 16 + size:
-                break
-            found.append(number)
-            data = data[16 + size:]
-        return found
+        """Returns the numbers of the complete pictures in the film, as their comments say."""
+        data = self.file.read_bytes() if self.file.exists() else b""
+        pictures = data.split(b"tEXtComment\0picture ")[1:]
+        return [int(picture.split(b" ")[0]) for picture in pictures if b"IEND" in picture]
+
+    def stop(self):
+        self.program.terminate()
+        self.program.stdout.read()
+        self.program.wait(timeout=60)
+
+    def played(self):
+        """Plays the film to its end. Returns how the player describes it and its pictures."""
+        wanted = "stream=codec_name,width,height,nb_read_frames:frame=pts_time"
+        done = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", wanted, "-of", "json", self.file],
+                              capture_output=True, text=True, timeout=120, check=True)
+        found = json.loads(done.stdout)
+        return found["streams"][0], [float(frame["pts_time"]) for frame in found["frames"]], done.stderr
+
+    def test_player_shows_every_picture_of_the_film(self):
+        self.stop()
+        stream, times, errors = self.played()
+        self.assertEqual((stream["codec_name"], stream["width"], stream["height"], errors), ("png", 960, 480, ""))
+        self.assertEqual(int(stream["nb_read_frames"]), len(self.numbers()))
+        self.assertEqual(times, sorted(set(times)))
+
+    def test_film_shows_what_both_filters_have_made(self):
+        self.stop()
+        first_picture = ["-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]
+        command = ["ffmpeg", "-v", "error", "-i", self.file, *first_picture]
+        samples = subprocess.run(command, stdout=subprocess.PIPE, timeout=120, check=True).stdout
+        rows = [samples[first:first + 960] for first in range(0, 960 * 480, 960)]
+        self.assertEqual(len(samples), 960 * 480)
+        self.assertFalse(any(any(row[640:]) for row in rows[240:]))
+        differences = [abs(rows[2 * y][2 * x] - rows[y][640 + x]) for y in range(240) for x in range(320)]
+        self.assertLess(sum(differences) / len(differences), 10)
+        self.assertGreater(max(map(max, rows)) - min(min(row[:640]) for row in rows), 100)  # it is not the same everywhere
 
     def test_pictures_go_on_after_the_camera_was_killed(self):
         os.kill(self.pids["camera"], signal.SIGKILL)
@@ -367,6 +394,24 @@ class Crashes(Folder):
         at_the_kill = self.file.stat().st_size
         soon(lambda: self.file.stat().st_size > at_the_kill + 1000)
         self.assertEqual(self.file.read_bytes()[:len(before)], before)
+        self.stop()
+        stream, times, _errors = self.played()
+        # The picture that was being written may be broken, and the next one may be lost with it.
+        self.assertGreaterEqual(int(stream["nb_read_frames"]), len(self.numbers()) - 1)
+        self.assertEqual(times, sorted(set(times)))
+
+    def test_file_that_is_no_film_of_ours_is_left_alone(self):
+        for content in (b"a letter", self.file.read_bytes()[:400].replace(b"MPNG", b"H264") + bytes(1000)):
+            self.stop()
+            self.file.write_bytes(content)
+            graph = read_graph(GRAPHS / "recorder.yaml")
+            writer = graph.processes["writer"].model_copy(update={"restart": False})
+            graph = graph.model_copy(update={"name": next(NAMES), "processes": {**graph.processes, "writer": writer}})
+            done = subprocess.run([PROGRAM, *graph.options(), "--ticks=5"], capture_output=True, text=True, timeout=120,
+                                  env={**ENVIRONMENT, "OUTPUT": str(self.file)})
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"dlex-pictures: {self.file}: File exists", done.stderr)
+            self.assertEqual(self.file.read_bytes(), content)
 
 
 class Statistics(Folder):

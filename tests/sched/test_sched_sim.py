@@ -6,11 +6,13 @@
 Not covered: the simulator itself (the C tests beside this file), and whether the figures look right.
 """
 
+import base64
 import io
 import json
 import subprocess
 import sys
 import unittest
+from html.parser import HTMLParser
 from pathlib import Path
 from unittest import mock
 
@@ -18,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
 from outside import Folder, with_packages
 
-with_packages("yaml, pydantic, rich, matplotlib")
+with_packages("yaml, pydantic, rich, matplotlib, numpy, scipy, jinja2")
 
 from rich.console import Console
 
@@ -26,6 +28,8 @@ from dlex_bench.errors import LabError
 from dlex_sched import program, sim
 from dlex_sched.__main__ import main
 from dlex_sched.scenario import Scenario, read_scenario
+from dlex_sched.sim_claims import claim_interval, claim_rows, grade
+from dlex_sched.sim_settings import settings_of, shown_settings
 
 PROGRAM, SCENARIOS = Path(sys.argv[1]), Path(sys.argv[2])
 
@@ -74,8 +78,10 @@ class Program(unittest.TestCase):
 
     def test_experiments_come_with_their_claims(self):
         found = printed("--experiment=table-5", "--runs=2", "--seconds=5", "--delays=3")
-        self.assertEqual([(run["seed"], run["has_events"]) for run in found["runs"]],
+        self.assertEqual([(run["seed"], run["has_events"]) for run in found["runs"] if run["is_papers"]],
                          [(1, False), (1, True), (2, False), (2, True)])
+        self.assertEqual(sorted({run["players"] for run in found["runs"]}), list(range(1, 11)))
+        self.assertEqual({run["players"] for run in found["runs"] if run["is_papers"]}, {10})
         self.assertEqual({len(run["delays_ms"]) for run in found["runs"]}, {3})
         self.assertEqual({claim["where"] for claim in found["claims"]}, {"Table 5"})
         self.assertEqual({len(claim["simulated"]) for claim in found["claims"]}, {2})
@@ -133,6 +139,82 @@ class Scenarios(Folder):
             read_scenario(self.folder / "none.yaml")
 
 
+def made_up_run(players, *, is_papers, seed, has_events, mean=10.0, swaps=0):
+    return program.ExperimentRun(
+        experiment="table-4", players=players, is_papers=is_papers, seed=seed, has_events=has_events, utilisation=0.5, frames=600,
+        delay_ms_mean=mean, delay_ms_max=3 * mean, events=100 if has_events else 0, swaps=swaps, delays_ms=[])
+
+
+def made_up_claim(simulated, **changes):
+    claim = program.PaperClaim(where="Table 4", experiment="table-4", players=1, metric="swaps_percent", low=20, high=30,
+                               simulated=list(simulated))
+    return claim.model_copy(update=changes)
+
+
+def graded(claim):
+    return grade(claim, claim_interval(claim))
+
+
+class Settings(unittest.TestCase):
+    def test_runs_with_and_without_events_are_paired_by_seed(self):
+        means = {False: (10, 20, 40, 80), True: (5, 18, 36, 72)}
+        runs = [made_up_run(1, is_papers=True, seed=seed, has_events=has_events, mean=means[has_events][seed], swaps=7 * has_events)
+                for seed in range(4) for has_events in (False, True)]
+        setting, = settings_of(runs)
+        self.assertEqual((setting.mean_without.value, setting.mean_with.value), (30, 27))
+        self.assertEqual((setting.longest_without.value, setting.swaps.value), (90, 7))
+        self.assertAlmostEqual(setting.reduction.value, 10)
+        self.assertTrue(setting.reduction.low <= 10 <= setting.reduction.high <= 50)
+
+    def test_only_the_papers_numbers_of_players_are_shown_if_there_are_some(self):
+        def some(*papers):
+            return settings_of([made_up_run(players, is_papers=players in papers, seed=1, has_events=has_events)
+                                for players in (1, 2, 3) for has_events in (False, True)])
+
+        self.assertEqual([each.players for each in shown_settings(some(2))], [2])
+        self.assertEqual([each.players for each in shown_settings(some())], [1, 2, 3])
+
+
+class Grades(unittest.TestCase):
+    def test_share_holds_if_its_whole_interval_is_near_the_papers(self):
+        for values, word in (((14, 14, 14, 14), "does not hold"), ((15, 15, 15, 15), "holds"), ((35, 35, 35, 35), "holds"),
+                             ((36, 36, 36, 36), "does not hold"), ((10, 40, 20, 25), "undecided"), ((24, 25, 26, 25), "holds"),
+                             ((60, 70, 65, 61), "does not hold")):
+            with self.subTest(values):
+                self.assertEqual(graded(made_up_claim(values)), word)
+
+    def test_few_runs_decide_nothing(self):
+        self.assertEqual(graded(made_up_claim([25, 25, 25])), "undecided")
+
+    def test_figure_without_a_value_does_not_hold(self):
+        self.assertEqual(graded(made_up_claim([])), "does not hold")
+        self.assertEqual(graded(made_up_claim([None] * 5)), "does not hold")
+
+    def test_delays_are_not_compared(self):
+        self.assertEqual(graded(made_up_claim([25] * 5, metric="mean_with_ms")), "not compared")
+
+    def test_row_has_the_papers_figure_and_ours(self):
+        row, = claim_rows([made_up_claim([24, 25, 26, 25, None])])
+        self.assertEqual(row[:4], ("Table 4", "1", "swaps, %", "20 to 30"))
+        self.assertTrue(row[4].startswith("25.0 (2"), row[4])
+
+
+class Words(HTMLParser):
+    """The text of a page, and what its images show."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.text, self.images = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if tag == "img":
+            self.images.append(dict(attrs)["src"])
+
+    def handle_data(self, data):
+        self.text.append(" ".join(data.split()))
+
+
 class Command(Folder):
     def setUp(self):
         super().setUp()
@@ -150,16 +232,31 @@ class Command(Folder):
         out = self.folder / "out"
         self.assertEqual(main(["sim", "--runs=1", "--seconds=5", f"--out={out}"]), 0)
         self.assertEqual({path.name for path in out.iterdir()},
-                         {"sim.json", "figure-5.png", "figure-6.png", "figure-7.png", "figure-8.png"})
-        self.assertEqual(len(json.loads((out / "sim.json").read_text())["runs"]), 2 * (10 + 1 + 10 + 1 + 4 + 1))
+                         {"sim.html", "sim.json", "figure-5.png", "figure-6.png", "figure-7.png", "figure-8.png"})
+        self.assertEqual(len(json.loads((out / "sim.json").read_text())["runs"]), 2 * 6 * 10)
         for where in ("Table 3", "Table 4", "Table 5", "Table 6", "Figure 6", "Figure 7", "Figure 8", "> 320", "9 to 36"):
             self.assertIn(where, self.output.getvalue())
 
-    def test_shares_are_graded(self):
-        claim = program.PaperClaim(where="", experiment="", players=1, metric="swaps_percent", low=20, high=30, simulated=[])
-        self.assertEqual([sim._grade(claim, [value]) for value in (14, 15, 35, 36)], ["no", "yes", "yes", "no"])
-        self.assertEqual(sim._grade(claim, []), "no")
-        self.assertEqual(sim._grade(claim.model_copy(update={"metric": "mean_with_ms"}), [25]), "-")
+    def test_page_has_all_players_claims_and_figures(self):
+        out = self.folder / "out"
+        self.assertEqual(main(["sim", "--runs=4", "--seconds=5", f"--out={out}"]), 0)
+        found, stored = Words((out / "sim.html").read_text()), json.loads((out / "sim.json").read_text())
+        for source, name in zip(found.images, ("figure-5", "figure-6", "figure-7", "figure-8"), strict=True):
+            self.assertEqual(base64.b64decode(source.removeprefix("data:image/png;base64,")), (out / f"{name}.png").read_bytes())
+        for players in range(1, 10):  # the paper reports a share of 10 %
+            claims = sum(each["players"] == players for each in stored["claims"])
+            self.assertEqual(found.text.count(str(players)), 6 + claims, players)
+        grades = {word: found.text.count(word) for word in ("holds", "does not hold", "undecided", "not compared")}
+        self.assertEqual(sum(grades.values()), len(stored["claims"]))
+        self.assertEqual(grades["not compared"], sum(each["metric"].endswith("_ms") for each in stored["claims"]))
+        self.assertTrue(any((stored["commit"] or "") in text for text in found.text))
+
+    def test_one_experiment_has_one_chapter(self):
+        out = self.folder / "out"
+        self.assertEqual(main(["sim", "--experiment=table-6", "--players=2", "--runs=2", "--seconds=5", f"--out={out}"]), 0)
+        self.assertEqual({path.name for path in out.iterdir()}, {"sim.html", "sim.json", "figure-7.png"})
+        self.assertNotIn("What the paper reports", (out / "sim.html").read_text())
+        self.assertNotIn("Table 4", (out / "sim.html").read_text())
 
     def test_errors_are_sentences(self):
         with mock.patch("sys.stderr", io.StringIO()) as errors:

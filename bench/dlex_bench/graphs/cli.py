@@ -15,7 +15,8 @@ def graphs_parser() -> Parser:
         prog="dlex bench graphs",
         description="Runs the twelve processes of the robot of P. Pedreiras and L. Almeida (Table 3) at 30 pictures a second: the "
         "last two at once or with a delay of 20 ms, under SCHED_OTHER and SCHED_FIFO, alone and beside programs that compute. "
-        "Reports when they start (Tables 4 and 5), and which findings of the paper hold here. Needs root; half an hour.",
+        "Then changes precedences and times of one of them while they run. Reports when they start (Tables 4 and 5), and which "
+        "findings of the paper hold here. Needs root; half an hour.",
     )
     parser.add_argument("--quick", action="store_true", help="90 ticks, once each: a minute")
     parser.add_argument("--reps", type=number_of("repetitions"), default=4, metavar="N", help="how often each condition is run (4)")

@@ -11,6 +11,7 @@ from typing import Any
 
 # What the paper delays, so that the jitter of the others does not reach it.
 DELAYED = ("Control", "WSUpdater")
+CAMERA, CONTROL = "readFireWire", DELAYED[0]
 PRIORITY, DELAYED_PRIORITY = 30, 35
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -19,26 +18,28 @@ from rich.table import Table
 
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..errors import EXIT_SETUP, LabError
-from ..files import write_json, write_whole
+from ..files import write_json
 from ..machine.facts import commit, machine_facts
 from ..machine.kept_runs import KeptRuns
 from ..machine.lock import only_measurement
 from ..order import interleaved
 from ..output import checked_files, output_folder
 from ..paths import require_program
-from ..processes import child, choose_cpus, last_words, own_environment, wait_for
+from ..processes import choose_cpus
 from ..progress import tell
-from ..rig.load.stress import find_stress, require_running, stress
+from ..rig.load.stress import find_stress
 from ..table import titled_table
-from .conditions import DELAYED, Condition, conditions, graph_of
+from .change_experiment import changes_chapter, run_changing
+from .change_findings import CHANGED_CONDITIONS, ChangedRuns
+from .changed_run import ChangedRun, stored_run
+from .conditions import CAMERA, CONTROL, Condition, conditions, graph_of
 from .findings import GraphRun, Runs, graphs_findings
+from .graph_run import HZ, started_graph
 
 ROBOT, MANAGER = Path("sched/graphs/robot.yaml"), Path("build/release/sched/pman/dlex-sched-pman")
 TICKS, QUICK_TICKS = 1000, 90
-HZ = 30.0
 US_PER_MS = 1e3
-SETTLE_S = 0.5
-CAMERA, CONTROL, FOLLOWS = "readFireWire", DELAYED[0], "Color_Class0"
+FOLLOWS = "Color_Class0"  # the camera
 
 
 @dataclass(frozen=True)
@@ -50,41 +51,75 @@ class GraphsOptions:
     clip: Path | None
 
 
-def measure_graphs(options: GraphsOptions) -> Chapter:
+def measure_graphs(options: GraphsOptions) -> list[Chapter]:
     console = Console()
     if os.geteuid():
         raise LabError("priorities need root; run it with sudo", EXIT_SETUP)
     require_program(options.root / MANAGER)
     find_stress()
-    cpus, own_cpu = os.sched_getaffinity(0), choose_cpus()[0]
     ticks, reps = (QUICK_TICKS, 1) if options.quick else (TICKS, options.reps)
     robot = yaml.safe_load((options.root / ROBOT).read_text())
     output_folder(options.out)
-    runs: dict[Condition, list[GraphRun]] = {condition: [] for condition in conditions()}
     kept = KeptRuns(console, options.out, {"quick": options.quick, "clip": str(options.clip or "")})
-    with only_measurement(cpus):
-        for number, condition in interleaved(conditions(), reps):
-            graph = graph_of(robot, condition, own_cpu, cpus - {own_cpu})
-            folder, name = folder_of(options.out, condition, number), f"{condition}, {number}"
-            found = GraphRun(**kept.run(name, partial(_run, options, folder, condition.is_loaded, graph, ticks)))
-            runs[condition].append(found)
-            tell(console, f"{name}: Control after {found.start_mean_ms:.2f} ms, s.d. {found.start_sd_ms:.2f}; "
-                 f"late {found.late_p99_us:.0f} us at p99")
-    chapter = _report(console, options, runs, ticks, has_own_cpu=len(cpus) > 1)
+    with only_measurement(os.sched_getaffinity(0)):
+        runs = _measure_starts(console, options, kept, robot, ticks, reps)
+        changed = _measure_changes(console, options, kept, robot, ticks, reps)
+    chapters = _report(console, options, runs, changed, ticks)
     kept.forget()
-    return chapter
+    return chapters
 
 
-def _report(console: Console, options: GraphsOptions, runs: Runs, ticks: int, has_own_cpu: bool) -> Chapter:
-    chapter = graphs_chapter(runs, ticks, options.clip, has_own_cpu)
+def _measure_starts(
+    console: Console, options: GraphsOptions, kept: KeptRuns, robot: Mapping[str, Any], ticks: int, reps: int
+) -> Runs:
+    runs: dict[Condition, list[GraphRun]] = {condition: [] for condition in conditions()}
+    for number, condition in interleaved(conditions(), reps):
+        folder, name = folder_of(options.out, condition, number), f"{condition}, {number}"
+        graph = _divided(robot, condition)
+        found = GraphRun(**kept.run(name, partial(_run, options, folder, condition.is_loaded, graph, ticks)))
+        runs[condition].append(found)
+        tell(console, f"{name}: Control after {found.start_mean_ms:.2f} ms, s.d. {found.start_sd_ms:.2f}; "
+             f"late {found.late_p99_us:.0f} us at p99")
+    return runs
+
+
+def _measure_changes(
+    console: Console, options: GraphsOptions, kept: KeptRuns, robot: Mapping[str, Any], ticks: int, reps: int
+) -> ChangedRuns:
+    runs: dict[Condition, list[ChangedRun]] = {condition: [] for condition in CHANGED_CONDITIONS}
+    for number, condition in interleaved(CHANGED_CONDITIONS, reps):
+        name = f"changed, {condition}, {number}"
+        folder = folder_of(options.out, f"changed, {condition}", number)
+        measure = partial(run_changing, options.root, folder, _divided(robot, condition), ticks, clip=options.clip, seed=number)
+        found = stored_run(kept.run(name, measure))
+        runs[condition].append(found)
+        tell(console, f"{name}: {found.changes} changes; late {found.during.p99_us:.0f} us at p99, {found.before.p99_us:.0f} "
+             f"before and {found.after.p99_us:.0f} after")
+    return runs
+
+
+def _divided(robot: Mapping[str, Any], condition: Condition) -> dict[str, Any]:
+    """Returns the graph for this condition on the CPUs of this machine."""
+    own_cpu = choose_cpus()[0]
+    return graph_of(robot, condition, own_cpu, os.sched_getaffinity(0) - {own_cpu})
+
+
+def _report(console: Console, options: GraphsOptions, runs: Runs, changed: ChangedRuns, ticks: int) -> list[Chapter]:
+    has_own_cpu = len(os.sched_getaffinity(0)) > 1
+    chapters = [graphs_chapter(runs, ticks, options.clip, has_own_cpu), changes_chapter(changed, ticks)]
     with checked_files(options.out):
         write_json(options.out / "graphs.json", {
             "commit": commit(), "machine": machine_facts().to_json(), "ticks": ticks,
-            "runs": [{"condition": asdict(condition), **asdict(run)} for condition, found in runs.items() for run in found]})
-        write_chapters(options.out / "graphs.md", [chapter])
-    tell_chapter(console, chapter)
+            "runs": _listed(runs), "changed": _listed(changed)})
+        write_chapters(options.out / "graphs.md", chapters)
+    for chapter in chapters:
+        tell_chapter(console, chapter)
     tell(console, f"written: {options.out}/graphs.md and graphs.json")
-    return chapter
+    return chapters
+
+
+def _listed(runs: Runs | ChangedRuns) -> list[dict[str, Any]]:
+    return [{"condition": asdict(condition), **asdict(run)} for condition, found in runs.items() for run in found]
 
 
 def graphs_chapter(runs: Runs, ticks: int, clip: Path | None, has_own_cpu: bool) -> Chapter:
@@ -99,29 +134,15 @@ def graphs_chapter(runs: Runs, ticks: int, clip: Path | None, has_own_cpu: bool)
     )
 
 
-def folder_of(out: Path, condition: Condition, number: int) -> Path:
+def folder_of(out: Path, condition: Condition | str, number: int) -> Path:
     """Returns the folder for the files of one run."""
     return out / f"{condition}-{number}".replace(", ", "-").replace(" ", "_")
 
 
 def _run(options: GraphsOptions, folder: Path, is_loaded: bool, graph: Mapping[str, Any], ticks: int) -> dict[str, Any]:
     """Returns what a GraphRun is made of."""
-    cpus = os.sched_getaffinity(0)
-    with checked_files(folder):
-        folder.mkdir(exist_ok=True)
-        write_whole(folder / "graph.yaml", yaml.safe_dump(dict(graph), sort_keys=False))
-    program = [sys.executable, "-m", "dlex_sched", "pman"]
-    argv = [*program, str(folder / "graph.yaml"), f"--ticks={ticks}", f"--out={folder}", "--plot"]
-    path = os.pathsep.join(str(options.root / it) for it in ("bench", "sched"))
-    environment = {**own_environment(), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "CLIP": str(options.clip or "")}
-    with (
-        stress(2 * len(cpus) if is_loaded else 0, 0, cpus, SETTLE_S) as workers,
-        (folder / "said.log").open("wb") as log,
-        child(argv, cpus=cpus, stdout=log, stderr=log, env=environment) as process,
-    ):
-        wait_for(process, 60 + 3 * ticks / HZ, lambda: require_running(workers), "dlex sched pman")
-    if process.returncode:
-        raise LabError(f"dlex sched pman ended with status {process.returncode}: {last_words(folder / 'said.log')}")
+    with started_graph(options.root, folder, graph, ticks, clip=options.clip, is_loaded=is_loaded) as started:
+        started.wait()
     written = json.loads((folder / "pman.json").read_text())
     return asdict(run_of(written["statistics"], written["state"]))
 
