@@ -9,18 +9,18 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { LENGTH_SIZE = 4, TYPE_SIZE = 4, CHUNKS_SIZE = 1024, BITS = 8, GREY = 0, NO_FILTER = 0 };
+enum { LENGTH_SIZE = 4, TYPE_SIZE = 4, CHUNKS_SIZE = 1024, STREAM_SIZE = 64, BITS = 8, GREY = 0, NO_FILTER = 0 };
 
 int png_packet_width(int width)
 {
     return width + width / 2;
 }
 
-/* Each row begins with its filter. What cannot be compressed grows by less than a thousandth. */
+/* Each row begins with its filter. What cannot be compressed grows by less than a thousandth, and by the stream's ends. */
 size_t png_packet_capacity(int width, int height)
 {
     const size_t rows = (size_t)height * ((size_t)png_packet_width(width) + 1);
-    return rows + rows / 1000 + CHUNKS_SIZE;
+    return rows + rows / 1000 + STREAM_SIZE + CHUNKS_SIZE;
 }
 
 static uint8_t *put_u32(uint8_t *at, uint32_t value)
