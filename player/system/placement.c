@@ -170,8 +170,10 @@ static int each_thread(bool playing, const struct placement *placement, struct p
     return ret;
 }
 
-static void explain(const struct placement *placement, const struct thread_policy *policy, int ret)
+/* Names what was asked for, of which each thread has a part. */
+static void explain(const struct placement *placement, int ret)
 {
+    const struct thread_policy *const policy = &placement->policy;
     char text[THREAD_POLICY_TEXT_SIZE];
     policy_refusal_log(placement->rate.is_asked ? "rm" : thread_policy_text(policy, text), policy->kind, ret);
 }
@@ -249,7 +251,7 @@ static int place_playing(const struct placement *placement, struct placement_fac
     if (ret == -ESRCH)
         return 0;
     if (ret)
-        explain(placement, &policy, ret);
+        explain(placement, ret);
     return ret;
 }
 
