@@ -43,6 +43,17 @@ def choose_cpus(wanted: int | None = None) -> tuple[int, frozenset[int]]:
     return cpu, frozenset(allowed - {cpu} or allowed)
 
 
+@contextlib.contextmanager
+def aside(cpus: Collection[int]) -> Iterator[None]:
+    """Keeps this process on `cpus`, away from the measured CPU, while the block runs. Children have CPUs of their own."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
 def _placement(
     cpus: Collection[int], nice: int, enter: Callable[[], None] | None, orphaned: int
 ) -> Callable[[], None]:

@@ -143,7 +143,6 @@ struct finding doctor_check_clamping(void)
 {
     const int error = doctor_in_child(clamp, NULL);
     if (!error)
-        return doctor_finding(true, "the kernel can be told how fast a CPU must run for a thread; dlex does not do it");
-    return doctor_finding(false, "this kernel cannot be told how fast a CPU must run for a thread (CONFIG_UCLAMP_TASK), which dlex does "
-                          "not need");
+        return doctor_finding(true, "the kernel accepts a least CPU speed for a thread; dlex does not set one");
+    return doctor_finding(false, "this kernel accepts no least CPU speed for a thread (CONFIG_UCLAMP_TASK); dlex does not need it");
 }

@@ -200,7 +200,7 @@ class Findings(unittest.TestCase):
                 self.assertEqual(self.words(self.pairs(EVENTS, way, ALONE, ratio))[f"under {way}"], word)
 
     def test_numbers_of_players_are_compared_with_themselves(self):
-        """With more players all wait longer, whatever the way."""
+        """With more players all wait longer, under each policy."""
         runs = {WindowSetting(self.kind, count, way): [replace(RUN, mean_ms=count**3 * share)]
                 for count in range(1, 9) for way, share in ((EVENTS, 0.9), (DWCS, 1.0))}
         self.assertEqual(self.words(runs)["Figure 6"], "holds")

@@ -21,7 +21,7 @@ from ..disk_space import no_space_left
 from ..errors import LabError
 from ..machine.domain import Domain, own_cpu
 from ..machine.steal import steal_between
-from ..processes import choose_cpus, wait_for
+from ..processes import aside, choose_cpus, wait_for
 from ..qoe import QoeSummary, comparing, limit_s, read_summary
 from ..rig.guest import guest
 from ..rig.stage import stage
@@ -33,7 +33,7 @@ from .loops import loops_of, verified
 from .observer import SEEN, observing
 from .playing import Played, play
 from .result import DONE, FAILED, SKIPPED, VERSION, AppliedPolicy, Figures, JobResult, LoadReport
-from .setting import JobUnsupported, Setting, aside, setting_of
+from .setting import JobUnsupported, Setting, setting_of
 
 QOE = "qoe/dlex-qoe"
 OWN = "own"

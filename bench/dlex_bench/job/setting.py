@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,17 +78,6 @@ class Setting:
     @property
     def wants_domain(self) -> bool:
         return self.policy.kind == "deadline" or (self.load_kind == "rtapp" and self.load_sched == "deadline")
-
-
-@contextlib.contextmanager
-def aside(cpus: frozenset[int]) -> Iterator[None]:
-    """Keeps this process on `cpus`, away from the measured CPU, while the block runs."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cpus)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpus: frozenset[int]) -> Setting:

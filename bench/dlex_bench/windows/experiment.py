@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -26,7 +25,7 @@ from ..machine.switch_recording import require_recording
 from ..order import interleaved
 from ..output import checked_files, output_folder
 from ..paths import require_installed, require_program
-from ..processes import choose_cpus
+from ..processes import aside, choose_cpus
 from ..progress import spoken_time, tell
 from ..table import titled_table
 from .conditions import (
@@ -87,7 +86,7 @@ def measure_windows(options: WindowsOptions) -> None:
     cpu, _others = choose_cpus(options.cpu)
     kept = KeptRuns(console, out, {"quick": options.quick, "cpu": cpu, "clip": clip.name})
     tell(console, f"this takes {spoken_time(options.plan.estimated_s(len(options.kinds), options.reps))} in all")
-    with only_measurement(os.sched_getaffinity(0)), own_cpu(cpu) as domain, _staying_on(domain.others or {cpu}):
+    with only_measurement(os.sched_getaffinity(0)), own_cpu(cpu) as domain, aside(domain.others or {cpu}):
         stage = WindowStage(options.root, clip, options.plan, domain)
         results = _measure_all(console, kept, options, stage)
     _report(console, options, results, clip)
@@ -100,17 +99,6 @@ def _require_all(options: WindowsOptions) -> None:
         require_program(options.root / program)
     if "mplayer" in options.kinds:
         require_installed("mplayer", "mplayer")
-
-
-@contextlib.contextmanager
-def _staying_on(cpus: Collection[int]) -> Iterator[None]:
-    """Keeps this process away from the measured CPU. Children have CPUs of their own."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cpus)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
 
 
 def _measure_all(console: Console, kept: KeptRuns, options: WindowsOptions, stage: WindowStage) -> WindowsResults:

@@ -37,7 +37,7 @@ SAID = "said.log"
 
 @dataclass(frozen=True)
 class WindowStage:
-    """Where and what all runs play."""
+    """The film, the plan and the CPU, which are the same for all runs."""
 
     root: Path
     clip: Path
