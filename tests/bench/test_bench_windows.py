@@ -283,7 +283,7 @@ class Results(WritesResults, Folder):
     def measure(self, out, **replaced):
         stand_ins = {
             "require_recording": mock.Mock(), "require_program": mock.Mock(), "require_installed": mock.Mock(),
-            "film_file": mock.Mock(return_value=Path("film.mp4")), "_staying_on": mock.Mock(return_value=nullcontext()),
+            "film_file": mock.Mock(return_value=Path("film.mp4")), "aside": mock.Mock(return_value=nullcontext()),
             "_run": mock.Mock(return_value=asdict(RUN)), "_members": mock.Mock(return_value=asdict(MEMBERS)),
             "_cost": mock.Mock(return_value=3.4), "own_cpu": mock.Mock(return_value=nullcontext(Domain(0, frozenset({1})))),
             "only_measurement": mock.Mock(return_value=nullcontext()),
