@@ -12,10 +12,11 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "input"), str(HERE.parents[1] / "bench")]
+sys.path[:0] = [str(HERE.parent / "input"), str(HERE.parent / "support"), str(HERE.parents[1] / "bench")]
 
 from placing import AHEAD, LIMIT_S, SERIAL, require
 from playing import NULL, PLAY, Case, KeysCase, clip, environment, main, play
+from sanitizers import not_sanitized
 
 SCHED = Path(PLAY).parents[1] / "sched/cmd/dlex-sched"
 
@@ -89,6 +90,7 @@ class Rate(Case):
 FULL = ("--guaranteed", "--rate=20", "--cost=49.9")
 
 
+@not_sanitized
 class LearntCost(Case):
     """--sched=rm: what a picture costs is entered when enough pictures were seen, and decides about a guarantee."""
 
@@ -182,6 +184,7 @@ def await_level(process, kind):
     return level
 
 
+@not_sanitized
 class MovedRate(KeysCase):
     """A player with --sched=rm, which another program has moved to another priority when it joined."""
 

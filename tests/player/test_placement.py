@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "input"), str(HERE.parents[1] / "bench")]
+sys.path[:0] = [str(HERE.parent / "input"), str(HERE.parent / "support"), str(HERE.parents[1] / "bench")]
 
 from dlex_bench.machine.cgroups import online_cpus
 from dlex_bench.machine.domain import own_cpu, threads_of
@@ -29,6 +29,7 @@ from dlex_bench.machine.lock import only_measurement
 from dlex_bench.machine.policy import policy_of
 from placing import AHEAD, CPU, GIVEN, LIMIT_S, SERIAL, require
 from playing import NULL, PLAY, UNTIMED, Case, clip, environment, main, play
+from sanitizers import not_sanitized
 
 SUPPORT = HERE.parent / "support"
 POLICIES = ("other", "fifo:5", "rr:5", "deadline:20/40")
@@ -128,6 +129,7 @@ class Placement(Case):
                 self.assertEqual(threads[: len(wanted)], wanted)
                 self.assertFalse([it for it in threads[len(wanted) :] if it[0] not in ("", "feed")])
 
+    @not_sanitized
     def test_codec_threads_are_placed_as_the_decode_thread(self):
         # Frame threads, slice threads, and those of a library.
         for name, workers in (("progressive_cabac", 3), ("mpeg2_ibbp", 2), ("av1_svt", 3)):
@@ -147,6 +149,7 @@ class Placement(Case):
                         self.assertEqual(playing[0], ("present", presenting, str(CPU)))
                         self.assertEqual(playing[1:], [("decode", decoding, str(CPU))] * (1 + workers))
 
+    @not_sanitized
     def test_codec_threads_are_where_the_record_says(self):
         require("fifo")
         argv = [PLAY, *NULL, "--threads=3", "--sched=fifo:5", f"--cpu={CPU}", clip("progressive_cabac")]
@@ -192,6 +195,7 @@ class Placement(Case):
         self.assertLess(run["process_cpu_ns"], used_ns / 2)
         self.assertLessEqual(run["held_cpu_ns"], run["process_cpu_ns"])
 
+    @not_sanitized
     def test_decoding_gets_what_presenting_does_not_need(self):
         require("deadline")
         file = clip("trailer_1080p") if os.environ.get("DLEX_MEDIA") else clip("hard_1080p")
@@ -215,6 +219,7 @@ class Placement(Case):
         self.assertLess(recorded[0], 4.4)
         self.assertGreaterEqual(min(min(parts)[0], recorded[0]), 1)
 
+    @not_sanitized
     def test_next_file_gets_its_reservation_although_the_last_one_was_divided_anew(self):
         require("deadline")
         file = clip("trailer_1080p") if os.environ.get("DLEX_MEDIA") else clip("hard_1080p")
@@ -224,6 +229,7 @@ class Placement(Case):
                            preexec_fn=enter)
                 self.expect(run, 0)
 
+    @not_sanitized
     def test_threads_of_window_and_sound_run_on_other_cpus(self):
         file = clip("progressive_cabac")
         for sched, queue in (("fifo:5", SERIAL), ("fifo:5", AHEAD), ("deadline:20/40", AHEAD)):
@@ -258,6 +264,7 @@ class Placement(Case):
             pid = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
         return pid == ancestor
 
+    @not_sanitized
     def test_threads_started_by_a_seek_run_on_other_cpus(self):
         file = clip("trailer_1080p") if os.environ.get("DLEX_MEDIA") else clip("hard_1080p")
         for sched, queue in (("fifo:5", AHEAD), ("deadline:20/40", SERIAL), ("deadline:20/40", AHEAD)):

@@ -21,6 +21,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+from sanitizers import not_sanitized
 from tune_case import (
     CPUS,
     PERIODIC,
@@ -110,6 +112,7 @@ class Tuning(Case):
         self.expect_nothing_left()
 
     @alone
+    @not_sanitized
     def test_first_reservation_comes_within_four_seconds(self):
         def measure():
             begun = time.monotonic()
@@ -207,6 +210,7 @@ class Tuning(Case):
         self.expect_no_reservation(player.pid)
 
     @alone
+    @not_sanitized
     def test_player_that_starves_is_tried_and_then_tuned(self):
         for _ in range(4 * CPUS):
             self.start(sys.executable, "-ISc", "while True: pass")
@@ -246,6 +250,7 @@ class Tuning(Case):
         self.assertTrue(found, said.read_text())
 
     @alone
+    @not_sanitized
     def test_check_reports_that_a_starving_player_was_helped(self):
         def measure():
             run = self.tune("--check", "--quiet", f"--record={self.dir}/rows", "--", PERIODIC, 25, 8, 40)
@@ -319,8 +324,13 @@ class Ending(Case):
         ready = self.dir / "ready"
         script = f"trap 'exit 5' {trapped}; : >{ready}; while :; do sleep 0.05; done"
         terminal, own = os.openpty()
+
+        def begin():
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and no shell traps it then
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
         run = self.start(SCHED, "tune", "--quiet", "--", *before, "sh", "-c", script, stdin=own, stdout=own, stderr=own,
-                         start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+                         start_new_session=True, preexec_fn=begin)
         os.close(own)
         self.assertTrue(wait_until(ready.exists))
         return run, terminal
@@ -457,6 +467,7 @@ class Ending(Case):
             one.kill()
 
     @alone
+    @not_sanitized
     def test_random_kills_leave_nothing(self):
         chance, settings = random.Random(15), kernel_settings()
         for number in range(ROUNDS):
