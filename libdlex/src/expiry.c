@@ -170,18 +170,6 @@ static struct dlex_violation violation_of(const struct thread_state *t, const st
     };
 }
 
-/* With the guard held. In a call that sleeps, and in a handler that has interrupted one, cancellation may
- * come at any instruction, but not in the middle of this. */
-static void hold_cancellation(struct thread_state *t)
-{
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &t->cancellation);
-}
-
-static void allow_cancellation(const struct thread_state *t)
-{
-    pthread_setcancelstate(t->cancellation, NULL);
-}
-
 _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
                               struct instant at, enum expiry_source source)
 {
@@ -189,11 +177,10 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
     t->passing = true;
     /* Inside a call that sleeps, also in a handler that has interrupted one, libc lets cancellation come
      * at any instruction, and ppoll, pselect, sigsuspend and epoll_pwait have a signal mask of their own.
-     * The jump skips the place where both would end. */
-    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+     * The jump skips the place where both would end, so cancellation stays deferred. */
     if (source == EXPIRY_SIGNAL)
         restore_as_on_return(t->interrupted);
-    allow_cancellation(t);
+    pthread_setcancelstate(t->cancellation.state, NULL);
     dlex_unwind(t->violation.type, owner, owner->site->where);
 }
 
@@ -288,9 +275,9 @@ void dlex_attend(struct thread_state *t, enum expiry_source source)
     do {
         dlex_guard_.depth = 1;
         DLEX_FENCE_();
-        hold_cancellation(t);
+        dlex_cancellation_hold(&t->cancellation);
         hidden = attend_once(t, source);
-        allow_cancellation(t);
+        dlex_cancellation_allow(&t->cancellation);
         DLEX_FENCE_();
         dlex_guard_.depth = 0;
     } while (dlex_guard_.pending);
@@ -310,11 +297,11 @@ static void deliver_expired(struct thread_state *t, int64_t now_ns, enum expiry_
     if (may_check(dlex_guard_.top, dlex_guard_.depth - 1)) {
         const struct instant at = instant_of(now_ns);
         const struct survey s = look(at);
-        hold_cancellation(t);
+        dlex_cancellation_hold(&t->cancellation);
         struct dlex_block_ *const owner = taker(t, &s, at, source);
         if (owner)
             deliver(t, owner, at, source);
-        allow_cancellation(t);
+        dlex_cancellation_allow(&t->cancellation);
     }
     dlex_try_within_enable();
 }

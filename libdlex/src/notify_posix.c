@@ -15,6 +15,7 @@
 #include <signal.h>
 
 #include "notify.h"
+#include "cancellation.h"
 #include "quiet.h"
 #include "signals.h"
 
@@ -236,11 +237,11 @@ void dlex_notify_destroy(struct notify *n)
  * waking, and the router would not be woken again. */
 int dlex_notify_arm(struct notify *n, int64_t expiry_ns)
 {
-    int cancellation;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+    struct cancellation before;
+    dlex_cancellation_hold(&before);
     atomic_store(&n->expiry_ns, expiry_ns);
     const int err = wake_before(expiry_ns);
-    pthread_setcancelstate(cancellation, NULL);
+    dlex_cancellation_allow(&before);
     return err;
 }
 

@@ -3,10 +3,12 @@
  * quiet.h: a stretch of code in which no other code runs in the calling thread. Blocks all signals: a
  * handler of the program could wait for the lock that its own thread holds, open its first block, fork
  * or fire. libc lets no one block the signal of cancellation, which comes at any instruction of a
- * handler that interrupts a call that sleeps; so cancellation is disabled too.
+ * handler that interrupts a call that sleeps; so cancellation is held too.
  */
 #ifndef DLEX_QUIET_H
 #define DLEX_QUIET_H
+
+#include "cancellation.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -14,14 +16,14 @@
 /* What was in force before. */
 struct quiet {
     sigset_t mask;
-    int cancellation;
+    struct cancellation cancellation;
 };
 
 static inline void dlex_quiet_begin(struct quiet *before)
 {
     sigset_t all;
     sigfillset(&all);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancellation);
+    dlex_cancellation_hold(&before->cancellation);
     pthread_sigmask(SIG_BLOCK, &all, &before->mask);
 }
 
@@ -35,7 +37,7 @@ static inline void dlex_quiet_end(const struct quiet *before)
         if (sigismember(&before->mask, signo))
             sigdelset(&blocked, signo);
     pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
-    pthread_setcancelstate(before->cancellation, NULL);
+    dlex_cancellation_allow(&before->cancellation);
 }
 
 #endif

@@ -17,6 +17,7 @@
 
 #include <dlex/dlex.h>
 
+#include "cancellation.h"
 #include "notify.h"
 #include "target.h"
 
@@ -30,7 +31,7 @@ struct thread_state {
     const volatile int *exit_state; /* dlex_exit_state(); NULL: no block was opened yet */
     bool passing;              /* a violation is on its way to the block that owns it */
     const ucontext_t *interrupted; /* in the handler: what its return would restore */
-    int cancellation;          /* while expiries are looked at: the state of cancellation before */
+    struct cancellation cancellation; /* while expiries are looked at: what was in force before */
     int64_t armed_ns;          /* when the timer expires; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
     int64_t noticed_cpu_ns;    /* CPU time then */

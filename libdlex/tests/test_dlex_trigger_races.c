@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -351,17 +352,25 @@ START_TEST(handler_fires_while_its_thread_fires)
 }
 END_TEST
 
+static _Atomic pid_t reader;
+
 static void *read_for_ever(void *fd)
 {
     char byte;
+    reader = (pid_t)syscall(SYS_gettid);
     while (read(*(int *)fd, &byte, 1) != 0)
         ;
     return NULL;
 }
 
+static void cancel(pthread_t thread)
+{
+    pthread_cancel(thread);
+}
+
 /* In a call that sleeps libc lets cancellation come at any instruction, also at those of a handler. A
  * thread that ended in dlex_trigger_fire would keep its lock. */
-START_TEST(thread_is_cancelled_while_its_handler_fires)
+static void cancel_while_a_handler_fires(void (*cancel_thread)(pthread_t))
 {
     int fd[2];
     uint32_t random = 4;
@@ -370,21 +379,61 @@ START_TEST(thread_is_cancelled_while_its_handler_fires)
     firings_in_a_handler = 20;
     for (int i = 0; i < ROUNDS / 20; i++) {
         pthread_t thread;
+        handled = reader = 0;
         ck_assert_int_eq(pthread_create(&thread, NULL, read_for_ever, &fd[0]), 0);
-        handled = 0;
+        while (!reader)
+            sched_yield();
         usleep(100); /* it shall sleep in its call */
         pthread_kill(thread, SIGUSR1);
         while (!handled)
             sched_yield();
         spin(8 * (int)(next_random(&random) % 2048));
-        pthread_cancel(thread);
+        cancel_thread(thread);
         pthread_join(thread, NULL);
         ck_assert_int_eq(dlex_trigger_fire(&trigger), 0);
     }
     close(fd[0]);
     close(fd[1]);
 }
+
+START_TEST(thread_is_cancelled_while_its_handler_fires)
+{
+    cancel_while_a_handler_fires(cancel);
+}
 END_TEST
+
+#ifdef __GLIBC__
+/* What pthread_cancel of glibc does after it has found cancellation enabled. It may have found that long ago. */
+static void send_cancellation(pthread_t thread)
+{
+    enum { SIGNAL_OF_CANCELLATION = 32 };
+    (void)thread;
+    syscall(SYS_tgkill, getpid(), reader, SIGNAL_OF_CANCELLATION);
+}
+
+static void *wait_for_ever(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+/* The first pthread_cancel of a process installs libc's handler. */
+static void cancel_somebody(void)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_ever, NULL), 0);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+}
+
+START_TEST(cancellation_that_was_begun_earlier_spares_a_handler_that_fires)
+{
+    cancel_somebody();
+    cancel_while_a_handler_fires(send_cancellation);
+}
+END_TEST
+#endif
 
 int main(void)
 {
@@ -397,6 +446,9 @@ int main(void)
         no_leftover_interrupts_a_sleep_after_dlex_idle,
         handler_fires_while_its_thread_fires,
         thread_is_cancelled_while_its_handler_fires,
+#ifdef __GLIBC__
+        cancellation_that_was_begun_earlier_spares_a_handler_that_fires,
+#endif
         NULL,
     };
     return suite_run("libdlex trigger races", 240, tests);
