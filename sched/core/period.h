@@ -57,7 +57,7 @@ struct period {
 
 enum { PERIOD_JOBS_MAX = 4096 };
 
-/* Working memory, 160 KiB, which the caller holds. Its content means nothing between calls. */
+/* Working memory, 672 KiB, which the caller holds. Its content means nothing between calls. */
 struct period_work {
     struct spectrum spectrum;
     int64_t times_ns[PERIOD_JOBS_MAX];

@@ -8,61 +8,105 @@
 static const double golden_section = 0.61803398874989485;
 static const double summit_precision_hz = 1e-5;
 
-/* So many events are added at once: one alone would wait for the result of each step before the next. */
-enum { TOGETHER = 8 };
-
 /*
- * Of each event, the phasor at the present point, and by which angle it turns from each point to the next: so sine and cosine are
- * computed once an event and not once a point. Rounding grows to 8192 * 1e-16 at most. Zeros are no event.
+ * Computing each point from each event would take most of the time of a detection. Instead, each event is spread over a grid of
+ * points in time, with the weights of a Gaussian; the grid is transformed; and the transform of the Gaussian is divided out
+ * (L. Greengard, J.-Y. Lee: Accelerating the Nonuniform Fast Fourier Transform, SIAM Review 46, 2004). Errors are below 1e-7 of the
+ * number of events with so many grid points to either side of an event, and so many in all for each point of the spectrum.
  */
-struct phasors {
-    double re[TOGETHER], im[TOGETHER];
-    double turn_re[TOGETHER], turn_im[TOGETHER];
+enum { SIDE = 16, TAPS = 2 * SIDE + 1, GRID_MIN = 64 };
+static const double oversampling = 1.25;
+
+struct grid {
+    struct fourier_series *series;
+    int size;          /* a power of 2; the grid lasts for the inverse of step_hz, and what is later begins again at 0 */
+    double step_hz;
+    double middle_hz;  /* of the spectrum. It becomes 0, so that the grid's frequencies lie to both sides of it. */
+    double variance;   /* of the Gaussian, in squared grid points */
+    double taps[TAPS]; /* the Gaussian around a grid point */
 };
 
-static void phasors_set(struct phasors *phasors, int place, const struct spectrum *spectrum, double t_s)
+static double exp_of(double exponent)
 {
-    const double first = -2 * M_PI * spectrum->from_hz * t_s, turn = -2 * M_PI * spectrum->step_hz * t_s;
-    phasors->re[place] = cos(first);
-    phasors->im[place] = sin(first);
-    phasors->turn_re[place] = cos(turn);
-    phasors->turn_im[place] = sin(turn);
+    return exp2(exponent * M_LOG2E);
 }
 
-static void add_phasors(struct spectrum *spectrum, struct phasors *phasors)
+static int grid_size(int points)
 {
-    double *const re = phasors->re, *const im = phasors->im;
-    const double *const turn_re = phasors->turn_re, *const turn_im = phasors->turn_im;
-    for (int k = 0; k < spectrum->count; k++) {
-        double sum_re = 0, sum_im = 0;
-        for (int i = 0; i < TOGETHER; i++) {
-            sum_re += re[i];
-            sum_im += im[i];
-            const double turned_re = re[i] * turn_re[i] - im[i] * turn_im[i];
-            im[i] = re[i] * turn_im[i] + im[i] * turn_re[i];
-            re[i] = turned_re;
-        }
-        spectrum->power[k] += sum_re;
-        spectrum->scratch[k] += sum_im;
+    int size = GRID_MIN;
+    while (size < oversampling * points)
+        size *= 2;
+    return size;
+}
+
+/* Both errors are alike: that of cutting the Gaussian off, and that of the part of it that the grid mistakes for lower frequencies. */
+static double best_variance(int points, int size)
+{
+    const double highest = 0.5 * points / size;
+    return SIDE / (2 * M_PI * (1 - highest));
+}
+
+static void grid_init(struct grid *grid, struct spectrum *spectrum)
+{
+    *grid = (struct grid){
+        .series = &spectrum->fourier.series[0],
+        .size = grid_size(spectrum->count),
+        .step_hz = spectrum->step_hz,
+        .middle_hz = spectrum_hz(spectrum, spectrum->count / 2),
+    };
+    grid->variance = best_variance(spectrum->count, grid->size);
+    for (int tap = 0; tap < TAPS; tap++)
+        grid->taps[tap] = exp_of(-(tap - SIDE) * (tap - SIDE) / (2 * grid->variance));
+    for (int m = 0; m < grid->size; m++)
+        grid->series->re[m] = grid->series->im[m] = 0;
+}
+
+/* Adds an event. Its distance to the nearest point changes the taps by the powers of one factor. */
+static void grid_add(struct grid *grid, double t_s)
+{
+    const double rounds = grid->step_hz * t_s, angle = -2 * M_PI * grid->middle_hz * t_s;
+    const double place = (rounds - floor(rounds)) * grid->size, nearest = floor(place + 0.5), off = place - nearest;
+    const double factor = exp_of(off / grid->variance), re = cos(angle), im = sin(angle);
+    double weight = exp_of(-(off / 2 + SIDE) * off / grid->variance);
+    for (int tap = 0; tap < TAPS; tap++) {
+        const int at = ((int)nearest - SIDE + tap) & (grid->size - 1);
+        grid->series->re[at] += re * weight * grid->taps[tap];
+        grid->series->im[at] += im * weight * grid->taps[tap];
+        weight *= factor;
+    }
+}
+
+static double power_of(const struct fourier_series *series, int point)
+{
+    return series->re[point] * series->re[point] + series->im[point] * series->im[point];
+}
+
+/* Divides by the power of the Gaussian, exp(-(2 pi distance / size)^2 variance), from the middle outwards. */
+static void divide_out(struct spectrum *spectrum, const struct grid *grid, const struct fourier_series *transformed)
+{
+    const int middle = spectrum->count / 2;
+    const double turn = 2 * M_PI / grid->size, growth = exp_of(2 * turn * turn * grid->variance);
+    double factor = exp_of(turn * turn * grid->variance), gain = 1 / (2 * M_PI * grid->variance);
+    for (int distance = 0; distance <= middle; distance++) {
+        spectrum->power[middle - distance] = gain * power_of(transformed, (grid->size - distance) & (grid->size - 1));
+        if (middle + distance < spectrum->count)
+            spectrum->power[middle + distance] = gain * power_of(transformed, distance);
+        gain *= factor;
+        factor *= growth;
     }
 }
 
 void spectrum_sample(struct spectrum *spectrum, const int64_t *times_ns, int64_t count, double from_hz, double step_hz,
                      int points)
 {
+    struct grid grid;
     spectrum->from_hz = from_hz;
     spectrum->step_hz = step_hz;
     spectrum->count = points;
-    for (int k = 0; k < points; k++)
-        spectrum->power[k] = spectrum->scratch[k] = 0;
-    for (int64_t first = 0; first < count; first += TOGETHER) {
-        struct phasors phasors = {0};
-        for (int i = 0; i < TOGETHER && first + i < count; i++)
-            phasors_set(&phasors, i, spectrum, ns_to_s(times_ns[first + i] - times_ns[0]));
-        add_phasors(spectrum, &phasors);
-    }
-    for (int k = 0; k < points; k++)
-        spectrum->power[k] = spectrum->power[k] * spectrum->power[k] + spectrum->scratch[k] * spectrum->scratch[k];
+    grid_init(&grid, spectrum);
+    for (int64_t i = 0; i < count; i++)
+        grid_add(&grid, ns_to_s(times_ns[i] - times_ns[0]));
+    divide_out(spectrum, &grid, fourier_transform(&spectrum->fourier, grid.size));
 }
 
 double spectrum_hz(const struct spectrum *spectrum, int point)

@@ -10,20 +10,26 @@
 #ifndef SCHED_SPECTRUM_H
 #define SCHED_SPECTRUM_H
 
+#include "fourier.h"
+
 #include <stdint.h>
 
 enum { SPECTRUM_MAX = 8192 };
 
-/* A sampled spectrum: 128 KiB, which the caller holds. Point k is at from_hz + k * step_hz. */
+/* A sampled spectrum: 640 KiB, which the caller holds. Point k is at from_hz + k * step_hz. */
 struct spectrum {
     double from_hz;
     double step_hz;
     int count;
     double power[SPECTRUM_MAX];
     double scratch[SPECTRUM_MAX]; /* free for the caller's use after spectrum_sample */
+    struct fourier fourier;       /* of spectrum_sample */
 };
 
-/* Samples the spectrum of these events at `points` frequencies. 1 <= points <= SPECTRUM_MAX, count >= 1. */
+/*
+ * Samples the spectrum of these events at `points` frequencies, to 1e-7 of `count`, which is the highest value that F can have. It takes
+ * some 0.1 ms for 3000 points, and 0.1 us for each event. 1 <= points <= SPECTRUM_MAX, count >= 1.
+ */
 void spectrum_sample(struct spectrum *spectrum, const int64_t *times_ns, int64_t count, double from_hz, double step_hz,
                      int points);
 
