@@ -17,6 +17,11 @@ static const double chances = 3;
 /* Side lobes further away have less than 1/200 of the peak's power. */
 static const double side_lobes = 4;
 
+double peaks_needed(const struct job_times *jobs)
+{
+    return log(jobs->span_s * (PEAKS_TO_HZ - PEAKS_FROM_HZ) * chances / false_alarms);
+}
+
 void peaks_init(struct peaks *peaks, const struct job_times *jobs, struct spectrum *spectrum)
 {
     const double step_hz = 1 / (points_per_lobe * jobs->span_s);
@@ -31,7 +36,7 @@ void peaks_init(struct peaks *peaks, const struct job_times *jobs, struct spectr
     *peaks = (struct peaks){
         .jobs = jobs,
         .spectrum = spectrum,
-        .needed = log(jobs->span_s * (PEAKS_TO_HZ - PEAKS_FROM_HZ) * chances / false_alarms),
+        .needed = peaks_needed(jobs),
         .near_hz = 0.5 / jobs->span_s,
     };
 }

@@ -19,6 +19,9 @@ struct peaks {
     double near_hz;            /* half of the distance at which two frequencies can be told apart */
 };
 
+/* Returns the power that a peak of these jobs needs. No peak has more power than there are jobs, so fewer jobs can have none. */
+double peaks_needed(const struct job_times *jobs);
+
 /* Samples the spectrum. Both pointers must live as long as the peaks. jobs->count >= 10. */
 void peaks_init(struct peaks *peaks, const struct job_times *jobs, struct spectrum *spectrum);
 

@@ -78,7 +78,7 @@ int period_detect(struct period *found, const struct thread_event *events, int64
         return -EINVAL;
     found->cpu_share = (double)cpu_between(events, count, INT64_MIN, INT64_MAX) / (double)window_ns;
     const struct job_times jobs = job_times_of(work->times_ns, events, count);
-    if (jobs.count < JOBS_MIN)
+    if (jobs.count < JOBS_MIN || (double)jobs.count < peaks_needed(&jobs))
         return 0;
     struct peaks peaks;
     peaks_init(&peaks, &jobs, &work->spectrum);
