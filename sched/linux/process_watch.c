@@ -4,6 +4,7 @@
 #include "switch_ring.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,10 @@ struct process_watch {
     pid_t family[FAMILY_MAX]; /* the process first */
     int processes;
     bool with_descendants;
-    int polls;
-    int count; /* of the places used so far */
+    bool is_outdated; /* threads may have started or ended, or changed their names, since /proc was read */
+    int listed;       /* threads that /proc had then */
+    int polls;        /* that have read /proc */
+    int count;        /* of the places used so far */
     struct watched_thread threads[WATCHED_THREADS_MAX];
     struct process_watch_gaps gaps;
 };
@@ -88,7 +91,10 @@ static bool is_among_last_files(int fd)
     return !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_cur < (rlim_t)fd + FILES_SPARE;
 }
 
-/* Begins to watch a thread. A thread that ends meanwhile is not an error. When there was no file for one thread, no other is tried. */
+/*
+ * Begins to watch a thread. A thread that ends meanwhile is not an error. When there was no file for one thread, no other is tried. What
+ * the thread has started before it was watched is found at the next poll.
+ */
 static void adopt(struct process_watch *watch, struct listed_thread listed)
 {
     struct perf_ring ring;
@@ -112,6 +118,7 @@ static void adopt(struct process_watch *watch, struct listed_thread listed)
     watch->count += place == watch->count;
     *thread = (struct watched_thread){.process = listed.process, .id = listed.id, .is_alive = true, .ring = ring};
     thread_list_name(listed.process, listed.id, thread->name);
+    watch->is_outdated = true;
 }
 
 static bool is_watched(const struct process_watch *watch, pid_t id)
@@ -165,29 +172,66 @@ static void read_names(struct process_watch *watch)
     }
 }
 
-int process_watch_poll(struct process_watch *watch)
+/* Takes the records of all threads. Returns the number of threads that live. */
+static int drain_all(struct process_watch *watch)
 {
-    struct listed_thread listed[LISTED_MAX];
-    const bool is_thorough = watch->polls++ % THOROUGH_POLLS == 0;
-    if (watch->with_descendants && is_thorough)
-        watch->processes = thread_list_family(watch->family[0], watch->family, FAMILY_MAX);
-    const int count = list_all(watch, listed);
-    watch->gaps.unwatched = 0; /* the threads of now that are not watched */
+    int alive = 0;
     for (int i = 0; i < watch->count; i++) {
         struct watched_thread *const thread = &watch->threads[i];
-        if (!thread->is_alive)
-            continue;
-        if (is_in(listed, count, thread->id) && !perf_ring_has_ended(&thread->ring))
-            switch_ring_drain(&thread->ring, take_switch, thread);
-        else
-            bury(watch, thread);
+        if (thread->is_alive && switch_ring_drain(&thread->ring, take_switch, thread))
+            watch->is_outdated = true;
+        alive += thread->is_alive;
     }
-    for (int i = 0; i < count; i++)
+    return alive;
+}
+
+/* Buries the threads that have ended, with one system call for all. */
+static void bury_ended(struct process_watch *watch)
+{
+    struct pollfd rings[WATCHED_THREADS_MAX];
+    struct watched_thread *threads[WATCHED_THREADS_MAX];
+    nfds_t count = 0; /* poll refuses more than the files that may be open, even if they are none */
+    for (int i = 0; i < watch->count; i++) {
+        if (!watch->threads[i].is_alive)
+            continue;
+        threads[count] = &watch->threads[i];
+        rings[count++] = (struct pollfd){.fd = watch->threads[i].ring.fd};
+    }
+    if (poll(rings, count, 0) <= 0)
+        return;
+    for (nfds_t i = 0; i < count; i++)
+        if (rings[i].revents & POLLHUP)
+            bury(watch, threads[i]);
+}
+
+/* Reads in /proc which threads there are now. */
+static void look_up(struct process_watch *watch)
+{
+    struct listed_thread listed[LISTED_MAX];
+    const bool is_thorough = watch->is_outdated || watch->polls % THOROUGH_POLLS == 0;
+    watch->polls++;
+    watch->is_outdated = false;
+    if (watch->with_descendants && is_thorough)
+        watch->processes = thread_list_family(watch->family[0], watch->family, FAMILY_MAX);
+    watch->listed = list_all(watch, listed);
+    watch->gaps.unwatched = 0; /* the threads of now that are not watched */
+    for (int i = 0; i < watch->count; i++)
+        if (watch->threads[i].is_alive && !is_in(listed, watch->listed, watch->threads[i].id))
+            bury(watch, &watch->threads[i]);
+    for (int i = 0; i < watch->listed; i++)
         if (!is_watched(watch, listed[i].id))
             adopt(watch, listed[i]);
     if (is_thorough)
         read_names(watch);
-    return count;
+}
+
+int process_watch_poll(struct process_watch *watch)
+{
+    bury_ended(watch);
+    const int alive = drain_all(watch);
+    if (watch->is_outdated || alive != watch->listed || !alive)
+        look_up(watch);
+    return watch->listed;
 }
 
 int process_watch_create(struct process_watch **watch, pid_t process)
@@ -210,7 +254,7 @@ int process_watch_create(struct process_watch **watch, pid_t process)
 void process_watch_family(struct process_watch *watch)
 {
     watch->with_descendants = true;
-    watch->polls = 0;
+    watch->is_outdated = true;
 }
 
 /* Returns the number of the first event that is not before this time. */

@@ -25,6 +25,8 @@ int switch_ring_open(struct perf_ring *ring, pid_t thread)
         .exclude_hv = 1,
         .sample_id_all = 1,
         .context_switch = 1,
+        .comm = 1, /* a new name, and exec */
+        .task = 1, /* a new thread or process, and the end of this one */
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };
@@ -42,26 +44,31 @@ static enum switch_kind kind_of(const struct perf_event_header *header)
 struct receiver {
     switch_sink *sink;
     void *context;
+    bool has_news; /* see switch_ring_drain */
 };
 
 static void pass_on(void *context, const union perf_record *record)
 {
-    const struct receiver *const receiver = context;
+    struct receiver *const receiver = context;
     struct thread_switch at = {.kind = SWITCH_LOST};
     switch (record->header.type) {
     case PERF_RECORD_SWITCH:
         at = (struct thread_switch){.kind = kind_of(&record->header), .time_ns = (int64_t)record->timed.time_ns};
         break;
-    case PERF_RECORD_LOST: break;
+    case PERF_RECORD_LOST: receiver->has_news = true; break; /* it may be among what was lost */
+    case PERF_RECORD_COMM:
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT: receiver->has_news = true; return;
     default: return; /* such as PERF_RECORD_THROTTLE */
     }
     receiver->sink(receiver->context, &at);
 }
 
-void switch_ring_drain(struct perf_ring *ring, switch_sink *sink, void *context)
+bool switch_ring_drain(struct perf_ring *ring, switch_sink *sink, void *context)
 {
     struct receiver receiver = {.sink = sink, .context = context};
     perf_ring_drain(ring, pass_on, &receiver);
+    return receiver.has_news;
 }
 
 const char *switch_ring_remedy(int error, char text[SWITCH_RING_REMEDY_SIZE])

@@ -10,6 +10,8 @@
 #include "job_fold.h"
 #include "perf_ring.h"
 
+#include <stdbool.h>
+
 /* Called for each switch in the order of time. */
 typedef void switch_sink(void *context, const struct thread_switch *at);
 
@@ -19,8 +21,12 @@ typedef void switch_sink(void *context, const struct thread_switch *at);
  */
 int switch_ring_open(struct perf_ring *ring, pid_t thread);
 
-/* Passes on what was recorded since the last call. Never blocks. */
-void switch_ring_drain(struct perf_ring *ring, switch_sink *sink, void *context);
+/*
+ * Passes on what was recorded since the last call. Never blocks. Returns true if there may be news of the thread's process that only
+ * /proc tells in full: since the last call, the thread has started a thread or a process, called exec, given itself or another thread
+ * a name, or ended.
+ */
+bool switch_ring_drain(struct perf_ring *ring, switch_sink *sink, void *context);
 
 enum { SWITCH_RING_REMEDY_SIZE = 256 };
 

@@ -10,7 +10,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -209,6 +211,76 @@ START_TEST(job_that_lasts_into_the_time_that_is_kept_is_not_forgotten)
 }
 END_TEST
 
+/* Names itself, starts a process that does so, too, and waits for it. */
+static void *start_a_process(void *name)
+{
+    const pid_t started = fork();
+    prctl(PR_SET_NAME, name);
+    if (!started) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    waitpid(started, NULL, 0);
+    return NULL;
+}
+
+/* Returns a living thread with this name that belongs to this process, or to another one; 0: there is none. */
+static pid_t find_named(const struct process_watch *watch, const char *name, bool is_of_another)
+{
+    for (int i = 0; i < process_watch_count(watch); i++)
+        if (process_watch_lives(watch, i) && !strcmp(process_watch_name(watch, i), name) &&
+            (process_watch_process(watch, i) != getpid()) == is_of_another)
+            return process_watch_process(watch, i);
+    return 0;
+}
+
+/* All that has happened before a poll is known after it and the next one, which knows what a thread did before it was found. */
+START_TEST(names_and_processes_are_found_without_delay)
+{
+    struct process_watch *watch;
+    pthread_t thread;
+    ck_assert_int_eq(process_watch_create(&watch, getpid()), 0);
+    process_watch_family(watch);
+    for (int i = 0; i < 7; i++) /* when nothing happens, nothing is read */
+        process_watch_poll(watch);
+    ck_assert_int_eq(pthread_create(&thread, NULL, start_a_process, "watched name"), 0);
+    sleep_until(now_ns() + 200 * NS_PER_MS);
+    const int before = process_watch_poll(watch);
+    const int threads = process_watch_poll(watch);
+    ck_assert_int_ge(before, 2);
+    ck_assert_int_ge(threads, before);
+    ck_assert_int_eq(find_named(watch, "watched name", false), getpid());
+    const pid_t started = find_named(watch, "watched name", true);
+    ck_assert_int_ne(started, 0);
+    prctl(PR_SET_NAME, "renamed");
+    process_watch_poll(watch);
+    ck_assert_int_eq(find_named(watch, "renamed", false), getpid());
+    kill(started, SIGKILL);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(process_watch_poll(watch), threads - 2);
+    process_watch_destroy(&watch);
+}
+END_TEST
+
+/* While no further file may be open, /proc cannot be read. */
+START_TEST(poll_reads_no_file_while_nothing_changes)
+{
+    struct process_watch *watch;
+    struct rlimit files, none;
+    ck_assert_int_eq(process_watch_create(&watch, getpid()), 0);
+    for (int i = 0; i < 3; i++)
+        process_watch_poll(watch);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+    none = (struct rlimit){.rlim_cur = 1, .rlim_max = files.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    for (int i = 0; i < 20; i++)
+        ck_assert_int_eq(process_watch_poll(watch), 1);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+    process_watch_destroy(&watch);
+}
+END_TEST
+
 static void count_gaps(void *context, const struct thread_switch *at)
 {
     *(int *)context += at->kind == SWITCH_LOST;
@@ -247,6 +319,8 @@ int main(void)
         process_that_does_not_exist_is_an_error,
         thread_that_has_called_exec_is_watched_under_its_new_id,
         job_that_lasts_into_the_time_that_is_kept_is_not_forgotten,
+        names_and_processes_are_found_without_delay,
+        poll_reads_no_file_while_nothing_changes,
         lost_switches_are_counted,
         NULL,
     };
