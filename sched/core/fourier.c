@@ -4,9 +4,8 @@
 #include <math.h>
 
 /*
- * One pass of Stockham's algorithm with radix 2. The series consists of `length` blocks of `together` numbers. Each block of the first
- * half is combined with its counterpart in the second half, and the two results become neighbours, so that no numbers need to be put
- * into another order at the end.
+ * One pass of Stockham's algorithm with radix 2. The series has `length` blocks of `together` numbers. Each block of the first half is
+ * combined with its counterpart in the second half, and the two results become neighbours. So the result needs no bit reversal.
  */
 static void pass(const struct fourier_series *from, struct fourier_series *to, int length, int together)
 {

@@ -9,19 +9,22 @@ static const double golden_section = 0.61803398874989485;
 static const double summit_precision_hz = 1e-5;
 
 /*
- * Computing each point from each event would take most of the time of a detection. Instead, each event is spread over a grid of
- * points in time, with the weights of a Gaussian; the grid is transformed; and the transform of the Gaussian is divided out
- * (L. Greengard, J.-Y. Lee: Accelerating the Nonuniform Fast Fourier Transform, SIAM Review 46, 2004). Errors are below 1e-7 of the
- * number of events with so many grid points to either side of an event, and so many in all for each point of the spectrum.
+ * The sum over all events at each point would take most of the time of a detection. Instead, this is a nonuniform FFT (L. Greengard,
+ * J.-Y. Lee: Accelerating the Nonuniform Fast Fourier Transform, SIAM Review 46, 2004): each event is spread over a grid in time by a
+ * Gaussian, the grid is transformed, and the result is divided by the transform of the Gaussian.
  */
-enum { SIDE = 16, TAPS = 2 * SIDE + 1, GRID_MIN = 64 };
-static const double oversampling = 1.25;
+enum {
+    SIDE = 16, /* grid points to either side of an event. With these and the oversampling, errors are below 1e-7 of `count`. */
+    TAPS = 2 * SIDE + 1,
+    GRID_MIN = 64,
+};
+static const double oversampling = 1.25; /* grid points for each point of the spectrum, at least */
 
 struct grid {
     struct fourier_series *series;
-    int size;          /* a power of 2; the grid lasts for the inverse of step_hz, and what is later begins again at 0 */
+    int size;          /* a power of 2. The grid is 1/step_hz long; later events are added from its beginning on. */
     double step_hz;
-    double middle_hz;  /* of the spectrum. It becomes 0, so that the grid's frequencies lie to both sides of it. */
+    double middle_hz;  /* the middle of the spectrum, which is moved to the grid's frequency 0 */
     double variance;   /* of the Gaussian, in squared grid points */
     double taps[TAPS]; /* the Gaussian around a grid point */
 };
@@ -39,7 +42,7 @@ static int grid_size(int points)
     return size;
 }
 
-/* Both errors are alike: that of cutting the Gaussian off, and that of the part of it that the grid mistakes for lower frequencies. */
+/* Returns the variance at which both errors are equal: that of cutting the Gaussian off, and that of aliasing. */
 static double best_variance(int points, int size)
 {
     const double highest = 0.5 * points / size;
@@ -61,7 +64,7 @@ static void grid_init(struct grid *grid, struct spectrum *spectrum)
         grid->series->re[m] = grid->series->im[m] = 0;
 }
 
-/* Adds an event. Its distance to the nearest point changes the taps by the powers of one factor. */
+/* Adds an event. From tap to tap, its distance to the nearest grid point changes the weight by one factor. */
 static void grid_add(struct grid *grid, double t_s)
 {
     const double rounds = grid->step_hz * t_s, angle = -2 * M_PI * grid->middle_hz * t_s;

@@ -27,8 +27,8 @@ struct spectrum {
 };
 
 /*
- * Samples the spectrum of these events at `points` frequencies, to 1e-7 of `count`, which is the highest value that F can have. It takes
- * some 0.1 ms for 3000 points, and 0.1 us for each event. 1 <= points <= SPECTRUM_MAX, count >= 1.
+ * Samples the spectrum of these events at `points` frequencies. The error of F is below 1e-7 of `count`, the highest value that F can
+ * have. It takes some 60 us for 3000 points, and 0.1 us for each event. 1 <= points <= SPECTRUM_MAX, count >= 1.
  */
 void spectrum_sample(struct spectrum *spectrum, const int64_t *times_ns, int64_t count, double from_hz, double step_hz,
                      int points);

@@ -55,7 +55,7 @@ static void pass_on(void *context, const union perf_record *record)
     case PERF_RECORD_SWITCH:
         at = (struct thread_switch){.kind = kind_of(&record->header), .time_ns = (int64_t)record->timed.time_ns};
         break;
-    case PERF_RECORD_LOST: receiver->has_news = true; break; /* it may be among what was lost */
+    case PERF_RECORD_LOST: receiver->has_news = true; break; /* there may have been some among the lost ones */
     case PERF_RECORD_COMM:
     case PERF_RECORD_FORK:
     case PERF_RECORD_EXIT: receiver->has_news = true; return;

@@ -22,9 +22,8 @@ typedef void switch_sink(void *context, const struct thread_switch *at);
 int switch_ring_open(struct perf_ring *ring, pid_t thread);
 
 /*
- * Passes on what was recorded since the last call. Never blocks. Returns true if there may be news of the thread's process that only
- * /proc tells in full: since the last call, the thread has started a thread or a process, called exec, given itself or another thread
- * a name, or ended.
+ * Passes on what was recorded since the last call. Never blocks. Returns true if the list of threads, or a name in it, may have changed
+ * since: the thread has started a thread or a process, called exec, named itself or another thread, or ended; or records were lost.
  */
 bool switch_ring_drain(struct perf_ring *ring, switch_sink *sink, void *context);
 
