@@ -75,10 +75,22 @@ void perf_ring_drain(struct perf_ring *ring, perf_record_sink *sink, void *conte
     __atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
 }
 
-bool perf_ring_has_ended(const struct perf_ring *ring)
+void perf_rings_find_ended(const struct perf_ring *const *rings, int count, bool *has_ended)
 {
-    struct pollfd recording = {.fd = ring->fd};
-    return poll(&recording, 1, 0) > 0 && recording.revents & POLLHUP;
+    struct pollfd polled[PERF_RINGS_MAX];
+    int places[PERF_RINGS_MAX];
+    nfds_t opened = 0; /* poll refuses more places than the files that may be open, even if it is to ignore them */
+    for (int i = 0; i < count; i++) {
+        has_ended[i] = false;
+        if (!rings[i]->pages)
+            continue;
+        places[opened] = i;
+        polled[opened++] = (struct pollfd){.fd = rings[i]->fd};
+    }
+    if (poll(polled, opened, 0) <= 0)
+        return;
+    for (nfds_t i = 0; i < opened; i++)
+        has_ended[places[i]] = polled[i].revents & POLLHUP;
 }
 
 void perf_ring_close(struct perf_ring *ring)

@@ -52,11 +52,14 @@ int perf_ring_join(const struct perf_ring *ring, const struct perf_event_attr *a
 /* Passes on what was recorded since the last call, and adds to ring->lost. Never blocks. */
 void perf_ring_drain(struct perf_ring *ring, perf_record_sink *sink, void *context);
 
+enum { PERF_RINGS_MAX = 128 };
+
 /*
- * True if the thread has ended. Another one may have its id by now: a thread that calls exec takes the id of the first thread of its
- * process. The last records can still be drained.
+ * Finds out by one system call which threads have ended, of at most PERF_RINGS_MAX rings; a closed ring counts as not ended. Another
+ * thread may have the id of an ended one by now: a thread that calls exec takes the id of the first thread of its process. The last
+ * records can still be drained.
  */
-bool perf_ring_has_ended(const struct perf_ring *ring);
+void perf_rings_find_ended(const struct perf_ring *const *rings, int count, bool *has_ended);
 
 /* Closes a ring, which may be closed already. */
 void perf_ring_close(struct perf_ring *ring);

@@ -4,7 +4,6 @@
 #include "switch_ring.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,23 +184,16 @@ static int drain_all(struct process_watch *watch)
     return alive;
 }
 
-/* Buries the threads that have ended, with one system call for all. */
 static void bury_ended(struct process_watch *watch)
 {
-    struct pollfd rings[WATCHED_THREADS_MAX];
-    struct watched_thread *threads[WATCHED_THREADS_MAX];
-    nfds_t count = 0; /* poll refuses more than the files that may be open, even if they are none */
-    for (int i = 0; i < watch->count; i++) {
-        if (!watch->threads[i].is_alive)
-            continue;
-        threads[count] = &watch->threads[i];
-        rings[count++] = (struct pollfd){.fd = watch->threads[i].ring.fd};
-    }
-    if (poll(rings, count, 0) <= 0)
-        return;
-    for (nfds_t i = 0; i < count; i++)
-        if (rings[i].revents & POLLHUP)
-            bury(watch, threads[i]);
+    const struct perf_ring *rings[WATCHED_THREADS_MAX];
+    bool has_ended[WATCHED_THREADS_MAX];
+    for (int i = 0; i < watch->count; i++)
+        rings[i] = &watch->threads[i].ring;
+    perf_rings_find_ended(rings, watch->count, has_ended);
+    for (int i = 0; i < watch->count; i++)
+        if (has_ended[i])
+            bury(watch, &watch->threads[i]);
 }
 
 /* Reads in /proc which threads there are now. */

@@ -16,6 +16,7 @@
 #ifndef SCHED_PROCESS_WATCH_H
 #define SCHED_PROCESS_WATCH_H
 
+#include "perf_ring.h"
 #include "period_vote.h"
 #include "thread_list.h"
 #include "thread_use.h"
@@ -24,7 +25,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { WATCHED_THREADS_MAX = 128 };
+enum { WATCHED_THREADS_MAX = PERF_RINGS_MAX };
 
 struct process_watch;
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* A ring has 8192 records of 16 bytes, for the 50 ms between two polls. Ten million events are 160 MB. */
-enum { THREADS_MAX = 128, FAMILY_MAX = 64, RING_PAGES = 32, EVENTS_FIRST = 4096, EVENTS_MAX = 10000000 };
+enum { THREADS_MAX = PERF_RINGS_MAX, FAMILY_MAX = 64, RING_PAGES = 32, EVENTS_FIRST = 4096, EVENTS_MAX = 10000000 };
 
 struct traced_thread {
     pid_t id;              /* 0: the place is free */
@@ -110,17 +110,27 @@ static void adopt(struct syscall_watch *watch, pid_t id)
         watch->error = error;
 }
 
+/* Takes the events of all threads, and lets go of those that have ended. */
+static void drain_all(struct syscall_watch *watch)
+{
+    const struct perf_ring *rings[THREADS_MAX];
+    bool has_ended[THREADS_MAX];
+    for (int i = 0; i < THREADS_MAX; i++)
+        rings[i] = &watch->threads[i].ring;
+    perf_rings_find_ended(rings, THREADS_MAX, has_ended);
+    for (int i = 0; i < THREADS_MAX; i++) {
+        if (has_ended[i])
+            let_go(watch, &watch->threads[i]);
+        else if (watch->threads[i].id)
+            drain(watch, &watch->threads[i]);
+    }
+}
+
 int syscall_watch_poll(struct syscall_watch *watch)
 {
     pid_t ids[THREADS_MAX];
     int watched = 0;
-    for (int i = 0; i < THREADS_MAX; i++) {
-        struct traced_thread *const thread = &watch->threads[i];
-        if (thread->id && perf_ring_has_ended(&thread->ring))
-            let_go(watch, thread);
-        else if (thread->id)
-            drain(watch, thread);
-    }
+    drain_all(watch);
     if (watch->with_descendants)
         watch->processes = thread_list_family(watch->family[0], watch->family, FAMILY_MAX);
     for (int p = 0; p < watch->processes; p++) {
