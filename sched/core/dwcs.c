@@ -133,7 +133,7 @@ static void end_period(struct dwcs *dwcs, struct dwcs_process *process)
     begin_period(dwcs, process, process->deadline_ns);
     if (was_served)
         process->turn = turn; /* it has had this turn since it was served */
-    if (!process->is_runnable)
+    if (!process->is_runnable && !process->params.keeps_periods)
         process->deadline_ns = DWCS_NO_DEADLINE;
 }
 
@@ -181,7 +181,9 @@ static enum group group_of(const struct dwcs_process *process)
         return GROUP_BEST_EFFORT;
     if (!process->is_served)
         return GROUP_DUE;
-    return process->params.is_work_conserving ? GROUP_EXTRA : GROUP_NONE;
+    if (!process->params.is_work_conserving)
+        return GROUP_NONE;
+    return process->params.keeps_rank ? GROUP_DUE : GROUP_EXTRA;
 }
 
 /* Compares current windows, lines 2 to 4 of Table 1. Returns < 0 if a is tighter, > 0 if b is, 0 if they are equal. */

@@ -62,6 +62,9 @@ struct dwcs_params {
     int32_t x;               /* 0 <= x <= y */
     int32_t y;               /* at most DWCS_Y_MAX */
     bool is_work_conserving; /* may run on when it has had C and no other process needs the CPU to get its own C */
+    /* Other readings of the seed, for simulations of its experiments. With them there is no guarantee. */
+    bool keeps_rank;    /* work-conserving: having had C, it competes by its deadline with those that have had less */
+    bool keeps_periods; /* its periods go on while it sleeps */
 };
 
 /* Periods. Those at whose end the process slept and in which it had not run are in none of these. */
@@ -108,7 +111,8 @@ void dwcs_remove(struct dwcs *dwcs, int id);
  * Ends every period that ends by now_ns, in order of time. A runnable process with less than C has missed its deadline
  * (Rule b), and its next period begins. A process that sleeps gets its next period when it wakes. If it ran in the period
  * that ends, it went to sleep because it wanted no more, which is no miss (Rule a). If it did not run either, its window
- * stays as it is. (The seed does not say what blocked processes mean; this is our decision.)
+ * stays as it is. (The seed does not say what blocked processes mean; this is our decision.) With keeps_periods, the next
+ * period of a process that sleeps begins at once.
  */
 void dwcs_advance(struct dwcs *dwcs, int64_t now_ns);
 
@@ -119,11 +123,11 @@ void dwcs_wake(struct dwcs *dwcs, int id, int64_t now_ns);
 void dwcs_block(struct dwcs *dwcs, int id);
 
 /*
- * Returns the process that runs next, or DWCS_NONE. First come real-time processes that have had less than C, then
- * work-conserving ones that have had C, then best-effort ones. Within each group the seed's Table 1 decides: (1) earliest
- * deadline, (2) lowest x'/y', (3) both 0: highest y', (4) both equal and not 0: lowest x', (5) first come, first served:
- * who got its current deadline first. A process gets the next deadline when it is served or misses the last one; of those
- * who miss it at the same time, the lowest id is first. The seed does not define (5); of several orders tried, only this
+ * Returns the process that runs next, or DWCS_NONE. First come real-time processes that have had less than C or keep their
+ * rank, then work-conserving ones that have had C, then best-effort ones. Within each group the seed's Table 1 decides:
+ * (1) earliest deadline, (2) lowest x'/y', (3) both 0: highest y', (4) both equal and not 0: lowest x', (5) first come, first
+ * served: who got its current deadline first. A process gets the next deadline when it is served or misses the last one; of
+ * those who miss it at the same time, the lowest id is first. The seed does not define (5); of several orders tried, only this
  * one agrees with its Figure 4(d). Best-effort processes take turns.
  */
 int dwcs_select(const struct dwcs *dwcs);

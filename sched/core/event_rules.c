@@ -82,7 +82,7 @@ struct event_choice event_choose(const struct dwcs *dwcs, struct event_queue *qu
         if (choice.runs != DWCS_NONE && dwcs->process[choice.runs].kind != DWCS_BEST_EFFORT)
             choice.selected = choice.runs;
     }
-    if (!choice.rule && rules & EVENT_RULE_1) {
+    if (!choice.rule && (rules & (EVENT_RULE_1 | EVENT_FIRST_ONLY)) == EVENT_RULE_1) {
         event = event_due_for(queue, choice.runs, now_ns);
         choice.rule = event != EVENT_NONE;
     }

@@ -22,8 +22,9 @@
  * What the seed leaves open, and our decisions: an event whose sink sleeps waits, and the next one is first. An idle CPU
  * counts as a best-effort process. The event is removed by every rule, not by Rules 1 to 3 only. A process that runs
  * because DWCS selected it receives its own first event even if other events come before it; otherwise that event would
- * later put the process before others for nothing. If the server is selected, no event is due and no best-effort process
- * is runnable, DWCS selects another process and the server's service stays unused.
+ * later put the process before others for nothing. (The seed's pseudo-code looks at the first event only: EVENT_FIRST_ONLY.)
+ * If the server is selected, no event is due and no best-effort process is runnable, DWCS selects another process and the
+ * server's service stays unused.
  */
 #ifndef SCHED_EVENT_RULES_H
 #define SCHED_EVENT_RULES_H
@@ -43,6 +44,7 @@ enum event_rules {
     EVENT_RULES_ALL = EVENT_RULE_1 | EVENT_RULE_2 | EVENT_RULE_3 | EVENT_RULE_4 | EVENT_RULE_5,
     EVENT_RULE_4_STRICT = 1 << 6, /* beside EVENT_RULE_4: > instead of >= */
     EVENT_RULE_4_SAFE = 1 << 7,   /* beside EVENT_RULE_4: with regard to all processes, not to i and j only */
+    EVENT_FIRST_ONLY = 1 << 8,    /* beside EVENT_RULE_1: a process that DWCS selects receives its event only if it is the first */
 };
 
 struct event_choice {

@@ -198,6 +198,36 @@ START_TEST(work_conserving_process_runs_on_after_the_others_and_keeps_its_window
 }
 END_TEST
 
+/* 0 has had C and has the earlier deadline; 1 has had nothing. */
+START_TEST(process_that_keeps_its_rank_competes_by_its_deadline)
+{
+    for (int keeps_rank = 0; keeps_rank < 2; keeps_rank++) {
+        struct dwcs dwcs;
+        dwcs_init(&dwcs);
+        struct dwcs_params params = params_of(0, 1, 3, 1);
+        params.is_work_conserving = true;
+        params.keeps_rank = keeps_rank;
+        ck_assert_int_eq(dwcs_add(&dwcs, &params, 0), 0);
+        add(&dwcs, 1, 0, 1, 5);
+        ck_assert_int_eq(run_slot(&dwcs, 0), 0);
+        ck_assert_int_eq(run_slot(&dwcs, 1), keeps_rank ? 0 : 1);
+        ck_assert_int_eq(dwcs.process[0].counts.served, 1);
+    }
+}
+END_TEST
+
+START_TEST(process_that_keeps_its_rank_but_conserves_no_work_leaves)
+{
+    struct dwcs dwcs;
+    dwcs_init(&dwcs);
+    struct dwcs_params params = params_of(0, 1, 3, 1);
+    params.keeps_rank = true;
+    ck_assert_int_eq(dwcs_add(&dwcs, &params, 0), 0);
+    ck_assert_int_eq(run_slot(&dwcs, 0), 0);
+    ck_assert_int_eq(run_slot(&dwcs, 1), DWCS_NONE);
+}
+END_TEST
+
 START_TEST(best_effort_processes_take_turns_with_the_rest)
 {
     struct dwcs dwcs;
@@ -235,6 +265,24 @@ START_TEST(sleeping_process_gets_a_period_when_it_wakes)
     dwcs_wake(&dwcs, 0, 101 * SLOT);
     ck_assert_int_eq(dwcs_select(&dwcs), 0);
     ck_assert_int_eq(dwcs.process[0].deadline_ns, 105 * SLOT);
+    expect_window(&dwcs, 0, 1, 3);
+    ck_assert_int_eq(dwcs.process[0].counts.missed, 0);
+}
+END_TEST
+
+START_TEST(periods_of_a_sleeping_process_go_on_if_it_keeps_them)
+{
+    struct dwcs dwcs;
+    dwcs_init(&dwcs);
+    struct dwcs_params params = params_of(1, 3, 4, 1);
+    params.keeps_periods = true;
+    ck_assert_int_eq(dwcs_add(&dwcs, &params, 0), 0);
+    dwcs_block(&dwcs, 0);
+    dwcs_advance(&dwcs, 100 * SLOT);
+    ck_assert_int_eq(dwcs_select(&dwcs), DWCS_NONE);
+    dwcs_wake(&dwcs, 0, 101 * SLOT);
+    ck_assert_int_eq(dwcs_select(&dwcs), 0);
+    ck_assert_int_eq(dwcs.process[0].deadline_ns, 104 * SLOT);
     expect_window(&dwcs, 0, 1, 3);
     ck_assert_int_eq(dwcs.process[0].counts.missed, 0);
 }
@@ -324,9 +372,12 @@ int main(void)
         service_counts_when_all_of_it_was_given,
         served_process_leaves_until_its_period_ends,
         work_conserving_process_runs_on_after_the_others_and_keeps_its_window,
+        process_that_keeps_its_rank_competes_by_its_deadline,
+        process_that_keeps_its_rank_but_conserves_no_work_leaves,
         best_effort_processes_take_turns_with_the_rest,
         without_window_constraint_misses_are_no_violations,
         sleeping_process_gets_a_period_when_it_wakes,
+        periods_of_a_sleeping_process_go_on_if_it_keeps_them,
         process_that_wakes_within_its_period_keeps_it,
         process_that_wanted_less_has_missed_nothing,
         wrong_attributes_are_refused,

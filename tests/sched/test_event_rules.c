@@ -80,6 +80,21 @@ START_TEST(rule_1_delivers_behind_the_event_of_another_process)
 }
 END_TEST
 
+START_TEST(rule_1_looks_at_the_first_event_only_if_asked_to)
+{
+    struct bench bench;
+    set_up(&bench, 4, false);
+    event_raise(&bench.events, GAME, 0, 1);
+    event_raise(&bench.events, FILM, 0, 2);
+    struct event_choice choice = choose(&bench, EVENT_RULE_1 | EVENT_FIRST_ONLY, 0);
+    expect_choice(&choice, FILM, FILM, 0);
+    ck_assert_int_eq(bench.events.count, 2);
+    event_remove(&bench.events, 0);
+    choice = choose(&bench, EVENT_RULE_1 | EVENT_FIRST_ONLY, 0);
+    expect_choice(&choice, FILM, FILM, 1);
+}
+END_TEST
+
 START_TEST(event_of_the_future_waits)
 {
     struct bench bench;
@@ -297,6 +312,7 @@ int main(void)
     const TTest *const tests[] = {
         rule_1_delivers_to_the_selected_process,
         rule_1_delivers_behind_the_event_of_another_process,
+        rule_1_looks_at_the_first_event_only_if_asked_to,
         event_of_the_future_waits,
         rule_2_puts_the_sink_before_best_effort_processes,
         idle_cpu_counts_as_best_effort,
