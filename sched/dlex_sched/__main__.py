@@ -24,6 +24,10 @@ def sim_parser() -> Parser:
     add("file", nargs="?", type=Path, metavar="FILE", help="a scenario, such as sched/scenarios/figure-4a.yaml")
     add("--experiment", metavar="NAME", help="only this one: figure-5, table-3, table-4, table-5, table-6 or figure-8")
     add("--players", type=int, metavar="N", help="number of players (each from 1 to 10)")
+    add("--reading", metavar="LIST", help="read the paper like this: some of first-event,by-deadline,together; "
+        "docs/window-constraints.md explains them (none)")
+    add("--cost", metavar="LOW-HIGH", help="CPU time of a picture in ms (the experiment's)")
+    add("--sleep", type=float, metavar="MS", help="how long a player sleeps after each picture (100)")
     add("--runs", type=int, default=10, metavar="N", help="number of runs of each setting; intervals need at least 4 (10)")
     add("--seed", type=int, default=1, metavar="N", help="seed of the first run (1)")
     add("--seconds", type=int, default=60, metavar="N", help="virtual time of each run (60)")

@@ -16,6 +16,7 @@ from dlex_bench.schema import Amount, Count, Stored, field_error
 
 PROGRAM = PROJECT / "build/release/sched/sim/dlex-sched-sim"
 
+Reading = Literal["first-event", "by-deadline", "together"]
 Metric = Literal["swaps_percent", "mean_without_ms", "mean_with_ms", "max_without_ms", "max_with_ms", "reduction_percent"]
 
 
@@ -49,6 +50,7 @@ class ExperimentRun(Stored):
     frames: Count
     delay_ms_mean: Amount
     delay_ms_max: Amount
+    response_ms_mean: Amount  # from when a frame could begin until it was finished
     events: Count
     swaps: Count
     delays_ms: list[Amount]  # of the first player's first frames
@@ -67,8 +69,14 @@ class PaperClaim(Stored):
 
 
 class Experiments(Stored):
+    """`readings`, and the costs and the sleep of the players if they are not those of the experiments."""
+
     format: Literal[1]
     seconds: Count
+    readings: list[Reading]
+    cost_ms_min: Amount | None
+    cost_ms_max: Amount | None
+    sleep_ms: Amount | None
     runs: list[ExperimentRun]
     claims: list[PaperClaim]
 

@@ -21,7 +21,7 @@ from .program import Experiments, PaperClaim, Schedule, run_program
 from .results import make_results_folder
 from .scenario import read_scenario
 from .sim_claims import RULE, claim_rows
-from .sim_settings import Setting, settings_of, shown_settings
+from .sim_settings import Setting, changes, settings_of, shown_settings
 
 # Frames of the first player whose delays Figure 8 shows.
 TRACED = 100
@@ -31,14 +31,17 @@ TRACED = 100
 class ExperimentOptions:
     experiment: str | None
     players: int | None
+    reading: str | None
+    cost: str | None
+    sleep: float | None
     runs: int
     seed: int
     seconds: int
     out: Path
 
     def for_program(self) -> list[str]:
-        chosen = {"experiment": self.experiment, "players": self.players, "runs": self.runs, "seed": self.seed,
-                  "seconds": self.seconds, "delays": TRACED}
+        chosen = {"experiment": self.experiment, "players": self.players, "reading": self.reading, "cost": self.cost,
+                  "sleep": self.sleep, "runs": self.runs, "seed": self.seed, "seconds": self.seconds, "delays": TRACED}
         return [f"--{name}={value}" for name, value in chosen.items() if value is not None]
 
 
@@ -72,6 +75,8 @@ def simulate_experiments(options: ExperimentOptions) -> None:
     experiments = run_program(Experiments, options.for_program())
     settings = settings_of(experiments.runs)
     console = Console()
+    for change in changes(experiments):
+        tell(console, change)
     tell_table(console, _settings_table(shown_settings(settings), experiments.seconds))
     if experiments.claims:
         tell_table(console, _claims_table(experiments.claims))

@@ -9,7 +9,13 @@ from functools import cached_property
 
 from dlex_bench.analysis.statistics import Interval, median_interval
 
-from .program import ExperimentRun
+from .program import ExperimentRun, Experiments, Reading
+
+ABOUT_READINGS: Mapping[Reading, str] = {
+    "first-event": "The event scheduler looks at the first event of its queue only.",
+    "by-deadline": "Work-conserving players that have had their service compete by their deadlines with the others.",
+    "together": "All periods begin together, and go on while a player sleeps.",
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,14 @@ class Setting:
     @cached_property
     def mean_with(self) -> Interval | None:
         return median_interval([run.delay_ms_mean for run in self.events])
+
+    @cached_property
+    def response_without(self) -> Interval | None:
+        return median_interval([run.response_ms_mean for run in self.without])
+
+    @cached_property
+    def response_with(self) -> Interval | None:
+        return median_interval([run.response_ms_mean for run in self.events])
 
     @cached_property
     def longest_without(self) -> Interval | None:
@@ -75,3 +89,13 @@ def by_experiment(settings: Sequence[Setting]) -> Mapping[str, list[Setting]]:
     for each in settings:
         found.setdefault(each.experiment, []).append(each)
     return found
+
+
+def changes(experiments: Experiments) -> list[str]:
+    """Returns sentences that say how these experiments differ from those without options."""
+    sentences = [ABOUT_READINGS[reading] for reading in experiments.readings]
+    if experiments.cost_ms_min is not None and experiments.cost_ms_max is not None:
+        sentences.append(f"A picture costs {experiments.cost_ms_min:g} to {experiments.cost_ms_max:g} ms.")
+    if experiments.sleep_ms is not None:
+        sentences.append(f"A player sleeps for {experiments.sleep_ms:g} ms after each picture.")
+    return sentences

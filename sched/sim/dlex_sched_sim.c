@@ -69,8 +69,9 @@ static void simulate_schedule(const struct slot_options *options)
 static struct dwcs_paper_options paper_options(const struct slot_options *options, int players, int run, bool has_events)
 {
     return (struct dwcs_paper_options){
-        .players = players, .has_events = has_events, .rule_4 = options->rule_4, .seed = (uint64_t)(options->seed + run),
-        .duration_ns = options->seconds * INT64_C(1000000000),
+        .players = players, .has_events = has_events, .rule_4 = options->rule_4, .readings = options->readings,
+        .cost_min_ns = options->cost_min_ns, .cost_max_ns = options->cost_max_ns, .sleep_ns = options->sleep_ns,
+        .seed = (uint64_t)(options->seed + run), .duration_ns = options->seconds * INT64_C(1000000000),
     };
 }
 
@@ -100,6 +101,8 @@ static void print_run(const struct slot_options *options, int experiment, struct
     print_number("delay_ms_mean", ms_of(figures.delay_mean_ns));
     printf(", ");
     print_number("delay_ms_max", ms_of(figures.delay_max_ns));
+    printf(", ");
+    print_number("response_ms_mean", ms_of(figures.response_mean_ns));
     printf(", \"events\": %" PRId64 ", \"swaps\": %" PRId64, figures.events, figures.swaps);
     print_delays(delays_ns, options->delays);
     printf("}");
@@ -182,9 +185,30 @@ static void print_claims(const struct slot_options *options)
     printf("\n ]\n}\n");
 }
 
+/* Prints how the experiments differ from ours. */
+static void print_changes(const struct slot_options *options)
+{
+    const char *separator = "";
+    printf(" \"readings\": [");
+    for (int i = 0; i < SLOT_READINGS; i++) {
+        if (!(options->readings & (1u << i)))
+            continue;
+        printf("%s\"%s\"", separator, slot_reading_names[i]);
+        separator = ", ";
+    }
+    printf("],\n ");
+    print_number("cost_ms_min", options->cost_min_ns > 0 ? ms_of(options->cost_min_ns) : NAN);
+    printf(", ");
+    print_number("cost_ms_max", options->cost_max_ns > 0 ? ms_of(options->cost_max_ns) : NAN);
+    printf(", ");
+    print_number("sleep_ms", options->sleep_ns > 0 ? ms_of(options->sleep_ns) : NAN);
+    printf(",\n");
+}
+
 static void simulate_paper(const struct slot_options *options, int64_t *delays_ns)
 {
     printf("{\n \"format\": 1,\n \"seconds\": %d,\n", options->seconds);
+    print_changes(options);
     print_experiments(options, delays_ns);
     print_claims(options);
 }

@@ -3,9 +3,9 @@
  * The experiments with video players of seed 001, section 4, on the slot simulator: Tables 3 to 6 and Figures 5 to 8, and what
  * the seed says about each, as data.
  *
- * The seed gives attributes, rules and numbers of players. It gives neither the costs of its frames nor how exactly its
- * players sleep, and its curves are lost. Those are ours (see dwcs_settings), so that absolute delays mean little here. What
- * can be compared: the sign and the rough size of a change, and which rule acts in which situation.
+ * The seed gives attributes, rules and numbers of players. It does not give the costs of its frames, and its curves are lost.
+ * The costs are ours (see dwcs_settings), so that absolute delays mean little here. What can be compared: the sign and the rough
+ * size of a change, and which rule acts in which situation.
  */
 #ifndef DWCS_PAPER_H
 #define DWCS_PAPER_H
@@ -37,10 +37,21 @@ extern const struct dwcs_setting dwcs_settings[DWCS_EXPERIMENTS];
 
 enum { DWCS_PAPER_PLAYERS = 10 }; /* the most in the seed */
 
+/* Readings of the seed that differ from ours. docs/window-constraints.md says what each changes. */
+enum dwcs_reading {
+    DWCS_FIRST_EVENT = 1 << 0, /* the event scheduler looks at the first event only, as in the seed's pseudo-code */
+    DWCS_BY_DEADLINE = 1 << 1, /* work-conserving players that have had C compete by their deadlines (keeps_rank) */
+    DWCS_TOGETHER = 1 << 2,    /* all periods begin together, and go on while a player sleeps (keeps_periods) */
+};
+
 struct dwcs_paper_options {
     int players;             /* 1 to 30 */
     bool has_events;         /* false: DWCS alone, to compare with */
     unsigned rule_4;         /* EVENT_RULE_4_STRICT, EVENT_RULE_4_SAFE or 0: as in the seed, with >= */
+    unsigned readings;       /* a set of enum dwcs_reading */
+    int64_t cost_min_ns;     /* of the frames; 0: as in the setting */
+    int64_t cost_max_ns;
+    int64_t sleep_ns;        /* after each frame; 0: as in the setting */
     uint64_t seed;
     int64_t duration_ns;     /* virtual */
     int64_t *trace_ns;       /* run-queue delays of the first player's first frames; NULL: not wanted. The caller's */
@@ -52,6 +63,7 @@ struct dwcs_figures {
     int64_t frames;          /* begun, of all players */
     int64_t delay_mean_ns;   /* run-queue delay of all frames of all players; 0 without a frame */
     int64_t delay_max_ns;
+    int64_t response_mean_ns; /* of all finished frames of all players; 0 without one */
     int64_t events;          /* delivered */
     int64_t swaps;           /* of them, those that made another process run */
 };

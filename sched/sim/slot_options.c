@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_SETUP = 1, RUNS_MAX = 1000, SECONDS_MAX = 36000, DELAYS_MAX = 10000, PLAYERS_MAX = 30 };
+enum { EXIT_SETUP = 1, RUNS_MAX = 1000, SECONDS_MAX = 36000, DELAYS_MAX = 10000, PLAYERS_MAX = 30, FRAME_MS_MAX = 1000 };
 
 enum key {
     KEY_TASK = 256,
@@ -19,6 +19,9 @@ enum key {
     KEY_SLOTS,
     KEY_EXPERIMENT,
     KEY_PLAYERS,
+    KEY_READING,
+    KEY_COST,
+    KEY_SLEEP,
     KEY_RUNS,
     KEY_SEED,
     KEY_SECONDS,
@@ -32,7 +35,9 @@ static const char doc[] =
     "TASK is NAME,X/Y,T,C[,wc]: the task wants C slots of CPU time in each period of T slots and may miss X of Y periods; a "
     "work-conserving one (wc) may run on when no other task needs the CPU. --best-effort and --task give tasks in their order. "
     "EVENT is NAME@SLOT, such as film@2.5, after its task. Experiments: figure-5, table-3, table-4 (and figure 6), table-5, "
-    "table-6 (and figure 7), figure-8.\n"
+    "table-6 (and figure 7), figure-8. Readings of the paper that differ from ours: first-event (only the first event of the queue "
+    "counts), by-deadline (players that have had C compete by their deadlines with the others), together (all periods begin "
+    "together, and go on while a player sleeps).\n"
     "\n"
     "Exit status: 0 done, 1 bad option, 2 the result cannot be written.";
 
@@ -47,6 +52,9 @@ static const struct argp_option option_table[] = {
     {"slots", KEY_SLOTS, "N", 0, "how many slots (20)", 1},
     {"experiment", KEY_EXPERIMENT, "NAME", 0, "only this experiment", 2},
     {"players", KEY_PLAYERS, "N", 0, "number of players (each from 1 to 10)", 2},
+    {"reading", KEY_READING, "LIST", 0, "read the paper like this: some of first-event,by-deadline,together (none)", 2},
+    {"cost", KEY_COST, "LOW-HIGH", 0, "CPU time of a frame in ms (the experiment's)", 2},
+    {"sleep", KEY_SLEEP, "MS", 0, "how long a player sleeps after each frame (100)", 2},
     {"runs", KEY_RUNS, "N", 0, "number of runs (1)", 2},
     {"seed", KEY_SEED, "N", 0, "seed of the first run; each has the next one (1)", 2},
     {"seconds", KEY_SECONDS, "N", 0, "virtual time of each run (60)", 2},
@@ -110,6 +118,50 @@ static int parse_experiment(const char *arg, struct argp_state *state)
     return SLOT_ALL;
 }
 
+const char *const slot_reading_names[SLOT_READINGS] = {"first-event", "by-deadline", "together"};
+
+static unsigned parse_readings(const char *arg, struct argp_state *state)
+{
+    unsigned readings = 0;
+    for (const char *name = arg; *name;) {
+        const size_t length = strcspn(name, ",");
+        int i = 0;
+        while (i < SLOT_READINGS && (strlen(slot_reading_names[i]) != length || strncmp(name, slot_reading_names[i], length)))
+            i++;
+        if (i == SLOT_READINGS)
+            argp_error(state, "--reading=%s: %.*s is unknown; see --help", arg, (int)length, name);
+        readings |= 1u << i;
+        name += length;
+        if (*name == ',' && !*++name)
+            argp_error(state, "--reading=%s ends with a comma", arg);
+    }
+    return readings;
+}
+
+/* Parses the ms of a frame at text. Sets *end to the first character after them. Returns ns, or 0 if they are wrong. */
+static int64_t parse_frame_ms(const char *text, char **end)
+{
+    const double ms = strtod(text, end);
+    return *end > text && ms > 0 && ms <= FRAME_MS_MAX ? llround(ms * 1e6) : 0;
+}
+
+static void parse_cost(struct slot_options *options, const char *arg, struct argp_state *state)
+{
+    char *end;
+    options->cost_min_ns = parse_frame_ms(arg, &end);
+    options->cost_max_ns = *end == '-' ? parse_frame_ms(end + 1, &end) : 0;
+    if (*end || options->cost_min_ns == 0 || options->cost_max_ns < options->cost_min_ns)
+        argp_error(state, "--cost=%s is not a range of ms such as 9.8-14", arg);
+}
+
+static void parse_sleep(struct slot_options *options, const char *arg, struct argp_state *state)
+{
+    char *end;
+    options->sleep_ns = parse_frame_ms(arg, &end);
+    if (*end || options->sleep_ns == 0)
+        argp_error(state, "--sleep=%s is not a time in ms such as 100", arg);
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct slot_options *const options = state->input;
@@ -127,6 +179,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SLOTS: options->slots = dwcs_argument_count(arg, "slots", 1, TASK_SLOTS_MAX, state); break;
     case KEY_EXPERIMENT: options->experiment = parse_experiment(arg, state); break;
     case KEY_PLAYERS: options->players = dwcs_argument_count(arg, "players", 1, PLAYERS_MAX, state); break;
+    case KEY_READING: options->readings = parse_readings(arg, state); break;
+    case KEY_COST: parse_cost(options, arg, state); break;
+    case KEY_SLEEP: parse_sleep(options, arg, state); break;
     case KEY_RUNS: options->runs = dwcs_argument_count(arg, "runs", 1, RUNS_MAX, state); break;
     case KEY_SEED: options->seed = dwcs_argument_count(arg, "seed", 0, INT32_MAX - RUNS_MAX, state); break;
     case KEY_SECONDS: options->seconds = dwcs_argument_count(arg, "seconds", 1, SECONDS_MAX, state); break;

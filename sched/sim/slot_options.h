@@ -29,11 +29,19 @@ struct slot_options {
     /* Without: the seed's experiments. */
     int experiment;                    /* enum dwcs_experiment, or SLOT_ALL */
     int players;                       /* or SLOT_ALL: 1 to DWCS_PAPER_PLAYERS */
+    unsigned readings;                 /* a set of enum dwcs_reading */
+    int64_t cost_min_ns;               /* of the frames; 0: the experiment's */
+    int64_t cost_max_ns;
+    int64_t sleep_ns;                  /* after each frame; 0: the experiment's */
     int runs;
     int seed;                          /* of the first run; each has the next one */
     int seconds;                       /* of each run */
     int delays;                        /* how many delays of the first player are printed */
 };
+
+/* The names of the readings on command lines and in JSON, in the order of their bits. */
+enum { SLOT_READINGS = 3 };
+extern const char *const slot_reading_names[SLOT_READINGS];
 
 /* A slot is the seed's time base. */
 #define SLOT_NS INT64_C(10000000)

@@ -18,11 +18,13 @@ uint64_t slot_random(uint64_t seed, uint64_t task, uint64_t number)
     return mix(mix(mix(seed) + task) + number);
 }
 
-/* Returns a number from low to high. Each frame has two: its cost and its jitter. */
-static int64_t draw(const struct slot_sim *sim, int task, int64_t number, int64_t low, int64_t high)
+/* Returns the cost of the next frame. */
+static int64_t draw_cost(const struct slot_sim *sim, int index)
 {
-    const uint64_t random = slot_random(sim->seed, (uint64_t)task, (uint64_t)number);
-    return low + (int64_t)(random % (uint64_t)(high - low + 1));
+    const struct slot_task *const task = &sim->task[index];
+    const int64_t low = task->player.cost_min_ns;
+    const uint64_t random = slot_random(sim->seed, (uint64_t)index, (uint64_t)task->frames);
+    return low + (int64_t)(random % (uint64_t)(task->player.cost_max_ns - low + 1));
 }
 
 static int64_t slot_from(const struct slot_sim *sim, int64_t at_ns)
@@ -39,8 +41,7 @@ void slot_sim_init(struct slot_sim *sim, int64_t slot_ns, uint64_t seed)
 
 static bool is_valid(const struct slot_player *player)
 {
-    return player->cost_min_ns > 0 && player->cost_min_ns <= player->cost_max_ns && player->jitter_ns >= 0 &&
-           player->jitter_ns <= player->interval_ns && player->first_ns >= 0;
+    return player->cost_min_ns > 0 && player->cost_min_ns <= player->cost_max_ns && player->sleep_ns > 0 && player->first_ns >= 0;
 }
 
 int slot_sim_add(struct slot_sim *sim, const struct dwcs_params *params, const struct slot_player *player)
@@ -60,7 +61,8 @@ int slot_sim_add(struct slot_sim *sim, const struct dwcs_params *params, const s
         task->player = *player;
         task->ready_ns = slot_from(sim, player->first_ns);
         dwcs_block(&sim->dwcs, process);
-        sim->dwcs.process[process].deadline_ns = DWCS_NO_DEADLINE; /* its first period begins with its first frame */
+        if (!sim->dwcs.process[process].params.keeps_periods)
+            sim->dwcs.process[process].deadline_ns = DWCS_NO_DEADLINE; /* its first period begins with its first frame */
     }
     return index;
 }
@@ -74,7 +76,7 @@ int slot_sim_raise(struct slot_sim *sim, int task, int64_t due_ns)
 static void offer_frame(struct slot_sim *sim, int index)
 {
     struct slot_task *const task = &sim->task[index];
-    task->left_ns = draw(sim, index, 2 * task->frames, task->player.cost_min_ns, task->player.cost_max_ns);
+    task->left_ns = draw_cost(sim, index);
     task->began_ns = -1;
     if (sim->rules && slot_sim_raise(sim, index, task->ready_ns))
         sim->lost++;
@@ -104,20 +106,14 @@ static void begin_frame(struct slot_sim *sim, int index)
         task->delay_max_ns = delay_ns;
 }
 
-/* The frame is finished at now_ns. The next one can begin at once if it is late, else the player sleeps until then. */
+/* The frame is finished at now_ns, and the player sleeps. */
 static void end_frame(struct slot_sim *sim, int index)
 {
     struct slot_task *const task = &sim->task[index];
-    const struct slot_player *const player = &task->player;
-    const int64_t jitter_ns = draw(sim, index, 2 * task->frames + 1, -player->jitter_ns, player->jitter_ns);
-    const int64_t next_ns = task->began_ns + player->interval_ns + jitter_ns;
-    if (next_ns <= sim->now_ns) {
-        task->ready_ns = sim->now_ns;
-        offer_frame(sim, index);
-    } else {
-        task->ready_ns = slot_from(sim, next_ns);
-        dwcs_block(&sim->dwcs, task->process);
-    }
+    task->finished++;
+    task->response_sum_ns += sim->now_ns - task->ready_ns;
+    task->ready_ns = slot_from(sim, sim->now_ns + task->player.sleep_ns);
+    dwcs_block(&sim->dwcs, task->process);
 }
 
 static void update_server(struct slot_sim *sim)

@@ -4,13 +4,13 @@
  * at the beginning of each slot, as at the timer interrupts of the seed's Linux, and whenever the process that runs goes to
  * sleep or finishes a frame. What happens within a slot is seen at the next decision.
  *
- * A process is endless or plays frames. A player works on a frame, then sleeps until it is time for the next one, which is
- * interval_ns +- jitter_ns after it began the last one; a timer wakes it at the first slot from then on. When it is late, it
- * goes on with the next frame at once. Whenever a frame can begin, an event with the player as its sink is due, like those
- * of the seed's QoS module. The seed describes neither the costs of its frames nor the sleep in detail: this model is ours.
+ * A process is endless or plays frames. A player works on a frame, then sleeps for sleep_ns ("displays a frame and sleeps for a
+ * certain amount of time"); a timer wakes it at the first slot from then on. Whenever a frame can begin, an event with the
+ * player as its sink is due, like those of the seed's QoS module. The seed gives no costs of frames: these are ours.
  *
- * The run-queue delay of a frame is the time from when it could begin until it began. Costs and jitter depend on the seed,
- * the task and the frame only, so that two runs with different rules play the same frames.
+ * The run-queue delay of a frame is the time from when it could begin until it began. Its response time is the time from when
+ * it could begin until it was finished. Costs depend on the seed, the task and the frame only, so that two runs with different
+ * rules play the same frames.
  *
  * Times are int64_t ns from the beginning. The struct holds everything but the trace, and no call allocates.
  */
@@ -25,11 +25,10 @@
 
 enum { SLOT_TASKS = 32, SLOT_IDLE = -1 };
 
-/* Costs are uniform in [cost_min_ns, cost_max_ns]; 0 < cost_min_ns <= cost_max_ns; 0 <= jitter_ns <= interval_ns. */
+/* Costs are uniform in [cost_min_ns, cost_max_ns]; 0 < cost_min_ns <= cost_max_ns; sleep_ns > 0. */
 struct slot_player {
     int64_t first_ns;    /* when the first frame can begin */
-    int64_t interval_ns;
-    int64_t jitter_ns;
+    int64_t sleep_ns;
     int64_t cost_min_ns;
     int64_t cost_max_ns;
 };
@@ -44,6 +43,8 @@ struct slot_task {
     int64_t frames;            /* begun */
     int64_t delay_sum_ns;
     int64_t delay_max_ns;
+    int64_t finished;          /* frames */
+    int64_t response_sum_ns;
 };
 
 struct slot_sim {

@@ -75,6 +75,95 @@ START_TEST(rule_4_as_printed_never_acts_in_its_own_experiment)
 }
 END_TEST
 
+/* A player sleeps for a whole period. So it has had nothing when it wakes, and DWCS itself puts it before those with their C. */
+START_TEST(rule_3_never_acts_if_served_players_come_last)
+{
+    for (int players = 1; players <= DWCS_PAPER_PLAYERS; players++)
+        ck_assert_int_eq(run(DWCS_TABLE_4, players, true, 0).swaps, 0);
+}
+END_TEST
+
+static struct dwcs_figures run_as(enum dwcs_experiment experiment, bool has_events, struct dwcs_paper_options options)
+{
+    options.players = dwcs_settings[experiment].players_max;
+    options.has_events = has_events;
+    options.seed = 1;
+    options.duration_ns = 600000 * MS;
+    struct dwcs_figures figures;
+    ck_assert_int_eq(dwcs_paper_run(experiment, &options, &figures), 0);
+    return figures;
+}
+
+static double reduction(enum dwcs_experiment experiment, const struct dwcs_paper_options *options)
+{
+    const struct dwcs_figures without = run_as(experiment, false, *options);
+    const struct dwcs_figures with = run_as(experiment, true, *options);
+    return dwcs_metric_of(DWCS_REDUCTION_PERCENT, &without, &with);
+}
+
+static double swaps(enum dwcs_experiment experiment, const struct dwcs_paper_options *options)
+{
+    const struct dwcs_figures with = run_as(experiment, true, *options);
+    return dwcs_metric_of(DWCS_SWAPS_PERCENT, &with, &with);
+}
+
+START_TEST(rule_3_acts_if_served_players_compete_or_their_events_stay)
+{
+    ck_assert_double_gt(swaps(DWCS_TABLE_4, &(struct dwcs_paper_options){.readings = DWCS_BY_DEADLINE}), 60);
+    ck_assert_double_gt(swaps(DWCS_TABLE_4, &(struct dwcs_paper_options){.readings = DWCS_FIRST_EVENT}), 10);
+}
+END_TEST
+
+static double swaps_of_one_player(int64_t cost_min_ns, int64_t cost_max_ns, int64_t sleep_ns)
+{
+    struct dwcs_figures figures;
+    const struct dwcs_paper_options options = {
+        .players = 1, .has_events = true, .cost_min_ns = cost_min_ns, .cost_max_ns = cost_max_ns, .sleep_ns = sleep_ns, .seed = 1,
+        .duration_ns = 600000 * MS,
+    };
+    ck_assert_int_eq(dwcs_paper_run(DWCS_TABLE_6, &options, &figures), 0);
+    return dwcs_metric_of(DWCS_SWAPS_PERCENT, &figures, &figures);
+}
+
+/*
+ * The player wakes after five periods of the server and a frame. After a frame of one slot it wakes in the other half of the
+ * server's period, after a longer one always in the half that is the server's. With a part p of longer frames, 1/(2 - p) of
+ * the events are in the server's half.
+ */
+START_TEST(swaps_with_the_server_follow_from_costs_above_the_service)
+{
+    for (int percent = 0; percent <= 100; percent += 25) {
+        const int64_t low_ns = 10 * MS - (100 - percent) * MS / 100 * 4;
+        const double expected = 100 / (2 - percent / 100.0);
+        ck_assert_double_eq_tol(swaps_of_one_player(low_ns + 1, low_ns + 4 * MS, 0), expected, 3);
+    }
+}
+END_TEST
+
+START_TEST(swaps_with_the_server_vanish_with_another_sleep)
+{
+    ck_assert_double_gt(swaps_of_one_player(0, 0, 0), 90);
+    ck_assert_double_lt(swaps_of_one_player(0, 0, 110 * MS), 5);
+}
+END_TEST
+
+/* The events of Figure 8 reduce the delay in two readings. The frames are finished when they were finished without events. */
+START_TEST(events_in_overload_finish_no_frame_earlier)
+{
+    static const struct { unsigned readings; double least, most; } found[] = {
+        {0, 0, 10}, {DWCS_BY_DEADLINE, 30, 50}, {DWCS_TOGETHER, 55, 75},
+    };
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        const struct dwcs_paper_options options = {.readings = found[i].readings};
+        const double less = reduction(DWCS_FIGURE_8, &options);
+        ck_assert_double_ge(less, found[i].least);
+        ck_assert_double_le(less, found[i].most);
+        const double without = (double)run_as(DWCS_FIGURE_8, false, options).response_mean_ns;
+        ck_assert_double_eq_tol((double)run_as(DWCS_FIGURE_8, true, options).response_mean_ns, without, 0.03 * without);
+    }
+}
+END_TEST
+
 START_TEST(delays_of_the_first_player_are_traced)
 {
     int64_t delays_ns[100];
@@ -156,6 +245,11 @@ int main(void)
         utilisations_are_the_seeds,
         rule_3_swaps_nothing_with_one_player,
         rule_4_as_printed_never_acts_in_its_own_experiment,
+        rule_3_never_acts_if_served_players_come_last,
+        rule_3_acts_if_served_players_compete_or_their_events_stay,
+        swaps_with_the_server_follow_from_costs_above_the_service,
+        swaps_with_the_server_vanish_with_another_sleep,
+        events_in_overload_finish_no_frame_earlier,
         delays_of_the_first_player_are_traced,
         impossible_numbers_of_players_are_refused,
         metrics_compare_two_runs,

@@ -70,7 +70,9 @@ class Program(unittest.TestCase):
     def test_wrong_options_are_errors(self):
         for wrong in ("--task=film", "--task=film,1/2,0,0", "--task=film,1/2,1,2", "--task=film,3/2,3,1", "--task=film,1/2,3,1,nc",
                       "--task=a b,1/2,3,1", "--best-effort=", "--event=film@1", "--rules=6", "--rules=1,", "--rule-4=5",
-                      "--server=2/1", "--slots=0", "--experiment=table-9", "--players=31", "--runs=x", "surplus"):
+                      "--server=2/1", "--slots=0", "--experiment=table-9", "--players=31", "--runs=x", "surplus", "--reading=late",
+                      "--reading=together,", "--reading=,together", "--reading=togethe", "--cost=5", "--cost=5-", "--cost=0-5",
+                      "--cost=6-5", "--cost=5-6ms", "--cost=5-nan", "--sleep=0", "--sleep=1001", "--sleep=10ms"):
             with self.subTest(wrong):
                 done = ended(wrong)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
@@ -85,6 +87,21 @@ class Program(unittest.TestCase):
         self.assertEqual({len(run["delays_ms"]) for run in found["runs"]}, {3})
         self.assertEqual({claim["where"] for claim in found["claims"]}, {"Table 5"})
         self.assertEqual({len(claim["simulated"]) for claim in found["claims"]}, {2})
+
+    def test_players_sleep_and_cost_what_the_options_say(self):
+        found = printed("--experiment=figure-5", "--players=1", "--cost=3.5-3.5", "--sleep=46.5", "--seconds=5")
+        self.assertEqual((found["readings"], found["cost_ms_min"], found["cost_ms_max"], found["sleep_ms"]), ([], 3.5, 3.5, 46.5))
+        for run in found["runs"]:  # one picture each 50 ms, whose response time is its cost
+            self.assertIn(run["frames"], (99, 100))
+            self.assertEqual(run["response_ms_mean"], 3.5)
+
+    def test_each_reading_changes_who_waits(self):
+        delays = set()
+        for readings in ((), ("first-event",), ("by-deadline",), ("together",), ("first-event", "by-deadline", "together")):
+            found = printed("--experiment=figure-8", "--players=10", "--seconds=5", f"--reading={','.join(readings)}")
+            self.assertEqual(found["readings"], list(readings))
+            delays.add(found["runs"][1]["delay_ms_mean"])
+        self.assertEqual(len(delays), 5)
 
     def test_claims_are_about_the_papers_numbers_of_players(self):
         found = printed("--experiment=table-4", "--players=12", "--seconds=5")
@@ -142,7 +159,8 @@ class Scenarios(Folder):
 def made_up_run(players, *, is_papers, seed, has_events, mean=10.0, swaps=0):
     return program.ExperimentRun(
         experiment="table-4", players=players, is_papers=is_papers, seed=seed, has_events=has_events, utilisation=0.5, frames=600,
-        delay_ms_mean=mean, delay_ms_max=3 * mean, events=100 if has_events else 0, swaps=swaps, delays_ms=[])
+        delay_ms_mean=mean, delay_ms_max=3 * mean, response_ms_mean=mean + 9, events=100 if has_events else 0, swaps=swaps,
+        delays_ms=[])
 
 
 def made_up_claim(simulated, **changes):
@@ -163,6 +181,7 @@ class Settings(unittest.TestCase):
         setting, = settings_of(runs)
         self.assertEqual((setting.mean_without.value, setting.mean_with.value), (30, 27))
         self.assertEqual((setting.longest_without.value, setting.swaps.value), (90, 7))
+        self.assertEqual((setting.response_without.value, setting.response_with.value), (39, 36))
         self.assertAlmostEqual(setting.reduction.value, 10)
         self.assertTrue(setting.reduction.low <= 10 <= setting.reduction.high <= 50)
 
@@ -257,6 +276,17 @@ class Command(Folder):
         self.assertEqual({path.name for path in out.iterdir()}, {"sim.html", "sim.json", "figure-7.png"})
         self.assertNotIn("What the paper reports", (out / "sim.html").read_text())
         self.assertNotIn("Table 4", (out / "sim.html").read_text())
+
+    def test_page_and_terminal_say_how_the_paper_was_read(self):
+        out = self.folder / "out"
+        options = ["--experiment=table-6", "--players=1", "--runs=2", "--seconds=5", f"--out={out}"]
+        self.assertEqual(main(["sim", *options, "--reading=together,first-event", "--cost=15-25", "--sleep=90.5"]), 0)
+        for text in ((out / "sim.html").read_text(), self.output.getvalue()):
+            words = " ".join(text.split())
+            for sentence in ("periods begin together", "first event of its queue only", "costs 15 to 25 ms", "sleeps for 90.5 ms"):
+                self.assertIn(sentence, words)
+        self.assertEqual(main(["sim", *options]), 0)
+        self.assertNotIn("sleeps for", (out / "sim.html").read_text())
 
     def test_errors_are_sentences(self):
         with mock.patch("sys.stderr", io.StringIO()) as errors:

@@ -76,6 +76,17 @@ START_TEST(figure_4_b_rule_3)
 }
 END_TEST
 
+/* The seed says that Figure 4(b) is like 4(a) as long as a process has not been served in its period, so this is not its rule. */
+START_TEST(figure_4_b_is_another_one_if_processes_keep_their_rank)
+{
+    struct slot_sim sim;
+    set_up(&sim, 4, 2, true, EVENT_RULE_1 | EVENT_RULE_3);
+    for (int i = T1; i <= T2; i++)
+        sim.dwcs.process[sim.task[i].process].params.keeps_rank = true;
+    expect_schedule(&sim, "2221");
+}
+END_TEST
+
 START_TEST(figure_4_c_rule_4)
 {
     struct slot_sim sim;
@@ -124,7 +135,7 @@ static const struct dwcs_params of_player = {
 
 static struct slot_player player_of(int64_t first_ns, int64_t cost_ns)
 {
-    return (struct slot_player){.first_ns = first_ns, .interval_ns = 100 * MS, .cost_min_ns = cost_ns, .cost_max_ns = cost_ns};
+    return (struct slot_player){.first_ns = first_ns, .sleep_ns = 100 * MS, .cost_min_ns = cost_ns, .cost_max_ns = cost_ns};
 }
 
 START_TEST(player_alone_begins_its_frames_in_time)
@@ -135,16 +146,18 @@ START_TEST(player_alone_begins_its_frames_in_time)
     const struct slot_player player = player_of(25 * MS, 5 * MS);
     ck_assert_int_eq(slot_sim_add(&sim, &of_player, &player), 0);
     slot_sim_run(&sim, 1000 * MS);
-    ck_assert_int_eq(sim.task[0].frames, 10); /* at 30, 130 and so on: a timer wakes at the beginning of a slot */
-    ck_assert_int_eq(sim.task[0].began_ns, 930 * MS);
+    ck_assert_int_eq(sim.task[0].frames, 9); /* at 30, 140, 250 and so on: a timer wakes at the beginning of a slot */
+    ck_assert_int_eq(sim.task[0].began_ns, 910 * MS);
     ck_assert_int_eq(sim.task[0].delay_max_ns, 0);
-    ck_assert_int_eq(sim.delivered, 10);
+    ck_assert_int_eq(sim.task[0].finished, 9);
+    ck_assert_int_eq(sim.task[0].response_sum_ns, 9 * 5 * MS);
+    ck_assert_int_eq(sim.delivered, 9);
     ck_assert_int_eq(sim.swaps, 0);
     ck_assert_int_eq(sim.lost, 0);
 }
 END_TEST
 
-/* The second frame waits for the first. From then on the players do not meet, since each counts from its own beginning. */
+/* The second frame waits for the first. From then on the players do not meet, since each sleeps from its own end. */
 START_TEST(player_waits_for_another_and_goes_on_from_there)
 {
     int64_t delays_ns[3] = {-1, -1, -1};
@@ -159,23 +172,26 @@ START_TEST(player_waits_for_another_and_goes_on_from_there)
     slot_sim_run(&sim, 1000 * MS);
     ck_assert_int_eq(sim.task[0].delay_sum_ns, 0);
     ck_assert_int_eq(sim.task[1].delay_sum_ns, SLOT);
-    ck_assert_int_eq(sim.task[1].frames, 10);
+    ck_assert_int_eq(sim.task[1].frames, 9); /* at 10, 120 and so on, up to 890 */
+    ck_assert_int_eq(sim.task[1].response_sum_ns, 10 * SLOT);
     ck_assert_int_eq(delays_ns[0], SLOT);
     ck_assert_int_eq(delays_ns[1], 0);
     ck_assert_int_eq(delays_ns[2], 0);
 }
 END_TEST
 
-START_TEST(late_player_does_not_sleep)
+START_TEST(late_player_sleeps_as_long_as_any_other)
 {
     struct slot_sim sim;
     slot_sim_init(&sim, SLOT, 1);
     const struct slot_player player = player_of(0, 150 * MS);
     slot_sim_add(&sim, &of_player, &player);
     slot_sim_run(&sim, 900 * MS);
-    ck_assert_int_eq(sim.task[0].frames, 6);
-    ck_assert_int_eq(sim.task[0].began_ns, -1); /* the seventh can begin now */
+    ck_assert_int_eq(sim.task[0].frames, 4); /* at 0, 250, 500 and 750 */
+    ck_assert_int_eq(sim.task[0].began_ns, 750 * MS);
+    ck_assert_int_eq(sim.task[0].ready_ns, 1000 * MS);
     ck_assert_int_eq(sim.task[0].delay_sum_ns, 0);
+    ck_assert_int_eq(sim.task[0].response_sum_ns, 4 * 150 * MS);
 }
 END_TEST
 
@@ -195,30 +211,29 @@ END_TEST
 
 START_TEST(costs_are_within_their_bounds_and_depend_on_the_seed)
 {
-    const struct slot_player player = {.interval_ns = 10 * MS, .cost_min_ns = 100 * MS, .cost_max_ns = 101 * MS};
-    int64_t began_ns[2] = {0};
+    const struct slot_player player = {.sleep_ns = SLOT, .cost_min_ns = 100 * MS, .cost_max_ns = 101 * MS};
+    int64_t sum_ns[2] = {0};
     for (int i = 0; i < 2; i++) {
         struct slot_sim sim;
         slot_sim_init(&sim, SLOT, (uint64_t)i);
         slot_sim_add(&sim, &of_player, &player);
-        while (sim.task[0].frames < 1001)
+        while (sim.task[0].finished < 1000)
             slot_sim_step(&sim);
-        began_ns[i] = sim.task[0].began_ns;
-        ck_assert_int_gt(began_ns[i], 1000 * 100 * MS + 400 * MS);
-        ck_assert_int_lt(began_ns[i], 1000 * 100 * MS + 600 * MS);
+        sum_ns[i] = sim.task[0].response_sum_ns; /* it never waits */
+        ck_assert_int_gt(sum_ns[i], 1000 * 100 * MS + 400 * MS);
+        ck_assert_int_lt(sum_ns[i], 1000 * 100 * MS + 600 * MS);
     }
-    ck_assert_int_ne(began_ns[0], began_ns[1]);
+    ck_assert_int_ne(sum_ns[0], sum_ns[1]);
 }
 END_TEST
 
 START_TEST(wrong_players_are_refused)
 {
     const struct slot_player wrong[] = {
-        {.interval_ns = SLOT},
-        {.interval_ns = SLOT, .cost_min_ns = 2, .cost_max_ns = 1},
-        {.interval_ns = SLOT, .jitter_ns = SLOT + 1, .cost_min_ns = 1, .cost_max_ns = 1},
-        {.interval_ns = SLOT, .jitter_ns = -1, .cost_min_ns = 1, .cost_max_ns = 1},
-        {.first_ns = -1, .interval_ns = SLOT, .cost_min_ns = 1, .cost_max_ns = 1},
+        {.sleep_ns = SLOT},
+        {.sleep_ns = SLOT, .cost_min_ns = 2, .cost_max_ns = 1},
+        {.sleep_ns = 0, .cost_min_ns = 1, .cost_max_ns = 1},
+        {.first_ns = -1, .sleep_ns = SLOT, .cost_min_ns = 1, .cost_max_ns = 1},
     };
     struct slot_sim sim;
     slot_sim_init(&sim, SLOT, 1);
@@ -235,12 +250,13 @@ int main(void)
     const TTest *const tests[] = {
         figure_4_a_rule_2,
         figure_4_b_rule_3,
+        figure_4_b_is_another_one_if_processes_keep_their_rank,
         figure_4_c_rule_4,
         figure_4_d_rule_5,
         event_without_its_rule_changes_nothing,
         player_alone_begins_its_frames_in_time,
         player_waits_for_another_and_goes_on_from_there,
-        late_player_does_not_sleep,
+        late_player_sleeps_as_long_as_any_other,
         rest_of_a_slot_is_for_others,
         costs_are_within_their_bounds_and_depend_on_the_seed,
         wrong_players_are_refused,
