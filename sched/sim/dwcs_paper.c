@@ -19,9 +19,9 @@ static const struct dwcs_server_options server = {.base_ns = 10 * MS, .x = 1, .y
 
 /*
  * Most frames cost a little more than C = 10 ms. If a part p of them costs more than C, one player beside the task server has
- * 1/(2 - p) swaps, so the 96 % of Table 6 mean p = 0.96. (The player sleeps for five periods of the server. After a frame of
- * one slot it wakes in the slot after the server's, after a longer frame always in the server's slot.) The single player of
- * Table 3 has C = 20 ms and frames around that.
+ * 1/(2 - p) swaps, so the 96 % of Table 6 mean p = 0.96. (The player sleeps for five periods of the server, each of two slots.
+ * After a longer frame it always wakes in a slot of the server; after a frame of one slot in the other slot than before.) The
+ * single player of Table 3 has C = 20 ms and frames around that.
  *
  * Frames of Figure 8 cost at least D = 18.4 ms on average. The CPU is always busy there, and the disturber takes half of it, so
  * ten players need 20 D for one frame each. In this time each of them sleeps for 100 ms, waits for 250 ms on average, as the
