@@ -124,6 +124,11 @@ class Obeying(unittest.TestCase):
     def test_what_cannot_be_known_is_not_judged(self):
         at_the_tick = Change(50 * TICK_NS - 10, 50 * TICK_NS + 10, ORIGINAL)
         self.assertIsNone(self.obeys(made_up_log(), [at_the_tick], 50))
+        late = made_up_log()
+        for name in ("a", "b"):
+            instance_of(late, name, 50).released_ns += 3 * MS
+        self.assertIsNone(self.obeys(late, [change_at(50, 2, delay_ms=15.0)], 50))
+        self.assertIs(self.obeys(late, [change_at(50, 4, delay_ms=15.0)], 50), True)
         removed_meanwhile = change_at(50, 10, after=frozenset("a"))
         self.assertIsNone(self.obeys(made_up_log(), [removed_meanwhile], 50))
         log = made_up_log()

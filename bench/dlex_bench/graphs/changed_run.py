@@ -80,14 +80,19 @@ class Obedience:
         self._changed = changed
         self._changes = [Change(0, 0, original), *changes]
         self._instances = {(each.process, each.tick): each for each in log.instances}
+        # A tick is given some time after its time, and then the attributes of that moment count.
+        self._given_ns = {number: tick.time_ns + tick.cost_ns for number, tick in log.ticks.items()}
+        for number, releases in itertools.groupby(sorted(log.instances, key=_when), lambda each: each.tick):
+            if number in self._given_ns:
+                self._given_ns[number] = max(self._given_ns[number], next(releases).released_ns)
 
     def at(self, number: int) -> bool | None:
         """Returns whether it obeyed in this tick. None: it cannot be said.
 
-        It cannot be said if a change came at the same time, or if a process had not finished when it was due again.
+        It cannot be said if a change came just before the tick was given, or if a process had not finished when it was due again.
         """
         tick_ns = self._ticks[number].time_ns
-        if any(each.begin_ns <= tick_ns <= each.end_ns for each in self._changes):
+        if any(each.begin_ns <= self._given_ns[number] and each.end_ns >= tick_ns for each in self._changes):
             return None
         wanted = next(each.attributes for each in reversed(self._changes) if each.end_ns < tick_ns)
         instance = self._instances.get((self._changed, number))
@@ -117,6 +122,10 @@ class Obedience:
         if len(finishes) < len(found):
             return None
         return max([self._ticks[number].time_ns + int(wanted.delay_ms * NS_PER_MS), *finishes])
+
+
+def _when(instance: Instance) -> tuple[int, int]:
+    return instance.tick, instance.released_ns
 
 
 def _figures(starts: Mapping[str, Mapping[int, Instance]], ticks: Sequence[int], one: str) -> PartFigures:
