@@ -154,6 +154,11 @@ def wait_until(condition, seconds=30.0):
     return value
 
 
+def periodic_of(pid):
+    """Returns the player that a process or its family has started; None if there is none."""
+    return next((member for member in family(pid) if name_of(member) == "periodic"), None)
+
+
 class Case(unittest.TestCase):
     def setUp(self):
         self.dir = Path(self.enterContext(tempfile.TemporaryDirectory()))
