@@ -18,7 +18,7 @@ from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.machine import journal, tracefs
 from dlex_bench.machine.journal import repair
 from dlex_bench.machine.switch_recording import lost_records, recorded_switches, require_recording
-from dlex_bench.windows.run_delay import Delays, Switch, Wait, WakeUp, delays_of, read_switches, waits_of
+from dlex_bench.windows.run_delay import Delays, Switch, Wait, WakeUp, delays_of, read_switches, unseen_switches, waits_of
 from outside import Folder, is_running, wait_until
 
 RECORDED = Path(__file__).resolve().parent / "fixtures/switches/dlex-play.txt"
@@ -139,6 +139,15 @@ class Waits(unittest.TestCase):
         self.assertEqual(waits(*records, end_us=400), [(1, 100, 400, False)])
         self.assertEqual(waits(*records, Switch(200, 2, True, 1), WakeUp(300, 1), end_us=400), [(1, 100, 200, True)])
 
+    def test_switch_to_a_thread_that_was_not_recorded_is_noticed(self):
+        records = (Switch(90, 1, True, 0), WakeUp(100, 1), Switch(150, 1, True, 0), WakeUp(190, 1), Switch(200, 0, False, 1),
+                   Switch(230, 1, False, 2), Switch(260, 1, True, 0))
+        self.assertEqual(unseen_switches(records), {1: 2})
+        self.assertEqual(waits(*records), [(1, 190, 200, True)])
+        # A thread that had the CPU at the beginning, and one that got it by the kernel's word.
+        first = (Switch(90, 1, True, 2), WakeUp(95, 1), Switch(100, 2, False, 1), Switch(110, 1, True, 2))
+        self.assertEqual(unseen_switches(first), {})
+
     def test_percentile_is_one_of_the_values(self):
         found = delays_of([Wait(1, 0, 1000 * it) for it in range(1, 201)])
         self.assertEqual(found, Delays(200, 100.5, 198.0, 200.0))
@@ -179,7 +188,8 @@ class Recording(Folder):
         self.assertEqual(end.lost, 0)
         for thread in threads:
             own = [it for it in waits_of(records, end.time_us) if it.thread == thread]
-            self.assertGreaterEqual(len(own), SLEEPS // 2)  # a sleep may be over before it has begun
+            # A sleep may be over before it has begun. What the kernel did not record was at least noticed.
+            self.assertGreaterEqual(len(own) + unseen_switches(records)[thread], SLEEPS // 2)
             self.assertLessEqual(len(own), 2 * SLEEPS)
             self.assertTrue(all(0 <= it.woken_us <= it.until_us <= end.time_us for it in own))
 

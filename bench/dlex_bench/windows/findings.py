@@ -50,7 +50,7 @@ class WindowRun:
     all_p99_ms: float
     all_max_ms: float
     unfinished: int  # waits that were not over at the end; they count as long as they had lasted
-    lost_records: int  # of the kernel
+    lost_records: int  # of the kernel: lost, or never made (run_delay.py)
     first_ms: tuple[float, ...]  # the first delays of the first player
     kept: int | None  # windows of y periods with service, as the dispatcher counts them; null: it was not there
     windows: int | None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -123,6 +124,21 @@ def waits_of(records: Iterable[WakeUp | Switch], end_us: int) -> list[Wait]:
         following.woken_us, following.slept_us, following.has_cpu = None, None, True
     return [*found, *(Wait(number, it.woken_us, end_us, is_over=False) for number, it in threads.of.items()
                       if it.woken_us is not None and not it.has_cpu and it.woken_us >= (it.slept_us or 0))]
+
+
+def unseen_switches(records: Iterable[WakeUp | Switch]) -> Counter[int]:
+    """Returns for each thread how often it left the CPU although no record says that it had got it.
+
+    These records are missing, and the kernel does not count them as lost. Linux 6.18 was seen to record no switch from the idle
+    thread of one CPU to another thread, while it recorded all those of the other CPU. The wait before such a switch is not known.
+    """
+    has_cpu: dict[int, bool] = {}
+    unseen: Counter[int] = Counter()
+    for switch in (it for it in records if isinstance(it, Switch)):
+        if not has_cpu.get(switch.before, True):  # a thread without records may have had the CPU from the beginning
+            unseen[switch.before] += 1
+        has_cpu[switch.before], has_cpu[switch.next] = False, True
+    return unseen
 
 
 def delays_of(waits: Sequence[Wait]) -> Delays | None:

@@ -33,7 +33,7 @@ from .conditions import (
     members_scenario,
 )
 from .findings import MembersRun, WindowRun
-from .run_delay import Delays, Wait, delays_of, read_switches, waits_of
+from .run_delay import Delays, Wait, delays_of, read_switches, unseen_switches, waits_of
 from .stage_players import (
     WindowStage,
     dispatching,
@@ -107,9 +107,11 @@ def setting_run(stage: WindowStage, setting: WindowSetting, cost: PictureCost, f
             end = _record(stage, seen, folder)
             _wait_for_the_end(stage, players)
         with gzip.open(folder / SWITCHES, "rt", errors="replace") as lines:
-            waits = waits_of(read_switches(lines), end.time_us)
+            records = read_switches(lines)
+    unseen = unseen_switches(records)
     return WindowRun(
-        **_delays(waits, seen, setting), lost_records=end.lost, **_service(folder / RESULTS),
+        **_delays(waits_of(records, end.time_us), seen, setting), lost_records=end.lost + sum(unseen[it] for it in seen.threads),
+        **_service(folder / RESULTS),
         **_pictures(setting, stage.plan.seconds, folder),
     )
 
