@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * timed_segments CLIP THREADS [refuse]: prints the number of segments of the clip's video. A segment begins at a key packet. Then it
- * reads the index of a segment from each line of its input, and decodes that segment as fast as possible, to its last
- * picture. For each line it prints the wall time and the process CPU time that this took, the wall time until the first
- * picture came out, all in ns, and the number of pictures. In this way two such processes can take turns, and no codec
- * thread works on in another one's turn.
+ * timed_segments CLIP THREADS [refuse]: prints how many segments the clip's video has, and how many packets. A segment begins at a
+ * key packet. Then it reads the index of a segment from each line of its input, and possibly a number of packets, and decodes that
+ * segment, or so many of its packets, as fast as possible, to the last picture. For each line it prints the wall time and the
+ * process CPU time that this took, the wall time until the first picture came out, all in ns, and the number of pictures. In this
+ * way two such processes can take turns, and no codec thread works on in another one's turn.
  *
  * Built twice from this source. With DLEX_GATED and the patched FFmpeg, pictures can be given up as in the player, with
  * deadlines an hour away; or, with `refuse`, all that can be given up are, at their first row. Without DLEX_GATED, it is
@@ -125,13 +125,19 @@ static int answer(const struct coded_stream *stream, AVCodecContext *avctx)
     AVFrame *frame = av_frame_alloc();
     if (!frame)
         return AVERROR(ENOMEM);
-    printf("%zu\n", count);
+    printf("%zu %zu\n", count, stream->packet_count);
     fflush(stdout);
     int ret = 0;
-    char line[32];
+    char line[64];
     while (ret >= 0 && fgets(line, sizeof(line), stdin)) {
-        const size_t index = strtoull(line, NULL, 10);
-        ret = index < count ? decode_segment(stream, begins[index], begins[index + 1], avctx, frame) : AVERROR(EINVAL);
+        char *rest;
+        const size_t index = strtoull(line, &rest, 10), most = strtoull(rest, NULL, 10);
+        if (index >= count)
+            ret = AVERROR(EINVAL);
+        else if (most && most < begins[index + 1] - begins[index])
+            ret = decode_segment(stream, begins[index], begins[index] + most, avctx, frame);
+        else
+            ret = decode_segment(stream, begins[index], begins[index + 1], avctx, frame);
     }
     av_frame_free(&frame);
     return ret;

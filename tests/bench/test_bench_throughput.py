@@ -65,12 +65,12 @@ class Findings(unittest.TestCase):
 
     def test_table_has_both_speeds_and_that_of_mpv(self):
         table = throughput_table([
-            FilmSpeed("a", "a film", [pairs(*[0.5] * 6)] * 5, [10.0, 12.0, 11.0]),
+            FilmSpeed("a", "a film", [pairs(*[0.5] * 6)] * 5, [30.0, 25.0, 27.3]),
             FilmSpeed("b", "another", [pairs(*[1.0] * 6)] * 5, []),
         ])
         cells = [list(column.cells) for column in table.columns]
         self.assertEqual([it[0] for it in cells[:4]], ["a film", "250.0", "500.0", "0.500 (0.500 to 0.500)"])
-        self.assertEqual(cells[6], [f"{300 / 11:.1f}", "-"])
+        self.assertEqual(cells[6], ["27.3", "-"])
 
 
 class Options(unittest.TestCase):
@@ -113,15 +113,24 @@ class Turns(unittest.TestCase):
         made = subprocess.run([MAKE, "bpyramid"], capture_output=True, text=True, check=True)
         cls.film = Path(made.stdout.strip())
 
-    def test_all_pictures_are_decoded_in_segments_with_and_without_threads(self):
+    def test_rounds_of_short_turns_with_and_without_threads(self):
         for threads in (1, 2):
-            found = list(one_pass((PROGRAM, PROGRAM), self.film, threads, True))
-            self.assertEqual([pair.segment for pair in found], list(range(len(found))))
-            self.assertGreater(len(found), 1)
-            self.assertEqual(sum(pair.patched.pictures for pair in found), 200)
+            found = list(one_pass((PROGRAM, PROGRAM), self.film, threads, threads == 1))
+            segments = found[-1].segment + 1
+            self.assertGreater(segments, 1)
+            self.assertEqual([pair.segment for pair in found], 3 * list(range(segments)))
             for pair in found:
+                self.assertEqual(pair.patched.pictures, 20)
                 self.assertGreater(pair.patched.wall_ms, 0)
                 self.assertLessEqual(pair.patched.first_ms, pair.patched.wall_ms)
+
+    def test_all_pictures_are_decoded_in_whole_segments(self):
+        for ask in ("{}", "{} 0", "{} 100000"):
+            with decoder(PROGRAM, self.film, 2) as one:
+                lines = "".join(ask.format(it) + "\n" for it in range(one.segments))
+                said, _ = one.process.communicate(lines)
+            self.assertEqual(one.packets, 200)
+            self.assertEqual(sum(int(line.split()[3]) for line in said.splitlines()), 200)
 
     def test_decoder_that_ends_is_named(self):
         with self.assertRaisesRegex(LabError, "true ended"):

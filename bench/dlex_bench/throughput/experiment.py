@@ -29,7 +29,7 @@ from ..paths import require_program
 from ..progress import tell
 from ..table import titled_table
 from .findings import Pass, first_later_ms_of, is_certain, speed_of, throughput_findings
-from .turns import Pair, Turn, one_pass
+from .turns import PACKETS, Pair, Turn, decoder, one_pass
 
 PROGRAMS = ("build/release/bench/timed-segments-gated", "build/release/bench/timed-segments-pristine")
 FILMS = {
@@ -60,15 +60,11 @@ class FilmSpeed:
     name: str
     about: str
     passes: Sequence[Pass]
-    mpv_s: Sequence[float]
+    mpv_speeds: Sequence[float]  # pictures a second, with its start; empty: it is not installed, or cannot decode the film
 
     @property
     def pairs(self) -> list[Pair]:
         return [pair for one in self.passes for pair in one]
-
-    @property
-    def pictures(self) -> int:
-        return sum(pair.pristine.pictures for pair in self.passes[0])
 
 
 def measure_throughput(options: ThroughputOptions) -> Chapter:
@@ -86,7 +82,7 @@ def measure_throughput(options: ThroughputOptions) -> Chapter:
         kept.forget()
     chapter = Chapter(
         "Throughput",
-        f"{threads} codec threads; groups of pictures in turn with an unpatched FFmpeg.",
+        f"{threads} codec threads; the first {PACKETS} packets of each group of pictures, in turn with an unpatched FFmpeg.",
         [throughput_table(films)],
         [finding for film in films for finding in throughput_findings(film.about, film.passes)],
     )
@@ -116,8 +112,8 @@ def _measure_film(
         tell(console, f"{pass_name}: {median(pair.speed for pair in passes[-1]):.3f} of the unpatched speed")
         if number + 1 >= LEAST_PASSES and (is_certain(passes) or time.monotonic() > end_s):
             break
-    mpv_s = [] if options.quick else kept.run(f"{about}, mpv", partial(_mpv_s, path, threads))
-    return FilmSpeed(name, about, passes, mpv_s)
+    mpv_speeds = [] if options.quick else kept.run(f"{about}, mpv", partial(_mpv_speeds, programs[1], path, threads))
+    return FilmSpeed(name, about, passes, mpv_speeds)
 
 
 def _pass(programs: Sequence[Path], film: Path, threads: int, number: int) -> list[dict[str, Any]]:
@@ -125,10 +121,11 @@ def _pass(programs: Sequence[Path], film: Path, threads: int, number: int) -> li
     return [asdict(pair) for pair in one_pass(programs, film, threads, number % 2 == 0)]
 
 
-def _mpv_s(path: Path, threads: int) -> list[float]:
-    """Returns how long mpv takes for the whole film, with its start. Empty: it is not installed, or cannot decode the film."""
+def _mpv_speeds(pristine: Path, path: Path, threads: int) -> list[float]:
     if not shutil.which(MPV[0]):
         return []
+    with decoder(pristine, path, threads) as one:
+        pictures = one.packets  # of these films, each packet has one
     found = []
     for _run in range(MPV_RUNS):
         start_s = time.monotonic()
@@ -136,7 +133,7 @@ def _mpv_s(path: Path, threads: int) -> list[float]:
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if played.returncode:
             return []
-        found.append(time.monotonic() - start_s)
+        found.append(pictures / (time.monotonic() - start_s))
     return found
 
 
@@ -150,5 +147,5 @@ def throughput_table(films: Sequence[FilmSpeed]) -> Table:
         table.add_row(film.about, f"{ours:.1f}", f"{other:.1f}", with_interval(speed_of(film.passes), "{:.3f}"),
                       f"{median(pair.patched.cpu_ms / pair.pristine.cpu_ms for pair in film.pairs):.3f}",
                       with_interval(first_later_ms_of(film.passes), "{:+.2f}"),
-                      f"{film.pictures / median(film.mpv_s):.1f}" if film.mpv_s else "-")
+                      f"{median(film.mpv_speeds):.1f}" if film.mpv_speeds else "-")
     return table
