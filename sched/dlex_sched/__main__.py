@@ -7,6 +7,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from dlex_bench.errors import EXIT_SETUP, EXIT_SIGNAL, LabError
 from dlex_bench.parser import Command, Parser
@@ -42,9 +43,16 @@ def run_sim(arguments: argparse.Namespace) -> None:
     options = vars(arguments)
     file = options.pop("file")
     if file:
+        _refuse_options(options, file)
         simulate_scenario(file)
     else:
         simulate_experiments(ExperimentOptions(**options))
+
+
+def _refuse_options(options: dict[str, Any], file: Path) -> None:
+    parser = sim_parser()
+    for option in [it for it, value in options.items() if value != parser.get_default(it)]:
+        raise LabError(f"--{option} is for the experiments, not for a scenario; leave it out, or {file}", EXIT_SETUP)
 
 
 def pman_parser() -> Parser:

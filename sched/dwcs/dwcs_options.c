@@ -36,8 +36,8 @@ static const char doc[] =
     "can run again), eventfd (a command writes to the file descriptor whose number is in DLEX_DWCS_EVENT), or socket:N (its file "
     "descriptor N becomes readable).\n"
     "\n"
-    "It ends after --seconds, when no process is left, or by SIGINT or SIGTERM. Then the commands end, and other processes are as "
-    "they were before; also if it is killed.\n"
+    "It ends after --seconds, when no process is left, or by SIGINT, SIGTERM or SIGHUP. Then the commands end, and other "
+    "processes are as they were before; also if it is killed.\n"
     "\n"
     "Exit status: 0 done, 1 wrong option, 2 the processes cannot be scheduled.";
 

@@ -36,8 +36,8 @@ static const char doc[] =
     "DLEX_PMAN and DLEX_PMAN_PROCESS. A command that stops sends itself SIGSTOP when it is ready, and again after each instance. "
     "Without a command, a process is attached from elsewhere.\n"
     "\n"
-    "It ends after --seconds or --ticks, or by SIGINT or SIGTERM; then the commands end, too. If it is killed, commands that wait "
-    "keep sleeping, and --take-over continues with them.\n"
+    "It ends after --seconds or --ticks, or by SIGINT, SIGTERM or SIGHUP; then the commands end, too. If it is killed, "
+    "commands that wait keep sleeping, and --take-over continues with them.\n"
     "\n"
     "Exit status: 0 done, 1 wrong option, 2 the graph cannot be run.";
 

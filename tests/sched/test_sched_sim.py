@@ -292,7 +292,9 @@ class Command(Folder):
         with mock.patch("sys.stderr", io.StringIO()) as errors:
             self.assertEqual(main(["sim", str(self.folder / "none.yaml")]), 1)
             self.assertEqual(main(["sim", "--experiment=table-9", f"--out={self.folder}"]), 1)
+            self.assertEqual(main(["sim", str(SCENARIOS / "figure-4a.yaml"), "--cost=6-14"]), 1)
         self.assertIn("table-9", errors.getvalue())
+        self.assertIn("--cost is for the experiments", errors.getvalue())
 
     def test_every_scenario_of_the_model_is_a_scenario_of_the_program(self):
         """The limits of names and numbers are the same in both."""
