@@ -32,6 +32,8 @@ from .findings import Pass, first_later_ms_of, is_certain, speed_of, throughput_
 from .turns import PACKETS, Pair, Turn, decoder, one_pass
 
 PROGRAMS = ("build/release/bench/timed-segments-gated", "build/release/bench/timed-segments-pristine")
+# The same program, with its code at other addresses.
+LAYOUTS = ("", "-1", "-2", "-3")
 FILMS = {
     "trailer_1080p": "H.264, 1080p",
     "trailer_2160p_hevc10": "HEVC, 2160p, 10 bits",
@@ -40,11 +42,15 @@ FILMS = {
 # Played where the trailer is not here.
 MADE = {"hard_1080p": "H.264, 1080p, made"}
 # Fewer passes have no interval, or a very wide one.
-LEAST_PASSES, MOST_PASSES = 5, 30
+QUICK_PASSES = 5
+LEAST_PASSES, MOST_PASSES = 2 * len(LAYOUTS), 30
 # Where the interval stays wide, a film is not decoded for longer.
 MOST_S = 600.0
 MPV_RUNS = 3
 MPV = ("mpv", "--no-config", "--no-audio", "--vo=null", "--untimed", "--hwdec=no", "--really-quiet")
+
+
+Programs = Sequence[Sequence[Path]]  # (patched, pristine), each in all layouts
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ def measure_throughput(options: ThroughputOptions) -> Chapter:
     console = Console()
     cpus = os.sched_getaffinity(0)
     threads = len(cpus) if options.threads is None else options.threads
-    programs = [require_program(options.root / it) for it in PROGRAMS]
+    programs = [[require_program(options.root / f"{it}{layout}") for layout in LAYOUTS] for it in PROGRAMS]
     output_folder(options.out)
     kept = KeptRuns(console, options.out, {"quick": options.quick, "threads": threads})
     with only_measurement(cpus):
@@ -99,26 +105,28 @@ def _films(console: Console, options: ThroughputOptions) -> list[tuple[str, str]
 
 
 def _measure_film(
-    console: Console, options: ThroughputOptions, kept: KeptRuns, programs: Sequence[Path], threads: int, film: tuple[str, str]
+    console: Console, options: ThroughputOptions, kept: KeptRuns, programs: Programs, threads: int, film: tuple[str, str]
 ) -> FilmSpeed:
     name, about = film
     path = make_clip(options.root, name)
     passes: list[Pass] = []
     end_s = time.monotonic() + MOST_S
-    for number in range(LEAST_PASSES if options.quick else MOST_PASSES):
+    for number in range(QUICK_PASSES if options.quick else MOST_PASSES):
         pass_name = f"{about}, pass {number + 1}"
         pairs = kept.run(pass_name, partial(_pass, programs, path, threads, number))
         passes.append([Pair(it["segment"], Turn(**it["patched"]), Turn(**it["pristine"])) for it in pairs])
         tell(console, f"{pass_name}: {median(pair.speed for pair in passes[-1]):.3f} of the unpatched speed")
         if number + 1 >= LEAST_PASSES and (is_certain(passes) or time.monotonic() > end_s):
             break
-    mpv_speeds = [] if options.quick else kept.run(f"{about}, mpv", partial(_mpv_speeds, programs[1], path, threads))
+    mpv_speeds = [] if options.quick else kept.run(f"{about}, mpv", partial(_mpv_speeds, programs[1][0], path, threads))
     return FilmSpeed(name, about, passes, mpv_speeds)
 
 
-def _pass(programs: Sequence[Path], film: Path, threads: int, number: int) -> list[dict[str, Any]]:
-    """Returns what the pairs of a pass are made of."""
-    return [asdict(pair) for pair in one_pass(programs, film, threads, number % 2 == 0)]
+def _pass(programs: Programs, film: Path, threads: int, number: int) -> list[dict[str, Any]]:
+    """Returns what the pairs of a pass are made of. Both start first equally often, in each layout and with each of the other's."""
+    half, count = number // 2, len(LAYOUTS)
+    patched, pristine = programs[0][half % count], programs[1][(half + half // count) % count]
+    return [asdict(pair) for pair in one_pass((patched, pristine), film, threads, number % 2 == 0)]
 
 
 def _mpv_speeds(pristine: Path, path: Path, threads: int) -> list[float]:
