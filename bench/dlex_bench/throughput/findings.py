@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Judges passes over a film. The functions are pure.
 
-Processes differ in the pages that they get, and each pass has new ones. All pairs of a pass share this effect. So each pass is
-one observation, its median, and the intervals are over the passes.
+Processes differ in the pages that they get and in the layout of their code, and each pass has new ones. All pairs of a pass share
+this effect. So each pass is one observation, its median, and the intervals are over the passes.
 """
 
 from __future__ import annotations
