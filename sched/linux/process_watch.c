@@ -136,13 +136,14 @@ static bool is_in(const struct listed_thread *listed, int count, pid_t id)
     return false;
 }
 
-/* Takes the last records of a thread that has ended. */
+/* Takes the last records of a thread that has ended. It may have started others since the last poll. */
 static void bury(struct process_watch *watch, struct watched_thread *thread)
 {
     switch_ring_drain(&thread->ring, take_switch, thread);
     watch->gaps.lost_records += thread->ring.lost;
     perf_ring_close(&thread->ring);
     thread->is_alive = false;
+    watch->is_outdated = true;
 }
 
 /* Lists all threads of the process and its family. Returns their number; 0 if the process has ended. */

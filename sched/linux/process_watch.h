@@ -41,9 +41,9 @@ void process_watch_family(struct process_watch *watch);
 /*
  * Collects what has happened; call it 10 times a second, so that no record is lost. Returns the number of threads that the
  * process, or its family, has now, at most 1024; 0 if the process has ended. It reads /proc only when the kernel's records report a
- * new thread, descendant or name. Threads that cannot be watched have no records: while there are such, each call lists the threads,
- * and every fifth one also looks for descendants and new names. The last 48 files that this program may open stay free for the
- * caller. Never blocks.
+ * new thread, descendant or name, or the end of a thread. Threads that cannot be watched have no records: while there are such, each
+ * call lists the threads, and every fifth one also looks for descendants and new names. The last 48 files that this program may open
+ * stay free for the caller. Never blocks.
  */
 int process_watch_poll(struct process_watch *watch);
 

@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -211,9 +213,12 @@ START_TEST(job_that_lasts_into_the_time_that_is_kept_is_not_forgotten)
 }
 END_TEST
 
+static pid_t starter;
+
 /* Names itself, starts a process that does so, too, and waits for it. */
 static void *start_a_process(void *name)
 {
+    starter = gettid();
     const pid_t started = fork();
     prctl(PR_SET_NAME, name);
     if (!started) {
@@ -223,6 +228,14 @@ static void *start_a_process(void *name)
     }
     waitpid(started, NULL, 0);
     return NULL;
+}
+
+/* pthread_join returns a little before the kernel has noted the end of the thread. */
+static void join_and_await_end(pthread_t thread)
+{
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    while (!syscall(SYS_tgkill, getpid(), starter, 0))
+        sched_yield();
 }
 
 /* Returns a living thread with this name that belongs to this process, or to another one; 0: there is none. */
@@ -257,9 +270,51 @@ START_TEST(names_and_processes_are_found_without_delay)
     process_watch_poll(watch);
     ck_assert_int_eq(find_named(watch, "renamed", false), getpid());
     kill(started, SIGKILL);
-    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    join_and_await_end(thread);
     ck_assert_int_eq(process_watch_poll(watch), threads - 2);
     process_watch_destroy(&watch);
+}
+END_TEST
+
+static pid_t left_behind;
+
+/* Waits for a byte, starts a process, and ends before that one does. */
+static void *start_a_process_and_end(void *go)
+{
+    char word;
+    starter = gettid();
+    (void)!read(*(int *)go, &word, 1);
+    left_behind = fork();
+    while (!left_behind)
+        pause();
+    return NULL;
+}
+
+START_TEST(process_is_found_although_the_thread_that_started_it_has_ended)
+{
+    struct process_watch *watch;
+    pthread_t thread;
+    int go[2];
+    bool is_found = false;
+    ck_assert_int_eq(pipe(go), 0);
+    ck_assert_int_eq(process_watch_create(&watch, getpid()), 0);
+    process_watch_family(watch);
+    ck_assert_int_eq(pthread_create(&thread, NULL, start_a_process_and_end, &go[0]), 0);
+    for (int i = 0; i < 7; i++) /* until the thread is watched and all is known */
+        process_watch_poll(watch);
+    ck_assert_int_eq(write(go[1], "x", 1), 1);
+    join_and_await_end(thread);
+    ck_assert_int_gt(left_behind, 0);
+    for (int i = 0; i < 2; i++)
+        process_watch_poll(watch);
+    for (int i = 0; i < process_watch_count(watch); i++)
+        is_found |= process_watch_lives(watch, i) && process_watch_process(watch, i) == left_behind;
+    kill(left_behind, SIGKILL);
+    waitpid(left_behind, NULL, 0);
+    ck_assert(is_found);
+    process_watch_destroy(&watch);
+    close(go[0]);
+    close(go[1]);
 }
 END_TEST
 
@@ -320,6 +375,7 @@ int main(void)
         thread_that_has_called_exec_is_watched_under_its_new_id,
         job_that_lasts_into_the_time_that_is_kept_is_not_forgotten,
         names_and_processes_are_found_without_delay,
+        process_is_found_although_the_thread_that_started_it_has_ended,
         poll_reads_no_file_while_nothing_changes,
         lost_switches_are_counted,
         NULL,
