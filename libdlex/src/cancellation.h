@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * cancellation.h: a stretch of code in which the calling thread is not cancelled. Disabling cancellation is not enough: in a call
- * that sleeps, and in a handler that has interrupted one, glibc cancels by a signal, and its handler looks at the type only. Sent just
- * before cancellation was disabled, this signal would still end the thread here. Async-signal-safe.
+ * that sleeps, and in a handler that has interrupted one, glibc before 2.41 cancels by a signal, and its handler looks at the type
+ * only. Sent just before cancellation was disabled, this signal would still end the thread here. Async-signal-safe.
  */
 #ifndef DLEX_CANCELLATION_H
 #define DLEX_CANCELLATION_H
