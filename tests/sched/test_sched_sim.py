@@ -288,6 +288,14 @@ class Command(Folder):
         self.assertEqual(main(["sim", *options]), 0)
         self.assertNotIn("sleeps for", (out / "sim.html").read_text())
 
+    def test_page_has_only_the_costs_that_were_simulated(self):
+        out = self.folder / "out"
+        options = ["--experiment=figure-8", "--players=1", "--runs=1", "--seconds=5", f"--out={out}"]
+        for cost, expected in (([], ["15 to 25 ms"]), (["--cost=6-14"], ["6 to 14 ms"])):
+            self.assertEqual(main(["sim", *options, *cost]), 0)
+            page = " ".join((out / "sim.html").read_text().split())
+            self.assertEqual([it for it in ("15 to 25 ms", "6 to 14 ms") if it in page], expected)
+
     def test_errors_are_sentences(self):
         with mock.patch("sys.stderr", io.StringIO()) as errors:
             self.assertEqual(main(["sim", str(self.folder / "none.yaml")]), 1)
