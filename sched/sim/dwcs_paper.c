@@ -135,6 +135,8 @@ int dwcs_paper_run(enum dwcs_experiment experiment, const struct dwcs_paper_opti
     const struct dwcs_setting *const setting = &dwcs_settings[experiment];
     if (options->players < 1 || options->players > SLOT_TASKS - OTHER_TASKS)
         return -EINVAL;
+    if (options->cost_min_ns > 0 && options->cost_min_ns > options->cost_max_ns)
+        return -EINVAL;
     struct slot_sim sim;
     slot_sim_init(&sim, slot_ns, options->seed);
     if (options->has_events)

@@ -49,7 +49,7 @@ struct dwcs_paper_options {
     bool has_events;         /* false: DWCS alone, to compare with */
     unsigned rule_4;         /* EVENT_RULE_4_STRICT, EVENT_RULE_4_SAFE or 0: as in the seed, with >= */
     unsigned readings;       /* a set of enum dwcs_reading */
-    int64_t cost_min_ns;     /* of the frames; 0: as in the setting */
+    int64_t cost_min_ns;     /* of the frames, at most cost_max_ns; 0: both as in the setting */
     int64_t cost_max_ns;
     int64_t sleep_ns;        /* after each frame; 0: as in the setting */
     uint64_t seed;
@@ -68,7 +68,7 @@ struct dwcs_figures {
     int64_t swaps;           /* of them, those that made another process run */
 };
 
-/* Runs an experiment. Returns 0, or -EINVAL: too many players or none. */
+/* Runs an experiment. Returns 0, or -EINVAL: too many players or none, or wrong costs. */
 int dwcs_paper_run(enum dwcs_experiment experiment, const struct dwcs_paper_options *options, struct dwcs_figures *figures);
 
 enum dwcs_metric {

@@ -192,6 +192,17 @@ START_TEST(impossible_numbers_of_players_are_refused)
 }
 END_TEST
 
+START_TEST(wrong_costs_are_refused)
+{
+    struct dwcs_figures figures;
+    struct dwcs_paper_options options = {.players = 1, .cost_min_ns = 5 * MS, .duration_ns = 1000 * MS};
+    ck_assert_int_eq(dwcs_paper_run(DWCS_FIGURE_5, &options, &figures), -EINVAL);
+    options.cost_max_ns = 5 * MS;
+    ck_assert_int_eq(dwcs_paper_run(DWCS_FIGURE_5, &options, &figures), 0);
+    ck_assert_int_gt(figures.frames, 0);
+}
+END_TEST
+
 START_TEST(metrics_compare_two_runs)
 {
     const struct dwcs_figures without = {.delay_mean_ns = 50 * MS, .delay_max_ns = 80 * MS};
@@ -252,6 +263,7 @@ int main(void)
         events_in_overload_finish_no_frame_earlier,
         delays_of_the_first_player_are_traced,
         impossible_numbers_of_players_are_refused,
+        wrong_costs_are_refused,
         metrics_compare_two_runs,
         claims_belong_to_their_experiments,
         claimed_reductions_follow_from_the_claimed_means,
