@@ -24,8 +24,8 @@ MISSES = "no rt-app miss under deadline that the player causes"
 class Standings(unittest.TestCase):
     def test_last_line_counts_measured_goals(self):
         words = (outcome.MET, outcome.MISSED, outcome.UNMEASURED)
-        told = [outcome.Outcome("n", "s", word, "") for word in words]
-        self.assertEqual(standings.goals_line(told), "1 of 2 goals hold, 1 not measured")
+        outcomes = [outcome.Outcome("n", "s", word, "") for word in words]
+        self.assertEqual(standings.goals_line(outcomes), "1 of 2 goals hold, 1 not measured")
 
     def test_ratio_that_is_noise_is_marked(self):
         clear = statistics.compare([10, 11, 12, 10, 11], [20, 22, 24, 20, 22])
@@ -45,7 +45,7 @@ class Standings(unittest.TestCase):
     def test_ratio_without_an_upper_bound_ends_with_inf(self):
         unbounded = statistics.compare([12, 13, 12, 14, 12], [0, 1, 0, 2, 1])
         self.assertRegex(standings.ratio_cell(unbounded), r"\.\.inf$")
-    def told_goals(self, *groups):
+    def printed_goals(self, *groups):
         console = Console(file=io.StringIO(), width=200)
         standings.show_goals(console, results_frame.rows([one for group in groups for one in group]))
         return console.file.getvalue()
@@ -56,16 +56,16 @@ class Standings(unittest.TestCase):
             options = {"machine": machine, "missed": missed}
             groups += [repeated("dlex_slack", [point()] * 5, **options), repeated("mpv_vo", [point()] * 5, **options),
                        repeated("dlex_none", [{}] * 5, section="control", **options)]
-        told = self.told_goals(*groups)
+        printed = self.printed_goals(*groups)
         for machine in ("m1", "m2"):
-            self.assertIn(f"met: cbs on {machine}, {MISSES}", told)
+            self.assertIn(f"met: cbs on {machine}, {MISSES}", printed)
         guilty = [changed(one, rtapp=one.rtapp and {"rt-app-1": {"periods": 1000, "missed": 90}}) for one in groups[3]]
-        told = self.told_goals(*groups[:3], guilty, *groups[4:])
-        self.assertIn(f"\nmissed: cbs on m2, {MISSES}", told)
-        self.assertIn(f"met: cbs on m1, {MISSES}", told)
+        printed = self.printed_goals(*groups[:3], guilty, *groups[4:])
+        self.assertIn(f"\nmissed: cbs on m2, {MISSES}", printed)
+        self.assertIn(f"met: cbs on m1, {MISSES}", printed)
 
     def test_without_goals_no_line_counts_them(self):
-        self.assertEqual(self.told_goals(repeated("mpv_vo", [point()] * 5)), "")
+        self.assertEqual(self.printed_goals(repeated("mpv_vo", [point()] * 5)), "")
 
     def test_no_figure_is_cut_off_in_80_columns(self):
         figures = {"shown": 1, "torn": 1, "skew_ms_mean": 1643.2, "skew_ms_sd": 1224.5, "rmse_q16_sum": 1_507_285,
@@ -94,12 +94,12 @@ class Standings(unittest.TestCase):
     def test_players_with_all_threads_on_the_measured_cpu_are_named(self):
         runs = [result("mpv_vo", sched="other", constrains=held.EVERY_THREAD),
                 result("dlex_slack", sched="other", constrains=held.MAIN_THREAD)]
-        told = held.fairness(results_frame.rows(runs))
-        self.assertIn("all threads of mpv share the measured CPU, but only the main thread of dlex-play", told)
+        sentence = held.fairness(results_frame.rows(runs))
+        self.assertIn("all threads of mpv share the measured CPU, but only the main thread of dlex-play", sentence)
         self.assertIsNone(held.fairness(results_frame.rows(runs[:1])))
         runs.append(result("mplayer_framedrop", sched="other", constrains=PLAYING_THREADS))
-        told = held.fairness(results_frame.rows(runs))
-        self.assertIn("only the main thread of dlex-play and those threads of mplayer that decode or present", told)
+        sentence = held.fairness(results_frame.rows(runs))
+        self.assertIn("only the main thread of dlex-play and those threads of mplayer that decode or present", sentence)
 
     def test_players_that_are_held_by_what_their_threads_do_are_held_alike(self):
         runs = [result(name, sched="fifo:5", constrains=PLAYING_THREADS) for name in ("mpv_vo", "mplayer_none", "dlex_slack")]
@@ -111,14 +111,14 @@ class Standings(unittest.TestCase):
         peer = result("mplayer_framedrop", constrains=held.MAIN_THREAD, cpu_ms_per_frame=8.0, cpu_ms_per_frame_outside=0.125)
         ours = changed(ours, threads=self.threads("decodes and presents", "demuxes and decodes sound", "sound"))
         peer = changed(peer, threads=self.threads("demuxes, decodes and presents", "sound"))
-        told = held.fairness(results_frame.rows([ours, peer]))
-        self.assertIn("dlex-play 0.50 of 7.00 ms (demuxes and decodes sound, sound); mplayer 0.12 of 8.00 ms (sound).", told)
+        sentence = held.fairness(results_frame.rows([ours, peer]))
+        self.assertIn("dlex-play 0.50 of 7.00 ms (demuxes and decodes sound, sound); mplayer 0.12 of 8.00 ms (sound).", sentence)
         self.assertIsNone(held.fairness(results_frame.rows([ours])))
         roles = [["present"], ["decode"], []]
         ahead = changed(ours, threads=[{**thread, "roles": it} for thread, it in
                                        zip(self.threads("presents", "decodes", "sound"), roles, strict=True)])
-        told = held.fairness(results_frame.rows([ahead, peer]))
-        self.assertIn("dlex-play 0.50 of 7.00 ms (sound); mplayer", told)
+        sentence = held.fairness(results_frame.rows([ahead, peer]))
+        self.assertIn("dlex-play 0.50 of 7.00 ms (sound); mplayer", sentence)
         quotas = [changed(it, figures=it.figures.to_json() | {"cpu_ms_per_frame_outside": 0.0}) for it in (ours, peer)]
         self.assertIsNone(held.fairness(results_frame.rows(quotas)))
 

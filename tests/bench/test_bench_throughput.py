@@ -105,6 +105,17 @@ class Results(WritesResults, Folder):
         self.assertEqual([len(one) for one in written["films"][0]["passes"]], [3] * 5)
 
 
+class Layouts(unittest.TestCase):
+    def test_each_layout_meets_each_of_the_other_program_with_both_orders(self):
+        programs = [[Path(f"{name}{layout}") for layout in range(4)] for name in ("patched", "pristine")]
+        with mock.patch.object(experiment, "one_pass", return_value=[]) as decoded:
+            for number in range(32):
+                experiment._pass(programs, Path("film"), 2, number)
+        seen = {(both, first) for both, _film, _threads, first in (call.args for call in decoded.call_args_list)}
+        self.assertEqual(len(seen), 32)
+        self.assertEqual({both for both, _first in seen}, {(ours, other) for ours in programs[0] for other in programs[1]})
+
+
 class Turns(unittest.TestCase):
     """Two decoders of the same build take turns."""
 
