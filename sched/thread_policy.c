@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -115,15 +116,33 @@ static int get_attributes(pid_t thread, struct attributes *attributes)
     return syscall(SYS_sched_getattr, thread, attributes, sizeof *attributes, 0) ? -errno : 0;
 }
 
+/* Returns whether a thread could run, if it had a CPU and a budget. False if that is not known. */
+static bool is_runnable(pid_t thread)
+{
+    char path[32], text[256];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)thread);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    text[size > 0 ? size : 0] = '\0';
+    const char *const state = strrchr(text, ')'); /* after the name */
+    return state && !strncmp(state, ") R", 3);
+}
+
 /*
- * Prepares a thread for another policy than a reservation. When a thread leaves SCHED_DEADLINE while it sleeps, and what it used
+ * Prepares a sleeping thread for another policy than a reservation. When a thread leaves SCHED_DEADLINE while it sleeps, and what it used
  * of its last period has been paid for, the kernel (seen in 6.18) never counts its share as free again, although nobody has it. So
- * it first gets a share of 0. What is left of its budget stays, so that a running thread is not halted between the two calls.
+ * it first gets a share of 0.
+ *
+ * A runnable thread must not get that: if its budget has run out, the kernel would take many minutes for the time in which the thread
+ * pays for it, and would never run the thread under a reservation that it is given meanwhile.
  */
 static void give_share_back(pid_t thread)
 {
     struct attributes attributes;
-    if (!thread || thread == gettid() || get_attributes(thread, &attributes) || attributes.policy != NUMBER_OF_DEADLINE)
+    if (!thread || thread == gettid() || get_attributes(thread, &attributes) || attributes.policy != NUMBER_OF_DEADLINE ||
+        is_runnable(thread))
         return;
     attributes.size = sizeof attributes;
     attributes.runtime_ns = (uint64_t)parting_runtime_ns;

@@ -4,6 +4,7 @@
  * and cpusets without a root domain, which the laboratory's tests make.
  */
 #include "reservation.h"
+#include "thread_list.h"
 #include "timer_slack.h"
 #include "undo_guard.h"
 
@@ -293,6 +294,47 @@ START_TEST(what_a_sleeping_thread_had_can_be_reserved_again)
 }
 END_TEST
 
+static pid_t begin_to_compute(void)
+{
+    const pid_t worker = fork();
+    if (!worker) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            ;
+    }
+    return worker;
+}
+
+static int64_t running_ns(pid_t process)
+{
+    int64_t running_ns, waiting_ns;
+    ck_assert(thread_list_times(process, process, &running_ns, &waiting_ns));
+    return running_ns;
+}
+
+/* With several phases of its period at the end. */
+START_TEST(thread_whose_budget_had_run_out_runs_under_its_next_reservation)
+{
+    const pid_t worker = begin_to_compute();
+    for (int i = 0; i < 5; i++) {
+        ck_assert_int_eq(reservation_give(&reservation, &journal, worker, worker, &usual), RESERVATION_DONE);
+        usleep((useconds_t)(15 + 5 * i) * 1000);
+        reservation_take_back(&reservation, &journal);
+        wait_for_free_bandwidth(); /* the timer of its budget ends meanwhile */
+        ck_assert_int_eq(reservation_give(&reservation, &journal, worker, worker, &usual), RESERVATION_DONE);
+        const int64_t before_ns = running_ns(worker);
+        int tries = 0;
+        while (running_ns(worker) == before_ns && tries++ < TRIES)
+            pause_a_moment();
+        reservation_take_back(&reservation, &journal); /* otherwise it could not even be killed */
+        ck_assert_msg(tries < TRIES, "taken back after %d ms, it did not run again", 15 + 5 * i);
+        wait_for_free_bandwidth();
+    }
+    kill(worker, SIGKILL);
+    waitpid(worker, NULL, 0);
+}
+END_TEST
+
 /* Killed between the two calls with which a thread is put back. */
 START_TEST(thread_that_was_on_its_way_back_is_put_back)
 {
@@ -411,6 +453,7 @@ int main(void)
         pinned_thread_is_refused_with_the_remedy,
         more_than_can_be_reserved_is_refused_and_the_old_one_stays,
         what_a_sleeping_thread_had_can_be_reserved_again,
+        thread_whose_budget_had_run_out_runs_under_its_next_reservation,
         thread_that_was_on_its_way_back_is_put_back,
         period_outside_the_kernels_limits_is_refused,
         root_without_the_right_reads_about_the_container,
