@@ -116,8 +116,7 @@ static int get_attributes(pid_t thread, struct attributes *attributes)
     return syscall(SYS_sched_getattr, thread, attributes, sizeof *attributes, 0) ? -errno : 0;
 }
 
-/* Returns whether a thread could run, if it had a CPU and a budget. False if that is not known. */
-static bool is_runnable(pid_t thread)
+bool thread_is_runnable(pid_t thread)
 {
     char path[32], text[256];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)thread);
@@ -142,7 +141,7 @@ static void give_share_back(pid_t thread)
 {
     struct attributes attributes;
     if (!thread || thread == gettid() || get_attributes(thread, &attributes) || attributes.policy != NUMBER_OF_DEADLINE ||
-        is_runnable(thread))
+        thread_is_runnable(thread))
         return;
     attributes.size = sizeof attributes;
     attributes.runtime_ns = (uint64_t)parting_runtime_ns;

@@ -59,6 +59,9 @@ int thread_policy_set(pid_t thread, const struct thread_policy *policy);
  */
 bool thread_policy_is_parting(const struct thread_policy *policy);
 
+/* True if the thread with this id is running, or would run if it had a CPU and a budget. False also if that is not known. */
+bool thread_is_runnable(pid_t thread);
+
 /* True if this process has the right to set any policy for any thread (CAP_SYS_NICE); reservations need it. */
 bool thread_policy_is_privileged(void);
 

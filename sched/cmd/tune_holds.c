@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "tune_holds.h"
 
+#include "ns.h"
 #include "thread_list.h"
+#include "thread_policy.h"
 #include "tune_report.h"
 
 #include <stdio.h>
@@ -9,6 +11,9 @@
 
 /* Each asks for a tenth less: down to a fifth of what was wanted, before the next update. */
 enum { ADMISSION_TRIES = 15 };
+
+/* Looks, one in each second, and periods for which a thread stands still before it is freed. */
+enum { HALTED_LOOKS = 2, HALTED_PERIODS = 3 };
 
 int tune_holds_begin(struct tune_holds *holds)
 {
@@ -119,6 +124,7 @@ static enum reservation_answer bring(struct tune_holds *holds, const struct tune
     const enum reservation_answer answer = reservation_give(&added->reservation, &holds->journal, process, (pid_t)thread->id,
                                                             &wanted);
     added->id = thread->id;
+    added->running_ns = added->halted = 0;
     holds->count += answer == RESERVATION_DONE;
     *hold = added;
     return answer;
@@ -198,8 +204,36 @@ void tune_holds_apply(struct tune_holds *holds, struct tuner *tuner, struct proc
 {
     apply_all(holds, tuner, watch, now_ns);
     for (int tries = 0; holds->lacks_admission && tries < ADMISSION_TRIES; tries++) {
-        tuner_refused(tuner, now_ns);
+        tuner_refused(tuner, now_ns, tune_holds_reserved(holds));
         apply_all(holds, tuner, watch, now_ns);
+    }
+}
+
+/* Looks whether the thread has stood still for too long. */
+static bool is_halted(struct tune_hold *hold)
+{
+    const struct thread_ref *const thread = &hold->reservation.entry.thread;
+    int64_t running_ns, waiting_ns;
+    const bool is_known = thread_list_times(thread->process, thread->thread, &running_ns, &waiting_ns);
+    const bool stands = is_known && running_ns == hold->running_ns && thread_is_runnable(thread->thread);
+    hold->halted = stands ? hold->halted + 1 : 0;
+    hold->running_ns = is_known ? running_ns : 0;
+    return hold->halted >= HALTED_LOOKS && hold->halted * NS_PER_S >= HALTED_PERIODS * hold->reservation.given.period_ns;
+}
+
+void tune_holds_free_halted(struct tune_holds *holds, struct tuner *tuner, struct process_watch *watch, int64_t now_ns)
+{
+    char name[THREAD_NAME_SIZE];
+    for (int i = holds->count - 1; i >= 0; i--) {
+        struct tune_hold *const hold = &holds->list[i];
+        const struct thread_ref *const thread = &hold->reservation.entry.thread;
+        if (!is_halted(hold))
+            continue;
+        if (tune_report_has_reader())
+            fprintf(stderr, "dlex-sched: thread %d (%s) did not run under its reservation, which was taken back; it may get another\n",
+                    (int)thread->thread, thread_list_name(thread->process, thread->thread, name));
+        tuner_remove(tuner, hold->id);
+        let_go(holds, hold, watch, now_ns);
     }
 }
 

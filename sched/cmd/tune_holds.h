@@ -17,6 +17,8 @@
 struct tune_hold {
     int64_t id;
     struct reservation reservation;
+    int64_t running_ns; /* for how long the thread had run at the last look of tune_holds_free_halted */
+    int halted;         /* looks in a row that found it runnable, and not run since the one before */
 };
 
 /* A thread that was refused, and until when it is not asked again. */
@@ -51,6 +53,13 @@ int tune_holds_guard_ended(struct tune_holds *holds);
  * the tuner. A new reason for a refusal is written to standard error, once.
  */
 void tune_holds_apply(struct tune_holds *holds, struct tuner *tuner, struct process_watch *watch, int64_t now_ns);
+
+/*
+ * Takes the reservation back from a thread that could run and has not run for two seconds, or three periods if that is longer, and says
+ * so; the thread leaves the tuner. The kernel (seen in 6.18) never runs a thread under a reservation if it had left another one
+ * while that budget was used up, and came back too soon; who took it back need not be this program. Call it every second.
+ */
+void tune_holds_free_halted(struct tune_holds *holds, struct tuner *tuner, struct process_watch *watch, int64_t now_ns);
 
 /* Takes all reservations back; they can be given again. */
 void tune_holds_suspend(struct tune_holds *holds, struct process_watch *watch, int64_t now_ns);

@@ -13,7 +13,7 @@ static const int64_t kept_ns = 8 * NS_PER_S;
 static const int64_t unknown_window_ns = 4 * NS_PER_S;
 static const int64_t pause_ns = NS_PER_S;
 /* A player that does not starve has shown its rate by then. */
-static const int64_t trial_after_ns = 5 * NS_PER_S / 2;
+static const int64_t trial_after_ns = 3 * NS_PER_S / 2;
 static const int64_t greedy_max_ns = NS_PER_S;
 static const int64_t strict_again_ns = 10 * NS_PER_S;
 /* Of --check. What a switch upsets settles within the first part of a window. */
@@ -103,6 +103,16 @@ static bool is_on_trial(const struct tune_session *session, int64_t id)
     return false;
 }
 
+/* A thread starves, or has used up its budget since the last update. */
+static bool is_behind(struct tune_session *session)
+{
+    for (int i = 0; i < process_watch_count(session->watch); i++)
+        if (seen_at(session, i)->is_starving ||
+            process_watch_use(session->watch, i)->throttled > seen_at(session, i)->throttled_at_update)
+            return true;
+    return false;
+}
+
 /* Each detection of a known rate has a time of its own (rate_watch.h). */
 static void detect(struct tune_session *session, int64_t now_ns)
 {
@@ -122,7 +132,8 @@ static void detect(struct tune_session *session, int64_t now_ns)
     }
     if (period_vote(&rate, threads, count, now_ns - from_ns, &session->work))
         return;
-    if (tuner_sees_trial(&session->tuner, &rate) || tuner_doubts(&rate, threads, is_starving, count, now_ns - from_ns))
+    if (tuner_sees_trial(&session->tuner, &rate) || tuner_doubts(&rate, threads, is_starving, count, is_behind(session),
+                                                                   now_ns - from_ns))
         rate.verdict = PERIOD_UNKNOWN;
     const bool is_new_rate = tuner_detected(&session->tuner, &rate, threads, ids, count, &session->work);
     session->is_checked = was_known && !is_new_rate;
@@ -385,6 +396,7 @@ bool tune_session_tick(struct tune_session *session, int64_t tick, int64_t tick_
     }
     if (tick % TICKS_SECOND == 0) {
         try_starving(session, now_ns);
+        tune_holds_free_halted(&session->holds, &session->tuner, session->watch, now_ns);
         report_second(session, threads, now_ns);
     }
     if (tick % TICKS_FORGET == 0)

@@ -18,6 +18,7 @@ const struct budget_options budget_defaults = {
 };
 
 static const double first_factor = 1.3;
+static const double exhausted_factor = 1.3;
 /* A percentile of fewer periods would be their maximum, or chance. */
 static const int64_t periods_min = 8;
 
@@ -98,6 +99,14 @@ static double lfsg_ns(const struct budget *budget, bool is_short)
     return is_short ? budget->options.alpha * present_ns : present_ns - beta_ns;
 }
 
+/* What a thread used when its budget ran out says too little. */
+static double raised_ns(const struct budget *budget, const struct budget_sample *sample)
+{
+    const double present_ns = (double)budget->budget_ns, wanted_ns = observed_ns(budget);
+    const bool is_short = sample->is_exhausted && wanted_ns > present_ns && wanted_ns < exhausted_factor * present_ns;
+    return is_short ? exhausted_factor * present_ns : wanted_ns;
+}
+
 static double next_ns(const struct budget *budget, const struct budget_sample *sample)
 {
     switch (budget->options.rule) {
@@ -106,7 +115,7 @@ static double next_ns(const struct budget *budget, const struct budget_sample *s
     case BUDGET_PERCENTILE:
     case BUDGET_MAX: break;
     }
-    return observed_ns(budget);
+    return raised_ns(budget, sample);
 }
 
 bool budget_update(struct budget *budget, int64_t now_ns, const struct budget_sample *sample)

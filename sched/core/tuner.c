@@ -9,12 +9,16 @@
 static const double share_at_rate = 0.001;
 static const double share_at_part = 0.01;
 static const double refused_factor = 0.9;
-static const int64_t retry_after_ns = 10 * NS_PER_S;
+static const double refused_rounding = 1e-6;
+static const int64_t retry_after_ns = NS_PER_S / 2;
 enum { MISSED_MAX = 2 };
 const int64_t tuner_trial_period_ns = 27 * NS_PER_MS;
 static const double trial_running = 0.01;
 static const double trial_waiting = 0.2;
-static const int64_t trial_lasts_ns = 8 * NS_PER_S;
+static const double starved_factor = 3;
+static const double tried_raised = 1.3;
+static const double tried_lowered = 0.95;
+static const int64_t trial_lasts_ns = 12 * NS_PER_S;
 static const int64_t trial_again_ns = 60 * NS_PER_S;
 static const double trial_rate_tolerance = 0.01;
 static const double believed_share = 1.0 / 3;
@@ -100,7 +104,8 @@ static void classify(struct tuner *tuner, const struct period_thread *threads, c
         tuner->threads[i].missed++;
     for (int i = 0; i < count; i++) {
         struct tuned_thread *const known = ids[i] ? find(tuner, ids[i]) : NULL;
-        if (known && known->is_adopted && threads[i].found.cpu_share >= share_at_part)
+        const bool may_be_behind = known && (known->is_adopted || !threads[i].found.rates);
+        if (may_be_behind && threads[i].found.cpu_share >= share_at_part)
             known->missed = 0;
         if (!ids[i] || !tuner_wants(&threads[i]))
             continue;
@@ -122,6 +127,23 @@ static void end_trial(struct tuner *tuner, int64_t now_ns)
     tuner->trial_ns = now_ns;
 }
 
+/* Tunes the threads on trial with the rate that has become known. Their shares stay, until they show what they use. */
+static void adopt_tried(struct tuner *tuner)
+{
+    for (int i = 0; i < tuner->count; i++) {
+        struct tuned_thread *const thread = &tuner->threads[i];
+        if (!thread->is_on_trial)
+            continue;
+        thread->is_on_trial = false;
+        thread->is_adopted = true;
+        thread->hz = tuner->rate.known.hz;
+        thread->part = 1;
+        budget_set_period(&thread->budget, period_of(thread->hz));
+        use_own_period(tuner, &thread->budget);
+    }
+    tuner->is_trial = false;
+}
+
 /* Removes the threads that had a rate. */
 static void remove_rated(struct tuner *tuner)
 {
@@ -136,7 +158,7 @@ bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const 
     const bool is_new_rate = rate_watch_add(&tuner->rate, seen);
     const struct picture_rate *const known = &tuner->rate.known;
     if (known->verdict == PERIOD_FOUND && tuner->is_trial)
-        end_trial(tuner, tuner->trial_ns);
+        adopt_tried(tuner);
     if (known->verdict == PERIOD_NONE)
         remove_rated(tuner);
     const bool agrees = seen->verdict == PERIOD_FOUND && known->verdict == PERIOD_FOUND &&
@@ -151,7 +173,8 @@ static struct tuned_thread *add_starving(struct tuner *tuner, const struct tuner
 {
     if (tuner->count == TUNED_THREADS_MAX || find(tuner, starving->id))
         return NULL;
-    const int64_t wanted_ns = (int64_t)((starving->running + starving->waiting) * (double)period_ns);
+    const double most = starving->running + starving->waiting, likely = starved_factor * starving->running;
+    const int64_t wanted_ns = (int64_t)((likely < most ? likely : most) * (double)period_ns);
     struct tuned_thread *const thread = &tuner->threads[tuner->count++];
     *thread = (struct tuned_thread){.id = starving->id};
     budget_init(&thread->budget, &tuner->options, period_ns, wanted_ns);
@@ -184,8 +207,14 @@ bool tuner_is_starving(const struct tuner_starving *thread)
     return thread->running >= trial_running && thread->waiting >= trial_waiting;
 }
 
+static bool is_near_usual(double hz)
+{
+    const double usual_hz = standard_rate_hz(standard_rate_nearest(hz));
+    return fabs(hz - usual_hz) <= near_usual * usual_hz;
+}
+
 bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count,
-                  int64_t observed_ns)
+                  bool is_behind, int64_t observed_ns)
 {
     double all = 0, of_rate = 0;
     bool others_starve = false;
@@ -196,9 +225,8 @@ bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *t
         of_rate += threads[i].part ? threads[i].found.cpu_share : 0;
         others_starve |= is_starving[i] && !threads[i].part;
     }
-    const double usual_hz = standard_rate_hz(standard_rate_nearest(seen->hz));
-    const bool is_usual = fabs(seen->hz - usual_hz) <= near_usual * usual_hz;
-    if (!is_usual && observed_ns < unusual_after_ns)
+    const bool is_usual = is_near_usual(seen->hz);
+    if (!is_usual && (is_behind || observed_ns < unusual_after_ns))
         return true;
     return of_rate < believed_share * all && (!is_usual || others_starve);
 }
@@ -212,17 +240,17 @@ void tuner_try(struct tuner *tuner, int64_t now_ns, const struct tuner_starving 
                 adopt(tuner, &threads[i]);
         return;
     }
-    if (tuner->is_trial) {
-        if (since_ns >= trial_lasts_ns)
-            end_trial(tuner, now_ns);
+    if (tuner->is_trial && since_ns >= trial_lasts_ns) {
+        end_trial(tuner, now_ns);
         return;
     }
-    if (tuner->trial_ns && since_ns < trial_again_ns)
+    const bool was_trial = tuner->is_trial;
+    if (!was_trial && tuner->trial_ns && since_ns < trial_again_ns)
         return;
     for (int i = 0; i < count; i++)
         if (tuner_is_starving(&threads[i]))
             put_on_trial(tuner, &threads[i]);
-    if (tuner->is_trial)
+    if (tuner->is_trial && !was_trial)
         tuner->trial_ns = now_ns;
 }
 
@@ -245,26 +273,36 @@ static void share_out(struct tuner *tuner)
         tuner->threads[i].granted_ns = wishes[i].granted_ns;
 }
 
+/* Without a rate nobody knows what a period needs. What the threads on trial have is divided anew, for those whose budgets run out. */
+static void follow_trial(struct budget *budget, bool is_exhausted)
+{
+    const double followed_ns = (is_exhausted ? tried_raised : tried_lowered) * (double)budget->budget_ns;
+    budget_init(budget, &budget->options, budget->period_ns, (int64_t)followed_ns);
+}
+
 void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample *samples)
 {
     for (int i = 0; i < tuner->count; i++) {
         struct budget *const budget = &tuner->threads[i].budget;
-        if (tuner->threads[i].is_on_trial)
+        if (tuner->threads[i].is_on_trial) {
+            follow_trial(budget, samples[i].budget.is_exhausted);
             continue;
+        }
         budget_observe(budget, samples[i].cpu_ns, samples[i].periods);
         budget_update(budget, now_ns, &samples[i].budget);
     }
     if (tuner->most < tuner->limit && now_ns - tuner->refused_ns >= retry_after_ns) {
-        tuner->most = tuner->most / refused_factor < tuner->limit ? tuner->most / refused_factor : tuner->limit;
+        tuner->most = tuner->limit;
         tuner->refused_ns = now_ns;
     }
     share_out(tuner);
 }
 
-void tuner_refused(struct tuner *tuner, int64_t now_ns)
+void tuner_refused(struct tuner *tuner, int64_t now_ns, double in_force)
 {
-    const double granted = tuner_granted(tuner);
-    tuner->most = refused_factor * (granted > 0 && granted < tuner->most ? granted : tuner->most);
+    const double granted = tuner_granted(tuner), refused = granted > 0 && granted < tuner->most ? granted : tuner->most;
+    const bool fits_in_force = in_force < refused - refused_rounding;
+    tuner->most = fits_in_force ? fmax(refused_factor * refused, in_force) : refused_factor * refused;
     tuner->refused_ns = now_ns;
     share_out(tuner);
 }

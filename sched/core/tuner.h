@@ -11,7 +11,7 @@
  *         for each of tuner.threads: fill in a sample
  *         tuner_update(&tuner, now_ns, samples);
  *         for each of tuner.threads: reserve granted_ns in each budget.period_ns, or nothing if granted_ns is 0
- *         if a reservation was refused because too much is reserved: tuner_refused(&tuner, now_ns);
+ *         if a reservation was refused because too much is reserved: tuner_refused(&tuner, now_ns, in_force);
  *
  * Which threads: those that work at the picture rate, and those that work at a part of it and use more than 1 % of a CPU, as
  * the threads of a frame-parallel decoder do. A thread at the picture rate itself needs only 0.1 %: the one that presents
@@ -22,8 +22,9 @@
  * known rate is tuned as well, with the period of the pictures, for as long as it uses more than 1 % of a CPU.
  *
  * A player that starves shows no rate, because it never waits for its next picture. So threads that compete for CPU time while
- * no rate is known get a reservation on trial, as large as the limit allows: the player catches up, and then its rate shows. If
- * it does not within eight seconds, the program is none that has a rate, and the next trial is a minute later.
+ * no rate is known get a reservation on trial, as large as the limit allows; it is divided anew twice a second, for those whose
+ * budgets run out. The player catches up, and then its rate shows, and the threads keep what they have until they show what they
+ * need. If it does not within twelve seconds, the program is none that has a rate, and the next trial is a minute later.
  */
 #ifndef SCHED_TUNER_H
 #define SCHED_TUNER_H
@@ -44,7 +45,7 @@ struct tuned_thread {
     int64_t granted_ns; /* what to reserve in each budget.period_ns; 0: nothing */
     int missed;         /* detections in a row without it */
     bool is_on_trial;   /* no rate is known; hz is 0 */
-    bool is_adopted;    /* it starved, and has no rate of its own */
+    bool is_adopted;    /* it starved, and has shown no rate of its own yet */
 };
 
 struct tuner {
@@ -78,9 +79,9 @@ void tuner_init(struct tuner *tuner, const struct budget_options *options, doubl
 
 /*
  * Takes over a detection (period_vote) of these threads; ids[i] is the id of threads[i], 0 for a thread that has ended. A
- * thread begins with budget_first_ns. It leaves if two detections in a row did not find it among those that want a reservation,
- * or if it has ended. A detection that disagrees with the known rate changes nothing before it is confirmed. Returns true if
- * the known rate has changed.
+ * thread begins with budget_first_ns. It leaves if two detections in a row did not find it among those that want a reservation
+ * (one without any rate that uses more than 1 % of a CPU may be behind, and stays), or if it has ended. A detection that disagrees
+ * with the known rate changes nothing before it is confirmed. Returns true if the known rate has changed.
  */
 bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads, const int64_t *ids,
                     int count, struct period_work *work);
@@ -88,10 +89,13 @@ bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const 
 /*
  * True if a detection is not to be believed, because the threads at its rate use little of the program's CPU time (less than a
  * third), and either the rate is none of a film, or other threads starve (is_starving[i], for threads[i]), so that theirs cannot
- * be seen; or because a rate that is none of a film was observed for less than four seconds. A sound server's thread works at 20 Hz in many players, and is the only one with a rate while the player starves.
+ * be seen; or because a rate that is none of a film was observed for less than four seconds, or while the program is behind: a thread
+ * starves or uses up its budget. A sound server's thread works at 20 Hz in many players, and is the only one with a rate while the player
+ * starves. A player that catches up works whenever it gets the CPU: beside a real-time program of 125 Hz, players of films of 25 Hz
+ * were seen at 125, 100 and 40 Hz.
  */
 bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count,
-                  int64_t observed_ns);
+                  bool is_behind, int64_t observed_ns);
 
 /* A thread, and the parts of the last second or so for which it was running, and could have run but had no CPU. */
 struct tuner_starving {
@@ -126,10 +130,11 @@ void tuner_remove(struct tuner *tuner, int64_t id);
 void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample *samples);
 
 /*
- * The kernel did not admit the sum: all is granted anew, a tenth less in all. When ten seconds have passed without a refusal,
- * an update tries a tenth more.
+ * The kernel did not admit the sum: all is granted anew, a tenth less in all, but no less than in_force, the sum of the reservations that
+ * the threads have now, as a part of a CPU. Half a second later an update tries all of it again: what other threads have left is free
+ * only when their periods have ended.
  */
-void tuner_refused(struct tuner *tuner, int64_t now_ns);
+void tuner_refused(struct tuner *tuner, int64_t now_ns, double in_force);
 
 /* Returns the sum of the granted budgets, as a part of a CPU. */
 double tuner_granted(const struct tuner *tuner);

@@ -134,6 +134,26 @@ START_TEST(thread_leaves_after_two_detections_without_it)
 }
 END_TEST
 
+START_TEST(busy_thread_without_any_rate_stays)
+{
+    begin(0.6);
+    detect_one(25);
+    for (int i = 0; i < 3; i++) {
+        struct scene behind = scene_at(25);
+        add_thread(&behind, 0, 0.2);
+        detect(&behind);
+    }
+    ck_assert_int_eq(tuner.count, 1);
+    for (int i = 0; i < 2; i++) {
+        struct scene other = scene_at(25);
+        add_thread(&other, 0, 0.2);
+        other.threads[0].found.rates = 1; /* works at another rate now */
+        detect(&other);
+    }
+    ck_assert_int_eq(tuner.count, 0);
+}
+END_TEST
+
 START_TEST(thread_that_has_ended_leaves_and_a_new_one_joins)
 {
     begin(0.6);
@@ -216,14 +236,13 @@ START_TEST(refused_sum_is_lowered_and_tried_again_later)
     detect_one(25);
     update(16 * MS, false);
     ck_assert_double_eq_tol(tuner_granted(&tuner), 0.44, 1e-6);
-    tuner_refused(&tuner, clock_ns);
+    tuner_refused(&tuner, clock_ns, 0);
     ck_assert_double_eq_tol(tuner_granted(&tuner), 0.396, 1e-6);
-    update(16 * MS, false);
-    ck_assert_double_eq_tol(tuner_granted(&tuner), 0.396, 1e-6);
-    for (int i = 0; i < 18; i++)
-        update(16 * MS, false);
-    ck_assert_double_eq_tol(tuner_granted(&tuner), 0.396, 1e-6);
-    update(16 * MS, false); /* ten seconds after the refusal */
+    tuner_refused(&tuner, clock_ns, 0.38);
+    ck_assert_double_eq_tol(tuner_granted(&tuner), 0.38, 1e-6); /* is in force */
+    tuner_refused(&tuner, clock_ns, 0.38);
+    ck_assert_double_eq_tol(tuner_granted(&tuner), 0.342, 1e-6); /* was to be divided otherwise */
+    update(16 * MS, false); /* half a second after the refusal */
     ck_assert_double_eq_tol(tuner_granted(&tuner), 0.44, 1e-6);
 }
 END_TEST
@@ -240,7 +259,7 @@ START_TEST(starving_thread_is_tried_until_its_rate_shows)
     try_at(3, 0.2, 0.5);
     ck_assert_int_eq(tuner.count, 1); /* the other one does not wait */
     ck_assert(tuner.threads[0].is_on_trial);
-    update(0, false);
+    update(0, true);
     ck_assert_double_eq_tol(tuner_granted(&tuner), 0.6, 1e-6);
     detect_one(25);
     ck_assert_int_eq(tuner.count, 1);
@@ -248,6 +267,42 @@ START_TEST(starving_thread_is_tried_until_its_rate_shows)
     ck_assert_int_eq(tuner.threads[0].budget.period_ns, 40 * MS);
     try_at(100, 0.2, 0.5);
     ck_assert_int_eq(tuner.count, 1);
+}
+END_TEST
+
+/* Thread 12, which decodes ahead, has no rate yet. */
+START_TEST(threads_on_trial_keep_their_shares_when_a_rate_is_found)
+{
+    begin(0.6);
+    const struct tuner_starving starving[] = {{.id = 11, .running = 0.05, .waiting = 0.25}, {.id = 12, .running = 0.1, .waiting = 0.5}};
+    tuner_try(&tuner, 3000 * MS, starving, 2);
+    detect_one(25);
+    ck_assert_int_eq(tuner.count, 2);
+    ck_assert(!tuner.is_trial);
+    for (int i = 0; i < 2; i++) {
+        ck_assert(!tuner.threads[i].is_on_trial);
+        ck_assert_int_eq(tuner.threads[i].budget.period_ns, 40 * MS);
+        ck_assert_int_eq(tuner.threads[i].is_adopted, i == 1);
+    }
+    ck_assert_int_le(6 * MS - tuner.threads[0].budget.budget_ns, 1); /* three times what it used, but for rounding */
+    ck_assert_int_le(12 * MS - tuner.threads[1].budget.budget_ns, 1);
+}
+END_TEST
+
+START_TEST(trial_gives_more_to_the_thread_whose_budget_runs_out)
+{
+    const struct tuner_sample samples[] = {{.budget = {.is_exhausted = false}}, {.budget = {.is_exhausted = true}}};
+    const struct tuner_starving starving[] = {{.id = 11, .running = 0.2, .waiting = 0.5}, {.id = 12, .running = 0.2, .waiting = 0.5}};
+    begin(0.6);
+    tuner_try(&tuner, 3000 * MS, starving, 2);
+    for (int i = 0; i < 4; i++) {
+        const int64_t before_ns[] = {tuner.threads[0].granted_ns, tuner.threads[1].granted_ns};
+        clock_ns += 500 * MS;
+        tuner_update(&tuner, clock_ns, samples);
+        ck_assert_double_eq_tol(tuner_granted(&tuner), 0.6, 1e-6);
+        ck_assert(!i || tuner.threads[0].granted_ns < before_ns[0]);
+        ck_assert(!i || tuner.threads[1].granted_ns > before_ns[1]);
+    }
 }
 END_TEST
 
@@ -270,7 +325,7 @@ START_TEST(thread_that_starves_beside_a_known_rate_is_tuned_while_it_works)
     tuner_try(&tuner, clock_ns, &starving, 1);
     ck_assert_int_eq(tuner.count, 2);
     ck_assert_int_eq(tuner.threads[1].budget.period_ns, 40 * MS);
-    ck_assert_int_eq(tuner.threads[1].budget.budget_ns, 26 * MS);
+    ck_assert_int_eq(tuner.threads[1].budget.budget_ns, 6 * MS);
     for (int i = 0; i < 3; i++)
         detect_ahead(0.05);
     ck_assert_int_eq(tuner.count, 2);
@@ -305,13 +360,13 @@ START_TEST(trial_without_a_rate_ends_and_is_repeated_a_minute_later)
     try_at(3, 0.2, 0.5);
     ck_assert(detect(&aperiodic));
     ck_assert_int_eq(tuner.count, 1);
-    try_at(10, 0.9, 0);
+    try_at(14, 0.9, 0);
     ck_assert_int_eq(tuner.count, 1);
-    try_at(11, 0.9, 0);
+    try_at(15, 0.9, 0);
     ck_assert_int_eq(tuner.count, 0);
-    try_at(70, 0.2, 0.5);
+    try_at(74, 0.2, 0.5);
     ck_assert_int_eq(tuner.count, 0);
-    try_at(71, 0.2, 0.5);
+    try_at(75, 0.2, 0.5);
     ck_assert_int_eq(tuner.count, 1);
 }
 END_TEST
@@ -326,18 +381,18 @@ START_TEST(thread_that_does_not_starve_is_not_tried)
 END_TEST
 
 /* Threads of which those at the rate use this share of a CPU, and another one uses 0.2. */
-static bool doubts_after(int64_t observed_ns, double hz, double share, bool does_other_starve)
+static bool doubts_after(int64_t observed_ns, double hz, double share, bool does_other_starve, bool is_behind)
 {
     struct scene scene = scene_at(hz);
     const bool is_starving[] = {false, does_other_starve};
     add_thread(&scene, 1, share);
     add_thread(&scene, 0, 0.2);
-    return tuner_doubts(&scene.rate, scene.threads, is_starving, scene.count, observed_ns);
+    return tuner_doubts(&scene.rate, scene.threads, is_starving, scene.count, is_behind, observed_ns);
 }
 
 static bool doubts(double hz, double share, bool does_other_starve)
 {
-    return doubts_after(4000 * MS, hz, share, does_other_starve);
+    return doubts_after(4000 * MS, hz, share, does_other_starve, false);
 }
 
 START_TEST(rate_of_next_to_nothing_is_doubted)
@@ -349,8 +404,11 @@ START_TEST(rate_of_next_to_nothing_is_doubted)
     ck_assert(!doubts(20, 0.15, true));
     ck_assert(!doubts(25, 0.15, true));
     ck_assert(!doubts(0, 0.15, true)); /* not periodic is a verdict */
-    ck_assert(doubts_after(2000 * MS, 125, 0.15, false));
-    ck_assert(!doubts_after(2000 * MS, 50, 0.15, false));
+    ck_assert(doubts_after(2000 * MS, 125, 0.15, false, false));
+    ck_assert(!doubts_after(2000 * MS, 50, 0.15, false, false));
+    ck_assert(doubts_after(4000 * MS, 125, 0.15, false, true)); /* it catches up */
+    ck_assert(!doubts_after(4000 * MS, 125, 0.15, false, false));
+    ck_assert(!doubts_after(4000 * MS, 25, 0.15, false, true));
 }
 END_TEST
 
@@ -372,6 +430,7 @@ int main(void)
         first_budget_is_1_3_times_the_use_and_then_follows_it,
         period_that_the_caller_has_set_keeps_the_share,
         thread_leaves_after_two_detections_without_it,
+        busy_thread_without_any_rate_stays,
         thread_that_has_ended_leaves_and_a_new_one_joins,
         pause_changes_nothing,
         changed_rate_is_followed_when_seen_twice,
@@ -379,6 +438,8 @@ int main(void)
         more_threads_than_places_are_left_out,
         refused_sum_is_lowered_and_tried_again_later,
         starving_thread_is_tried_until_its_rate_shows,
+        threads_on_trial_keep_their_shares_when_a_rate_is_found,
+        trial_gives_more_to_the_thread_whose_budget_runs_out,
         thread_that_starves_beside_a_known_rate_is_tuned_while_it_works,
         thread_that_was_not_seen_at_a_change_follows_later,
         trial_without_a_rate_ends_and_is_repeated_a_minute_later,
