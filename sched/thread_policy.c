@@ -116,7 +116,8 @@ static int get_attributes(pid_t thread, struct attributes *attributes)
     return syscall(SYS_sched_getattr, thread, attributes, sizeof *attributes, 0) ? -errno : 0;
 }
 
-bool thread_is_runnable(pid_t thread)
+/* Returns the letter of a thread's state, as R and S; 0 if it is not known. */
+static char state_of(pid_t thread)
 {
     char path[32], text[256];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)thread);
@@ -126,22 +127,29 @@ bool thread_is_runnable(pid_t thread)
         close(file);
     text[size > 0 ? size : 0] = '\0';
     const char *const state = strrchr(text, ')'); /* after the name */
-    return state && !strncmp(state, ") R", 3);
+    return state && state[1] == ' ' ? state[2] : '\0';
+}
+
+bool thread_is_runnable(pid_t thread)
+{
+    return state_of(thread) == 'R';
 }
 
 /*
- * Prepares a sleeping thread for another policy than a reservation. When a thread leaves SCHED_DEADLINE while it sleeps, and what it used
- * of its last period has been paid for, the kernel (seen in 6.18) never counts its share as free again, although nobody has it. So
- * it first gets a share of 0.
+ * Prepares a sleeping thread for another policy than a reservation. When a thread leaves SCHED_DEADLINE while it sleeps, and
+ * what it used of its last period has been paid for, the kernel (seen in 6.18) never counts its share as free again, although
+ * nobody has it. So it first gets a share of 0.
  *
- * A runnable thread must not get that: if its budget has run out, the kernel would take many minutes for the time in which the thread
- * pays for it, and would never run the thread under a reservation that it is given meanwhile.
+ * A runnable thread must not get that. If its budget has run out, it still has to pay for what it used too much. With a share of 0
+ * that takes many minutes, and the kernel would not run the thread under a reservation that it is given meanwhile.
  */
 static void give_share_back(pid_t thread)
 {
     struct attributes attributes;
-    if (!thread || thread == gettid() || get_attributes(thread, &attributes) || attributes.policy != NUMBER_OF_DEADLINE ||
-        thread_is_runnable(thread))
+    if (!thread || thread == gettid() || get_attributes(thread, &attributes) || attributes.policy != NUMBER_OF_DEADLINE)
+        return;
+    const char state = state_of(thread);
+    if (!state || state == 'R')
         return;
     attributes.size = sizeof attributes;
     attributes.runtime_ns = (uint64_t)parting_runtime_ns;

@@ -54,7 +54,7 @@ const char *thread_policy_text(const struct thread_policy *policy, char text[THR
 int thread_policy_set(pid_t thread, const struct thread_policy *policy);
 
 /*
- * True for the reservation that thread_policy_set and thread_ordinary_set give another thread for a moment, when they take it out of
+ * True for the reservation that thread_policy_set and thread_ordinary_set give a sleeping thread for a moment, when they take it out of
  * `deadline`. A thread that has it was left there because the caller was killed in between.
  */
 bool thread_policy_is_parting(const struct thread_policy *policy);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Each asks for a tenth less: down to a fifth of what was wanted, before the next update. */
-enum { ADMISSION_TRIES = 15 };
+/* Each asks for a tenth less: down to a twentieth of what was wanted, before the next update. */
+enum { ADMISSION_TRIES = 30 };
 
 /* Looks, one in each second, and periods for which a thread stands still before it is freed. */
 enum { HALTED_LOOKS = 2, HALTED_PERIODS = 3 };
@@ -215,7 +215,9 @@ static bool is_halted(struct tune_hold *hold)
     const struct thread_ref *const thread = &hold->reservation.entry.thread;
     int64_t running_ns, waiting_ns;
     const bool is_known = thread_list_times(thread->process, thread->thread, &running_ns, &waiting_ns);
-    const bool stands = is_known && running_ns == hold->running_ns && thread_is_runnable(thread->thread);
+    struct thread_policy now;
+    const bool stands = is_known && running_ns == hold->running_ns && thread_is_runnable(thread->thread) &&
+                        !thread_policy_get(thread->thread, &now) && now.kind == THREAD_DEADLINE;
     hold->halted = stands ? hold->halted + 1 : 0;
     hold->running_ns = is_known ? running_ns : 0;
     return hold->halted >= HALTED_LOOKS && hold->halted * NS_PER_S >= HALTED_PERIODS * hold->reservation.given.period_ns;

@@ -12,7 +12,7 @@ static const int64_t kept_ns = 8 * NS_PER_S;
 /* Until a rate is known, a player's start should not count for long. */
 static const int64_t unknown_window_ns = 4 * NS_PER_S;
 static const int64_t pause_ns = NS_PER_S;
-/* A player that does not starve has shown its rate by then. */
+/* A player that does not starve has shown its rate by then, if it is a film's. */
 static const int64_t trial_after_ns = 3 * NS_PER_S / 2;
 static const int64_t greedy_max_ns = NS_PER_S;
 static const int64_t strict_again_ns = 10 * NS_PER_S;
@@ -76,7 +76,7 @@ static void announce_thread(struct tune_session *session, const struct tuned_thr
     *is_announced = true;
     fprintf(stderr, "dlex-sched: thread %d (%s) ", (int)thread->id, process_watch_name(session->watch, place));
     if (thread->is_on_trial)
-        fputs("waits for the CPU, and gets as much as the limit allows until its rate is known\n", stderr);
+        fputs("waits for the CPU, and gets what the limit allows until its rate is known\n", stderr);
     else if (thread->is_adopted)
         fprintf(stderr, "waits for the CPU, and begins with %.1f ms in each %.1f ms\n", ns_to_ms(thread->budget.budget_ns),
                 ns_to_ms(thread->budget.period_ns));
@@ -132,8 +132,8 @@ static void detect(struct tune_session *session, int64_t now_ns)
     }
     if (period_vote(&rate, threads, count, now_ns - from_ns, &session->work))
         return;
-    if (tuner_sees_trial(&session->tuner, &rate) || tuner_doubts(&rate, threads, is_starving, count, is_behind(session),
-                                                                   now_ns - from_ns))
+    if (tuner_sees_trial(&session->tuner, &rate) ||
+        tuner_doubts(&session->tuner, &rate, threads, is_starving, count, is_behind(session), now_ns - from_ns))
         rate.verdict = PERIOD_UNKNOWN;
     const bool is_new_rate = tuner_detected(&session->tuner, &rate, threads, ids, count, &session->work);
     session->is_checked = was_known && !is_new_rate;
@@ -211,11 +211,11 @@ static struct tuner_sample sample_of(struct tune_session *session, int number, c
     const struct tuner_sample sample = {
         .cpu_ns = cpu_ns,
         .periods = periods,
+        .is_in_force = session->is_reserving && !session->is_off,
         /* What it uses while reservations are off to compare says nothing about what it needs. */
         .budget = {.is_paused = session->is_off || (!use->is_running && now_ns - use->switched_ns > pause_ns),
                    .is_exhausted = use->throttled > seen->throttled_at_update},
     };
-    seen->throttled_at_update = use->throttled;
     seen->cpu_at_update_ns = thread_use_cpu_ns(use, now_ns);
     seen->updated_ns = now_ns;
     return sample;
@@ -269,6 +269,8 @@ static void update(struct tune_session *session, int64_t tick_ns, int64_t now_ns
     tuner_update(&session->tuner, tick_ns, samples);
     if (session->is_reserving && !session->is_off)
         tune_holds_apply(&session->holds, &session->tuner, session->watch, now_ns);
+    for (int i = 0; i < process_watch_count(session->watch); i++)
+        seen_at(session, i)->throttled_at_update = process_watch_use(session->watch, i)->throttled;
 }
 
 /* Finds out how late the thread in a place was in the window that ends now. Returns false if that is not known. */

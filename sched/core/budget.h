@@ -5,7 +5,8 @@
  *
  * What is fed: budget_add_period, with the CPU time of each of the thread's periods, and budget_update, every 500 ms, with what
  * happened since the last update. Under a reservation that is too small a thread uses its whole budget and no more, so that
- * its use does not show its need. The observing rules get out of this by their margin, 10 % with each update.
+ * its use does not show its need. The observing rules get out of this by their margin, and by at least 30 % with each update that
+ * follows an exhausted budget and asks for more.
  *
  *     struct budget budget;
  *     budget_init(&budget, &budget_defaults, period_ns, budget_first_ns(cpu_ns, periods, period_ns));

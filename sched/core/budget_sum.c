@@ -2,12 +2,13 @@
 #include "budget_sum.h"
 
 #include <errno.h>
-#include <math.h>
 
 const double budget_sum_default = 0.6;
 
 /* Of sums of parts; 0.2 + 0.4 is not 0.6. */
 static const double rounding = 1e-9;
+
+enum { HALVINGS = 40 }; /* to 1 ns in a period of minutes */
 
 static double part(int64_t budget_ns, const struct budget_wish *wish)
 {
@@ -27,50 +28,39 @@ double budget_sum_wanted(const struct budget_wish *wishes, int count)
     return sum;
 }
 
-/* Grants every wish times this factor, rounded down, or its least budget. Returns the sum of the granted budgets. */
-static double grant(struct budget_wish *wishes, int count, double factor, int64_t least_ns)
+/* Grants every wish up to this part of a CPU, but at least its least budget. Returns the sum of the granted budgets. */
+static double grant_up_to(struct budget_wish *wishes, int count, double level, int64_t least_ns)
 {
     double sum = 0;
     for (int i = 0; i < count; i++) {
-        const int64_t reduced_ns = (int64_t)(factor * (double)wishes[i].wanted_ns);
-        const int64_t floor_ns = least_of(&wishes[i], least_ns);
-        wishes[i].granted_ns = reduced_ns > floor_ns ? reduced_ns : floor_ns;
-        sum += part(wishes[i].granted_ns, &wishes[i]);
+        struct budget_wish *const wish = &wishes[i];
+        const int64_t floor_ns = least_of(wish, least_ns);
+        const int64_t level_ns = (int64_t)(level * (double)wish->period_ns);
+        wish->granted_ns = level_ns < floor_ns ? floor_ns : level_ns < wish->wanted_ns ? level_ns : wish->wanted_ns;
+        sum += part(wish->granted_ns, wish);
     }
     return sum;
-}
-
-/*
- * Returns the factor that leaves `most` in all if those that the factor `before` puts at their least budget have that, and
- * the others share the rest.
- */
-static double next_factor(const struct budget_wish *wishes, int count, double before, double most, int64_t least_ns)
-{
-    double left = most, shared = 0;
-    for (int i = 0; i < count; i++) {
-        const int64_t floor_ns = least_of(&wishes[i], least_ns);
-        if (before * (double)wishes[i].wanted_ns <= (double)floor_ns)
-            left -= part(floor_ns, &wishes[i]);
-        else
-            shared += part(wishes[i].wanted_ns, &wishes[i]);
-    }
-    return shared > 0 ? fmax(0, left / shared) : 0;
 }
 
 int budget_sum_grant(struct budget_wish *wishes, int count, double most, int64_t least_ns)
 {
     if (budget_sum_wanted(wishes, count) <= most + rounding) {
-        grant(wishes, count, 1, 0);
+        grant_up_to(wishes, count, 0, INT64_MAX);
         return 0;
     }
-    double factor = most / budget_sum_wanted(wishes, count);
-    /* Each round that does not yet fit puts at least one more wish at its least budget. */
-    for (int round = 0; round <= count; round++) {
-        if (grant(wishes, count, factor, least_ns) <= most + rounding)
-            return 1;
-        factor = next_factor(wishes, count, factor, most, least_ns);
+    double level = 0, too_high = 1;
+    if (grant_up_to(wishes, count, level, least_ns) > most + rounding) {
+        for (int i = 0; i < count; i++)
+            wishes[i].granted_ns = 0;
+        return -ENOSPC;
     }
-    for (int i = 0; i < count; i++)
-        wishes[i].granted_ns = 0;
-    return -ENOSPC;
+    for (int halvings = 0; halvings < HALVINGS; halvings++) {
+        const double middle = (level + too_high) / 2;
+        if (grant_up_to(wishes, count, middle, least_ns) <= most + rounding)
+            level = middle;
+        else
+            too_high = middle;
+    }
+    grant_up_to(wishes, count, level, least_ns);
+    return 1;
 }

@@ -18,10 +18,11 @@ struct budget_wish {
 double budget_sum_wanted(const struct budget_wish *wishes, int count);
 
 /*
- * Grants budgets whose sum, as parts of their periods, is at most `most` (to 1e-9). If the wishes exceed it, all are reduced
- * by the same factor; but none to less than least_ns, unless less was wanted, because a reservation of next to nothing
- * stalls its thread and all threads that wait for it. The others then pay for it. Returns 0 if all wishes are granted in
- * full, 1 if they were reduced, or -ENOSPC if not even the least budgets fit; then every granted_ns is 0.
+ * Grants budgets whose sum, as parts of their periods, is at most `most` (to 1e-9). If the wishes exceed it, the largest ones are
+ * reduced to equal parts of a CPU (max-min fairness): the thread that presents needs little, and if it had less, every picture would be
+ * late, while a decoder with less is late with some. But none is reduced to less than least_ns, unless less was wanted, because a
+ * reservation of next to nothing stalls its thread and all threads that wait for it. The others then pay for it. Returns 0 if all
+ * wishes are granted in full, 1 if some were reduced, or -ENOSPC if not even the least budgets fit; then every granted_ns is 0.
  */
 int budget_sum_grant(struct budget_wish *wishes, int count, double most, int64_t least_ns);
 

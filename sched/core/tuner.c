@@ -10,14 +10,15 @@ static const double share_at_rate = 0.001;
 static const double share_at_part = 0.01;
 static const double refused_factor = 0.9;
 static const double refused_rounding = 1e-6;
-static const int64_t retry_after_ns = NS_PER_S / 2;
+/* Less than the time between two updates. */
+static const int64_t retry_after_ns = NS_PER_S / 4;
 enum { MISSED_MAX = 2 };
 const int64_t tuner_trial_period_ns = 27 * NS_PER_MS;
 static const double trial_running = 0.01;
 static const double trial_waiting = 0.2;
 static const double starved_factor = 3;
 static const double tried_raised = 1.3;
-static const double tried_lowered = 0.95;
+static const double tried_lowered = 0.8;
 static const int64_t trial_lasts_ns = 12 * NS_PER_S;
 static const int64_t trial_again_ns = 60 * NS_PER_S;
 static const double trial_rate_tolerance = 0.01;
@@ -97,6 +98,23 @@ static void drop_missed(struct tuner *tuner)
             tuner_remove(tuner, tuner->threads[i].id);
 }
 
+/* Tunes a thread that has shown no rate of its own with the known one. Its share stays. */
+static void adopt_known(const struct tuner *tuner, struct tuned_thread *thread)
+{
+    thread->is_on_trial = false;
+    thread->is_adopted = true;
+    thread->hz = tuner->rate.known.hz;
+    thread->part = 1;
+    budget_set_period(&thread->budget, period_of(thread->hz));
+    use_own_period(tuner, &thread->budget);
+}
+
+/* True if a tuned thread may have no rate because it is behind. */
+static bool may_be_behind(const struct tuned_thread *known, const struct period_thread *thread)
+{
+    return known && (known->is_adopted || thread->found.verdict == PERIOD_UNKNOWN) && thread->found.cpu_share >= share_at_part;
+}
+
 static void classify(struct tuner *tuner, const struct period_thread *threads, const int64_t *ids, int count, bool is_new_rate,
                      struct period_work *work)
 {
@@ -104,9 +122,11 @@ static void classify(struct tuner *tuner, const struct period_thread *threads, c
         tuner->threads[i].missed++;
     for (int i = 0; i < count; i++) {
         struct tuned_thread *const known = ids[i] ? find(tuner, ids[i]) : NULL;
-        const bool may_be_behind = known && (known->is_adopted || !threads[i].found.rates);
-        if (may_be_behind && threads[i].found.cpu_share >= share_at_part)
+        if (may_be_behind(known, &threads[i])) {
             known->missed = 0;
+            if (is_new_rate)
+                adopt_known(tuner, known);
+        }
         if (!ids[i] || !tuner_wants(&threads[i]))
             continue;
         const double hz = tuner->rate.known.hz / threads[i].part;
@@ -134,12 +154,9 @@ static void adopt_tried(struct tuner *tuner)
         struct tuned_thread *const thread = &tuner->threads[i];
         if (!thread->is_on_trial)
             continue;
-        thread->is_on_trial = false;
-        thread->is_adopted = true;
-        thread->hz = tuner->rate.known.hz;
-        thread->part = 1;
-        budget_set_period(&thread->budget, period_of(thread->hz));
-        use_own_period(tuner, &thread->budget);
+        if (thread->granted_ns) /* what it wished for grew without a bound */
+            thread->budget.budget_ns = thread->granted_ns;
+        adopt_known(tuner, thread);
     }
     tuner->is_trial = false;
 }
@@ -195,11 +212,8 @@ static void put_on_trial(struct tuner *tuner, const struct tuner_starving *starv
 static void adopt(struct tuner *tuner, const struct tuner_starving *starving)
 {
     struct tuned_thread *const thread = add_starving(tuner, starving, period_of(tuner->rate.known.hz));
-    if (!thread)
-        return;
-    thread->hz = tuner->rate.known.hz;
-    thread->part = 1;
-    thread->is_adopted = true;
+    if (thread)
+        adopt_known(tuner, thread);
 }
 
 bool tuner_is_starving(const struct tuner_starving *thread)
@@ -213,8 +227,14 @@ static bool is_near_usual(double hz)
     return fabs(hz - usual_hz) <= near_usual * usual_hz;
 }
 
-bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count,
-                  bool is_behind, int64_t observed_ns)
+static bool is_known(const struct tuner *tuner, const struct picture_rate *seen)
+{
+    const struct picture_rate *const known = &tuner->rate.known;
+    return known->verdict == PERIOD_FOUND && standard_rate_same(seen->hz, seen->sd_hz, known->hz, known->sd_hz);
+}
+
+bool tuner_doubts(const struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads,
+                  const bool *is_starving, int count, bool is_behind, int64_t observed_ns)
 {
     double all = 0, of_rate = 0;
     bool others_starve = false;
@@ -226,7 +246,7 @@ bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *t
         others_starve |= is_starving[i] && !threads[i].part;
     }
     const bool is_usual = is_near_usual(seen->hz);
-    if (!is_usual && (is_behind || observed_ns < unusual_after_ns))
+    if (!is_usual && ((is_behind && !is_known(tuner, seen)) || observed_ns < unusual_after_ns))
         return true;
     return of_rate < believed_share * all && (!is_usual || others_starve);
 }
@@ -261,19 +281,21 @@ bool tuner_sees_trial(const struct tuner *tuner, const struct picture_rate *seen
            periods < 1 + trial_rate_tolerance;
 }
 
-static void share_out(struct tuner *tuner)
+/* Returns false if not even the least budgets fit; then nothing is granted. */
+static bool share_out(struct tuner *tuner)
 {
     struct budget_wish wishes[TUNED_THREADS_MAX];
     for (int i = 0; i < tuner->count; i++) {
         const struct budget *const budget = &tuner->threads[i].budget;
         wishes[i] = (struct budget_wish){.wanted_ns = budget->budget_ns, .period_ns = budget->period_ns};
     }
-    budget_sum_grant(wishes, tuner->count, tuner->most, tuner->options.budget_min_ns);
+    const int result = budget_sum_grant(wishes, tuner->count, tuner->most, tuner->options.budget_min_ns);
     for (int i = 0; i < tuner->count; i++)
         tuner->threads[i].granted_ns = wishes[i].granted_ns;
+    return result >= 0;
 }
 
-/* Without a rate nobody knows what a period needs. What the threads on trial have is divided anew, for those whose budgets run out. */
+/* Without a rate nobody knows what a period needs. So only the end of a budget tells who needs more. */
 static void follow_trial(struct budget *budget, bool is_exhausted)
 {
     const double followed_ns = (is_exhausted ? tried_raised : tried_lowered) * (double)budget->budget_ns;
@@ -285,7 +307,8 @@ void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample
     for (int i = 0; i < tuner->count; i++) {
         struct budget *const budget = &tuner->threads[i].budget;
         if (tuner->threads[i].is_on_trial) {
-            follow_trial(budget, samples[i].budget.is_exhausted);
+            if (samples[i].is_in_force && !samples[i].budget.is_paused)
+                follow_trial(budget, samples[i].budget.is_exhausted);
             continue;
         }
         budget_observe(budget, samples[i].cpu_ns, samples[i].periods);
@@ -301,9 +324,13 @@ void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample
 void tuner_refused(struct tuner *tuner, int64_t now_ns, double in_force)
 {
     const double granted = tuner_granted(tuner), refused = granted > 0 && granted < tuner->most ? granted : tuner->most;
+    const double before = tuner->most;
     const bool fits_in_force = in_force < refused - refused_rounding;
     tuner->most = fits_in_force ? fmax(refused_factor * refused, in_force) : refused_factor * refused;
     tuner->refused_ns = now_ns;
+    if (share_out(tuner))
+        return;
+    tuner->most = before; /* some have what fits, and keep it */
     share_out(tuner);
 }
 

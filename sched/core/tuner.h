@@ -22,9 +22,10 @@
  * known rate is tuned as well, with the period of the pictures, for as long as it uses more than 1 % of a CPU.
  *
  * A player that starves shows no rate, because it never waits for its next picture. So threads that compete for CPU time while
- * no rate is known get a reservation on trial, as large as the limit allows; it is divided anew twice a second, for those whose
- * budgets run out. The player catches up, and then its rate shows, and the threads keep what they have until they show what they
- * need. If it does not within twelve seconds, the program is none that has a rate, and the next trial is a minute later.
+ * no rate is known get a reservation on trial: three times what they could use, as far as the limit allows. It grows while it
+ * is used up, and falls otherwise. The player catches up, and then its rate shows, and the threads keep what they have until they
+ * show what they need. If it does not within twelve seconds, the program is none that has a rate, and the next trial is a minute
+ * later.
  */
 #ifndef SCHED_TUNER_H
 #define SCHED_TUNER_H
@@ -66,6 +67,7 @@ struct tuner_sample {
     const int64_t *cpu_ns; /* CPU time of each of the latest periods; BUDGET_PERIODS of them count */
     int64_t periods;
     struct budget_sample budget;
+    bool is_in_force; /* the thread has its reservation, so that it shows whether that is enough */
 };
 
 /* True if a thread gets a reservation. */
@@ -89,13 +91,13 @@ bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const 
 /*
  * True if a detection is not to be believed, because the threads at its rate use little of the program's CPU time (less than a
  * third), and either the rate is none of a film, or other threads starve (is_starving[i], for threads[i]), so that theirs cannot
- * be seen; or because a rate that is none of a film was observed for less than four seconds, or while the program is behind: a thread
- * starves or uses up its budget. A sound server's thread works at 20 Hz in many players, and is the only one with a rate while the player
- * starves. A player that catches up works whenever it gets the CPU: beside a real-time program of 125 Hz, players of films of 25 Hz
- * were seen at 125, 100 and 40 Hz.
+ * be seen; or because a rate that is none of a film was observed for less than four seconds, or is not the known one and was observed
+ * while the program is behind: a thread starves or uses up its budget. A sound server's thread works at 20 Hz in many players, and
+ * is the only one with a rate while the player starves. A player that catches up works whenever it gets the CPU: beside a real-time
+ * program of 125 Hz, players of films of 25 Hz were seen at 125, 100 and 40 Hz.
  */
-bool tuner_doubts(const struct picture_rate *seen, const struct period_thread *threads, const bool *is_starving, int count,
-                  bool is_behind, int64_t observed_ns);
+bool tuner_doubts(const struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads,
+                  const bool *is_starving, int count, bool is_behind, int64_t observed_ns);
 
 /* A thread, and the parts of the last second or so for which it was running, and could have run but had no CPU. */
 struct tuner_starving {
@@ -130,9 +132,9 @@ void tuner_remove(struct tuner *tuner, int64_t id);
 void tuner_update(struct tuner *tuner, int64_t now_ns, const struct tuner_sample *samples);
 
 /*
- * The kernel did not admit the sum: all is granted anew, a tenth less in all, but no less than in_force, the sum of the reservations that
- * the threads have now, as a part of a CPU. Half a second later an update tries all of it again: what other threads have left is free
- * only when their periods have ended.
+ * The kernel did not admit the sum: all is granted anew, a tenth less in all; but as much as in_force, the sum of the reservations
+ * that the threads have now as a part of a CPU, if more than that was refused. The next update tries all of it again: what other
+ * threads have left is free only when their periods have ended.
  */
 void tuner_refused(struct tuner *tuner, int64_t now_ns, double in_force);
 

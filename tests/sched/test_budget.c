@@ -95,6 +95,20 @@ START_TEST(small_differences_change_nothing)
 }
 END_TEST
 
+START_TEST(exhausted_budget_rises_by_at_least_30_percent_if_more_was_used)
+{
+    struct budget budget = budget_with(BUDGET_PERCENTILE, 10 * MS);
+    add_periods(&budget, 64, 10 * MS); /* 11 ms wanted */
+    ck_assert(budget_update(&budget, 0, &exhausted));
+    ck_assert_int_eq(budget.budget_ns, 13 * MS);
+    ck_assert(budget_update(&budget, 500 * MS, &nothing_happened));
+    ck_assert_int_eq(budget.budget_ns, 11 * MS);
+    add_periods(&budget, 64, 20 * MS);
+    ck_assert(budget_update(&budget, 1000 * MS, &exhausted));
+    ck_assert_int_eq(budget.budget_ns, 22 * MS);
+}
+END_TEST
+
 START_TEST(changes_are_half_a_second_apart)
 {
     struct budget budget = budget_with(BUDGET_LFSG, 10 * MS);
@@ -280,6 +294,7 @@ int main(void)
         only_the_last_64_periods_count,
         few_periods_change_nothing,
         small_differences_change_nothing,
+        exhausted_budget_rises_by_at_least_30_percent_if_more_was_used,
         changes_are_half_a_second_apart,
         lfsg_grows_by_alpha_and_falls_by_beta,
         lfs_looks_at_the_scheduling_error_only,

@@ -28,24 +28,34 @@ START_TEST(wishes_that_fit_are_granted_in_full)
 }
 END_TEST
 
-START_TEST(too_many_wishes_are_reduced_by_one_factor)
+START_TEST(too_many_large_wishes_get_equal_parts_of_a_cpu)
 {
     struct budget_wish wishes[] = {{.wanted_ns = 16 * MS, .period_ns = 40 * MS}, {.wanted_ns = 16 * MS, .period_ns = 20 * MS}};
     ck_assert_int_eq(budget_sum_grant(wishes, 2, 0.6, MS), 1);
-    ck_assert_int_le(8 * MS - wishes[0].granted_ns, 1); /* half of it, but for rounding */
-    ck_assert_int_le(8 * MS - wishes[1].granted_ns, 1);
+    ck_assert_int_le(12 * MS - wishes[0].granted_ns, 1); /* but for rounding */
+    ck_assert_int_le(6 * MS - wishes[1].granted_ns, 1);
     ck_assert_double_le(granted(wishes, 2), 0.6 + 1e-9);
 }
 END_TEST
 
-/* Of 2 ms in 40 ms and 100 in 100 ms a factor of 0.571 would leave 1.14 ms. With at least 1.6 ms for one, the other has 56. */
-START_TEST(least_budget_is_paid_by_the_others)
+START_TEST(small_wish_is_granted_in_full_beside_a_large_one)
 {
     struct budget_wish wishes[] = {{.wanted_ns = 2 * MS, .period_ns = 40 * MS}, {.wanted_ns = 100 * MS, .period_ns = 100 * MS}};
-    ck_assert_int_eq(budget_sum_grant(wishes, 2, 0.6, 1600000), 1);
-    ck_assert_int_eq(wishes[0].granted_ns, 1600000);
-    ck_assert_int_le(wishes[1].granted_ns, 56 * MS);
-    ck_assert_int_ge(wishes[1].granted_ns, 56 * MS - 1);
+    ck_assert_int_eq(budget_sum_grant(wishes, 2, 0.6, MS), 1);
+    ck_assert_int_eq(wishes[0].granted_ns, 2 * MS);
+    ck_assert_int_le(wishes[1].granted_ns, 55 * MS);
+    ck_assert_int_ge(wishes[1].granted_ns, 55 * MS - 1);
+}
+END_TEST
+
+/* Of 0.6 each would have 0.3. With at least 4 ms of 10 for one, the other has 0.2. */
+START_TEST(least_budget_is_paid_by_the_others)
+{
+    struct budget_wish wishes[] = {{.wanted_ns = 5 * MS, .period_ns = 10 * MS}, {.wanted_ns = 100 * MS, .period_ns = 100 * MS}};
+    ck_assert_int_eq(budget_sum_grant(wishes, 2, 0.6, 4 * MS), 1);
+    ck_assert_int_eq(wishes[0].granted_ns, 4 * MS);
+    ck_assert_int_le(wishes[1].granted_ns, 20 * MS);
+    ck_assert_int_ge(wishes[1].granted_ns, 20 * MS - 1);
 }
 END_TEST
 
@@ -107,7 +117,8 @@ int main(void)
 {
     const TTest *const tests[] = {
         wishes_that_fit_are_granted_in_full,
-        too_many_wishes_are_reduced_by_one_factor,
+        too_many_large_wishes_get_equal_parts_of_a_cpu,
+        small_wish_is_granted_in_full_beside_a_large_one,
         least_budget_is_paid_by_the_others,
         less_than_the_least_budget_stays_as_it_is,
         least_budgets_that_do_not_fit_are_an_error,

@@ -61,7 +61,9 @@ static void update(int64_t used_ns, bool is_exhausted)
     for (int i = 0; i < BUDGET_PERIODS; i++)
         cpu_ns[i] = used_ns;
     for (int i = 0; i < TUNED_THREADS_MAX; i++)
-        samples[i] = (struct tuner_sample){.cpu_ns = cpu_ns, .periods = BUDGET_PERIODS, .budget = {.is_exhausted = is_exhausted}};
+        samples[i] = (struct tuner_sample){
+            .cpu_ns = cpu_ns, .periods = BUDGET_PERIODS, .budget = {.is_exhausted = is_exhausted}, .is_in_force = true,
+        };
     clock_ns += 500 * MS;
     tuner_update(&tuner, clock_ns, samples);
 }
@@ -147,7 +149,7 @@ START_TEST(busy_thread_without_any_rate_stays)
     for (int i = 0; i < 2; i++) {
         struct scene other = scene_at(25);
         add_thread(&other, 0, 0.2);
-        other.threads[0].found.rates = 1; /* works at another rate now */
+        other.threads[0].found.verdict = PERIOD_FOUND; /* works at another rate now */
         detect(&other);
     }
     ck_assert_int_eq(tuner.count, 0);
@@ -291,18 +293,17 @@ END_TEST
 
 START_TEST(trial_gives_more_to_the_thread_whose_budget_runs_out)
 {
-    const struct tuner_sample samples[] = {{.budget = {.is_exhausted = false}}, {.budget = {.is_exhausted = true}}};
+    const struct tuner_sample samples[] = {{.is_in_force = true}, {.is_in_force = true, .budget = {.is_exhausted = true}}};
     const struct tuner_starving starving[] = {{.id = 11, .running = 0.2, .waiting = 0.5}, {.id = 12, .running = 0.2, .waiting = 0.5}};
     begin(0.6);
     tuner_try(&tuner, 3000 * MS, starving, 2);
     for (int i = 0; i < 4; i++) {
-        const int64_t before_ns[] = {tuner.threads[0].granted_ns, tuner.threads[1].granted_ns};
         clock_ns += 500 * MS;
         tuner_update(&tuner, clock_ns, samples);
         ck_assert_double_eq_tol(tuner_granted(&tuner), 0.6, 1e-6);
-        ck_assert(!i || tuner.threads[0].granted_ns < before_ns[0]);
-        ck_assert(!i || tuner.threads[1].granted_ns > before_ns[1]);
     }
+    ck_assert_int_lt(tuner.threads[0].granted_ns, 7 * MS); /* 0.6 of 27 ms, less a fifth each time */
+    ck_assert_int_gt(tuner.threads[1].granted_ns, 9 * MS);
 }
 END_TEST
 
@@ -387,7 +388,7 @@ static bool doubts_after(int64_t observed_ns, double hz, double share, bool does
     const bool is_starving[] = {false, does_other_starve};
     add_thread(&scene, 1, share);
     add_thread(&scene, 0, 0.2);
-    return tuner_doubts(&scene.rate, scene.threads, is_starving, scene.count, is_behind, observed_ns);
+    return tuner_doubts(&tuner, &scene.rate, scene.threads, is_starving, scene.count, is_behind, observed_ns);
 }
 
 static bool doubts(double hz, double share, bool does_other_starve)
@@ -409,6 +410,8 @@ START_TEST(rate_of_next_to_nothing_is_doubted)
     ck_assert(doubts_after(4000 * MS, 125, 0.15, false, true)); /* it catches up */
     ck_assert(!doubts_after(4000 * MS, 125, 0.15, false, false));
     ck_assert(!doubts_after(4000 * MS, 25, 0.15, false, true));
+    detect_one(125);
+    ck_assert(!doubts_after(4000 * MS, 125, 0.15, false, true)); /* known */
 }
 END_TEST
 
