@@ -56,7 +56,7 @@ void tune_holds_apply(struct tune_holds *holds, struct tuner *tuner, struct proc
 
 /*
  * Takes the reservation back from a thread that could run and has not run for two seconds, or three periods if that is longer, and says
- * so; the thread leaves the tuner. The kernel (seen in 6.18) never runs a thread under a reservation if it had left another one
+ * so; the thread leaves the tuner. The kernel (seen in 6.18) may never run a thread under a reservation if it had left another one
  * while that budget was used up, and came back too soon; who took it back need not be this program. Call it every second.
  */
 void tune_holds_free_halted(struct tune_holds *holds, struct tuner *tuner, struct process_watch *watch, int64_t now_ns);
