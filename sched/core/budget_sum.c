@@ -45,7 +45,7 @@ static double grant_up_to(struct budget_wish *wishes, int count, double level, i
 int budget_sum_grant(struct budget_wish *wishes, int count, double most, int64_t least_ns)
 {
     if (budget_sum_wanted(wishes, count) <= most + rounding) {
-        grant_up_to(wishes, count, 0, INT64_MAX);
+        grant_up_to(wishes, count, 0, INT64_MAX); /* the least budget of each is then its wish */
         return 0;
     }
     double level = 0, too_high = 1;

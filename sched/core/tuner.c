@@ -169,6 +169,13 @@ static void remove_rated(struct tuner *tuner)
             tuner_remove(tuner, tuner->threads[i].id);
 }
 
+static bool is_known(const struct tuner *tuner, const struct picture_rate *seen)
+{
+    const struct picture_rate *const known = &tuner->rate.known;
+    return seen->verdict == PERIOD_FOUND && known->verdict == PERIOD_FOUND &&
+           standard_rate_same(seen->hz, seen->sd_hz, known->hz, known->sd_hz);
+}
+
 bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads, const int64_t *ids,
                     int count, struct period_work *work)
 {
@@ -178,9 +185,7 @@ bool tuner_detected(struct tuner *tuner, const struct picture_rate *seen, const 
         adopt_tried(tuner);
     if (known->verdict == PERIOD_NONE)
         remove_rated(tuner);
-    const bool agrees = seen->verdict == PERIOD_FOUND && known->verdict == PERIOD_FOUND &&
-                        standard_rate_same(seen->hz, seen->sd_hz, known->hz, known->sd_hz);
-    if (agrees)
+    if (is_known(tuner, seen))
         classify(tuner, threads, ids, count, is_new_rate, work);
     return is_new_rate;
 }
@@ -225,12 +230,6 @@ static bool is_near_usual(double hz)
 {
     const double usual_hz = standard_rate_hz(standard_rate_nearest(hz));
     return fabs(hz - usual_hz) <= near_usual * usual_hz;
-}
-
-static bool is_known(const struct tuner *tuner, const struct picture_rate *seen)
-{
-    const struct picture_rate *const known = &tuner->rate.known;
-    return known->verdict == PERIOD_FOUND && standard_rate_same(seen->hz, seen->sd_hz, known->hz, known->sd_hz);
 }
 
 bool tuner_doubts(const struct tuner *tuner, const struct picture_rate *seen, const struct period_thread *threads,
@@ -295,7 +294,7 @@ static bool share_out(struct tuner *tuner)
     return result >= 0;
 }
 
-/* Without a rate nobody knows what a period needs. So only the end of a budget tells who needs more. */
+/* While no rate is known, the need of a period is not known either. A thread needs more if its budget ran out. */
 static void follow_trial(struct budget *budget, bool is_exhausted)
 {
     const double followed_ns = (is_exhausted ? tried_raised : tried_lowered) * (double)budget->budget_ns;

@@ -4,7 +4,6 @@
  * and cpusets without a root domain, which the laboratory's tests make.
  */
 #include "reservation.h"
-#include "thread_list.h"
 #include "timer_slack.h"
 #include "undo_guard.h"
 
@@ -293,24 +292,6 @@ START_TEST(what_a_sleeping_thread_had_can_be_reserved_again)
     }
 }
 END_TEST
-
-static pid_t begin_to_compute(void)
-{
-    const pid_t worker = fork();
-    if (!worker) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
-            ;
-    }
-    return worker;
-}
-
-static int64_t running_ns(pid_t process)
-{
-    int64_t running_ns, waiting_ns;
-    ck_assert(thread_list_times(process, process, &running_ns, &waiting_ns));
-    return running_ns;
-}
 
 /* With several phases of its period at the end. */
 START_TEST(thread_whose_budget_had_run_out_runs_under_its_next_reservation)

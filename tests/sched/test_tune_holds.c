@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,12 +18,7 @@ static pid_t worker;
 
 static void begin(void)
 {
-    worker = fork();
-    if (!worker) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
-            ;
-    }
+    worker = begin_to_compute();
     ck_assert_int_eq(tune_holds_begin(&holds), 0);
     ck_assert_int_eq(process_watch_create(&watch, worker), 0);
     process_watch_poll(watch);
@@ -39,19 +33,12 @@ static void end(void)
     waitpid(worker, NULL, 0);
 }
 
-static int64_t running_ns(void)
-{
-    int64_t running_ns, waiting_ns;
-    ck_assert(thread_list_times(worker, worker, &running_ns, &waiting_ns));
-    return running_ns;
-}
-
 static bool runs_within(int moments)
 {
-    const int64_t before_ns = running_ns();
-    for (int i = 0; i < moments && running_ns() == before_ns; i++)
+    const int64_t before_ns = running_ns(worker);
+    for (int i = 0; i < moments && running_ns(worker) == before_ns; i++)
         pause_a_moment();
-    return running_ns() > before_ns;
+    return running_ns(worker) > before_ns;
 }
 
 /* Reserves for the worker, on trial. Other programs of this machine may reserve much for a moment. */
