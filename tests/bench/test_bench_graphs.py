@@ -6,6 +6,8 @@ Not covered: the processes and their manager (tests/sched), and a whole run, whi
 
 import io
 import json
+import os
+import time
 import unittest
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import asdict, replace
@@ -23,15 +25,25 @@ from dlex_bench.graphs import experiment
 from dlex_bench.graphs.changed_run import ChangedRun, PartFigures
 from dlex_bench.graphs.cli import graphs_parser
 from dlex_bench.graphs.conditions import DELAYED, Condition, conditions, graph_of
-from dlex_bench.graphs.experiment import ROBOT, GraphsOptions, folder_of, graphs_chapter, graphs_table, measure_graphs, run_of
-from dlex_bench.graphs.findings import OWN_CPU, PAPER_AT_ONCE, PAPER_DELAYED, GraphRun, graphs_findings
+from dlex_bench.graphs.experiment import (
+    ROBOT,
+    GraphsOptions,
+    folder_of,
+    graphs_chapter,
+    graphs_table,
+    intervals_table,
+    measure_graphs,
+    run_of,
+)
+from dlex_bench.graphs.findings import OWN_CPU, OWN_CPU_AT_ONCE, PAPER_AT_ONCE, PAPER_DELAYED, GraphRun, graphs_findings
+from dlex_bench.graphs.graph_run import kept_awake
 from written_results import WritesResults
 
 PROJECT = Path(__file__).resolve().parents[2]
 GRAPH = yaml.safe_load((PROJECT / ROBOT).read_text())
 PART = PartFigures(1000, 0, 30, 60, 20, 40)
 CHANGED_RUN = ChangedRun(500, 300, 0, PART, PART, PART)
-RUN = GraphRun(20.0, 21.0, 20.1, 0.1, 30, 60, 15, 50, 20, 4, 8, 14, 1000, 6.5, 999, 1)
+RUN = GraphRun(20.0, 21.0, 20.1, 0.1, 30, 60, 15, 50, 20, 4, 8, 14, 1000, 6.5, 999, 1, 0.4, 0.1)
 
 
 def runs(condition, *changes):
@@ -40,7 +52,8 @@ def runs(condition, *changes):
 
 class Conditions(unittest.TestCase):
     def test_all_combinations_are_run_once_each(self):
-        self.assertEqual(len(set(map(str, conditions()))), 8)
+        self.assertEqual(len(set(map(str, conditions()))), 9)
+        self.assertEqual(len(conditions(has_own_cpu=False)), 8)
         self.assertIn("other, at once, alone", map(str, conditions()))
 
     def test_delay_is_that_of_the_robot_or_none(self):
@@ -58,6 +71,26 @@ class Conditions(unittest.TestCase):
 
     def test_one_cpu_is_not_divided(self):
         self.assertNotIn("taskset", str(graph_of(GRAPH, OWN_CPU, 0, set())))
+
+
+class Awake(unittest.TestCase):
+    def test_program_computes_on_the_cpu_only_while_nothing_else_does(self):
+        cpu = max(os.sched_getaffinity(0))
+        with kept_awake(cpu) as process:
+            end = time.monotonic() + 10
+            while os.sched_getscheduler(process.pid) != os.SCHED_IDLE and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertEqual((os.sched_getscheduler(process.pid), os.sched_getaffinity(process.pid)), (os.SCHED_IDLE, {cpu}))
+        self.assertIsNotNone(process.returncode)
+
+    def test_program_that_has_ended_is_an_error(self):
+        with self.assertRaisesRegex(LabError, "keeps CPU .* awake has ended"), kept_awake(max(os.sched_getaffinity(0))) as process:
+            process.kill()
+            process.wait()
+
+    def test_no_cpu_no_program(self):
+        with kept_awake(None) as process:
+            self.assertIsNone(process)
 
 
 class Findings(unittest.TestCase):
@@ -96,9 +129,25 @@ class Findings(unittest.TestCase):
             found = {**at_once, **runs(PAPER_DELAYED, *[{"next_mean_us": it} for it in delayed])}
             self.assertEqual(self.words(runs=found)[2], word)
 
+    def test_jitter_is_judged_under_each_policy(self):
+        wide = {"start_least_ms": 20.0, "start_most_ms": 24.0, "start_sd_ms": 0.4}
+        narrow = {"start_least_ms": 20.0, "start_most_ms": 20.5, "start_sd_ms": 0.1}
+        found = {**runs(PAPER_AT_ONCE, *[narrow] * 4), **runs(PAPER_DELAYED, *[wide] * 4),
+                 **runs(OWN_CPU_AT_ONCE, *[wide] * 4), **runs(OWN_CPU, *[narrow] * 4)}
+        words = {it.name: it.word for it in graphs_findings(found, has_own_cpu=True) if "Table 5" in it.name}
+        self.assertEqual(len(words), 4)
+        for name, word in words.items():
+            self.assertEqual(word, "holds" if "under fifo" in name else "does not hold", name)
+
+    def test_jitter_is_inherited_if_control_starts_as_irregularly_as_what_it_waits_for(self):
+        for sd, word in ((0.1, "holds"), (0.9, "does not hold")):
+            found = graphs_findings(runs(OWN_CPU, *[{"delayed_sd_ms": sd}] * 4), has_own_cpu=True)
+            inherited = {it.name: it.word for it in found if "Figure 2" in it.name}
+            self.assertEqual(sorted(inherited.values()), sorted([word, "not measured"]))
+
     def test_with_one_cpu_nothing_is_said_of_a_cpu_for_control(self):
         some = runs(OWN_CPU, {"late_p99_us": 40})
-        self.assertEqual(self.words(runs=some, has_own_cpu=False)[3:], ["not measured", "not measured", "met"])
+        self.assertEqual(self.words(runs=some, has_own_cpu=False)[3:6], ["not measured", "not measured", "met"])
         self.assertIn("share the only CPU", graphs_chapter(some, 90, None, has_own_cpu=False).about)
         self.assertIn("have their own CPU", graphs_chapter(some, 90, Path("a/film.mp4"), has_own_cpu=True).about)
 
@@ -115,7 +164,7 @@ class Options(unittest.TestCase):
 
     def test_each_run_has_its_own_folder(self):
         folders = {folder_of(Path("out"), condition, number) for condition in conditions() for number in (1, 2)}
-        self.assertEqual(len(folders), 16)
+        self.assertEqual(len(folders), 18)
         self.assertIn(Path("out/other-with_a_delay-alone-2"), folders)
 
 
@@ -137,7 +186,7 @@ class Results(WritesResults, Folder):
         self.measure(self.folder / "out")
         written = json.loads((self.folder / "out/graphs.json").read_text())
         self.assertIn("commit", written)
-        self.assertEqual((len(written["runs"]), len(written["changed"])), (16, 4))
+        self.assertEqual((len(written["runs"]), len(written["changed"])), (18, 4))
         self.assertEqual(written["changed"][0]["during"]["p99_us"], 60)
         self.assertIn("Precedences and times changed while a graph runs", (self.folder / "out/graphs.md").read_text())
 
@@ -156,12 +205,15 @@ class Reading(unittest.TestCase):
 
         processes = {"Control": {"delay_ms": of(200), "lateness_us": of(300), "work_ms": {"mean": 1.5}},
                      "Color_Class0": {"delay_ms": of(400), "lateness_us": of(500), "work_ms": {"mean": 2}},
-                     "readFireWire": {"work_ms": {"mean": 30}}, "WSUpdater": {"work_ms": None}}
+                     "readFireWire": {"delay_ms": of(0), "work_ms": {"mean": 30}},
+                     "WSUpdater": {"delay_ms": of(700), "work_ms": None},
+                     **{f"Obj_Track{it}": {"delay_ms": of(600 + 10 * it), "work_ms": None} for it in range(5)}}
         state = {"lost_records": lost_records, "processes": [{"name": "Color_Class0", "skips": 3}, {"name": "Control", "skips": 7}]}
         return run_of({"ticks": 9, "tick_us": of(100), "processes": processes}, state)
 
     def test_figures_are_those_of_control_and_of_what_follows_the_camera(self):
-        self.assertEqual(self.read(0), GraphRun(200, 201, 202, 203, 304, 305, 400e3, 401e3, 402e3, 403e3, 102, 105, 9, 3.5, 206, 7))
+        self.assertEqual(self.read(0), GraphRun(200, 201, 202, 203, 304, 305, 400e3, 401e3, 402e3, 403e3, 102, 105, 9, 3.5, 206, 7,
+                                                623, 703))
 
     def test_incomplete_log_is_an_error(self):
         with self.assertRaisesRegex(LabError, "5 records of the log are missing"):
@@ -170,6 +222,12 @@ class Reading(unittest.TestCase):
     def test_table_has_a_row_for_each_condition_that_was_run(self):
         table = graphs_table({Condition(True, True, True): [RUN, replace(RUN, start_most_ms=29.5)], PAPER_AT_ONCE: []})
         self.assertEqual([list(column.cells) for column in table.columns][:2], [["fifo, with a delay, beside stress"], ["29.50"]])
+
+    def test_intervals_need_enough_runs(self):
+        table = intervals_table({OWN_CPU: [replace(RUN, start_most_ms=it) for it in (21, 22, 23, 24)], PAPER_AT_ONCE: [RUN]})
+        cells = next([*column.cells] for column in table.columns if column.header == "range, ms")
+        self.assertRegex(cells[0], r"\A2\.50 \([-\d.]+ to [\d.]+\)\Z")
+        self.assertEqual(cells[1], "1.00 (too few runs for an interval)")
 
 
 if __name__ == "__main__":

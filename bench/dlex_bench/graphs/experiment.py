@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
+from ..analysis.claims import with_interval
+from ..analysis.statistics import median_interval
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..machine.facts import commit, machine_facts
@@ -32,14 +34,15 @@ from ..table import titled_table
 from .change_experiment import changes_chapter, run_changing
 from .change_findings import CHANGED_CONDITIONS, ChangedRuns
 from .changed_run import ChangedRun, stored_run
-from .conditions import CAMERA, CONTROL, Condition, conditions, graph_of
+from .conditions import CAMERA, CONTROL, DELAYED, Condition, conditions, graph_of
 from .findings import GraphRun, Runs, graphs_findings
-from .graph_run import HZ, started_graph
+from .graph_run import HZ, kept_awake, started_graph
 
 ROBOT, MANAGER = Path("sched/graphs/robot.yaml"), Path("build/release/sched/pman/dlex-sched-pman")
 TICKS, QUICK_TICKS = 1000, 90
 US_PER_MS = 1e3
 FOLLOWS = "Color_Class0"  # the camera
+TRACKING = "Obj_Track"  # the beginning of the names of the processes that track objects
 
 
 @dataclass(frozen=True)
@@ -72,11 +75,12 @@ def measure_graphs(options: GraphsOptions) -> list[Chapter]:
 def _measure_starts(
     console: Console, options: GraphsOptions, kept: KeptRuns, robot: Mapping[str, Any], ticks: int, reps: int
 ) -> Runs:
-    runs: dict[Condition, list[GraphRun]] = {condition: [] for condition in conditions()}
-    for number, condition in interleaved(conditions(), reps):
+    every = conditions(has_own_cpu=_has_own_cpu())
+    runs: dict[Condition, list[GraphRun]] = {condition: [] for condition in every}
+    for number, condition in interleaved(every, reps):
         folder, name = folder_of(options.out, condition, number), f"{condition}, {number}"
         graph = _divided(robot, condition)
-        found = GraphRun(**kept.run(name, partial(_run, options, folder, condition.is_loaded, graph, ticks)))
+        found = GraphRun(**kept.run(name, partial(_run, options, folder, condition, graph, ticks)))
         runs[condition].append(found)
         tell(console, f"{name}: Control after {found.start_mean_ms:.2f} ms, s.d. {found.start_sd_ms:.2f}; "
              f"late {found.late_p99_us:.0f} us at p99")
@@ -104,8 +108,12 @@ def _divided(robot: Mapping[str, Any], condition: Condition) -> dict[str, Any]:
     return graph_of(robot, condition, own_cpu, os.sched_getaffinity(0) - {own_cpu})
 
 
+def _has_own_cpu() -> bool:
+    return len(os.sched_getaffinity(0)) > 1
+
+
 def _report(console: Console, options: GraphsOptions, runs: Runs, changed: ChangedRuns, ticks: int) -> list[Chapter]:
-    has_own_cpu = len(os.sched_getaffinity(0)) > 1
+    has_own_cpu = _has_own_cpu()
     chapters = [graphs_chapter(runs, ticks, options.clip, has_own_cpu), changes_chapter(changed, ticks)]
     with checked_files(options.out):
         write_json(options.out / "graphs.json", {
@@ -129,7 +137,7 @@ def graphs_chapter(runs: Runs, ticks: int, clip: Path | None, has_own_cpu: bool)
         "When the processes of a graph start",
         f"The robot's 12 processes, {ticks} ticks a run, {HZ:g} a second; the camera plays {film}. Under fifo, Control and "
         f"WSUpdater {where}.",
-        [graphs_table(runs)],
+        [graphs_table(runs), intervals_table(runs)],
         graphs_findings(runs, has_own_cpu),
     )
 
@@ -139,9 +147,12 @@ def folder_of(out: Path, condition: Condition | str, number: int) -> Path:
     return out / f"{condition}-{number}".replace(", ", "-").replace(" ", "_")
 
 
-def _run(options: GraphsOptions, folder: Path, is_loaded: bool, graph: Mapping[str, Any], ticks: int) -> dict[str, Any]:
+def _run(options: GraphsOptions, folder: Path, condition: Condition, graph: Mapping[str, Any], ticks: int) -> dict[str, Any]:
     """Returns what a GraphRun is made of."""
-    with started_graph(options.root, folder, graph, ticks, clip=options.clip, is_loaded=is_loaded) as started:
+    with (
+        kept_awake(choose_cpus()[0] if condition.is_awake else None),
+        started_graph(options.root, folder, graph, ticks, clip=options.clip, is_loaded=condition.is_loaded) as started,
+    ):
         started.wait()
     written = json.loads((folder / "pman.json").read_text())
     return asdict(run_of(written["statistics"], written["state"]))
@@ -154,12 +165,14 @@ def run_of(statistics: Mapping[str, Any], state: Mapping[str, Any]) -> GraphRun:
     control, follows = (statistics["processes"][name] for name in (CONTROL, FOLLOWS))
     start, late, after = control["delay_ms"], control["lateness_us"], follows["delay_ms"]
     skips = next(process["skips"] for process in state["processes"] if process["name"] == CONTROL)
+    sds = {name: process["delay_ms"]["sd"] for name, process in statistics["processes"].items()}
     return GraphRun(
         start["min"], start["max"], start["mean"], start["sd"], late["p50"], late["p99"],
         after["min"] * US_PER_MS, after["max"] * US_PER_MS, after["mean"] * US_PER_MS, after["sd"] * US_PER_MS,
         statistics["tick_us"]["mean"], statistics["tick_us"]["p99"], statistics["ticks"],
         sum(work["mean"] for name, process in statistics["processes"].items() if name != CAMERA and (work := process["work_ms"])),
         start["count"], skips,
+        median(sd for name, sd in sds.items() if name.startswith(TRACKING)), max(sds[name] for name in DELAYED),
     )
 
 
@@ -173,6 +186,25 @@ def graphs_table(runs: Runs) -> Table:
     for condition, found in runs.items():
         if found:
             table.add_row(str(condition), *_cells(found))
+    return table
+
+
+def intervals_table(runs: Runs) -> Table:
+    """Makes a table of the figures that are compared with the paper's."""
+    table = titled_table("The same figures with their 95 % intervals; range: from the least to the most of one run; tracking: s.d. "
+                         "of the starts of Obj_Track0 to 4, after which Control comes")
+    figures = {
+        "mean, ms": ("start_mean_ms", "{:.2f}"), "s.d., ms": ("start_sd_ms", "{:.3f}"), "range, ms": ("start_range_ms", "{:.2f}"),
+        "tracking s.d., ms": ("tracking_sd_ms", "{:.3f}"), "late p50, us": ("late_p50_us", "{:.0f}"),
+        "late p99, us": ("late_p99_us", "{:.0f}"), "next mean, us": ("next_mean_us", "{:.0f}"),
+        "tick p99, us": ("tick_p99_us", "{:.1f}"),
+    }
+    for heading in ("", *figures):
+        table.add_column(heading, justify="right")
+    for condition, found in runs.items():
+        if found:
+            cells = [with_interval(median_interval([getattr(run, name) for run in found]), form) for name, form in figures.values()]
+            table.add_row(str(condition), *cells)
     return table
 
 

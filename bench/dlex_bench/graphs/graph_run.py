@@ -22,6 +22,7 @@ from ..rig.load.stress import require_running, stress
 
 HZ = 30.0
 SETTLE_S = 0.5
+COMPUTES = "while :; do :; done"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,18 @@ class StartedGraph:
         wait_for(self.process, 60 + 3 * self.ticks / HZ, lambda: require_running(self.stress), "dlex sched pman")
         if self.process.returncode:
             raise LabError(f"dlex sched pman ended with status {self.process.returncode}: {last_words(self.folder / 'said.log')}")
+
+
+@contextmanager
+def kept_awake(cpu: int | None) -> Iterator[subprocess.Popen[bytes] | None]:
+    """Lets a program of SCHED_IDLE compute on this CPU, so that the CPU never sleeps; None: does nothing."""
+    if cpu is None:
+        yield None
+        return
+    with child(["chrt", "--idle", "0", "sh", "-c", COMPUTES], cpus={cpu}, env=own_environment()) as process:
+        yield process
+        if process.poll() is not None:
+            raise LabError(f"the program that keeps CPU {cpu} awake has ended with status {process.returncode}")
 
 
 @contextmanager
