@@ -26,6 +26,7 @@ from dlex_bench.heartbeat import periods
 from dlex_bench.heartbeat.cli import PARTS, heartbeat_parser
 from dlex_bench.heartbeat.figure import draw_periods
 from dlex_bench.heartbeat.findings import FILM, TASK, PeriodRun, Reserved, period_findings
+from dlex_bench.heartbeat.heartbeat import joined_pages
 from dlex_bench.heartbeat.periods import PAPER, PeriodOptions, measure_periods, periods_table, read_reserved, steps_ms
 from written_results import WritesResults
 
@@ -128,6 +129,14 @@ class Pages(unittest.TestCase):
         self.assertEqual(len([line for line in lines if line.startswith("| 40 (own) |")]), 2)
 
 
+class Pictures(Folder):
+    def test_page_of_all_parts_shows_the_pictures_of_each(self):
+        (self.folder / "periods").mkdir()
+        write_chapters(self.folder / "periods/periods.md", [Chapter("A title", "What was done.", [], [])], ["periods.png"])
+        self.assertIn("![periods](periods.png)", (self.folder / "periods/periods.md").read_text().splitlines())
+        self.assertIn("![periods](periods/periods.png)", joined_pages(self.folder).splitlines())
+
+
 class Reserving(Folder):
     def test_film_and_task_may_reserve_what_one_thread_can_have(self):
         for workload, code in ((TASK, periods.PLAYED), (FILM, 0)):
@@ -164,7 +173,8 @@ class Experiment(WritesResults, Folder):
             return asdict(run_of(workload, period_ms, 1, 50, 0.3, 0.4))
 
         stand_ins = {
-            "require_for_periods": mock.Mock(), "make_clip": mock.Mock(), "_run": run,
+            "require_for_periods": mock.Mock(), "film_file": mock.Mock(return_value=None),
+            "make_clip": mock.Mock(return_value=Path("film.mp4")), "_run": run,
             "only_measurement": mock.Mock(return_value=contextlib.nullcontext()),
         }
         with mock.patch.multiple(periods, **{**stand_ins, **replaced}), contextlib.redirect_stdout(io.StringIO()):

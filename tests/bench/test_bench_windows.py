@@ -89,6 +89,11 @@ class Settings(unittest.TestCase):
         self.assertAlmostEqual(COST.utilisation(overload[0]), 1.2)
         self.assertAlmostEqual(COST.utilisation(WindowSetting("dlex-play", 10, DWCS)), 0.8)
 
+    def test_players_want_what_their_pictures_cost(self):
+        self.assertAlmostEqual(COST.wanted(WindowSetting("dlex-play", 10, DWCS)), 0.85)
+        self.assertAlmostEqual(COST.wanted(WindowSetting("dlex-play", 10, DWCS, BEST_EFFORT)), 0.85)
+        self.assertAlmostEqual(COST.wanted(WindowSetting("dlex-play", 10, DWCS, DISTURBED)), 1.35)
+
     def test_longer_pictures_have_longer_slots_and_fewer_players_fill_the_cpu(self):
         for ms, slot_ms, players in ((4.1, 5, 8), (7.0, 8, 5), (12.0, 20, 2), (40.0, 40, 1)):
             cost = PictureCost(ms)
@@ -324,11 +329,11 @@ class Results(WritesResults, Folder):
         of_mplayer = replace(KERNEL_RUN, picture_windows=None, picture_windows_kept=None, skew_ms=None)
         runs = {WindowSetting("dlex-play", 1, DWCS): [RUN, replace(RUN, max_ms=44.0, kept=99)],
                 WindowSetting("mplayer", 1, OTHER): [of_mplayer]}
-        table = windows_table(runs, dict.fromkeys(runs, 0.08))
+        table = windows_table(WindowsResults(MEMBERS, {"dlex-play": COST, "mplayer": COST}, runs))
         rows = list(zip(*(column.cells for column in table.columns), strict=True))
-        self.assertEqual(rows[0][:8], ("1 dlex-play under dwcs", "8%", "2.00", "8.0", "44.0", "1.50", "31.0", "250"))
-        self.assertEqual(rows[0][8:], ("99.5%", "100", "10.0%", "4.0%", "98.0%", "5.0", "90"))
-        self.assertEqual(rows[1][8:], ("-", "-", "-", "4.0%", "-", "-", "-"))
+        self.assertEqual(rows[0][:9], ("1 dlex-play under dwcs", "8%", "8%", "2.00", "8.0", "44.0", "1.50", "31.0", "250"))
+        self.assertEqual(rows[0][9:], ("99.5%", "100", "10.0%", "4.0%", "98.0%", "5.0", "90"))
+        self.assertEqual(rows[1][9:], ("-", "-", "-", "4.0%", "-", "-", "-"))
 
     def test_chapters_name_the_film_and_the_costs(self):
         runs = {WindowSetting("mplayer", 1, OTHER): [KERNEL_RUN]}

@@ -32,9 +32,10 @@ def tell_chapter(console: Console, chapter: Chapter) -> None:
         tell(console, f"{finding.word}: {finding.name}: {finding.sentence}")
 
 
-def write_chapters(path: Path, chapters: Sequence[Chapter]) -> None:
-    """Writes the page, whole or not at all."""
-    write_whole(path, "\n\n".join(_markdown(chapter) for chapter in chapters) + "\n")
+def write_chapters(path: Path, chapters: Sequence[Chapter], pictures: Sequence[str] = ()) -> None:
+    """Writes the page, whole or not at all. It ends with the pictures, whose names are relative to its folder."""
+    shown = [f"![{name.rpartition('.')[0]}]({name})" for name in pictures]
+    write_whole(path, "\n\n".join([*(_markdown(chapter) for chapter in chapters), *shown]) + "\n")
 
 
 def _markdown(chapter: Chapter) -> str:

@@ -120,7 +120,7 @@ def _write(out: Path, found: list[Detection], times_s: list[float], chapter: Cha
     }
     with checked_files(out):
         write_json(out / "detect.json", content)
-        write_chapters(out / "detect.md", [chapter])
+        write_chapters(out / "detect.md", [chapter], ["detect.png"])
         draw_detections(found, times_s, out / "detect.png")
 
 

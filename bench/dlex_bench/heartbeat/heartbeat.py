@@ -6,6 +6,7 @@ Each part writes a page into its own folder. The page of all is made of these, s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,9 @@ from ..output import checked_files, output_folder
 from ..progress import tell
 from .cli import PARTS
 from .periods import PeriodOptions, measure_periods, require_for_periods
+
+# The beginning of a picture on a page, before the name of its file.
+PICTURE = re.compile(r"(!\[[^\]]*\]\()")
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,6 @@ def _parts(options: HeartbeatOptions) -> dict[str, Part]:
 
 
 def joined_pages(out: Path) -> str:
-    """Returns the pages of all parts that have been measured into this folder, now or before."""
-    pages = [out / part / f"{part}.md" for part in PARTS]
-    return "\n".join(page.read_text() for page in pages if page.exists())
+    """Returns the pages of all parts that have been measured into this folder, now or before, with links to their pictures."""
+    pages = {part: out / part / f"{part}.md" for part in PARTS}
+    return "\n".join(PICTURE.sub(rf"\1{part}/", page.read_text()) for part, page in pages.items() if page.exists())

@@ -54,6 +54,7 @@ LIMIT_S = 30.0
 PLAYED = 3
 # One thread can have no more; it must not be the limit of `dlex-sched tune` that decides.
 LIMIT_PERCENT = 95
+PICTURE_FILE = "periods.png"
 # The paper's Table II: p90 and p95 of the times from picture to picture, in ms; mean and most that was reserved.
 PAPER: dict[int, tuple[float, float, float, float]] = {
     20: (41.803, 44.383, 0.385653, 0.536840),
@@ -208,5 +209,5 @@ def _write(out: Path, runs: list[PeriodRun], chapter: Chapter) -> None:
     content = {"commit": commit(), "machine": machine_facts().to_json(), "runs": [asdict(run) for run in runs]}
     with checked_files(out):
         write_json(out / "periods.json", content)
-        write_chapters(out / "periods.md", [chapter])
-        draw_periods(runs, out / "periods.png")
+        write_chapters(out / "periods.md", [chapter], [PICTURE_FILE])
+        draw_periods(runs, out / PICTURE_FILE)

@@ -40,6 +40,7 @@ LOADS, QUICK_LOADS = (0, 1, 2, 3, 4, 16), (0, 3)
 PACKETS, QUICK_PACKETS, ASIDE = 240, 40, 20
 # Of several programs at once.
 GROUPS_S, QUICK_S = 20.0, 4.0
+PICTURES = ("laxity.png", "several.png")
 POLICIES = ("other", "nice:-11", "fifo:30", "deadline:31/66.666")
 
 
@@ -80,7 +81,7 @@ def measure_laxity(options: LaxityOptions) -> None:
         tell_chapter(console, chapter)
     with checked_files(out):
         write_json(out / "laxity.json", _content(cells, groups, packets))
-        write_chapters(out / "laxity.md", chapters)
+        write_chapters(out / "laxity.md", chapters, PICTURES)
         _draw(out, cells, groups)
         kept.forget()
     tell(console, f"written: {out}/laxity.md, laxity.json, laxity.png and several.png")
@@ -161,7 +162,7 @@ def _draw(out: Path, cells: Cells, groups: Groups) -> None:
 
     columns = {load: f"{load} programs beside" for _kind, load in cells}
     draw_laxities({(kind, columns[load]): it for (kind, load), it in cells.items()},
-                  dict.fromkeys(columns.values(), PERIOD_MS - COST_MS), out / "laxity.png")
+                  dict.fromkeys(columns.values(), PERIOD_MS - COST_MS), out / PICTURES[0])
     names = {(count, paced): f"of {count}: {paced.name}" for count, _order, paced in groups}
     draw_laxities({(order, names[count, paced]): it for (count, order, paced), it in groups.items()},
-                  {name: paced.period_ms - paced.cost_ms for (_count, paced), name in names.items()}, out / "several.png")
+                  {name: paced.period_ms - paced.cost_ms for (_count, paced), name in names.items()}, out / PICTURES[1])

@@ -32,7 +32,8 @@ RESERVED_FOR_MEAN, MOST_RESERVED = 1.2, 0.88
 HOG = "while :; do :; done"
 # Wants 1 of 2 slots, as in the paper, and is not work-conserving.
 DISTURBER = {"window": WINDOW, "period": 2, "service": 1, "command": HOG}
-DISTURBER_NEEDS = NEEDED / 2
+DISTURBER_WANTS = 1 / 2
+DISTURBER_NEEDS = NEEDED * DISTURBER_WANTS
 OVERLOAD = 1.2
 END_S = 0.5  # of a film, in which nothing is recorded any more
 # Of one run besides its film: starting, ending, reading the records.
@@ -103,6 +104,11 @@ class PictureCost:
         """Returns the least part of the CPU that the programs need by their windows. The best-effort one needs nothing."""
         disturbance = DISTURBER_NEEDS if setting.beside == DISTURBED else 0.0
         return setting.players * NEEDED / self.period_slots + disturbance
+
+    def wanted(self, setting: WindowSetting) -> float:
+        """Returns the part of the CPU that would give every player all its pictures, and the disturber all its slots."""
+        disturbance = DISTURBER_WANTS if setting.beside == DISTURBED else 0.0
+        return setting.players * self.ms / PERIOD_MS + disturbance
 
 
 def alone_settings(kind: str, plan: WindowPlan) -> list[WindowSetting]:

@@ -47,8 +47,8 @@ DISPATCHER = Path("build/release/sched/dwcs/dlex-sched-dwcs")
 # Where the trailer is not here. Its pictures cost more, so that fewer players need the whole CPU.
 CLIP = "hard_1080p"
 HEADINGS = (
-    "", "needed of the CPU", "mean", "p99", "longest", "all threads: mean", "longest", "wake-ups", "windows kept", "events",
-    "swaps", "pictures lost", "picture windows kept", "A-V, ms", "late, us",
+    "", "needed of the CPU", "wanted", "mean", "p99", "longest", "all threads: mean", "longest", "wake-ups", "windows kept",
+    "events", "swaps", "pictures lost", "picture windows kept", "A-V, ms", "late, us",
 )
 
 
@@ -151,8 +151,8 @@ def _report(console: Console, options: WindowsOptions, results: WindowsResults, 
     out = options.out
     with checked_files(out):
         write_json(out / "windows.json", _content(results, options.plan, clip))
-        write_chapters(out / "windows.md", chapters)
         names = draw_windows(results.runs, list(results.costs), out)
+        write_chapters(out / "windows.md", chapters, names)
     tell(console, f"written: {out}/windows.md, windows.json, {', '.join(names)}")
 
 
@@ -184,21 +184,23 @@ def windows_chapters(results: WindowsResults, plan: WindowPlan, clip: Path) -> l
         Chapter(
             "Players by their windows",
             f"{plan.recorded_s:g} s of {clip.name} on one CPU. Each player alone: {costs}.",
-            [windows_table(results.runs, results.utilisations())],
+            [windows_table(results)],
             windows_findings(results.runs, results.utilisations(), list(results.costs)),
         ),
     ]
 
 
-def windows_table(runs: Runs, utilisations: Mapping[WindowSetting, float]) -> Table:
-    table = titled_table("From a wake-up to the CPU, ms, of the threads that decode and present; medians of the runs, and the "
-                         "longest of all. Windows: 5 periods with service in 4, as the dispatcher counts. Picture windows: 5 "
-                         "pictures of which at most 1 is lost. Events delivered, and those of them that made another process run. "
-                         "Late: the latest decision of the dispatcher")
+def windows_table(results: WindowsResults) -> Table:
+    table = titled_table("Needed: by the windows and slots of the programs. Wanted: for all pictures and all slots of the "
+                         "disturber. Then, from a wake-up to the CPU, ms, of the threads that decode and present; medians of the "
+                         "runs, and the longest of all. Windows: 5 periods with service in 4, as the dispatcher counts. Picture "
+                         "windows: 5 pictures of which at most 1 is lost. Events delivered, and those of them that made another "
+                         "process run. Late: the latest decision of the dispatcher")
     for heading in HEADINGS:
         table.add_column(heading, justify="right")
-    for setting, some in runs.items():
-        table.add_row(str(setting), f"{utilisations[setting]:.0%}", *_cells(some))
+    for setting, some in results.runs.items():
+        cost = results.costs[setting.kind]
+        table.add_row(str(setting), f"{cost.utilisation(setting):.0%}", f"{cost.wanted(setting):.0%}", *_cells(some))
     return table
 
 
