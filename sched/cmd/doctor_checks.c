@@ -51,6 +51,17 @@ int doctor_try_policy(const struct thread_policy *policy)
     return doctor_in_child(take_policy, policy);
 }
 
+struct finding doctor_no_reservation(int error)
+{
+    struct finding found = {.is_good = false};
+    if (error == -EPERM)
+        snprintf(found.text, sizeof found.text, "needs the right to reserve: see the line of the reservations");
+    else
+        snprintf(found.text, sizeof found.text, "needs a reservation, and the kernel refused one (%s): see the line of the reservations",
+                 strerror(-error));
+    return found;
+}
+
 struct finding doctor_check_reclaiming(void)
 {
     const struct thread_policy policy = {
@@ -59,7 +70,7 @@ struct finding doctor_check_reclaiming(void)
     const int error = doctor_try_policy(&policy);
     if (!error)
         return doctor_finding(true, "a thread may use more than its budget of what no thread has reserved");
-    return doctor_finding(false, error == -EPERM ? "needs the right to reserve: see the line of the reservations" : strerror(-error));
+    return doctor_no_reservation(error);
 }
 
 /* Loads a program of BPF that does nothing, of this type. Returns its descriptor or a negative errno. */

@@ -24,6 +24,9 @@ int doctor_in_child(int (*act)(const void *context), const void *context);
 /* Tries a policy in a child, whose end gives everything back. Returns 0 or a negative errno, also if there is no child. */
 int doctor_try_policy(const struct thread_policy *policy);
 
+/* Returns the finding for what cannot be tried because a reservation was refused with this negative errno. */
+struct finding doctor_no_reservation(int error);
+
 /* Whether a thread may use unreserved time beyond its budget, as `tune` lets it. */
 struct finding doctor_check_reclaiming(void);
 

@@ -33,11 +33,6 @@ struct attributes {
     uint32_t clamped_max;
 };
 
-static const char *why_no_reservation(int error)
-{
-    return error == -EPERM ? "needs the right to reserve: see the line of the reservations" : strerror(-error);
-}
-
 static int read_what_is_left(const void *context)
 {
     (void)context;
@@ -54,7 +49,7 @@ struct finding doctor_check_budget_left(void)
     if (error == -EINVAL)
         return doctor_finding(false, "this kernel does not say what is left of a budget, kernels such as Linux 7.3 do; tune infers it "
                               "from context switches");
-    return error ? doctor_finding(false, why_no_reservation(error)) : doctor_finding(true, "the kernel says what is left of a budget");
+    return error ? doctor_no_reservation(error) : doctor_finding(true, "the kernel says what is left of a budget");
 }
 
 static int ask_for_overruns(const void *context)
@@ -71,7 +66,7 @@ struct finding doctor_check_overruns(void)
 {
     const int error = doctor_in_child(ask_for_overruns, NULL);
     if (error)
-        return doctor_finding(false, why_no_reservation(error));
+        return doctor_no_reservation(error);
     return doctor_finding(true, "a program can ask for a signal when its budget runs out; dlex never does it for others, which it would end");
 }
 
@@ -96,7 +91,7 @@ struct finding doctor_check_starting(void)
 {
     const int error = doctor_in_child(start_under_reservation, NULL);
     if (error)
-        return doctor_finding(false, why_no_reservation(error));
+        return doctor_no_reservation(error);
     return doctor_finding(true, "a thread with a reservation can start others, which begin under an ordinary policy");
 }
 

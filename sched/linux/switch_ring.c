@@ -73,7 +73,11 @@ bool switch_ring_drain(struct perf_ring *ring, switch_sink *sink, void *context)
 
 const char *switch_ring_remedy(int error, char text[SWITCH_RING_REMEDY_SIZE])
 {
-    const long paranoid = kernel_file_number("/proc/sys/kernel/perf_event_paranoid", 2);
+    return switch_ring_remedy_under(error, kernel_file_number("/proc/sys/kernel/perf_event_paranoid", 2), text);
+}
+
+const char *switch_ring_remedy_under(int error, long paranoid, char text[SWITCH_RING_REMEDY_SIZE])
+{
     if ((error == -EACCES || error == -EPERM) && paranoid > 2)
         snprintf(text, SWITCH_RING_REMEDY_SIZE, "kernel.perf_event_paranoid is %ld, which keeps users from observing their own "
                  "programs; `sudo sysctl kernel.perf_event_paranoid=2` allows it until the next start", paranoid);

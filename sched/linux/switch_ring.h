@@ -32,4 +32,7 @@ enum { SWITCH_RING_REMEDY_SIZE = 256 };
 /* Writes one sentence about an error of switch_ring_open, with what would help, and returns it. */
 const char *switch_ring_remedy(int error, char text[SWITCH_RING_REMEDY_SIZE]);
 
+/* The same on a machine with this kernel.perf_event_paranoid. Pure. */
+const char *switch_ring_remedy_under(int error, long paranoid, char text[SWITCH_RING_REMEDY_SIZE]);
+
 #endif

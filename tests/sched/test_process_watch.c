@@ -358,6 +358,27 @@ START_TEST(lost_switches_are_counted)
 }
 END_TEST
 
+START_TEST(refused_watch_names_the_cause_and_what_helps)
+{
+    static const struct {
+        int error;
+        long paranoid;
+        const char *cause, *help;
+    } cases[] = {
+        {-EACCES, 3, "kernel.perf_event_paranoid is 3", "sudo sysctl kernel.perf_event_paranoid=2"}, /* Debian's own setting */
+        {-EPERM, 4, "kernel.perf_event_paranoid is 4", "sudo sysctl kernel.perf_event_paranoid=2"},
+        {-EACCES, 2, "belongs to another user", "as that user or as root"},
+        {-EPERM, 2, "too little memory may be locked", "sudo sysctl kernel.perf_event_mlock_kb=4096"},
+        {-EMFILE, 3, "too many open files", "ulimit -n 4096"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[SWITCH_RING_REMEDY_SIZE];
+        switch_ring_remedy_under(cases[i].error, cases[i].paranoid, text);
+        ck_assert_msg(strstr(text, cases[i].cause) && strstr(text, cases[i].help), "case %zu: %s", i, text);
+    }
+}
+END_TEST
+
 int main(void)
 {
     struct perf_ring ring;
@@ -378,6 +399,7 @@ int main(void)
         process_is_found_although_the_thread_that_started_it_has_ended,
         poll_reads_no_file_while_nothing_changes,
         lost_switches_are_counted,
+        refused_watch_names_the_cause_and_what_helps,
         NULL,
     };
     return suite_run("process_watch", 60, tests);
