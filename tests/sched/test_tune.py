@@ -136,6 +136,19 @@ class Tuning(Case):
         self.assertLessEqual(max(float(row["reserved"]) for row in rows), 0.2001)
         self.assertIn("needed more than may be reserved", said)
 
+    @lengthy
+    def test_program_that_wants_more_is_kept_to_the_limit(self):
+        """It wants 30 % of a CPU. Under --strict it never has more than its budget, else for a second or two."""
+        for options, first_row, seconds in (("--strict",), 1, 3), ((), 4, 8):
+            with self.subTest(options):
+                rows_file = self.dir / f"rows{len(options)}"
+                run = self.tune("--limit=10", *options, f"--record={rows_file}", "--", PERIODIC, 25, 12, seconds)
+                code, said = self.end_of(run)
+                self.assertEqual(code, int(PLAYED), said)
+                tuned = [row for row in rows_of(rows_file) if float(row["reserved"]) > 0][first_row:]
+                self.assertGreaterEqual(len(tuned), 3, said)
+                self.assertLess(statistics.median(float(row["used"]) for row in tuned), 0.12)
+
     def test_hundred_threads_are_survived(self):
         run = self.tune("--quiet", "--limit=30", "--", PERIODIC, 10, 0.2, 6, 100)
         code, said = self.end_of(run)
