@@ -21,12 +21,14 @@ from tune_case import (
     CPUS,
     PERIODIC,
     PLAYED,
+    PLAYS_AND_EXECUTES,
     Case,
     alone,
     family,
     guard_of,
     lengthy,
     main,
+    name_of,
     periodic_of,
     reserved,
     reserved_of_test,
@@ -98,6 +100,34 @@ class Tuning(Case):
             os.kill(member, signal.SIGTERM)
             self.assertTrue(wait_until(lambda pid=member: not threads(pid)))
         self.end_of(run)
+        self.expect_nothing_left()
+
+    def test_program_that_a_shell_becomes_is_tuned(self):
+        path = self.dir / "shell"
+        run = self.tune("--quiet", "--", "sh", "-c", f"echo $$ >{path}; exec {PERIODIC} 25 4 90")
+        member = wait_until(lambda: periodic_of(run.pid))
+        self.assertEqual(int(path.read_text()), member)
+        self.expect_reservation(member)
+        os.kill(member, signal.SIGTERM)
+        self.assertEqual(self.end_of(run)[0], 128 + signal.SIGTERM)
+        self.expect_nothing_left()
+
+    def test_program_that_executes_another_keeps_its_reservation_and_is_tuned_anew(self):
+        go, path = self.dir / "go", self.dir / "rows"
+        player = self.start(sys.executable, "-ISc", PLAYS_AND_EXECUTES, go, PERIODIC, 50, 4, 120)
+        run = self.tune("--quiet", f"--record={path}", f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        go.touch()
+        self.assertTrue(wait_until(lambda: name_of(player.pid) == "periodic"))
+        self.assertTrue(reserved(player.pid))
+        last = wait_until(lambda: [row for row in rows_of(path)[-1:] if round(float(row["hz"])) == 50], 60)
+        self.assertTrue(last, path.read_text())
+        self.assertTrue(reserved(player.pid))
+        self.assertTrue(wait_until(lambda: float(rows_of(path)[-1]["reserved"]) > 0.2), path.read_text())
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(self.end_of(run)[0], 0)
+        self.expect_no_reservation(player.pid)
+        self.assertIsNone(player.poll())
         self.expect_nothing_left()
 
     def test_program_that_forks_all_the_time_goes_on(self):

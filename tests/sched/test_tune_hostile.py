@@ -18,7 +18,21 @@ import sys
 import time
 from pathlib import Path
 
-from tune_case import NOBODY, PERIODIC, PLAYED, SCHED, Case, family, main, name_of, reserved, rows_of, threads, wait_until
+from tune_case import (
+    NOBODY,
+    PERIODIC,
+    PLAYED,
+    PLAYS_AND_EXECUTES,
+    SCHED,
+    Case,
+    family,
+    main,
+    name_of,
+    reserved,
+    rows_of,
+    threads,
+    wait_until,
+)
 
 
 def parent_of(pid):
@@ -26,18 +40,6 @@ def parent_of(pid):
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     return None
-
-
-# Works 25 times a second until a file exists, and then executes a program.
-PLAYS_AND_EXECUTES = """
-import os, sys, time
-while not os.path.exists(sys.argv[1]):
-    begun = time.monotonic()
-    while time.monotonic() < begun + 0.004:
-        pass
-    time.sleep(0.036)
-os.execl(sys.argv[2], "sleep", "60")
-"""
 
 
 class Surroundings(Case):
@@ -181,7 +183,7 @@ class Rights(Case):
         sched, go = self.copies()[0], self.dir / "go"
         sleep = shutil.copy(shutil.which("sleep"), self.dir)
         os.chmod(sleep, 0o4755)
-        player = self.start(sys.executable, "-ISc", PLAYS_AND_EXECUTES, go, sleep, user=NOBODY, cwd="/")
+        player = self.start(sys.executable, "-ISc", PLAYS_AND_EXECUTES, go, sleep, "60", user=NOBODY, cwd="/")
         run = self.start("setpriv", f"--reuid={NOBODY}", "--clear-groups", "--inh-caps=+sys_nice", "--ambient-caps=+sys_nice",
                          sched, "tune", f"--pid={player.pid}", cwd="/", stderr=subprocess.PIPE, text=True)
         self.expect_reservation(player.pid)
