@@ -200,6 +200,16 @@ class Levels(Case):
         one.wait()
         self.assertEqual([row[3] for row in listed()], [other.pid])
 
+    def test_child_that_outlives_its_program_keeps_the_priority_and_leaves_the_list(self):
+        run = self.run_at(25, command=("sh", "-c", "sleep 60 & wait"))
+        self.assertTrue(wait_until(lambda: children(run.pid)))
+        child, level = children(run.pid)[0], priority(run.pid)
+        run.kill()
+        run.wait()
+        found = priority(child), listed()
+        os.kill(child, signal.SIGKILL)
+        self.assertEqual(found, (level, []))
+
     def test_command_runs_without_capabilities_and_its_exit_code_counts(self):
         said = subprocess.run([SCHED, "rm", "run", "--rate=25", "--", "sh", "-c", "grep CapPrm /proc/self/status; exit 9"],
                               capture_output=True, text=True, check=False)
