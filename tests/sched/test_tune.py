@@ -37,6 +37,8 @@ from tune_case import (
     wait_until,
 )
 
+TUNED_MOST = 32  # threads
+
 
 class Tuning(Case):
     def expect_mean(self, words, said, rows):
@@ -64,6 +66,8 @@ class Tuning(Case):
         self.assertLess(kept, 0.1 * 1.6 + 0.02)
         self.assertRegex(said, r"25 pictures/s, reserved 1\d\.\d %")
         self.expect_mean("reserved", said, rows)
+        first_rate = next(float(row["second"]) for row in rows if float(row["hz"]) > 0)
+        self.assertLessEqual(float(tuned[0]["second"]) - first_rate, 2)
         self.assertIn("--check finds out", said)
         self.expect_nothing_left()
 
@@ -166,10 +170,14 @@ class Tuning(Case):
         self.assertLessEqual(max(float(row["reserved"]) for row in rows), 0.2001)
         self.assertIn("needed more than may be reserved", said)
 
-    def test_hundred_threads_are_survived(self):
-        run = self.tune("--quiet", "--limit=30", "--", PERIODIC, 10, 0.2, 6, 100)
+    def test_of_a_hundred_threads_as_many_are_tuned_as_can_be_within_the_limit(self):
+        run = self.tune("--quiet", "--limit=17", f"--record={self.dir}/rows", "--", PERIODIC, 10, 0.4, 10, 100)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
+        rows = rows_of(self.dir / "rows")
+        self.assertEqual(max(int(row["threads"]) for row in rows), 100)
+        self.assertEqual(max(int(row["tuned"]) for row in rows), TUNED_MOST, said)
+        self.assertLessEqual(max(float(row["reserved"]) for row in rows), 0.1701)
         self.expect_nothing_left()
 
     @lengthy
