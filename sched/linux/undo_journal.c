@@ -139,20 +139,27 @@ static bool is_given(const struct undo_entry *entry, const struct thread_policy 
     return now->kind == THREAD_DEADLINE && is_one;
 }
 
-/* Puts a thread back that lives, if it still has what was given. Returns what undo_restore does, or -EPERM as restore. */
+/*
+ * Puts a thread back that lives, if it still has what was given. If it has an ordinary policy again, it only gets its timer slack:
+ * a program that was killed while it took the reservation back may not have come to that. Returns what undo_restore does, or -EPERM
+ * as restore.
+ */
 static int restore_living(const struct undo_entry *entry, bool is_recorded)
 {
     struct thread_policy now;
     const int error = thread_policy_get(entry->thread.thread, &now);
-    if (error || !is_given(entry, &now))
+    if (error)
         return error == -ESRCH ? 0 : error;
+    const bool has_given = is_given(entry, &now);
+    if (!has_given && now.kind != THREAD_OTHER)
+        return 0;
     if (is_recorded && !thread_ref_may_change(entry->thread.process))
-        return -EPERM;
-    const int refused = thread_ordinary_set(entry->thread.thread, &entry->before);
+        return has_given ? -EPERM : 0;
+    const int refused = has_given ? thread_ordinary_set(entry->thread.thread, &entry->before) : 0;
     if (refused)
         return refused == -ESRCH ? 0 : refused;
     timer_slack_set(entry->thread.thread, entry->timer_slack_ns);
-    return 1;
+    return has_given;
 }
 
 /* As undo_restore. An entry that was read from a journal may be forged: then a thread of another user's is refused with -EPERM. */

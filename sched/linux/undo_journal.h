@@ -10,7 +10,7 @@
  * reservations.
  *
  * Nothing in a journal is trusted: a forged one can only put threads of the same user that have a reservation back under an
- * ordinary policy, with the nice value that they have, and give these another timer slack. One user per journal; not thread-safe.
+ * ordinary policy, with the nice value that they have, and give threads another timer slack. One user per journal; not thread-safe.
  *
  *     struct undo_journal journal;
  *     if (undo_journal_create(&journal) == 0) {
@@ -84,9 +84,10 @@ void undo_journal_done(struct undo_journal *journal, const struct undo_entry *en
 
 /*
  * Puts an entry's thread back, if it still has what was given: if somebody has set another policy or reservation meanwhile, that
- * stays. If the thread has ended and its process runs another program, puts that back: it may be this thread that has called exec.
- * The caller has given the reservation itself, so it is taken back also from a program of another user's (setuid). Returns 1 if it
- * was put back, 0 if there was nothing to do or the thread has ended, or a negative errno.
+ * stays. A thread that has an ordinary policy again gets its timer slack back. If the thread has ended and its process runs another
+ * program, puts that back: it may be this thread that has called exec. The caller has given the reservation itself, so it is taken
+ * back also from a program of another user's (setuid). Returns 1 if it was put back, 0 if there was nothing to do or the thread has
+ * ended, or a negative errno.
  */
 int undo_restore(const struct undo_entry *entry);
 

@@ -124,6 +124,16 @@ START_TEST(timer_slack_comes_back)
 }
 END_TEST
 
+START_TEST(timer_slack_comes_back_from_a_program_that_was_killed_after_it_had_put_back_the_policy)
+{
+    timer_slack_set(child, 1234);
+    ck_assert_int_eq(give(), RESERVATION_DONE);
+    ck_assert_int_eq(thread_ordinary_set(child, &reservation.entry.before), 0);
+    ck_assert_int_eq(undo_journal_undo(&journal), 0);
+    ck_assert_int_eq(timer_slack_get(child), 1234);
+}
+END_TEST
+
 START_TEST(thread_with_a_real_time_policy_keeps_it)
 {
     const struct sched_param five = {.sched_priority = 5};
@@ -423,6 +433,7 @@ int main(void)
         reservation_is_given_changed_and_taken_back,
         batch_and_nice_value_come_back,
         timer_slack_comes_back,
+        timer_slack_comes_back_from_a_program_that_was_killed_after_it_had_put_back_the_policy,
         thread_with_a_real_time_policy_keeps_it,
         two_programs_cannot_reserve_for_one_thread,
         policy_that_somebody_else_has_set_stays,

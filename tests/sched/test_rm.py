@@ -200,6 +200,25 @@ class Levels(Case):
         one.wait()
         self.assertEqual([row[3] for row in listed()], [other.pid])
 
+    def test_child_that_outlives_its_program_keeps_the_priority_and_leaves_the_list(self):
+        run = self.run_at(25, command=("sh", "-c", "sleep 60 & wait"))
+        self.assertTrue(wait_until(lambda: children(run.pid)))
+        child, level = children(run.pid)[0], priority(run.pid)
+        run.kill()
+        run.wait()
+        found = priority(child), listed()
+        os.kill(child, signal.SIGKILL)
+        self.assertEqual(found, (level, []))
+
+    def test_files_of_the_registry_are_for_their_user_alone_whatever_the_umask(self):
+        files = [TABLE, TABLE.with_name("rm.lock")]
+        for mask in (0, 0o077):
+            with self.subTest(umask=oct(mask)):
+                for file in files:
+                    file.unlink(missing_ok=True)
+                subprocess.run([SCHED, "rm", "run", "--rate=25", "--", "true"], stderr=subprocess.DEVNULL, check=True, umask=mask)
+                self.assertEqual([oct(file.stat().st_mode & 0o777) for file in files], ["0o600"] * 2)
+
     def test_command_runs_without_capabilities_and_its_exit_code_counts(self):
         said = subprocess.run([SCHED, "rm", "run", "--rate=25", "--", "sh", "-c", "grep CapPrm /proc/self/status; exit 9"],
                               capture_output=True, text=True, check=False)

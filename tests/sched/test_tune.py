@@ -21,12 +21,14 @@ from tune_case import (
     CPUS,
     PERIODIC,
     PLAYED,
+    PLAYS_AND_EXECUTES,
     Case,
     alone,
     family,
     guard_of,
     lengthy,
     main,
+    name_of,
     periodic_of,
     reserved,
     reserved_of_test,
@@ -34,6 +36,8 @@ from tune_case import (
     threads,
     wait_until,
 )
+
+TUNED_MOST = 32  # threads
 
 
 class Tuning(Case):
@@ -62,6 +66,8 @@ class Tuning(Case):
         self.assertLess(kept, 0.1 * 1.6 + 0.02)
         self.assertRegex(said, r"25 pictures/s, reserved 1\d\.\d %")
         self.expect_mean("reserved", said, rows)
+        first_rate = next(float(row["second"]) for row in rows if float(row["hz"]) > 0)
+        self.assertLessEqual(float(tuned[0]["second"]) - first_rate, 2)
         self.assertIn("--check finds out", said)
         self.expect_nothing_left()
 
@@ -98,6 +104,34 @@ class Tuning(Case):
             os.kill(member, signal.SIGTERM)
             self.assertTrue(wait_until(lambda pid=member: not threads(pid)))
         self.end_of(run)
+        self.expect_nothing_left()
+
+    def test_program_that_a_shell_becomes_is_tuned(self):
+        path = self.dir / "shell"
+        run = self.tune("--quiet", "--", "sh", "-c", f"echo $$ >{path}; exec {PERIODIC} 25 4 90")
+        member = wait_until(lambda: periodic_of(run.pid))
+        self.assertEqual(int(path.read_text()), member)
+        self.expect_reservation(member)
+        os.kill(member, signal.SIGTERM)
+        self.assertEqual(self.end_of(run)[0], 128 + signal.SIGTERM)
+        self.expect_nothing_left()
+
+    def test_program_that_executes_another_keeps_its_reservation_and_is_tuned_anew(self):
+        go, path = self.dir / "go", self.dir / "rows"
+        player = self.start(sys.executable, "-ISc", PLAYS_AND_EXECUTES, go, PERIODIC, 50, 4, 120)
+        run = self.tune("--quiet", f"--record={path}", f"--pid={player.pid}")
+        self.expect_reservation(player.pid)
+        go.touch()
+        self.assertTrue(wait_until(lambda: name_of(player.pid) == "periodic"))
+        self.assertTrue(reserved(player.pid))
+        last = wait_until(lambda: [row for row in rows_of(path)[-1:] if round(float(row["hz"])) == 50], 60)
+        self.assertTrue(last, path.read_text())
+        self.assertTrue(reserved(player.pid))
+        self.assertTrue(wait_until(lambda: float(rows_of(path)[-1]["reserved"]) > 0.2), path.read_text())
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(self.end_of(run)[0], 0)
+        self.expect_no_reservation(player.pid)
+        self.assertIsNone(player.poll())
         self.expect_nothing_left()
 
     def test_program_that_forks_all_the_time_goes_on(self):
@@ -149,10 +183,14 @@ class Tuning(Case):
                 self.assertGreaterEqual(len(tuned), 3, said)
                 self.assertLess(statistics.median(float(row["used"]) for row in tuned), 0.12)
 
-    def test_hundred_threads_are_survived(self):
-        run = self.tune("--quiet", "--limit=30", "--", PERIODIC, 10, 0.2, 6, 100)
+    def test_of_a_hundred_threads_as_many_are_tuned_as_can_be_within_the_limit(self):
+        run = self.tune("--quiet", "--limit=17", f"--record={self.dir}/rows", "--", PERIODIC, 10, 0.4, 10, 100)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
+        rows = rows_of(self.dir / "rows")
+        self.assertEqual(max(int(row["threads"]) for row in rows), 100)
+        self.assertEqual(max(int(row["tuned"]) for row in rows), TUNED_MOST, said)
+        self.assertLessEqual(max(float(row["reserved"]) for row in rows), 0.1701)
         self.expect_nothing_left()
 
     @lengthy

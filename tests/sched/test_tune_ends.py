@@ -34,11 +34,22 @@ from tune_case import (
     periodic_of,
     reserved,
     reserved_of_test,
+    threads,
     wait_until,
 )
 
-# Which processes are killed: tune, its guard, the player (or the command), tune and its guard, or all three.
-KINDS, ROUNDS, KILLS_OF_KIND = ("tune", "guard", "player", "both", "all"), 2, 5
+# How often a round kills tune, its guard, tune and its guard, the player (or the command), and all three. Only with the first three
+# does somebody have to undo something, if the player has a reservation then: as in so many of the 50 kills at least.
+KILLS, ROUNDS, RESERVED_LEAST = {"tune": 11, "guard": 6, "both": 5, "player": 2, "all": 1}, 2, 40
+# A player begins with these. A reservation changes the policy and, with recent kernels, the timer slack.
+NICE, SLACK_NS = 3, 77000
+PLAY = ("sh", "-c", f'echo {SLACK_NS} >/proc/$$/timerslack_ns; exec nice -n {NICE} "$0" 25 0.5 120', PERIODIC)
+
+
+def settings(pid):
+    """Returns the different policies, nice values and timer slacks of the threads of a process."""
+    return {(os.sched_getscheduler(tid), os.getpriority(os.PRIO_PROCESS, tid), int(Path(f"/proc/{tid}/timerslack_ns").read_text()))
+            for tid in threads(pid)}
 
 
 @dataclass
@@ -47,13 +58,15 @@ class Tuned:
 
     kind: str
     run: subprocess.Popen
+    guard: int
     player: int
     journal: Path
+    was_reserved: bool = False  # when it was killed
 
     def kill(self):
-        guard = guard_of(self.run.pid)
-        victims = {"tune": [self.run.pid], "guard": [guard], "player": [self.player], "both": [self.run.pid, guard],
-                   "all": [self.run.pid, guard, self.player]}
+        victims = {"tune": [self.run.pid], "guard": [self.guard], "player": [self.player], "both": [self.run.pid, self.guard],
+                   "all": [self.run.pid, self.guard, self.player]}
+        self.was_reserved = bool(reserved(self.player))
         for pid in victims[self.kind]:
             os.kill(pid, signal.SIGKILL)
 
@@ -189,62 +202,75 @@ class Ending(Case):
 
     def tune_many(self, first):
         """Tunes players at once, every second one as a command of `tune`; `first` is 0 or 1. Returns them when all have a guard."""
-        kinds, begun, tuned = KINDS * KILLS_OF_KIND, [], []
-        play, quiet = (PERIODIC, 25, 0.5, 120), {"stderr": subprocess.DEVNULL}
+        kinds, begun, tuned = [kind for kind, kills in KILLS.items() for _ in range(kills)], [], []
         for number in range(first, first + len(kinds)):
-            player = None if number % 2 else self.start(*play)
-            what = [f"--pid={player.pid}"] if player else ["--", *play]
-            begun.append((self.start(SCHED, "tune", "--quiet", *what, **quiet), player))
+            player = None if number % 2 else self.start(*PLAY)
+            what = [f"--pid={player.pid}"] if player else ["--", *PLAY]
+            begun.append((self.start(SCHED, "tune", "--quiet", *what, stderr=subprocess.DEVNULL), player))
         for kind, (run, player) in zip(kinds, begun, strict=True):
-            self.expect_guard(run.pid)
+            guard = self.expect_guard(run.pid)
             found = player.pid if player else wait_until(lambda one=run: periodic_of(one.pid))
-            tuned.append(Tuned(kind, run, found, journal_of(run.pid)))
+            tuned.append(Tuned(kind, run, guard, found, journal_of(run.pid)))
         return tuned
 
     def expect_undone(self, tuned):
         for one in tuned:
             self.assertTrue(wait_until(lambda it=one: it.is_undone), f"a player keeps its reservation; killed: {one.kind}")
 
-    def end_all(self, tuned):
-        """Ends the runs that have not been killed, and waits for all, and for the guards of those that have."""
+    def expect_replaced_guard(self, one):
+        """Expects that a killed guard is replaced, and that the player keeps its reservation meanwhile."""
+        self.expect_guard(one.run.pid, other_than=one.guard)
+        if one.was_reserved:
+            self.assertTrue(reserved(one.player))
+
+    def end_all(self, tuned, kills_second):
+        """Ends the runs that live, those with a second guard perhaps by a kill, and waits for all and for their guards."""
         for one in tuned:
-            one.run.terminate()
+            if kills_second and one.kind == "guard":
+                one.run.kill()
+            else:
+                one.run.terminate()
         for one in tuned:
             one.run.wait(timeout=60)
         self.assertTrue(wait_until(lambda: not guards_of_test()), guards_of_test())
 
     def end_players(self, tuned):
-        """Expects that the players that live are ordinary again, and ends them. Those of killed runs are our children by now."""
+        """Expects that the players that live are as before, and ends them. Those of killed runs are our children by now."""
         for one in tuned:
             if not has_ended(one.player):
-                self.assertEqual(os.sched_getscheduler(one.player), os.SCHED_OTHER, one.kind)
+                self.assertEqual(settings(one.player), {(os.SCHED_OTHER, NICE, SLACK_NS)}, one.kind)
                 os.kill(one.player, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(one.player, 0)
 
     def kill_at_random(self, tuned, chance):
-        begun, moments = time.monotonic(), sorted(chance.uniform(0, 4) for _ in tuned)
+        """Waits until all players have a reservation, and then kills one of the runs after the other."""
+        for one in tuned:
+            self.expect_reservation(one.player)
+        begun, moments = time.monotonic(), sorted(chance.uniform(0, 2.5) for _ in tuned)
         for moment, one in zip(moments, chance.sample(tuned, len(tuned)), strict=True):
             time.sleep(max(0, begun + moment - time.monotonic()))
             one.kill()
+            if one.kind == "guard":
+                self.expect_replaced_guard(one)
 
     @alone
     @not_sanitized
     def test_random_kills_leave_nothing(self):
-        chance, settings = random.Random(15), kernel_settings()
+        chance, of_kernel, were_reserved = random.Random(15), kernel_settings(), 0
         for number in range(ROUNDS):
             tuned = self.tune_many(number % 2)
-            for one in tuned if number % 2 else []:  # in every second round nobody is killed before all have a reservation
-                self.expect_reservation(one.player)
             self.kill_at_random(tuned, chance)
+            were_reserved += sum(one.was_reserved for one in tuned)
             self.expect_undone(one for one in tuned if one.kind == "tune")  # by their guards, while others go on
-            self.end_all(tuned)
+            self.end_all(tuned, kills_second=number % 2)
             self.expect_undone(one for one in tuned if not one.may_leave_something)
             self.assertLessEqual({*left_journals()}, {one.journal for one in tuned if one.may_leave_something})
             subprocess.run([SCHED, "repair"], capture_output=True, check=True)
             self.expect_undone(tuned)
             self.end_players(tuned)
-        self.assertEqual(kernel_settings(), settings)
+        self.assertGreaterEqual(were_reserved, RESERVED_LEAST)
+        self.assertEqual(kernel_settings(), of_kernel)
         self.expect_nothing_left()
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests `dlex-sched tune` on programs and surroundings that try to keep a reservation, or more rights than they should have.
 
+The tests of the rights of a command are also for the commands of `period` and `rm run`.
+
 Skipped without root, because only root may reserve CPU time. Not covered: hostile journals (test_undo_journal), and what
 single reservations survive (test_reservation).
 
@@ -10,6 +12,7 @@ import contextlib
 import fcntl
 import os
 import pwd
+import re
 import resource
 import shutil
 import signal
@@ -18,7 +21,21 @@ import sys
 import time
 from pathlib import Path
 
-from tune_case import NOBODY, PERIODIC, PLAYED, SCHED, Case, family, main, name_of, reserved, rows_of, threads, wait_until
+from tune_case import (
+    NOBODY,
+    PERIODIC,
+    PLAYED,
+    PLAYS_AND_EXECUTES,
+    SCHED,
+    Case,
+    family,
+    main,
+    name_of,
+    reserved,
+    rows_of,
+    threads,
+    wait_until,
+)
 
 
 def parent_of(pid):
@@ -26,18 +43,6 @@ def parent_of(pid):
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     return None
-
-
-# Works 25 times a second until a file exists, and then executes a program.
-PLAYS_AND_EXECUTES = """
-import os, sys, time
-while not os.path.exists(sys.argv[1]):
-    begun = time.monotonic()
-    while time.monotonic() < begun + 0.004:
-        pass
-    time.sleep(0.036)
-os.execl(sys.argv[2], "sleep", "60")
-"""
 
 
 class Surroundings(Case):
@@ -105,14 +110,29 @@ class Processes(Case):
         self.assertIn("is a thread of the kernel", self.refused(of_kernel))
 
 
+# What runs a command, with options that make it short.
+RUNNING = (["tune", "--quiet"], ["period", "--seconds=0.2"], ["rm", "run", "--rate=25"])
+NO_CAPABILITIES = "Inh 0 Prm 0 Eff 0 Amb 0"
+
+
 class Rights(Case):
     def under_sudo(self, command, script, **variables):
         return subprocess.run([SCHED, *command, "--", "sh", "-c", script], capture_output=True, text=True, check=False,
                               env={**os.environ, **variables})
 
+    def rights_of_command(self, command, **variables):
+        """Returns the user, the groups, the capabilities and the home of a command that is run so, and its user's name."""
+        script = ("capabilities=$(sed -En 's/^Cap(Inh|Prm|Eff|Amb):.0*(0|[1-9a-f].*)$/\\1 \\2/p' /proc/self/status); "
+                  "echo own: $(id -u), $(id -G), $capabilities, $HOME, $USER.")
+        run = self.under_sudo(command, script, **variables)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        found = re.search(r"^own: (\d+), (.*), (.*), (.*), (.*)\.$", run.stdout, re.MULTILINE)  # period reports there as well
+        self.assertIsNotNone(found, run.stdout)
+        return found.groups()
+
     def test_command_of_an_unknown_user_of_sudo_does_not_run_as_root(self):
         for user in ("4294967294", "12x", "-1", "99999999999999999999"):
-            for command in (["tune", "--quiet"], ["period", "--seconds=0.2"], ["rm", "run", "--rate=25"]):
+            for command in RUNNING:
                 with self.subTest(user=user, command=command[0]):
                     run = self.under_sudo(command, "id -u", SUDO_UID=user)
                     self.assertEqual((run.returncode, run.stdout), (126, ""), run.stderr)
@@ -132,7 +152,7 @@ class Rights(Case):
         sched = shutil.copy(SCHED, self.dir)
         for mode in (0o4755, 0o2755):
             os.chmod(sched, mode)
-            for command in (["rm", "run", "--rate=25", "--", "id"], ["tune", "--quiet", "--", "id"], ["repair"]):
+            for command in (*([*words, "--", "id"] for words in RUNNING), ["repair"]):
                 with self.subTest(mode=oct(mode), command=command[0]):
                     run = subprocess.run([sched, *command], capture_output=True, text=True, check=False, user=NOBODY, group=NOBODY,
                                          cwd="/", env={**os.environ, "SUDO_UID": "1"})
@@ -148,20 +168,17 @@ class Rights(Case):
         return [shutil.copy(path, self.dir) for path in (SCHED, PERIODIC)]
 
     def test_command_runs_without_capabilities(self):
-        said = subprocess.run([SCHED, "tune", "--quiet", "--", "grep", "Cap", "/proc/self/status"], capture_output=True, text=True,
-                              check=True).stdout
-        for kind in ("Inh", "Prm", "Eff", "Amb"):
-            self.assertRegex(said, rf"Cap{kind}:\s0+\n")
+        for command in RUNNING:
+            with self.subTest(command=command[0]):
+                user, _, capabilities, *_ = self.rights_of_command(command)
+                self.assertEqual((user, capabilities), ("0", NO_CAPABILITIES))
 
     def test_command_runs_as_the_user_of_sudo(self):
-        script = "id -u; id -G; grep -h CapPrm /proc/self/status; echo $HOME $USER"
-        said = subprocess.run([SCHED, "tune", "--quiet", "--", "sh", "-c", script], capture_output=True, text=True, check=True,
-                              env={**os.environ, "SUDO_UID": str(NOBODY)}).stdout.splitlines()
         user = pwd.getpwuid(NOBODY)
-        self.assertEqual(said[0], str(NOBODY))
-        self.assertEqual(said[1], str(user.pw_gid))
-        self.assertRegex(said[2], r"CapPrm:\s0+$")
-        self.assertEqual(said[3], f"{user.pw_dir} {user.pw_name}")
+        expected = str(NOBODY), str(user.pw_gid), NO_CAPABILITIES, user.pw_dir, user.pw_name
+        for command in RUNNING:
+            with self.subTest(command=command[0]):
+                self.assertEqual(self.rights_of_command(command, SUDO_UID=str(NOBODY), SUDO_GID="0"), expected)
 
     def test_user_without_rights_sees_what_would_be_reserved(self):
         if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
@@ -181,7 +198,7 @@ class Rights(Case):
         sched, go = self.copies()[0], self.dir / "go"
         sleep = shutil.copy(shutil.which("sleep"), self.dir)
         os.chmod(sleep, 0o4755)
-        player = self.start(sys.executable, "-ISc", PLAYS_AND_EXECUTES, go, sleep, user=NOBODY, cwd="/")
+        player = self.start(sys.executable, "-ISc", PLAYS_AND_EXECUTES, go, sleep, "60", user=NOBODY, cwd="/")
         run = self.start("setpriv", f"--reuid={NOBODY}", "--clear-groups", "--inh-caps=+sys_nice", "--ambient-caps=+sys_nice",
                          sched, "tune", f"--pid={player.pid}", cwd="/", stderr=subprocess.PIPE, text=True)
         self.expect_reservation(player.pid)
