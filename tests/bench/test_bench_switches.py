@@ -17,8 +17,8 @@ from unittest import mock
 from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.machine import journal, tracefs
 from dlex_bench.machine.journal import repair
+from dlex_bench.machine.run_delay import Delays, Switch, Wait, WakeUp, delays_of, read_switches, unseen_switches, waits_of
 from dlex_bench.machine.switch_recording import lost_records, recorded_switches, require_recording
-from dlex_bench.windows.run_delay import Delays, Switch, Wait, WakeUp, delays_of, read_switches, unseen_switches, waits_of
 from outside import Folder, is_running, wait_until
 
 RECORDED = Path(__file__).resolve().parent / "fixtures/switches/dlex-play.txt"

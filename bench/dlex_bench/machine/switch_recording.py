@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Records when chosen threads are woken and when they get a CPU, with an instance of the kernel's tracer of its own.
 
-The kernel writes the records into memory. `drain` copies them to a file as text; windows/run_delay.py reads it.
+The kernel writes the records into memory. `drain` copies them to a file as text; run_delay.py reads it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Finds run-queue delays in the kernel's records of wake-ups and context switches: from a wake-up to the CPU.
 
-The records are the text of machine/switch_recording.py. The functions are pure.
+The records are the text of switch_recording.py. The functions are pure.
 """
 
 from __future__ import annotations
