@@ -25,12 +25,19 @@ void start_hogs(void)
     }
 }
 
+void end_hog(int number)
+{
+    if (!hog[number])
+        return;
+    kill(hog[number], SIGKILL);
+    waitpid(hog[number], NULL, 0);
+    hog[number] = 0;
+}
+
 void end_hogs(void)
 {
-    for (int i = 0; i < HOGS; i++) {
-        kill(hog[i], SIGKILL);
-        waitpid(hog[i], NULL, 0);
-    }
+    for (int i = 0; i < HOGS; i++)
+        end_hog(i);
 }
 
 int policy_of(pid_t pid)

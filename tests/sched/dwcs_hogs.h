@@ -13,7 +13,8 @@ extern pid_t hog[HOGS];
 
 /* They die with the test. */
 void start_hogs(void);
-void end_hogs(void);
+void end_hog(int number);
+void end_hogs(void); /* those that are left */
 
 /* Without SCHED_RESET_ON_FORK. */
 int policy_of(pid_t pid);

@@ -230,7 +230,7 @@ class Program(Folder):
             os.sched_setscheduler(other.pid, os.SCHED_BATCH, os.sched_param(0))
             with scheduling(TASK, f"--pid=a,{other.pid}", text=True) as scheduler:
                 for _ in range(3):  # a line each second
-                    scheduler.stdout.readline()
+                    self.assertEqual(json.loads(scheduler.stdout.readline())["tasks"][0]["pid"], other.pid)
                 self.assertEqual(len(os.sched_getaffinity(other.pid)), 1)
                 scheduler.send_signal(signal.SIGINT)
                 self.assertGreater(last_state(scheduler.communicate(timeout=60)[0])["tasks"][0]["served"], 15)
