@@ -384,7 +384,7 @@ class Command(Folder):
         self.assertLess(busy["count"] if busy else 0, naps["count"])  # one that computes is not woken
         self.assertGreaterEqual(written["lost_records"], 0)
         row = f"naps +{naps['count']} +{naps['mean_ms']:.2f} +{naps['p99_ms']:.2f} +{naps['max_ms']:.2f}"
-        self.assertRegex(shown, rf"Run-queue delay, ms\n\s*task +wake-ups +mean +p99 +longest\n[^\n]+\n{row}\n")
+        self.assertRegex(shown, rf"Run-queue delay, ms\n\s*task +wake-ups +mean +p99 +longest\n[^\n]+\n *{row}\n")
         with mounted_tracefs() as root:
             self.assertFalse((root / "instances" / f"dlex-{os.getpid()}").exists())
 
