@@ -85,8 +85,9 @@ def dwcs_parser() -> Parser:
     parser = Parser(
         prog="dlex sched dwcs",
         description="Schedules processes on one CPU by DWCS (Dynamic Window-Constrained Scheduling): each may miss x of y periods. "
-        "FILE names the processes. Shows each second how many periods and windows were kept. Ends after --seconds, when no "
-        "process is left, or by ^C. Needs a right to real-time priorities; `dlex-sched doctor` says which.",
+        "FILE names the processes. Shows each second how many periods and windows were kept, and at the end, as root, how long "
+        "the processes waited for the CPU after their wake-ups. Ends after --seconds, when no process is left, or by ^C. Needs a "
+        "right to real-time priorities; `dlex-sched doctor` says which.",
     )
     add = parser.add_argument
     add("file", type=Path, metavar="FILE", help="the processes, such as sched/players/films.yaml")
@@ -94,6 +95,7 @@ def dwcs_parser() -> Parser:
     add("--seconds", type=int, metavar="S", help="end after so many seconds")
     add("--cpu", type=int, metavar="N", help="the CPU (0)")
     add("--priority", type=int, metavar="N", help="of the chosen process, 1 to 97 (17)")
+    add("--no-record", dest="record", action="store_false", help="do not record the processes' wake-ups and context switches")
     add("--out", "-o", type=Path, default=Path("build/sched-dwcs"), metavar="DIR", help="folder for the results (build/sched-dwcs)")
     return parser
 

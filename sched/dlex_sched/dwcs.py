@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.table import Table
@@ -19,6 +19,7 @@ from dlex_bench.schema import Amount, Count, Stored
 from dlex_bench.table import titled_table
 
 from .live_program import run_live
+from .member_delays import DelayWatch, FoundDelays, watched_delays
 from .results import make_results_folder
 from .scenario import Scenario, Task, read_scenario
 from .sim import simulate_scenario
@@ -30,6 +31,7 @@ class DispatchedTask(Stored):
     """The figures of a task. A window is y periods; windows follow each other."""
 
     name: str
+    pid: Count
     served: Count
     missed: Count
     violations: Count
@@ -38,7 +40,7 @@ class DispatchedTask(Stored):
     events: Count
     swaps: Count
     cpu_ms: Amount
-    wait_us: Amount | None  # mean time that it waited for the CPU
+    wait_us: Amount | None  # mean time that it waited for the CPU, after a wake-up or a preemption
     has_ended: bool
 
 
@@ -62,6 +64,7 @@ class DispatchOptions:
     seconds: int | None
     cpu: int | None
     priority: int | None
+    record: bool
     out: Path
 
     def for_program(self, scenario: Scenario) -> list[str]:
@@ -79,17 +82,38 @@ def schedule(options: DispatchOptions) -> None:
             raise LabError(f"{options.file}: tasks.{name} needs a command or a pid; --backend=sim simulates without", EXIT_SETUP)
     console = Console()
     make_results_folder(options.out)
-    last = run_live(console, PROGRAM, options.for_program(scenario), Dispatched, _table)
-    if last is None:
-        return
+    with watched_delays(options.record) as watch:
+        last = run_live(console, PROGRAM, options.for_program(scenario), Dispatched, _table,
+                        lambda state: watch.look([task.pid for task in state.tasks if not task.has_ended]))
+        if last is not None:
+            _report(console, options, last, watch)
+
+
+def _report(console: Console, options: DispatchOptions, last: Dispatched, watch: DelayWatch) -> None:
+    found = watch.found()
     tell_table(console, _table(last))
+    if found:
+        tell_table(console, _delay_table(last, found))
+    if watch.missing:
+        tell(console, f"Run-queue delays are missing: {watch.missing}.")
+    if found and found.lost_records:
+        tell(console, f"{found.lost_records} of the kernel's records are missing; the run-queue delays are of the others.")
     if last.lost_slots:
         tell(console, f"In {last.lost_slots} of {last.slots} slots the dispatcher was too late for a decision.")
     try:
-        write_json(options.out / "dwcs.json", {"commit": commit(), "file": str(options.file), **last.to_json()})
+        write_json(options.out / "dwcs.json", {"commit": commit(), "file": str(options.file), **_results(last, found)})
     except OSError as cause:
         raise LabError(f"{options.out} cannot be written ({cause.strerror}); name another folder with --out", EXIT_SETUP) from cause
     tell(console, f"Results: {options.out / 'dwcs.json'}", wrap=False)
+
+
+def _results(last: Dispatched, found: FoundDelays | None) -> dict[str, Any]:
+    """Returns the last line, with the run-queue delay of each task (null: not known)."""
+    tasks = []
+    for task in last.tasks:
+        delays = found.of.get(task.pid) if found else None
+        tasks.append({**task.to_json(), "run_queue_delay": asdict(delays) if delays else None})
+    return {**last.to_json(), "tasks": tasks, "lost_records": found.lost_records if found else None}
 
 
 def _table(state: Dispatched) -> Table:
@@ -102,4 +126,16 @@ def _table(state: Dispatched) -> Table:
         figures = (task.served, task.missed, task.violations, task.windows_kept, task.windows_lost, task.events, task.swaps)
         waited = "-" if task.wait_us is None else f"{task.wait_us:.0f}"
         table.add_row(task.name, *map(str, figures), f"{task.cpu_ms / 1000:.2f}", waited)
+    return table
+
+
+def _delay_table(last: Dispatched, found: FoundDelays) -> Table:
+    """Returns the table of the times from a wake-up of the main thread to the CPU."""
+    table = titled_table("Run-queue delay, ms")
+    for heading in ("task", "wake-ups", "mean", "p99", "longest"):
+        table.add_column(heading, justify="left" if heading == "task" else "right", no_wrap=True)
+    for task in last.tasks:
+        delays = found.of.get(task.pid)
+        figures = [f"{it:.2f}" for it in (delays.mean_ms, delays.p99_ms, delays.max_ms)] if delays else ["-"] * 3
+        table.add_row(task.name, str(delays.count if delays else 0), *figures)
     return table

@@ -20,6 +20,7 @@ from rich.table import Table
 
 from dlex_bench.errors import EXIT_SETUP, EXIT_UNFIT, LabError
 from dlex_bench.paths import PROJECT, require_program
+from dlex_bench.processes import ENDING_SIGNALS
 from dlex_bench.progress import tell
 from dlex_bench.schema import Stored, field_error
 
@@ -33,12 +34,12 @@ State = TypeVar("State", bound=Stored)
 
 @contextmanager
 def _signals_for(program: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Ends the program by SIGINT when this one gets SIGTERM or SIGINT, so that its results are still reported."""
+    """Ends the program by SIGINT when this one gets a signal that would end it, so that its results are still reported."""
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         program.send_signal(signal.SIGINT)
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, pass_on) for number in ENDING_SIGNALS}
     try:
         yield
     finally:
@@ -86,9 +87,17 @@ def _start(program: Path, options: Sequence[str], environment: Mapping[str, str]
 
 
 def run_live(
-    console: Console, program: Path, options: Sequence[str], kind: type[State], table: Callable[[State], Table]
+    console: Console,
+    program: Path,
+    options: Sequence[str],
+    kind: type[State],
+    table: Callable[[State], Table],
+    seen: Callable[[State], None] = lambda _state: None,
 ) -> State | None:
-    """Runs a program and shows its lines on a terminal. Returns the last one, or None if there is none. Raises LabError."""
+    """Runs a program and shows its lines on a terminal. Returns the last one, or None if there is none. Raises LabError.
+
+    `seen` is called for each line as it comes.
+    """
     environment = {**os.environ, "PATH": os.pathsep.join([*map(str, TOOLS), os.environ.get("PATH", os.defpath)])}
     last: State | None = None
     said: list[str] = []
@@ -99,6 +108,7 @@ def run_live(
                     said.append(line.removeprefix(f"{program.name}: "))
                 else:
                     last = _state_of(kind, line, program.name)
+                    seen(last)
                     if console.is_terminal:
                         live.update(table(last), refresh=True)
                     while said:

@@ -165,16 +165,16 @@ int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch)
     return timerfd_settime(dispatch->timer, TFD_TIMER_ABSTIME, &period, NULL) ? -errno : 0;
 }
 
-struct dispatch_figures dwcs_dispatch_figures(const struct dwcs_dispatch *dispatch, int number)
+struct dispatch_figures dwcs_dispatch_figures(struct dwcs_dispatch *dispatch, int number)
 {
-    const struct dispatched *const one = &dispatch->of[number];
+    struct dispatched *const one = &dispatch->of[number];
     struct dispatch_figures figures = one->figures;
     if (!one->has_ended)
         figures.periods = dispatch->dwcs.process[one->process].counts;
     figures.windows_kept = one->windows.kept;
     figures.windows_lost = one->windows.lost;
     figures.cpu_ns = dwcs_member_cpu_ns(&one->member);
-    figures.wait_ns = one->has_ended ? -1 : dwcs_member_wait_ns(&one->member);
+    figures.wait_ns = dwcs_member_wait_ns(&one->member);
     figures.has_ended = one->has_ended;
     return figures;
 }

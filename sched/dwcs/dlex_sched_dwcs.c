@@ -124,6 +124,11 @@ static const char *reason(int error)
     }
 }
 
+static pid_t pid_of(int number)
+{
+    return options.task[number].command ? started[number].pid : options.task[number].pid;
+}
+
 static int add_tasks(void)
 {
     for (int i = 0; i < options.tasks; i++) {
@@ -133,7 +138,7 @@ static int add_tasks(void)
             .events = task->events,
             .event_file = task->events == EVENTS_OF_SOCKET ? task->socket : started[i].events,
         };
-        const int number = dwcs_dispatch_add(dispatch, task->command ? started[i].pid : task->pid, &plan);
+        const int number = dwcs_dispatch_add(dispatch, pid_of(i), &plan);
         if (number < 0) {
             fprintf(stderr, "dlex-sched-dwcs: %s: %s\n", task->task.name, reason(number));
             return number;
@@ -157,10 +162,10 @@ static void open_gates(void)
 static void print_task(FILE *line, int number, const char *separator)
 {
     const struct dispatch_figures figures = dwcs_dispatch_figures(dispatch, number);
-    fprintf(line, "%s{\"name\": \"%s\", \"served\": %" PRId64 ", \"missed\": %" PRId64 ", \"violations\": %" PRId64
+    fprintf(line, "%s{\"name\": \"%s\", \"pid\": %d, \"served\": %" PRId64 ", \"missed\": %" PRId64 ", \"violations\": %" PRId64
             ", \"windows_kept\": %" PRId64 ", \"windows_lost\": %" PRId64 ", \"events\": %" PRId64 ", \"swaps\": %" PRId64,
-            separator, options.task[number].task.name, figures.periods.served, figures.periods.missed, figures.periods.violations,
-            figures.windows_kept, figures.windows_lost, figures.events, figures.swaps);
+            separator, options.task[number].task.name, (int)pid_of(number), figures.periods.served, figures.periods.missed,
+            figures.periods.violations, figures.windows_kept, figures.windows_lost, figures.events, figures.swaps);
     fprintf(line, ", \"cpu_ms\": %.3f, \"wait_us\": ", ns_to_ms(figures.cpu_ns));
     if (figures.wait_ns < 0)
         fprintf(line, "null");

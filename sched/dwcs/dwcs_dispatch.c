@@ -11,6 +11,7 @@ static const double whole = 0.9;
 static void note_end(struct dwcs_dispatch *dispatch, struct dispatched *one)
 {
     one->has_ended = true;
+    dwcs_member_wait_ns(&one->member); /* its parent may look before the figures are read */
     one->figures.periods = dispatch->dwcs.process[one->process].counts;
     event_forget(&dispatch->events, one->process);
     if (dispatch->choice.runs == one->process)

@@ -83,7 +83,8 @@ int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch);
  */
 int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file);
 
-struct dispatch_figures dwcs_dispatch_figures(const struct dwcs_dispatch *dispatch, int number);
+/* Of a member that has ended, the last ones. */
+struct dispatch_figures dwcs_dispatch_figures(struct dwcs_dispatch *dispatch, int number);
 
 /* True if another program has changed the policy of this member. */
 bool dwcs_dispatch_is_left_alone(const struct dwcs_dispatch *dispatch, int number);

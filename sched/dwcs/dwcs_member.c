@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_SIZE = 64, STAT_SIZE = 128, STATUS_SIZE = 4096 };
+enum { PATH_SIZE = 64, STAT_SIZE = 128, STATUS_SIZE = 4096, SCHEDSTAT_SIZE = 80 };
 
 static int64_t read_clock(clockid_t clock)
 {
@@ -25,16 +25,15 @@ static int64_t read_clock(clockid_t clock)
 }
 
 /* Reads how long the main thread has waited for a CPU in total, and how often it has run. */
-static bool read_waits(pid_t pid, int64_t *wait_ns, int64_t *waits)
+static bool read_waits(const struct dwcs_member *member, int64_t *wait_ns, int64_t *waits)
 {
-    char path[PATH_SIZE];
+    char text[SCHEDSTAT_SIZE];
     int64_t ran_ns;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)pid);
-    FILE *const file = fopen(path, "re");
-    const bool is_read = file && fscanf(file, "%" SCNd64 " %" SCNd64 " %" SCNd64, &ran_ns, wait_ns, waits) == 3;
-    if (file)
-        fclose(file);
-    return is_read;
+    const ssize_t size = pread(member->schedstat, text, sizeof text - 1, 0);
+    if (size <= 0)
+        return false;
+    text[size] = 0;
+    return sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64, &ran_ns, wait_ns, waits) == 3;
 }
 
 static int open_file(pid_t pid, const char *name)
@@ -59,13 +58,15 @@ static int open_files(struct dwcs_member *member)
     }
     if (error)
         close(member->stat);
+    else
+        member->schedstat = open_file(pid, "schedstat");
     return error;
 }
 
 int dwcs_member_open(struct dwcs_member *member, struct member_before *before)
 {
     const pid_t pid = before->main.process;
-    *member = (struct dwcs_member){.before = before, .pid = pid};
+    *member = (struct dwcs_member){.before = before, .pid = pid, .wait_ns = -1};
     int error = open_files(member);
     if (error)
         return error;
@@ -75,12 +76,14 @@ int dwcs_member_open(struct dwcs_member *member, struct member_before *before)
         return error;
     }
     member->cpu_ns = member->begun_cpu_ns = read_clock(member->clock);
-    read_waits(pid, &member->begun_wait_ns, &member->begun_waits);
+    read_waits(member, &member->begun_wait_ns, &member->begun_waits);
     return 0;
 }
 
 void dwcs_member_close(struct dwcs_member *member)
 {
+    if (member->schedstat >= 0)
+        close(member->schedstat);
     close(member->pidfd);
     close(member->status);
     close(member->stat);
@@ -199,10 +202,10 @@ int dwcs_member_put(struct dwcs_member *member, enum member_place place)
     return 1;
 }
 
-int64_t dwcs_member_wait_ns(const struct dwcs_member *member)
+int64_t dwcs_member_wait_ns(struct dwcs_member *member)
 {
     int64_t wait_ns, waits;
-    if (!read_waits(member->pid, &wait_ns, &waits) || waits <= member->begun_waits)
-        return -1;
-    return (wait_ns - member->begun_wait_ns) / (waits - member->begun_waits);
+    if (read_waits(member, &wait_ns, &waits) && waits > member->begun_waits)
+        member->wait_ns = (wait_ns - member->begun_wait_ns) / (waits - member->begun_waits);
+    return member->wait_ns;
 }

@@ -24,10 +24,12 @@ struct dwcs_member {
     int pidfd;          /* readable when it has ended */
     int stat;           /* /proc/PID/stat */
     int status;         /* /proc/PID/status */
+    int schedstat;      /* /proc/PID/schedstat, of the main thread; -1: the kernel has none */
     clockid_t clock;    /* its CPU time */
     int64_t cpu_ns;     /* at the last call of dwcs_member_ran_ns */
     int64_t begun_cpu_ns;
     int64_t begun_wait_ns, begun_waits; /* of the kernel's statistics, when it joined */
+    int64_t wait_ns;    /* at the last call of dwcs_member_wait_ns that could read it; -1: none */
     enum member_place place;
     bool is_left_alone; /* another program has changed its policy */
     bool keeps_slack;   /* the kernel does not take away its timer slack, or not another one than it gives */
@@ -64,8 +66,9 @@ int dwcs_member_put(struct dwcs_member *member, enum member_place place);
 
 /*
  * Returns the mean time that the main thread has waited for the CPU since it joined, after a wake-up or a preemption, by the
- * kernel's statistics (schedstat); -1: the kernel has none, or it has not run.
+ * kernel's statistics (schedstat); -1: the kernel has none, or it has not run. The kernel forgets them when the process has ended
+ * and its parent has looked; then this returns what it returned last.
  */
-int64_t dwcs_member_wait_ns(const struct dwcs_member *member);
+int64_t dwcs_member_wait_ns(struct dwcs_member *member);
 
 #endif

@@ -15,10 +15,20 @@ from pathlib import Path
 from unittest import mock
 
 from dlex_bench.errors import EXIT_SETUP, LabError
-from dlex_bench.machine import journal, tracefs
+from dlex_bench.machine import journal, run_delay, tracefs
 from dlex_bench.machine.journal import repair
+from dlex_bench.machine.run_delay import (
+    DelayReader,
+    Delays,
+    Switch,
+    Wait,
+    WakeUp,
+    delays_of,
+    read_switches,
+    unseen_switches,
+    waits_of,
+)
 from dlex_bench.machine.switch_recording import lost_records, recorded_switches, require_recording
-from dlex_bench.windows.run_delay import Delays, Switch, Wait, WakeUp, delays_of, read_switches, unseen_switches, waits_of
 from outside import Folder, is_running, wait_until
 
 RECORDED = Path(__file__).resolve().parent / "fixtures/switches/dlex-play.txt"
@@ -92,6 +102,19 @@ class Reading(unittest.TestCase):
 
     def test_records_are_put_in_the_order_of_time(self):
         self.assertEqual(read_switches(reversed(self.lines)), read_switches(self.lines))
+
+    def test_text_in_pieces_has_the_same_waits(self):
+        pairs = list(zip(self.lines[::2], self.lines[1::2], strict=False))
+        text = "".join(later + earlier for earlier, later in pairs).encode()  # as of two CPUs
+        records = read_switches(text.decode().splitlines())
+        end_us = records[-1].time_us
+        for length, held in ((1, 4), (700, 4), (len(text), 1000)):
+            with self.subTest(length=length, held=held), mock.patch.object(run_delay, "HELD", held):
+                reader = DelayReader()
+                for start in range(0, len(text), length):
+                    reader.write(text[start : start + length])
+                self.assertEqual(reader.waits_until(end_us), waits_of(records, end_us))
+                self.assertEqual(reader.queue.unseen, unseen_switches(records))
 
     def test_name_of_a_thread_may_look_like_fields(self):
         name = "a pid=7 prio=1"

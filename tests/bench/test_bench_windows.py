@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "sched"))
 from dlex_bench.errors import LabError
 from dlex_bench.machine.domain import Domain
 from dlex_bench.machine.policy import Policy
+from dlex_bench.machine.run_delay import Wait
 from dlex_bench.windows import experiment, window_run
 from dlex_bench.windows.cli import windows_parser
 from dlex_bench.windows.conditions import (
@@ -60,7 +61,6 @@ from dlex_bench.windows.experiment import (
 )
 from dlex_bench.windows.figure import NAMES
 from dlex_bench.windows.findings import MembersRun, WindowRun, members_findings, windows_findings
-from dlex_bench.windows.run_delay import Wait
 from dlex_bench.windows.stage_players import WindowStage, player_command
 from dlex_bench.windows.window_run import members_from, pictures_of_logs, pictures_of_records
 from dlex_sched.scenario import Scenario

@@ -25,12 +25,19 @@ void start_hogs(void)
     }
 }
 
+void end_hog(int number)
+{
+    if (!hog[number])
+        return;
+    kill(hog[number], SIGKILL);
+    waitpid(hog[number], NULL, 0);
+    hog[number] = 0;
+}
+
 void end_hogs(void)
 {
-    for (int i = 0; i < HOGS; i++) {
-        kill(hog[i], SIGKILL);
-        waitpid(hog[i], NULL, 0);
-    }
+    for (int i = 0; i < HOGS; i++)
+        end_hog(i);
 }
 
 int policy_of(pid_t pid)
@@ -68,11 +75,24 @@ void add(struct dwcs_dispatch *dispatch, int number, int service, int x, int y, 
     ck_assert_int_eq(dwcs_dispatch_add(dispatch, hog[number], &plan), number);
 }
 
+int step(struct dwcs_dispatch *dispatch, struct slot *slot, int changes)
+{
+    const struct dispatch_totals before = dwcs_dispatch_totals(dispatch);
+    const int living = dwcs_dispatch_step(dispatch, -1);
+    const struct dispatch_totals now = dwcs_dispatch_totals(dispatch);
+    ck_assert_int_ge(living, 0);
+    if (now.slots != slot->number)
+        *slot = (struct slot){.number = now.slots, .changes_before = before.policy_changes};
+    ck_assert_int_le(now.policy_changes - slot->changes_before, changes);
+    return living;
+}
+
 void run_slots(struct dwcs_dispatch *dispatch, int64_t slots)
 {
+    struct slot slot = {0};
     ck_assert_int_eq(dwcs_dispatch_begin(dispatch), 0);
-    while (dwcs_dispatch_totals(dispatch).slots < slots)
-        ck_assert_int_ge(dwcs_dispatch_step(dispatch, -1), 0);
+    while (slot.number < slots)
+        step(dispatch, &slot, CHANGES);
 }
 
 bool has_right(void)

@@ -7,13 +7,15 @@
 
 #define MS INT64_C(1000000)
 
-enum { HOGS = 3, PRIORITY = 41, SLOT_MS = 5 };
+/* CHANGES: how many policies may change in a slot; and in one in which a member ends. */
+enum { HOGS = 3, PRIORITY = 41, SLOT_MS = 5, CHANGES = 2, CHANGES_AT_END = 4 };
 
 extern pid_t hog[HOGS];
 
 /* They die with the test. */
 void start_hogs(void);
-void end_hogs(void);
+void end_hog(int number);
+void end_hogs(void); /* those that are left */
 
 /* Without SCHED_RESET_ON_FORK. */
 int policy_of(pid_t pid);
@@ -27,6 +29,16 @@ struct dwcs_dispatch *create(unsigned rules);
 /* Adds a hog, with periods of 10 slots. events: an eventfd, or -1. */
 void add(struct dwcs_dispatch *dispatch, int number, int service, int x, int y, bool is_work_conserving, int events);
 
+/* The present slot. Zero before the first one. */
+struct slot {
+    int64_t number;
+    int64_t changes_before; /* of policies, until the slot began */
+};
+
+/* Makes one step, and checks that at most so many policies have changed in its slot. Returns how many members live. */
+int step(struct dwcs_dispatch *dispatch, struct slot *slot, int changes);
+
+/* Begins, and makes steps for so many slots. */
 void run_slots(struct dwcs_dispatch *dispatch, int64_t slots);
 
 /* True if this account may have the priorities. */

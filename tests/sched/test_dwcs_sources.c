@@ -164,8 +164,10 @@ START_TEST(member_is_seen_to_work_and_to_sleep)
     for (int i = 0; i < TRIES && dwcs_member_sleeps(&member) <= sleeps; i++)
         usleep(1000); /* its parent learns that it stops, and then it leaves the CPU */
     ck_assert_int_gt(dwcs_member_sleeps(&member), sleeps);
+    const int64_t wait_ns = dwcs_member_wait_ns(&member);
     kill(worker, SIGKILL);
     waitpid(worker, NULL, 0);
+    ck_assert_int_eq(dwcs_member_wait_ns(&member), wait_ns); /* the kernel has forgotten it */
     ck_assert(!dwcs_member_is_runnable(&member));
     ck_assert_int_eq(dwcs_member_ran_ns(&member), 0);
     ck_assert_int_eq(dwcs_member_cpu_ns(&member) >= ran_ns, 1);

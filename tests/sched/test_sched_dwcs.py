@@ -4,7 +4,7 @@
     test_sched_dwcs.py DLEX_SCHED_DWCS DLEX_SCHED_SIM SCHED_FOLDER
 
 Not covered: the dispatcher (the C tests beside this file) and the figures of the paper. Without a right to real-time priorities
-only wrong options, the simulation and the refusal are tested.
+only wrong options, the simulation and the refusal are tested. Run-queue delays need root and the kernel's tracer.
 """
 
 import contextlib
@@ -32,6 +32,9 @@ with_packages("yaml, pydantic, rich, matplotlib")
 from rich.console import Console
 
 from dlex_bench.errors import LabError
+from dlex_bench.machine import journal
+from dlex_bench.machine.switch_recording import recorded_switches, require_recording
+from dlex_bench.machine.tracefs import mounted_tracefs
 from dlex_sched import dwcs, program, sim
 from dlex_sched.__main__ import main
 from dlex_sched.scenario import read_scenario
@@ -40,6 +43,7 @@ DWCS, SIM, SCHED = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 DLEX_SCHED = DWCS.parents[1] / "cmd/dlex-sched"
 GUARD = "dlex-dwcs-guard"
 BUSY = "while :; do :; done"
+NAPS = "while :; do sleep 0.01; done"  # the shell wakes up each time
 TASK = "--task=a,0/1,10,2"
 NOBODY = 65534
 CPUS = os.sysconf("SC_NPROCESSORS_CONF")
@@ -58,8 +62,18 @@ def has_right():
     return os.waitpid(pid, 0)[1] == 0
 
 
+def refusal_to_record():
+    try:
+        require_recording()
+    except LabError as refusal:
+        return str(refusal)
+    return None
+
+
 ALLOWED = has_right()
 needs_right = unittest.skipUnless(ALLOWED, "this account may not have real-time priorities")
+REFUSAL = refusal_to_record()
+needs_recording = unittest.skipUnless(ALLOWED and not REFUSAL, REFUSAL or "this account may not have real-time priorities")
 
 
 def ended(*options):
@@ -230,7 +244,7 @@ class Program(Folder):
             os.sched_setscheduler(other.pid, os.SCHED_BATCH, os.sched_param(0))
             with scheduling(TASK, f"--pid=a,{other.pid}", text=True) as scheduler:
                 for _ in range(3):  # a line each second
-                    scheduler.stdout.readline()
+                    self.assertEqual(json.loads(scheduler.stdout.readline())["tasks"][0]["pid"], other.pid)
                 self.assertEqual(len(os.sched_getaffinity(other.pid)), 1)
                 scheduler.send_signal(signal.SIGINT)
                 self.assertGreater(last_state(scheduler.communicate(timeout=60)[0])["tasks"][0]["served"], 15)
@@ -352,6 +366,44 @@ class Command(Folder):
         self.assertEqual(main(["dwcs", str(path), "--seconds=3", f"--out={self.folder}/out"]), 0)
         self.assertGreater(json.loads((self.folder / "out/dwcs.json").read_text())["tasks"][0]["served"], 15)
         self.assertIn("waited µs", self.output.getvalue())
+
+    def schedule(self, *options):
+        """Schedules a process that sleeps and one that computes. Returns what is written, and what is shown so far."""
+        path = self.write(f"slot: 5\ntasks:\n  naps: {{window: 1/2, period: 10, command: '{NAPS}'}}\n"
+                          f"  busy: {{window: 1/2, period: 10, service: 2, command: '{BUSY}'}}\n")
+        self.assertEqual(main(["dwcs", str(path), f"--out={self.folder}/out", *options]), 0)
+        return json.loads((self.folder / "out/dwcs.json").read_text()), self.output.getvalue()
+
+    @needs_recording
+    def test_run_queue_delays_are_those_that_the_kernel_records(self):
+        written, shown = self.schedule("--seconds=6")
+        naps, busy = (task["run_queue_delay"] for task in written["tasks"])
+        self.assertGreater(naps["count"], 20)  # in 5 s; not each 10 ms, since its children share the CPU
+        self.assertLess(0, naps["mean_ms"])
+        self.assertLessEqual(max(naps["mean_ms"], naps["p99_ms"]), naps["max_ms"])
+        self.assertLess(busy["count"] if busy else 0, naps["count"])  # one that computes is not woken
+        self.assertGreaterEqual(written["lost_records"], 0)
+        row = f"naps +{naps['count']} +{naps['mean_ms']:.2f} +{naps['p99_ms']:.2f} +{naps['max_ms']:.2f}"
+        self.assertRegex(shown, rf"Run-queue delay, ms\n\s*task +wake-ups +mean +p99 +longest\n[^\n]+\n *{row}\n")
+        with mounted_tracefs() as root:
+            self.assertFalse((root / "instances" / f"dlex-{os.getpid()}").exists())
+
+    @needs_recording
+    def test_without_a_recording_it_says_why_and_schedules(self):
+        with recorded_switches(self.folder / "other.gz"), mock.patch.object(journal, "PASSING_S", 0.1):
+            written, shown = self.schedule("--seconds=3")
+            self.assertIn("Run-queue delays are missing: another run records context switches; wait until that has ended.\n", shown)
+            self.assertGreater(written["tasks"][1]["served"], 15)  # of 60
+            self.assertEqual([task["run_queue_delay"] for task in written["tasks"]], [None, None])
+            self.assertIsNone(written["lost_records"])
+            _written, shown = self.schedule("--seconds=1", "--no-record")
+            self.assertEqual(shown.count("Run-queue delays are missing"), 1)
+
+    @needs_recording
+    def test_processes_that_end_at_once_have_no_delays(self):
+        path = self.write("tasks: {a: {window: 0/1, period: 10, command: exit 0}}\n")
+        self.assertEqual(main(["dwcs", str(path), f"--out={self.folder}/out"]), 0)
+        self.assertIn("Run-queue delays are missing: all processes ended within the first second.\n", self.output.getvalue())
 
 
 if __name__ == "__main__":

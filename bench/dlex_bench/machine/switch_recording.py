@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Records when chosen threads are woken and when they get a CPU, with an instance of the kernel's tracer of its own.
 
-The kernel writes the records into memory. `drain` copies them to a file as text; windows/run_delay.py reads it.
+The kernel writes the records into memory. `drain` passes them on as text; run_delay.py reads it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any
 
 from ..errors import EXIT_SETUP, LabError
 from .journal import journal, uninterrupted
@@ -28,6 +28,8 @@ CLOCK = "mono"  # CLOCK_MONOTONIC
 NS_PER_US = 1000
 WAKING, SWITCH = "events/sched/sched_waking", "events/sched/sched_switch"
 LOST = re.compile(r"^(?:overrun|commit overrun|dropped events): (\d+)$", re.MULTILINE)
+# Gets the text of records.
+Write = Callable[[bytes], Any]
 TAKEN = "another run records context switches; wait until that has ended"
 
 
@@ -40,9 +42,9 @@ class RecordingEnd:
 class SwitchRecording:
     """The instance, as long as it is there. Nothing is recorded before `begin`."""
 
-    def __init__(self, instance: Path, file: BinaryIO) -> None:
+    def __init__(self, instance: Path, write: Write) -> None:
         self._instance = instance
-        self._file = file
+        self._write = write
         self._pipe = os.open(instance / "trace_pipe", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def begin(self, threads_now: Callable[[], Iterable[int]]) -> None:
@@ -67,7 +69,7 @@ class SwitchRecording:
             os.close(file)
 
     def drain(self) -> None:
-        """Copies what is recorded so far to the file. Never waits."""
+        """Passes on what is recorded so far. Never waits."""
         while True:
             try:
                 text = os.read(self._pipe, CHUNK)
@@ -75,18 +77,26 @@ class SwitchRecording:
                 return
             if not text:  # nothing is left, and nothing more is recorded
                 return
-            self._file.write(text)
+            self._write(text)
 
     def end(self) -> RecordingEnd:
-        """Ends recording and copies the rest."""
+        """Ends recording and passes on the rest."""
         (self._instance / "tracing_on").write_text("0")
-        time_us = time.monotonic_ns() // NS_PER_US
+        time_us = recorded_now_us()
         self.drain()
-        lost = sum(lost_records(file.read_text()) for file in sorted(self._instance.glob("per_cpu/cpu*/stats")))
-        return RecordingEnd(time_us, lost)
+        return RecordingEnd(time_us, self.lost())
+
+    def lost(self) -> int:
+        """Returns how many records the kernel has lost so far."""
+        return sum(lost_records(file.read_text()) for file in sorted(self._instance.glob("per_cpu/cpu*/stats")))
 
     def close(self) -> None:
         os.close(self._pipe)
+
+
+def recorded_now_us() -> int:
+    """Returns the time that a record of this moment would have."""
+    return time.monotonic_ns() // NS_PER_US
 
 
 def require_recording() -> None:
@@ -107,12 +117,19 @@ def recorded_switches(path: Path) -> Iterator[SwitchRecording]:
     If this process is killed, the next run or `repair` removes it. Raises LabError if the kernel does not let us record, and
     OSError if the file cannot be written.
     """
-    with _own_instance() as instance, gzip.open(path, "wb", compresslevel=1) as file:
-        recording = SwitchRecording(instance, cast(BinaryIO, file))
-        try:
-            yield recording
-        finally:
-            recording.close()
+    with (
+        _own_instance() as instance,
+        gzip.open(path, "wb", compresslevel=1) as file,
+        contextlib.closing(SwitchRecording(instance, file.write)) as recording,
+    ):
+        yield recording
+
+
+@contextlib.contextmanager
+def passed_switches(write: Write) -> Iterator[SwitchRecording]:
+    """Does the same, but passes the text of the records to `write`, in pieces that may end within a line."""
+    with _own_instance() as instance, contextlib.closing(SwitchRecording(instance, write)) as recording:
+        yield recording
 
 
 @contextlib.contextmanager

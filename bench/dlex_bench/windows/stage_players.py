@@ -128,7 +128,7 @@ def dispatching(stage: WindowStage, content: Mapping[str, Any], seconds: float, 
     file, log_path = folder / "scenario.yaml", folder / SAID
     write_whole(file, yaml.safe_dump(dict(content), sort_keys=False))
     argv = [sys.executable, "-m", "dlex_sched", "dwcs", str(file), f"--cpu={stage.domain.cpu}", f"--out={folder}",
-            f"--seconds={math.ceil(seconds)}"]
+            f"--seconds={math.ceil(seconds)}", "--no-record"]  # the experiment records all its runs itself
     path = os.pathsep.join(str(stage.root / it) for it in ("bench", "sched"))
     environment = {**player_environment(), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     with (

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..errors import LabError
 from ..machine.domain import threads_of
+from ..machine.run_delay import Delays, Wait, delays_of, read_switches, unseen_switches, waits_of
 from ..machine.switch_recording import RecordingEnd, recorded_switches
 from ..output import checked_files
 from ..processes import child
@@ -33,7 +34,6 @@ from .conditions import (
     members_scenario,
 )
 from .findings import MembersRun, WindowRun
-from .run_delay import Delays, Wait, delays_of, read_switches, unseen_switches, waits_of
 from .stage_players import (
     WindowStage,
     dispatching,
