@@ -268,6 +268,28 @@ int pman_services_tick(struct pman_shared *shared, int64_t tick_ns)
     return error;
 }
 
+int64_t pman_services_timer(struct pman_shared *shared, int64_t latest_ns)
+{
+    struct pman_change change;
+    const int error = pman_change_begin(&change, shared);
+    if (error)
+        return error;
+    const int ret = pman_table_timer(change.table, change.now_ns, &change.out);
+    const int64_t next_ns = pman_table_next_ns(change.table), until_ns = next_ns < latest_ns ? next_ns : latest_ns;
+    __atomic_store_n(&shared->manager_until_ns, until_ns, __ATOMIC_RELAXED);
+    pman_change_end(&change, ret);
+    return until_ns;
+}
+
+void pman_services_bury(struct pman_shared *shared, pid_t pid, uint64_t start)
+{
+    struct pman_change change;
+    if (pman_change_begin(&change, shared))
+        return;
+    const uint64_t entries = pman_change_entries(&change, pid, start);
+    pman_change_end(&change, pman_table_bury(change.table, entries, change.now_ns, &change.out));
+}
+
 int pman_tick(struct pman *pman, int64_t tick_ns)
 {
     return pman_services_tick(pman->shared, tick_ns);
