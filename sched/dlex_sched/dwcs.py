@@ -18,7 +18,7 @@ from dlex_bench.progress import tell, tell_table
 from dlex_bench.schema import Amount, Count, Stored
 from dlex_bench.table import titled_table
 
-from .live_program import run_live
+from .live_program import count_in_line, run_live
 from .results import make_results_folder
 from .scenario import Scenario, Task, read_scenario
 from .sim import simulate_scenario
@@ -79,7 +79,7 @@ def schedule(options: DispatchOptions) -> None:
             raise LabError(f"{options.file}: tasks.{name} needs a command or a pid; --backend=sim simulates without", EXIT_SETUP)
     console = Console()
     make_results_folder(options.out)
-    last = run_live(console, PROGRAM, options.for_program(scenario), Dispatched, _table)
+    last = run_live(console, PROGRAM, options.for_program(scenario), Dispatched, _table, _line)
     if last is None:
         return
     tell_table(console, _table(last))
@@ -103,3 +103,12 @@ def _table(state: Dispatched) -> Table:
         waited = "-" if task.wait_us is None else f"{task.wait_us:.0f}"
         table.add_row(task.name, *map(str, figures), f"{task.cpu_ms / 1000:.2f}", waited)
     return table
+
+
+def _line(state: Dispatched) -> str:
+    parts = [
+        count_in_line(task.name, task.served, {"missed": task.missed, "windows lost": task.windows_lost},
+                      "ended" if task.has_ended else None)
+        for task in state.tasks
+    ]
+    return f"{state.seconds:.0f} s; periods served: {', '.join(parts)}"

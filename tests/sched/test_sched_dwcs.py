@@ -352,6 +352,7 @@ class Command(Folder):
         self.assertEqual(main(["dwcs", str(path), "--seconds=3", f"--out={self.folder}/out"]), 0)
         self.assertGreater(json.loads((self.folder / "out/dwcs.json").read_text())["tasks"][0]["served"], 15)
         self.assertIn("waited µs", self.output.getvalue())
+        self.assertRegex(self.output.getvalue(), r"(?m)^\d+ s; periods served: a \d+( \(.*\))?$")
 
 
 if __name__ == "__main__":
