@@ -211,6 +211,14 @@ int pman_epilogue(struct pman *pman, const char *name)
     return error ? error : pman_change_end(&change, pman_table_finish(change.table, name, change.now_ns, &change.out));
 }
 
+/* What the table does not know. */
+static void add_from_slot(struct pman_statistics *statistics, const struct pman_slot *slot)
+{
+    const int64_t started_ns = __atomic_load_n(&slot->started_ns, __ATOMIC_RELAXED);
+    statistics->last_start_ns = started_ns ? started_ns : -1;
+    statistics->has_waited = (int32_t)slot->has_waited;
+}
+
 int pman_query(struct pman *pman, const char *name, struct pman_statistics *statistics)
 {
     struct pman_change change;
@@ -219,7 +227,7 @@ int pman_query(struct pman *pman, const char *name, struct pman_statistics *stat
         return error;
     error = pman_table_query(change.before, name, statistics);
     if (!error)
-        statistics->has_waited = (int32_t)change.shared->slot[pman_table_find(change.before, name)].has_waited;
+        add_from_slot(statistics, &change.shared->slot[pman_table_find(change.before, name)]);
     pman_change_end(&change, -ECANCELED); /* nothing changes */
     return error;
 }
