@@ -70,7 +70,7 @@ struct pman_process {
     int64_t earliest_ns;             /* tick + delay */
     int64_t ready_ns;                /* when its last predecessor had finished */
     int64_t deadline_at_ns;          /* of the running instance; PMAN_NEVER: none, or missed already */
-    int64_t start_ns;                /* [laststart] when it was released */
+    int64_t start_ns;                /* when it was released. [laststart] is known to those who activate the process */
     int64_t finish_ns;               /* [lastfinish] */
     int64_t activations;             /* [nact] */
     int64_t misses;                  /* [ndm] */
@@ -171,6 +171,7 @@ int pman_table_retime(struct pman_table *table, const char *name, unsigned field
 /* The process has finished its instance. Each process must say so. -EALREADY: no instance runs. */
 int pman_table_finish(struct pman_table *table, const char *name, int64_t now_ns, struct pman_out *out);
 
+/* last_start_ns is when the last instance was released. */
 int pman_table_query(const struct pman_table *table, const char *name, struct pman_statistics *statistics);
 
 /*

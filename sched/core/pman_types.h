@@ -51,7 +51,7 @@ struct pman_statistics {
     int64_t activations;    /* instances that were released */
     int64_t misses;         /* of deadlines */
     int64_t skips;          /* activations that found the last instance unfinished */
-    int64_t last_start_ns;  /* when the last instance was released; -1: never */
+    int64_t last_start_ns;  /* when the process began its last instance: pman_wait returned, or it got the signal; -1: never */
     int64_t last_finish_ns; /* -1: never */
     int32_t has_waited;     /* 1: the process has called pman_wait since it was attached */
 };

@@ -18,7 +18,7 @@ from dlex_bench.progress import tell, tell_table
 from dlex_bench.schema import Amount, Count, Stored
 from dlex_bench.table import titled_table
 
-from .live_program import run_live
+from .live_program import count_in_line, run_live
 from .member_delays import DelayWatch, FoundDelays, watched_delays
 from .results import make_results_folder
 from .scenario import Scenario, Task, read_scenario
@@ -83,7 +83,7 @@ def schedule(options: DispatchOptions) -> None:
     console = Console()
     make_results_folder(options.out)
     with watched_delays(options.record) as watch:
-        last = run_live(console, PROGRAM, options.for_program(scenario), Dispatched, _table,
+        last = run_live(console, PROGRAM, options.for_program(scenario), Dispatched, _table, _line,
                         lambda state: watch.look([task.pid for task in state.tasks if not task.has_ended]))
         if last is not None:
             _report(console, options, last, watch)
@@ -139,3 +139,12 @@ def _delay_table(last: Dispatched, found: FoundDelays) -> Table:
         figures = [f"{it:.2f}" for it in (delays.mean_ms, delays.p99_ms, delays.max_ms)] if delays else ["-"] * 3
         table.add_row(task.name, str(delays.count if delays else 0), *figures)
     return table
+
+
+def _line(state: Dispatched) -> str:
+    parts = [
+        count_in_line(task.name, task.served, {"missed": task.missed, "windows lost": task.windows_lost},
+                      "ended" if task.has_ended else None)
+        for task in state.tasks
+    ]
+    return f"{state.seconds:.0f} s; periods served: {', '.join(parts)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs a program that prints a line of JSON a second, and shows each as a table."""
+"""Runs a program that prints a line of JSON a second, and shows each: as a table on a terminal, elsewhere as a short line."""
 
 from __future__ import annotations
 
@@ -86,38 +86,48 @@ def _start(program: Path, options: Sequence[str], environment: Mapping[str, str]
         raise not_started(program.name, cause) from cause
 
 
+def count_in_line(name: str, count: int, others: Mapping[str, int], end: str | None = None) -> str:
+    """Returns a part of a short line, such as "encoder 88 (2 missed, died)". Of the other counts, zeros are left out."""
+    remarks = [f"{number} {text}" for text, number in others.items() if number] + ([end] if end else [])
+    return f"{name} {count} ({', '.join(remarks)})" if remarks else f"{name} {count}"
+
+
 def run_live(
     console: Console,
     program: Path,
     options: Sequence[str],
     kind: type[State],
     table: Callable[[State], Table],
+    line: Callable[[State], str],
     seen: Callable[[State], None] = lambda _state: None,
 ) -> State | None:
-    """Runs a program and shows its lines on a terminal. Returns the last one, or None if there is none. Raises LabError.
+    """Runs a program and shows what it prints. Returns its last line, or None if there is none. Raises LabError.
 
-    `seen` is called for each line as it comes.
+    `table` is shown on a terminal, in place of the one before. `line` is printed into a file or a pipe. `seen` is called for each
+    line as it comes.
     """
     environment = {**os.environ, "PATH": os.pathsep.join([*map(str, TOOLS), os.environ.get("PATH", os.defpath)])}
     last: State | None = None
     said: list[str] = []
     with _start(program, options, environment) as running, _signals_for(running):
         with Live(console=console, auto_refresh=False, transient=True) as live:
-            for is_message, line in _lines(running):
+            for is_message, text in _lines(running):
                 if is_message:
-                    said.append(line.removeprefix(f"{program.name}: "))
+                    said.append(text.removeprefix(f"{program.name}: "))
                 else:
-                    last = _state_of(kind, line, program.name)
+                    last = _state_of(kind, text, program.name)
                     seen(last)
                     if console.is_terminal:
                         live.update(table(last), refresh=True)
+                    else:
+                        tell(console, line(last), wrap=False)
                     while said:
                         tell(console, said.pop(0), wrap=False)
     if running.returncode == EXIT_SETUP:  # argp adds where help is
         raise LabError(said[0] if said else f"{program.name} does not know these options", EXIT_SETUP)
     reason = said.pop() if running.returncode and said else f"{program.name} has ended with status {running.returncode}"
-    for line in said:
-        tell(console, line, wrap=False)
+    for text in said:
+        tell(console, text, wrap=False)
     if running.returncode:
         raise LabError(reason, EXIT_UNFIT)
     return last

@@ -21,7 +21,7 @@ from dlex_bench.table import titled_table
 
 from .graph import Graph, read_graph
 from .graph_statistics import GraphStatistics, Spread, statistics_of
-from .live_program import run_live
+from .live_program import count_in_line, run_live
 from .results import make_results_folder
 
 PROGRAM = PROJECT / "build/release/sched/pman/dlex-sched-pman"
@@ -70,7 +70,7 @@ def run_graph(options: GraphOptions) -> None:
     console = Console()
     if not options.end:
         make_results_folder(options.out)
-    last = run_live(console, PROGRAM, options.for_program(graph), GraphState, _state_table)
+    last = run_live(console, PROGRAM, options.for_program(graph), GraphState, _state_table, _state_line)
     if last is None:
         return
     log = read_log(options.out / "log.csv")
@@ -107,6 +107,15 @@ def _state_table(state: GraphState) -> Table:
         table.add_row(each.name, each.status, str(each.pid or "-"), str(each.priority or "-"), str(each.activations),
                       str(each.misses), str(each.skips))
     return table
+
+
+def _state_line(state: GraphState) -> str:
+    parts = [
+        count_in_line(each.name, each.activations, {"missed": each.misses, "skipped": each.skips},
+                      "died" if each.status == "died" else None)
+        for each in state.processes
+    ]
+    return f"{state.seconds:.0f} s, {state.ticks} ticks; activations: {', '.join(parts)}"
 
 
 def _delay_table(found: GraphStatistics) -> Table:

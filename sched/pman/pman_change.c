@@ -81,6 +81,8 @@ static bool update_slot(struct pman_shared *shared, int index)
     const bool is_other = slot->pid != process->pid || slot->registration != process->registration;
     const bool is_new = process->status == PMAN_RUNNING && slot->released != number;
     if (is_other) {
+        if (slot->registration != process->registration)
+            __atomic_store_n(&slot->started_ns, 0, __ATOMIC_RELAXED);
         slot->registration = process->registration;
         __atomic_store_n(&slot->released, number, __ATOMIC_RELAXED);
         __atomic_store_n(&slot->taken, number, __ATOMIC_RELAXED);
@@ -125,8 +127,10 @@ static void send_signal(struct pman_shared *shared, int index)
 {
     const struct pman_process *const process = &pman_shared_table(shared)->process[index];
     struct pman_slot *const slot = &shared->slot[index];
-    if (is_alive(slot, process->pid))
+    if (is_alive(slot, process->pid)) {
+        __atomic_store_n(&slot->started_ns, pman_now_ns(), __ATOMIC_RELAXED);
         kill(process->pid, slot->how == PMAN_BY_CONT ? SIGCONT : SIGRTMIN);
+    }
     __atomic_store_n(&slot->delivered, (uint32_t)process->activations, __ATOMIC_RELAXED);
 }
 
@@ -197,11 +201,12 @@ static void log_finish(struct pman_change *change, int index)
 {
     const struct pman_slot *const slot = &change->shared->slot[index];
     struct pman_log_record record = {
-        .time_ns = slot->started_ns, .number = change->before->process[index].activations, .tick = -1, .kind = PMAN_LOG_START,
-        .process = index,
+        .number = change->before->process[index].activations, .tick = -1, .kind = PMAN_LOG_START, .process = index,
     };
-    if (__atomic_load_n(&slot->taken, __ATOMIC_ACQUIRE) == (uint32_t)record.number && slot->has_waited)
+    if (__atomic_load_n(&slot->taken, __ATOMIC_ACQUIRE) == (uint32_t)record.number && slot->has_waited) {
+        record.time_ns = __atomic_load_n(&slot->started_ns, __ATOMIC_RELAXED);
         pman_log_add(&change->shared->log, &record);
+    }
     record.time_ns = change->now_ns;
     record.value = change->table->process[index].status;
     record.kind = PMAN_LOG_FINISH;

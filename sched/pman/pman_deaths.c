@@ -3,6 +3,7 @@
 
 #include "manager_thread.h"
 #include "pman_change.h"
+#include "pman_services.h"
 #include "process_start.h"
 
 #include <errno.h>
@@ -44,16 +45,6 @@ static void forget(struct watched *watched)
     *watched = (struct watched){0};
 }
 
-/* Buries a process that has ended, if the table still has entries of it. */
-static void bury(struct pman_shared *shared, pid_t pid, uint64_t start)
-{
-    struct pman_change change;
-    if (pman_change_begin(&change, shared))
-        return;
-    const uint64_t entries = pman_change_entries(&change, pid, start);
-    pman_change_end(&change, pman_table_bury(change.table, entries, change.now_ns, &change.out));
-}
-
 /* Watches the process of an entry. It may have ended; its id may even mean another process. */
 static void watch(struct pman_deaths *deaths, int index, pid_t pid, uint64_t start)
 {
@@ -72,7 +63,7 @@ static void watch(struct pman_deaths *deaths, int index, pid_t pid, uint64_t sta
     if (fd >= 0)
         close(fd);
     if (fd >= 0 || fd == -ESRCH)
-        bury(deaths->shared, pid, start);
+        pman_services_bury(deaths->shared, pid, start);
 }
 
 /* Compares what is watched with the table. */
@@ -99,7 +90,7 @@ static void bury_ended(struct pman_deaths *deaths, const struct pollfd *polled, 
         struct watched *const watched = &deaths->watched[index[i]];
         if (!polled[i].revents)
             continue;
-        bury(deaths->shared, watched->pid, watched->start);
+        pman_services_bury(deaths->shared, watched->pid, watched->start);
         forget(watched);
     }
 }

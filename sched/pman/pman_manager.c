@@ -8,7 +8,6 @@
 #include "futex.h"
 #include "manager_thread.h"
 #include "ns.h"
-#include "pman_change.h"
 #include "pman_deaths.h"
 #include "pman_services.h"
 
@@ -58,19 +57,8 @@ static void tick(struct pman_manager *manager)
 /* Ends delays and looks at deadlines. Returns how long there is nothing to do, or -ESHUTDOWN. */
 static int64_t run_timer(struct pman_manager *manager)
 {
-    struct pman_change change;
-    const int error = pman_change_begin(&change, manager->shared);
-    if (error)
-        return error;
-    const int ret = pman_table_timer(change.table, change.now_ns, &change.out);
-    int64_t until_ns = pman_table_next_ns(change.table);
-    if (manager->next_tick_ns < until_ns)
-        until_ns = manager->next_tick_ns;
-    if (change.now_ns + look_again_ns < until_ns)
-        until_ns = change.now_ns + look_again_ns;
-    __atomic_store_n(&manager->shared->manager_until_ns, until_ns, __ATOMIC_RELAXED);
-    pman_change_end(&change, ret);
-    return until_ns;
+    const int64_t again_ns = pman_now_ns() + look_again_ns;
+    return pman_services_timer(manager->shared, manager->next_tick_ns < again_ns ? manager->next_tick_ns : again_ns);
 }
 
 static void manage(struct pman_manager *manager)

@@ -211,6 +211,14 @@ int pman_epilogue(struct pman *pman, const char *name)
     return error ? error : pman_change_end(&change, pman_table_finish(change.table, name, change.now_ns, &change.out));
 }
 
+/* What the table does not know. */
+static void add_from_slot(struct pman_statistics *statistics, const struct pman_slot *slot)
+{
+    const int64_t started_ns = __atomic_load_n(&slot->started_ns, __ATOMIC_RELAXED);
+    statistics->last_start_ns = started_ns ? started_ns : -1;
+    statistics->has_waited = (int32_t)slot->has_waited;
+}
+
 int pman_query(struct pman *pman, const char *name, struct pman_statistics *statistics)
 {
     struct pman_change change;
@@ -219,7 +227,7 @@ int pman_query(struct pman *pman, const char *name, struct pman_statistics *stat
         return error;
     error = pman_table_query(change.before, name, statistics);
     if (!error)
-        statistics->has_waited = (int32_t)change.shared->slot[pman_table_find(change.before, name)].has_waited;
+        add_from_slot(statistics, &change.shared->slot[pman_table_find(change.before, name)]);
     pman_change_end(&change, -ECANCELED); /* nothing changes */
     return error;
 }
@@ -266,6 +274,28 @@ int pman_services_tick(struct pman_shared *shared, int64_t tick_ns)
     if (!error)
         log_tick(shared, &record);
     return error;
+}
+
+int64_t pman_services_timer(struct pman_shared *shared, int64_t latest_ns)
+{
+    struct pman_change change;
+    const int error = pman_change_begin(&change, shared);
+    if (error)
+        return error;
+    const int ret = pman_table_timer(change.table, change.now_ns, &change.out);
+    const int64_t next_ns = pman_table_next_ns(change.table), until_ns = next_ns < latest_ns ? next_ns : latest_ns;
+    __atomic_store_n(&shared->manager_until_ns, until_ns, __ATOMIC_RELAXED);
+    pman_change_end(&change, ret);
+    return until_ns;
+}
+
+void pman_services_bury(struct pman_shared *shared, pid_t pid, uint64_t start)
+{
+    struct pman_change change;
+    if (pman_change_begin(&change, shared))
+        return;
+    const uint64_t entries = pman_change_entries(&change, pid, start);
+    pman_change_end(&change, pman_table_bury(change.table, entries, change.now_ns, &change.out));
 }
 
 int pman_tick(struct pman *pman, int64_t tick_ns)

@@ -32,7 +32,11 @@ struct pman_slot {
     uint32_t padding;
     uint64_t registration; /* as in the table: tells this entry from a later one at the same index */
     uint64_t start;        /* of the process with this pid; see process_start.h */
-    int64_t started_ns;    /* when the process began the instance `taken`; it writes this without the lock, before that */
+    /*
+     * When the process began its last instance; 0: never. If it waits, it writes this without the lock, before `taken`. For others,
+     * who signals writes it.
+     */
+    int64_t started_ns;
     int64_t padding_2;
 } __attribute__((aligned(64)));
 

@@ -59,7 +59,7 @@ static int take(struct pman_shared *shared, const struct place *place)
     const uint32_t released = __atomic_load_n(&slot->released, __ATOMIC_ACQUIRE);
     if (released == slot->taken)
         return 0;
-    slot->started_ns = pman_now_ns();
+    __atomic_store_n(&slot->started_ns, pman_now_ns(), __ATOMIC_RELAXED);
     __atomic_store_n(&slot->taken, released, __ATOMIC_RELEASE); /* with the log's look at it, in another process perhaps */
     return 1;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the tests of `dlex sched pman` share: the programs, names of tables that no other test has, and what a run printed.
 
-A test file is run as: test_NAME.py PROGRAM GRAPHS TOOLS
+A test file is run as: test_NAME.py PROGRAM GRAPHS TOOLS [MEDIA_MAKE]
 """
 import json
 import os
@@ -42,8 +42,10 @@ def may_be_real_time():
     return True
 
 
-def ended(*options):
-    return subprocess.run([PROGRAM, *options], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+def ended(*options, **variables):
+    """Runs the program with more variables of the environment. Returns what subprocess.run does."""
+    environment = {**ENVIRONMENT, **variables}
+    return subprocess.run([PROGRAM, *options], capture_output=True, text=True, timeout=120, env=environment)
 
 
 def last_state(output):

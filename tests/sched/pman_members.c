@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "pman_members.h"
 
+#include "ns.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "suite.h"
@@ -77,6 +80,20 @@ void members_add(struct pman *pman, const char *name, struct pman_timing timing,
     ck_assert_int_eq(pman_procadd(pman, name, &timing, 0, recovery), 0);
 }
 
+static int64_t cpu_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return ns_from_timespec(time);
+}
+
+static void compute(int work_us)
+{
+    const int64_t until_ns = cpu_ns() + work_us * NS_PER_US;
+    while (cpu_ns() < until_ns)
+        ;
+}
+
 static _Noreturn void run_member(const char *name, int work_us)
 {
     struct pman *pman;
@@ -84,8 +101,7 @@ static _Noreturn void run_member(const char *name, int work_us)
     if (!error)
         error = pman_attach(pman, name, getpid(), PMAN_BY_FUTEX);
     while (!error && !(error = pman_wait(pman, name))) {
-        if (work_us)
-            usleep((useconds_t)work_us);
+        compute(work_us);
         pman_epilogue(pman, name);
     }
     _exit(-error);
@@ -120,4 +136,25 @@ bool members_is_idle(struct pman *pman, const char *name)
 {
     const struct pman_statistics statistics = members_query(pman, name);
     return statistics.status == PMAN_IDLE && statistics.has_waited;
+}
+
+static long number_from(const char *name, long otherwise)
+{
+    const char *const text = getenv(name);
+    return text ? strtol(text, NULL, 0) : otherwise;
+}
+
+int members_kills(void)
+{
+    return (int)number_from("DLEX_TEST_KILLS", 200);
+}
+
+long members_random(long limit)
+{
+    static unsigned short state[3];
+    static bool is_seeded;
+    if (!is_seeded)
+        state[0] = (unsigned short)number_from("DLEX_TEST_SEED", 1);
+    is_seeded = true;
+    return nrand48(state) % limit;
 }

@@ -35,8 +35,8 @@ const char *members_table(void);
 void members_add(struct pman *pman, const char *name, struct pman_timing timing, const char *recovery);
 
 /*
- * Starts a process that attaches itself under this name and waits for instances, each of which takes work_us. It exits with the
- * errno of the error that ended pman_wait, and dies with its parent.
+ * Starts a process that attaches itself under this name and waits for instances, each of which computes for work_us of CPU time. It
+ * exits with the errno of the error that ended pman_wait, and dies with its parent.
  */
 pid_t members_start(const char *name, int work_us);
 
@@ -47,5 +47,11 @@ struct pman_statistics members_query(struct pman *pman, const char *name);
 
 /* True if the process under this name waits in pman_wait, or has waited, and no instance runs. */
 bool members_is_idle(struct pman *pman, const char *name);
+
+/* How many programs of each kind a test kills: DLEX_TEST_KILLS, or 200. */
+int members_kills(void);
+
+/* A random number from 0 to limit - 1. DLEX_TEST_SEED selects which ones. */
+long members_random(long limit);
 
 #endif

@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import re
 import subprocess
 import termios
 import time
@@ -20,6 +21,31 @@ def run_on_terminal(*command, **options):
     finally:
         os.close(terminal)
         os.close(own)
+
+
+class OnTerminal:
+    """A program whose output is a new terminal. `output` is what has been read of it."""
+
+    def __init__(self, command, **options):
+        self.controller, own = os.openpty()
+        self.output = ""
+        try:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=own, stderr=own, **options)
+        finally:
+            os.close(own)
+
+    def read_until(self, pattern):
+        """Reads until the output matches. Raises AssertionError if the program ends before."""
+        while not re.search(pattern, self.output, re.DOTALL):
+            try:
+                self.output += os.read(self.controller, 65536).decode(errors="replace")
+            except OSError:  # nobody has the terminal open any more
+                raise AssertionError(f"{pattern} did not come: {self.output}") from None
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.controller)
 
 
 def soon(condition):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The library's services on shared memory, and how processes are activated. Not covered: what a table does in each case (the tests
- * of pman_table.h), wrong arguments (test_pman_refusals.c), the manager (test_pman_manager.c), killed programs (test_pman_kills.c),
- * priorities (test_pman_priority.c).
+ * of pman_table.h), wrong arguments (test_pman_refusals.c), the manager (test_pman_manager.c), when an instance begins
+ * (test_pman_starts.c), killed programs (test_pman_kills.c), priorities (test_pman_priority.c).
  */
 #include "pman_members.h"
 

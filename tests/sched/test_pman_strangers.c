@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What other programs do to a table: they are killed while they close it, have the ids of earlier processes, make files with its
- * name. Not covered: programs that are killed in other calls (test_pman_kills.c).
+ * name. Not covered: programs that are killed in other calls (test_pman_call_kills.c).
  */
 #include "pman_members.h"
 

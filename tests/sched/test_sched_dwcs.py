@@ -366,6 +366,7 @@ class Command(Folder):
         self.assertEqual(main(["dwcs", str(path), "--seconds=3", f"--out={self.folder}/out"]), 0)
         self.assertGreater(json.loads((self.folder / "out/dwcs.json").read_text())["tasks"][0]["served"], 15)
         self.assertIn("waited µs", self.output.getvalue())
+        self.assertRegex(self.output.getvalue(), r"(?m)^\d+ s; periods served: a \d+( \(.*\))?$")
 
     def schedule(self, *options):
         """Schedules a process that sleeps and one that computes. Returns what is written, and what is shown so far."""

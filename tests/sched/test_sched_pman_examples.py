@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests files of `dlex sched pman` and the example graphs, also when their processes are killed.
 
-    test_sched_pman_examples.py PROGRAM GRAPHS TOOLS
+    test_sched_pman_examples.py PROGRAM GRAPHS TOOLS MEDIA_MAKE
 
 Not covered: how late processes are.
 """
@@ -33,7 +33,39 @@ from programs import soon
 with_packages("yaml, pydantic, rich, matplotlib")
 
 from dlex_bench.errors import LabError
+from dlex_bench.graphs.instances import read_log
 from dlex_sched.graph import read_graph
+
+MAKE = sys.argv[4]
+PICTURE = 640 * 480  # samples of luma
+needs_ffmpeg = unittest.skipUnless(shutil.which("ffmpeg"), "the ffmpeg program is missing")
+
+
+def recorder(**encoder):
+    """Returns the example with a name of its own, and these fields of its encoder changed."""
+    graph = read_graph(GRAPHS / "recorder.yaml")
+    processes = {**graph.processes, "encoder": graph.processes["encoder"].model_copy(update=encoder)}
+    return graph.model_copy(update={"name": next(NAMES), "processes": processes})
+
+
+def pictures_of(film):
+    """Returns the complete pictures of a film of the recorder, as PNG, each from its number on."""
+    data = film.read_bytes() if film.exists() else b""
+    return [picture for picture in data.split(b"tEXtComment\0picture ")[1:] if b"IEND" in picture]
+
+
+def number_of(picture):
+    return int(picture.split(b" ")[0])
+
+
+def samples_of(file, *options):
+    """Returns the samples of a file's pictures."""
+    command = ["ffmpeg", "-v", "error", "-i", file, *options, "-f", "rawvideo", "-"]
+    return subprocess.run(command, stdout=subprocess.PIPE, timeout=120, check=True).stdout
+
+
+def difference(samples, others):
+    return sum(abs(one - other) for one, other in zip(samples, others, strict=True)) / len(samples)
 
 
 class Graphs(Folder):
@@ -66,7 +98,7 @@ class Graphs(Folder):
                 self.read(text)
             self.assertIn(reason, str(caught.exception))
 
-    @unittest.skipUnless(shutil.which("ffmpeg"), "the ffmpeg program is missing")
+    @needs_ffmpeg
     def test_examples_run(self):
         self.assertEqual({path.stem for path in GRAPHS.glob("*.yaml")}, {"recorder", "robot"})
         for path in sorted(GRAPHS.glob("*.yaml")):
@@ -79,31 +111,95 @@ class Graphs(Folder):
                         self.assertGreater(process["activations"], 20, name)
 
 
-@unittest.skipUnless(shutil.which("ffmpeg"), "the ffmpeg program is missing")
-class Crashes(Folder):
+@needs_ffmpeg
+class Clip(Folder):
+    """The example recorder, whose camera shows a clip of 25 pictures a second."""
+
+    def setUp(self):
+        super().setUp()
+        made = subprocess.run([MAKE, "progressive_cabac"], capture_output=True, text=True)
+        if made.returncode:
+            self.skipTest(f"there is no clip: {made.stderr.strip()}")
+        self.clip = made.stdout.strip()
+        self.film, log = self.folder / "recording.mkv", self.folder / "log.csv"
+        done = ended(*recorder().options(), "--ticks=150", f"--log={log}", CLIP=self.clip, OUTPUT=str(self.film))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ticks = [tick.time_ns / 1e9 for _number, tick in sorted(read_log(log).ticks.items())]
+
+    def test_camera_gives_about_30_ticks_a_second_and_shows_the_clip(self):
+        self.assertGreaterEqual(len(self.ticks), 150)
+        self.assertLess((len(self.ticks) - 1) / (self.ticks[-1] - self.ticks[0]), 40)
+        # A busy machine makes ticks late, after which they come faster. So the fastest second of the run counts.
+        self.assertGreater(max(30 / (end - begin) for begin, end in zip(self.ticks, self.ticks[30:], strict=False)), 20)
+
+        number = number_of(pictures_of(self.film)[0])
+        camera = samples_of(self.clip, "-an", "-vf", "fps=30,scale=640:480", "-frames:v", str(number), "-pix_fmt", "yuv420p")
+        shown = camera[-PICTURE * 3 // 2:][:PICTURE]
+        film = samples_of(self.film, "-frames:v", "1", "-pix_fmt", "gray")
+        recorded = b"".join(film[first:first + 640] for first in range(0, 960 * 480, 960))
+        self.assertLess(difference(recorded, shown), 10)
+        self.assertGreater(difference(recorded, bytes(PICTURE)), 20)  # it is not black
+
+
+class Recorder(Folder):
+    """The example recorder, which runs until its test ends it."""
+
+    def start(self, **encoder):
+        self.file = self.folder / "recording.mkv"
+        self.program = subprocess.Popen([PROGRAM, *recorder(**encoder).options()], stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True, env={**ENVIRONMENT, "OUTPUT": str(self.file)})
+        self.addCleanup(self.program.communicate)
+        self.addCleanup(self.program.terminate)
+        self.pids = {name: process["pid"] for name, process in self.next_state().items()}
+        soon(lambda: len(self.numbers()) > 20)
+
+    def next_state(self):
+        """Returns what the processes do, by name. The program says it once a second."""
+        return by_name(json.loads(self.program.stdout.readline()))
+
+    def numbers(self):
+        """Returns the numbers of the complete pictures in the film, as their comments say."""
+        return [number_of(picture) for picture in pictures_of(self.file)]
+
+    def stop(self):
+        """Ends the graph. Returns what it printed."""
+        self.program.terminate()
+        rest = self.program.stdout.read()
+        self.program.wait(timeout=60)
+        return rest
+
+
+@needs_ffmpeg
+class LateEncoder(Recorder):
+    """The example recorder, whose encoder misses all its deadlines. The recovery process lowers its level, which is 6 at first."""
+
+    def setUp(self):
+        super().setUp()
+        self.start(deadline=0.001)
+
+    def test_encoder_tries_less_hard(self):
+        state = by_name(last_state(self.stop()))
+        self.assertGreater(state["encoder"]["misses"], 10)
+        self.assertGreater(state["hurry"]["activations"], 10)
+        # The two highest bits of a zlib stream's second byte: 0 is level 1, and 3 are the levels from 7 on.
+        efforts = [picture.split(b"IDAT")[1][1] >> 6 for picture in pictures_of(self.file)]
+        self.assertIn(efforts[0], (1, 2))
+        self.assertGreater(efforts[8:20].count(0), 8)  # at each 32nd picture it tries harder again
+
+    def test_recovery_process_that_was_killed_is_started_again(self):
+        os.kill(self.pids["hurry"], signal.SIGKILL)
+        self.assertTrue(any(self.next_state()["hurry"]["pid"] not in (0, self.pids["hurry"]) for _ in range(30)))
+        before = self.next_state()["hurry"]["activations"]
+        self.assertTrue(any(self.next_state()["hurry"]["activations"] > before for _ in range(30)))
+
+
+@needs_ffmpeg
+class Crashes(Recorder):
     """The example recorder, of which processes are killed."""
 
     def setUp(self):
         super().setUp()
-        self.file = self.folder / "recording.mkv"
-        graph = read_graph(GRAPHS / "recorder.yaml").model_copy(update={"name": next(NAMES)})
-        self.program = subprocess.Popen([PROGRAM, *graph.options()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                        env={**ENVIRONMENT, "OUTPUT": str(self.file)})
-        self.addCleanup(self.program.communicate)
-        self.addCleanup(self.program.terminate)
-        self.pids = {process["name"]: process["pid"] for process in json.loads(self.program.stdout.readline())["processes"]}
-        soon(lambda: len(self.numbers()) > 20)
-
-    def numbers(self):
-        """Returns the numbers of the complete pictures in the film, as their comments say."""
-        data = self.file.read_bytes() if self.file.exists() else b""
-        pictures = data.split(b"tEXtComment\0picture ")[1:]
-        return [int(picture.split(b" ")[0]) for picture in pictures if b"IEND" in picture]
-
-    def stop(self):
-        self.program.terminate()
-        self.program.stdout.read()
-        self.program.wait(timeout=60)
+        self.start()
 
     def played(self):
         """Plays the film to its end. Returns how the player describes it and its pictures."""
@@ -122,9 +218,7 @@ class Crashes(Folder):
 
     def test_film_shows_what_both_filters_have_made(self):
         self.stop()
-        first_picture = ["-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]
-        command = ["ffmpeg", "-v", "error", "-i", self.file, *first_picture]
-        samples = subprocess.run(command, stdout=subprocess.PIPE, timeout=120, check=True).stdout
+        samples = samples_of(self.file, "-frames:v", "1", "-pix_fmt", "gray")
         rows = [samples[first:first + 960] for first in range(0, 960 * 480, 960)]
         self.assertEqual(len(samples), 960 * 480)
         self.assertFalse(any(any(row[640:]) for row in rows[240:]))
@@ -156,8 +250,7 @@ class Crashes(Folder):
             graph = read_graph(GRAPHS / "recorder.yaml")
             writer = graph.processes["writer"].model_copy(update={"restart": False})
             graph = graph.model_copy(update={"name": next(NAMES), "processes": {**graph.processes, "writer": writer}})
-            done = subprocess.run([PROGRAM, *graph.options(), "--ticks=5"], capture_output=True, text=True, timeout=120,
-                                  env={**ENVIRONMENT, "OUTPUT": str(self.file)})
+            done = ended(*graph.options(), "--ticks=5", OUTPUT=str(self.file))
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"dlex-pictures: {self.file}: File exists", done.stderr)
             self.assertEqual(self.file.read_bytes(), content)

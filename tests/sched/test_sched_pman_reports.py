@@ -3,7 +3,7 @@
 
     test_sched_pman_reports.py PROGRAM GRAPHS TOOLS
 
-Not covered: whether the timeline looks right.
+Not covered: whether the timeline and the tables look right.
 """
 
 
@@ -11,6 +11,8 @@ import errno
 import io
 import json
 import os
+import signal
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -20,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
 from outside import Folder, with_packages
 from pman_case import NAMES, PROGRAM, TOOLS, WORKS
+from programs import OnTerminal
 
 with_packages("yaml, pydantic, rich, matplotlib")
 
@@ -70,6 +73,48 @@ class Statistics(Folder):
         self.assertEqual((found.count, found.min, found.mean, found.p50, found.p99, found.max), (100, 1, 50.5, 50.5, 99, 100))
         self.assertAlmostEqual(found.sd, 28.866, places=3)
         self.assertEqual(spread([5]).p99, 5)
+
+
+# `dlex sched` with the programs of this build: PROGRAM TOOLS COMMAND...
+DLEX_SCHED = """
+import sys
+from pathlib import Path
+from dlex_sched import __main__, live_program, pman
+pman.PROGRAM, live_program.TOOLS = Path(sys.argv[1]), [Path(sys.argv[2])]
+sys.exit(__main__.main(sys.argv[3:]))
+"""
+
+
+class Live(Folder):
+    """A graph that runs until its test ends it."""
+
+    def setUp(self):
+        super().setUp()
+        file = self.folder / "graph.yaml"
+        file.write_text(f"name: {next(NAMES)}\ntick: 10\nprocesses:\n  a: {{command: {WORKS}}}\n  b: {{period: 0}}\n")
+        self.command = [sys.executable, "-c", DLEX_SCHED, PROGRAM, TOOLS, "pman", file, "--seconds=20", f"--out={self.folder}/out"]
+
+    def test_pipe_gets_a_short_line_a_second(self):
+        with subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True) as program:
+            self.addCleanup(program.kill)
+            lines = [program.stdout.readline() for _ in range(2)]
+            self.assertIsNone(program.poll())
+            program.send_signal(signal.SIGINT)
+            rest = program.communicate(timeout=60)[0]
+        for line in lines:
+            self.assertRegex(line, r"^\d+ s, \d+ ticks; activations: a \d+( \(\d+ skipped\))?, b 0\n$")
+        self.assertEqual(program.returncode, 0)
+        self.assertIn("late µs", rest)
+
+    def test_terminal_shows_a_table_that_changes(self):
+        terminal = OnTerminal(self.command, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"})
+        self.addCleanup(terminal.close)
+        terminal.read_until(r" s, (\d+) ticks.*activations.* s, (?!\1 )\d+ ticks.*activations")
+        self.assertIsNone(terminal.process.poll())
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.read_until("late µs")
+        self.assertEqual(terminal.process.wait(60), 0)
+        self.assertNotIn("; activations", terminal.output)
 
 
 class Command(Folder):
