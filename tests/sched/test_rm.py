@@ -210,6 +210,15 @@ class Levels(Case):
         os.kill(child, signal.SIGKILL)
         self.assertEqual(found, (level, []))
 
+    def test_files_of_the_registry_are_for_their_user_alone_whatever_the_umask(self):
+        files = [TABLE, TABLE.with_name("rm.lock")]
+        for mask in (0, 0o077):
+            with self.subTest(umask=oct(mask)):
+                for file in files:
+                    file.unlink(missing_ok=True)
+                subprocess.run([SCHED, "rm", "run", "--rate=25", "--", "true"], stderr=subprocess.DEVNULL, check=True, umask=mask)
+                self.assertEqual([oct(file.stat().st_mode & 0o777) for file in files], ["0o600"] * 2)
+
     def test_command_runs_without_capabilities_and_its_exit_code_counts(self):
         said = subprocess.run([SCHED, "rm", "run", "--rate=25", "--", "sh", "-c", "grep CapPrm /proc/self/status; exit 9"],
                               capture_output=True, text=True, check=False)

@@ -37,6 +37,8 @@ from tune_case import (
     wait_until,
 )
 
+TUNED_MOST = 32  # threads
+
 
 class Tuning(Case):
     def expect_mean(self, words, said, rows):
@@ -64,6 +66,8 @@ class Tuning(Case):
         self.assertLess(kept, 0.1 * 1.6 + 0.02)
         self.assertRegex(said, r"25 pictures/s, reserved 1\d\.\d %")
         self.expect_mean("reserved", said, rows)
+        first_rate = next(float(row["second"]) for row in rows if float(row["hz"]) > 0)
+        self.assertLessEqual(float(tuned[0]["second"]) - first_rate, 2)
         self.assertIn("--check finds out", said)
         self.expect_nothing_left()
 
@@ -104,7 +108,7 @@ class Tuning(Case):
 
     def test_program_that_a_shell_becomes_is_tuned(self):
         path = self.dir / "shell"
-        run = self.tune("--quiet", "--", "sh", "-c", f"echo $$ >{path}; exec {PERIODIC} 25 4 90")
+        run = self.tune("--quiet", "--", "sh", "-c", f"echo $$ >{path}; sleep 0.5; exec {PERIODIC} 25 4 90")
         member = wait_until(lambda: periodic_of(run.pid))
         self.assertEqual(int(path.read_text()), member)
         self.expect_reservation(member)
@@ -166,10 +170,34 @@ class Tuning(Case):
         self.assertLessEqual(max(float(row["reserved"]) for row in rows), 0.2001)
         self.assertIn("needed more than may be reserved", said)
 
+    def expect_within(self, limit, rows):
+        """Expects that the reservations have never been more than the limit, nor more threads tuned than can be."""
+        self.assertLessEqual(max(int(row["tuned"]) for row in rows), TUNED_MOST)
+        self.assertLessEqual(max(float(row["reserved"]) for row in rows), limit + 0.0001)
+
     def test_hundred_threads_are_survived(self):
-        run = self.tune("--quiet", "--limit=30", "--", PERIODIC, 10, 0.2, 6, 100)
+        run = self.tune("--quiet", "--limit=30", f"--record={self.dir}/rows", "--", PERIODIC, 10, 0.2, 6, 100)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
+        rows = rows_of(self.dir / "rows")
+        self.assertEqual(max(int(row["threads"]) for row in rows), 100)
+        self.expect_within(0.3, rows)
+        self.expect_nothing_left()
+
+    def test_as_many_threads_as_can_be_tuned_share_the_limit(self):
+        path = self.dir / "rows"
+        run = self.tune("--quiet", "--limit=17", f"--record={path}", "--", PERIODIC, 10, 0.5, 90, TUNED_MOST + 8)
+
+        def shares():
+            return [row for row in rows_of(path) if int(row["tuned"]) == TUNED_MOST and row["limited"] == "1"]
+
+        self.assertTrue(wait_until(path.exists))
+        found = wait_until(shares, 60)
+        run.terminate()
+        said = self.end_of(run)[1]
+        self.assertTrue(found, path.read_text())
+        self.expect_within(0.17, rows_of(path))
+        self.assertIn("needed more than may be reserved", said)
         self.expect_nothing_left()
 
     @lengthy
