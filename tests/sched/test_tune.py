@@ -108,7 +108,7 @@ class Tuning(Case):
 
     def test_program_that_a_shell_becomes_is_tuned(self):
         path = self.dir / "shell"
-        run = self.tune("--quiet", "--", "sh", "-c", f"echo $$ >{path}; exec {PERIODIC} 25 4 90")
+        run = self.tune("--quiet", "--", "sh", "-c", f"echo $$ >{path}; sleep 0.5; exec {PERIODIC} 25 4 90")
         member = wait_until(lambda: periodic_of(run.pid))
         self.assertEqual(int(path.read_text()), member)
         self.expect_reservation(member)
@@ -183,14 +183,34 @@ class Tuning(Case):
                 self.assertGreaterEqual(len(tuned), 3, said)
                 self.assertLess(statistics.median(float(row["used"]) for row in tuned), 0.12)
 
-    def test_of_a_hundred_threads_as_many_are_tuned_as_can_be_within_the_limit(self):
-        run = self.tune("--quiet", "--limit=17", f"--record={self.dir}/rows", "--", PERIODIC, 10, 0.4, 10, 100)
+    def expect_within(self, limit, rows):
+        """Expects that the reservations have never been more than the limit, nor more threads tuned than can be."""
+        self.assertLessEqual(max(int(row["tuned"]) for row in rows), TUNED_MOST)
+        self.assertLessEqual(max(float(row["reserved"]) for row in rows), limit + 0.0001)
+
+    def test_hundred_threads_are_survived(self):
+        run = self.tune("--quiet", "--limit=30", f"--record={self.dir}/rows", "--", PERIODIC, 10, 0.2, 6, 100)
         code, said = self.end_of(run)
         self.assertEqual(code, int(PLAYED), said)
         rows = rows_of(self.dir / "rows")
         self.assertEqual(max(int(row["threads"]) for row in rows), 100)
-        self.assertEqual(max(int(row["tuned"]) for row in rows), TUNED_MOST, said)
-        self.assertLessEqual(max(float(row["reserved"]) for row in rows), 0.1701)
+        self.expect_within(0.3, rows)
+        self.expect_nothing_left()
+
+    def test_as_many_threads_as_can_be_tuned_share_the_limit(self):
+        path = self.dir / "rows"
+        run = self.tune("--quiet", "--limit=17", f"--record={path}", "--", PERIODIC, 10, 0.5, 90, TUNED_MOST + 8)
+
+        def shares():
+            return [row for row in rows_of(path) if int(row["tuned"]) == TUNED_MOST and row["limited"] == "1"]
+
+        self.assertTrue(wait_until(path.exists))
+        found = wait_until(shares, 60)
+        run.terminate()
+        said = self.end_of(run)[1]
+        self.assertTrue(found, path.read_text())
+        self.expect_within(0.17, rows_of(path))
+        self.assertIn("needed more than may be reserved", said)
         self.expect_nothing_left()
 
     @lengthy

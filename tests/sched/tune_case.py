@@ -132,7 +132,8 @@ def journal_of(pid):
 
 def left_journals():
     """Returns the journals that nobody holds: the program and its guard hold a lock while one of them lives."""
-    locked = {int(line.split()[5].rsplit(":", 1)[1]) for line in Path("/proc/locks").read_text().splitlines() if " FLOCK " in line}
+    lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    locked = {int(words[5].rsplit(":", 1)[1]) for words in lines if words[1] == "FLOCK"}  # "->" is there for one that waits
     found = []
     for path in journals():
         with contextlib.suppress(FileNotFoundError):
