@@ -16,11 +16,12 @@ static _Noreturn void run_ffmpeg(const char *clip, int width, int height, double
 {
     char test_picture[TEXT_SIZE], filter[TEXT_SIZE];
     snprintf(test_picture, sizeof test_picture, "testsrc2=size=%dx%d:rate=%g", width, height, rate);
-    snprintf(filter, sizeof filter, "fps=%g,scale=%d:%d", rate, width, height);
+    /* The pictures are timed after their rate has changed. With -re, those that fps adds would come at once. */
+    snprintf(filter, sizeof filter, "fps=%g,scale=%d:%d,realtime", rate, width, height);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(output, STDOUT_FILENO);
     if (clip)
-        execlp("ffmpeg", "ffmpeg", "-v", "error", "-nostdin", "-stream_loop", "-1", "-re", "-i", clip, "-an", "-vf", filter,
+        execlp("ffmpeg", "ffmpeg", "-v", "error", "-nostdin", "-stream_loop", "-1", "-i", clip, "-an", "-vf", filter,
                "-pix_fmt", "yuv420p", "-f", "rawvideo", "-", (char *)NULL);
     else
         execlp("ffmpeg", "ffmpeg", "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", test_picture, "-pix_fmt", "yuv420p",
