@@ -18,11 +18,10 @@ from ..errors import LabError
 from ..files import write_whole
 from ..output import checked_files
 from ..processes import child, last_words, own_environment, wait_for
-from ..rig.load.stress import require_running, stress
+from ..rig.load.stress import HOG, require_running, stress
 
 HZ = 30.0
 SETTLE_S = 0.5
-COMPUTES = "while :; do :; done"
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def kept_awake(cpu: int | None) -> Iterator[subprocess.Popen[bytes] | None]:
     if cpu is None:
         yield None
         return
-    with child(["chrt", "--idle", "0", "sh", "-c", COMPUTES], cpus={cpu}, env=own_environment()) as process:
+    with child(["chrt", "--idle", "0", "sh", "-c", HOG], cpus={cpu}, env=own_environment()) as process:
         yield process
         if process.poll() is not None:
             raise LabError(f"the program that keeps CPU {cpu} awake has ended with status {process.returncode}")

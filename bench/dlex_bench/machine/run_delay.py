@@ -154,7 +154,8 @@ class DelayReader:
         self.queue.add(heapq.heappop(self._held)[-1])
 
 
-def _queue_of(records: Iterable[WakeUp | Switch]) -> RunQueue:
+def queue_of(records: Iterable[WakeUp | Switch]) -> RunQueue:
+    """Returns what the records say of all threads: their waits, and what was not recorded."""
     queue = RunQueue()
     for record in records:
         queue.add(record)
@@ -167,7 +168,7 @@ def waits_of(records: Iterable[WakeUp | Switch], end_us: int) -> list[Wait]:
     A wake-up that comes while the thread has the CPU counts only if the thread was just going to sleep, and no later one came:
     then it waits from the end of its turn on. A thread that was preempted is not woken, and its wait is not counted.
     """
-    return _queue_of(records).waits_until(end_us)
+    return queue_of(records).waits_until(end_us)
 
 
 def unseen_switches(records: Iterable[WakeUp | Switch]) -> Counter[int]:
@@ -176,7 +177,7 @@ def unseen_switches(records: Iterable[WakeUp | Switch]) -> Counter[int]:
     These records are missing, and the kernel does not count them as lost. Linux 6.18 was seen to record no switch from the idle
     thread of one CPU to another thread, while it recorded all those of the other CPU. The wait before such a switch is not known.
     """
-    return _queue_of(records).unseen
+    return queue_of(records).unseen
 
 
 def delays_of(waits: Sequence[Wait]) -> Delays | None:

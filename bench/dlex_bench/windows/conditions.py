@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import LabError
+from ..rig.load.stress import HOG
 
 OTHER, FIFO, DEADLINE, DWCS, EVENTS = "other", "fifo", "deadline", "dwcs", "dwcs with events"
 WAYS = (OTHER, FIFO, DEADLINE, DWCS, EVENTS)
@@ -29,7 +30,6 @@ FIFO_PRIORITY = 10
 # A reservation is larger than what a picture takes on average, but all together must fit: the kernel keeps 5 % of the CPU, and
 # newer ones reserve another 5 % for ordinary programs.
 RESERVED_FOR_MEAN, MOST_RESERVED = 1.2, 0.88
-HOG = "while :; do :; done"
 # Wants 1 of 2 slots, as in the paper, and is not work-conserving.
 DISTURBER = {"window": WINDOW, "period": 2, "service": 1, "command": HOG}
 DISTURBER_WANTS = 1 / 2

@@ -24,9 +24,10 @@ from ..machine.domain import Domain
 from ..machine.policy import Policy, apply
 from ..paths import require_installed
 from ..processes import child, last_words, own_environment, wait_for
+from ..rig.load.stress import HOG
 from ..rig.players.mplayer import STATUS, UNATTENDED
 from ..rig.players.status_line import last_message
-from .conditions import ALONE, DWCS_WAYS, HOG, PictureCost, WindowPlan, WindowSetting, window_policy, window_scenario
+from .conditions import ALONE, DWCS_WAYS, PictureCost, WindowPlan, WindowSetting, window_policy, window_scenario
 
 PLAYER = Path("build/release/player/dlex-play")
 # Overload makes players late. Those that need more than this much time are ended, and their records count so far.

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import LabError
 from ..machine.domain import threads_of
-from ..machine.run_delay import Delays, Wait, delays_of, read_switches, unseen_switches, waits_of
+from ..machine.run_delay import Delays, Wait, delays_of, queue_of, read_switches
 from ..machine.switch_recording import RecordingEnd, recorded_switches
 from ..output import checked_files
 from ..processes import child
@@ -107,10 +107,10 @@ def setting_run(stage: WindowStage, setting: WindowSetting, cost: PictureCost, f
             end = _record(stage, seen, folder)
             _wait_for_the_end(stage, players)
         with gzip.open(folder / SWITCHES, "rt", errors="replace") as lines:
-            records = read_switches(lines)
-    unseen = unseen_switches(records)
+            queue = queue_of(read_switches(lines))
     return WindowRun(
-        **_delays(waits_of(records, end.time_us), seen, setting), lost_records=end.lost + sum(unseen[it] for it in seen.threads),
+        **_delays(queue.waits_until(end.time_us), seen, setting),
+        lost_records=end.lost + sum(queue.unseen[it] for it in seen.threads),
         **_service(folder / RESULTS),
         **_pictures(setting, stage.plan.seconds, folder),
     )

@@ -16,6 +16,8 @@ from ...processes import child
 # Each memory task of stress writes and frees this much repeatedly: stress's own default, or less if memory is scarce.
 MEMORY_BYTES = 256 << 20
 MEMORY_SHARE = 8
+# One process that always computes, as a command for the shell. `stress` would be two.
+HOG = "while :; do :; done"
 
 
 def find_stress() -> str:
