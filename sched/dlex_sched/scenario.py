@@ -68,6 +68,7 @@ class Scenario(Entry):
     rule_4: Literal["paper", "strict", "safe"] = "paper"
     server: bool | Window = False  # the task server; true: its window constraint is by its rule
     slot: Annotated[float, Field(ge=1, le=1000)] = 10  # ms
+    leave: Annotated[float, Field(ge=0, le=500)] = 0  # ms at the end of each real slot, to ordinary threads
     slots: Slots = 20  # of a simulation
 
     def options(self) -> list[str]:
@@ -78,7 +79,7 @@ class Scenario(Entry):
     def real_options(self) -> list[str]:
         """Returns the options of dlex-sched-dwcs."""
         real = [option for name, task in self.tasks.items() if isinstance(task, Task) for option in task.real_options(name)]
-        return [f"--slot={self.slot}", *self._task_options(), *real, *self._rule_options()]
+        return [f"--slot={self.slot}", f"--leave={self.leave}", *self._task_options(), *real, *self._rule_options()]
 
     def _task_options(self) -> list[str]:
         return [task.option(name) if isinstance(task, RealTimeTask | BestEffortTask) else f"--best-effort={name}"
@@ -90,7 +91,11 @@ class Scenario(Entry):
 
     def mistake(self) -> tuple[Place, str] | None:
         """Returns where something is wrong, and what; or None."""
-        return None if self.tasks else (("tasks",), f"there are no tasks; {EXAMPLE}")
+        if not self.tasks:
+            return ("tasks",), f"there are no tasks; {EXAMPLE}"
+        if self.leave > self.slot / 2:
+            return ("leave",), f"{self.leave:g} ms is more than half of a slot of {self.slot:g} ms"
+        return None
 
 
 def read_scenario(path: Path) -> Scenario:

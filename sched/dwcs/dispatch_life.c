@@ -33,6 +33,29 @@ static int take_place(struct dwcs_dispatch *dispatch)
     return error ? error : thread_policy_set(0, &policy);
 }
 
+/* Returns 0 or a negative errno. */
+static int make_timers(struct dwcs_dispatch *dispatch)
+{
+    dispatch->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (dispatch->timer < 0)
+        return -errno;
+    dispatch->leave_timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (dispatch->leave_timer >= 0)
+        return 0;
+    const int error = -errno;
+    close(dispatch->timer);
+    return error;
+}
+
+/* The timer expires at first_ns and then in each slot. Returns 0 or a negative errno. */
+static int start_timer(const struct dwcs_dispatch *dispatch, int timer, int64_t first_ns)
+{
+    const struct itimerspec period = {
+        .it_value = ns_to_timespec(first_ns), .it_interval = ns_to_timespec(dispatch->options.slot_ns),
+    };
+    return timerfd_settime(timer, TFD_TIMER_ABSTIME, &period, NULL) ? -errno : 0;
+}
+
 static int start(struct dwcs_dispatch *dispatch)
 {
     const struct dispatch_options *const options = &dispatch->options;
@@ -43,10 +66,8 @@ static int start(struct dwcs_dispatch *dispatch)
     if (error)
         return error;
     error = take_place(dispatch);
-    if (!error) {
-        dispatch->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-        error = dispatch->timer < 0 ? -errno : 0;
-    }
+    if (!error)
+        error = make_timers(dispatch);
     if (error) {
         dwcs_guard_end(&dispatch->guard);
         member_before_give_back(&dispatch->self);
@@ -54,10 +75,15 @@ static int start(struct dwcs_dispatch *dispatch)
     return error;
 }
 
+static bool is_valid(const struct dispatch_options *options)
+{
+    return options->slot_ns > 0 && options->leave_ns >= 0 && options->leave_ns <= options->slot_ns / 2 && options->cpu >= 0 &&
+           options->cpu < CPU_SETSIZE && options->priority >= PRIORITY_MIN && options->priority <= PRIORITY_MAX;
+}
+
 int dwcs_dispatch_create(struct dwcs_dispatch **dispatch, const struct dispatch_options *options)
 {
-    if (options->slot_ns <= 0 || options->cpu < 0 || options->cpu >= CPU_SETSIZE || options->priority < PRIORITY_MIN ||
-        options->priority > PRIORITY_MAX)
+    if (!is_valid(options))
         return -EINVAL;
     struct dwcs_dispatch *const made = calloc(1, sizeof *made);
     if (!made)
@@ -159,10 +185,9 @@ int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch)
         dwcs_member_ran_ns(&one->member);
         one->is_runnable = true;
     }
-    const struct itimerspec period = {
-        .it_value = ns_to_timespec(dispatch->next_slot_ns), .it_interval = ns_to_timespec(dispatch->options.slot_ns),
-    };
-    return timerfd_settime(dispatch->timer, TFD_TIMER_ABSTIME, &period, NULL) ? -errno : 0;
+    const int64_t leave_ns = dispatch->options.leave_ns;
+    const int error = leave_ns ? start_timer(dispatch, dispatch->leave_timer, dispatch->next_slot_ns - leave_ns) : 0;
+    return error ? error : start_timer(dispatch, dispatch->timer, dispatch->next_slot_ns);
 }
 
 struct dispatch_figures dwcs_dispatch_figures(struct dwcs_dispatch *dispatch, int number)
@@ -207,6 +232,7 @@ void dwcs_dispatch_destroy(struct dwcs_dispatch **dispatch)
         event_source_close(&ended->of[i].source);
         dwcs_member_close(&ended->of[i].member);
     }
+    close(ended->leave_timer);
     close(ended->timer);
     free(ended);
     *dispatch = NULL;

@@ -30,9 +30,11 @@ struct dwcs_dispatch {
     struct dispatched of[MEMBERS];
     int count;
     bool can_be_last;            /* see dwcs_member.h */
-    int timer;
+    int timer;                   /* for the beginning of each slot */
+    int leave_timer;             /* for the time in each slot from which on it is left to ordinary threads */
     int64_t now_ns;              /* of the last decision */
     int64_t next_slot_ns;
+    bool is_left;                /* the present slot, to ordinary threads */
     bool may_change;             /* no policy has changed in this slot, and no event was looked at */
     struct event_choice choice;  /* of the last decision; runs: DWCS_NONE before the first one */
     struct dispatch_totals totals;

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* From this part of the time between two decisions on, the chosen member has had all of it. */
+/* From this part of the time between two decisions on, without what was left to ordinary threads, the chosen member has had all. */
 static const double whole = 0.9;
 
 static void note_end(struct dwcs_dispatch *dispatch, struct dispatched *one)
@@ -26,10 +26,11 @@ static void note_end(struct dwcs_dispatch *dispatch, struct dispatched *one)
  */
 static void account(struct dwcs_dispatch *dispatch, struct dispatched *one, int64_t elapsed_ns)
 {
+    const int64_t offered_ns = elapsed_ns - (dispatch->is_left ? dispatch->options.leave_ns : 0);
     const int64_t ran_ns = dwcs_member_ran_ns(&one->member);
     const bool was_chosen = one->process == dispatch->choice.runs;
     /* A best-effort member shares its time with all ordinary processes of the machine, which are best-effort, too. */
-    const bool had_all = one->plan.is_best_effort || (double)ran_ns >= whole * (double)elapsed_ns;
+    const bool had_all = one->plan.is_best_effort || (double)ran_ns >= whole * (double)offered_ns;
     if (was_chosen)
         event_account(&dispatch->dwcs, &dispatch->choice, had_all ? elapsed_ns : ran_ns);
     else if (ran_ns > 0)
@@ -90,14 +91,14 @@ static struct dispatched *find(struct dwcs_dispatch *dispatch, int process)
     return NULL;
 }
 
-/* The chosen one is put first, the one before is not. Returns 0 or a negative errno. */
+/* The chosen one is put first unless the slot is left, the one before is not. Returns 0 or a negative errno. */
 static int change_policies(struct dwcs_dispatch *dispatch)
 {
     struct dispatched *const chosen = find(dispatch, dispatch->choice.runs);
     int error = 0;
     for (int i = 0; i < dispatch->count; i++) {
         struct dispatched *const one = &dispatch->of[i];
-        const bool is_first = one == chosen && !one->plan.is_best_effort;
+        const bool is_first = one == chosen && !one->plan.is_best_effort && !dispatch->is_left;
         if (one->has_ended)
             continue;
         const int changed = dwcs_member_put(&one->member, is_first ? MEMBER_FIRST : dispatch_place_beside(dispatch, one));
@@ -124,6 +125,7 @@ static int decide(struct dwcs_dispatch *dispatch, int64_t now_ns)
     if (now_ns < dispatch->now_ns)
         now_ns = dispatch->now_ns; /* an event came after the beginning of the slot, but before its timer */
     look_at_members(dispatch, now_ns);
+    dispatch->is_left = false;
     update_server(dispatch);
     dispatch->choice = event_choose(&dispatch->dwcs, &dispatch->events, dispatch->options.rules, now_ns);
     struct dispatched *const chosen = find(dispatch, dispatch->choice.runs);
@@ -155,16 +157,24 @@ static int64_t decision_time_ns(struct dwcs_dispatch *dispatch)
     return slot_ns;
 }
 
-enum { AT_TIMER, AT_OTHER_FILE, AT_GUARD, OTHERS };
+/* Returns 0 or a negative errno. */
+static int leave(struct dwcs_dispatch *dispatch)
+{
+    dispatch->is_left = true;
+    return change_policies(dispatch);
+}
 
-/* Lists what is waited for. Returns how many. */
+enum { AT_TIMER, AT_LEAVE_TIMER, AT_OTHER_FILE, AT_GUARD, OTHERS };
+
+/* Lists what is waited for; members only if something can be decided. Returns how many. */
 static int list_files(const struct dwcs_dispatch *dispatch, int other_file, struct pollfd *polled)
 {
     int count = OTHERS;
     polled[AT_TIMER] = (struct pollfd){.fd = dispatch->timer, .events = POLLIN};
+    polled[AT_LEAVE_TIMER] = (struct pollfd){.fd = dispatch->leave_timer, .events = POLLIN};
     polled[AT_OTHER_FILE] = (struct pollfd){.fd = other_file, .events = POLLIN};
     polled[AT_GUARD] = (struct pollfd){.fd = dispatch->guard.pidfd, .events = POLLIN};
-    for (int i = 0; i < dispatch->count; i++) {
+    for (int i = 0; i < dispatch->count && !dispatch->is_left; i++) {
         const struct dispatched *const one = &dispatch->of[i];
         if (one->has_ended)
             continue;
@@ -175,6 +185,17 @@ static int list_files(const struct dwcs_dispatch *dispatch, int other_file, stru
     return count;
 }
 
+static int act(struct dwcs_dispatch *dispatch, bool begins_slot)
+{
+    uint64_t expirations;
+    const bool may_leave = read(dispatch->leave_timer, &expirations, sizeof expirations) == sizeof expirations;
+    if (begins_slot)
+        return decide(dispatch, decision_time_ns(dispatch));
+    if (may_leave)
+        return leave(dispatch);
+    return dispatch->is_left ? 0 : decide(dispatch, decision_time_ns(dispatch));
+}
+
 int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file)
 {
     struct pollfd polled[OTHERS + 2 * MEMBERS];
@@ -183,7 +204,7 @@ int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file)
         return -errno;
     if (polled[AT_GUARD].revents)
         return -EOWNERDEAD;
-    const int error = decide(dispatch, decision_time_ns(dispatch));
+    const int error = act(dispatch, polled[AT_TIMER].revents);
     for (int i = 0; i < dispatch->count; i++)
         living += !dispatch->of[i].has_ended;
     return error ? error : living;

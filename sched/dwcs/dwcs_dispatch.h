@@ -9,6 +9,10 @@
  * interrupts of the seed's Linux. What the dispatcher itself and interrupts take from the chosen one's slot counts as service of
  * the chosen one, so that C can be given in slots.
  *
+ * The kernel keeps some of the CPU for ordinary threads (5 %; see sched_rt_runtime_us in sched(7)). If these get less, it stops all
+ * real-time threads, also the dispatcher, for some 45 ms in one piece. With leave_ns, the dispatcher gives ordinary threads that time
+ * itself: at the end of each slot no member has SCHED_FIFO. This time counts as service, too.
+ *
  * All members are kept on the dispatcher's CPU. They get everything back as it was when the dispatcher ends for any reason
  * (member_before.h, dwcs_guard.h). Processes under a real-time policy are no members: what they have could not be given back. If another
  * program changes a member's policy, the member keeps that one, and its turns pass like those of a member that sleeps.
@@ -52,6 +56,7 @@ struct dispatch_totals {
 
 struct dispatch_options {
     int64_t slot_ns;
+    int64_t leave_ns;                   /* at the end of each slot, to ordinary threads; 0 to slot_ns / 2 */
     unsigned rules;                     /* enum event_rules */
     const struct dwcs_server_options *server; /* NULL: no task server. The caller's */
     int cpu;

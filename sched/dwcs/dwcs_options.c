@@ -13,6 +13,7 @@ enum { SLOT_MS_MAX = 1000, SECONDS_MAX = 1000000, PRIORITY_DEFAULT = 17 };
 
 enum key {
     KEY_SLOT = 256,
+    KEY_LEAVE,
     KEY_TASK,
     KEY_BEST_EFFORT,
     KEY_COMMAND,
@@ -43,6 +44,7 @@ static const char doc[] =
 
 static const struct argp_option option_table[] = {
     {"slot", KEY_SLOT, "MS", 0, "length of a slot (10); before the tasks", 1},
+    {"leave", KEY_LEAVE, "MS", 0, "leave so much of the end of each slot to ordinary threads (0)", 1},
     {"task", KEY_TASK, "TASK", 0, "a real-time task", 1},
     {"best-effort", KEY_BEST_EFFORT, "NAME", 0, "a task without attributes", 1},
     {"command", KEY_COMMAND, "NAME,COMMAND", 0, "run this shell command as the task", 2},
@@ -136,6 +138,15 @@ static int64_t parse_slot_ns(const char *arg, struct argp_state *state)
     return llround(ms * (double)NS_PER_MS);
 }
 
+static int64_t parse_leave_ns(const char *arg, struct argp_state *state)
+{
+    char *end;
+    const double ms = strtod(arg, &end);
+    if (end == arg || *end || !(ms >= 0 && ms <= SLOT_MS_MAX))
+        argp_error(state, "--leave=%s is not a number from 0 to half of the slot", arg);
+    return llround(ms * (double)NS_PER_MS);
+}
+
 static int parse_cpu(const char *arg, struct argp_state *state)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -146,6 +157,8 @@ static void check(const struct dwcs_options *options, struct argp_state *state)
 {
     if (!options->tasks)
         argp_error(state, "there is no --task or --best-effort");
+    if (options->dispatch.leave_ns > options->dispatch.slot_ns / 2)
+        argp_error(state, "--leave is more than half of a slot of %g ms", ns_to_ms(options->dispatch.slot_ns));
     for (int i = 0; i < options->tasks; i++) {
         const struct dwcs_task_options *const task = &options->task[i];
         if (!task->command == !task->pid)
@@ -164,6 +177,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             argp_error(state, "--slot must come before the tasks");
         options->dispatch.slot_ns = options->server.base_ns = parse_slot_ns(arg, state);
         break;
+    case KEY_LEAVE: options->dispatch.leave_ns = parse_leave_ns(arg, state); break;
     case KEY_TASK: parse_task(options, arg, state); break;
     case KEY_BEST_EFFORT: parse_best_effort(options, arg, state); break;
     case KEY_COMMAND: parse_command(options, arg, state); break;

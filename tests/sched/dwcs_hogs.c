@@ -55,14 +55,19 @@ int first_cpu(void)
     return cpu;
 }
 
-struct dwcs_dispatch *create(unsigned rules)
+struct dwcs_dispatch *create_leaving(unsigned rules, int64_t leave_ns)
 {
     struct dwcs_dispatch *dispatch = NULL;
     const struct dispatch_options options = {
-        .slot_ns = SLOT_MS * MS, .rules = rules, .cpu = first_cpu(), .priority = PRIORITY,
+        .slot_ns = SLOT_MS * MS, .leave_ns = leave_ns, .rules = rules, .cpu = first_cpu(), .priority = PRIORITY,
     };
     ck_assert_int_eq(dwcs_dispatch_create(&dispatch, &options), 0);
     return dispatch;
+}
+
+struct dwcs_dispatch *create(unsigned rules)
+{
+    return create_leaving(rules, 0);
 }
 
 void add(struct dwcs_dispatch *dispatch, int number, int service, int x, int y, bool is_work_conserving, int events)

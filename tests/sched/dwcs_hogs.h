@@ -26,6 +26,9 @@ int first_cpu(void);
 /* Makes a dispatcher of this PRIORITY on the first CPU. */
 struct dwcs_dispatch *create(unsigned rules);
 
+/* The same; each slot leaves so much to ordinary threads. */
+struct dwcs_dispatch *create_leaving(unsigned rules, int64_t leave_ns);
+
 /* Adds a hog, with periods of 10 slots. events: an eventfd, or -1. */
 void add(struct dwcs_dispatch *dispatch, int number, int service, int x, int y, bool is_work_conserving, int events);
 

@@ -6,11 +6,36 @@
  */
 #include "dwcs_hogs.h"
 
+#include "ns.h"
+
+#include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "suite.h"
+
+enum { LEAVE_MS = 2, SLOTS = 100 };
+
+/* To the CPU of the members. */
+static void confine(pid_t pid)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(first_cpu(), &set);
+    ck_assert_int_eq(sched_setaffinity(pid, sizeof set, &set), 0);
+}
+
+static int64_t cpu_ns_of(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec used;
+    ck_assert_int_eq(clock_getcpuclockid(pid, &clock), 0);
+    ck_assert_int_eq(clock_gettime(clock, &used), 0);
+    return ns_from_timespec(used);
+}
 
 /* Shares of 1/10, 2/10 and 5/10; nobody may miss anything. A machine that stops for a while may cost some of the 80 windows. */
 START_TEST(each_gets_its_share)
@@ -59,6 +84,90 @@ START_TEST(windows_are_kept_in_overload)
     ck_assert_int_ge(kept + lost, 3 * 38);
     dwcs_dispatch_destroy(&dispatch);
     end_hogs();
+}
+END_TEST
+
+/* The kernel alone leaves an ordinary thread 5 % of the CPU. */
+START_TEST(each_slot_leaves_time_to_ordinary_threads)
+{
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create_leaving(0, LEAVE_MS * MS);
+    const int members = HOGS - 1;
+    for (int i = 0; i < members; i++)
+        add(dispatch, i, 10 / members, 0, 1, false, -1); /* all slots */
+    confine(hog[members]);
+    const int64_t before_ns = cpu_ns_of(hog[members]);
+    run_slots(dispatch, 400);
+    ck_assert_int_gt(cpu_ns_of(hog[members]) - before_ns, 400 * LEAVE_MS * MS / 2);
+    for (int i = 0; i < members; i++) {
+        const struct dispatch_figures figures = dwcs_dispatch_figures(dispatch, i);
+        ck_assert_int_ge(figures.periods.served, 30);
+        ck_assert_int_gt(figures.cpu_ns, 400 * (SLOT_MS - LEAVE_MS) * MS / members / 2);
+    }
+    dwcs_dispatch_destroy(&dispatch);
+    end_hogs();
+}
+END_TEST
+
+/* Policies change at the beginning and at the end of a slot. Nothing is decided where the members have no priority. */
+START_TEST(no_member_has_priority_in_the_time_that_is_left)
+{
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create_leaving(0, LEAVE_MS * MS);
+    for (int i = 0; i < HOGS; i++)
+        add(dispatch, i, 3, 0, 1, true, -1);
+    ck_assert_int_eq(dwcs_dispatch_begin(dispatch), 0);
+    int left = 0;
+    for (struct slot slot = {0}; slot.number < 200;) {
+        const int64_t decisions = dwcs_dispatch_totals(dispatch).decisions;
+        step(dispatch, &slot, CHANGES);
+        const bool is_left = dwcs_dispatch_totals(dispatch).decisions == decisions;
+        left += is_left;
+        for (int i = 0; i < HOGS && is_left; i++)
+            ck_assert_int_eq(policy_of(hog[i]), SCHED_OTHER);
+    }
+    ck_assert_int_gt(left, 100);
+    dwcs_dispatch_destroy(&dispatch);
+    end_hogs();
+}
+END_TEST
+
+/* The dispatcher sleeps all the same until the next slot. */
+START_TEST(member_may_end_in_the_time_that_is_left)
+{
+    start_hogs();
+    struct dwcs_dispatch *dispatch = create_leaving(0, LEAVE_MS * MS);
+    for (int i = 0; i < HOGS; i++)
+        add(dispatch, i, 3, 0, 1, true, -1);
+    run_slots(dispatch, 20);
+    const struct dispatch_totals begun = dwcs_dispatch_totals(dispatch);
+    struct slot slot = {.number = begun.slots, .changes_before = begun.policy_changes};
+    int64_t decisions;
+    do {
+        decisions = dwcs_dispatch_totals(dispatch).decisions;
+        step(dispatch, &slot, CHANGES);
+    } while (dwcs_dispatch_totals(dispatch).decisions != decisions);
+    kill(hog[1], SIGKILL); /* it ends when it gets the CPU */
+    int living = HOGS, steps = 0;
+    for (const int64_t until = slot.number + SLOTS; slot.number < until; steps++)
+        living = step(dispatch, &slot, CHANGES_AT_END);
+    ck_assert_int_eq(living, HOGS - 1);
+    ck_assert_int_le(steps, 2 * SLOTS + 1); /* the beginning of each slot, its end, and the end of the member */
+    dwcs_dispatch_destroy(&dispatch);
+    end_hogs();
+}
+END_TEST
+
+START_TEST(at_most_half_of_a_slot_is_left)
+{
+    struct dwcs_dispatch *dispatch = NULL;
+    struct dispatch_options options = {.slot_ns = SLOT_MS * MS, .cpu = first_cpu(), .priority = PRIORITY, .leave_ns = -1};
+    ck_assert_int_eq(dwcs_dispatch_create(&dispatch, &options), -EINVAL);
+    options.leave_ns = options.slot_ns / 2 + 1;
+    ck_assert_int_eq(dwcs_dispatch_create(&dispatch, &options), -EINVAL);
+    options.leave_ns = options.slot_ns / 2;
+    ck_assert_int_eq(dwcs_dispatch_create(&dispatch, &options), 0);
+    dwcs_dispatch_destroy(&dispatch);
 }
 END_TEST
 
@@ -155,6 +264,10 @@ int main(void)
     const TTest *const tests[] = {
         each_gets_its_share,
         windows_are_kept_in_overload,
+        each_slot_leaves_time_to_ordinary_threads,
+        no_member_has_priority_in_the_time_that_is_left,
+        member_may_end_in_the_time_that_is_left,
+        at_most_half_of_a_slot_is_left,
         event_says_who_runs,
         events_change_at_most_two_policies_in_a_slot,
         flood_of_events_leaves_room_for_those_of_others,

@@ -112,7 +112,9 @@ class Program(Folder):
     def test_wrong_options_are_errors(self):
         command = f"--command=a,{BUSY}"
         for wrong in ((), (TASK,), ("--task=a,2/1,10,2", command), ("--task=a,0/1,1,2", command), (TASK, TASK, command),
-                      (TASK, "--command=b,true"), (TASK, "--command=a"), (TASK, command, "--slot=5"), ("--slot=0.5", TASK, command),
+                      (TASK, "--command=b,true"), (TASK, "--command=a"), (TASK, command, "--slot=5"),
+                      (TASK, command, "--leave=-1"), (TASK, command, "--leave=nan"), (TASK, command, "--leave=5.1"),
+                      ("--leave=3", "--slot=5", TASK, command), (TASK, command, "--leave="), ("--slot=0.5", TASK, command),
                       (TASK, command, "--pid=a,1"), (TASK, "--pid=a,0"), (TASK, command, "--events=a,often"),
                       (TASK, "--pid=a,1", "--events=a,eventfd"), (TASK, command, "--events=a,socket:x"),
                       (TASK, command, "--cpu=-1"), (TASK, command, "--priority=98"), (TASK, command, "--seconds=0"),
@@ -335,16 +337,18 @@ class Command(Folder):
         return path
 
     def test_options_are_those_of_the_file(self):
-        scenario = read_scenario(self.write("slot: 5\ntasks:\n  a: {window: 1/5, period: 10, command: [x, a b], events: wake}\n"
+        scenario = read_scenario(self.write("slot: 5\nleave: 0.5\ntasks:\n"
+                                            "  a: {window: 1/5, period: 10, command: [x, a b], events: wake}\n"
                                             "  b: {best-effort: true, pid: 7, events: 'socket:3'}\nserver: true\n"))
         self.assertEqual(scenario.real_options(), [
-            "--slot=5.0", "--task=a,1/5,10,1", "--best-effort=b", "--command=a,exec x 'a b'", "--events=a,wake", "--pid=b,7",
-            "--events=b,socket:3", "--server", "--rules=1,2,3,4,5", "--rule-4=paper",
+            "--slot=5.0", "--leave=0.5", "--task=a,1/5,10,1", "--best-effort=b", "--command=a,exec x 'a b'", "--events=a,wake",
+            "--pid=b,7", "--events=b,socket:3", "--server", "--rules=1,2,3,4,5", "--rule-4=paper",
         ])
 
     def test_wrong_files_are_errors(self):
         for text, reason in {"tasks: {a: {window: 1/2, period: 2, events: often}}": "events",
-                             "tasks: {a: {best-effort: false}}": "a", "slot: 0\ntasks: {a: best-effort}": "slot"}.items():
+                             "tasks: {a: {best-effort: false}}": "a", "slot: 0\ntasks: {a: best-effort}": "slot",
+                             "slot: 5\nleave: 3\ntasks: {a: best-effort}": "leave"}.items():
             with self.subTest(text), self.assertRaises(LabError) as caught:
                 read_scenario(self.write(text))
             self.assertIn(reason, str(caught.exception))

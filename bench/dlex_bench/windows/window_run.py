@@ -25,7 +25,7 @@ from ..rig.players.mplayer import STATUS
 from ..rig.players.status_line import last_message, read_status
 from .conditions import (
     COST_PARTS,
-    MEMBERS_SLOT_MS,
+    MEMBERS_SERVICE_MS,
     PERIOD_MS,
     PictureCost,
     WindowSetting,
@@ -93,7 +93,7 @@ def members_from(written: Mapping[str, Any]) -> MembersRun:
     """Returns the run from what dlex sched dwcs wrote."""
     tasks = written["tasks"]
     kept, lost = (sum(it[key] for it in tasks) for key in ("windows_kept", "windows_lost"))
-    used = min((it["cpu_ms"] / (it["served"] * MEMBERS_SLOT_MS) for it in tasks if it["served"]), default=0.0)
+    used = min((it["cpu_ms"] / (it["served"] * MEMBERS_SERVICE_MS) for it in tasks if it["served"]), default=0.0)
     return MembersRun(written["seconds"], kept, kept + lost, used, written["slots"], written["lost_slots"], written["late_us_max"])
 
 
