@@ -11,7 +11,8 @@
  *
  * The kernel keeps some of the CPU for ordinary threads (5 %; see sched_rt_runtime_us in sched(7)). If these get less, it stops all
  * real-time threads, also the dispatcher, for some 45 ms in one piece. With leave_ns, the dispatcher gives ordinary threads that time
- * itself: at the end of each slot no member has SCHED_FIFO. This time counts as service, too.
+ * itself: at the end of each slot no member has SCHED_FIFO. This time counts as service, too. One policy then changes at the beginning
+ * of a slot and one at its end; if the dispatcher is too late for the end, that one changes in the next slot.
  *
  * All members are kept on the dispatcher's CPU. They get everything back as it was when the dispatcher ends for any reason
  * (member_before.h, dwcs_guard.h). Processes under a real-time policy are no members: what they have could not be given back. If another

@@ -94,10 +94,15 @@ int step(struct dwcs_dispatch *dispatch, struct slot *slot, int changes)
 
 void run_slots(struct dwcs_dispatch *dispatch, int64_t slots)
 {
+    run_slots_changing(dispatch, slots, CHANGES);
+}
+
+void run_slots_changing(struct dwcs_dispatch *dispatch, int64_t slots, int changes)
+{
     struct slot slot = {0};
     ck_assert_int_eq(dwcs_dispatch_begin(dispatch), 0);
     while (slot.number < slots)
-        step(dispatch, &slot, CHANGES);
+        step(dispatch, &slot, changes);
 }
 
 bool has_right(void)

@@ -41,8 +41,9 @@ struct slot {
 /* Makes one step, and checks that at most so many policies have changed in its slot. Returns how many members live. */
 int step(struct dwcs_dispatch *dispatch, struct slot *slot, int changes);
 
-/* Begins, and makes steps for so many slots. */
+/* Begins, and makes steps for so many slots. At most CHANGES policies change in each; or at most so many. */
 void run_slots(struct dwcs_dispatch *dispatch, int64_t slots);
+void run_slots_changing(struct dwcs_dispatch *dispatch, int64_t slots, int changes);
 
 /* True if this account may have the priorities. */
 bool has_right(void);

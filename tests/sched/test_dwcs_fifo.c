@@ -17,7 +17,8 @@
 
 #include "suite.h"
 
-enum { LEAVE_MS = 2, SLOTS = 100 };
+/* CHANGES_IF_LATE: of policies, in a slot after one whose end came too late. */
+enum { LEAVE_MS = 2, SLOTS = 100, CHANGES_IF_LATE = 3 };
 
 /* To the CPU of the members. */
 static void confine(pid_t pid)
@@ -97,7 +98,7 @@ START_TEST(each_slot_leaves_time_to_ordinary_threads)
         add(dispatch, i, 10 / members, 0, 1, false, -1); /* all slots */
     confine(hog[members]);
     const int64_t before_ns = cpu_ns_of(hog[members]);
-    run_slots(dispatch, 400);
+    run_slots_changing(dispatch, 400, CHANGES_IF_LATE);
     ck_assert_int_gt(cpu_ns_of(hog[members]) - before_ns, 400 * LEAVE_MS * MS / 2);
     for (int i = 0; i < members; i++) {
         const struct dispatch_figures figures = dwcs_dispatch_figures(dispatch, i);
@@ -120,7 +121,7 @@ START_TEST(no_member_has_priority_in_the_time_that_is_left)
     int left = 0;
     for (struct slot slot = {0}; slot.number < 200;) {
         const int64_t decisions = dwcs_dispatch_totals(dispatch).decisions;
-        step(dispatch, &slot, CHANGES);
+        step(dispatch, &slot, CHANGES_IF_LATE);
         const bool is_left = dwcs_dispatch_totals(dispatch).decisions == decisions;
         left += is_left;
         for (int i = 0; i < HOGS && is_left; i++)
@@ -139,13 +140,13 @@ START_TEST(member_may_end_in_the_time_that_is_left)
     struct dwcs_dispatch *dispatch = create_leaving(0, LEAVE_MS * MS);
     for (int i = 0; i < HOGS; i++)
         add(dispatch, i, 3, 0, 1, true, -1);
-    run_slots(dispatch, 20);
+    run_slots_changing(dispatch, 20, CHANGES_IF_LATE);
     const struct dispatch_totals begun = dwcs_dispatch_totals(dispatch);
     struct slot slot = {.number = begun.slots, .changes_before = begun.policy_changes};
     int64_t decisions;
     do {
         decisions = dwcs_dispatch_totals(dispatch).decisions;
-        step(dispatch, &slot, CHANGES);
+        step(dispatch, &slot, CHANGES_IF_LATE);
     } while (dwcs_dispatch_totals(dispatch).decisions != decisions);
     kill(hog[1], SIGKILL); /* it ends when it gets the CPU */
     int living = HOGS, steps = 0;
