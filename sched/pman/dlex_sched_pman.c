@@ -130,8 +130,9 @@ static int start_manager(struct pman_manager **manager, const struct pman_manage
     if (!error)
         return 0;
     snprintf(remedy, sizeof remedy, "process %d manages this table", (int)pman->shared->manager_pid);
-    return fail("the table cannot be managed", error, error == -EPERM ? "`dlex-sched doctor` says what would allow a priority" :
-                                                      error == -EBUSY ? remedy : NULL);
+    return fail("the table cannot be managed", error,
+                error == -EPERM ? "`dlex-sched doctor` says what would allow priorities; priority 0 needs no right" :
+                error == -EBUSY ? remedy : NULL);
 }
 
 /* The manager precedes all processes, unless the options say otherwise. */
@@ -184,12 +185,15 @@ static int run_graph(void)
     int error = graph_report_begin(&report, pman->shared, options.log);
     if (error)
         return fail(options.log, error, NULL);
-    if (options.mode == GRAPH_RUN)
+    if (!options.tick_ns) /* a command may give the first tick at once; the manager's own ticks come when all are ready */
+        error = start_to_manage(&manager);
+    if (!error && options.mode == GRAPH_RUN)
         error = start_commands();
-    if (!error)
+    if (!error && !manager)
         error = start_to_manage(&manager);
     if (!error)
         error = manage(&manager, ticks_before);
+    pman_manager_stop(&manager);
     const int unwritten = graph_report_close_log(&report);
     return error ? error : unwritten ? fail(options.log, unwritten, NULL) : 0;
 }

@@ -72,6 +72,18 @@ class Program(Folder):
                 self.assertGreaterEqual(each.released_ns, found.ticks[each.tick].time_ns + 5_000_000)
         self.assertGreater(compared, 20)
 
+    def test_delays_end_in_time_also_before_all_commands_are_ready(self):
+        log = self.folder / "log.csv"
+        done = ended(f"--name={next(NAMES)}", "--ticks=4", f"--log={log}", "--process=camera,1,0,0,0,0",
+                     "--process=delayed,1,0,20,0,0", "--process=late,1,0,0,0,0", f"--waits=delayed,{WORKS}",
+                     f"--waits=late,sleep 1.2; {WORKS}", "--waits=camera,exec dlex-pictures read --rate=2 --size=64x48")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = read_log(log)
+        delayed = [each for each in found.instances if each.process == "delayed"]
+        self.assertGreater(len(delayed), 1)
+        for each in delayed[:2]:
+            self.assertLess(each.released_ns - found.ticks[each.tick].time_ns, 250_000_000)  # half of the way to the next tick
+
     def test_command_that_reads_from_a_terminal_reads_nothing(self):
         done = run_on_terminal(PROGRAM, f"--name={next(NAMES)}", "--tick=10", "--ticks=5", "--process=a,1,0,0,0,0",
                                f"--waits=a,read line; {WORKS}", env=ENVIRONMENT)
