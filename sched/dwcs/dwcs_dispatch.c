@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* From this part of the time between two decisions on, without what was left to ordinary threads, the chosen member has had all. */
+/* From this part of the time between two decisions on, the chosen member has had all of it. */
 static const double whole = 0.9;
 
 static void note_end(struct dwcs_dispatch *dispatch, struct dispatched *one)
@@ -20,22 +20,30 @@ static void note_end(struct dwcs_dispatch *dispatch, struct dispatched *one)
     event_source_close(&one->source);
 }
 
+/* True if a member that ran for so long, without sleeping, has had what a decision so long ago gave it. */
+static bool had_its_slot(const struct dwcs_dispatch *dispatch, int64_t ran_ns, int64_t elapsed_ns)
+{
+    const bool was_slot = dispatch->is_left && elapsed_ns >= dispatch->options.slot_ns;
+    return (double)ran_ns >= whole * (double)(elapsed_ns - (was_slot ? dispatch->options.leave_ns : 0));
+}
+
 /*
  * Counts what a member has had since the last decision, and whether it has slept since then. The chosen one may have slept and run
  * again by now; this is looked up only if it has not had nearly all of the time.
  */
 static void account(struct dwcs_dispatch *dispatch, struct dispatched *one, int64_t elapsed_ns)
 {
-    const int64_t offered_ns = elapsed_ns - (dispatch->is_left ? dispatch->options.leave_ns : 0);
     const int64_t ran_ns = dwcs_member_ran_ns(&one->member);
     const bool was_chosen = one->process == dispatch->choice.runs;
     /* A best-effort member shares its time with all ordinary processes of the machine, which are best-effort, too. */
-    const bool had_all = one->plan.is_best_effort || (double)ran_ns >= whole * (double)offered_ns;
+    const bool had_all = one->plan.is_best_effort || (double)ran_ns >= whole * (double)elapsed_ns;
+    const bool paused = was_chosen && !had_all && dwcs_member_sleeps(&one->member) != one->sleeps;
     if (was_chosen)
-        event_account(&dispatch->dwcs, &dispatch->choice, had_all ? elapsed_ns : ran_ns);
+        event_account(&dispatch->dwcs, &dispatch->choice,
+                      had_all || (!paused && had_its_slot(dispatch, ran_ns, elapsed_ns)) ? elapsed_ns : ran_ns);
     else if (ran_ns > 0)
         dwcs_run(&dispatch->dwcs, one->process, ran_ns);
-    one->has_slept = !one->is_runnable || (was_chosen && !had_all && dwcs_member_sleeps(&one->member) != one->sleeps);
+    one->has_slept = !one->is_runnable || paused;
     one->is_runnable = dwcs_member_is_runnable(&one->member);
     if (one->has_slept || !one->is_runnable)
         dwcs_block(&dispatch->dwcs, one->process); /* before its period ends, so that it has not missed what it did not want */
@@ -185,15 +193,21 @@ static int list_files(const struct dwcs_dispatch *dispatch, int other_file, stru
     return count;
 }
 
+/* True from the time in each slot on that is left to ordinary threads, also if a late decision came after it. */
+static bool must_leave(const struct dwcs_dispatch *dispatch)
+{
+    const int64_t leave_ns = dispatch->options.leave_ns;
+    return leave_ns && !dispatch->is_left && dispatch_now_ns() >= dispatch->next_slot_ns - leave_ns;
+}
+
 static int act(struct dwcs_dispatch *dispatch, bool begins_slot)
 {
     uint64_t expirations;
-    const bool may_leave = read(dispatch->leave_timer, &expirations, sizeof expirations) == sizeof expirations;
-    if (begins_slot)
-        return decide(dispatch, decision_time_ns(dispatch));
-    if (may_leave)
-        return leave(dispatch);
-    return dispatch->is_left ? 0 : decide(dispatch, decision_time_ns(dispatch));
+    const bool ends_slot = read(dispatch->leave_timer, &expirations, sizeof expirations) == sizeof expirations;
+    int error = 0;
+    if (begins_slot || !(ends_slot || dispatch->is_left))
+        error = decide(dispatch, decision_time_ns(dispatch));
+    return !error && must_leave(dispatch) ? leave(dispatch) : error;
 }
 
 int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file)

@@ -84,7 +84,8 @@ int dwcs_dispatch_add(struct dwcs_dispatch *dispatch, pid_t pid, const struct di
 int dwcs_dispatch_begin(struct dwcs_dispatch *dispatch);
 
 /*
- * Waits for the next slot, an event or the end of a member, and decides. Also returns when other_file (-1: none) is readable.
+ * Waits for the next slot, an event or the end of a member, and decides. Also returns when the slot is left to ordinary threads, and
+ * when other_file (-1: none) is readable.
  * Returns how many members live, or a negative errno, after which it cannot go on: -EOWNERDEAD if the guard was killed.
  */
 int dwcs_dispatch_step(struct dwcs_dispatch *dispatch, int other_file);

@@ -125,14 +125,16 @@ static int highest_priority(void)
 
 static int start_manager(struct pman_manager **manager, const struct pman_manager_options *of_manager)
 {
-    char remedy[64];
+    char remedy[160];
     const int error = pman_manager_start(manager, pman, of_manager);
     if (!error)
         return 0;
-    snprintf(remedy, sizeof remedy, "process %d manages this table", (int)pman->shared->manager_pid);
-    return fail("the table cannot be managed", error,
-                error == -EPERM ? "`dlex-sched doctor` says what would allow priorities; priority 0 needs no right" :
-                error == -EBUSY ? remedy : NULL);
+    if (error == -EPERM)
+        snprintf(remedy, sizeof remedy, "the manager, above all processes, may not have the priority %d; `dlex-sched doctor` says what "
+                 "would allow it; priority 0 needs no right", of_manager->priority);
+    else
+        snprintf(remedy, sizeof remedy, "process %d manages this table", (int)pman->shared->manager_pid);
+    return fail("the table cannot be managed", error, error == -EPERM || error == -EBUSY ? remedy : NULL);
 }
 
 /* The manager precedes all processes, unless the options say otherwise. */

@@ -140,20 +140,32 @@ END_TEST
  * The member is alone, and always chosen. It sleeps three times in a slot, so at most decisions it is found awake, as before. Without
  * a look at its switches, only a fifth of the decisions would see that it has slept.
  */
-START_TEST(sleep_within_a_slot_is_seen)
+static void see_sleep_within_a_slot(int64_t leave_ns)
 {
     const struct dispatch_plan plan = {
         .params = {.period_ns = 10 * SLOT_MS * MS, .service_ns = 10 * SLOT_MS * MS, .x = 0, .y = 1},
         .events = EVENTS_OF_WAKE_UPS,
     };
     const struct worker sleeper = start_sleeper(MS, MS / 4);
-    struct dwcs_dispatch *dispatch = create(EVENT_RULES_ALL);
+    struct dwcs_dispatch *dispatch = create_leaving(EVENT_RULES_ALL, leave_ns);
     ck_assert_int_eq(dwcs_dispatch_add(dispatch, sleeper.pid, &plan), 0);
-    run_slots(dispatch, 400);
+    run_slots_changing(dispatch, 400, CHANGES + 1);
     const int64_t decisions = dwcs_dispatch_totals(dispatch).decisions;
     ck_assert_int_ge(dwcs_dispatch_figures(dispatch, 0).events, 2 * decisions / 5);
     dwcs_dispatch_destroy(&dispatch);
     end_worker(&sleeper);
+}
+
+START_TEST(sleep_within_a_slot_is_seen)
+{
+    see_sleep_within_a_slot(0);
+}
+END_TEST
+
+/* It runs for longer than the slot without what is left, and sleeps all the same. */
+START_TEST(sleep_within_a_slot_that_is_left_is_seen)
+{
+    see_sleep_within_a_slot(2 * MS);
 }
 END_TEST
 
@@ -215,6 +227,7 @@ int main(void)
         each_wake_up_of_a_sleeper_is_an_event_and_it_has_its_service,
         what_a_member_sleeps_through_is_no_miss,
         sleep_within_a_slot_is_seen,
+        sleep_within_a_slot_that_is_left_is_seen,
         socket_of_a_member_is_an_event_within_the_slot,
         NULL,
     };
