@@ -129,21 +129,12 @@ static void parse_events(struct dwcs_options *options, const char *arg, struct a
     }
 }
 
-static int64_t parse_slot_ns(const char *arg, struct argp_state *state)
+static int64_t parse_ms(const char *name, const char *arg, int least, int most, struct argp_state *state)
 {
     char *end;
     const double ms = strtod(arg, &end);
-    if (end == arg || *end || !(ms >= 1 && ms <= SLOT_MS_MAX))
-        argp_error(state, "--slot=%s is not a number from 1 to %d", arg, SLOT_MS_MAX);
-    return llround(ms * (double)NS_PER_MS);
-}
-
-static int64_t parse_leave_ns(const char *arg, struct argp_state *state)
-{
-    char *end;
-    const double ms = strtod(arg, &end);
-    if (end == arg || *end || !(ms >= 0 && ms <= SLOT_MS_MAX))
-        argp_error(state, "--leave=%s is not a number from 0 to half of the slot", arg);
+    if (end == arg || *end || !(ms >= least && ms <= most))
+        argp_error(state, "--%s=%s is not a number from %d to %d", name, arg, least, most);
     return llround(ms * (double)NS_PER_MS);
 }
 
@@ -175,9 +166,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SLOT:
         if (options->tasks)
             argp_error(state, "--slot must come before the tasks");
-        options->dispatch.slot_ns = options->server.base_ns = parse_slot_ns(arg, state);
+        options->dispatch.slot_ns = options->server.base_ns = parse_ms("slot", arg, 1, SLOT_MS_MAX, state);
         break;
-    case KEY_LEAVE: options->dispatch.leave_ns = parse_leave_ns(arg, state); break;
+    case KEY_LEAVE: options->dispatch.leave_ns = parse_ms("leave", arg, 0, SLOT_MS_MAX / 2, state); break;
     case KEY_TASK: parse_task(options, arg, state); break;
     case KEY_BEST_EFFORT: parse_best_effort(options, arg, state); break;
     case KEY_COMMAND: parse_command(options, arg, state); break;

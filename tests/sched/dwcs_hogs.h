@@ -7,8 +7,8 @@
 
 #define MS INT64_C(1000000)
 
-/* CHANGES: how many policies may change in a slot; and in one in which a member ends. */
-enum { HOGS = 3, PRIORITY = 41, SLOT_MS = 5, CHANGES = 2, CHANGES_AT_END = 4 };
+/* CHANGES: how many policies may change in a slot; in one after a slot that was left too late; and in one in which a member ends. */
+enum { HOGS = 3, PRIORITY = 41, SLOT_MS = 5, CHANGES = 2, CHANGES_IF_LATE = 3, CHANGES_AT_END = 4 };
 
 extern pid_t hog[HOGS];
 

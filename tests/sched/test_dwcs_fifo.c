@@ -17,8 +17,7 @@
 
 #include "suite.h"
 
-/* CHANGES_IF_LATE: of policies, in a slot after one whose end came too late. */
-enum { LEAVE_MS = 2, SLOTS = 100, CHANGES_IF_LATE = 3 };
+enum { LEAVE_MS = 2, SLOTS = 100 };
 
 /* To the CPU of the members. */
 static void confine(pid_t pid)
