@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-/* PERIOD_JOBS_MAX jobs are more than fit into the longest observation. */
-static const int64_t observed_max_ns = 8 * NS_PER_S;
 static const int64_t job_gap_ns = 2 * NS_PER_MS;
 
 struct job_times job_times_of(int64_t *times_ns, const struct thread_event *events, int64_t count)
@@ -14,7 +12,7 @@ struct job_times job_times_of(int64_t *times_ns, const struct thread_event *even
     struct job_times jobs = {.times_ns = times_ns};
     for (int64_t i = 0; i < count && jobs.count < PERIOD_JOBS_MAX; i++) {
         const int64_t time_ns = events[i].time_ns;
-        if (events[count - 1].time_ns - time_ns > observed_max_ns)
+        if (events[count - 1].time_ns - time_ns > PERIOD_OBSERVED_MAX_NS)
             continue;
         if (!jobs.count || time_ns - times_ns[jobs.count - 1] >= job_gap_ns)
             times_ns[jobs.count++] = time_ns;

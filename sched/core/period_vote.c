@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "period_vote.h"
 
+#include "ns.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -13,6 +15,11 @@ static const double usual_factor = 2;
 static const double share_asked = 0.01;
 /* A thread's second rate counts a little less than its first: of two rates of an only thread, a usual one wins. */
 static const double second_factor = 0.75;
+/*
+ * While a program is observed, the jobs of a decoder's thread may shift by half of its period, because another thread took a picture
+ * in its place. Then it seems to be faster or slower by this part of a cycle of the observed time.
+ */
+static const double shift_cycles = 0.5;
 /* Seed 003's lower end of the range. A lower rate is a decoder's part, unless no thread has a higher one. */
 static const double pictures_min_hz = 10;
 
@@ -21,6 +28,7 @@ struct electorate {
     const struct period_thread *threads;
     int count;
     struct period_work *work;
+    double shifted_hz; /* how much faster or slower a thread may seem to be whose jobs shift once */
 };
 
 static double share_of(const struct period_thread *thread)
@@ -28,10 +36,10 @@ static double share_of(const struct period_thread *thread)
     return fmax(share_min, thread->found.cpu_share);
 }
 
-static bool has_rate(const struct period_thread *thread, const struct thread_rate *rate)
+static bool has_rate_near(const struct period_thread *thread, double hz, double near_hz)
 {
     for (int r = 0; r < thread->found.rates; r++)
-        if (standard_rate_same(thread->found.rate[r].hz, thread->found.rate[r].sd_hz, rate->hz, rate->sd_hz))
+        if (fabs(thread->found.rate[r].hz - hz) <= near_hz)
             return true;
     return false;
 }
@@ -46,18 +54,9 @@ static bool is_parallel(const struct electorate *all, const struct period_thread
     int alike = 0;
     for (int i = 0; i < all->count; i++) {
         const double ratio = share_of(&all->threads[i]) / share_of(thread);
-        alike += has_rate(&all->threads[i], rate) && ratio <= shares_alike && ratio >= 1 / shares_alike;
+        alike += has_rate_near(&all->threads[i], rate->hz, all->shifted_hz) && ratio <= shares_alike && ratio >= 1 / shares_alike;
     }
     return alike >= 2 && (alike == part || alike == part - 1);
-}
-
-/* Returns n if the rate is a picture rate's n-th part, or 0. */
-static int part_of(const struct thread_rate *rate, const struct thread_rate *pictures)
-{
-    const double n = floor(pictures->hz / rate->hz + 0.5);
-    const bool is_part = n >= 1 && n <= PERIOD_PARTS_MAX &&
-                         standard_rate_same(n * rate->hz, n * rate->sd_hz, pictures->hz, pictures->sd_hz);
-    return is_part ? (int)n : 0;
 }
 
 /* A thread's vote for a picture rate. */
@@ -67,19 +66,31 @@ struct vote {
     const struct thread_rate *rate; /* which of its rates that is; NULL: it has none, and was asked about parts */
 };
 
+/* What one rate of a thread makes of a picture rate. */
+static struct vote vote_of_rate(const struct electorate *all, const struct period_thread *thread, const struct thread_rate *rate,
+                                const struct thread_rate *pictures)
+{
+    const double n = floor(pictures->hz / rate->hz + 0.5);
+    if (n < 1 || n > PERIOD_PARTS_MAX)
+        return (struct vote){.weight = 0};
+    const bool is_same = standard_rate_same(n * rate->hz, n * rate->sd_hz, pictures->hz, pictures->sd_hz);
+    if (!is_same && (n == 1 || fabs(rate->hz - pictures->hz / n) > all->shifted_hz))
+        return (struct vote){.weight = 0};
+    const bool is_decoder = n > 1 && is_parallel(all, thread, rate, (int)n);
+    if (!is_same && !is_decoder)
+        return (struct vote){.weight = 0};
+    return (struct vote){.weight = share_of(thread) * (is_decoder ? 1 : 1 / n), .part = (int)n, .rate = rate};
+}
+
 static struct vote vote_by_rate(const struct electorate *all, const struct period_thread *thread,
                                 const struct thread_rate *pictures)
 {
     struct vote best = {.weight = 0};
     for (int r = 0; r < thread->found.rates; r++) {
-        const struct thread_rate *const rate = &thread->found.rate[r];
-        const int part = part_of(rate, pictures);
-        if (!part)
-            continue;
-        const double trust = part == 1 || is_parallel(all, thread, rate, part) ? 1 : 1.0 / part;
-        const double weight = trust * share_of(thread) * (r ? second_factor : 1);
-        if (weight > best.weight)
-            best = (struct vote){.weight = weight, .part = part, .rate = rate};
+        struct vote vote = vote_of_rate(all, thread, &thread->found.rate[r], pictures);
+        vote.weight *= r ? second_factor : 1;
+        if (vote.weight > best.weight)
+            best = vote;
     }
     return best;
 }
@@ -127,19 +138,49 @@ static const struct thread_rate *elect(const struct electorate *all, double min_
     return best;
 }
 
-/* The mean of the voters' estimates. */
-static struct thread_rate combined(const struct electorate *all, const struct thread_rate *elected)
+/* Estimates of the picture rate, each with the inverse of its variance as its weight. */
+struct estimates {
+    int count;
+    double weights;
+    double weights_squared;
+    double mean;
+    double squares; /* weighted, about the mean */
+};
+
+/* Adds up the voters' estimates. parts_max excludes those of threads at smaller parts; between is added to each variance. */
+static struct estimates estimates_of(const struct electorate *all, const struct thread_rate *elected, int parts_max,
+                                     double between)
 {
-    double weights = 0, sum = 0;
+    struct estimates sum = {.count = 0};
     for (int i = 0; i < all->count; i++) {
         const struct vote vote = vote_by_rate(all, &all->threads[i], elected);
-        if (!vote.part)
+        if (!vote.part || vote.part > parts_max)
             continue;
-        const double weight = 1 / (vote.part * vote.rate->sd_hz * vote.part * vote.rate->sd_hz);
-        weights += weight;
-        sum += weight * vote.part * vote.rate->hz;
+        const double hz = vote.part * vote.rate->hz, sd_hz = vote.part * vote.rate->sd_hz;
+        const double weight = 1 / (sd_hz * sd_hz + between), off = hz - sum.mean;
+        sum.count++;
+        sum.weights += weight;
+        sum.weights_squared += weight * weight;
+        sum.mean += off * weight / sum.weights;
+        sum.squares += weight * off * (hz - sum.mean);
     }
-    return (struct thread_rate){.hz = sum / weights, .sd_hz = 1 / sqrt(weights)};
+    return sum;
+}
+
+/*
+ * The mean of the estimates of the voters that work at the picture rate itself, or of all if there are none. A decoder's
+ * thread may follow the clock of the sound for some seconds, and very regularly, because the player looks for work when it
+ * has sent sound. Where the estimates still differ by more than their standard errors, what they differ by is added to the
+ * variance of each (a random effect: DerSimonian and Laird 1986), so that the most regular thread does not decide alone.
+ */
+static struct thread_rate combined(const struct electorate *all, const struct thread_rate *elected)
+{
+    const int parts_max = estimates_of(all, elected, 1, 0).count ? 1 : PERIOD_PARTS_MAX;
+    const struct estimates fixed = estimates_of(all, elected, parts_max, 0);
+    const double excess = fixed.squares - (fixed.count - 1);
+    const double between = fixed.count > 1 && excess > 0 ? excess / (fixed.weights - fixed.weights_squared / fixed.weights) : 0;
+    const struct estimates random = estimates_of(all, elected, parts_max, between);
+    return (struct thread_rate){.hz = random.mean, .sd_hz = 1 / sqrt(random.weights)};
 }
 
 /* Sets which part of the picture rate a thread works at. */
@@ -178,7 +219,8 @@ int period_vote(struct picture_rate *rate, struct period_thread *threads, int co
     const int error = detect_all(rate, threads, count, window_ns, work);
     if (error || rate->verdict != PERIOD_FOUND)
         return error;
-    const struct electorate all = {.threads = threads, .count = count, .work = work};
+    const double observed_s = fmin(ns_to_s(window_ns), ns_to_s(PERIOD_OBSERVED_MAX_NS));
+    const struct electorate all = {.threads = threads, .count = count, .work = work, .shifted_hz = shift_cycles / observed_s};
     const struct thread_rate *const high = elect(&all, pictures_min_hz);
     const struct thread_rate elected = high ? *high : *elect(&all, 0);
     const struct thread_rate pictures = combined(&all, &elected);

@@ -2,6 +2,7 @@
 #include "phase_fit.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The standard deviation of a normal distribution in units of its median absolute deviation. */
@@ -14,6 +15,8 @@ static const double far_off = 0.25;
 static const double counted_max = 0.5;
 /* The first round may count too many jobs, or lack some at the ends, where a wrong rate moves them out. */
 enum { ROUNDS = 4, HALVINGS = 14 };
+/* Of the observed time, for the standard error: 0.5 s of 4 s. */
+enum { PARTS = 8 };
 /* The trace's own clock is no better. */
 static const double sd_min = 1e-6;
 
@@ -21,7 +24,6 @@ static const double sd_min = 1e-6;
 struct train {
     double hz;
     double phase;
-    double hz_sd;
 };
 
 /* Returns how far a job is from the train, from -0.5 to 0.5 periods. */
@@ -61,10 +63,18 @@ static double typical_deviation(const double *deviations, int64_t count)
     return high;
 }
 
-/* Moves the train onto the least squares line through the deviations within the limit. */
-static void fit_line(struct train *train, const struct job_times *jobs, double limit)
+/* The line through the deviations of jobs within a limit: at time s they are mean + slope * (s - mean_s). */
+struct line {
+    int64_t jobs;
+    double mean_s;
+    double mean;
+    double slope;
+    double spread; /* sum of (s - mean_s) squared */
+};
+
+static struct line line_through(const struct job_times *jobs, const struct train *train, double limit)
 {
-    double n = 0, t = 0, r = 0, tt = 0, tr = 0, rr = 0;
+    double n = 0, t = 0, r = 0, tt = 0, tr = 0;
     for (int64_t i = 0; i < jobs->count; i++) {
         const double time = job_times_s(jobs, i), off = deviation(jobs, i, train);
         if (fabs(off) > limit)
@@ -74,32 +84,68 @@ static void fit_line(struct train *train, const struct job_times *jobs, double l
         r += off;
         tt += time * time;
         tr += time * off;
-        rr += off * off;
     }
     const double spread = n > 2 ? tt - t * t / n : 0;
-    if (spread <= 0) {
-        train->hz_sd = train->hz;
-        return;
+    if (spread <= 0)
+        return (struct line){.jobs = (int64_t)n};
+    return (struct line){
+        .jobs = (int64_t)n, .mean_s = t / n, .mean = r / n, .slope = (tr - t * r / n) / spread, .spread = spread,
+    };
+}
+
+static int part_of_time(const struct job_times *jobs, double time_s)
+{
+    const int part = (int)(PARTS * time_s / jobs->span_s);
+    return part < PARTS ? part : PARTS - 1;
+}
+
+/*
+ * Returns the standard error of the line's slope. Neighbours deviate alike if something else moves them, such as another
+ * thread's period. So the jobs of one part of the time count together (a cluster-robust standard error: Liang and Zeger 1986, with
+ * the factor for few parts).
+ */
+static double slope_sd(const struct job_times *jobs, const struct train *train, double limit, const struct line *line)
+{
+    double scores[PARTS] = {0}, squares = 0, scores_squared = 0;
+    for (int64_t i = 0; i < jobs->count; i++) {
+        const double time = job_times_s(jobs, i), off = deviation(jobs, i, train);
+        if (fabs(off) > limit)
+            continue;
+        const double from_mean = time - line->mean_s, rest = off - line->mean - line->slope * from_mean;
+        scores[part_of_time(jobs, time)] += from_mean * rest;
+        squares += rest * rest;
     }
-    const double slope = (tr - t * r / n) / spread;
-    const double squares = fmax(0, rr - r * r / n - slope * (tr - t * r / n));
-    train->phase += r / n - slope * t / n;
-    train->hz -= slope; /* deviations that grow are those of a rate that is too high */
-    train->hz_sd = sqrt(squares / (n - 2) / spread);
+    for (int part = 0; part < PARTS; part++)
+        scores_squared += scores[part] * scores[part];
+    const double each_alone = sqrt(squares / ((double)line->jobs - 2) / line->spread);
+    const double in_parts = sqrt(scores_squared * PARTS / (PARTS - 2)) / line->spread;
+    return fmax(each_alone, in_parts);
+}
+
+/* Moves the train onto the least squares line through the deviations within the limit. Returns the standard error of its rate. */
+static double fit_line(struct train *train, const struct job_times *jobs, double limit, bool is_last)
+{
+    const struct line line = line_through(jobs, train, limit);
+    if (line.spread <= 0)
+        return train->hz;
+    const double sd_hz = is_last ? slope_sd(jobs, train, limit, &line) : 0;
+    train->phase += line.mean - line.slope * line.mean_s;
+    train->hz -= line.slope; /* deviations that grow are those of a rate that is too high */
+    return sd_hz;
 }
 
 struct phase_fit phase_fit(const struct job_times *jobs, double hz, double *deviations)
 {
-    struct phase_fit fit;
+    struct phase_fit fit = {.sd_hz = 0};
     struct train train = {.hz = hz, .phase = job_times_phase(jobs, hz, &fit.concentration)};
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 1; round <= ROUNDS; round++) {
         for (int64_t i = 0; i < jobs->count; i++)
             deviations[i] = fabs(deviation(jobs, i, &train));
         const double limit = sd_counted * sd_of_median * typical_deviation(deviations, jobs->count);
-        fit_line(&train, jobs, fmin(counted_max, fmax(counted_min, limit)));
+        fit.sd_hz = fit_line(&train, jobs, fmin(counted_max, fmax(counted_min, limit)), round == ROUNDS);
     }
     fit.hz = train.hz;
-    fit.sd_hz = fmax(train.hz_sd, sd_min * train.hz);
+    fit.sd_hz = fmax(fit.sd_hz, sd_min * train.hz);
     job_times_phase(jobs, fit.hz, &fit.concentration);
     return fit;
 }

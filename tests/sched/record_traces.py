@@ -7,7 +7,8 @@ Each player plays films of several rates on the laboratory's screen and sound ca
 calls can be watched by root only, and where tracefs is mounted. Times in the files are integers of 1 us, which keeps them small.
 
 The players need the CPU when a picture is due; on a busy machine run it with nice -n -15. Look at what is printed before you keep a
-trace: a rate that is not the film's is a finding, or a machine that was too busy.
+trace: a rate that is not the film's is a finding, or a machine that was too busy. mpv-29.97 and mpv-59.94 are such findings, kept of
+many: a decoder that followed the sound, and decoders whose turns shifted (mpv there had neither screen nor sound).
 
 Run as: PYTHONPATH=bench tests/sched/record_traces.py BUILD [NAME ...]     for instance build/release mpv-25
 """
@@ -28,7 +29,8 @@ from dlex_bench.rig.players.player import SDL_ENVIRONMENT
 from dlex_bench.rig.stage import stage
 
 TRACES = Path(__file__).resolve().parent / "traces"
-RATES = {"23.976": "24000/1001", "24": "24", "25": "25", "30": "30", "60": "60"}
+RATES = {"23.976": "24000/1001", "24": "24", "25": "25", "29.97": "30000/1001", "30": "30", "59.94": "60000/1001",
+         "60": "60"}
 SIZE = (1280, 720)
 STARTING_S, JOBS_S, CALLS_S, FILM_S, CONVERTED_S = 2.0, 4.0, 1.0, 14.0, 60.0
 CONVERTING = "ffmpeg-converts"

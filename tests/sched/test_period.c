@@ -97,6 +97,34 @@ START_TEST(estimates_scatter_as_the_standard_error_says)
 }
 END_TEST
 
+/* Adds a train whose deviations wander: neighbours deviate alike, as if another thread's period or a busy CPU moved them. */
+static void add_wandering_train(double hz, double jitter_ms, struct sim_random *random)
+{
+    static const double alike = 0.8; /* correlation of neighbours */
+    double deviation = sim_random_normal(random);
+    for (int job = 0; job < 4 * hz; job++) {
+        deviation = alike * deviation + sqrt(1 - alike * alike) * sim_random_normal(random);
+        const double time_s = 0.05 + job / hz + jitter_ms / 1e3 * deviation;
+        made_up.events[made_up.count++] = (struct thread_event){.time_ns = llround(time_s * 1e9)};
+    }
+}
+
+START_TEST(standard_error_knows_that_neighbours_deviate_alike)
+{
+    enum { ROUNDS = 200 };
+    double squares = 0;
+    for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
+        struct sim_random random = begin(seed);
+        add_wandering_train(50, 1, &random);
+        const struct period found = detect(4);
+        ck_assert_int_ge(found.rates, 1);
+        squares += pow((found.rate[0].hz - 50) / found.rate[0].sd_hz, 2) / ROUNDS;
+    }
+    ck_assert_double_ge(squares, 0.5);
+    ck_assert_double_le(squares, 3);
+}
+END_TEST
+
 START_TEST(rate_of_a_train_without_jitter)
 {
     static const double rates_hz[] = {5, 7.5, 10, 15, 20, 24, 25, 40, 46.875, 60, 75, 100, 120, 144, 190};
@@ -330,6 +358,7 @@ int main(void)
         film_rates_are_told_apart_after_four_seconds,
         lost_and_additional_events_do_not_matter,
         estimates_scatter_as_the_standard_error_says,
+        standard_error_knows_that_neighbours_deviate_alike,
         rate_of_a_train_without_jitter,
         random_events_are_not_periodic,
         few_events_are_no_verdict,

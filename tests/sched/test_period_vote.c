@@ -3,6 +3,7 @@
 #include "period_vote.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "made_up_events.h"
 #include "suite.h"
@@ -35,6 +36,19 @@ static int add_thread(double hz, double phase, double jitter_ms, double cpu_ms)
     struct made_up_events *const made_up = &player.made_up[player.count];
     made_up->count = 0;
     made_up_train(made_up, &train, 0, observed_s, &player.random);
+    return player.count++;
+}
+
+/* Adds a thread of a decoder that misses its turn at shift_s: from then on its jobs begin at another phase. */
+static int add_shifting_thread(double hz, double phase, double shift_s, double shift, double cpu_ms)
+{
+    struct made_up_train train = {.hz = hz, .phase = phase, .jitter_ms = 0.5, .cpu_ms = cpu_ms};
+    struct made_up_events *const made_up = &player.made_up[player.count];
+    made_up->count = 0;
+    made_up_train(made_up, &train, 0, shift_s, &player.random);
+    train.phase = phase + shift - shift_s * hz;
+    train.phase -= floor(train.phase);
+    made_up_train(made_up, &train, shift_s, observed_s, &player.random);
     return player.count++;
 }
 
@@ -100,6 +114,60 @@ START_TEST(frame_parallel_decoders_work_at_parts_of_the_rate)
                               decoders, player.threads[2 + k].part);
         }
     }
+}
+END_TEST
+
+/* Observed in mpv: decoders whose phases shift seem to be faster than a third of the rate, and use most of the CPU time. */
+START_TEST(decoders_whose_turns_shift_work_at_a_part_of_the_rate)
+{
+    static const double hz = 60000.0 / 1001;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        begin(seed);
+        add_thread(hz, 0.4, 0.5, 0.06);
+        add_thread(hz, 0.5, 1, 0.3);
+        for (int k = 0; k < 3; k++)
+            add_shifting_thread(hz / 3, 0.1 + k / 3.0, 1.8 + 0.1 * k, 0.28, 4);
+        vote();
+        expect_standard(60000, 1001, seed);
+        for (int k = 0; k < 3; k++)
+            ck_assert_msg(player.threads[2 + k].part == 3, "seed %d: thread %d has part %d", (int)seed, k,
+                          player.threads[2 + k].part);
+    }
+}
+END_TEST
+
+/* Observed in mpv at 29.97 Hz: one decoder followed the sound, 10 times a second and more regularly than all other threads. */
+START_TEST(decoder_that_follows_the_sound_does_not_decide_the_rate)
+{
+    static const double hz = 30000.0 / 1001;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        begin(seed);
+        add_thread(hz, 0.4, 2, 4);
+        add_thread(hz, 0.5, 2.5, 0.6);
+        for (int k = 0; k < 2; k++)
+            add_thread(hz / 3, 0.1 + k / 3.0, 2, 4);
+        add_thread(10, 0.8, 0.1, 4);
+        add_thread(20, 0.6, 0.1, 0.1);
+        vote();
+        expect_standard(30000, 1001, seed);
+    }
+}
+END_TEST
+
+/* Two threads that agree, and one that is as regular but disturbed: the standard error must not deny that they differ. */
+START_TEST(estimates_that_differ_make_the_rate_uncertain)
+{
+    begin(1);
+    add_thread(50, 0.4, 1, 1);
+    add_thread(50, 0.5, 1, 1);
+    vote();
+    const double alike_hz = player.rate.sd_hz;
+    begin(1);
+    add_thread(50, 0.4, 1, 1);
+    add_thread(50.015, 0.5, 1, 1);
+    vote();
+    ck_assert_int_eq(player.rate.threads, 2);
+    ck_assert_double_gt(player.rate.sd_hz, 2 * alike_hz);
 }
 END_TEST
 
@@ -197,6 +265,9 @@ int main(void)
     const TTest *const tests[] = {
         decoders_and_output_win_against_timers,
         frame_parallel_decoders_work_at_parts_of_the_rate,
+        decoders_whose_turns_shift_work_at_a_part_of_the_rate,
+        decoder_that_follows_the_sound_does_not_decide_the_rate,
+        estimates_that_differ_make_the_rate_uncertain,
         user_interface_at_twice_the_rate_does_not_win,
         only_thread_with_two_rates_has_the_usual_one,
         several_threads_make_the_estimate_more_certain,
