@@ -7,8 +7,9 @@ Each player plays films of several rates on the laboratory's screen and sound ca
 calls can be watched by root only, and where tracefs is mounted. Times in the files are integers of 1 us, which keeps them small.
 
 The players need the CPU when a picture is due; on a busy machine run it with nice -n -15. Look at what is printed before you keep a
-trace: a rate that is not the film's is a finding, or a machine that was too busy. Three are such findings: mpv-29.97 (a decoder followed the
-sound), mpv-59.94 (decoders' turns shifted) and mpv-30 (work for the sound passed by); in the last two mpv had neither screen nor sound.
+trace: a rate that is not the film's is a finding, or a machine that was too busy. Three are such findings: mpv-29.97 (a decoder
+followed the sound), mpv-59.94 (decoders' turns shifted) and mpv-30 (work for the sound passed by); in the last two mpv had neither
+screen nor sound.
 
 Run as: PYTHONPATH=bench tests/sched/record_traces.py BUILD [NAME ...]     for instance build/release mpv-25
 """
