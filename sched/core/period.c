@@ -13,6 +13,8 @@
 #include <string.h>
 
 enum { JOBS_MIN = 10 };
+/* A shorter burst has the side of its peak at 0 Hz in the range of peaks. */
+static const double cycles_min = 1.5; /* of the lowest rate of a peak */
 /* A second rate is weaker than this part of the first one's power only as an artefact of it. */
 static const double second_power = 0.1;
 /* With fewer jobs than this, in units of what a perfect train needs, a real train may stay unnoticed. */
@@ -78,7 +80,7 @@ int period_detect(struct period *found, const struct thread_event *events, int64
         return -EINVAL;
     found->cpu_share = (double)cpu_between(events, count, INT64_MIN, INT64_MAX) / (double)window_ns;
     const struct job_times jobs = job_times_of(work->times_ns, events, count);
-    if (jobs.count < JOBS_MIN || (double)jobs.count < peaks_needed(&jobs))
+    if (jobs.count < JOBS_MIN || jobs.span_s * PEAKS_FROM_HZ < cycles_min || (double)jobs.count < peaks_needed(&jobs))
         return 0;
     struct peaks peaks;
     peaks_init(&peaks, &jobs, &work->spectrum);

@@ -10,7 +10,7 @@
  *   where the paper claims 0.4 s.
  * - Of the strongest peak and its integer parts, the fundamental is the highest frequency whose multiples explain the peaks.
  * - The rate is refined by regression of the events' phases, and comes with its standard error: with 1 ms of jitter some
- *   2 mHz at 24 Hz after 4 s, a twelfth of the distance between 23.976 and 24 Hz; more if neighbours deviate alike.
+ *   2 mHz at 24 Hz after 4 s, a twelfth of the distance between 23.976 and 24 Hz; more if neighbouring jobs are late together.
  * - A thread that waits for a display works on the display's grid: 24 pictures per second on a display of 60 Hz make a peak
  *   at 60 Hz. If most places of the grid are empty, the peak at the mean rate of events counts.
  * - A thread may have two rates, as a player's only thread has one of pictures and one of sound.
@@ -55,7 +55,7 @@ struct period {
     int64_t cpu_per_period_ns; /* mean, with respect to the strongest rate; 0: no rate */
 };
 
-/* Of a longer observation the end counts, which has fewer jobs than the maximum, as they are 2 ms apart. */
+/* Only the last 8 s count. Jobs are at least 2 ms apart, so there are at most 4001. */
 #define PERIOD_OBSERVED_MAX_NS INT64_C(8000000000)
 enum { PERIOD_JOBS_MAX = 4096 };
 

@@ -16,10 +16,12 @@ static const double share_asked = 0.01;
 /* A thread's second rate counts a little less than its first: of two rates of an only thread, a usual one wins. */
 static const double second_factor = 0.75;
 /*
- * While a program is observed, the jobs of a decoder's thread may shift by half of its period, because another thread took a picture
- * in its place. Then it seems to be faster or slower by this part of a cycle of the observed time.
+ * While a program is observed, the jobs of a decoder's thread may shift by a third of its period, because another thread took a picture
+ * in its place. If that is in the middle, the thread seems to be faster or slower by this part of a cycle of the observed time.
  */
 static const double shift_cycles = 0.5;
+/* Such a vote counts less: 59.94 and 60 Hz are nearer to each other, and decoders that did not shift tell which it is. */
+static const double shifted_factor = 0.75;
 /* Seed 003's lower end of the range. A lower rate is a decoder's part, unless no thread has a higher one. */
 static const double pictures_min_hz = 10;
 
@@ -45,16 +47,15 @@ static bool has_rate_near(const struct period_thread *thread, double hz, double 
 }
 
 /*
- * True if as many threads as a frame-parallel decoder of `part` threads has work at this rate, and as much as this one. One
- * of them may not have been recognised.
+ * True if as many threads as a frame-parallel decoder of `part` threads has work near hz, and as much as this one. One of them may
+ * not have been recognised.
  */
-static bool is_parallel(const struct electorate *all, const struct period_thread *thread, const struct thread_rate *rate,
-                        int part)
+static bool is_parallel(const struct electorate *all, const struct period_thread *thread, double hz, int part)
 {
     int alike = 0;
     for (int i = 0; i < all->count; i++) {
         const double ratio = share_of(&all->threads[i]) / share_of(thread);
-        alike += has_rate_near(&all->threads[i], rate->hz, all->shifted_hz) && ratio <= shares_alike && ratio >= 1 / shares_alike;
+        alike += has_rate_near(&all->threads[i], hz, all->shifted_hz) && ratio <= shares_alike && ratio >= 1 / shares_alike;
     }
     return alike >= 2 && (alike == part || alike == part - 1);
 }
@@ -66,20 +67,21 @@ struct vote {
     const struct thread_rate *rate; /* which of its rates that is; NULL: it has none, and was asked about parts */
 };
 
-/* What one rate of a thread makes of a picture rate. */
+/* Returns the vote of one rate of a thread; weight 0: it has none. */
 static struct vote vote_of_rate(const struct electorate *all, const struct period_thread *thread, const struct thread_rate *rate,
                                 const struct thread_rate *pictures)
 {
-    const double n = floor(pictures->hz / rate->hz + 0.5);
+    const double n = floor(pictures->hz / rate->hz + 0.5), part_hz = pictures->hz / n;
     if (n < 1 || n > PERIOD_PARTS_MAX)
         return (struct vote){.weight = 0};
     const bool is_same = standard_rate_same(n * rate->hz, n * rate->sd_hz, pictures->hz, pictures->sd_hz);
-    if (!is_same && (n == 1 || fabs(rate->hz - pictures->hz / n) > all->shifted_hz))
+    if (!is_same && (n == 1 || fabs(rate->hz - part_hz) > all->shifted_hz))
         return (struct vote){.weight = 0};
-    const bool is_decoder = n > 1 && is_parallel(all, thread, rate, (int)n);
+    const bool is_decoder = n > 1 && is_parallel(all, thread, part_hz, (int)n);
     if (!is_same && !is_decoder)
         return (struct vote){.weight = 0};
-    return (struct vote){.weight = share_of(thread) * (is_decoder ? 1 : 1 / n), .part = (int)n, .rate = rate};
+    const double trust = (is_decoder ? 1 : 1 / n) * (is_same ? 1 : shifted_factor);
+    return (struct vote){.weight = share_of(thread) * trust, .part = (int)n, .rate = rate};
 }
 
 static struct vote vote_by_rate(const struct electorate *all, const struct period_thread *thread,

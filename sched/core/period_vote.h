@@ -6,13 +6,14 @@
  *
  * - A thread votes with its share of CPU time, so that the decoders decide and not a timer of the user interface.
  * - It votes for its own rate in full. It also votes for n times its rate: in full, if n (or n - 1) threads like it have it,
- *   as the n threads of a frame-parallel decoder do; otherwise with 1/n, for n up to 16. The rates of these n may differ by half
- *   a cycle of the observed time, because a decoder's thread may miss its turn, and its jobs then begin at another phase.
+ *   as the n threads of a frame-parallel decoder do; otherwise with 1/n, for n up to 16. The rates of these n may be half a cycle
+ *   of the observed time off, because a decoder's thread may miss its turn, and its jobs then begin at another phase; such a vote
+ *   counts three quarters.
  * - Votes for a usual picture rate count double. Rates below 10 Hz are elected only if no thread has a higher one.
  * - A thread with more than 1 % of a CPU and too few jobs for a rate of its own votes, with 1/n, if it works at the n-th part.
  * - The rate is the mean of its voters' estimates, of those at the rate itself if there are any: a decoder's thread may follow
- *   the clock of the sound for some seconds. Each is weighted by the inverse of its variance. What they differ by more than their
- *   standard errors say counts as a variance, too.
+ *   the clock of the sound for some seconds. Each is weighted by the inverse of its variance. If they differ by more than their
+ *   standard errors explain, the excess is added to each variance.
  *
  * Then each thread that is still without a rate is asked whether it works at a part of this one.
  */

@@ -2,7 +2,6 @@
 #include "phase_fit.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* The standard deviation of a normal distribution in units of its median absolute deviation. */
@@ -68,7 +67,10 @@ static double typical_deviation(const double *deviations, int64_t count)
     return high;
 }
 
-/* The line through the deviations of jobs within a limit: at time s they are mean + slope * (s - mean_s). */
+/*
+ * The least squares line through the deviations of jobs within a limit: at time s they are mean + slope * (s - mean_s). A spread of 0
+ * means that too few jobs are within the limit, and that there is no line.
+ */
 struct line {
     int64_t jobs;
     double mean_s;
@@ -105,13 +107,14 @@ static int part_of_time(const struct job_times *jobs, double time_s)
 }
 
 /*
- * Returns the standard error of the line's slope. Neighbours deviate alike if something else moves them, such as another
- * thread's period. So the jobs of one part of the time count together (a cluster-robust standard error: Liang and Zeger 1986, with
- * the factor for few parts).
+ * Returns the standard error of the line's slope. Neighbouring jobs are late together if something else moves them, such as another
+ * thread's period. So the jobs of one part of the time count together (a cluster-robust standard error: Liang and Zeger 1986). With
+ * few parts that is too small by what the line has adapted to them: two of their number.
  */
 static double slope_sd(const struct job_times *jobs, const struct train *train, double limit, const struct line *line)
 {
     double scores[PARTS] = {0}, squares = 0, scores_squared = 0;
+    int parts = 0;
     for (int64_t i = 0; i < jobs->count; i++) {
         const double time = job_times_s(jobs, i), off = deviation(jobs, i, train);
         if (fabs(off) > limit)
@@ -120,23 +123,22 @@ static double slope_sd(const struct job_times *jobs, const struct train *train, 
         scores[part_of_time(jobs, time)] += from_mean * rest;
         squares += rest * rest;
     }
-    for (int part = 0; part < PARTS; part++)
+    for (int part = 0; part < PARTS; part++) {
+        parts += scores[part] != 0;
         scores_squared += scores[part] * scores[part];
+    }
     const double each_alone = sqrt(squares / ((double)line->jobs - 2) / line->spread);
-    const double in_parts = sqrt(scores_squared * PARTS / (PARTS - 2)) / line->spread;
+    const double in_parts = parts > 2 ? sqrt(scores_squared * parts / (parts - 2)) / line->spread : 0;
     return fmax(each_alone, in_parts);
 }
 
-/* Moves the train onto the least squares line through the deviations within the limit. Returns the standard error of its rate. */
-static double fit_line(struct train *train, const struct job_times *jobs, double limit, bool is_last)
+/* The regression counts jobs within this deviation. */
+static double limit_of(const struct job_times *jobs, const struct train *train, double *deviations)
 {
-    const struct line line = line_through(jobs, train, limit);
-    if (line.spread <= 0)
-        return train->hz;
-    const double sd_hz = is_last ? slope_sd(jobs, train, limit, &line) : 0;
-    train->phase += line.mean - line.slope * line.mean_s;
-    train->hz -= line.slope; /* deviations that grow are those of a rate that is too high */
-    return sd_hz;
+    for (int64_t i = 0; i < jobs->count; i++)
+        deviations[i] = fabs(deviation(jobs, i, train));
+    const double limit = sd_counted * sd_of_median * typical_deviation(deviations, jobs->count);
+    return fmin(counted_max, fmax(counted_min, limit));
 }
 
 /* Sets the train's phase to the one that most jobs have, within a step, and returns their number. */
@@ -183,10 +185,12 @@ struct phase_fit phase_fit(const struct job_times *jobs, double hz, double *devi
     struct train train = {.hz = hz, .phase = job_times_phase(jobs, hz, &fit.concentration)};
     begin_at_commonest_phase(&train, jobs);
     for (int round = 1; round <= ROUNDS; round++) {
-        for (int64_t i = 0; i < jobs->count; i++)
-            deviations[i] = fabs(deviation(jobs, i, &train));
-        const double limit = sd_counted * sd_of_median * typical_deviation(deviations, jobs->count);
-        fit.sd_hz = fit_line(&train, jobs, fmin(counted_max, fmax(counted_min, limit)), round == ROUNDS);
+        const double limit = limit_of(jobs, &train, deviations);
+        const struct line line = line_through(jobs, &train, limit);
+        if (round == ROUNDS)
+            fit.sd_hz = line.spread > 0 ? slope_sd(jobs, &train, limit, &line) : train.hz;
+        train.phase += line.mean - line.slope * line.mean_s;
+        train.hz -= line.slope; /* deviations that grow are those of a rate that is too high */
     }
     fit.hz = train.hz;
     fit.sd_hz = fmax(fit.sd_hz, sd_min * train.hz);

@@ -13,9 +13,9 @@ struct phase_fit {
 
 /*
  * Returns the refined rate. hz must be the maximum of the spectrum's peak, so that phases drift by a small part of a period
- * over the whole time. If clearly more jobs have one phase exactly at a rate a little beside it, the fit begins there. Jobs whose
- * phase lies more than three standard deviations off do not count, because noise and a second rate would spoil the estimate;
- * lost jobs cannot. deviations: working memory, one number for each job. There are at least two jobs, not at the same time.
+ * over the whole time. If, at a rate near hz, clearly more jobs share one phase, the fit begins there. Jobs whose phase lies more
+ * than three standard deviations off do not count, because noise and a second rate would spoil the estimate; lost jobs cannot.
+ * deviations: working memory, one number for each job. There are at least two jobs, not at the same time.
  */
 struct phase_fit phase_fit(const struct job_times *jobs, double hz, double *deviations);
 

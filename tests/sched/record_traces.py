@@ -7,9 +7,9 @@ Each player plays films of several rates on the laboratory's screen and sound ca
 calls can be watched by root only, and where tracefs is mounted. Times in the files are integers of 1 us, which keeps them small.
 
 The players need the CPU when a picture is due; on a busy machine run it with nice -n -15. Look at what is printed before you keep a
-trace: a rate that is not the film's is a finding, or a machine that was too busy. Three are such findings: mpv-29.97 (a decoder
-followed the sound), mpv-59.94 (decoders' turns shifted) and mpv-30 (work for the sound passed by); in the last two mpv had neither
-screen nor sound.
+trace: a rate that is not the film's is a finding, or a machine that was too busy. Findings that are kept are recorded again only if
+they are named: mpv-29.97 (a decoder followed the sound), mpv-59.94 (decoders' turns shifted) and mpv-30 (another train of jobs
+passed by). The last two were made with --vo=null --ao=null.
 
 Run as: PYTHONPATH=bench tests/sched/record_traces.py BUILD [NAME ...]     for instance build/release mpv-25
 """
@@ -35,6 +35,7 @@ RATES = {"23.976": "24000/1001", "24": "24", "25": "25", "29.97": "30000/1001", 
 SIZE = (1280, 720)
 STARTING_S, JOBS_S, CALLS_S, FILM_S, CONVERTED_S = 2.0, 4.0, 1.0, 14.0, 60.0
 CONVERTING = "ffmpeg-converts"
+FINDINGS = ("mpv-29.97", "mpv-30", "mpv-59.94")
 
 
 def commands(build: Path) -> dict[str, list[str]]:
@@ -121,11 +122,12 @@ def main() -> None:
         films = arguments.films or Path(temporary)
         for player, command in commands(arguments.build.resolve()).items():
             for name, rate in RATES.items():
-                if arguments.names and f"{player}-{name}" not in arguments.names:
+                trace = f"{player}-{name}"
+                if trace not in arguments.names if arguments.names else trace in FINDINGS:
                     continue
                 film = make_film(films, rate, FILM_S)
                 with running([*command, str(film)], devices.environment) as pid:
-                    record(sched, f"{player}-{name}", pid, f"{player}, a film of {rate} pictures/s, {about}", rate)
+                    record(sched, trace, pid, f"{player}, a film of {rate} pictures/s, {about}", rate)
         if not arguments.names or CONVERTING in arguments.names:
             film = make_film(films, "25", CONVERTED_S)
             with running(conversion(film), devices.environment) as pid:

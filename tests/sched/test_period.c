@@ -181,6 +181,21 @@ START_TEST(few_events_are_no_verdict)
 }
 END_TEST
 
+/* The side of the peak at 0 Hz is no rate. It once made a search without end. */
+START_TEST(burst_is_no_verdict)
+{
+    static const double gaps_s[] = {0.0025, 0.005, 0.01, 0.015, 0.02};
+    for (size_t i = 0; i < sizeof gaps_s / sizeof gaps_s[0]; i++) {
+        begin(1);
+        for (int job = 0; job < 20; job++)
+            made_up.events[made_up.count++] = (struct thread_event){.time_ns = llround(1e9 * gaps_s[i] * job)};
+        const struct period found = detect(4);
+        ck_assert_msg(found.rates == 0 || fabs(found.rate[0].hz * gaps_s[i] - 1) < 0.01, "gaps of %g s: %.4f Hz", gaps_s[i],
+                      found.rate[0].hz);
+    }
+}
+END_TEST
+
 START_TEST(one_second_of_a_regular_film_is_enough)
 {
     for (uint64_t seed = 1; seed <= 25; seed++) {
@@ -380,6 +395,7 @@ int main(void)
         rate_of_a_train_without_jitter,
         random_events_are_not_periodic,
         few_events_are_no_verdict,
+        burst_is_no_verdict,
         one_second_of_a_regular_film_is_enough,
         events_of_one_job_count_once_and_their_cpu_time_adds_up,
         two_jobs_in_a_period_do_not_double_the_rate,

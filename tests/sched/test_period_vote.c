@@ -126,12 +126,45 @@ START_TEST(decoders_whose_turns_shift_work_at_a_part_of_the_rate)
         add_thread(hz, 0.4, 0.5, 0.06);
         add_thread(hz, 0.5, 1, 0.3);
         for (int k = 0; k < 3; k++)
-            add_shifting_thread(hz / 3, 0.1 + k / 3.0, 1.8 + 0.1 * k, 0.28, 4);
+            add_shifting_thread(hz / 3, 0.1 + k / 3.0, 1.8 + 0.1 * k, seed % 2 && k == 2 ? -0.28 : 0.28, 4);
         vote();
         expect_standard(60000, 1001, seed);
         for (int k = 0; k < 3; k++)
             ck_assert_msg(player.threads[2 + k].part == 3, "seed %d: thread %d has part %d", (int)seed, k,
                           player.threads[2 + k].part);
+    }
+}
+END_TEST
+
+/* Observed in mpv: two decoders whose phases shift in opposite directions seem to be 0.09 Hz too fast and too slow. */
+START_TEST(decoders_that_exchange_turns_work_at_a_part_of_the_rate)
+{
+    static const double hz = 60000.0 / 1001;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        begin(seed);
+        add_thread(hz, 0.4, 0.5, 0.06);
+        add_thread(hz, 0.5, 1, 0.3);
+        add_thread(hz / 3 + 0.09, 0.1, 0.5, 4);
+        add_thread(hz / 3 - 0.09, 0.4, 0.5, 4);
+        vote();
+        expect_standard(60000, 1001, seed);
+        ck_assert_int_eq(player.rate.threads, 4);
+    }
+}
+END_TEST
+
+/* A user interface on a display of 60 Hz uses more CPU time than the output of the film. */
+START_TEST(decoders_tell_neighbouring_rates_apart)
+{
+    static const double hz = 60000.0 / 1001;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        begin(seed);
+        add_thread(hz, 0.4, 0.3, 0.06);
+        add_thread(60, 0.5, 0.3, 0.2);
+        for (int k = 0; k < 3; k++)
+            add_thread(hz / 3, 0.1 + k / 3.0, 0.3, 4);
+        vote();
+        expect_standard(60000, 1001, seed);
     }
 }
 END_TEST
@@ -154,7 +187,7 @@ START_TEST(decoder_that_follows_the_sound_does_not_decide_the_rate)
 }
 END_TEST
 
-/* Two threads that agree, and one that is as regular but disturbed: the standard error must not deny that they differ. */
+/* Two threads that agree, and then two that differ by more than their standard errors: that of the rate must grow. */
 START_TEST(estimates_that_differ_make_the_rate_uncertain)
 {
     begin(1);
@@ -266,6 +299,8 @@ int main(void)
         decoders_and_output_win_against_timers,
         frame_parallel_decoders_work_at_parts_of_the_rate,
         decoders_whose_turns_shift_work_at_a_part_of_the_rate,
+        decoders_that_exchange_turns_work_at_a_part_of_the_rate,
+        decoders_tell_neighbouring_rates_apart,
         decoder_that_follows_the_sound_does_not_decide_the_rate,
         estimates_that_differ_make_the_rate_uncertain,
         user_interface_at_twice_the_rate_does_not_win,
