@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds what the tests of the library as a package share.
 
-Meson installs the folder libdlex into a prefix, and programs are compiled against that. The prefix is in a
-directory that is removed when the process ends. Nothing here needs a network.
+Meson installs the folder libdlex into a prefix, and programs are compiled against that. The first test that needs it installs
+it in the folder DLEX_TEST_PREFIXES, for all tests of these sources. Without that folder, and for other builds, the prefix is in
+a directory that is removed when the process ends. Nothing here needs a network.
 """
 
 import atexit
+import fcntl
 import functools
+import hashlib
 import os
 import shutil
 import subprocess
@@ -20,6 +23,7 @@ EXIT_SKIPPED = 77
 # The limit is long even for a loaded machine: it only ends a command that hangs.
 COMMAND_LIMIT_S = 300
 STRICT = ("-Wall", "-Wextra", "-Werror")
+INSTALLED_FROM = ("meson.build", "meson_options.txt", "include", "src", "guard", "man")
 
 
 @functools.cache
@@ -56,18 +60,20 @@ def run(*command, expect=0, cwd=None, **changes):
     return done.stdout
 
 
+def install(prefix, build, *options, cc=None):
+    """Builds libdlex in the directory `build` and installs it into the prefix."""
+    compiler = {"CC": cc} if cc else {}
+    meson = need("meson")
+    need("ninja")
+    run(meson, "setup", build, SOURCE, f"--prefix={prefix}", "-Dlibdir=lib", "-Dtests=disabled", *options, **compiler)
+    run(meson, "install", "-C", build)
+
+
 class Prefix:
     """An installed libdlex."""
 
-    def __init__(self, name, *options, cc=None):
-        self.dir = workshop() / name
-        build = workshop() / f"build-{name}"
-        compiler = {"CC": cc} if cc else {}
-        meson = need("meson")
-        need("ninja")
-        run(meson, "setup", build, SOURCE, f"--prefix={self.dir}", "-Dlibdir=lib", "-Dtests=disabled",
-            *options, **compiler)
-        run(meson, "install", "-C", build)
+    def __init__(self, folder):
+        self.dir = Path(folder)
         self.include = self.dir / "include"
         self.lib = self.dir / "lib"
         self.man = self.dir / "share" / "man"
@@ -87,9 +93,41 @@ class Prefix:
         return run(*command, **expected, **self.environment)
 
 
+def built(name, *options, cc=None):
+    """Returns an own installation, of a build with these options."""
+    install(workshop() / name, workshop() / f"build-{name}", *options, cc=cc)
+    return Prefix(workshop() / name)
+
+
+def checksum_of_sources():
+    """Returns a checksum of everything that is installed or decides how it is built."""
+    found = hashlib.sha256(str(SOURCE).encode())
+    for part in INSTALLED_FROM:
+        for path in sorted((SOURCE / part).rglob("*")) or [SOURCE / part]:
+            if path.is_file():
+                found.update(str(path).encode() + path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def shared(folder):
+    """Returns the installation in this folder. Makes it if it is not there, while others that need it wait."""
+    place = folder / checksum_of_sources()
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "complete").exists():
+            for part in ("prefix", "build"):
+                shutil.rmtree(place / part, ignore_errors=True)
+            install(place / "prefix", place / "build")
+            (place / "complete").touch()
+    return Prefix(place / "prefix")
+
+
 @functools.cache
 def installed():
-    return Prefix("prefix")
+    """Returns the installation that tests only look at."""
+    folder = os.environ.get("DLEX_TEST_PREFIXES")
+    return shared(Path(folder)) if folder else built("prefix")
 
 
 class Case(unittest.TestCase):

@@ -6,7 +6,7 @@ Not covered: the library's own tests in all these builds.
 Run as: python3 test_package_strict_builds.py LIBDLEX
 """
 
-from package_testing import STRICT, Case, Prefix, compilers, main, programs_of_readme
+from package_testing import STRICT, Case, built, compilers, main, programs_of_readme
 
 BUILDS = {
     "gnu11": ("-Dc_std=gnu11", "-Dbuildtype=debugoptimized"),
@@ -21,7 +21,7 @@ class Builds(Case):
         source = self.write("first.c", programs_of_readme()[0])
         for name, options in BUILDS.items():
             with self.subTest(build=name):
-                prefix = Prefix(f"{compiler}-{name}", "--werror", "-Dwarning_level=2", *options, cc=compiler)
+                prefix = built(f"{compiler}-{name}", "--werror", "-Dwarning_level=2", *options, cc=compiler)
                 program = prefix.compile(compiler, source, self.dir / "first", "-std=gnu11", *STRICT)
                 prefix.run(program)
 
