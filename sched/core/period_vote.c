@@ -20,7 +20,7 @@ static const double second_factor = 0.75;
  * in its place. If that is in the middle, the thread seems to be faster or slower by this part of a cycle of the observed time.
  */
 static const double shift_cycles = 0.5;
-/* Such a vote counts less: 59.94 and 60 Hz are nearer to each other, and decoders that did not shift tell which it is. */
+/* Such a vote counts less: it fits 59.94 and 60 Hz alike, and decoders that did not shift decide between them. */
 static const double shifted_factor = 0.75;
 /* Seed 003's lower end of the range. A lower rate is a decoder's part, unless no thread has a higher one. */
 static const double pictures_min_hz = 10;
@@ -177,8 +177,12 @@ static struct estimates estimates_of(const struct electorate *all, const struct 
  */
 static struct thread_rate combined(const struct electorate *all, const struct thread_rate *elected)
 {
-    const int parts_max = estimates_of(all, elected, 1, 0).count ? 1 : PERIOD_PARTS_MAX;
-    const struct estimates fixed = estimates_of(all, elected, parts_max, 0);
+    int parts_max = 1;
+    struct estimates fixed = estimates_of(all, elected, parts_max, 0);
+    if (!fixed.count) {
+        parts_max = PERIOD_PARTS_MAX;
+        fixed = estimates_of(all, elected, parts_max, 0);
+    }
     const double excess = fixed.squares - (fixed.count - 1);
     const double between = fixed.count > 1 && excess > 0 ? excess / (fixed.weights - fixed.weights_squared / fixed.weights) : 0;
     const struct estimates random = estimates_of(all, elected, parts_max, between);

@@ -68,8 +68,8 @@ static double typical_deviation(const double *deviations, int64_t count)
 }
 
 /*
- * The least squares line through the deviations of jobs within a limit: at time s they are mean + slope * (s - mean_s). A spread of 0
- * means that too few jobs are within the limit, and that there is no line.
+ * The least squares line through the deviations of jobs within a limit: at time s they are mean + slope * (s - mean_s). With too few
+ * jobs within the limit, the spread is 0 and the line does not count.
  */
 struct line {
     int64_t jobs;

@@ -181,7 +181,7 @@ START_TEST(few_events_are_no_verdict)
 }
 END_TEST
 
-/* The side of the peak at 0 Hz is no rate. It once made a search without end. */
+/* The peak at 0 Hz reaches into the range of rates if a burst is short. The search for its fundamental did not end then. */
 START_TEST(burst_is_no_verdict)
 {
     static const double gaps_s[] = {0.0025, 0.005, 0.01, 0.015, 0.02};
