@@ -57,7 +57,7 @@ static enum playback_end play(struct session *session)
         const struct placement *const placement = &session->setup->options->placement;
         if (!session->placement.presenting_ns)
             session->placement.presenting_ns = division_first_ns(placement->policy.runtime_ns);
-        if (placement_join(placement, &session->placement, clip_frame_duration_ns(&session->clip)) < 0 ||
+        if (placement_join(placement, &session->placement, frame_duration_ns(clip_frame_duration(&session->clip))) < 0 ||
             placement_apply(placement, &session->placement) < 0)
             return PLAYBACK_NOT_PLACED;
         play_segment(session);
@@ -70,7 +70,7 @@ static enum playback_end play(struct session *session)
 static bool only_the_rest_was_heard(const struct session *session, int64_t heard_ns)
 {
     const struct options *const options = session->setup->options;
-    const int64_t picture_ns = clip_frame_duration_ns(&session->clip);
+    const int64_t picture_ns = frame_duration_ns(clip_frame_duration(&session->clip));
     const bool is_part_of_a_picture = options->length_ns > 0 && options->length_ns < picture_ns;
     if (!session->stage.decoder || options->start_ns <= 0 || is_part_of_a_picture)
         return false;

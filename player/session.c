@@ -30,7 +30,7 @@ static int open_packet_queue(const struct session *session, struct packet_queue 
         .ahead = session->ahead,
         .stream = stream,
         .source = is_video ? session->clip.video : session->clip.audio,
-        .packet_ns = is_video ? clip_frame_duration_ns(&session->clip) : SOUND_PACKET_NS,
+        .packet_ns = is_video ? frame_duration_ns(clip_frame_duration(&session->clip)) : SOUND_PACKET_NS,
     };
     return queue_create(out, &settings);
 }
@@ -85,7 +85,7 @@ static int check_queue_for_vlc(struct session *session)
     const struct options *const options = session->setup->options;
     const struct queue_wish *const wish = &options->queue;
     if (options->policy.drop != DROP_VLC || wish->kind != QUEUE_PICTURES ||
-        wish->value * clip_frame_duration_ns(&session->clip) >= OPTIONS_VLC_QUEUE_MIN_NS)
+        wish->value * frame_duration_ns(clip_frame_duration(&session->clip)) >= OPTIONS_VLC_QUEUE_MIN_NS)
         return 0;
     log_error("--drop=vlc needs a queue of at least 200 ms of pictures; give a larger --queue");
     session->no_device = true; /* so that the program ends as after any wrong option */
@@ -96,7 +96,7 @@ static struct picture_size picture_size_of(const struct session *session)
 {
     const AVCodecParameters *const video = session->clip.video->codecpar;
     const int bytes = av_image_get_buffer_size(video->format, video->width, video->height, 1);
-    return (struct picture_size){.duration_ns = clip_frame_duration_ns(&session->clip), .bytes = bytes > 0 ? bytes : 0};
+    return (struct picture_size){.duration_ns = frame_duration_ns(clip_frame_duration(&session->clip)), .bytes = bytes > 0 ? bytes : 0};
 }
 
 /* Two pictures are always decoded ahead, even if they are larger than the queue may be. */

@@ -124,7 +124,7 @@ int session_start_at(struct session *session, int64_t position_ns)
         /* From the start nothing is cut: a picture may lie a little before the start that the container gives. */
         .from_ns = position_ns <= 0 ? INT64_MIN : target_ns,
         .end_ns = session->feeder.end_ns,
-        .frame_duration_ns = clip_frame_duration_ns(&session->clip),
+        .frame_duration = clip_frame_duration(&session->clip),
     };
     rewind_parts(session, &part, target_ns);
     return start_reading(session);

@@ -118,7 +118,7 @@ static void place_picture(struct ideal *ideal)
     ideal->pts_ns = own_ns != AV_NOPTS_VALUE ? own_ns : ideal->next_ns;
     const int64_t duration_ns = picture->duration > 0 ? clip_pts_ns(stream, picture->duration) : 0;
     ideal->next_ns =
-        ideal->pts_ns + (duration_ns > 0 ? duration_ns : clip_frame_duration_ns(&ideal->clip));
+        ideal->pts_ns + (duration_ns > 0 ? duration_ns : frame_duration_ns(clip_frame_duration(&ideal->clip)));
 }
 
 /* Decodes the next picture in presentation order. Returns 0, AVERROR_EOF or a negative AVERROR. */

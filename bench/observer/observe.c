@@ -74,7 +74,7 @@ static enum exit_code open_clip(struct observation *it)
     if (clip_open(&it->clip, options->media_path, NULL, why, sizeof why) < 0 ||
         clip_times_read(&it->times, &it->clip, why, sizeof why) < 0)
         return complain(EXIT_SETUP, "%s: %s", options->media_path, why);
-    const int64_t frame_ns = clip_frame_duration_ns(&it->clip);
+    const int64_t frame_ns = frame_duration_ns(clip_frame_duration(&it->clip));
     if (options->frame_ns && llabs(options->frame_ns - frame_ns) > frame_ns / 100)
         return complain(EXIT_SETUP, "%s: a picture lasts %.3f ms, not the %.3f of --frame-ns; name the clip played",
                         options->media_path, ns_to_ms(frame_ns), ns_to_ms(options->frame_ns));

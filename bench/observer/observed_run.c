@@ -31,7 +31,7 @@ static void choose_pictures(struct observed_run *run)
  */
 static int64_t torn_after_ns(const struct observed_run *run)
 {
-    return clip_frame_duration_ns(run->clip) / 2;
+    return frame_duration_ns(clip_frame_duration(run->clip)) / 2;
 }
 
 int observed_run_evaluate(struct observed_run *run)

@@ -143,7 +143,7 @@ static const struct outlook *outlook_of(struct stage *stage, int packet)
     if (setting->policy.drop != DROP_DEADLINE || setting->policy.rule != RULE_PLAN)
         return NULL;
     stage->outlook.now_ns = playing_media_ns(&stage->playing);
-    stage->outlook.frame_duration_ns = setting->film->frame_duration_ns;
+    stage->outlook.frame_duration = frame_duration_of(setting->film->frame_duration_ns);
     stage->outlook.room = sim_queue_limit(setting);
     stage->outlook.to_present = &stage->to_present;
     stage->outlook.decoder = &stage->decoder;
@@ -165,7 +165,7 @@ static struct decode_order order_of(struct stage *stage, int packet)
     const struct decode_view view = {
         .now_ns = playing->now_ns,
         .skew_ns = sync_skew_ns(&playing->clock, next_ns, playing->now_ns),
-        .frame_duration_ns = playing->setting->film->frame_duration_ns,
+        .frame_duration = frame_duration_of(playing->setting->film->frame_duration_ns),
         .sound_plays = true,
         .until_due_ns = -sync_skew_ns(&playing->clock, pts_ns, playing->now_ns),
         .presenting_ns = playing->presenting_ns,
@@ -258,7 +258,7 @@ static void run_decode(struct stage *stage, int packet, const struct decode_orde
     if (use.end == DECODE_WHOLE && !use.degraded)
         note_prediction(stage, facts, use.cpu_ns);
     note_decode(stage, packet, order, start_ns, &use);
-    decode_policy_learn(&stage->policy, &use, playing->setting->film->frame_duration_ns);
+    decode_policy_learn(&stage->policy, &use, frame_duration_of(playing->setting->film->frame_duration_ns));
     note_fate(stage, packet, fate == FATE_SKIPPED || fate == FATE_ABORTED);
     playing_take_in(playing, packet, fate, decode_policy_is_starting(&stage->policy));
 }
@@ -320,7 +320,7 @@ void rows_begin(struct frame_record *rows, const struct sim_film *film)
 
 struct policy_outcome policy_run(const struct playing_setting *setting, struct frame_record *rows)
 {
-    const struct part part = {INT64_MIN, INT64_MAX, setting->film->frame_duration_ns};
+    const struct part part = {INT64_MIN, INT64_MAX, frame_duration_of(setting->film->frame_duration_ns)};
     struct stage stage = {.playing = playing_begin(setting), .leading_ns = INT64_MIN, .awaits_beyond = -1};
     stage.playing.rows = rows;
     rows_begin(rows, setting->film);

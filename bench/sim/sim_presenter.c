@@ -146,7 +146,7 @@ static bool is_shown(struct playing *playing)
     const struct present_view view = {
         .now_ns = playing->now_ns,
         .skew_ns = skew_of_next_ns(playing),
-        .frame_duration_ns = setting->film->frame_duration_ns,
+        .frame_duration = frame_duration_of(setting->film->frame_duration_ns),
         .given_up = is_unwanted,
         .had_to_be_decoded = setting->film->packets[packet_of_next(playing)].picture_class != CLASS_DROPPABLE,
         .waited = setting->queue > 0,

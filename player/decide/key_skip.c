@@ -47,7 +47,7 @@ static void decode_reference(struct carrying_on *on, double cost_ns, double due_
     on->end_ns += learnt_wall_ns(on->learnt, cost_ns);
     on->late_run++;
     on->loss += pow(fmin(on->late_run, LATE_RUN_MAX), repeat_growth) +
-                on->settings->lateness_loss * fmax(0, on->end_ns - due_ns) / (double)on->outlook->frame_duration_ns;
+                on->settings->lateness_loss * fmax(0, on->end_ns - due_ns) / (double)frame_duration_ns(on->outlook->frame_duration);
     if (on->late_run > LATE_RUN_MAX)
         on->late_run = 1;
 }
@@ -61,11 +61,11 @@ static void decode_packet(struct carrying_on *on, const struct upcoming *packet)
         on->loss += 1;
     } else {
         const double cost_ns = cost_predict_ns(&on->learnt->costs, packet->picture_class, packet->size_bytes,
-                                               outlook->frame_duration_ns);
+                                               frame_duration_ns(outlook->frame_duration));
         decode_reference(on, cost_ns, due_ns - learnt_beside_ns(on->learnt, on->decoder.beside, cost_ns));
     }
     /* It cannot be further ahead than the queue reaches, behind the pictures in codec threads. */
-    on->end_ns = fmax(on->end_ns, due_ns - (double)((outlook->room + on->decoder.beside) * outlook->frame_duration_ns));
+    on->end_ns = fmax(on->end_ns, due_ns - (double)((outlook->room + on->decoder.beside) * frame_duration_ns(outlook->frame_duration)));
 }
 
 bool key_skip_pays(const struct outlook *outlook, const struct learnt *learnt, const struct key_skip_settings *settings)

@@ -4,6 +4,7 @@
 #define PLAYER_OUTLOOK_H
 
 #include "decoder_model.h"
+#include "frame_duration.h"
 #include "loss_history.h"
 #include "times.h"
 #include "upcoming.h"
@@ -12,7 +13,7 @@
 
 struct outlook {
     int64_t now_ns;
-    int64_t frame_duration_ns; /* > 0 */
+    struct frame_duration frame_duration;
     /* Pictures that were taken from the packets ahead. */
     int64_t room;           /* decoded pictures that may wait; 0: each is presented before the next packet is decoded */
     const struct times *to_present;      /* when those are due that will be presented: decoded, or still in the decoder */

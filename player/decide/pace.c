@@ -13,7 +13,7 @@ bool part_is_after(const struct part *part, int64_t pts_ns, int64_t duration_ns)
     /*
      * A picture of ordinary length that began before the start counts as over: only a long one is worth showing late.
      */
-    const int64_t frame_ns = part->frame_duration_ns;
+    const int64_t frame_ns = frame_duration_ns(part->frame_duration);
     const int64_t rest_ns = pts_ns + (duration_ns > 0 ? duration_ns : frame_ns) - part->from_ns;
     return rest_ns < (frame_ns < REST_MIN_NS ? frame_ns : REST_MIN_NS);
 }
@@ -42,7 +42,7 @@ static void watch_time_stamps(struct feed_pace *pace, const struct packet_times 
         if (step_ns < 0)
             pace->back_segment = pace->segment;
     }
-    pace->expected_ns = ts_ns + (packet->duration_ns > 0 ? packet->duration_ns : pace->part.frame_duration_ns);
+    pace->expected_ns = ts_ns + (packet->duration_ns > 0 ? packet->duration_ns : frame_duration_ns(pace->part.frame_duration));
 }
 
 struct packet_place feed_pace_packet(struct feed_pace *pace, const struct packet_times *packet)
@@ -75,7 +75,7 @@ struct picture_place show_pace_picture(struct show_pace *pace, int segment, int6
             place.jump_ns = place.pts_ns - pace->next_ns;
     }
     pace->segment = segment;
-    pace->next_ns = place.pts_ns + (duration_ns > 0 ? duration_ns : pace->part.frame_duration_ns);
+    pace->next_ns = place.pts_ns + (duration_ns > 0 ? duration_ns : frame_duration_ns(pace->part.frame_duration));
     place.unwanted = part_is_after(&pace->part, place.pts_ns, duration_ns) || place.pts_ns >= pace->part.end_ns;
     return place;
 }
@@ -97,6 +97,6 @@ int64_t show_pace_first_waiting_ns(const struct show_pace *pace, int segment, in
     const int64_t next_ns = show_pace_next_ns(pace, segment, pts_ns);
     if (next_ns == NS_UNKNOWN || segment != pace->segment)
         return next_ns;
-    const int64_t behind_ns = next_ns + beside * pace->part.frame_duration_ns;
+    const int64_t behind_ns = next_ns + beside * frame_duration_ns(pace->part.frame_duration);
     return pts_ns != NS_UNKNOWN && pts_ns < behind_ns ? pts_ns : behind_ns;
 }

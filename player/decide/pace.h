@@ -11,6 +11,8 @@
 #ifndef PLAYER_PACE_H
 #define PLAYER_PACE_H
 
+#include "frame_duration.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,7 +25,7 @@
 struct part {
     int64_t from_ns;           /* pictures before this time are pre-roll of a seek; INT64_MIN: there is no pre-roll */
     int64_t end_ns;            /* pictures from this time on are not played; INT64_MAX: no limit */
-    int64_t frame_duration_ns; /* used for a picture without a duration; > 0 */
+    struct frame_duration frame_duration; /* used for a picture without a duration */
 };
 
 /* Returns whether a picture is over before the part begins. duration_ns 0: unknown. */

@@ -112,7 +112,7 @@ struct packet_cost {
 static struct packet_cost cost_of(const struct schedule *schedule, const struct upcoming *packet)
 {
     const struct cost_model *const costs = &schedule->learnt->costs;
-    const int64_t frame_ns = schedule->outlook->frame_duration_ns;
+    const int64_t frame_ns = frame_duration_ns(schedule->outlook->frame_duration);
     const double whole_ns = cost_predict_ns(costs, packet->picture_class, packet->size_bytes, frame_ns);
     const double part = cost_degraded_part(costs, packet->picture_class);
     if (schedule->is_degraded)

@@ -60,7 +60,7 @@ bool decode_policy_is_starting(const struct decode_policy *policy)
 static int64_t paper_relative_ns(const struct policy_settings *settings, const struct decode_view *view)
 {
     const double base_ns =
-        settings->base_ns >= 0 ? (double)settings->base_ns : paper_base_of_frame * (double)view->frame_duration_ns;
+        settings->base_ns >= 0 ? (double)settings->base_ns : paper_base_of_frame * (double)frame_duration_ns(view->frame_duration);
     const double gain = settings->gain >= 0 ? settings->gain : paper_gain;
     return (int64_t)(base_ns - gain * (double)view->skew_ns);
 }
@@ -80,7 +80,7 @@ static int64_t deadline_ns(const struct decode_policy *policy, const struct deco
 static bool heuristic_gives_up(struct decode_policy *policy, const struct decode_view *view)
 {
     const int64_t allowance_ns =
-        policy->heuristic_requests * view->frame_duration_ns + HEURISTIC_ALLOWANCE_NS;
+        policy->heuristic_requests * frame_duration_ns(view->frame_duration) + HEURISTIC_ALLOWANCE_NS;
     if (!view->sound_plays || view->skew_ns <= allowance_ns) {
         policy->heuristic_requests = 0;
         return false;
@@ -100,9 +100,10 @@ static bool vlc_refuses(const struct decode_policy *policy, const struct decode_
            view->until_due_ns < decoding_ns + view->presenting_ns + VLC_MARGIN_NS;
 }
 
-void decode_policy_learn(struct decode_policy *policy, const struct decode_use *use, int64_t frame_duration_ns)
+void decode_policy_learn(struct decode_policy *policy, const struct decode_use *use,
+                         struct frame_duration frame_duration)
 {
-    learnt_add(&policy->learnt, use, frame_duration_ns);
+    learnt_add(&policy->learnt, use, frame_duration_ns(frame_duration));
     if (use->picture_class != CLASS_DROPPABLE || use->end != DECODE_WHOLE)
         return;
     const int64_t known_ns = policy->droppable_ns;

@@ -8,6 +8,7 @@
 #ifndef PLAYER_POLICY_DECODE_H
 #define PLAYER_POLICY_DECODE_H
 
+#include "frame_duration.h"
 #include "learnt.h"
 #include "outlook.h"
 #include "policy.h"
@@ -29,7 +30,7 @@ struct decode_policy {
 struct decode_view {
     int64_t now_ns;            /* CLOCK_MONOTONIC */
     int64_t skew_ns;           /* A-V of the picture that this decode will let out, if that picture were shown now */
-    int64_t frame_duration_ns; /* > 0 */
+    struct frame_duration frame_duration;
     bool sound_plays;          /* the skew is against sound, and the sound still plays */
     int64_t until_due_ns;      /* until the packet's own picture is due; < 0: it is late */
     int64_t presenting_ns;     /* what presenting a picture takes, on average */
@@ -64,7 +65,8 @@ void decode_policy_end_skip(struct decode_policy *policy);
 void decode_policy_set_threads(struct decode_policy *policy, int decoding);
 
 /* A decode has ended. */
-void decode_policy_learn(struct decode_policy *policy, const struct decode_use *use, int64_t frame_duration_ns);
+void decode_policy_learn(struct decode_policy *policy, const struct decode_use *use,
+                         struct frame_duration frame_duration);
 
 /* See learnt_add_supply. */
 void decode_policy_learn_supply(struct decode_policy *policy, int64_t wall_ns, int64_t cpu_ns);

@@ -53,7 +53,7 @@ static bool is_hopeless(const struct present_policy *policy, const struct presen
     const bool strict = settings->drop == DROP_DEADLINE && settings->rule == RULE_PLAN && settings->strict;
     const double growth_frames = (strict ? strict_growth_frames : hopeless_growth_frames) * policy->missed_run;
     const int64_t limit_ns = policy_slack_tolerance_ns(settings) + (strict ? 0 : HOPELESS_NS);
-    return view->skew_ns > limit_ns + (int64_t)(growth_frames * (double)view->frame_duration_ns);
+    return view->skew_ns > limit_ns + (int64_t)(growth_frames * (double)frame_duration_ns(view->frame_duration));
 }
 
 bool present_policy_shows(struct present_policy *policy, const struct present_view *view)

@@ -7,6 +7,7 @@
 #ifndef PLAYER_POLICY_PRESENT_H
 #define PLAYER_POLICY_PRESENT_H
 
+#include "frame_duration.h"
 #include "policy.h"
 
 #include <stdbool.h>
@@ -22,7 +23,7 @@ struct present_policy {
 struct present_view {
     int64_t now_ns;            /* CLOCK_MONOTONIC */
     int64_t skew_ns;           /* of the picture, if it were presented now */
-    int64_t frame_duration_ns; /* > 0 */
+    struct frame_duration frame_duration;
     bool given_up;             /* the order before its decode was to give it up */
     bool had_to_be_decoded;    /* a reference, or a codec whose pictures cannot be abandoned */
     bool waited;               /* it was decoded ahead, and may have become late since */

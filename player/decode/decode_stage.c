@@ -69,7 +69,7 @@ static const struct outlook *outlook_of(struct decode_stage *stage, const AVPack
     const struct policy_settings *const settings = &stage->policy.settings;
     if (settings->drop != DROP_DEADLINE || settings->rule != RULE_PLAN || untimed)
         return NULL;
-    return look_ahead_from(&stage->look, packet, picture_class, media_ns, stage->feed.part.frame_duration_ns,
+    return look_ahead_from(&stage->look, packet, picture_class, media_ns, stage->feed.part.frame_duration,
                            decoder_delay(stage->decoder));
 }
 
@@ -95,7 +95,7 @@ static struct decode_order order_of(struct decode_stage *stage, const AVPacket *
     const struct decode_view view = {
         .now_ns = now_ns,
         .skew_ns = sync_skew_ns(&clock->sync, due_ns, now_ns),
-        .frame_duration_ns = stage->feed.part.frame_duration_ns,
+        .frame_duration = stage->feed.part.frame_duration,
         .sound_plays = clock->sound_plays,
         .until_due_ns = -sync_skew_ns(&clock->sync, facts->pts_ns == NS_UNKNOWN ? due_ns : facts->pts_ns, now_ns),
         .presenting_ns = clock->presenting_ns,
@@ -149,7 +149,7 @@ static void learn_one_of_several(struct decode_stage *stage, const struct stage_
         .overlapped = true,
         .degraded = job->degraded,
     };
-    decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
+    decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration);
 }
 
 /*
@@ -193,7 +193,7 @@ static void learn(struct decode_stage *stage, const struct packet_facts *packet,
         .saved_ns = saving.wall_ns,
         .degraded = packet->degraded == DEGRADED_ITSELF,
     };
-    decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration_ns);
+    decode_policy_learn(&stage->policy, &use, stage->feed.part.frame_duration);
 }
 
 static enum picture_class class_of(struct decode_stage *stage, const AVPacket *packet, int64_t pts_ns)

@@ -52,7 +52,7 @@ static int add_packets_behind(struct look_ahead *look, int64_t first_ns)
 }
 
 /* Returns the mean time from one picture to the next. What the file says may be wrong, and rates may vary. */
-static int64_t duration_seen_ns(const struct look_ahead *look, int count, int64_t frame_duration_ns)
+static struct frame_duration duration_seen(const struct look_ahead *look, int count, struct frame_duration frame_duration)
 {
     int64_t first_ns = INT64_MAX;
     int64_t last_ns = INT64_MIN;
@@ -60,22 +60,22 @@ static int64_t duration_seen_ns(const struct look_ahead *look, int count, int64_
         first_ns = look->ahead[i].due_ns < first_ns ? look->ahead[i].due_ns : first_ns;
         last_ns = look->ahead[i].due_ns > last_ns ? look->ahead[i].due_ns : last_ns;
     }
-    return count < FEW_PACKETS || last_ns == first_ns ? frame_duration_ns : (last_ns - first_ns) / (count - 1);
+    return count < FEW_PACKETS || last_ns == first_ns ? frame_duration : frame_duration_of((last_ns - first_ns) / (count - 1));
 }
 
-static void find_waiting(struct look_ahead *look, int64_t frame_duration_ns)
+static void find_waiting(struct look_ahead *look, struct frame_duration frame_duration)
 {
     struct waiting_pictures *const waiting = &look->waiting;
     waiting->due_ns.count = waiting->with_markers = 0;
     waiting->room = 0;
     if (look->pictures)
-        picture_queue_waiting(look->pictures, waiting, frame_duration_ns);
+        picture_queue_waiting(look->pictures, waiting, frame_duration);
     for (int i = 0; i < look->kept_in_decoder.count; i++)
         times_insert(&waiting->due_ns, look->kept_in_decoder.at_ns[i]);
 }
 
 const struct outlook *look_ahead_from(struct look_ahead *look, const AVPacket *packet, enum picture_class picture_class,
-                                      int64_t now_ns, int64_t frame_duration_ns, int delay)
+                                      int64_t now_ns, struct frame_duration frame_duration, int delay)
 {
     if (!look->packets)
         return NULL;
@@ -87,12 +87,12 @@ const struct outlook *look_ahead_from(struct look_ahead *look, const AVPacket *p
     if (first.pts_ns > now_ns + TIME_STAMP_JUMP_NS || first.pts_ns < now_ns - TIME_STAMP_JUMP_NS)
         return NULL;
     const int count = add_packets_behind(look, first.pts_ns);
-    frame_duration_ns = duration_seen_ns(look, count, frame_duration_ns);
-    find_waiting(look, frame_duration_ns);
+    frame_duration = duration_seen(look, count, frame_duration);
+    find_waiting(look, frame_duration);
     look->decoder.delay = delay;
     look->outlook = (struct outlook){
         .now_ns = now_ns,
-        .frame_duration_ns = frame_duration_ns,
+        .frame_duration = frame_duration,
         .room = look->waiting.room,
         .to_present = &look->waiting.due_ns,
         .waiting_with_markers = look->waiting.with_markers,

@@ -38,7 +38,7 @@ void look_ahead_restart(struct look_ahead *look);
  * now_ns is the PTS that is due now. delay: how many pictures the decoder holds back.
  */
 const struct outlook *look_ahead_from(struct look_ahead *look, const AVPacket *packet, enum picture_class picture_class,
-                                      int64_t now_ns, int64_t frame_duration_ns, int delay);
+                                      int64_t now_ns, struct frame_duration frame_duration, int delay);
 
 /* The packet went into the decoder. is_kept: its picture was not given up. */
 void look_ahead_note_packet(struct look_ahead *look, int64_t pts_ns, bool is_kept);

@@ -284,22 +284,22 @@ struct queue_fill picture_queue_fill(struct picture_queue *queue)
 }
 
 /* Returns about how many pictures the queue holds when it is full. */
-static int64_t room(const struct picture_queue *queue, int64_t frame_duration_ns)
+static int64_t room(const struct picture_queue *queue, struct frame_duration frame_duration)
 {
     int64_t pictures = queue->limit.pictures;
-    if (queue->limit.span_ns / frame_duration_ns < pictures)
-        pictures = queue->limit.span_ns / frame_duration_ns;
+    if (queue->limit.span_ns / frame_duration_ns(frame_duration) < pictures)
+        pictures = queue->limit.span_ns / frame_duration_ns(frame_duration);
     if (queue->largest_bytes && queue->limit.bytes / queue->largest_bytes < pictures)
         pictures = queue->limit.bytes / queue->largest_bytes;
     return pictures > PICTURES_MIN ? pictures : PICTURES_MIN;
 }
 
-void picture_queue_waiting(struct picture_queue *queue, struct waiting_pictures *waiting, int64_t frame_duration_ns)
+void picture_queue_waiting(struct picture_queue *queue, struct waiting_pictures *waiting, struct frame_duration frame_duration)
 {
     struct picture_message message;
     waiting->due_ns.count = waiting->with_markers = 0;
     pthread_mutex_lock(&queue->lock);
-    waiting->room = room(queue, frame_duration_ns);
+    waiting->room = room(queue, frame_duration);
     for (size_t i = 0; av_fifo_peek(queue->messages, &message, 1, i) >= 0; i++) {
         if (message.kind != MESSAGE_PICTURE)
             continue;

@@ -10,6 +10,7 @@
 #define PLAYER_PICTURE_QUEUE_H
 
 #include "decode_job.h"
+#include "frame_duration.h"
 #include "stage_clock.h"
 #include "times.h"
 
@@ -106,8 +107,8 @@ struct picture_message picture_queue_pop(struct picture_queue *queue, int64_t wa
 /* Reader: returns how full the queue is. */
 struct queue_fill picture_queue_fill(struct picture_queue *queue);
 
-/* Writer: fills in what waits now. frame_duration_ns: about the time from one picture to the next. */
-void picture_queue_waiting(struct picture_queue *queue, struct waiting_pictures *waiting, int64_t frame_duration_ns);
+/* Writer: fills in what waits now. frame_duration: about the time from one picture to the next. */
+void picture_queue_waiting(struct picture_queue *queue, struct waiting_pictures *waiting, struct frame_duration frame_duration);
 
 /* Reader: returns how the queue was used. Seeks and picture_queue_clear do not begin it anew. */
 struct queue_use picture_queue_use(struct picture_queue *queue);

@@ -287,7 +287,7 @@ static bool is_late(struct presenter *presenter, const struct decoded_picture *p
     const struct present_view view = {
         .now_ns = dlex_now_ns(),
         .skew_ns = media_clock_skew_ns(presenter->clock, picture->due_ns),
-        .frame_duration_ns = presenter->part.frame_duration_ns,
+        .frame_duration = presenter->part.frame_duration,
         .given_up = row->give_up,
         .had_to_be_decoded = !presenter->can_abandon || !picture->droppable,
         .waited = presenter->pictures,

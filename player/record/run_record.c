@@ -111,7 +111,7 @@ static json_t *video_json(const struct run_facts *facts)
                      "height", codec->height,
                      "time_base", rational_json(stream->time_base),
                      "frame_rate", rational_json(av_guess_frame_rate(facts->clip->format, facts->clip->video, NULL)),
-                     "frame_duration_ns", (json_int_t)clip_frame_duration_ns(facts->clip));
+                     "frame_duration_ns", (json_int_t)frame_duration_ns(clip_frame_duration(facts->clip)));
 }
 
 static json_t *audio_json(const struct run_facts *facts)

@@ -164,13 +164,12 @@ int64_t clip_pts_ns(const AVStream *stream, int64_t pts)
     return pts_ns >= -PTS_MAX_NS && pts_ns <= PTS_MAX_NS ? pts_ns : AV_NOPTS_VALUE;
 }
 
-int64_t clip_frame_duration_ns(const struct clip *clip)
+struct frame_duration clip_frame_duration(const struct clip *clip)
 {
     const AVRational rate = clip->video ? av_guess_frame_rate(clip->format, clip->video, NULL) : (AVRational){0, 1};
     if (rate.num <= 0 || rate.den <= 0)
-        return DEFAULT_FRAME_NS;
-    const int64_t duration_ns = av_rescale(NS_PER_S, rate.den, rate.num);
-    return duration_ns > 0 ? duration_ns : DEFAULT_FRAME_NS;
+        return frame_duration_of(DEFAULT_FRAME_NS);
+    return frame_duration_of(av_rescale(NS_PER_S, rate.den, rate.num));
 }
 
 int64_t clip_start_ns(const struct clip *clip)

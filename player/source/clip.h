@@ -8,6 +8,8 @@
 #ifndef PLAYER_CLIP_H
 #define PLAYER_CLIP_H
 
+#include "frame_duration.h"
+
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <signal.h>
@@ -59,10 +61,10 @@ int clip_open_decoder(AVCodecContext **out, const AVStream *stream, void (*prepa
 int64_t clip_pts_ns(const AVStream *stream, int64_t pts);
 
 /*
- * Returns the time from one picture to the next in ns, from the stream's frame rate; 40 ms if the file does not give
+ * Returns the time from one picture to the next, from the stream's frame rate; 40 ms if the file does not give
  * it.
  */
-int64_t clip_frame_duration_ns(const struct clip *clip);
+struct frame_duration clip_frame_duration(const struct clip *clip);
 
 /* Return the earliest time in the file in ns, and the file's length in ns (0: unknown). */
 int64_t clip_start_ns(const struct clip *clip);

@@ -29,7 +29,7 @@ void made_up_plan_begin(void)
     decoder.left_ns = INT64_MIN;
     to_present.count = 0;
     outlook = (struct outlook){
-        .frame_duration_ns = FRAME_MS * NS_PER_MS,
+        .frame_duration = frame_duration_of(FRAME_MS * NS_PER_MS),
         .room = ROOM,
         .to_present = &to_present,
         .decoder = &decoder,

@@ -170,7 +170,7 @@ static const int64_t now_ns = 1000000 * MS;
 
 static struct decode_order decide_without_packets(struct decode_policy *policy)
 {
-    const struct decode_view view = {.now_ns = now_ns, .skew_ns = -1000 * MS, .frame_duration_ns = frame_ns, .can_degrade = true};
+    const struct decode_view view = {.now_ns = now_ns, .skew_ns = -1000 * MS, .frame_duration = frame_duration_of(frame_ns), .can_degrade = true};
     return decode_policy_decide(policy, &view);
 }
 
@@ -193,9 +193,9 @@ static struct decode_order order_for(struct decode_policy *policy, enum picture_
     for (int i = 0; i < PACKETS; i++)
         packets_ahead[i] = (struct upcoming){1000 * MS + i * frame_ns, 10000, i ? CLASS_REFERENCE : picture_class};
     packets_ahead[PACKETS - 1].due_ns = late_ms < 0 ? 5000 * MS : 300 * MS - late_ms * MS;
-    const struct outlook seen = {.frame_duration_ns = frame_ns, .room = 2 * PACKETS, .to_present = &none_waits,
+    const struct outlook seen = {.frame_duration = frame_duration_of(frame_ns), .room = 2 * PACKETS, .to_present = &none_waits,
                                  .decoder = &empty_decoder, .ahead = packets_ahead, .count = PACKETS};
-    const struct decode_view view = {.now_ns = now_ns, .skew_ns = -1000 * MS, .frame_duration_ns = frame_ns,
+    const struct decode_view view = {.now_ns = now_ns, .skew_ns = -1000 * MS, .frame_duration = frame_duration_of(frame_ns),
                                      .can_degrade = can_degrade, .outlook = &seen};
     return decode_policy_decide(policy, &view);
 }
@@ -209,7 +209,7 @@ static struct decode_policy degrading_policy(bool degrades)
     const struct decode_use use = {
         .picture_class = CLASS_REFERENCE, .size_bytes = 10000, .cpu_ns = 30 * MS, .wall_ns = 30 * MS};
     for (int i = 0; i < 100; i++)
-        decode_policy_learn(&policy, &use, frame_ns);
+        decode_policy_learn(&policy, &use, frame_duration_of(frame_ns));
     pass_first_pictures(&policy);
     return policy;
 }

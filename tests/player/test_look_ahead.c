@@ -67,7 +67,8 @@ static void push(int64_t pts_ms, char kind)
 static const struct outlook *outlook_from(int64_t pts_ms)
 {
     AVPacket *packet = packet_at(pts_ms, 'd', SIZE);
-    const struct outlook *const outlook = look_ahead_from(&look, packet, CLASS_DROPPABLE, 7 * NS_PER_MS, FRAME_NS, 2);
+    const struct outlook *const outlook = look_ahead_from(&look, packet, CLASS_DROPPABLE, 7 * NS_PER_MS,
+                                                          frame_duration_of(FRAME_NS), 2);
     av_packet_free(&packet);
     return outlook;
 }
@@ -167,10 +168,31 @@ START_TEST(time_between_pictures_is_that_of_the_packets)
 {
     for (int i = 0; i < 6; i++)
         push(56 + 16 * i, 'R');
-    ck_assert_int_eq(outlook_from(40)->frame_duration_ns, FRAME_NS); /* too few */
+    ck_assert_int_eq(frame_duration_ns(outlook_from(40)->frame_duration), FRAME_NS); /* too few */
     push(56 + 16 * 6, 'R');
-    ck_assert_int_eq(outlook_from(40)->frame_duration_ns, 16 * NS_PER_MS);
+    ck_assert_int_eq(frame_duration_ns(outlook_from(40)->frame_duration), 16 * NS_PER_MS);
     ck_assert_int_eq(outlook_from(40)->room, 25);
+}
+END_TEST
+
+START_TEST(packets_at_one_time_have_a_duration_and_make_room_for_pictures)
+{
+    stream->time_base = (AVRational){1, 1000000000}; /* as of a film of 1999999999 pictures a second */
+    for (int i = 0; i < 20; i++)
+        push(i / 2, 'R');
+    ck_assert_int_eq(frame_duration_ns(outlook_from(0)->frame_duration), FRAME_DURATION_MIN_NS);
+    ck_assert_int_eq(outlook_from(0)->room, 50);
+}
+END_TEST
+
+START_TEST(duration_of_a_picture_is_never_0)
+{
+    static const int64_t any_ns[] = {INT64_MIN, -1, 0, 1, FRAME_DURATION_MIN_NS};
+    for (size_t i = 0; i < sizeof any_ns / sizeof *any_ns; i++)
+        ck_assert_int_eq(frame_duration_ns(frame_duration_of(any_ns[i])), FRAME_DURATION_MIN_NS);
+    ck_assert_int_eq(frame_duration_ns((struct frame_duration){0}), FRAME_DURATION_MIN_NS);
+    ck_assert_int_eq(frame_duration_ns(frame_duration_of(FRAME_NS)), FRAME_NS);
+    ck_assert_int_eq(frame_duration_ns(frame_duration_of(INT64_MAX)), FRAME_DURATION_MAX_NS);
 }
 END_TEST
 
@@ -278,6 +300,8 @@ int main(void)
         &packets_without_a_time_end_the_outlook,
         &time_far_from_the_clock_is_not_planned,
         &time_between_pictures_is_that_of_the_packets,
+        &packets_at_one_time_have_a_duration_and_make_room_for_pictures,
+        &duration_of_a_picture_is_never_0,
         &no_more_packets_are_seen_than_there_is_room_for,
         &pictures_that_wait_are_those_of_the_queue_and_the_decoder,
         &room_is_what_the_narrowest_limit_allows,

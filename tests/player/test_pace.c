@@ -13,8 +13,8 @@
 #define MS NS_PER_MS
 #define S  NS_PER_S
 
-static const struct part whole = {.from_ns = INT64_MIN, .end_ns = INT64_MAX, .frame_duration_ns = 40 * MS};
-static const struct part from_2_to_4_s = {.from_ns = 2 * S, .end_ns = 4 * S, .frame_duration_ns = 40 * MS};
+static const struct part whole = {.from_ns = INT64_MIN, .end_ns = INT64_MAX, .frame_duration = {40 * MS - FRAME_DURATION_MIN_NS}};
+static const struct part from_2_to_4_s = {.from_ns = 2 * S, .end_ns = 4 * S, .frame_duration = {40 * MS - FRAME_DURATION_MIN_NS}};
 
 static struct feed_pace feed_of(const struct part *part, bool may_jump)
 {

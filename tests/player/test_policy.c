@@ -37,7 +37,7 @@ static struct policy policy_of(enum drop_policy drop, enum deadline_rule rule)
 static struct decode_order decide(struct policy *policy, int64_t skew_ns)
 {
     const struct decode_view view = {
-        .now_ns = now_ns, .skew_ns = skew_ns, .frame_duration_ns = frame_ns, .sound_plays = true};
+        .now_ns = now_ns, .skew_ns = skew_ns, .frame_duration = frame_duration_of(frame_ns), .sound_plays = true};
     return decode_policy_decide(&policy->decode, &view);
 }
 
@@ -52,7 +52,7 @@ static bool presents(struct policy *policy, int64_t skew_ns, bool had_to_be_deco
     const struct present_view view = {
         .now_ns = now_ns,
         .skew_ns = skew_ns,
-        .frame_duration_ns = frame_ns,
+        .frame_duration = frame_duration_of(frame_ns),
         .had_to_be_decoded = had_to_be_decoded,
         .is_starting = decode_policy_is_starting(&policy->decode),
     };
@@ -111,7 +111,7 @@ END_TEST
 START_TEST(heuristic_does_nothing_without_sound)
 {
     struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
-    const struct decode_view silent = {.now_ns = now_ns, .skew_ns = 5000 * MS, .frame_duration_ns = frame_ns};
+    const struct decode_view silent = {.now_ns = now_ns, .skew_ns = 5000 * MS, .frame_duration = frame_duration_of(frame_ns)};
     ck_assert(!decode_policy_decide(&policy.decode, &silent).give_up);
 }
 END_TEST
@@ -120,7 +120,7 @@ START_TEST(heuristic_does_not_present_what_it_gave_up)
 {
     struct policy policy = policy_of(DROP_HEURISTIC, RULE_SLACK);
     const struct present_view view = {
-        .skew_ns = 150 * MS, .frame_duration_ns = frame_ns, .given_up = true, .had_to_be_decoded = true};
+        .skew_ns = 150 * MS, .frame_duration = frame_duration_of(frame_ns), .given_up = true, .had_to_be_decoded = true};
     ck_assert(!present_policy_shows(&policy.present, &view));
     ck_assert(presents(&policy, 5000 * MS, true));
 }
@@ -129,7 +129,7 @@ END_TEST
 static bool refuses(struct policy *policy, int64_t until_due_ns)
 {
     const struct decode_view view = {
-        .now_ns = now_ns, .frame_duration_ns = frame_ns, .until_due_ns = until_due_ns, .presenting_ns = 5 * MS};
+        .now_ns = now_ns, .frame_duration = frame_duration_of(frame_ns), .until_due_ns = until_due_ns, .presenting_ns = 5 * MS};
     const struct decode_order order = decode_policy_decide(&policy->decode, &view);
     ck_assert(!order.give_up);
     return order.refuse;
@@ -138,7 +138,7 @@ static bool refuses(struct policy *policy, int64_t until_due_ns)
 static void learn_droppable(struct policy *policy, int64_t wall_ns)
 {
     const struct decode_use use = {.picture_class = CLASS_DROPPABLE, .cpu_ns = wall_ns, .wall_ns = wall_ns};
-    decode_policy_learn(&policy->decode, &use, frame_ns);
+    decode_policy_learn(&policy->decode, &use, frame_duration_of(frame_ns));
 }
 
 /* 1.5 x 20 ms for the decode, 5 ms for presenting, and 75 ms. */
@@ -181,7 +181,7 @@ END_TEST
 
 static bool presents_what_waited(struct policy *policy, int64_t skew_ns)
 {
-    const struct present_view view = {.skew_ns = skew_ns, .frame_duration_ns = frame_ns, .waited = true};
+    const struct present_view view = {.skew_ns = skew_ns, .frame_duration = frame_duration_of(frame_ns), .waited = true};
     return present_policy_shows(&policy->present, &view);
 }
 
@@ -224,7 +224,7 @@ END_TEST
 START_TEST(paper_scales_with_the_frame_duration)
 {
     struct policy policy = policy_of(DROP_DEADLINE, RULE_PAPER);
-    const struct decode_view view = {.now_ns = now_ns, .frame_duration_ns = 20 * MS, .sound_plays = true};
+    const struct decode_view view = {.now_ns = now_ns, .frame_duration = frame_duration_of(20 * MS), .sound_plays = true};
     ck_assert_int_eq(decode_policy_decide(&policy.decode, &view).deadline_ns, now_ns + 18 * MS + MS / 2);
 }
 END_TEST
@@ -304,7 +304,7 @@ END_TEST
 /* A machine that needs step_ns for each picture. Returns how many it misses before one is presented. */
 static int misses(struct policy *policy, int64_t *at_ns, int64_t step_ns)
 {
-    struct present_view view = {.skew_ns = 100000 * MS, .frame_duration_ns = frame_ns, .had_to_be_decoded = true};
+    struct present_view view = {.skew_ns = 100000 * MS, .frame_duration = frame_duration_of(frame_ns), .had_to_be_decoded = true};
     for (int missed = 0; missed < 1000; missed++) {
         view.now_ns = *at_ns += step_ns;
         if (present_policy_shows(&policy->present, &view))
