@@ -12,7 +12,6 @@ enum {
     /* Longer waits are divided into steps of this length, so that keys and changes of the clock are noticed. */
     WAIT_STEP_NS = 20 * NS_PER_MS,
     STATUS_STEP_NS = 100 * NS_PER_MS,
-    STATUS_SIZE = 200,
 };
 
 static int64_t position_ns(const struct steering *steering)
@@ -36,7 +35,7 @@ static void draw_status(const struct steering *steering)
         .totals = steering->presented->totals,
     };
     char line[STATUS_SIZE];
-    log_status(status_format(&status, line, sizeof line));
+    log_status(status_format(&status, terminal_columns(), line, sizeof line));
 }
 
 static void refresh_status(struct steering *steering)

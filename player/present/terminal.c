@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -76,6 +77,19 @@ void terminal_stop(void)
 {
     terminal_restore();
     terminal.started = 0;
+}
+
+/* The widest line that COLUMNS can ask for is longer than any line. */
+enum { COLUMNS_USUAL = 80, COLUMNS_MAX = 10000 };
+
+int terminal_columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    const char *const columns = getenv("COLUMNS");
+    const long asked = columns ? strtol(columns, NULL, 10) : 0;
+    return asked > 0 && asked <= COLUMNS_MAX ? (int)asked : COLUMNS_USUAL;
 }
 
 static enum input input_of_arrow(char letter)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Keys from the terminal on stdin. There is one controlling terminal, so this is a singleton.
+ * Keys from the terminal on stdin, and the width of the one on stderr. There is one controlling terminal, so this is a singleton.
  *
  * Between start and stop keys arrive one by one and are not echoed; Ctrl-C, Ctrl-Z and Ctrl-\ keep
  * their meaning. When stdin is not a terminal, or the process runs in the background, nothing
@@ -33,6 +33,13 @@ void terminal_stop(void);
  * keeps errno. Typed characters that were not read stay for the shell.
  */
 void terminal_restore(void);
+
+/*
+ * Returns how many columns a line on stderr has now, as the kernel knows it; otherwise as the variable COLUMNS says; otherwise 80.
+ * It costs one system call. Call it for each line that must fit: then SIGWINCH, which says that the width has changed, needs no
+ * handler.
+ */
+int terminal_columns(void);
 
 /*
  * Decodes the first key of bytes[0..size) into *input; this part is pure. Returns how many bytes

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 from pathlib import Path
@@ -94,13 +95,15 @@ class KeysCase(Case):
 
     KEY_STEP_S = 0.7
 
-    def press(self, keys: list, *arguments) -> int:
+    def press(self, keys: list, *arguments, columns: int = 0) -> int:
         """Plays and presses each key in turn. An entry that is a function is called instead. Returns the exit code.
 
-        The first step begins when the player prints its status, and so takes keys.
+        The first step begins when the player prints its status, and so takes keys. A terminal of 0 columns does not know its size.
         """
         self.output = ""
         controller, terminal = pty.openpty()
+        self.controller = controller
+        termios.tcsetwinsize(terminal, (24, columns))
         process = subprocess.Popen([PLAY, "--ao=null", "--vo=null", *map(str, arguments)], env=environment(),
                                    stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True,
                                    preexec_fn=lambda: __import__("fcntl").ioctl(0, 0x540E, 0))  # TIOCSCTTY
@@ -120,6 +123,12 @@ class KeysCase(Case):
         finally:
             process.kill()
             os.close(controller)
+
+    def resize(self, columns: int) -> int:
+        """Changes the width of the terminal, which sends SIGWINCH. Returns how much had been printed before."""
+        self.drain(self.controller)
+        termios.tcsetwinsize(self.controller, (24, columns))
+        return len(self.output)
 
     def drain(self, controller):
         os.set_blocking(controller, False)

@@ -4,6 +4,7 @@
 Not covered: how exactly times are kept (the benchmarks); windows and sound servers (tests/sinks).
 """
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -233,6 +234,33 @@ class Keys(KeysCase):
         self.assertLess(run["totals"]["longest_freeze_s"], longest_s - 0.3)
         skews = [int(row["skew_ns"]) for row in rows if row["verdict"] == "shown"]
         self.assertLess(sorted(skews)[len(skews) // 2], 300_000_000)  # the clock was paused too
+
+
+class StatusLine(KeysCase):
+    """Tests the status line on terminals of several widths, while pictures are dropped."""
+
+    DROPPING = ("--deadline-rule=paper", "--deadline-base=0", "--queue=0")
+
+    def lines(self, begin: int, end: int) -> list:
+        """Returns the status lines of a part of the output, without the first and the last, which may not be whole."""
+        found = re.split(r"\r(?:\x1b\[K)?", self.output[begin:end])[1:-1]
+        self.assertGreater(len(found), 3)
+        return found
+
+    def test_the_line_fits_the_terminal_and_follows_its_size(self):
+        marks = []
+        widths = (80, 40, 20, 120)
+        steps = [lambda columns=columns: marks.append(self.resize(columns)) for columns in widths[1:]]
+        code = self.press([*steps, lambda: self.resize(80), b"q"], *self.DROPPING, clip("progressive_cabac"), columns=widths[0])
+        self.assertEqual(code, 0)
+        marks = [0, *marks, len(self.output)]
+        for columns, begin, end in zip(widths, marks, marks[1:], strict=False):
+            with self.subTest(columns=columns):
+                lines = self.lines(begin, end)[1:]  # the first may be that of the width before
+                self.assertNotIn("\n", "".join(lines))
+                self.assertLess(max(map(len, lines)), columns)
+                self.assertRegex(lines[-1], r"Dropped: [1-9]" if columns > 20 else r"^AV: \d\d:\d\d:\d\d$")
+        self.assertRegex(self.output, r"Dropped: [1-9]\d* aborted / \d+ late / \d+ skipped")
 
 
 class Display(Case):

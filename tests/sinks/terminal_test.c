@@ -210,6 +210,36 @@ START_TEST(a_signal_handler_can_restore_the_terminal)
 }
 END_TEST
 
+static bool columns_are(int keyboard, int set, int expected)
+{
+    const struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)set};
+    return ioctl(keyboard, TIOCSWINSZ, &size) == 0 && terminal_columns() == expected;
+}
+
+static int change_width(int keyboard)
+{
+    dup2(STDIN_FILENO, STDERR_FILENO);
+    setenv("COLUMNS", "70", 1);
+    if (!columns_are(keyboard, 132, 132) || !columns_are(keyboard, 20, 20))
+        return 1;
+    if (!columns_are(keyboard, 0, 70))
+        return 2;
+    static const char *const useless[] = {"", "-5", "0", "many", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof useless / sizeof *useless; i++) {
+        setenv("COLUMNS", useless[i], 1);
+        if (!columns_are(keyboard, 0, 80))
+            return 3;
+    }
+    unsetenv("COLUMNS");
+    return columns_are(keyboard, 0, 80) ? 0 : 4;
+}
+
+START_TEST(the_width_is_that_of_now)
+{
+    ck_assert_int_eq(run_on_terminal(change_width), 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -219,6 +249,7 @@ int main(void)
         terminal_modes_are_set_again_after_a_stop,
         a_player_in_the_background_is_not_stopped_and_changes_nothing,
         a_signal_handler_can_restore_the_terminal,
+        the_width_is_that_of_now,
         NULL,
     };
     return suite_run("terminal", 30, tests);
