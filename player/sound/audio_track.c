@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "audio_track.h"
 
+#include "down_mix.h"
 #include "log.h"
 #include "ns.h"
 
@@ -12,6 +13,10 @@
 #include <string.h>
 
 enum {
+    SINK_CHANNELS = 2,
+    LOWEST_RATE = 44100,
+    USUAL_RATE = 48000,
+    HIGHEST_RATE = 384000, /* of a sink */
     SILENCE_FRAMES = 4096,
     SILENCE_LIMIT_S = 600,    /* a longer gap is a jump of the file's time stamps, and the clock jumps with them */
     HOLE_NS = 20 * NS_PER_MS, /* a smaller gap may come from a rounded time stamp; the sink's clock follows it */
@@ -28,6 +33,7 @@ struct audio_track {
     AVChannelLayout in_layout; /* swr was configured for this layout and the rate and format below */
     int in_rate;
     int in_format;
+    bool refused; /* a format of sound could not be played, and that was logged */
 
     int64_t expected_ns;    /* PTS of the sound that is written next */
     bool started;           /* expected_ns was reached; until then, sound before it is cut */
@@ -49,6 +55,17 @@ static int create_sink(struct audio_track *track, const char *kind, char *why, s
     return audio_sink_create(&track->sink, "null", &track->format, why, why_size);
 }
 
+/*
+ * The format of the sound may change in the middle of a file, and that of its beginning need not be the best one: a container may
+ * name the half rate of HE-AAC. So the sink is stereo from the start, and no lower rate costs it an audible frequency. Everything
+ * is converted to that.
+ */
+static struct audio_format sink_format(const AVCodecParameters *parameters)
+{
+    const int rate = parameters->sample_rate < LOWEST_RATE ? USUAL_RATE : parameters->sample_rate;
+    return (struct audio_format){.rate = rate < HIGHEST_RATE ? rate : HIGHEST_RATE, .channels = SINK_CHANNELS};
+}
+
 int audio_track_create(struct audio_track **out, const struct clip *clip, const char *sink_kind, char *why,
                        size_t why_size)
 {
@@ -64,11 +81,7 @@ int audio_track_create(struct audio_track **out, const struct clip *clip, const 
         ret = -ENOMEM;
         goto fail;
     }
-    const AVCodecParameters *const parameters = clip->audio->codecpar;
-    track->format = (struct audio_format){
-        .rate = parameters->sample_rate > 0 ? parameters->sample_rate : 48000,
-        .channels = parameters->ch_layout.nb_channels == 1 ? 1 : 2,
-    };
+    track->format = sink_format(clip->audio->codecpar);
     ret = create_sink(track, sink_kind, why, why_size);
     if (ret < 0)
         goto fail;
@@ -110,6 +123,24 @@ void audio_track_restart(struct audio_track *track, int64_t start_ns)
     atomic_store_explicit(&track->is_ended, false, memory_order_release);
 }
 
+/* Channels have no names here: the mix says what becomes of each. */
+static int open_swr(struct audio_track *track)
+{
+    const AVFrame *const frame = track->frame;
+    const AVChannelLayout in = {.order = AV_CHANNEL_ORDER_UNSPEC, .nb_channels = frame->ch_layout.nb_channels};
+    const AVChannelLayout out = AV_CHANNEL_LAYOUT_STEREO;
+    if (in.nb_channels < 1 || in.nb_channels > DOWN_MIX_CHANNELS_MAX)
+        return AVERROR(ENOTSUP);
+    const int ret = swr_alloc_set_opts2(&track->swr, &out, AV_SAMPLE_FMT_FLT, track->format.rate, &in, frame->format,
+                                        frame->sample_rate, 0, NULL);
+    if (ret < 0)
+        return ret;
+    struct down_mix mix;
+    down_mix_make(&mix, &frame->ch_layout);
+    const int set = swr_set_matrix(track->swr, mix.level[LEFT], DOWN_MIX_CHANNELS_MAX);
+    return set < 0 ? set : swr_init(track->swr);
+}
+
 static int configure_swr(struct audio_track *track)
 {
     const AVFrame *const frame = track->frame;
@@ -118,17 +149,14 @@ static int configure_swr(struct audio_track *track)
         return ret;
     track->in_rate = frame->sample_rate;
     track->in_format = frame->format;
-    AVChannelLayout known = frame->ch_layout;
-    if (known.order == AV_CHANNEL_ORDER_UNSPEC)
-        av_channel_layout_default(&known, known.nb_channels);
-    AVChannelLayout out_layout;
-    av_channel_layout_default(&out_layout, track->format.channels);
-    ret = swr_alloc_set_opts2(&track->swr, &out_layout, AV_SAMPLE_FMT_FLT, track->format.rate, &known, frame->format,
-                              frame->sample_rate, 0, NULL);
+    ret = open_swr(track);
     if (ret >= 0)
-        ret = swr_init(track->swr);
-    if (ret < 0)
-        swr_free(&track->swr);
+        return 0;
+    swr_free(&track->swr);
+    if (!track->refused)
+        log_error("sound of %d channels at %d Hz cannot be played; it is silent", frame->ch_layout.nb_channels,
+                  frame->sample_rate);
+    track->refused = true;
     return ret;
 }
 
@@ -136,7 +164,7 @@ static int reserve_samples(struct audio_track *track, int frames)
 {
     if (frames <= track->samples_room)
         return 0;
-    const int ret = av_reallocp_array(&track->samples, (size_t)frames * track->format.channels, sizeof(float));
+    const int ret = av_reallocp_array(&track->samples, (size_t)frames * SINK_CHANNELS, sizeof(float));
     track->samples_room = ret < 0 ? 0 : frames;
     return ret;
 }
@@ -163,7 +191,7 @@ static int write_block(struct audio_track *track, const float *samples, int fram
 
 static int write_silence_until(struct audio_track *track, int64_t to_ns)
 {
-    static const float silence[2 * SILENCE_FRAMES];
+    static const float silence[SINK_CHANNELS * SILENCE_FRAMES];
     int64_t left = av_rescale(to_ns - track->expected_ns, track->format.rate, NS_PER_S);
     while (left > 0) {
         const int frames = left < SILENCE_FRAMES ? (int)left : SILENCE_FRAMES;
@@ -211,7 +239,7 @@ static int write_converted(struct audio_track *track, int64_t pts_ns, int frames
         track->expected_ns = pts_ns;
     }
     track->started = true;
-    return write_block(track, track->samples + (size_t)cut * track->format.channels, frames - cut);
+    return write_block(track, track->samples + (size_t)cut * SINK_CHANNELS, frames - cut);
 }
 
 /* Writes what the resampler still holds. It follows on from the sound before it. */

@@ -2,6 +2,7 @@
 #include "clip.h"
 
 #include "ns.h"
+#include "stream_choice.h"
 
 #include <errno.h>
 #include <libavutil/avstring.h>
@@ -15,14 +16,6 @@ enum { DEFAULT_FRAME_NS = 40 * NS_PER_MS };
 #define PTS_MAX_NS (INT64_MAX / 8)
 
 static const AVRational nanosecond = {1, NS_PER_S};
-
-static AVStream *best_stream(AVFormatContext *format, enum AVMediaType type)
-{
-    const int index = av_find_best_stream(format, type, -1, -1, NULL, 0);
-    if (index < 0 || (format->streams[index]->disposition & AV_DISPOSITION_ATTACHED_PIC))
-        return NULL;
-    return format->streams[index];
-}
 
 static void discard_other_streams(struct clip *clip)
 {
@@ -98,8 +91,8 @@ int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *
     int ret = open_streams(clip, path, why, why_size);
     if (ret < 0)
         goto fail;
-    clip->video = best_stream(clip->format, AVMEDIA_TYPE_VIDEO);
-    clip->audio = best_stream(clip->format, AVMEDIA_TYPE_AUDIO);
+    clip->video = stream_choose(clip->format, AVMEDIA_TYPE_VIDEO, NULL);
+    clip->audio = stream_choose(clip->format, AVMEDIA_TYPE_AUDIO, clip->video);
     if (!clip->video && !clip->audio) {
         snprintf(why, why_size, "it has neither video nor sound");
         ret = AVERROR_STREAM_NOT_FOUND;

@@ -28,7 +28,7 @@ struct clip {
 };
 
 /*
- * Opens the file and picks the best video and the best audio stream. A path that exists as a file is opened as a file,
+ * Opens the file and chooses its video and its sound (stream_choice.h). A path that exists as a file is opened as a file,
  * even if it looks like a URL ("Alien:Film.ts"). FFmpeg interprets any other path (a URL). Returns 0, or a negative
  * AVERROR with the middle of a sentence in why ("cannot open it: No such file or directory"). clip_close accepts a clip
  * of zeros.
