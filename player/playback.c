@@ -20,6 +20,8 @@ static void play_segment(struct session *session)
         ahead_loop(session);
     else if (session->stage.decoder)
         serial_loop(session);
+    if (steering_has_request(&session->steering))
+        presenter_note_request(&session->presenter);
     media_clock_start(&session->clock); /* for a file with sound only, or when no picture came out */
     session->presenter.presented.pictured = true;
     const struct presenter *const presenter = &session->presenter;

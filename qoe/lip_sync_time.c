@@ -12,8 +12,8 @@
 static double add_up(struct lip_sync_time *time, const struct frame_record **shown, int64_t count)
 {
     double sum_ns = 0;
-    for (int64_t i = 0; i + 1 < count; i++) {
-        const int64_t standing_ns = freeze_between_ns(shown[i], shown[i + 1]);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t standing_ns = freeze_stood_ns(shown[i], i + 1 < count ? shown[i + 1] : NULL);
         if (shown[i]->skew_ns == FIELD_EMPTY || standing_ns <= 0)
             continue;
         time->part[lip_sync_grade(shown[i]->skew_ns)] += (double)standing_ns;

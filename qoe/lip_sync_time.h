@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * For which part of the time the picture and the sound were how well synchronised, by the grades of lip_sync.h (seed 004, Table
- * 1, and ITU-R BT.1359-1). Each shown picture counts with its skew for as long as it was on the screen, until the next one was
- * shown. Pauses and seeks do not count, nor does the last picture, whose end is not recorded.
+ * 1, and ITU-R BT.1359-1). Each shown picture counts with its skew for as long as it stood on the screen (freeze_stood_ns).
  */
 #ifndef QOE_LIP_SYNC_TIME_H
 #define QOE_LIP_SYNC_TIME_H

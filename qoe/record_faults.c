@@ -17,7 +17,8 @@ static bool is_empty_or_within(int64_t value, int64_t least, int64_t most)
 
 static bool are_clock_times(const struct frame_record *row)
 {
-    const int64_t times_ns[] = {row->decode_start_ns, row->decode_end_ns, row->decode_cpu_ns, row->shown_ns};
+    const int64_t times_ns[] = {row->decode_start_ns, row->decode_end_ns, row->decode_cpu_ns, row->shown_ns,
+                                row->stood_ns};
     for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++)
         if (!is_empty_or_within(times_ns[i], 0, CENTURY_NS))
             return false;

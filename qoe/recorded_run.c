@@ -136,14 +136,16 @@ static int append_row(struct recorded_run *run, const struct frame_record *row)
 static int read_row(struct recorded_run *run, const char *line, const char **fault)
 {
     struct frame_record row;
-    const bool is_row = strchr(line, '\n') && !frame_record_parse(line, &row);
+    const bool fits = !(run->is_old ? frame_record_parse_old(line, &row) : frame_record_parse(line, &row));
+    const bool is_row = strchr(line, '\n') && fits;
     *fault = is_row ? record_row_fault(&row, run->count) : "it is not a whole row";
     return *fault ? -EINVAL : append_row(run, &row);
 }
 
-static int read_header(const char *line, const char **fault)
+static int read_header(struct recorded_run *run, const char *line, const char **fault)
 {
-    const int ret = frame_record_parse_header(line);
+    run->is_old = !frame_record_parse_old_header(line);
+    const int ret = run->is_old ? 0 : frame_record_parse_header(line);
     *fault = ret ? "it is not the header of a record" : NULL;
     return ret;
 }
@@ -156,7 +158,7 @@ static int read_rows(struct recorded_run *run, const struct reader *reader, FILE
     int64_t number = 0;
     const char *fault = NULL;
     while (!ret && getline(&line, &room, in) >= 0)
-        ret = number++ ? read_row(run, line, &fault) : read_header(line, &fault);
+        ret = number++ ? read_row(run, line, &fault) : read_header(run, line, &fault);
     free(line);
     if (ret == -ENOMEM)
         return refuse(reader, "out of memory while reading %s", reader->path);

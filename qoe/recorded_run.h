@@ -7,6 +7,7 @@
 #include "window.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct recorded_run {
     struct window window; /* that dlex-play --window asked for; y 0: none */
     struct frame_record *rows; /* in presentation order */
     int64_t count;
+    bool is_old; /* the rows do not say how long each picture stood (frame_record.h) */
 };
 
 /*

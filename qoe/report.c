@@ -58,8 +58,8 @@ static void write_degraded(FILE *out, const struct quality *quality)
 {
     if ((!quality->degraded && !quality->drifted) || isnan(quality->degraded_rmse_8bit))
         return;
-    fprintf(out, "The sum has %.1f (16 bit) of pictures shown without the loop filter, and %.1f of drift: of those that\n"
-            "refer to such pictures.\n", rmse_q16(quality->degraded_rmse_8bit), rmse_q16(quality->drifted_rmse_8bit));
+    fprintf(out, "The sum has %.1f (16 bit) of pictures shown without the loop filter,\n"
+            "and %.1f of drift: of those that refer to such pictures.\n", rmse_q16(quality->degraded_rmse_8bit), rmse_q16(quality->drifted_rmse_8bit));
 }
 
 static void write_rmse(FILE *out, const struct report *report)
@@ -69,12 +69,13 @@ static void write_rmse(FILE *out, const struct report *report)
         fprintf(out, "%" PRId64 " dropped before anything was on the screen: compared with black\n",
                 report->quality->before_first);
     if (isnan(report->quality->degraded_rmse_8bit))
-        fputs("what leaving out the loop filter changed is not known: the film without stamps does not show it\n", out);
+        fputs("what leaving out the loop filter changed is not known:\n"
+              "the film without stamps does not show it\n", out);
     if (!rmse->count && !report->quality->rmse_sum_8bit)
         return;
     char how[CONVERSION_SIZE];
     fprintf(out, "\nRMSE of the dropped pictures: each is the difference between the picture that\n"
-            "should have been on the screen and the last picture shown before it (%s)\n",
+            "should have been on the screen and the last picture shown before it\n(%s)\n",
             conversion(report, how, sizeof how));
     fprintf(out, "         %12s %12s\n", "16-bit units", "8-bit units");
     write_rmse_row(out, "sum", report->quality->rmse_sum_8bit);
@@ -89,8 +90,8 @@ static void write_rmse(FILE *out, const struct report *report)
 static void write_skew(FILE *out, const struct spread *skew_ms)
 {
     if (skew_ms->count)
-        fprintf(out, "\nA-V of the shown pictures (> 0: the video is late): "
-                "mean %.1f ms, s.d. %.1f ms, p99 %.1f ms\n",
+        fprintf(out, "\nA-V of the shown pictures (> 0: the video is late):\n"
+                "  mean %.1f ms, s.d. %.1f ms, p99 %.1f ms\n",
                 skew_ms->mean, skew_ms->sd, skew_ms->p99);
 }
 
@@ -99,11 +100,11 @@ static void write_lip_sync(FILE *out, const struct lip_sync_time *time)
 {
     if (!lip_sync_time_is_known(time))
         return;
-    fputs("Lip synchronisation, parts of the time:", out);
+    fputs("Lip synchronisation, parts of the time:\n ", out);
     for (int grade = 0; grade < LIP_SYNC_GRADES; grade++)
         fprintf(out, " %s %.1f %%%s", lip_sync_name((enum lip_sync)grade), 100 * time->part[grade],
-                grade + 1 < LIP_SYNC_GRADES ? "," : ";");
-    fputs(" by ITU-R BT.1359:", out);
+                grade + 1 < LIP_SYNC_GRADES ? "," : ";\n");
+    fputs("  by ITU-R BT.1359:", out);
     for (int grade = 0; grade < LIP_SYNC_GRADES; grade++)
         fprintf(out, " %s %.1f %%%s", lip_sync_itu_name((enum lip_sync_itu)grade), 100 * time->itu_part[grade],
                 grade + 1 < LIP_SYNC_GRADES ? "," : "\n");

@@ -3,6 +3,7 @@
 
 #include "build_facts.h"
 #include "frame_record.h"
+#include "freeze.h"
 #include "machine.h"
 #include "ns.h"
 #include "run_record.h"
@@ -135,19 +136,30 @@ static int64_t skew_ns(const struct observed_run *run, int64_t pts_ns, int64_t s
     return position_ns == FIELD_EMPTY || position_ns < start_ns ? FIELD_EMPTY : position_ns - pts_ns;
 }
 
+static struct frame_record row_of(const struct observed_run *run, int64_t index)
+{
+    struct frame_record row = frame_record_empty();
+    row.index = index;
+    row.pts_ns = run->times->pts_ns[run->first + index];
+    row.shown_ns = run->sightings.first_ns[run->first + index];
+    row.verdict = row.shown_ns == FIELD_EMPTY ? VERDICT_UNSEEN : VERDICT_SHOWN;
+    if (row.verdict == VERDICT_SHOWN)
+        row.skew_ns = skew_ns(run, row.pts_ns, row.shown_ns);
+    return row;
+}
+
+/* A pause or a seek of the player cannot be seen from outside; nobody asks for one while a player is observed. */
 static int write_frames(FILE *out, const struct observed_run *run)
 {
-    int ret = frame_record_write_header(out);
-    for (int64_t i = 0; i < run->count && !ret; i++) {
-        struct frame_record row = frame_record_empty();
-        row.index = i;
-        row.pts_ns = run->times->pts_ns[run->first + i];
-        row.shown_ns = run->sightings.first_ns[run->first + i];
-        row.verdict = row.shown_ns == FIELD_EMPTY ? VERDICT_UNSEEN : VERDICT_SHOWN;
-        if (row.verdict == VERDICT_SHOWN)
-            row.skew_ns = skew_ns(run, row.pts_ns, row.shown_ns);
-        ret = frame_record_write(out, &row);
-    }
+    struct frame_record *const rows = malloc((size_t)(run->count + 1) * sizeof *rows);
+    for (int64_t i = 0; rows && i < run->count; i++)
+        rows[i] = row_of(run, i);
+    int ret = rows ? freeze_note_stood(rows, run->count) : -ENOMEM;
+    if (!ret)
+        ret = frame_record_write_header(out);
+    for (int64_t i = 0; i < run->count && !ret; i++)
+        ret = frame_record_write(out, &rows[i]);
+    free(rows);
     return ret;
 }
 

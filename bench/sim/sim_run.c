@@ -3,6 +3,7 @@
 
 #include "division.h"
 #include "drop_bound.h"
+#include "freeze.h"
 #include "ns.h"
 
 #include <errno.h>
@@ -189,8 +190,8 @@ static int find_drops(const struct run *run, struct drop *drops)
 static int take_figures(const struct run *run, struct sim_figures *figures)
 {
     struct drop *const drops = malloc((size_t)run->film->count * sizeof *drops);
-    int ret = -ENOMEM;
-    if (drops)
+    int ret = drops ? freeze_note_stood(run->rows, run->film->count) : -ENOMEM;
+    if (!ret)
         ret = quality_of(&figures->quality, run->rows, run->film->count, drops, find_drops(run, drops));
     free(drops);
     figures->windows = loss_windows_of(&run->setting.policy.window, run->rows, run->film->count);

@@ -28,6 +28,7 @@ void presenter_restart(struct presenter *presenter, const struct part *part)
     presenter->next_ns = presenter->shown_due_ns = NS_UNKNOWN;
     present_policy_restart(&presenter->policy);
     presenter->presented.pictured = false;
+    presenter->standing.record = NULL;
 }
 
 static struct frame_row *new_row(struct presenter *presenter)
@@ -115,6 +116,7 @@ static struct frame_row *row_of_picture(struct presenter *presenter, const struc
     fresh->record.size_bytes = 0;
     fresh->record.decode_cpu_ns = 0;
     fresh->record.verdict = VERDICT_NONE;
+    fresh->record.stood_ns = FIELD_EMPTY;
     return fresh;
 }
 
@@ -229,14 +231,28 @@ static void learn_division(struct presenter *presenter, int64_t due_ns, int64_t 
     division_learn(&presenter->division, cpu_ns, gap_ns);
 }
 
-/* The picture was shown at shown_ns, for which its row may have an earlier time. Notes how long the one before it stood. */
-static void note_standing(struct presenter *presenter, struct frame_record *record, int64_t shown_ns)
+/* Notes how long the last shown picture stood until now_ns. */
+static void end_standing(struct presenter *presenter, int64_t now_ns)
 {
-    const struct standing before = presenter->standing;
-    const int64_t paused_ns = media_clock_paused_ns(presenter->clock);
-    const bool follows = presenter->presented.pictured; /* not the first one since a seek */
-    record->stood_ns = follows ? record->shown_ns - before.shown_ns - (paused_ns - before.paused_ns) : 0;
-    presenter->standing = (struct standing){shown_ns, paused_ns};
+    const struct standing *const standing = &presenter->standing;
+    if (!standing->record)
+        return;
+    const int64_t stood_ns = now_ns - standing->shown_ns - (media_clock_paused_ns(presenter->clock) - standing->paused_ns);
+    standing->record->stood_ns = stood_ns > 0 ? stood_ns : 0; /* the two clock readings are not one */
+    presenter->standing.record = NULL;
+}
+
+void presenter_note_request(struct presenter *presenter)
+{
+    end_standing(presenter, dlex_now_ns());
+}
+
+/* The picture was shown at shown_ns, for which its row may have an earlier time. */
+static void begin_standing(struct presenter *presenter, struct frame_record *record, int64_t shown_ns)
+{
+    end_standing(presenter, shown_ns);
+    record->stood_ns = 0;
+    presenter->standing = (struct standing){record, shown_ns, media_clock_paused_ns(presenter->clock)};
 }
 
 static void show(struct presenter *presenter, const struct decoded_picture *picture, struct frame_record *record, bool drawn)
@@ -261,7 +277,7 @@ static void show(struct presenter *presenter, const struct decoded_picture *pict
     const int64_t shown_ns = record->shown_ns;
     if (presenter->began_ns != NS_UNKNOWN)
         record->shown_ns = presenter->began_ns;
-    note_standing(presenter, record, shown_ns);
+    begin_standing(presenter, record, shown_ns);
     record->verdict = VERDICT_SHOWN;
     presented->totals.shown++;
     loss_windows_add(&presented->windows, false);

@@ -51,9 +51,10 @@ struct presenter {
     int64_t shown_due_ns;     /* when the last shown picture was due; NS_UNKNOWN: none was shown yet */
     int64_t began_ns;      /* when this picture was first shown, before the clock ran; NS_UNKNOWN: the clock ran */
     struct standing {
-        int64_t shown_ns;  /* when it was shown, after the clock began; its row may have an earlier time */
-        int64_t paused_ns; /* media_clock_paused_ns then */
-    } standing;            /* the last shown picture */
+        struct frame_record *record; /* NULL: no picture stands, or it does not count how long */
+        int64_t shown_ns;            /* when it was shown, after the clock began; its row may have an earlier time */
+        int64_t paused_ns;           /* media_clock_paused_ns then */
+    } standing;                      /* the last shown picture */
     bool show_failed;      /* the screen's failure was logged */
     struct {
         int64_t number; /* JOB_UNKNOWN: none */
@@ -76,5 +77,8 @@ void presenter_note_job(struct presenter *presenter, const struct job_note *note
  * caller keeps owning the frame's contents.
  */
 void presenter_show(struct presenter *presenter, const struct decoded_picture *picture);
+
+/* A request of the user keeps the next picture away: notes how long the last one stood. Call it when the loop ends for a request. */
+void presenter_note_request(struct presenter *presenter);
 
 #endif

@@ -22,7 +22,7 @@ static const struct field fields[] = {
 #undef DESCRIBE_FIELD
 };
 
-enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
+enum { FIELD_COUNT = sizeof fields / sizeof fields[0], OLD_FIELD_COUNT = FIELD_COUNT - 1 };
 
 static const char *const verdict_names[] = {
     [VERDICT_NONE] = "none",       [VERDICT_SHOWN] = "shown", [VERDICT_ABORTED] = "aborted",
@@ -38,7 +38,7 @@ static int64_t *value_of(struct frame_record *record, const struct field *field)
 
 struct frame_record frame_record_empty(void)
 {
-    struct frame_record record = {.stood_ns = FIELD_EMPTY};
+    struct frame_record record;
     for (int i = 0; i < FIELD_COUNT; i++)
         *value_of(&record, &fields[i]) = FIELD_EMPTY;
     record.verdict = VERDICT_NONE;
@@ -132,15 +132,38 @@ static int parse_field(enum field_kind kind, const char *text, size_t length, in
     return length == 1 ? 0 : -EINVAL;
 }
 
-int frame_record_parse(const char *line, struct frame_record *record)
+static int parse_fields(const char *line, struct frame_record *record, int count)
 {
-    record->stood_ns = FIELD_EMPTY;
-    for (int i = 0; i < FIELD_COUNT; i++) {
+    *record = frame_record_empty();
+    for (int i = 0; i < count; i++) {
         const size_t length = strcspn(line, ",\r\n");
         if (parse_field(fields[i].kind, line, length, value_of(record, &fields[i])))
             return -EINVAL;
         line += length;
-        if (i < FIELD_COUNT - 1 && *line++ != ',')
+        if (i < count - 1 && *line++ != ',')
+            return -EINVAL;
+    }
+    return line[strspn(line, "\r\n")] ? -EINVAL : 0;
+}
+
+int frame_record_parse(const char *line, struct frame_record *record)
+{
+    return parse_fields(line, record, FIELD_COUNT);
+}
+
+int frame_record_parse_old(const char *line, struct frame_record *record)
+{
+    return parse_fields(line, record, OLD_FIELD_COUNT);
+}
+
+static int parse_names(const char *line, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const size_t length = strcspn(line, ",\r\n");
+        if (strlen(fields[i].name) != length || memcmp(fields[i].name, line, length))
+            return -EINVAL;
+        line += length;
+        if (i < count - 1 && *line++ != ',')
             return -EINVAL;
     }
     return line[strspn(line, "\r\n")] ? -EINVAL : 0;
@@ -148,13 +171,10 @@ int frame_record_parse(const char *line, struct frame_record *record)
 
 int frame_record_parse_header(const char *line)
 {
-    for (int i = 0; i < FIELD_COUNT; i++) {
-        const size_t length = strcspn(line, ",\r\n");
-        if (strlen(fields[i].name) != length || memcmp(fields[i].name, line, length))
-            return -EINVAL;
-        line += length;
-        if (i < FIELD_COUNT - 1 && *line++ != ',')
-            return -EINVAL;
-    }
-    return line[strspn(line, "\r\n")] ? -EINVAL : 0;
+    return parse_names(line, FIELD_COUNT);
+}
+
+int frame_record_parse_old_header(const char *line)
+{
+    return parse_names(line, OLD_FIELD_COUNT);
 }

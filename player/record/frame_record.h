@@ -47,6 +47,9 @@ enum degraded {
  * shown_ns       when the presenting call had returned
  * skew_ns        A-V at shown_ns, or when the clock began to run if that was later; > 0: the video is late
  * degraded       0, 1 or 2, as in enum degraded, of a picture that was not given up; empty: not decoded, or not known
+ * stood_ns       how long a shown picture stood on the screen, without the pauses of the player: until the next one was shown, or
+ *                until a seek or the end by the user kept the next one away. 0: neither happened, as with the last picture. Empty:
+ *                not shown. Records of before 2026-11-28 do not have this column
  */
 #define FRAME_RECORD_FIELDS(X) \
     X(NUMBER, index)           \
@@ -62,17 +65,13 @@ enum degraded {
     X(VERDICT, verdict)        \
     X(NUMBER, shown_ns)        \
     X(NUMBER, skew_ns)         \
-    X(NUMBER, degraded)
+    X(NUMBER, degraded)        \
+    X(NUMBER, stood_ns)
 
 struct frame_record {
 #define DECLARE_FIELD(kind, name) int64_t name;
     FRAME_RECORD_FIELDS(DECLARE_FIELD)
 #undef DECLARE_FIELD
-    /*
-     * Only in the memory of the player, not in the file: how long the picture shown before this one stood still, without pauses;
-     * 0 for the first one since a seek. FIELD_EMPTY: not known.
-     */
-    int64_t stood_ns;
 };
 
 /* How many pictures have each verdict. Pictures without a verdict (VERDICT_NONE) are not counted. See also freeze.h. */
@@ -101,5 +100,9 @@ int frame_record_write(FILE *out, const struct frame_record *record);
  */
 int frame_record_parse_header(const char *line);
 int frame_record_parse(const char *line, struct frame_record *record);
+
+/* The same for records that do not have the last column, stood_ns. It is empty then. */
+int frame_record_parse_old_header(const char *line);
+int frame_record_parse_old(const char *line, struct frame_record *record);
 
 #endif

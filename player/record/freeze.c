@@ -3,6 +3,7 @@
 
 #include "ns.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -12,18 +13,23 @@
 static const int64_t JUMP_NS = 10 * NS_PER_S;
 
 /*
- * The player measures the time itself. Where only the file is known: the clock stands in a pause and moves at a seek, so the less of
- * real time and media time counts. That misses freezes in which the clock stood too, as when the sound stopped with the player.
+ * For rows of an old record. The clock stands in a pause and moves at a seek, so the less of real time and media time counts. That
+ * misses freezes in which the clock stood too, as when the sound stopped with the player.
  */
-int64_t freeze_between_ns(const struct frame_record *a, const struct frame_record *b)
+static int64_t guess_stood_ns(const struct frame_record *a, const struct frame_record *b)
 {
-    if (b->stood_ns != FIELD_EMPTY)
-        return b->stood_ns;
     const int64_t real_ns = b->shown_ns - a->shown_ns;
     if (a->skew_ns == FIELD_EMPTY || b->skew_ns == FIELD_EMPTY)
         return real_ns;
     const int64_t media_ns = (b->pts_ns + b->skew_ns) - (a->pts_ns + a->skew_ns);
     return media_ns < real_ns ? media_ns : real_ns;
+}
+
+int64_t freeze_stood_ns(const struct frame_record *row, const struct frame_record *next)
+{
+    if (row->stood_ns != FIELD_EMPTY)
+        return row->stood_ns;
+    return next ? guess_stood_ns(row, next) : 0;
 }
 
 static bool was_shown(const struct frame_record *row)
@@ -68,6 +74,16 @@ const struct frame_record **freeze_shown_rows(const struct frame_record *rows, i
     return shown;
 }
 
+int freeze_note_stood(struct frame_record *rows, int64_t count)
+{
+    int64_t shown_count;
+    const struct frame_record **const shown = freeze_shown_rows(rows, count, &shown_count);
+    for (int64_t i = 0; shown && i < shown_count; i++)
+        rows[shown[i] - rows].stood_ns = i + 1 < shown_count ? shown[i + 1]->shown_ns - shown[i]->shown_ns : 0;
+    free(shown);
+    return shown ? 0 : -ENOMEM;
+}
+
 int64_t freeze_longest_ns(const struct frame_record *rows, int64_t count)
 {
     int64_t shown_count;
@@ -77,8 +93,8 @@ int64_t freeze_longest_ns(const struct frame_record *rows, int64_t count)
         return FIELD_EMPTY;
     }
     int64_t longest_ns = until_end_ns(rows, count);
-    for (int64_t i = 1; i < shown_count; i++) {
-        const int64_t time_ns = freeze_between_ns(shown[i - 1], shown[i]);
+    for (int64_t i = 0; i < shown_count; i++) {
+        const int64_t time_ns = freeze_stood_ns(shown[i], i + 1 < shown_count ? shown[i + 1] : NULL);
         longest_ns = time_ns > longest_ns ? time_ns : longest_ns;
     }
     free(shown);

@@ -64,11 +64,14 @@ START_TEST(a_stop_of_the_clock_is_a_freeze_unless_the_player_paused)
         add_freeze_row(rows, &count, 0);
     rows[2].shown_ns += 3 * NS_PER_S; /* the clock stood meanwhile … */
     rows[3].shown_ns += 3 * NS_PER_S;
-    for (int i = 1; i < 4; i++)
-        rows[i].stood_ns = rows[i].shown_ns - rows[i - 1].shown_ns;
+    ck_assert_int_eq(freeze_longest_ns(rows, count), 40 * NS_PER_MS); /* an old record does not say why */
+    ck_assert_int_eq(freeze_note_stood(rows, count), 0);
+    ck_assert_int_eq(rows[3].stood_ns, 0);
     ck_assert_int_eq(freeze_longest_ns(rows, count), 3 * NS_PER_S + 40 * NS_PER_MS);
-    rows[2].stood_ns -= 2 * NS_PER_S; /* … for so long in a pause */
+    rows[1].stood_ns -= 2 * NS_PER_S; /* … for so long in a pause */
     ck_assert_int_eq(freeze_longest_ns(rows, count), 1 * NS_PER_S + 40 * NS_PER_MS);
+    rows[3].stood_ns = 7 * NS_PER_S; /* until the user ended it */
+    ck_assert_int_eq(freeze_longest_ns(rows, count), 7 * NS_PER_S);
 }
 END_TEST
 

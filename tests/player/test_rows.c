@@ -15,7 +15,7 @@
 #include "suite.h"
 
 static const char header[] = "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
-                             "deadline_ns,fired_ns,verdict,shown_ns,skew_ns,degraded\n";
+                             "deadline_ns,fired_ns,verdict,shown_ns,skew_ns,degraded,stood_ns\n";
 
 static char *text_of(const struct frame_record *record)
 {
@@ -49,7 +49,7 @@ START_TEST(record_is_the_same_after_writing_and_reading)
     record.verdict = VERDICT_ABORTED;
     record.fired_ns = INT64_MAX;
     char *const text = text_of(&record);
-    ck_assert_str_eq(text, "7,-40000000,B,1,,,,,,9223372036854775807,aborted,,,\n");
+    ck_assert_str_eq(text, "7,-40000000,B,1,,,,,,9223372036854775807,aborted,,,,\n");
     struct frame_record back;
     ck_assert_int_eq(frame_record_parse(text, &back), 0);
     ck_assert_mem_eq(&record, &back, sizeof back);
@@ -60,15 +60,30 @@ END_TEST
 START_TEST(damaged_lines_are_refused)
 {
     static const char *const lines[] = {
-        "", "1,2,3", "7,0,B,1,,,,,,,abortive,,,", "7,0,BB,1,,,,,,,shown,,,", "7,0x1,B,1,,,,,,,shown,,,",
-        "7,0,B,1,,,,,,,shown,,,,", "7,0,B,1,,,,,,,,,,", "7,99999999999999999999,B,1,,,,,,,shown,,,", "7,0,B,1,,,,,,,sho",
-        "7,0,B,1,,,,,,,shown,,",
+        "", "1,2,3", "7,0,B,1,,,,,,,abortive,,,,", "7,0,BB,1,,,,,,,shown,,,,", "7,0x1,B,1,,,,,,,shown,,,,",
+        "7,0,B,1,,,,,,,shown,,,,,", "7,0,B,1,,,,,,,,,,,", "7,99999999999999999999,B,1,,,,,,,shown,,,,", "7,0,B,1,,,,,,,sho",
+        "7,0,B,1,,,,,,,shown,,,",
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct frame_record record;
         ck_assert_msg(frame_record_parse(lines[i], &record) == -EINVAL, "taken: %s", lines[i]);
     }
     ck_assert_int_eq(frame_record_parse_header("index,pts"), -EINVAL);
+}
+END_TEST
+
+START_TEST(old_rows_do_not_say_how_long_a_picture_stood)
+{
+    static const char old_header[] = "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
+                                     "deadline_ns,fired_ns,verdict,shown_ns,skew_ns,degraded\n";
+    ck_assert_int_eq(frame_record_parse_old_header(old_header), 0);
+    ck_assert_int_eq(frame_record_parse_header(old_header), -EINVAL);
+    ck_assert_int_eq(frame_record_parse_old_header(header), -EINVAL);
+    struct frame_record record;
+    ck_assert_int_eq(frame_record_parse_old("7,0,B,1,,,,,,,shown,5,6,0\n", &record), 0);
+    ck_assert_int_eq(record.skew_ns, 6);
+    ck_assert_int_eq(record.stood_ns, FIELD_EMPTY);
+    ck_assert_int_eq(frame_record_parse_old("7,0,B,1,,,,,,,shown,5,6,0,\n", &record), -EINVAL);
 }
 END_TEST
 
@@ -369,6 +384,7 @@ int main(void)
         header_is_as_documented,
         record_is_the_same_after_writing_and_reading,
         damaged_lines_are_refused,
+        old_rows_do_not_say_how_long_a_picture_stood,
         rows_are_in_presentation_order_segment_by_segment,
         rows_that_were_never_decoded_are_left_out,
         a_picture_without_a_packet_has_its_row,

@@ -175,6 +175,20 @@ START_TEST(lip_synchronisation_is_graded_by_the_time_on_the_screen)
 }
 END_TEST
 
+START_TEST(lip_synchronisation_counts_the_time_that_the_record_states)
+{
+    show((const int[]){0, 100, 180, 180}, 4);
+    const int64_t stood_ms[] = {10, 20, 50, 20}; /* the last one until a seek */
+    for (int i = 0; i < 4; i++)
+        rows[i].stood_ns = stood_ms[i] * MS;
+    ck_assert_int_eq(quality_of(&quality, rows, 4, drops, 0), 0);
+    ck_assert_double_eq_tol(quality.lip_sync.part[LIP_SYNC_ACCEPTED], 0.1, 1e-9);
+    ck_assert_double_eq_tol(quality.lip_sync.part[LIP_SYNC_IRRITATING], 0.2, 1e-9);
+    ck_assert_double_eq_tol(quality.lip_sync.part[LIP_SYNC_DISTRACTING], 0.7, 1e-9);
+    ck_assert_double_eq(quality.longest_freeze_ms, 50);
+}
+END_TEST
+
 START_TEST(lip_synchronisation_without_a_sound_is_unknown)
 {
     show((const int[]){0}, 1);
@@ -199,6 +213,7 @@ int main(void)
         errors_of_degraded_pictures_that_were_not_compared_are_unknown,
         skew_is_that_of_shown_pictures,
         lip_synchronisation_is_graded_by_the_time_on_the_screen,
+        lip_synchronisation_counts_the_time_that_the_record_states,
         lip_synchronisation_without_a_sound_is_unknown,
         figures_of_no_pictures_are_not_a_number,
         NULL,
