@@ -7,8 +7,10 @@
 #include "framemd5.h"
 #include "log.h"
 #include "options.h"
+#include "output_paths.h"
 #include "playback.h"
 #include "run_record.h"
+#include "standard_output.h"
 #include "terminal.h"
 #include "thread_role.h"
 #include "video_sink.h"
@@ -20,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum exit_code { EXIT_PLAYED = 0, EXIT_SETUP = 1, EXIT_NOTHING_PLAYED = 2, EXIT_SOME_PLAYED = 3, EXIT_SIGNAL = 4 };
 
@@ -87,6 +90,31 @@ static int prepare_records(const struct options *options)
             return ret;
     }
     return 0;
+}
+
+/* Returns the path of a local file that may be given as a URL (file:film.mkv). */
+static const char *local_path(const char *file)
+{
+    return access(file, F_OK) && !strncmp(file, "file:", 5) ? file + 5 : file;
+}
+
+/* Returns whether no output overwrites a film, or another output. A record that is there already is refused by prepare_records. */
+static bool check_outputs(const struct options *options)
+{
+    char dir[PATH_MAX], run[PATH_MAX + 16], frames[PATH_MAX + 16];
+    for (int i = 0; i < options->file_count; i++) {
+        const bool has_record = record_dir_of(options, i, dir);
+        snprintf(run, sizeof run, "%s/run.json", dir);
+        snprintf(frames, sizeof frames, "%s/frames.csv", dir);
+        const struct named_path outputs[] = {
+            {"--framemd5", options->framemd5_path}, {"--record", has_record ? run : NULL},
+            {"--record", has_record ? frames : NULL}, {NULL, NULL},
+        };
+        const struct named_path inputs[] = {{"film", local_path(options->files[i])}, {NULL, NULL}};
+        if (!output_paths_check("dlex-play", outputs, inputs))
+            return false;
+    }
+    return true;
 }
 
 static void account(struct outcome *outcome, const struct playback_result *result)
@@ -175,13 +203,15 @@ static void report_lost_framemd5(const char *path, int error)
 int main(int argc, char **argv)
 {
     struct options options;
+    standard_output_begin("dlex-play", EXIT_SETUP);
     options_parse(&options, argc, argv);
     log_init(options.quiet);
     catch_signals();
     thread_role_take(options.queue.kind == QUEUE_NONE ? ROLE_DECODE | ROLE_PRESENT : ROLE_PRESENT);
     if (placement_prepare(&options.placement) < 0)
         return EXIT_SETUP;
-    if (prepare_records(&options) < 0 || prepare_deadlines(&options) < 0)
+    /* Twice: only in folders that exist two files can be compared. */
+    if (!check_outputs(&options) || prepare_records(&options) < 0 || !check_outputs(&options) || prepare_deadlines(&options) < 0)
         return EXIT_SETUP;
     if (options.tick_table && picture_ticks_open(&ticks, options.tick_table) < 0)
         return EXIT_SETUP;

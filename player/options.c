@@ -5,7 +5,6 @@
 #include "codec_list.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <libavutil/parseutils.h>
 #include <math.h>
 #include <stdlib.h>
@@ -288,17 +287,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     return 0;
 }
 
-static bool is_parsing;
-
-/* argp prints the help and the version, and exits, without a look at whether they could be written. */
-static void check_output_at_exit(void)
-{
-    if (!is_parsing || (!fflush(stdout) && !ferror(stdout)))
-        return;
-    fprintf(stderr, "dlex-play: cannot write to standard output: %s\n", strerror(errno));
-    _exit(argp_err_exit_status);
-}
-
 void options_parse(struct options *options, int argc, char **argv)
 {
     static const struct argp argp = {option_table, parse_option, "FILE...", doc, NULL, NULL, NULL};
@@ -311,8 +299,5 @@ void options_parse(struct options *options, int argc, char **argv)
     };
     argp_err_exit_status = 1;
     argv[0] = "dlex-play"; /* not the path that the program was called by */
-    is_parsing = true;
-    atexit(check_output_at_exit);
     argp_parse(&argp, argc, argv, 0, NULL, options);
-    is_parsing = false;
 }

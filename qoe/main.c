@@ -6,8 +6,9 @@
 #include "build_facts.h"
 #include "clip.h"
 #include "ns.h"
+#include "output_paths.h"
 #include "report.h"
-#include "same_file.h"
+#include "standard_output.h"
 #include "trace_of_run.h"
 #include "whole_file.h"
 
@@ -17,6 +18,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum exit_code { EXIT_REPORTED = 0, EXIT_SETUP = 1, EXIT_UNUSABLE = 2 };
 
@@ -116,9 +119,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         if (is_stdout(arguments->json_path) && is_stdout(arguments->csv_path))
             argp_error(state, "--json=- and --csv=- cannot share standard output; "
                               "name a file for one of them");
-        if (arguments->json_path && arguments->csv_path && is_same_file(arguments->json_path, arguments->csv_path))
-            argp_error(state, "--json=%s and --csv=%s name the same file, which cannot hold both; name another file for one of "
-                              "them", arguments->json_path, arguments->csv_path);
         if (arguments->trace_path && (arguments->json_path || arguments->csv_path))
             argp_error(state, "--trace writes no report; leave out --json and --csv");
         break;
@@ -137,6 +137,31 @@ static struct arguments parse_arguments(int argc, char **argv)
     return arguments;
 }
 
+/* Standard output gets the report, unless it was named as a file. Only another file could be lost by that. */
+static const char *report_path(const struct arguments *arguments)
+{
+    struct stat facts;
+    const bool is_taken = is_stdout(arguments->json_path) || is_stdout(arguments->csv_path) || arguments->trace_path;
+    return !is_taken && !fstat(STDOUT_FILENO, &facts) && S_ISREG(facts.st_mode) ? "-" : NULL;
+}
+
+/* Returns whether nothing that is read, and no other output, would be overwritten. `media`: as in the record; NULL: not known yet. */
+static bool check_paths(const struct arguments *arguments, const char *media)
+{
+    char run[PATH_MAX], frames[PATH_MAX];
+    snprintf(run, sizeof run, "%s/run.json", arguments->dir);
+    snprintf(frames, sizeof frames, "%s/frames.csv", arguments->dir);
+    const struct named_path outputs[] = {
+        {"--json", arguments->json_path}, {"--csv", arguments->csv_path}, {"--trace", arguments->trace_path},
+        {"standard output", report_path(arguments)}, {NULL, NULL},
+    };
+    const struct named_path inputs[] = {
+        {"record", run}, {"record", frames}, {"media", media}, {"media", arguments->media_path},
+        {"unstamped", arguments->unstamped_path}, {NULL, NULL},
+    };
+    return output_paths_check("dlex-qoe", outputs, inputs);
+}
+
 /* Runs before the long work, so that nobody waits for a report that cannot be written. */
 static int try_output(const char *path)
 {
@@ -151,10 +176,11 @@ static int try_output(const char *path)
     return ret;
 }
 
+/* What standard output loses is reported when the program ends. */
 static int write_stdout(const struct report *report, report_writer *write)
 {
     const int ret = write(stdout, report);
-    return !ret && fflush(stdout) ? -errno : ret;
+    return ferror(stdout) ? 0 : ret;
 }
 
 static int write_file(const char *path, const struct report *report, report_writer *write)
@@ -176,8 +202,7 @@ static int write_output(const char *path, const struct report *report, report_wr
         return 0;
     const int ret = is_stdout(path) ? write_stdout(report, write) : write_file(path, report, write);
     if (ret < 0)
-        complain("cannot write %s: %s; nothing was left there",
-                 is_stdout(path) ? "to standard output" : path, strerror(-ret));
+        complain("cannot write %s: %s; nothing was left there", is_stdout(path) ? "to standard output" : path, strerror(-ret));
     return ret;
 }
 
@@ -346,9 +371,10 @@ static enum exit_code report_run(const struct arguments *arguments, const struct
 
 int main(int argc, char **argv)
 {
+    standard_output_begin("dlex-qoe", EXIT_SETUP);
     const struct arguments arguments = parse_arguments(argc, argv);
     av_log_set_level(AV_LOG_QUIET); /* damage in the media was already reported when it was played */
-    if (try_output(arguments.json_path) || try_output(arguments.csv_path) || try_output(arguments.trace_path))
+    if (!check_paths(&arguments, NULL) || try_output(arguments.json_path) || try_output(arguments.csv_path) || try_output(arguments.trace_path))
         return EXIT_SETUP;
     struct recorded_run run;
     char why[WHY_SIZE];
@@ -356,7 +382,7 @@ int main(int argc, char **argv)
         complain("%s", why);
         return EXIT_UNUSABLE;
     }
-    const enum exit_code code = report_run(&arguments, &run);
+    const enum exit_code code = check_paths(&arguments, run.media_path) ? report_run(&arguments, &run) : EXIT_SETUP;
     recorded_run_finish(&run);
     return code;
 }

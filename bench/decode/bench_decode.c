@@ -9,6 +9,8 @@
 #include "bench_report.h"
 #include "clip_path.h"
 #include "ns.h"
+#include "output_paths.h"
+#include "standard_output.h"
 
 enum {
     EXIT_USAGE = 1,
@@ -150,12 +152,16 @@ static int report(const struct bench_report *report, const char *json)
 
 int main(int argc, char **argv)
 {
+    standard_output_begin("dlex-bench-decode", EXIT_FAILED);
     struct options options = {.deadline_base_ns = NS_PER_MS};
     const int parsed = parse_options(&options, argc, argv);
     if (parsed > 0)
         fputs(help, stdout);
     if (parsed)
         return parsed < 0 ? EXIT_USAGE : EXIT_SUCCESS;
+    const struct named_path outputs[] = {{"--json", options.json}, {NULL, NULL}}, inputs[] = {{"--clip", options.clip}, {NULL, NULL}};
+    if (!output_paths_check("dlex-bench-decode", outputs, inputs) || !output_paths_try("dlex-bench-decode", options.json))
+        return EXIT_USAGE;
     struct clips clips;
     if (find_clips(&options, &clips) < 0)
         return EXIT_FAILED;

@@ -14,6 +14,8 @@
 
 #include "gate_clips.h"
 #include "gates_report.h"
+#include "output_paths.h"
+#include "standard_output.h"
 
 struct options {
     int64_t aborts;
@@ -174,8 +176,11 @@ int main(int argc, char **argv)
                "pictures with an undisturbed decode with the same threads. The exit status is 0 if none differs and "
                "enough were given up."
     };
+    standard_output_begin("dlex-bench-gates", EXIT_FAILURE);
     struct options options = {.aborts = 10000, .passes = 4000, .seed = 1};
     argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (!output_paths_try("dlex-bench-gates", options.json))
+        return EXIT_FAILURE;
     setvbuf(stdout, NULL, _IOLBF, 0);
     static struct gates_report report;
     report.seed = options.seed;

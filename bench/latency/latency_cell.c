@@ -18,6 +18,7 @@
 
 #include "latency_policy.h"
 #include "raw_timer.h"
+#include "standard_output.h"
 
 enum { EXIT_USAGE = 1, EXIT_FAILED = 2, EXIT_REFUSED = 3 };
 
@@ -146,13 +147,12 @@ static int run(struct sample *samples, int count, bool wcet)
     return 0;
 }
 
-static int print(const struct sample *samples, int count)
+static void print(const struct sample *samples, int count)
 {
     printf("duration_us,caught_ns,noticed_ns,raw_ns\n");
     for (int i = 0; i < count; i++)
         printf("%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n", samples[i].duration_ns / 1000,
                samples[i].caught_ns, samples[i].noticed_ns, samples[i].raw_ns);
-    return fflush(stdout) ? -errno : 0;
 }
 
 static int enter_policy(const char *policy)
@@ -170,6 +170,7 @@ static int enter_policy(const char *policy)
 
 int main(int argc, char **argv)
 {
+    standard_output_begin("dlex-bench-cell", EXIT_FAILED);
     struct options options = {.policy = "other"};
     const int parsed = parse_options(&options, argc, argv);
     if (parsed > 0)
@@ -187,9 +188,9 @@ int main(int argc, char **argv)
     if (!status)
         status = enter_policy(options.policy);
     if (!status && !options.probe) {
-        int ret = run(samples, options.duration_count, !strcmp(options.kind, "wcet"));
+        const int ret = run(samples, options.duration_count, !strcmp(options.kind, "wcet"));
         if (!ret)
-            ret = print(samples, options.duration_count);
+            print(samples, options.duration_count);
         if (ret) {
             fprintf(stderr, "dlex-bench-cell: %s\n", strerror(-ret));
             status = EXIT_FAILED;

@@ -12,7 +12,9 @@
 #include "cost.h"
 #include "figure_report.h"
 #include "guard_cost.h"
+#include "output_paths.h"
 #include "response.h"
+#include "standard_output.h"
 
 enum { EXIT_USAGE = 1, EXIT_FAILED = 2 };
 
@@ -119,12 +121,15 @@ static void measure(struct figures *figures, const struct options *options)
 
 int main(int argc, char **argv)
 {
+    standard_output_begin("dlex-bench-libdlex", EXIT_FAILED);
     struct options options = {0};
     const int parsed = parse_options(&options, argc, argv);
     if (parsed > 0)
         fputs(help, stdout);
     if (parsed)
         return parsed < 0 ? EXIT_USAGE : EXIT_SUCCESS;
+    if (!output_paths_try("dlex-bench-libdlex", options.json))
+        return EXIT_FAILED;
     fill_in(&options);
     struct host host;
     host_read(&host); /* before this program itself causes load */

@@ -6,9 +6,9 @@
 #include "observed_run.h"
 #include "observing_thread.h"
 #include "run_record.h"
+#include "standard_output.h"
 
 #include <dlex/dlex.h>
-#include <errno.h>
 #include <libavutil/log.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -165,8 +165,8 @@ static enum exit_code observe(struct observation *it)
         .options = &it->options, .clip = &it->clip, .times = &it->times, .watch = &it->watch, .sched = sched,
     };
     puts("observing");
-    if (fflush(stdout))
-        return complain(EXIT_SETUP, "cannot say \"observing\" on standard output: %s", strerror(errno));
+    if (standard_output_flush())
+        return EXIT_SETUP; /* it is reported when the program ends */
     const double cpu_before_s = observing_thread_cpu_s();
     run.started_ns = dlex_now_ns();
     screen_watch_run(&it->watch, &stop);
@@ -182,6 +182,7 @@ static enum exit_code observe(struct observation *it)
 
 int main(int argc, char **argv)
 {
+    standard_output_begin("dlex-bench-observe", EXIT_SETUP);
     struct observation it = {.screen = {.fd = -1}};
     observe_options_parse(&it.options, argc, argv);
     av_log_set_level(AV_LOG_QUIET);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* dlex-bench-sim: simulates playing a film in virtual time. See sim_options.c for what it does, and ./dlex bench simulate. */
+#include "output_paths.h"
 #include "sim_report.h"
+#include "standard_output.h"
 #include "whole_file.h"
 
 #include <errno.h>
@@ -49,10 +51,10 @@ static enum exit_code simulate(const struct sim_options *options, const struct s
     struct frame_record *const rows = malloc((size_t)film->count * sizeof *rows);
     json_t *const report = sim_report_begin(options, film);
     int ret = rows && report ? add_runs(report, options, film, rows) : -ENOMEM;
-    if (!ret && json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)))
-        ret = -EIO;
-    if (!ret && (putchar('\n') < 0 || fflush(stdout)))
-        ret = -errno;
+    if (!ret && json_dumpf(report, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) && !ferror(stdout))
+        ret = -ENOMEM; /* what standard output loses is reported when the program ends */
+    if (!ret)
+        putchar('\n');
     json_decref(report);
     free(rows);
     return ret ? complain(EXIT_SETUP, "the result cannot be made or written", ret) : EXIT_DONE;
@@ -60,7 +62,12 @@ static enum exit_code simulate(const struct sim_options *options, const struct s
 
 int main(int argc, char **argv)
 {
+    standard_output_begin("dlex-bench-sim", EXIT_SETUP);
     const struct sim_options options = sim_options_parse(argc, argv);
+    const struct named_path outputs[] = {{"--rows", options.rows_path}, {NULL, NULL}};
+    const struct named_path inputs[] = {{"trace", options.trace_path}, {NULL, NULL}};
+    if (!output_paths_check("dlex-bench-sim", outputs, inputs) || !output_paths_try("dlex-bench-sim", options.rows_path))
+        return EXIT_SETUP;
     char why[PATH_MAX + 256];
     struct decode_trace trace;
     if (decode_trace_read(&trace, options.trace_path, why, sizeof why))

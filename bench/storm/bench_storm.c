@@ -12,6 +12,8 @@
 
 #include <dlex/dlex.h>
 
+#include "output_paths.h"
+#include "standard_output.h"
 #include "storm_report.h"
 
 struct options {
@@ -126,8 +128,11 @@ int main(int argc, char **argv)
         .doc = "Aborts loops over malloc, streams, locks and pure computation, guarded by "
                "libdlex-guard, and looks for damage. The exit status is 0 if there is none."
     };
+    standard_output_begin("dlex-bench-storm", EXIT_FAILURE);
     struct options options = { 1000000, 1, 5, { 1, 2, 4, 8, 16 }, NULL };
     argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (!output_paths_try("dlex-bench-storm", options.json))
+        return EXIT_FAILURE;
     static struct storm_report report;
     report.seed = options.seed;
     if (storm_loops_init() < 0) {
@@ -143,7 +148,7 @@ int main(int argc, char **argv)
     const int err = options.json ? storm_report_write_json(&report, options.json) : 0;
     if (err)
         fprintf(stderr, "dlex-bench-storm: %s: %s\n", options.json, strerror(-err));
-    fflush(stdout);
+    standard_output_flush();
     if (stalled)
         _exit(EXIT_FAILURE);
     return storm_report_faults(&report) || err ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -5,6 +5,7 @@
  * and without, and the difference. Exit status: 0; 2 after one sentence.
  */
 #include "ns.h"
+#include "standard_output.h"
 #include "switch_ring.h"
 
 #include <stdio.h>
@@ -61,6 +62,7 @@ int main(void)
 {
     const double switches = (double)CHUNKS * SLEEPS * SWITCHES_OF_SLEEP;
     int64_t without_ns = 0, with_ns = 0, records = 0;
+    standard_output_begin("record-cost", EXIT_IMPOSSIBLE);
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     for (int round = 0; round < ROUNDS; round++) {
         struct perf_ring ring;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* dlex-sched: finds out at which rate programs work, and gives them the CPU time that they need. */
 #include "commands.h"
+#include "standard_output.h"
 #include "user_command.h"
 
 #include <signal.h>
@@ -62,6 +63,7 @@ static bool point_to_sources(const char *name)
 int main(int argc, char **argv)
 {
     const char *const name = argc > 1 ? argv[1] : "";
+    standard_output_begin("dlex-sched", EXIT_IMPOSSIBLE);
     if (!user_command_begin("dlex-sched"))
         return EXIT_IMPOSSIBLE;
     signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */

@@ -3,10 +3,12 @@
 
 #include "ns.h"
 #include "option_value.h"
+#include "output_paths.h"
 #include "period_files.h"
 #include "period_report.h"
 #include "period_syscalls.h"
 #include "process_watch.h"
+#include "standard_output.h"
 #include "switch_ring.h"
 #include "user_command.h"
 
@@ -16,7 +18,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static const char help[] =
     "Usage: dlex-sched period [OPTION ...] --pid=PID\n"
@@ -158,7 +162,7 @@ static int report_jobs(const char *program, const struct request *request, pid_t
         period_report_json(&observation, watch, request->with_paper);
     else if (!error)
         period_report_text(&observation, watch, request->with_paper);
-    fflush(stdout);
+    standard_output_flush();
     if (!error)
         period_files_write_jobs(&request->files, &observation, watch, from_ns);
     process_watch_destroy(&watch);
@@ -189,12 +193,25 @@ static int report_command(const char *program, const struct request *request)
     return user_command_code(status);
 }
 
+/* Returns whether no file that the command may read, and no other output, would be overwritten. */
+static bool check_paths(const char *program, const struct request *request)
+{
+    struct stat facts;
+    const bool prints_to_file = !fstat(STDOUT_FILENO, &facts) && S_ISREG(facts.st_mode);
+    const struct named_path plot = {"--plot", request->plot}, record = {"--record", request->record};
+    const struct named_path outputs[] = {plot, record, {"standard output", prints_to_file ? "-" : NULL}, {NULL, NULL}};
+    return output_paths_check(program, outputs, &outputs[3]) && output_paths_check_command(program, plot, request->command) &&
+           output_paths_check_command(program, record, request->command);
+}
+
 int period_command(int argc, char **argv)
 {
     struct request request;
     const int parsed = parse_arguments(&request, argc, argv);
     if (parsed != EXIT_DONE || (!request.process && !request.command))
         return parsed;
+    if (!check_paths(argv[0], &request))
+        return EXIT_USAGE;
     int code = EXIT_IMPOSSIBLE;
     if (period_files_open(&request.files, argv[0], request.plot, request.record))
         code = request.command ? report_command(argv[0], &request) : report(argv[0], &request, request.process);

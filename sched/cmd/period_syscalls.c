@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "ns.h"
 #include "period_paper.h"
+#include "standard_output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ int period_syscalls(const char *program, const struct syscalls_request *request)
         print_json(&traced);
     else
         print_text(&traced);
-    fflush(stdout);
+    standard_output_flush();
     write_files(request->files, &traced, from_ns);
     free(traced.times_ns);
     syscall_watch_destroy(&watch);

@@ -4,6 +4,7 @@
 #include "budget_sum.h"
 #include "ns.h"
 #include "option_value.h"
+#include "output_paths.h"
 #include "tune_run.h"
 
 #include <getopt.h>
@@ -132,5 +133,7 @@ int tune_command(int argc, char **argv)
     const int parsed = parse_arguments(&request, argc, argv);
     if (parsed != EXIT_DONE || (!request.process && !request.command))
         return parsed;
+    if (!output_paths_check_command(argv[0], (struct named_path){"--record", request.record}, request.command))
+        return EXIT_USAGE;
     return tune_run(argv[0], &request);
 }

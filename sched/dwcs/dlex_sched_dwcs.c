@@ -5,6 +5,7 @@
 #include "dwcs_options.h"
 #include "line_writer.h"
 #include "ns.h"
+#include "standard_output.h"
 #include "user_command.h"
 
 #include <errno.h>
@@ -308,6 +309,7 @@ static void end_commands(void)
 
 int main(int argc, char **argv)
 {
+    standard_output_begin("dlex-sched-dwcs", EXIT_IMPOSSIBLE);
     if (!user_command_begin("dlex-sched-dwcs"))
         return EXIT_IMPOSSIBLE;
     dwcs_options_parse(&options, argc, argv);

@@ -7,6 +7,7 @@
 #include "picture_source.h"
 #include "png_packet.h"
 #include "pman.h"
+#include "standard_output.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -230,6 +231,7 @@ int main(int argc, char **argv)
         .job = {.parts = 1},
     };
     struct pman *pman = NULL;
+    standard_output_begin("dlex-pictures", EXIT_IMPOSSIBLE);
     argp_err_exit_status = EXIT_USAGE;
     argv[0] = "dlex-pictures"; /* instead of the path by which it was called */
     argp_parse(&argp, argc, argv, 0, NULL, &options);

@@ -5,6 +5,7 @@
 #include "graph_report.h"
 #include "ns.h"
 #include "pman_services.h"
+#include "standard_output.h"
 #include "user_command.h"
 
 #include <errno.h>
@@ -245,6 +246,7 @@ static int end_report(void)
 
 int main(int argc, char **argv)
 {
+    standard_output_begin("dlex-sched-pman", EXIT_IMPOSSIBLE);
     if (!user_command_begin("dlex-sched-pman"))
         return EXIT_IMPOSSIBLE;
     graph_options_parse(&options, argc, argv);

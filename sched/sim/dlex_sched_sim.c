@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* dlex-sched-sim: simulates DWCS and its events in virtual time. See slot_options.c for what it does, and `dlex-sched sim`. */
 #include "slot_options.h"
+#include "standard_output.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -215,6 +216,7 @@ static void simulate_paper(const struct slot_options *options, int64_t *delays_n
 
 int main(int argc, char **argv)
 {
+    standard_output_begin("dlex-sched-sim", EXIT_UNWRITTEN);
     const struct slot_options options = slot_options_parse(argc, argv);
     int64_t *const delays_ns = calloc((size_t)options.delays + 1, sizeof *delays_ns);
     if (delays_ns && options.tasks > 0)
@@ -222,8 +224,8 @@ int main(int argc, char **argv)
     else if (delays_ns)
         simulate_paper(&options, delays_ns);
     free(delays_ns);
-    if (!delays_ns || fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "dlex-sched-sim: the result cannot be made or written\n");
+    if (!delays_ns) {
+        fprintf(stderr, "dlex-sched-sim: out of memory\n");
         return EXIT_UNWRITTEN;
     }
     return EXIT_DONE;

@@ -5,6 +5,7 @@ Not covered: a display or a sound server that dies (tests/sinks).
 """
 import os
 import random
+import shutil
 import subprocess
 from pathlib import Path
 from typing import IO
@@ -160,6 +161,29 @@ class BadOptions(Case):
         for option in ("--help", "--usage", "--version", "--codecs"):
             with self.subTest(option), open(full_device(self), "wb") as full:
                 self.expect(to_file(full, option), 1, "cannot write to standard output: No space left on device")
+
+    def test_output_that_would_overwrite_a_film_is_refused(self):
+        film = self.dir / "film.mp4"
+        shutil.copyfile(clip("progressive_cabac"), film)
+        before = film.read_bytes()
+        (self.dir / "symbolic").symlink_to("film.mp4")
+        (self.dir / "hard").hardlink_to(film)
+        for name in ("film.mp4", "symbolic", "hard", "./film.mp4"):
+            with self.subTest(name):
+                run = play(*UNTIMED, f"--framemd5={self.dir}/{name}", f"--record={self.dir}/record", film)
+                self.expect(run, 1, f"--framemd5={self.dir}/{name} is the same file as {film}", "would be overwritten")
+        self.expect(play(*UNTIMED, f"--framemd5={film}", f"file:{film}"), 1, "would be overwritten")
+        self.expect(play(*UNTIMED, f"--framemd5={film}", clip("progressive_cabac"), film), 1, "would be overwritten")
+        self.assertEqual(film.read_bytes(), before)
+        self.assertFalse((self.dir / "record").exists())
+
+    def test_one_file_for_two_outputs_is_refused(self):
+        for path in ("record/frames.csv", "record/../record/run.json"):
+            with self.subTest(path):
+                run = play(*UNTIMED, f"--framemd5={self.dir}/{path}", f"--record={self.dir}/record", clip("progressive_cabac"))
+                self.expect(run, 1, "is the same file as --record, and cannot hold both")
+                self.assertEqual(list((self.dir / "record").glob("*")), [])
+        self.expect(play(*UNTIMED, "--framemd5=/dev/null", clip("progressive_cabac")), 0)
 
     def test_start_behind_the_last_picture_plays_nothing(self):
         for speed in ((), ("--untimed",)):

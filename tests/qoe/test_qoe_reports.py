@@ -6,10 +6,11 @@ Not covered: the figures themselves (test_qoe.py).
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 
-from qoe_cases import FRAME_NS, HEADER, HEIGHT, PLAY, SUMMARY_KEYS, WIDTH, Case, clip, environment, main, qoe, write_totals
+from qoe_cases import FRAME_NS, HEADER, HEIGHT, PLAY, QOE, SUMMARY_KEYS, WIDTH, Case, clip, environment, main, qoe, write_totals
 
 
 class Reporting(Case):
@@ -249,7 +250,7 @@ class Refusing(Case):
         self.expect_refusal(qoe("--nonsense", "x"), 1, "nonsense")
         self.expect_refusal(qoe("a", "b"), 1, "b is one argument too many")
         self.expect_refusal(qoe("--json=-", "--csv=-", "a"), 1, "standard output")
-        self.expect_refusal(qoe("--json=f", "--csv=f", "a"), 1, "--json=f and --csv=f name the same file")
+        self.expect_refusal(qoe("--json=f", "--csv=f", "a"), 1, "--json=f is the same file as --csv, and cannot hold both")
         for window in ("0/0", "5/3", "-1/2", "1/101", "some"):
             self.expect_refusal(qoe(f"--window={window}", "a"), 1, f"--window={window} is no window")
 
@@ -258,17 +259,49 @@ class Refusing(Case):
         (self.dir / "old").write_text("old")
         (self.dir / "link").symlink_to("old")
         (self.dir / "folder").symlink_to(".")
+        (self.dir / "to-new").symlink_to("new")
         for one, other in (
             ("new", "new"), ("new", "./new"), ("new", "folder/new"), ("new", "record/../new"),
-            ("old", "./old"), ("old", "link"), ("folder/link", "old"),
+            ("old", "./old"), ("old", "link"), ("folder/link", "old"), ("to-new", "new"), ("new", "folder/to-new"),
         ):
             with self.subTest(one=one, other=other):
                 run = qoe(folder, f"--json={self.dir}/{one}", f"--csv={self.dir}/{other}")
-                self.expect_refusal(run, 1, "name the same file")
+                self.expect_refusal(run, 1, "is the same file as --csv")
                 self.assertEqual((self.dir / "old").read_text(), "old")
                 self.assertFalse((self.dir / "new").exists())
-        self.expect_refusal(qoe(folder, "--json=-", "--csv=/dev/stdout"), 1, "name the same file")
+        self.expect_refusal(qoe(folder, "--json=-", "--csv=/dev/stdout"), 1, "--json=- is the same file as --csv")
         run = qoe(folder, f"--json={self.dir}/new", f"--csv={folder}/new")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+
+    def test_output_that_would_overwrite_an_input_is_refused(self):
+        film = self.dir / "film.mkv"
+        shutil.copyfile(clip("progressive_cabac"), film)
+        folder = self.record(film, [(0, "shown")])
+        (self.dir / "symbolic").symlink_to("film.mkv")
+        (self.dir / "hard").hardlink_to(film)
+        before = {path: path.read_bytes() for path in (film, folder / "run.json", folder / "frames.csv")}
+        for option in ("--json", "--csv", "--trace"):
+            for name in ("film.mkv", "symbolic", "hard", "./record/run.json", "record/frames.csv", "record/../film.mkv"):
+                with self.subTest(option, name=name):
+                    run = qoe(folder, f"{option}={self.dir}/{name}")
+                    self.expect_refusal(run, 1, f"{option}={self.dir}/{name} is the same file as ", "would be overwritten")
+        for option in ("--media", "--unstamped"):
+            shutil.copyfile(film, self.dir / "other.mkv")
+            run = qoe(folder, f"{option}={self.dir}/other.mkv", f"--csv={self.dir}/other.mkv")
+            self.expect_refusal(run, 1, "other.mkv, which is read and would be overwritten")
+        self.assertEqual({path: path.read_bytes() for path in before}, before)
+
+    def test_report_into_a_file_that_is_an_output_as_well_is_refused(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown")])
+        with (self.dir / "both").open("w") as both:
+            run = subprocess.run([QOE, folder, f"--csv={self.dir}/both"], stdout=both, stderr=subprocess.PIPE, text=True,
+                                 env=environment(), timeout=60)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("is the same file as standard output, and cannot hold both", run.stderr)
+
+    def test_null_device_may_be_each_output(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown")])
+        run = qoe(folder, "--json=/dev/null", "--csv=/dev/null")
         self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_impossible_window_in_a_record_is_refused(self):

@@ -54,6 +54,23 @@ for pid in 0 1x 1234.9 1e3 0x10 -5 +5 ' 5' 99999999999 9999999999999999999999 ''
     expect 1 "pid=$pid is not a process id, which is a whole number above 0" tune --pid="$pid"
     expect 1 "pid=$pid is not a process id, which is a whole number above 0" period --pid="$pid"
 done
+# A film that the command is likely to read is not overwritten by the record, nor one output by the other.
+folder=$(mktemp -d)
+echo film > "$folder/film"
+ln "$folder/film" "$folder/hard"
+ln -s film "$folder/symbolic"
+for name in film hard symbolic; do
+    is="$folder/$name is the same file as "
+    expect 1 "record=$is" tune --dry-run --record="$folder/$name" -- cat "$folder/film"
+    expect 1 "record=$is" tune --dry-run --record="$folder/$name" -- cat --file="$folder/film"
+    expect 1 "record=$is" period --record="$folder/$name" -- cat "$folder/film"
+    expect 1 "plot=$is" period --plot="$folder/$name" -- cat "$folder/film"
+    expect 1 "plot=$is" period --plot="$folder/$name" --record="$folder/film" --pid=$$
+done
+expect 1 'is the same file as --record, and cannot hold both' period --plot="$folder/new" --record="$folder/./new" --pid=$$
+[ "$(cat "$folder/film")" = film ] && [ ! -e "$folder/new" ] || { echo 'an input was overwritten, or an output was made'; failed=1; }
+"$program" period --seconds=0.2 --plot="$folder/both" --pid=$$ > "$folder/both" 2>&1 && { echo 'report and plot in one file'; failed=1; }
+rm -rf "$folder"
 full='cannot write /dev/full: No space left on device'
 expect 5 "$full" tune --dry-run --record=/dev/full -- sh -c 'exit 5'
 expect 5 "$full" tune --dry-run --record=/dev/full -- sh -c 'sleep 1.5; exit 5'
