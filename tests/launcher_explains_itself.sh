@@ -23,8 +23,15 @@ expect 1 1 nonsense
 expect 1 1 setup --nonsense
 expect 1 1 build --nonsense
 expect 1 1 bench nonsense
-expect 1 1 bench
-expect 1 1 sched
+# Without a command: the same text as that of --help, as an error.
+for command in bench sched; do
+    expect 1 "$(./dlex "$command" --help | grep -c '')" "$command"
+done
+long=$(printf '%0100000d' 0)
+for command in '' sched bench setup; do
+    said=$(./dlex $command "$long" 2>&1) && failures=$((failures + 1))
+    [ ${#said} -lt 300 ] || { echo "./dlex $command prints a long argument whole"; failures=$((failures + 1)); }
+done
 expect 1 1 sched nonsense
 expect 0 0 bench latency --help
 expect 1 1 bench latency --nonsense

@@ -21,13 +21,13 @@ from .batch.cli import (
     run_run_job,
 )
 from .detect.cli import detect_parser, overhead_parser, run_detect, run_overhead
-from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError
+from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError, brief
 from .graphs.cli import graphs_parser, run_graphs
 from .heartbeat.cli import heartbeat_parser, run_heartbeat
 from .latency.cli import complete_latency_options, latency_parser, run_latency
 from .laxity.cli import laxity_parser, run_laxity
 from .output import checked_output
-from .parser import Command, Parser
+from .parser import Command, Parser, number_of, seconds_of
 from .paths import PROJECT
 from .processes import signals_as_exceptions
 from .report.cli import compare_parser, peers_parser, report_parser, run_compare, run_peers, run_report
@@ -46,7 +46,8 @@ def demo_parser() -> Parser:
     parser.add_argument("--quick", action="store_true", help="fewer and shorter plays: under 2 minutes instead of 5")
     parser.add_argument("--out", type=Path, default=Path("build/demo"), metavar="DIR", help="folder for the results (build/demo)")
     parser.add_argument("--clip", type=Path, metavar="FILE", help="play this film")
-    parser.add_argument("--start", type=float, metavar="SECONDS", help="position in the film at which to begin")
+    parser.add_argument("--start", type=seconds_of("position in the film"), metavar="SECONDS",
+                        help="position in the film at which to begin")
     return parser
 
 
@@ -67,7 +68,7 @@ def observe_check_parser() -> Parser:
     parser.add_argument("--out", "-o", type=Path, default=Path("build/observe-check"), metavar="DIR",
                         help="a new folder for the records (build/observe-check)")
     parser.add_argument("--clip", default="stamped_small", metavar="RECIPE", help="a stamped clip of media/ (stamped_small)")
-    parser.add_argument("--reps", type=int, default=3, metavar="N", help="number of runs (3)")
+    parser.add_argument("--reps", type=number_of("runs"), default=3, metavar="N", help="number of runs (3)")
     return parser
 
 
@@ -136,7 +137,7 @@ def main(argv: list[str]) -> int:
             os.environ["OPENBLAS_NUM_THREADS"] = "1"
             run(arguments)
     except LabError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(f"{parser.prog}: {brief(str(error))}", file=sys.stderr)
         return error.code
     except Interrupted:
         print(f"{parser.prog}: ended by a signal; all processes that it had started have ended too", file=sys.stderr)

@@ -5,11 +5,18 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Sequence
 
 EXIT_SETUP = 1
 EXIT_UNFIT = 2
 EXIT_SIGNAL = 4
+
+
+SHOWN_MAX = 60  # characters of a value that is refused
+# Paths and lists of names may be longer than a value, and are shown whole.
+WORD_MAX = 256
+MESSAGE_MAX = 2000
 
 
 class LabError(Exception):
@@ -29,6 +36,21 @@ class TimedOut(LabError):
             f"{load_average()}); close other programs and try again"
         )
         self.limit_s = limit_s
+
+
+def shown(value: object) -> str:
+    """Returns a refused value for a message: as Python writes it, but no more than its beginning and its length."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write whole numbers of more than 4300 digits
+        return "a number of more than 4300 digits"
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}... ({len(text)} characters)"
+
+
+def brief(message: str) -> str:
+    """Returns a message in which nothing is so long that it hides the rest: a refused value may have megabytes."""
+    short = re.sub(rf"\S{{{WORD_MAX},}}", lambda word: f"{word[0][:SHOWN_MAX]}... ({len(word[0])} characters)", message)
+    return short if len(short) <= MESSAGE_MAX else f"{short[:MESSAGE_MAX]}... ({len(message)} characters)"
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
+import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +32,33 @@ def output_folder(path: Path) -> Path:
     except OSError as cause:
         raise LabError(f"{path} cannot be written ({cause.strerror}); choose another by --out=", EXIT_SETUP) from cause
     return path
+
+
+def output_file(path: Path, inputs: Iterable[Path] = ()) -> Path:
+    """Makes the folder of a file for results, if there is none, and returns the path. The file is left as it is.
+
+    A command calls it before it measures. Raises LabError if the file cannot be written, or if it is one of the inputs.
+    """
+    refuse_overwriting([path], inputs)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with tempfile.TemporaryFile(dir=path.parent):  # files are written beside it and moved
+            require_room(path.parent)
+    except OSError as cause:
+        raise LabError(f"{path} cannot be written ({cause.strerror}); name another file with --out", EXIT_SETUP) from cause
+    return path
+
+
+def refuse_overwriting(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Raises LabError if an output is one of the inputs, by device and inode."""
+    read = [path for path in inputs if path.exists()]
+    for output in outputs:
+        for path in read:
+            if output.exists() and output.samefile(path):
+                reason = f"{output} is the same file as {path}, which is read and would be overwritten"
+                raise LabError(f"{reason}; name another with --out", EXIT_SETUP)
 
 
 @contextlib.contextmanager
@@ -58,6 +87,19 @@ class _StandardOutput(io.FileIO):
             return memoryview(data).nbytes
 
 
+def _unwritable_output() -> io.TextIOWrapper:
+    """Returns a standard output to which nothing can be written (EBADF), as C programs have after >&-.
+
+    It has the number of the closed one, so that no file of ours gets that, and children cannot write into it.
+    """
+    file = os.open(os.devnull, os.O_RDONLY)
+    if file != 1:
+        os.dup2(file, 1)
+        os.close(file)
+    os.set_inheritable(1, True)
+    return io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", write_through=True)
+
+
 @contextlib.contextmanager
 def checked_output() -> Iterator[None]:
     """Raises LabError at the end of the block if anything printed in it could not be written.
@@ -65,10 +107,9 @@ def checked_output() -> Iterator[None]:
     The block is not interrupted: what a command measures goes to files, and may take hours. Another error, or a signal, is
     raised in place of this one.
     """
+    if sys.stdout is None:  # closed by the caller (>&-)
+        sys.stdout = _unwritable_output()
     before = sys.stdout
-    if before is None:  # closed by the caller (>&-): Python prints nothing
-        yield
-        return
     before.flush()
     raw = _StandardOutput(before.fileno(), "w", closefd=False)
     by_line = bool(before.line_buffering)

@@ -14,11 +14,10 @@ from typing import Any
 
 import yaml
 
-from .errors import EXIT_SETUP, LabError
+from .errors import EXIT_SETUP, LabError, shown
 
 NESTING_MAX = 50  # Python allows a thousand nested calls, and PyYAML needs several for a level
 MERGED_MAX = 10_000  # keys of a mapping with those that its merge keys (<<) copy
-SHOWN_MAX = 40  # characters of a wrong value
 MERGE = "tag:yaml.org,2002:merge"
 NOT_FOR_PROGRAMS = re.compile("[\0\ud800-\udfff]")  # the end of an argument; half of a character
 # PyYAML raises these for a value such as `!!int abc`, and not an error of its own.
@@ -110,8 +109,7 @@ def _check_value(constructor: yaml.SafeLoader, node: yaml.ScalarNode, name: str)
     try:
         constructor.construct_object(node)
     except NOT_OF_ITS_TYPE as cause:
-        shown = node.value if len(node.value) <= SHOWN_MAX else f"{node.value[:SHOWN_MAX]}..."
-        reason = f"{shown!r} is not a value of the type {node.tag.rpartition(':')[2]}"
+        reason = f"{shown(node.value)} is not a value of the type {node.tag.rpartition(':')[2]}"
         raise refusal(name, node.start_mark.line + 1, reason) from cause
 
 

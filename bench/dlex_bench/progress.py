@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
+from .table import fitted
+
 
 def spoken_time(seconds: float) -> str:
     if seconds < 90:
@@ -31,9 +33,9 @@ def tell(console: Console, text: str, *, wrap: bool = True) -> None:
 
 
 def tell_table(console: Console, table: Table) -> None:
-    """Prints a table without trailing blanks. Rich fills every line with blanks up to the table's width."""
+    """Prints a table, or a list if the console is too narrow, without trailing blanks, with which Rich fills every line."""
     with console.capture() as captured:
-        console.print(table)
+        console.print(fitted(console, table))
     lines = [line.rstrip() for line in captured.get().splitlines()]
     console.out("\n".join(lines), highlight=False)
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the table of medians."""
+"""Makes tables that fit into narrow terminals, and the table of medians."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Column as TableColumn
 from rich.table import Table
 
 # heading, key, format. A-V > 0: the video is late.
@@ -24,6 +27,9 @@ COLUMNS: tuple[Column, ...] = (
 # The table has this width with the least and the greatest value below each median.
 WIDE = 110
 
+# No table is as wide.
+UNBOUNDED = 10_000
+
 # "median", "min" and "max", each with the figures by key.
 Ranges = Mapping[str, Mapping[str, float | None]]
 
@@ -38,6 +44,45 @@ def titled_table(title: str) -> Table:
         padding=(0, 0, 0, 1),
         pad_edge=False,
     )
+
+
+def fits(console: Console, table: Table) -> bool:
+    """Returns whether the console is wide enough for all words of the table. Rich would cut them off ("served" to "s…")."""
+    return Measurement.get(console, console.options.update(width=UNBOUNDED), table).minimum <= console.width
+
+
+def fitted(console: Console, table: Table) -> Table:
+    """Returns the table, or if the console is too narrow, a list with a line for each cell: its heading and its content."""
+    if fits(console, table):
+        return table
+    listed = Table(
+        TableColumn(ratio=2, overflow="fold"),
+        TableColumn(ratio=3, overflow="fold"),
+        box=None,
+        show_header=False,
+        title=table.title,
+        title_justify="left",
+        title_style="",
+        padding=(0, 2, 0, 0),
+        pad_edge=False,
+    )
+    cells = [list(column.cells) for column in table.columns]
+    for row in range(table.row_count):
+        if row:
+            listed.add_row("", "")
+        for name, column in zip(_full_headings(table), cells, strict=True):
+            listed.add_row(name, column[row])
+    return listed
+
+
+def _full_headings(table: Table) -> list[str]:
+    """Returns the headings in one line each. "\\nlost" after "windows\\nkept" is "windows lost"."""
+    names, group = [], ""
+    for column in table.columns:
+        first, *rest = str(column.header).split("\n")
+        group = first or group
+        names.append(" ".join([group, *rest]).strip())
+    return names
 
 
 def medians_table(

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dlex_bench.errors import EXIT_SETUP, EXIT_SIGNAL, LabError
-from dlex_bench.parser import Command, Parser
+from dlex_bench.errors import EXIT_SETUP, EXIT_SIGNAL, LabError, brief
+from dlex_bench.output import checked_output
+from dlex_bench.parser import CPU_MAX, SEED_MAX, Command, Parser, number_of, seconds_of, whole_number
 
 
 def sim_parser() -> Parser:
@@ -24,14 +25,15 @@ def sim_parser() -> Parser:
     add = parser.add_argument
     add("file", nargs="?", type=Path, metavar="FILE", help="a scenario, such as sched/scenarios/figure-4a.yaml")
     add("--experiment", metavar="NAME", help="only this one: figure-5, table-3, table-4, table-5, table-6 or figure-8")
-    add("--players", type=int, metavar="N", help="number of players (each from 1 to 10)")
+    add("--players", type=number_of("players", most=30), metavar="N", help="number of players (each from 1 to 10)")
     add("--reading", metavar="LIST", help="read the paper like this: some of first-event,by-deadline,together; "
         "docs/window-constraints.md explains them (none)")
     add("--cost", metavar="LOW-HIGH", help="CPU time of a picture in ms (the experiment's)")
     add("--sleep", type=float, metavar="MS", help="how long a player sleeps after each picture (100)")
-    add("--runs", type=int, default=10, metavar="N", help="number of runs of each setting; intervals need at least 4 (10)")
-    add("--seed", type=int, default=1, metavar="N", help="seed of the first run (1)")
-    add("--seconds", type=int, default=60, metavar="N", help="virtual time of each run (60)")
+    add("--runs", type=number_of("runs", most=1000), default=10, metavar="N",
+        help="number of runs of each setting; intervals need at least 4 (10)")
+    add("--seed", type=whole_number("a seed", 0, SEED_MAX - 1000), default=1, metavar="N", help="seed of the first run (1)")
+    add("--seconds", type=number_of("seconds", most=36_000), default=60, metavar="N", help="virtual time of each run (60)")
     add("--out", "-o", type=Path, default=Path("build/sched-sim"), metavar="DIR",
         help="folder for the page, the figures and the numbers of the experiments (build/sched-sim)")
     return parser
@@ -65,8 +67,8 @@ def pman_parser() -> Parser:
     )
     add = parser.add_argument
     add("file", type=Path, metavar="FILE", help="a graph, such as sched/graphs/recorder.yaml")
-    add("--seconds", type=float, metavar="S", help="end after so many seconds")
-    add("--ticks", type=int, metavar="N", help="end after so many ticks")
+    add("--seconds", type=seconds_of("until the end"), metavar="S", help="end after so many seconds")
+    add("--ticks", type=number_of("ticks", most=10**12), metavar="N", help="end after so many ticks")
     add("--plot", action="store_true", help="draw a timeline")
     add("--take-over", action="store_true", help="continue with the processes of this graph, whose manager was killed")
     add("--end", action="store_true", help="end the processes of this graph, whose manager was killed")
@@ -92,9 +94,9 @@ def dwcs_parser() -> Parser:
     add = parser.add_argument
     add("file", type=Path, metavar="FILE", help="the processes, such as sched/players/films.yaml")
     add("--backend", choices=("fifo", "sim"), default="fifo", help="fifo: real processes (default); sim: a simulation of the file")
-    add("--seconds", type=int, metavar="S", help="end after so many seconds")
-    add("--cpu", type=int, metavar="N", help="the CPU (0)")
-    add("--priority", type=int, metavar="N", help="of the chosen process, 1 to 97 (17)")
+    add("--seconds", type=number_of("seconds", most=1_000_000), metavar="S", help="end after so many seconds")
+    add("--cpu", type=whole_number("a CPU", 0, CPU_MAX), metavar="N", help="the CPU (0)")
+    add("--priority", type=whole_number("a priority", 1, 97), metavar="N", help="of the chosen process, 1 to 97 (17)")
     add("--no-record", dest="record", action="store_false", help="do not record the processes' wake-ups and context switches")
     add("--out", "-o", type=Path, default=Path("build/sched-dwcs"), metavar="DIR", help="folder for the results (build/sched-dwcs)")
     return parser
@@ -115,16 +117,18 @@ def main(argv: list[str]) -> int:
         return EXIT_SETUP
     make_parser, run = COMMANDS[argv[0]]
     parser = make_parser()
-    arguments = parser.parse_args(argv[1:])
-    if os.environ.get("DLEX_BENCH_CHECK_ONLY"):  # the launcher checks the arguments before it builds for minutes
-        return 0
     try:
+        with checked_output():
+            arguments = parser.parse_args(argv[1:])
+        if os.environ.get("DLEX_BENCH_CHECK_ONLY"):  # the launcher checks the arguments before it builds for minutes
+            return 0
         # matplotlib stores a list of the machine's fonts; it would complain about a home that cannot be written.
         if sys.prefix != sys.base_prefix:  # the environment that the launcher made
             os.environ.setdefault("MPLCONFIGDIR", str(Path(sys.prefix) / "matplotlib"))
-        run(arguments)
+        with checked_output():
+            run(arguments)
     except LabError as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(f"{parser.prog}: {brief(str(error))}", file=sys.stderr)
         return error.code
     except KeyboardInterrupt:
         return EXIT_SIGNAL

@@ -81,7 +81,7 @@ def schedule(options: DispatchOptions) -> None:
         if not isinstance(task, Task) or (task.command is None) == (task.pid is None):
             raise LabError(f"{options.file}: tasks.{name} needs a command or a pid; --backend=sim simulates without", EXIT_SETUP)
     console = Console()
-    make_results_folder(options.out)
+    make_results_folder(options.out, ("dwcs.json",), [options.file])
     with watched_delays(options.record) as watch:
         last = run_live(console, PROGRAM, options.for_program(scenario), Dispatched, _table, _line,
                         lambda state: watch.look([task.pid for task in state.tasks if not task.has_ended]))

@@ -23,6 +23,7 @@ from dlex_bench.paths import PROJECT, require_program
 from dlex_bench.processes import ENDING_SIGNALS
 from dlex_bench.progress import tell
 from dlex_bench.schema import Stored, field_error
+from dlex_bench.table import fitted
 
 from .program import not_started
 
@@ -118,7 +119,7 @@ def run_live(
                     last = _state_of(kind, text, program.name)
                     seen(last)
                     if console.is_terminal:
-                        live.update(table(last), refresh=True)
+                        live.update(fitted(console, table(last)), refresh=True)
                     else:
                         tell(console, line(last), wrap=False)
                     while said:

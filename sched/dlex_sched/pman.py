@@ -69,7 +69,7 @@ def run_graph(options: GraphOptions) -> None:
     graph = read_graph(options.file)
     console = Console()
     if not options.end:
-        make_results_folder(options.out)
+        make_results_folder(options.out, ("log.csv", "pman.json", "timeline.png"), [options.file])
     last = run_live(console, PROGRAM, options.for_program(graph), GraphState, _state_table, _state_line)
     if last is None:
         return

@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from dlex_bench.errors import EXIT_SETUP, LabError
+from dlex_bench.output import refuse_overwriting
 
 
-def make_results_folder(folder: Path) -> None:
-    """Makes the folder if it is missing. Under sudo it is the user's, so that the user may write there later. Raises LabError."""
+def make_results_folder(folder: Path, results: Iterable[str] = (), inputs: Iterable[Path] = ()) -> None:
+    """Makes the folder if it is missing. Under sudo it is the user's, so that the user may write there later.
+
+    Raises LabError if it cannot be made, or if one of the files that will be written there (`results`) is one of the inputs.
+    """
+    refuse_overwriting([folder / name for name in results], inputs)
     user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     try:
         is_new = not folder.exists()

@@ -15,7 +15,7 @@ from dlex_bench.errors import EXIT_SETUP, LabError
 from dlex_bench.files import write_json
 from dlex_bench.machine.facts import commit
 from dlex_bench.progress import tell, tell_table
-from dlex_bench.table import titled_table
+from dlex_bench.table import fits, titled_table
 
 from .program import Experiments, PaperClaim, Schedule, run_program
 from .results import make_results_folder
@@ -23,6 +23,7 @@ from .scenario import read_scenario
 from .sim_claims import RULE, claim_rows
 from .sim_settings import Setting, changes, settings_of, shown_settings
 
+SLOTS_IN_ROW = (20, 10, 5, 2, 1)
 # Frames of the first player whose delays Figure 8 shows.
 TRACED = 100
 
@@ -50,7 +51,7 @@ def simulate_scenario(path: Path) -> None:
     console = Console()
     tell(console, f"{path}: utilisation {schedule.utilisation:.2f}, {schedule.events} events delivered, {schedule.swaps} of them "
          "made another process run")
-    tell_table(console, _slots_table(schedule))
+    tell_table(console, _slots_table(schedule, console))
     table = titled_table("Periods")
     for heading in ("task", "served", "missed", "violations"):
         table.add_column(heading, justify="left" if heading == "task" else "right")
@@ -59,12 +60,17 @@ def simulate_scenario(path: Path) -> None:
     tell_table(console, table)
 
 
-def _slots_table(schedule: Schedule, width: int = 20) -> Table:
-    """Returns a row for each `width` slots."""
+def _slots_table(schedule: Schedule, console: Console) -> Table:
+    """Returns a table with as many slots in a row as fit, 20 at most."""
+    tables = (_slots_in_rows(schedule, width) for width in SLOTS_IN_ROW)
+    return next((table for table in tables if fits(console, table)), _slots_in_rows(schedule, 1))
+
+
+def _slots_in_rows(schedule: Schedule, width: int) -> Table:
     table = titled_table("Who runs in each slot (-: no task)")
     table.add_column("slot", justify="right")
     for _ in range(min(width, len(schedule.slots))):
-        table.add_column("")
+        table.add_column("", no_wrap=True)
     for first in range(0, len(schedule.slots), width):
         table.add_row(str(first), *(name or "-" for name in schedule.slots[first : first + width]))
     return table

@@ -8,7 +8,6 @@ No process of its load may outlive it.
 Not covered: how long anything takes, and policies that this account may not use.
 """
 
-import fcntl
 import json
 import os
 import shutil
@@ -23,6 +22,15 @@ from outside import Folder, children_of, is_running, python_with_packages, wait_
 CURVES = [("other", load, kind) for kind in ("deadline", "wcet") for load in (0,)]
 TINY = ("--out=out", "--policies=other", "--loads=0", "--step=0.5", "--longest=1.5", "--samples=2")
 PICTURES = ["latency-deadline-cdf.png", "latency-mean.png", "latency-sd.png", "latency-wcet-cdf.png"]
+# The lock of a machine of our own: a batch may measure on the real one meanwhile.
+MACHINE = f"dlex-test-latency-{os.getpid()}"
+BEGIN = """
+import sys
+from dlex_bench.machine import lock
+lock.NAME = sys.argv[1]
+from dlex_bench.__main__ import main
+sys.exit(main(sys.argv[2:]))
+"""
 REFUSING = """#!/bin/sh
 case "$*" in
 *--probe*fifo*) echo 'dlex-bench-cell: the kernel refuses policy fifo: Operation not permitted' >&2; exit 3 ;;
@@ -51,7 +59,7 @@ class Command(Folder):
 
     def start(self, *arguments, **environment):
         return subprocess.Popen(
-            [sys.executable, "-m", "dlex_bench", "latency", *arguments],
+            [sys.executable, "-c", BEGIN, MACHINE, "latency", *arguments],
             cwd=self.folder, env={**self.environment, **environment}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
@@ -166,12 +174,12 @@ class Refusals(Command):
             self.assertIn(f"{place} {reason}", told)
 
     def test_second_experiment_is_refused(self):
-        (self.folder / "cache").mkdir()
-        with (self.folder / "cache/experiment.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        from dlex_bench.machine import lock
+
+        with mock.patch.object(lock, "NAME", MACHINE), lock.only_measurement({0}):
             status, told = self.refusal(*TINY)
         self.assertEqual(status, 1)
-        self.assertIn("another experiment is running", told)
+        self.assertIn("a machine allows one measurement at a time", told)
 
 
 @unittest.skipUnless(shutil.which("stress"), "stress is not installed")

@@ -5,6 +5,7 @@ Not covered: a terminal that disappears; the shell prints the help of ./dlex its
 """
 
 import errno
+import io
 import os
 import subprocess
 import sys
@@ -15,9 +16,13 @@ from outside import Folder, with_packages
 
 with_packages("matplotlib, numpy, pydantic, rich, jinja2")
 
-from dlex_bench.errors import LabError
+from rich.console import Console
+
+from dlex_bench.errors import LabError, brief, shown
 from dlex_bench.files import whole_file
-from dlex_bench.output import checked_files, checked_output, output_folder
+from dlex_bench.output import checked_files, checked_output, output_file, output_folder
+from dlex_bench.progress import tell_table
+from dlex_bench.table import titled_table
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = "/dev/full"
@@ -51,11 +56,12 @@ class Output(unittest.TestCase):
             with self.subTest(command), os.fdopen(writing, "w") as pipe:
                 self.expect_one_sentence(printing_to(pipe, *command), "Broken pipe")
 
-    def test_output_that_the_caller_closed_is_no_error(self):
-        command = [sys.executable, "-m", "dlex_bench", *COMMANDS[1]]
-        closing = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
-        run = subprocess.run(closing, stderr=subprocess.PIPE, text=True, timeout=120, cwd=ROOT)
-        self.assertEqual((run.returncode, run.stderr), (0, ""))
+    def test_output_that_the_caller_closed_is_one_sentence(self):
+        for command in COMMANDS:
+            closing = ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "dlex_bench", *command]
+            with self.subTest(command):
+                run = subprocess.run(closing, stderr=subprocess.PIPE, text=True, timeout=120, cwd=ROOT)
+                self.expect_one_sentence(run, "Bad file descriptor")
 
     @unittest.skipUnless(os.path.exists(FULL), "/dev/full does not exist")
     def test_another_error_is_reported_first(self):
@@ -87,7 +93,82 @@ class Block(unittest.TestCase):
             os._exit(code)
 
 
+class RefusedValues(unittest.TestCase):
+    """A value that is refused is shown, but not all of it, and numbers that would take years or all memory are refused."""
+
+    def refused(self, *command):
+        run = printing_to(subprocess.PIPE, *command)
+        self.assertEqual((run.returncode, run.stdout), (1, ""), run.stderr)
+        self.assertRegex(run.stderr, r"\Adlex bench [a-z]+: [^\n]+\n\Z")
+        self.assertLess(len(run.stderr), 600)
+        return run.stderr
+
+    def test_too_many_repetitions_are_refused_at_once(self):
+        for count in ("99999999999", "10001", "0", "-1", "1e3", "9" * 100_000):
+            with self.subTest(count[:20]):
+                self.assertIn("is not a number of repetitions; give 1 to 10000", self.refused(*COMMANDS[1], f"--reps={count}"))
+
+    def test_long_values_are_shown_in_part(self):
+        for option in ("--reps", "--length", "--nonsense"):
+            message = self.refused(*COMMANDS[1], f"{option}={'x' * 100_000}")
+            self.assertIn("characters)", message)
+        self.assertIn("characters)", self.refused("compare", "a", "b", "c" * 100_000))
+
+    def test_message_keeps_paths_and_drops_megabytes(self):
+        path = "/".join(["folder"] * 30)
+        self.assertEqual(brief(f"{path} is missing"), f"{path} is missing")
+        self.assertLess(len(brief("x" * 10**7)), 100)
+        self.assertLess(len(brief("x " * 10**6)), 2100)
+        self.assertEqual(shown("film"), "'film'")
+        self.assertEqual(shown(1 << 100_000), "a number of more than 4300 digits")
+
+
+class NarrowTables(unittest.TestCase):
+    def printed(self, width):
+        table = titled_table("Title of the table")
+        for heading in ("task", "windows\nkept", "\nlost", "waited µs"):
+            table.add_column(heading, no_wrap=True)
+        table.add_row("film", "1200000", "33333", "44.25")
+        table.add_row("a-second-film-of-some-length", "5", "6", "7")
+        console = Console(width=width, file=io.StringIO())
+        tell_table(console, table)
+        return console.file.getvalue()
+
+    def test_wide_enough_console_shows_a_table(self):
+        self.assertRegex(self.printed(80), r" windows\n task +kept +lost +waited µs\n")
+
+    def test_narrow_console_shows_each_cell_in_a_line(self):
+        for width in (50, 40):
+            text = self.printed(width)
+            self.assertNotIn("…", text)
+            self.assertLessEqual(max(map(len, text.splitlines())), width)
+            self.assertRegex(text, r"task +film\nwindows kept +1200000\nwindows lost +33333\nwaited µs +44.25\n\ntask")
+
+
 class Results(Folder):
+    def test_file_that_cannot_be_written_is_refused_before_measuring(self):
+        (self.folder / "file").write_text("old")
+        self.assertEqual(output_file(self.folder / "new/file.json"), self.folder / "new/file.json")
+        self.assertEqual(output_file(self.folder / "file").read_text(), "old")
+        for place, reason in ((self.folder, "Is a directory"), (self.folder / "file/below", "File exists"),
+                              (Path("/proc/results/x"), "No such file or directory")):
+            with self.subTest(place), self.assertRaisesRegex(LabError, f"cannot be written .{reason}"):
+                output_file(place)
+        run = printing_to(subprocess.PIPE, "seek", f"--clip={__file__}", "--out=/proc/results/x")
+        self.assertNotIn("round", run.stdout)
+        self.assertEqual(run.returncode, 1)
+
+    def test_input_is_not_overwritten(self):
+        film = self.folder / "film.mp4"
+        film.write_text("film")
+        (self.folder / "hard").hardlink_to(film)
+        (self.folder / "symbolic").symlink_to(film)
+        for name in ("film.mp4", "hard", "symbolic"):
+            with self.subTest(name), self.assertRaisesRegex(LabError, "which is read and would be overwritten") as caught:
+                output_file(self.folder / name, [self.folder / "none", film])
+            self.assertEqual(caught.exception.code, 1)
+        self.assertEqual(film.read_text(), "film")
+
     def test_folder_is_made_and_left_empty(self):
         made = output_folder(self.folder / "one/two")
         self.assertEqual(output_folder(made), self.folder / "one/two")

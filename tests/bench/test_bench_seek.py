@@ -68,7 +68,7 @@ class Command(Folder):
         short = subprocess.run([MAKE, "cavlc"], capture_output=True, text=True, check=True).stdout.strip()
         for options, words in (
             (["--between=0"], "--between must be 0.1 to 60.0 s"),
-            (["--rounds=0"], "--rounds and --seeks must be 1 or more"),
+            (["--rounds=0"], "argument --rounds: '0' is not a number of plays; give 1 to 10000"),
             ([f"--clip={short}"], "choose a clip of 13.4 s or more"),
             (["--queues="], "at least one"),
             (["--queues=0,many", "--clip=hard_1080p", "--rounds=1", "--seeks=1"], "--queue"),

@@ -332,9 +332,9 @@ class Command(WithRecord):
             ([self.folder / "whole/run.json"], "no decode trace"),
             ([self.record, "--policies=vlc", "--queues=0"], "needs a queue"),
             ([self.record, "--queues="], "not a list of numbers"),
-            ([Path(played().name) / "trace.csv", "--queues=-1"], "--queue=-1 is not a number"),
+            ([Path(played().name) / "trace.csv", "--queues=-1"], "not a list of numbers"),
             ([Path(played().name) / "trace.csv", "--demand=nan"], "--demand=nan is not a number"),
-            ([Path(played().name) / "trace.csv", "--seed=-1"], "--seed=-1 is not a number"),
+            ([Path(played().name) / "trace.csv", "--seed=-1"], "--seed: '-1' is not a seed; give 0 to"),
             ([self.record, "--unstamped=none.mp4"], "none.mp4 cannot be read"),
         ):
             with self.subTest(options):

@@ -9,6 +9,7 @@ Not covered: the simulator itself (the C tests beside this file), and whether th
 import base64
 import io
 import json
+import os
 import subprocess
 import sys
 import unittest
@@ -32,6 +33,7 @@ from dlex_sched.sim_claims import claim_interval, claim_rows, grade
 from dlex_sched.sim_settings import settings_of, shown_settings
 
 PROGRAM, SCENARIOS = Path(sys.argv[1]), Path(sys.argv[2])
+LOST = "cannot write to standard output"
 
 # Who runs in each slot; the first letter of each task's name would not do, as there are T1 and T2.
 SCHEDULES = {
@@ -53,6 +55,25 @@ def printed(*options):
     done = ended(*options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+class Output(unittest.TestCase):
+    """The command in Python, with a standard output that cannot be written."""
+
+    def runs(self, *before, **how):
+        file = SCENARIOS / "figure-4a.yaml"
+        for command in (("sim", "--help"), ("sim", file), ("dwcs", "--help"), ("dwcs", "--backend=sim", file)):
+            argv = [*before, sys.executable, "-m", "dlex_sched", *command]
+            yield command[0], subprocess.run(argv, stderr=subprocess.PIPE, text=True, timeout=60, **how)
+
+    def test_full_disk_is_one_sentence(self):
+        with open("/dev/full", "w") as full:
+            for name, run in self.runs(stdout=full):
+                self.assertEqual((run.returncode, run.stderr), (1, f"dlex sched {name}: {LOST}: No space left on device\n"))
+
+    def test_closed_output_is_one_sentence(self):
+        for name, run in self.runs("sh", "-c", 'exec "$@" >&-', "sh"):
+            self.assertEqual((run.returncode, run.stderr), (1, f"dlex sched {name}: {LOST}: Bad file descriptor\n"))
 
 
 class Program(unittest.TestCase):
@@ -232,6 +253,20 @@ class Words(HTMLParser):
 
     def handle_data(self, data):
         self.text.append(" ".join(data.split()))
+
+
+class NarrowTerminals(unittest.TestCase):
+    def test_names_and_headings_are_whole(self):
+        for width in (80, 60, 40):
+            command = ["dwcs", "--backend=sim", SCENARIOS.parent / "players/films.yaml"]
+            run = subprocess.run([sys.executable, "-m", "dlex_sched", *command], capture_output=True, text=True, timeout=60,
+                                 env={**os.environ, "COLUMNS": str(width)})
+            with self.subTest(width):
+                self.assertNotIn("…", run.stdout, run.stderr)
+                table = run.stdout[run.stdout.index("Who runs"):]
+                self.assertLessEqual(max(map(len, table.splitlines())), width)
+                for word in ("served", "missed", "violations"):
+                    self.assertIn(word, table)
 
 
 class Command(Folder):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from .model import Agenda, Clip, Conditions, NoLoad, Section, Workload, Workload
 OURS = "dlex-play"
 ALL = "all"  # the section's name in an agenda without sections
 BETWEEN = "-"  # joins the ids of crossed sections; no id contains it
+JOBS_MAX = 100_000
 QUICK_REPS, QUICK_LENGTH_S = 2, 10.0
 
 
@@ -51,6 +53,7 @@ class _RepeatedJob:
 
 def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> list[Job]:
     """Returns the jobs in the order in which they run. Clip files are relative to `base`, the agenda's folder."""
+    _refuse_many_settings(agenda)
     settings = [
         _repeated_job(agenda, combination, workload, extent, base)
         for combination in combinations(agenda.sections)
@@ -58,12 +61,26 @@ def expand(agenda: Agenda, extent: Extent = Extent(), base: Path = Path()) -> li
     ]
     if not settings:
         raise LabError("the agenda's sections exclude every workload; check their `only`", EXIT_SETUP)
+    count = sum(setting.repetitions for setting in settings)
+    if count > JOBS_MAX:
+        raise LabError(f"the agenda has {count} jobs, more than {JOBS_MAX}; give fewer repetitions, sections or workloads",
+                       EXIT_SETUP)
     rounds = max(setting.repetitions for setting in settings)
     return [
         setting.job.but(id=f"{setting.job.id}-r{number}", repetition=number)
         for number, setting in interleaved(settings, rounds)
         if number <= setting.repetitions
     ]
+
+
+def _refuse_many_settings(agenda: Agenda) -> None:
+    """Raises LabError before there are more settings than jobs may be: groups of sections multiply each other."""
+    groups: dict[str | None, int] = {}
+    for section in agenda.sections:
+        groups[section.group] = groups.get(section.group, 0) + 1
+    count = math.prod(groups.values())
+    if count > JOBS_MAX:
+        raise LabError(f"the agenda's groups of sections make more than {JOBS_MAX} combinations; leave out some", EXIT_SETUP)
 
 
 def select(jobs: Sequence[Job], patterns: Sequence[str]) -> list[Job]:

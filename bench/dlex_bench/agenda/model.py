@@ -10,16 +10,20 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from ..errors import LabError
 from ..machine.policy import FORMS, Policy
+from ..parser import CPU_MAX, NUMBER_MAX
+
+TASKS_MAX = 1024
 
 # Job ids consist of these ids, joined by "-", and are used as the names of folders.
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]+$", max_length=80)]
 Observe = Literal["outside", "inside", "both"]
-Times = Annotated[int, Field(ge=1, strict=True)]
-Count = Annotated[int, Field(ge=0, strict=True)]
+Times = Annotated[int, Field(ge=1, le=NUMBER_MAX, strict=True)]
+Tasks = Annotated[int, Field(ge=0, le=TASKS_MAX, strict=True)]  # of stress
+Cpu = Annotated[int, Field(ge=0, le=CPU_MAX, strict=True)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-QUEUE = re.compile(r"auto|\d+|\d+(?:\.\d+)?(?:ms|s|KiB|MiB|GiB)")
+QUEUE = re.compile(r"auto|\d{1,18}|\d{1,18}(?:\.\d{1,18})?(?:ms|s|KiB|MiB|GiB)")
 RTAPP_POLICY = re.compile(r"same|deadline|other|(?:fifo|rr):[1-9]\d?")
 
 
@@ -91,13 +95,13 @@ class NoLoad(Entry):
 class RtappLoad(Entry):
     kind: Literal["rtapp"]
     sched: RtappPolicyText = "same"
-    stress: Times | None = None  # tasks of stress that compute beside rt-app, under the policy other
+    stress: Annotated[Tasks, Field(ge=1)] | None = None  # tasks of stress that compute beside rt-app, under the policy other
 
 
 class StressLoad(Entry):
     kind: Literal["stress"]
-    cpu: Count = 0
-    vm: Count = 0
+    cpu: Tasks = 0
+    vm: Tasks = 0
 
     @model_validator(mode="after")
     def _some(self) -> Self:
@@ -209,7 +213,7 @@ class Config(Entry):
     name: str | None = None
     about: str | None = None
     iterations: Times = 1
-    cpu: Count | None = None
+    cpu: Cpu | None = None
     observe: Observe = "outside"
     defaults: Conditions = Conditions()
 

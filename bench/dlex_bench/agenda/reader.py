@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ..errors import EXIT_SETUP, LabError, nearest
+from ..errors import EXIT_SETUP, LabError, nearest, shown
 from ..paths import PROJECT
 from ..plain_yaml import line_of, node_at, node_child, read_plain_yaml, refusal
 from .clip_checks import ClipFolders, check_clips
@@ -78,7 +78,7 @@ def _reason(error: Any) -> str:
     if kind == "missing":
         return "is missing"
     if kind == "string_pattern_mismatch":
-        return f"is {given!r}, which is not an id; use letters, digits, _ and ."
+        return f"is {shown(given)}, which is not an id; use letters, digits, _ and ."
     if kind in ("model_type", "model_attributes_type", "dict_type"):
         return "is not a mapping; write `key: value` pairs"
     if kind == "too_short":
@@ -88,7 +88,7 @@ def _reason(error: Any) -> str:
     message = str(error["msg"]).removeprefix("Value error, ")
     if kind == "value_error":
         return f"is wrong: {message}"
-    return f"is {given!r}; {message[0].lower()}{message[1:]}"
+    return f"is {shown(given)}; {message[0].lower()}{message[1:]}"
 
 
 def _wrong_tag(kind: str, context: Any) -> str:
@@ -97,7 +97,7 @@ def _wrong_tag(kind: str, context: Any) -> str:
         return f"has no {key}"
     known = [word.strip("' ") for word in context["expected_tags"].split(",")]
     tag = str(context["tag"])
-    return f"has the {key} {tag!r}{nearest(tag, known) or '; choose one of ' + ', '.join(known)}"
+    return f"has the {key} {shown(tag)}{nearest(tag, known) or '; choose one of ' + ', '.join(known)}"
 
 
 def _known_keys() -> list[str]:

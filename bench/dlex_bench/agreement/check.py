@@ -17,6 +17,7 @@ from ..errors import EXIT_SETUP, LabError
 from ..job.context import Context
 from ..job.execute import OWN, execute
 from ..job.observer import SEEN
+from ..progress import tell_table
 from ..record import read_run
 from ..table import titled_table
 from .differences import Differences, certain_to_be_seen, differences, longest_blink_ns
@@ -34,8 +35,6 @@ class CheckOptions:
 
 
 def check_agreement(options: CheckOptions) -> None:
-    if options.reps < 1:
-        raise LabError(f"--reps={options.reps} would compare nothing; use 1 or more", EXIT_SETUP)
     try:
         options.out.mkdir(parents=True)
     except OSError as cause:
@@ -110,7 +109,7 @@ def _tell(rows: Sequence[RunEntry], options: CheckOptions) -> None:
         counts = (str(row[key]) for key in ("both", "only_inside", "missed", "only_outside"))
         table.add_row(str(number), *counts, _range(row["shown_ms"]), _range(row["skew_ms"]), f"{row['cpu_fraction']:.1%}")
     console = Console()
-    console.print(table)
+    tell_table(console, table)
     console.print("missed: pictures that stood longer than the longest time between two looks but were not seen. It must be 0.")
     console.print(f"All figures: {options.out / SUMMARY}", soft_wrap=True)
     if any(row["missed"] or row["only_outside"] for row in rows):

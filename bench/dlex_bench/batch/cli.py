@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import shown
 from ..parser import Parser, number_of
 from ..paths import PROJECT
 
@@ -25,7 +26,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a length in seconds")
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a length in seconds")
     return value
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..parser import Parser, some_of
+from ..errors import shown
+from ..parser import Parser, number_of, some_of
 from ..paths import PROJECT
 from .plan import KINDS, LEAST_US, LOADS, MOST_US, POLICIES
 
@@ -44,7 +45,8 @@ def add_latency_options(parser: argparse.ArgumentParser) -> None:
     add("--kinds", type=some_of(KINDS), default=KINDS, metavar="LIST", help=",".join(KINDS))
     add("--step", dest="step_us", type=_duration, metavar="MS", help="step between durations (0.5)")
     add("--longest", dest="most_us", type=_duration, metavar="MS", help="longest duration (100)")
-    add("--samples", type=_count, metavar="N", help="samples of each duration (10)")
+    add("--wait", action="store_true", help="wait while another command measures on this machine")
+    add("--samples", type=number_of("samples", most=1000), metavar="N", help="samples of each duration (10)")
 
 
 def complete_latency_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
@@ -67,12 +69,6 @@ def _duration(text: str) -> int:
         duration_us = 0
     if not LEAST_US <= duration_us <= LONGEST_US:
         raise argparse.ArgumentTypeError(
-            f"'{text}' is not a time from {LEAST_US / 1e3:g} to {LONGEST_US / 1e3:g} ms"
+            f"{shown(text)} is not a time from {LEAST_US / 1e3:g} to {LONGEST_US / 1e3:g} ms"
         )
     return duration_us
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to 1000")
-    return int(text)

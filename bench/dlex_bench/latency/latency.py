@@ -9,12 +9,13 @@ import time
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
 from ..errors import LabError, TimedOut
-from ..machine.lock import only_one
+from ..machine.lock import only_measurement
 from ..paths import require_program
 from ..processes import child
 from ..progress import Teller, spoken_time, tell, tell_table
@@ -42,6 +43,7 @@ class LatencyOptions:
     loads: tuple[int, ...]
     kinds: tuple[str, ...]
     most_us: int
+    wait: bool = False
 
 
 def latency(options: LatencyOptions) -> None:
@@ -51,7 +53,7 @@ def latency(options: LatencyOptions) -> None:
         find_stress()
     plan = _plan(options)
     store = CellStore(options.out)
-    with only_one("experiment"), store.opened(plan):
+    with only_measurement(os.sched_getaffinity(0), partial(tell, console) if options.wait else None), store.opened(plan):
         refused = refusals(program, plan.policies)
         admitted = [policy for policy in plan.policies if policy not in refused]
         for sentence in refused.values():

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..parser import Parser
+from ..parser import CPU_MAX, Parser, whole_number
 from ..paths import PROJECT
 
 
@@ -20,7 +20,8 @@ def laxity_parser() -> Parser:
     parser.add_argument("--quick", action="store_true", help="20 packets, and fewer loads: under 2 minutes")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/laxity"), metavar="DIR",
                         help="folder for laxity.md, laxity.json and the pictures (build/laxity)")
-    parser.add_argument("--cpu", type=int, metavar="N", help="the CPU for all programs (the highest one allowed)")
+    parser.add_argument("--cpu", type=whole_number("a CPU", 0, CPU_MAX), metavar="N",
+                        help="the CPU for all programs (the highest one allowed)")
     return parser
 
 

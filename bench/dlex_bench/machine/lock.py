@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Keeps measurements apart: one batch or experiment at a time on a machine, one demo and one `latency` per cache folder.
+"""Keeps measurements apart: one batch or experiment at a time on a machine, one demo per cache folder.
 
 There is not one lock for each CPU. The programs that a batch does not measure run on all the other CPUs, and the loops
 of rt-app are measured while all the other CPUs are busy. Also, only one CPU can have a scheduling domain by itself.
@@ -38,7 +38,8 @@ def only_measurement(cpus: Collection[int], waiting: Say | None = None) -> Itera
     with contextlib.ExitStack() as stack:
         while not _held(stack, NAME):
             if not waiting:
-                raise LabError(f"{_reason()}; wait until that has ended, as run, run-job and seek do with --wait", EXIT_SETUP)
+                advice = "wait until that has ended, as run, run-job, seek and latency do with --wait"
+                raise LabError(f"{_reason()}; {advice}", EXIT_SETUP)
             waiting(f"waiting: {_reason()}")
             waiting = _silent
             time.sleep(WAITING_S)

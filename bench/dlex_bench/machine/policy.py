@@ -18,7 +18,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import EXIT_SETUP, LabError
+from ..errors import EXIT_SETUP, LabError, shown
 from . import cgroups
 from .thread_policy import policy_text, set_policy
 
@@ -70,9 +70,9 @@ class Policy:
         elif kind in ("deadline", "quota") and colon:
             policy = cls._budget(text, kind, rest)
         elif kind in ("fifo", "rr") and rest.isdecimal():
-            raise LabError(f"{text!r} has an invalid priority; write one from 1 to 99, for example {kind}:5", EXIT_SETUP)
+            raise LabError(f"{shown(text)} has an invalid priority; write one from 1 to 99, for example {kind}:5", EXIT_SETUP)
         else:
-            raise LabError(f"{text!r} is not a scheduling policy; write {FORMS}", EXIT_SETUP)
+            raise LabError(f"{shown(text)} is not a scheduling policy; write {FORMS}", EXIT_SETUP)
         return policy
 
     @classmethod
@@ -80,7 +80,7 @@ class Policy:
         number = r"[0-9]{1,6}(?:\.[0-9]{1,6})?"
         parts = re.fullmatch(rf"({number}%?|{CALIBRATED})/({number})", rest)
         if not parts:
-            raise LabError(f"{text!r} is not a {kind}; write {kind}:15/40, runtime and period in ms", EXIT_SETUP)
+            raise LabError(f"{shown(text)} is not a {kind}; write {kind}:15/40, runtime and period in ms", EXIT_SETUP)
         period_ms = float(parts[2])
         if parts[1] == CALIBRATED:
             policy = cls(kind, period_ms=period_ms, calibrated=True)

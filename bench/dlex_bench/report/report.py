@@ -21,6 +21,7 @@ from ..analysis.results_frame import by_setting
 from ..analysis.series import panels
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_whole
+from ..output import refuse_overwriting
 from ..paper import PLAYERS, STANDS_FOR
 from ..progress import tell
 from .export import csv_text, json_content, json_text
@@ -32,6 +33,7 @@ from .sections import SectionSummary, section_summaries
 from .timeline import Timelines, pack_all
 
 TABLES = (".csv", ".json")
+REPORTS = ("report.html", "report.csv", "report.json")
 TEMPLATES = Path(__file__).parent / "templates"
 # They run in this order.
 SCRIPTS = ("theme.js", "tables.js", "plots.js", "front.js", "panels.js", "record.js", "timeline.js", "dialog.js")
@@ -46,6 +48,8 @@ def report(folder: Path, out: Path | None) -> None:
     if target.suffix in TABLES:
         other = target.with_suffix(".html")
         raise LabError(f"{target} would be one of the tables; name the page, for example {other}", EXIT_SETUP)
+    outputs = [target, *(target.with_suffix(suffix) for suffix in TABLES)]
+    refuse_overwriting(outputs, _inputs(batch))
     parts, found = section_summaries(batch), meaning_of(batch)
     content = json_content(batch, parts, found)
     try:
@@ -59,6 +63,13 @@ def report(folder: Path, out: Path | None) -> None:
         tell(console, f"left out: {sentence}")
     size_mb = target.stat().st_size / 1e6
     tell(console, f"{batch.counts}\npage: {target} ({size_mb:.1f} MB)", wrap=False)
+
+
+def _inputs(batch: Batch) -> list[Path]:
+    """Returns what a report must not overwrite: the files of the batch, and its films."""
+    own = [*batch.folder.glob("*.json"), *batch.folder.glob("*/**/*")]
+    films = [Path(row.result.job.clip.file) for row in batch.rows if row.result.job.clip.file]
+    return [path for path in own if path.name not in REPORTS] + films
 
 
 def page(

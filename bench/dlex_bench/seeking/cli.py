@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..parser import Parser
+from ..parser import Parser, number_of, seconds_of
 from ..paths import PROJECT
 
 
@@ -21,9 +21,9 @@ def seek_parser() -> Parser:
         help="a file, or a recipe of media/; may be repeated (trailer_1080p)")
     add("--queues", type=_queues, default=("0", "auto"), metavar="LIST",
         help="arguments of --queue; all are compared with the first (0,auto)")
-    add("--rounds", type=int, default=10, metavar="N", help="plays of each clip with each queue (10)")
-    add("--seeks", type=int, default=12, metavar="N", help="seeks in each play, fewer in short clips (12)")
-    add("--between", type=float, default=0.7, metavar="S", dest="between_s",
+    add("--rounds", type=number_of("plays"), default=10, metavar="N", help="plays of each clip with each queue (10)")
+    add("--seeks", type=number_of("seeks"), default=12, metavar="N", help="seeks in each play, fewer in short clips (12)")
+    add("--between", type=seconds_of("from key to key"), default=0.7, metavar="S", dest="between_s",
         help="mean time from key to key in s (0.7); a seek counts only if it shows its picture before the next key")
     add("--wait", action="store_true", help="wait while another command measures on this machine")
     add("--out", "-o", type=Path, default=Path("build/seek.json"), metavar="FILE", help="the figures (build/seek.json)")

@@ -21,6 +21,7 @@ from ..machine.facts import commit, machine_facts
 from ..machine.lock import only_measurement
 from ..machine.steal import Steal, look_at_steal, steal_between
 from ..order import interleaved
+from ..output import output_file
 from ..paths import require_program
 from ..processes import choose_cpus
 from ..progress import tell, tell_table
@@ -57,13 +58,12 @@ class Taken:
 
 
 def compare_seeks(options: SeekOptions) -> None:
-    if options.rounds < 1 or options.seeks < 1:
-        raise LabError("--rounds and --seeks must be 1 or more", EXIT_SETUP)
     if not LEAST_BETWEEN_S <= options.between_s <= MOST_BETWEEN_S:
         raise LabError(f"--between must be {LEAST_BETWEEN_S} to {MOST_BETWEEN_S} s", EXIT_SETUP)
     cpu, others = choose_cpus()
     console = Console()
     settings = _settings(options, {cpu, *others})
+    output_file(options.out, [setting.clip for setting in settings])
     with only_measurement({cpu, *others}, partial(tell, console) if options.wait else None):
         before = look_at_steal(cpu, others)
         plays = _play_all(settings, options, console)

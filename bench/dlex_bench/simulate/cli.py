@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..parser import Parser, some_of
+from ..errors import shown
+from ..parser import SEED_MAX, Parser, number_of, some_of, whole_number
 from ..paths import PROJECT
 from .policies import POLICIES
 
@@ -31,8 +32,9 @@ def simulate_parser() -> Parser:
     add("--demand", metavar="PART", help="scale the decode times so that playing everything needs this part of the supply: 1.2")
     add("--scale", metavar="FACTOR", help="multiply the decode times, instead of --demand")
     add("--draw", metavar="TIME", help="CPU time of drawing a picture (2.9ms)")
-    add("--repeat", type=int, default=20, metavar="N", help="simulated runs of each setting; of the clairvoyant at most 5 (20)")
-    add("--seed", type=int, default=1, metavar="N", help="seed of the first run (1)")
+    add("--repeat", type=number_of("runs", most=1000), default=20, metavar="N",
+        help="simulated runs of each setting; of the clairvoyant at most 5 (20)")
+    add("--seed", type=whole_number("a seed", 0, SEED_MAX), default=1, metavar="N", help="seed of the first run (1)")
     add("--out", "-o", type=Path, default=Path("build/simulate.json"), metavar="FILE", help="the figures (build/simulate.json)")
     return parser
 
@@ -50,7 +52,6 @@ def run_simulate(arguments: argparse.Namespace) -> None:
 
 def _queues(text: str) -> tuple[int, ...]:
     try:
-        queues = tuple(int(word) for word in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is not a list of numbers such as 0,8,50") from None
-    return queues
+        return tuple(number_of("pictures", 0)(word) for word in text.split(","))
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a list of numbers such as 0,8,50") from None

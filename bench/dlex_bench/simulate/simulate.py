@@ -14,6 +14,7 @@ from rich.console import Console
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..machine.facts import commit
+from ..output import output_file
 from ..progress import tell, tell_table
 from ..table import WIDE, short, titled_table
 from .policies import POLICIES
@@ -88,16 +89,21 @@ class SimulatedSetting:
 
 
 def simulate(options: SimulateOptions) -> None:
-    if options.repeat < 1:
-        raise LabError("--repeat must be 1 or more", EXIT_SETUP)
     console = Console()
     pairs = _pairs(options)
+    output_file(options.out, read_files(options))
     traces = [find_trace(options.root, run, options.unstamped) for run in options.runs]
     settings = [_simulated(options, trace, policy, queue) for trace in traces for policy, queue in pairs]
     _write(options, settings)
     for trace in traces:
         _show(console, options, [setting for setting in settings if setting.trace == trace])
     tell(console, f"All figures: {options.out}", wrap=False)
+
+
+def read_files(options: SimulateOptions) -> list[Path]:
+    """Returns the files that the command reads: traces, or what is in the folders of records; and the film without stamps."""
+    found = [file for run in options.runs for file in (run.rglob("*") if run.is_dir() else [run])]
+    return [*found, options.unstamped] if options.unstamped else found
 
 
 def _pairs(options: SimulateOptions) -> list[tuple[str, int]]:

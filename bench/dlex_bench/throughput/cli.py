@@ -19,7 +19,7 @@ def throughput_parser() -> Parser:
         "beside them. 10 to 30 minutes. Without DLEX_MEDIA (see media/make --list) a made film is decoded.",
     )
     parser.add_argument("--quick", action="store_true", help="one film, few passes: a minute")
-    parser.add_argument("--threads", type=number_of("threads"), metavar="N",
+    parser.add_argument("--threads", type=number_of("threads", most=1024), metavar="N",
                         help="codec threads (as many as there are CPUs for it)")
     parser.add_argument("--out", "-o", type=Path, default=Path("build/throughput"), metavar="DIR",
                         help="folder for throughput.json (build/throughput)")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..parser import Parser, number_of, some_of
+from ..parser import CPU_MAX, Parser, number_of, some_of, whole_number
 from ..paths import PROJECT
 from ..progress import spoken_time
 from .conditions import FULL, KINDS, QUICK
@@ -27,7 +27,7 @@ def windows_parser() -> Parser:
     add("--reps", type=number_of("repetitions"), default=1, metavar="N",
         help=f"how often each setting is run (1), and {FULL.overloads} times as often that of Figure 8")
     add("--kinds", type=some_of(KINDS), default=KINDS, metavar="LIST", help=f"some of {','.join(KINDS)} (all)")
-    add("--cpu", type=int, metavar="N", help="the CPU of the players (the highest one allowed)")
+    add("--cpu", type=whole_number("a CPU", 0, CPU_MAX), metavar="N", help="the CPU of the players (the highest one allowed)")
     add("--out", "-o", type=Path, default=Path("build/windows"), metavar="DIR",
         help="folder for windows.md, windows.json and the pictures (build/windows)")
     return parser
