@@ -252,6 +252,8 @@ void dlex_land_(struct dlex_block_ *block)
         block->phase = DLEX_NEW_;
         return;
     }
+    if (dlex_thread_state.disarmed)
+        dlex_rearm_stack(&dlex_thread_state);
     close_block(block);
     note_passing(&dlex_thread_state, block);
     if (block->mask_known && !block->back)

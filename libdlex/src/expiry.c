@@ -138,17 +138,34 @@ int dlex_rearm(struct thread_state *t, int64_t now_ns)
     return arm_next(t, earliest(&s));
 }
 
-/* Restores what the return from the handler would restore, since the jump skips that return. The kernel
- * takes a stack with SS_AUTODISARM away from the thread at every signal, even at one that is handled on
- * another stack. */
-static void restore_as_on_return(const ucontext_t *uc)
+/*
+ * Restores what the return from the handler would restore, since the jump skips that return. The kernel
+ * takes a stack with SS_AUTODISARM away from the thread at every signal. This handler runs on that stack, so
+ * it can be given back only after the jump: the next signal would begin at its top, over these frames. Until
+ * then no other handler may run, because it would find no alternate stack.
+ */
+static void restore_as_on_return(struct thread_state *t)
 {
-    pthread_sigmask(SIG_SETMASK, &uc->uc_sigmask, NULL);
+    const ucontext_t *const uc = t->interrupted;
     if ((unsigned)uc->uc_stack.ss_flags & SS_AUTODISARM) {
-        stack_t stack = uc->uc_stack;
-        stack.ss_flags = (int)SS_AUTODISARM;
-        sigaltstack(&stack, NULL);
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+        t->disarmed = uc;
+    } else {
+        pthread_sigmask(SIG_SETMASK, &uc->uc_sigmask, NULL);
     }
+}
+
+void dlex_rearm_stack(struct thread_state *t)
+{
+    const ucontext_t *const uc = t->disarmed;
+    stack_t stack = uc->uc_stack;
+    sigset_t mask = uc->uc_sigmask;
+    stack.ss_flags = (int)SS_AUTODISARM;
+    t->disarmed = NULL;
+    sigaltstack(&stack, NULL);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 /* Returns what is known of the violation before it reaches the block. */
@@ -179,7 +196,7 @@ _Noreturn static void deliver(struct thread_state *t, struct dlex_block_ *owner,
      * at any instruction, and ppoll, pselect, sigsuspend and epoll_pwait have a signal mask of their own.
      * The jump skips the place where both would end, so cancellation stays deferred. */
     if (source == EXPIRY_SIGNAL)
-        restore_as_on_return(t->interrupted);
+        restore_as_on_return(t);
     pthread_setcancelstate(t->cancellation.state, NULL);
     dlex_unwind(t->violation.type, owner, owner->site->where);
 }
@@ -345,28 +362,17 @@ void dlex_check_(int64_t now_ns)
     dlex_check(&dlex_thread_state, now_ns, EXPIRY_CHECKPOINT);
 }
 
-static uintptr_t interrupted_sp(const void *context)
-{
-    const ucontext_t *uc = context;
-#if defined(__x86_64__)
-    return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
-#elif defined(__i386__)
-    return (uintptr_t)uc->uc_mcontext.gregs[REG_ESP];
-#elif defined(__aarch64__)
-    return (uintptr_t)uc->uc_mcontext.sp;
-#else
-    (void)uc;
-    return (uintptr_t)__builtin_frame_address(0);
-#endif
-}
-
-/* Forgets blocks that were left by longjmp. The sections outside them are in force again, even if an
- * island among these blocks had opened them to violations: returns how many there are. */
-static int depth_after_discarding(struct thread_state *t, uintptr_t sp)
+/* Forgets blocks that were left by longjmp, as seen from the interrupted code or, without it, from here. The
+ * sections outside them are in force again, even if an island among these blocks had opened them to
+ * violations: returns how many there are. */
+static int depth_after_discarding(struct thread_state *t, const ucontext_t *interrupted)
 {
     dlex_guard_.depth = 1;
     DLEX_FENCE_();
-    dlex_discard_left(t, 0, sp);
+    if (interrupted)
+        dlex_discard_left_by(t, interrupted);
+    else
+        dlex_discard_left(t, 0, dlex_stack_pointer());
     return dlex_guard_.depth - 1;
 }
 
@@ -404,7 +410,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         errno = saved_errno;
         return;
     }
-    const int depth = depth_after_discarding(t, interrupted_sp(context));
+    const int depth = depth_after_discarding(t, context);
     if (depth > 0)
         dlex_note_pending(t, dlex_now_ns());
     DLEX_FENCE_();
@@ -423,7 +429,7 @@ void dlex_lift_(void)
         DLEX_FENCE_();
         dlex_forget_at_exit(t);
     }
-    const int depth = depth_after_discarding(t, dlex_stack_pointer()) - missing;
+    const int depth = depth_after_discarding(t, NULL) - missing;
     if (depth < 0)
         dlex_misuse("dlex_try_within_enable", "no section is open");
     DLEX_FENCE_();

@@ -49,15 +49,16 @@ static bool is_fault(int signo)
     return false;
 }
 
-/* An ignored signal is free, because the process may have inherited that from its parent. The library's
- * own handler may have been installed by another thread's first block, or by one that was in the middle
- * of it when the process was forked. */
+/* An ignored signal is free, because the process may have inherited that from its parent. SIG_DFL and
+ * SIG_IGN mean the same with SA_SIGINFO as without: Go's runtime leaves them so. The library's own
+ * handler may have been installed by another thread's first block, or by one that was in the middle of it
+ * when the process was forked. */
 static bool is_free(const struct sigaction *now)
 {
     dlex_signal_fn *const own = atomic_load(&own_handler);
-    if (now->sa_flags & SA_SIGINFO)
-        return own && now->sa_sigaction == own;
-    return now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN;
+    if (now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN)
+        return true;
+    return own && (now->sa_flags & SA_SIGINFO) && now->sa_sigaction == own;
 }
 
 /* Returns 0, or -EBUSY when another part of the program handles the signal. */
@@ -96,8 +97,10 @@ static int take(dlex_signal_fn *on_signal)
         return err;
     /* The signal is blocked in its handler: if several come at once, the kernel would otherwise begin
      * the handler of one within that of another, whose mask is then that of a ppoll or the like. A
-     * jump out of the handler sets the mask of the interrupted code, which has the signal unblocked. */
-    struct sigaction action = { .sa_flags = SA_SIGINFO | SA_RESTART };
+     * jump out of the handler sets the mask of the interrupted code, which has the signal unblocked. The
+     * handler takes the thread's alternate stack, if there is one: a late signal may find the thread on the
+     * small stack of a coroutine. */
+    struct sigaction action = { .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
     action.sa_sigaction = on_signal;
     sigemptyset(&action.sa_mask);
     if (sigaction(fix_number(), &action, NULL) < 0)

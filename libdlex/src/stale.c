@@ -12,10 +12,27 @@
 
 #include "thread.h"
 
-static bool on_alternate_stack(void)
+/* Whether code with this stack pointer runs on the alternate stack, if there is one. */
+static bool is_on(const stack_t *alternate, uintptr_t sp)
 {
-    stack_t stack;
-    return sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK);
+    return !(alternate->ss_flags & SS_DISABLE)
+           && sp - (uintptr_t)alternate->ss_sp - 1 < alternate->ss_size;
+}
+
+static uintptr_t interrupted_sp(const ucontext_t *uc)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
+#elif defined(__i386__)
+    return (uintptr_t)uc->uc_mcontext.gregs[REG_ESP];
+#elif defined(__aarch64__)
+    return (uintptr_t)uc->uc_mcontext.sp;
+#else
+    /* The handler's own frame is below the interrupted ones, unless it is on the alternate stack: then nothing
+     * is known, and no block counts as left. */
+    const uintptr_t own = (uintptr_t)__builtin_frame_address(0);
+    return is_on(&uc->uc_stack, own) ? 0 : own;
+#endif
 }
 
 /*
@@ -61,11 +78,14 @@ static void keep(struct thread_state *t, struct dlex_block_ *top, int level, int
         dlex_trigger_count_bound(t);
 }
 
-__attribute__((no_sanitize_address))
-void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp)
+static bool may_be_left(const struct thread_state *t, uintptr_t frame, uintptr_t sp)
 {
-    if (t->level == 0 || (t->frame >= frame && t->low >= sp) || on_alternate_stack())
-        return;
+    return t->level > 0 && (t->frame < frame || t->low < sp);
+}
+
+__attribute__((no_sanitize_address))
+static void discard(struct thread_state *t, uintptr_t frame, uintptr_t sp)
+{
     const struct dlex_place_ *place = &t->outermost;
     struct dlex_block_ *last = NULL;
     int level = 0;
@@ -76,6 +96,20 @@ void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp)
     }
     if (level < t->level)
         keep(t, last, level, place->outer_depth);
+}
+
+void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp)
+{
+    stack_t alternate;
+    if (may_be_left(t, frame, sp) && (sigaltstack(NULL, &alternate) < 0 || !is_on(&alternate, sp)))
+        discard(t, frame, sp);
+}
+
+void dlex_discard_left_by(struct thread_state *t, const ucontext_t *interrupted)
+{
+    const uintptr_t sp = interrupted_sp(interrupted);
+    if (may_be_left(t, 0, sp) && !is_on(&interrupted->uc_stack, sp))
+        discard(t, 0, sp);
 }
 
 /* Returns the innermost block that may be open where this block begins, if that is a block of the same

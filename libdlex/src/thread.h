@@ -31,6 +31,7 @@ struct thread_state {
     const volatile int *exit_state; /* dlex_exit_state(); NULL: no block was opened yet */
     bool passing;              /* a violation is on its way to the block that owns it */
     const ucontext_t *interrupted; /* in the handler: what its return would restore */
+    const ucontext_t *disarmed; /* NULL, or after a jump: its alternate stack and its mask are not in force yet */
     struct cancellation cancellation; /* while expiries are looked at: what was in force before */
     int64_t armed_ns;          /* when the timer expires; a time in the past means unarmed */
     int64_t noticed_ns;        /* when the oldest pending expiry was noticed */
@@ -112,9 +113,11 @@ _Noreturn void dlex_misuse(const char *what, const char *where);
 /* stale.c: returns an address below all frames of the caller, even when link-time optimisation has
  * inlined the caller into the program (__builtin_frame_address would then be the program's own frame). */
 uintptr_t dlex_stack_pointer(void);
-/* stale.c, with the guard held: forgets blocks that were left without closing, as seen from code with
- * this stack frame (0: unknown) and a stack pointer of at least sp. */
+/* stale.c, with the guard held: forgets blocks that were left without closing. left: as seen from the caller,
+ * with this stack frame (0: unknown) and a stack pointer of at least sp. left_by: as seen from the code that
+ * a signal has interrupted, whose handler may run on another stack. */
 void dlex_discard_left(struct thread_state *t, uintptr_t frame, uintptr_t sp);
+void dlex_discard_left_by(struct thread_state *t, const ucontext_t *interrupted);
 /* Returns what block->seal must be for the record to be believed. */
 __attribute__((no_sanitize_address))
 static inline uintptr_t dlex_seal_of(const struct dlex_block_ *block)
@@ -133,6 +136,9 @@ void dlex_attend(struct thread_state *t, enum expiry_source source);
 /* Does the same where checkpoints may deliver: at a checkpoint, and at the opening of a cooperative
  * block. */
 void dlex_check(struct thread_state *t, int64_t now_ns, enum expiry_source source);
+/* After a jump out of the signal handler, with the guard held, if t->disarmed: gives the thread its alternate
+ * stack and its signal mask back. */
+void dlex_rearm_stack(struct thread_state *t);
 /* With the guard held: records that dlex_attend has to be called as soon as the guard is free. */
 void dlex_note_pending(struct thread_state *t, int64_t now_ns);
 /* Create the timer of the thread, if there is none; arm it for this time. Return 0 or a negative errno

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Deadlines that pass in signal handlers of the application, and in calls that change the signal mask
- * for a moment. Not here: installing handlers and choosing the signal (signals). */
+ * for a moment. Not here: installing handlers and choosing the signal (signals), alternate stacks (stacks). */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <sys/select.h>
 #include <unistd.h>
 
 #include "dlex_testing.h"
-
-#ifndef SS_AUTODISARM
-#define SS_AUTODISARM (1U << 31)
-#endif
 
 static bool is_blocked(int signo)
 {
@@ -187,24 +180,6 @@ START_TEST(abort_does_not_restore_the_mask_of_a_handler)
 }
 END_TEST
 
-START_TEST(alternate_stack_with_autodisarm_survives_a_violation)
-{
-    static char memory[1 << 16];
-    const stack_t stack = {
-        .ss_sp = memory, .ss_size = sizeof(memory), .ss_flags = (int)SS_AUTODISARM
-    };
-    stack_t before, after;
-    ck_assert_int_eq(sigaltstack(&stack, &before), 0);
-    dlex_try_within_rel(3 * MS) {
-        burn(HOUR);
-    } dlex_handle dlex_when(dlex_deadline_violation) {
-    } dlex_end
-    ck_assert_int_eq(sigaltstack(&before, &after), 0);
-    ck_assert_ptr_eq(after.ss_sp, memory);
-    ck_assert_int_eq(after.ss_flags, (int)SS_AUTODISARM);
-}
-END_TEST
-
 /* A cooperative block sets no timer, so the library's signal is still blocked. */
 static void *check_with_all_signals_blocked(void *unused)
 {
@@ -231,75 +206,6 @@ START_TEST(checkpoint_needs_no_signal)
 }
 END_TEST
 
-/* A stack above those of the threads that are created after it. Because of SS_AUTODISARM the kernel
- * does not report that it is in use. */
-static stack_t high_stack;
-
-static void open_on_another_stack(int signo)
-{
-    (void)signo;
-    dlex_try_within_rel(HOUR) {
-        log_mark('b');
-    } dlex_end
-}
-
-static void burn_on_another_stack(int signo)
-{
-    (void)signo;
-    burn(HOUR);
-}
-
-static void *be_interrupted_below(void *handler)
-{
-    const struct sigaction action = {
-        .sa_handler = *(void (**)(int))handler, .sa_flags = SA_ONSTACK | SA_NODEFER
-    };
-    stack_t before; /* that of AddressSanitizer, which unmaps whatever stack is set at the end */
-    sigaltstack(&high_stack, &before);
-    sigaction(SIGUSR1, &action, NULL);
-    log_clear();
-    dlex_try {
-        dlex_try_within_rel(SOON) {
-            raise(SIGUSR1);
-            burn(HOUR);
-        } dlex_handle dlex_when(dlex_deadline_violation) {
-            log_mark('d');
-        } dlex_end
-        dlex_throw(dlex_exception);
-    } dlex_handle dlex_when_any {
-        log_mark('e');
-    } dlex_end
-    sigaltstack(&before, NULL);
-    return strdup(log_text());
-}
-
-static void expect_below(void (*handler)(int), const char *expected)
-{
-    pthread_t thread;
-    void *text = NULL;
-    ck_assert_int_eq(pthread_create(&thread, NULL, be_interrupted_below, &handler), 0);
-    ck_assert_int_eq(pthread_join(thread, &text), 0);
-    ck_assert_str_eq((char *)text, expected);
-    free(text);
-}
-
-START_TEST(blocks_stay_open_under_a_handler_on_a_disarmed_alternate_stack)
-{
-    const size_t size = 1 << 18;
-    high_stack.ss_sp =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    high_stack.ss_size = size;
-    ck_assert_ptr_ne(high_stack.ss_sp, MAP_FAILED);
-    const unsigned flags[] = { SS_AUTODISARM, 0 };
-    for (int i = 0; i < 2; i++) {
-        high_stack.ss_flags = (int)flags[i];
-        expect_below(open_on_another_stack, "bde");
-        expect_below(burn_on_another_stack, "de");
-    }
-    munmap(high_stack.ss_sp, size);
-}
-END_TEST
-
 int main(void)
 {
     const TTest *const tests[] = {
@@ -307,9 +213,7 @@ int main(void)
         mask_that_the_body_changed_itself_stays_changed,
         handler_that_opens_any_block_runs_to_its_end_before_the_violation,
         abort_does_not_restore_the_mask_of_a_handler,
-        alternate_stack_with_autodisarm_survives_a_violation,
         checkpoint_needs_no_signal,
-        blocks_stay_open_under_a_handler_on_a_disarmed_alternate_stack,
         NULL,
     };
     return suite_run("libdlex handlers", 120, tests);

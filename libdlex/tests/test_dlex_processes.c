@@ -100,6 +100,20 @@ static int ignored_signal_is_free(void)
     return abort_one_block() ? 0 : 1;
 }
 
+/* As Go's runtime leaves it. */
+static int ignored_signal_with_siginfo_is_free(void)
+{
+    struct sigaction action = { .sa_handler = SIG_IGN, .sa_flags = SA_SIGINFO };
+    sigaction(SIGRTMIN + 8, &action, NULL);
+    action.sa_handler = SIG_DFL;
+    sigaction(SIGRTMIN + 9, &action, NULL);
+    if (dlex_use_signal(SIGRTMIN + 8) != 0 || dlex_use_signal(SIGRTMIN + 9) != 0)
+        return 1;
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGRTMIN + 9, &action, NULL);
+    return abort_one_block() ? 0 : 2;
+}
+
 static int dlex_sigaction_fixes_the_number(void)
 {
     const struct sigaction action = { .sa_handler = nothing };
@@ -194,6 +208,7 @@ static const struct act {
     { "number_that_is_taken_can_be_changed_after_the_error",
       number_that_is_taken_can_be_changed_after_the_error },
     { "ignored_signal_is_free", ignored_signal_is_free },
+    { "ignored_signal_with_siginfo_is_free", ignored_signal_with_siginfo_is_free },
     { "dlex_sigaction_fixes_the_number", dlex_sigaction_fixes_the_number },
     { "process_ends_with_its_last_thread", process_ends_with_its_last_thread },
     { "fork_waits_for_the_program_before_it_stops_the_router",

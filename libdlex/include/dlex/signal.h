@@ -7,6 +7,14 @@
  * replace its handler. The number is a property of the program, so no environment variable changes it.
  * A thread that uses timing constraints must not block this signal: it would get no violations.
  *
+ * Under gdb each violation stops the program, until gdb is given "handle SIG41 nostop noprint pass". 41 is
+ * SIGRTMIN + 7 with glibc; musl has 42 there; after dlex_use_signal it is the number chosen.
+ *
+ * THE STACK. The library's handler runs on the alternate stack of the thread (sigaltstack), if there is one
+ * and it is free. Its memory must have room for 1 KiB more than the kernel's own frame, which is at most
+ * sysconf(_SC_MINSIGSTKSZ). A thread that changes stacks (swapcontext, a goroutine of Go) needs an
+ * alternate stack: a late signal may find it on a stack that is too small for the kernel's frame.
+ *
  * HANDLERS OF THE APPLICATION. A deadline may pass while the thread is in a signal handler of the
  * application. There are three ways to handle that:
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal handler of the program at each instruction of a block that is bound to a trigger. The handler, installed by
- * dlex_sigaction, uses the library itself. Each clone checks that it does not crash, that no trigger keeps the number of a
+ * A signal handler of the program at each instruction of a block that is bound to a trigger, and of a violation that is
+ * handled on an alternate stack. The handler, installed by dlex_sigaction, uses the library itself, or as much of the
+ * alternate stack as it can. Each clone checks that it does not crash, that no trigger keeps the number of a
  * thread without blocks, that the list of threads is whole, and that everything is closed.
  *
  * Not here: the end of a thread (test_dlex_trigger_handlers.c), and handlers that may be left.
@@ -16,6 +17,10 @@
 
 #include "tracer.h"
 #include "world.h"
+
+#ifndef SS_AUTODISARM
+#define SS_AUTODISARM (1U << 31)
+#endif
 
 enum { SKIP = 77 };
 
@@ -67,35 +72,69 @@ static void timed_block(void)
     } dlex_end
 }
 
+static char alternate[1 << 16];
+static volatile int violations;
+
+/* If the kernel took the stack for free while the library's handler is on it, that handler would find this. */
+static void use_the_alternate_stack(int signo)
+{
+    volatile char use[sizeof(alternate) / 4];
+    for (size_t i = 0; i < sizeof(use); i++)
+        use[i] = (char)signo;
+}
+
+static void violated_block(void)
+{
+    dlex_try_within_rel(NEAR) {
+        world_pass(FAR);
+    } dlex_handle dlex_when(dlex_deadline_violation) {
+        violations = violations + 1;
+    } dlex_end
+}
+
 /* ---- One walk ----------------------------------------------------------------------------- */
 
 struct interruption {
     const char *name;
     void (*run)(void);
     void (*handler)(int signo);
-    bool first; /* the thread has not used the library */
+    enum { FIRST /* the thread has not used the library */, USED, ON_ALTERNATE_STACK } thread;
 };
 
 static const struct interruption interruptions[] = {
-    { "first bound block, handler binds", bound_block, bind_other, true },
-    { "first timed block, handler has one", timed_block, have_first_deadline, true },
-    { "bound block, handler binds", bound_block, bind_other, false },
-    { "bound block, handler binds the same", bound_block, bind_same, false },
-    { "bound block, handler asks for time", bound_block, ask_for_time, false },
+    { "first bound block, handler binds", bound_block, bind_other, FIRST },
+    { "first timed block, handler has one", timed_block, have_first_deadline, FIRST },
+    { "bound block, handler binds", bound_block, bind_other, USED },
+    { "bound block, handler binds the same", bound_block, bind_same, USED },
+    { "bound block, handler asks for time", bound_block, ask_for_time, USED },
+    { "violation from an alternate stack", violated_block, use_the_alternate_stack, ON_ALTERNATE_STACK },
 };
 
 static const struct interruption *now;
 
 static void prepare(void)
 {
-    struct sigaction action = { .sa_handler = now->handler };
+    struct sigaction action = { .sa_handler = now->handler, .sa_flags = SA_ONSTACK };
+    const stack_t stack = {
+        .ss_sp = alternate, .ss_size = sizeof(alternate), .ss_flags = (int)SS_AUTODISARM
+    };
     sigemptyset(&action.sa_mask);
     dlex_sigaction(SIGUSR1, &action, NULL);
-    if (now->first)
+    if (now->thread == FIRST)
         return;
+    if (now->thread == ON_ALTERNATE_STACK)
+        sigaltstack(&stack, NULL);
     bound_block();
     timed_block();
     dlex_idle();
+}
+
+/* The kernel reports a stack that disarms itself as armed as soon as it is. */
+static bool has_lost_its_stack(void)
+{
+    stack_t stack;
+    sigaltstack(NULL, &stack);
+    return stack.ss_sp != alternate || stack.ss_flags != (int)SS_AUTODISARM;
 }
 
 /* The firing looks for a thread that is not in the list: it would not end if the list were a ring. */
@@ -108,6 +147,8 @@ static void check(struct report *report)
         strcpy(report->complaint, "a trigger has a thread, and no block is open");
     else if (dlex_trigger_fire(&lost))
         strcpy(report->complaint, "a trigger without a thread cannot be fired");
+    else if (now->thread == ON_ALTERNATE_STACK && (violations != 1 || has_lost_its_stack()))
+        strcpy(report->complaint, "the violation or the alternate stack is lost");
 }
 
 static bool is_right(void *arg, const struct report *report, uintptr_t where)
