@@ -85,14 +85,27 @@ static int compare_to_row(const void *pts_ns, const void *row)
     return (a > b) - (a < b);
 }
 
-/* The player does the same with each packet (loop_filter.h). */
+/* A discarded packet of a cut film may have the time stamp of another one. */
+static bool has_degraded_row(const struct ideal *ideal, const struct frame_record *row, int64_t pts_ns)
+{
+    const struct frame_record *const end = ideal->rows + ideal->row_count;
+    while (row > ideal->rows && row[-1].pts_ns == pts_ns)
+        row--;
+    while (row < end && row->pts_ns == pts_ns && row->degraded != DEGRADED_ITSELF)
+        row++;
+    return row < end && row->pts_ns == pts_ns;
+}
+
+/* The player does the same with each packet (loop_filter.h). It never degrades the picture of a discarded one. */
 static void degrade_as_played(struct ideal *ideal)
 {
     const int64_t pts_ns = clip_pts_ns(ideal->clip.video, ideal->packet->pts);
     const struct frame_record *const row =
         bsearch(&pts_ns, ideal->rows, (size_t)ideal->row_count, sizeof *ideal->rows, compare_to_row);
+    const bool discarded = ideal->packet->flags & AV_PKT_FLAG_DISCARD;
     if (row)
-        ideal->avctx->skip_loop_filter = row->degraded == DEGRADED_ITSELF ? AVDISCARD_ALL : AVDISCARD_DEFAULT;
+        ideal->avctx->skip_loop_filter =
+            !discarded && has_degraded_row(ideal, row, pts_ns) ? AVDISCARD_ALL : AVDISCARD_DEFAULT;
 }
 
 /* As in the player, a read error ends the file and a damaged packet is skipped. */

@@ -47,7 +47,7 @@ static int check_run(const struct making *making)
                           "--threads=1", row->index);
         if (row->verdict != VERDICT_SHOWN)
             return refuse(making, "the run did not show its picture number %" PRId64 "; record the clip once from its "
-                          "beginning, without seeking and without --start", row->index);
+                          "beginning, without seeking and without --start, and use a clip that was not cut", row->index);
         if (i > 0 && row->pts_ns <= run->rows[i - 1].pts_ns)
             return refuse(making, "the time stamps jump back at picture number %" PRId64 "; a trace needs a clip in which "
                           "they do not", row->index);

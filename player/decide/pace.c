@@ -47,14 +47,15 @@ static void watch_time_stamps(struct feed_pace *pace, const struct packet_times 
 
 struct packet_place feed_pace_packet(struct feed_pace *pace, const struct packet_times *packet)
 {
-    watch_time_stamps(pace, packet);
+    if (!packet->discarded)
+        watch_time_stamps(pace, packet);
     const bool known = packet->pts_ns != NS_UNKNOWN && !pace->jumped;
-    const bool unwanted = known && part_is_after(&pace->part, packet->pts_ns, packet->duration_ns);
+    const bool pre_roll = known && part_is_after(&pace->part, packet->pts_ns, packet->duration_ns);
     pace->key_seen = pace->key_seen || packet->key;
     return (struct packet_place){
         .segment = pace->segment,
-        .unwanted = unwanted,
-        .undecodable = unwanted && !pace->key_seen,
+        .unwanted = pre_roll || packet->discarded,
+        .undecodable = pre_roll && !pace->key_seen,
     };
 }
 

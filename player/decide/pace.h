@@ -47,18 +47,22 @@ struct packet_times {
     int64_t pts_ns;
     int64_t duration_ns; /* 0: unknown */
     bool key;
+    bool discarded; /* the file says that its picture is decoded, because others refer to it, and is not shown */
 };
 
 struct packet_place {
     int segment;
-    bool unwanted;    /* pre-roll: its picture is decoded and not shown */
+    bool unwanted;    /* pre-roll of a seek, or discarded: its picture is decoded and not shown */
     bool undecodable; /* pre-roll before the first key frame: the decoder has no reference picture for it */
 };
 
 /* Call at the beginning and at each seek. The next packet begins a new segment. may_jump is kept. */
 void feed_pace_restart(struct feed_pace *pace, const struct part *part);
 
-/* Returns the segment of the next packet in decode order, and whether its picture is wanted. */
+/*
+ * Returns the segment of the next packet in decode order, and whether its picture is wanted. The time stamps of discarded packets
+ * are those that the pictures would have if the file were not cut there: beside what is shown, so they never begin a segment.
+ */
 struct packet_place feed_pace_packet(struct feed_pace *pace, const struct packet_times *packet);
 
 /* The state in presentation order. */

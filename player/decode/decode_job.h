@@ -72,7 +72,7 @@ struct packet_facts {
     int64_t pts_ns;
     int64_t size_bytes;
     enum picture_class picture_class;
-    bool unwanted;    /* pre-roll: its picture is not shown */
+    bool unwanted;    /* see packet_place: its picture is not shown */
     bool passed_over; /* it did not go to the decoder: no picture will come out, and the outcome has its number only */
     bool given_up;    /* its order was to give it up */
     bool is_starting; /* see decode_policy_is_starting, after its order */

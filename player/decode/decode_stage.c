@@ -59,15 +59,20 @@ static struct packet_times times_of(const struct decode_stage *stage, const AVPa
         .pts_ns = clip_pts_ns(video, packet->pts),
         .duration_ns = packet->duration > 0 ? clip_pts_ns(video, packet->duration) : 0,
         .key = packet->flags & AV_PKT_FLAG_KEY,
+        .discarded = packet->flags & AV_PKT_FLAG_DISCARD,
     };
 }
 
-/* What rule plan sees; NULL for other rules. */
+/*
+ * What rule plan sees; NULL for other rules, and until the first picture has come out: the clock may stand as long, and a decoder
+ * that holds back many pictures would seem to be late.
+ */
 static const struct outlook *outlook_of(struct decode_stage *stage, const AVPacket *packet, enum picture_class picture_class,
                                         int64_t media_ns, bool untimed)
 {
     const struct policy_settings *const settings = &stage->policy.settings;
-    if (settings->drop != DROP_DEADLINE || settings->rule != RULE_PLAN || untimed)
+    if (settings->drop != DROP_DEADLINE || settings->rule != RULE_PLAN || untimed ||
+        stage->show.next_ns == NS_UNKNOWN)
         return NULL;
     return look_ahead_from(&stage->look, packet, picture_class, media_ns, stage->feed.part.frame_duration,
                            decoder_delay(stage->decoder));
@@ -229,7 +234,7 @@ static void end_skip(struct decode_stage *stage, const struct packet_facts *pack
     stage->drain_errors = 0;
     decode_policy_end_skip(&stage->policy);
     if (packet->pts_ns != NS_UNKNOWN)
-        stage->show.next_ns = packet->pts_ns;
+        stage->show.next_ns = packet->unwanted ? NS_UNKNOWN : packet->pts_ns;
 }
 
 /* Returns whether the packet is passed over, and prepares the decoder for the change from one to the other. */
@@ -295,7 +300,8 @@ static void run(struct decode_stage *stage, const struct decode_job *job, const 
     decoder_run(stage->decoder, job, &note->outcome);
     stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet) || note->outcome.is_withheld;
     learn(stage, packet, &note->outcome, clock);
-    note_packet(stage, job->number, packet, end_so_far(job, packet, &note->outcome));
+    if (!(job->packet->flags & AV_PKT_FLAG_DISCARD)) /* libavcodec gives out no picture of it */
+        note_packet(stage, job->number, packet, end_so_far(job, packet, &note->outcome));
 }
 
 static void pass_over(struct decode_stage *stage, int64_t number, struct job_note *note)

@@ -289,7 +289,7 @@ static void decode_without(struct decoder *decoder, const struct av1_shown *show
         decode_packet(decoder, rest);
     av_packet_free(&rest);
     decoder->is_withheld = ret >= 0;
-    if (decoder->is_withheld)
+    if (decoder->is_withheld && !(decoder->job.packet->flags & AV_PKT_FLAG_DISCARD)) /* libavcodec gives out no such picture */
         withheld_add(&decoder->withheld, decoder->job.packet, decoder->job.number);
 }
 

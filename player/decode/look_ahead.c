@@ -31,15 +31,24 @@ static bool belongs_to(const struct packet_glance *packet, int64_t first_ns, int
            packet->pts_ns < first_ns + TIME_STAMP_JUMP_NS;
 }
 
-/* Fills in the packets behind the first one, which is filled in already. Returns how many there are. */
+/*
+ * Fills in the packets behind the first one, which is filled in already. Returns how many there are. Discarded ones are left out:
+ * their pictures are never due.
+ */
 static int add_packets_behind(struct look_ahead *look, int64_t first_ns)
 {
     const int count = queue_peek(look->packets, look->glances, LOOK_AHEAD_PACKETS - 1);
     int64_t before_ns = first_ns;
     int64_t latest_ns = first_ns;
     int known = 1;
-    for (int i = 0; i < count && belongs_to(&look->glances[i], first_ns, latest_ns); i++) {
+    for (int i = 0; i < count; i++) {
         const struct packet_glance *const packet = &look->glances[i];
+        if (packet->discarded) {
+            before_ns = packet->pts_ns;
+            continue;
+        }
+        if (!belongs_to(packet, first_ns, latest_ns))
+            break;
         look->ahead[known++] = (struct upcoming){
             .due_ns = packet->pts_ns,
             .size_bytes = packet->size_bytes,

@@ -96,7 +96,7 @@ static bool is_second_field(const struct frame_log *log, int64_t position, int64
     if (row->out || position == 0)
         return false;
     const struct frame_row *const first = row_at(log, position - 1);
-    if (!first->out || !first->interlaced || first->segment != row->segment)
+    if (!first->out || !first->interlaced || first->segment != row->segment || (row->unwanted && !first->unwanted))
         return false;
     for (int64_t later = position + MERGE_DISTANCE; later < count; later++) {
         const struct frame_row *const next = row_at(log, later);

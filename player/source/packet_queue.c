@@ -188,6 +188,7 @@ struct packet_glance queue_glance(const struct packet_queue *queue, const AVPack
         .size_bytes = packet->size,
         .key = packet_begins_whole(packet),
         .droppable = packet->flags & AV_PKT_FLAG_DISPOSABLE,
+        .discarded = packet->flags & AV_PKT_FLAG_DISCARD,
     };
 }
 

@@ -24,6 +24,7 @@ struct packet_glance {
     int64_t size_bytes;
     bool key;       /* decoding may begin here, and whole pictures come out at once */
     bool droppable; /* see droppable.h */
+    bool discarded; /* its picture is decoded and not shown, see packet_times in pace.h */
 };
 
 enum queue_status {

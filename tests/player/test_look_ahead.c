@@ -53,7 +53,7 @@ static AVPacket *packet_at(int64_t pts_ms, char kind, int size)
         packet->data[i] = start[i];
     packet->data[4] = kind == 'd' ? 0x01 : kind == 'K' ? 0x65 : 0x41;
     packet->pts = packet->dts = pts_ms;
-    packet->flags = kind == 'K' ? AV_PKT_FLAG_KEY : 0;
+    packet->flags = kind == 'K' ? AV_PKT_FLAG_KEY : kind == 'x' ? AV_PKT_FLAG_DISCARD : 0;
     return packet;
 }
 
@@ -100,6 +100,21 @@ START_TEST(packets_ahead_have_times_sizes_and_classes)
         ck_assert_int_eq(outlook->ahead[i].size_bytes, i ? SIZE + i - 1 : SIZE);
     }
     ck_assert_int_eq(outlook->now_ns, 7 * NS_PER_MS);
+}
+END_TEST
+
+/* Discarded packets before the second part of an edit list go far back. */
+START_TEST(discarded_packets_ahead_are_left_out)
+{
+    push(80, 'R');
+    for (int i = 0; i < 4; i++)
+        push(-4000 + 40 * i, 'x');
+    push(120, 'R');
+    const struct outlook *const outlook = outlook_from(40);
+    ck_assert_int_eq(outlook->count, 3);
+    ck_assert_int_eq(outlook->ahead[2].due_ns, 120 * NS_PER_MS);
+    ck_assert_int_eq(outlook->ahead[2].picture_class, CLASS_REFERENCE);
+    ck_assert_int_eq(outlook->ahead[2].size_bytes, SIZE + 5);
 }
 END_TEST
 
@@ -293,6 +308,7 @@ int main(void)
 {
     static const TTest *const *const tests[] = {
         &packets_ahead_have_times_sizes_and_classes,
+        &discarded_packets_ahead_are_left_out,
         &times_beyond_all_clocks_are_unknown,
         &packets_stay_in_their_queue,
         &packets_behind_a_jump_of_time_are_not_seen,

@@ -48,6 +48,33 @@ START_TEST(playing_from_the_beginning_has_no_pre_roll)
 }
 END_TEST
 
+START_TEST(discarded_packets_are_decoded_and_unwanted)
+{
+    struct feed_pace pace = feed_of(&whole, false);
+    const struct packet_times packet = {.dts_ns = NS_UNKNOWN, .pts_ns = -1 * S, .discarded = true};
+    const struct packet_place place = feed_pace_packet(&pace, &packet);
+    ck_assert(place.unwanted && !place.undecodable);
+    ck_assert(!feed(&pace, 0, false).unwanted);
+}
+END_TEST
+
+/* Those before the second part of an edit list have the time stamps of the first part. */
+START_TEST(discarded_packets_never_begin_a_segment)
+{
+    struct feed_pace pace = feed_of(&whole, true);
+    for (int i = 0; i < 100; i++)
+        feed(&pace, i * 40 * MS, i == 0);
+    const int segment = pace.segment;
+    static const int64_t dts_s[] = {-20, 40};
+    for (int i = 0; i < 2; i++) {
+        const struct packet_times packet = {.dts_ns = dts_s[i] * S, .pts_ns = dts_s[i] * S, .key = true, .discarded = true};
+        ck_assert_int_eq(feed_pace_packet(&pace, &packet).segment, segment);
+    }
+    ck_assert_int_eq(feed(&pace, 100 * 40 * MS, false).segment, segment);
+    ck_assert(!pace.jumped);
+}
+END_TEST
+
 START_TEST(a_packet_without_a_time_stamp_is_wanted)
 {
     struct feed_pace pace = feed_of(&from_2_to_4_s, false);
@@ -203,6 +230,8 @@ int main(void)
     const TTest *const tests[] = {
         packets_before_the_first_key_frame_of_a_pre_roll_are_skipped,
         playing_from_the_beginning_has_no_pre_roll,
+        discarded_packets_are_decoded_and_unwanted,
+        discarded_packets_never_begin_a_segment,
         a_packet_without_a_time_stamp_is_wanted,
         a_seek_begins_a_segment,
         time_stamps_that_go_far_back_begin_a_segment,

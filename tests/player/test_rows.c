@@ -187,6 +187,24 @@ START_TEST(two_fields_in_two_packets_are_one_row)
 }
 END_TEST
 
+/* Packets of a cut film whose pictures are not shown, behind a picture of two fields. */
+START_TEST(unwanted_packets_are_no_second_fields)
+{
+    struct frame_log *log = NULL;
+    ck_assert_int_eq(frame_log_create(&log, true), 0);
+    add(log, 1, 0, true)->interlaced = true;
+    add(log, 1, -80, false)->unwanted = true;
+    add(log, 1, -40, false)->unwanted = true;
+    add(log, 1, 40, true)->interlaced = true;
+    struct frame_record *rows;
+    ck_assert_int_eq(frame_log_finish(log, &rows), 4);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(rows[i].size_bytes, 100);
+    free(rows);
+    frame_log_destroy(&log);
+}
+END_TEST
+
 START_TEST(picture_is_degraded_if_one_of_its_fields_is)
 {
     static const enum degraded fields[][3] = {
@@ -390,6 +408,7 @@ int main(void)
         a_picture_without_a_packet_has_its_row,
         totals_count_each_verdict,
         two_fields_in_two_packets_are_one_row,
+        unwanted_packets_are_no_second_fields,
         picture_is_degraded_if_one_of_its_fields_is,
         second_field_without_times_leaves_those_of_the_first,
         a_frame_lost_at_a_seek_keeps_its_row,

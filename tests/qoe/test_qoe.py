@@ -5,6 +5,7 @@ The real ImageMagick and the real ffmpeg program provide the expected values. No
 contain (tests/input).
 """
 
+import csv
 import json
 import shutil
 import signal
@@ -204,6 +205,22 @@ class Playing(Case):
                 self.assertLess(run["totals"]["shown"], 200)
         traced = qoe(self.dir / "in time", "--trace=-")
         self.assertEqual(traced.returncode, 0, traced.stderr)
+
+    def test_record_of_a_cut_film_is_compared(self):
+        """Before the cut are pictures that are decoded and never shown."""
+        if not shutil.which("ffmpeg"):
+            self.skipTest("the ffmpeg program is not installed")
+        film, folder = self.dir / "cut.mp4", self.dir / "run"
+        command = ["ffmpeg", "-v", "error", "-ss", "1.9", "-i", clip("stamped_small"), "-t", "1.5", "-c", "copy", film]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+        options = ("--ao=null", "--vo=null", "--quiet", "--deadline-rule=paper", "--deadline-base=10us", f"--record={folder}")
+        subprocess.run([PLAY, *options, film], check=True, env=environment())
+        with (folder / "frames.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        self.assertTrue(any(int(row["pts_ns"]) < 0 for row in rows), "the film was not cut between key pictures")
+        summary = self.summary(folder)
+        self.assertGreater(summary["dropped"], 0)
+        self.assertEqual(summary["frames"], sum(int(row["pts_ns"]) >= 0 for row in rows))
 
 
 if __name__ == "__main__":
