@@ -139,7 +139,11 @@ static int open_video(struct session *session)
     const struct playback_setup *const setup = session->setup;
     struct decoder *decoder = NULL;
     const bool may_jump = session->clip.format->iformat->flags & AVFMT_TS_DISCONT;
-    const struct decoder_settings settings = {setup->threads, setup->options->queue.kind == QUEUE_NONE};
+    const struct decoder_settings settings = {
+        .threads = setup->threads,
+        .may_jump = setup->options->queue.kind == QUEUE_NONE,
+        .x264_build = session->clip.x264_build,
+    };
     char why[WHY_SIZE];
     int ret = session->clip.video ? decoder_open(&decoder, session->clip.video, &settings, why, sizeof why) : 0;
     stage_init(&session->stage, &session->clip, decoder, &setup->options->policy, may_jump);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ideal.h"
 
-#include "clip.h"
+#include "clip_seek.h"
 #include "ns.h"
 
 #include <libavutil/mem.h>
@@ -11,12 +11,6 @@
 
 /* Further ahead than this, a seek is cheaper than decoding all pictures in between. */
 static const int64_t far_ns = 20 * NS_PER_S;
-/*
- * A seek may land on a key picture when one of its leading pictures is requested; these need
- * references from before the key picture. Some containers also seek by decoding time. A key picture
- * two seconds earlier avoids both problems.
- */
-static const int64_t run_up_ns = 2 * NS_PER_S;
 
 struct ideal {
     struct clip clip;
@@ -31,6 +25,12 @@ struct ideal {
 
 enum approach { FROM_HERE, FROM_KEY_PICTURE, FROM_START, APPROACHES };
 
+static void prepare(AVCodecContext *avctx, void *opaque)
+{
+    const struct ideal *const ideal = opaque;
+    clip_assume_x264(avctx, ideal->clip.x264_build);
+}
+
 static int open_parts(struct ideal *ideal, const char *path, int stream_index, char *why,
                       size_t why_size)
 {
@@ -44,7 +44,7 @@ static int open_parts(struct ideal *ideal, const char *path, int stream_index, c
     }
     if (ideal->clip.audio)
         ideal->clip.audio->discard = AVDISCARD_ALL;
-    ret = clip_open_decoder(&ideal->avctx, ideal->clip.video, NULL, NULL, why, why_size);
+    ret = clip_open_decoder(&ideal->avctx, ideal->clip.video, prepare, ideal, why, why_size);
     if (ret < 0)
         return ret;
     ideal->packet = av_packet_alloc();
@@ -115,7 +115,7 @@ static int feed(struct ideal *ideal)
     int ret;
     do {
         av_packet_unref(packet);
-        ret = av_read_frame(ideal->clip.format, packet);
+        ret = clip_read(&ideal->clip, packet);
     } while (ret >= 0 && packet->stream_index != ideal->clip.video->index);
     if (ret >= 0 && ideal->row_count)
         degrade_as_played(ideal);
@@ -154,11 +154,7 @@ static int advance(struct ideal *ideal)
 
 static int restart(struct ideal *ideal, int64_t from_ns)
 {
-    AVFormatContext *const format = ideal->clip.format;
-    const int64_t from_us = from_ns / NS_PER_US;
-    int ret = avformat_seek_file(format, -1, INT64_MIN, from_us, from_us, 0);
-    if (ret < 0)
-        ret = avformat_seek_file(format, -1, INT64_MIN, from_us, INT64_MAX, 0);
+    const int ret = clip_seek(&ideal->clip, from_ns);
     avcodec_flush_buffers(ideal->avctx);
     ideal->pts_ns = AV_NOPTS_VALUE;
     ideal->next_ns = from_ns;
@@ -181,8 +177,7 @@ static int take_approach(struct ideal *ideal, enum approach approach, int64_t pt
                                                 : pts_ns > here_ns && pts_ns < here_ns + far_ns;
     switch (approach) {
     case FROM_HERE: return near ? 0 : AVERROR(EAGAIN);
-    case FROM_KEY_PICTURE:
-        return pts_ns > start_ns + run_up_ns ? restart(ideal, pts_ns - run_up_ns) : AVERROR(EAGAIN);
+    case FROM_KEY_PICTURE: return clip_can_seek(&ideal->clip) ? restart(ideal, pts_ns) : AVERROR(EAGAIN);
     default: return restart(ideal, start_ns);
     }
 }

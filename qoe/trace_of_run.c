@@ -93,7 +93,7 @@ static int add_packets(const struct making *making, struct clip *clip)
     droppable_init(&droppable, clip->video->codecpar);
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
-    while (!ret && av_read_frame(clip->format, packet) >= 0) { /* a read error ends the file, as in the player */
+    while (!ret && clip_read(clip, packet) >= 0) { /* a read error ends the file, as in the player */
         if (packet->stream_index == clip->video->index)
             ret = add_packet(making, clip, packet, &droppable);
         av_packet_unref(packet);

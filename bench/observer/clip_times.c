@@ -28,7 +28,7 @@ static int earlier_first(const void *a, const void *b)
 static int read_packets(struct clip_times *times, struct clip *clip, AVPacket *packet)
 {
     int ret;
-    while ((ret = av_read_frame(clip->format, packet)) >= 0) {
+    while ((ret = clip_read(clip, packet)) >= 0) {
         if (packet->stream_index == clip->video->index && packet->pts != AV_NOPTS_VALUE)
             ret = append(times, clip_pts_ns(clip->video, packet->pts));
         av_packet_unref(packet);

@@ -136,6 +136,7 @@ static void prepare(AVCodecContext *avctx, void *opaque)
     struct decoder *const decoder = opaque;
     const int capabilities = avctx->codec->capabilities;
     avctx->opaque = decoder;
+    clip_assume_x264(avctx, decoder->settings.x264_build);
     /* A libavcodec without the patches has the same version, and a context that ends before these fields. */
     if (capabilities & AV_CODEC_CAP_ABANDON)
         avctx->abandon = abandon;

@@ -29,6 +29,7 @@ struct decoder;
 struct decoder_settings {
     int threads;   /* 1 to CODEC_THREADS_MAX: how many may decode at once. Some codecs always have one */
     bool may_jump; /* with one thread, decodes are left by a jump where the codec can; otherwise they are polled */
+    int x264_build; /* see clip_assume_x264; 0: unknown */
 };
 
 /*

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "clip.h"
 
+#include "nal_units.h"
 #include "ns.h"
 #include "stream_choice.h"
 
 #include <errno.h>
 #include <libavutil/avstring.h>
 #include <libavutil/mem.h>
+#include <libavutil/opt.h>
 #include <libavutil/sha.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { DEFAULT_FRAME_NS = 40 * NS_PER_MS };
+enum {
+    DEFAULT_FRAME_NS = 40 * NS_PER_MS,
+    FIRST_PACKETS_MAX = 64, /* of the video, of which the first key packet names its encoder */
+};
 /* 36 years. Sums and differences of a few such times do not overflow. */
 #define PTS_MAX_NS (INT64_MAX / 8)
 
@@ -85,6 +90,43 @@ static int open_streams(struct clip *clip, const char *path, char *why, size_t w
     return ret;
 }
 
+static struct bytes bytes_of(const uint8_t *data, int size)
+{
+    return (struct bytes){data, data ? data + size : data};
+}
+
+/* Reads to the first key packet of the video. If reading fails, it fails again for those who read on. */
+static int read_first_packets(struct clip *clip, struct nal_state *state)
+{
+    int count = 0;
+    bool is_key = false;
+    AVPacket *packet = av_packet_alloc();
+    int ret = packet ? 0 : AVERROR(ENOMEM);
+    while (ret >= 0 && !state->x264_build && !is_key && count < FIRST_PACKETS_MAX &&
+           av_read_frame(clip->format, packet) >= 0) {
+        if (packet->stream_index == clip->video->index) {
+            nal_look_at_packet(state, bytes_of(packet->data, packet->size));
+            is_key = packet->flags & AV_PKT_FLAG_KEY;
+            count++;
+        }
+        ret = clip_put_back(clip, packet);
+    }
+    av_packet_free(&packet);
+    return ret;
+}
+
+static int find_x264_build(struct clip *clip)
+{
+    const AVCodecParameters *const coded = clip->video ? clip->video->codecpar : NULL;
+    if (!coded || coded->codec_id != AV_CODEC_ID_H264)
+        return 0;
+    struct nal_state state = {.codec = AV_CODEC_ID_H264};
+    nal_configure(&state, bytes_of(coded->extradata, coded->extradata_size));
+    const int ret = read_first_packets(clip, &state);
+    clip->x264_build = state.x264_build;
+    return ret;
+}
+
 int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *stop, char *why, size_t why_size)
 {
     *clip = (struct clip){.stop = stop};
@@ -99,7 +141,10 @@ int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *
         goto fail;
     }
     discard_other_streams(clip);
-    return 0;
+    ret = find_x264_build(clip);
+    if (ret >= 0)
+        return 0;
+    explain(why, why_size, "cannot read it", ret);
 fail:
     clip_close(clip);
     return ret;
@@ -107,8 +152,42 @@ fail:
 
 void clip_close(struct clip *clip)
 {
+    clip_forget_read(clip);
+    av_fifo_freep2(&clip->read);
     avformat_close_input(&clip->format);
     *clip = (struct clip){0};
+}
+
+int clip_read(struct clip *clip, AVPacket *packet)
+{
+    AVPacket *read;
+    if (!clip->read || av_fifo_read(clip->read, &read, 1) < 0)
+        return av_read_frame(clip->format, packet);
+    av_packet_move_ref(packet, read);
+    av_packet_free(&read);
+    return 0;
+}
+
+int clip_put_back(struct clip *clip, AVPacket *packet)
+{
+    if (!clip->read)
+        clip->read = av_fifo_alloc2(1, sizeof packet, AV_FIFO_FLAG_AUTO_GROW);
+    AVPacket *kept = clip->read ? av_packet_alloc() : NULL;
+    if (kept)
+        av_packet_move_ref(kept, packet);
+    else
+        av_packet_unref(packet);
+    if (kept && av_fifo_write(clip->read, &kept, 1) >= 0)
+        return 0;
+    av_packet_free(&kept);
+    return AVERROR(ENOMEM);
+}
+
+void clip_forget_read(struct clip *clip)
+{
+    AVPacket *packet;
+    while (clip->read && av_fifo_read(clip->read, &packet, 1) >= 0)
+        av_packet_free(&packet);
 }
 
 void clip_break_off(struct clip *clip, bool on)
@@ -149,6 +228,12 @@ fail:
     snprintf(why, why_size, "cannot start the %s decoder: %s", name, av_err2str(ret));
     avcodec_free_context(&avctx);
     return ret;
+}
+
+void clip_assume_x264(AVCodecContext *avctx, int build)
+{
+    if (avctx->codec_id == AV_CODEC_ID_H264 && build > 0)
+        av_opt_set_int(avctx->priv_data, "x264_build", build, 0);
 }
 
 int64_t clip_pts_ns(const AVStream *stream, int64_t pts)

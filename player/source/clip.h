@@ -12,6 +12,7 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/fifo.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,6 +23,8 @@ struct clip {
     AVFormatContext *format;
     AVStream *video; /* NULL: the file has none (a cover picture does not count) */
     AVStream *audio; /* NULL: the file has none */
+    AVFifo *read;    /* packets that were read already, for clip_read; elements are AVPacket * */
+    int x264_build;  /* of the encoder, from the beginning of the video; 0: unknown, or another encoder */
 
     const volatile sig_atomic_t *stop; /* see clip_open */
     _Atomic bool broken_off;           /* set by clip_break_off; relaxed: it publishes no other data */
@@ -40,6 +43,16 @@ struct clip {
 int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *stop, char *why, size_t why_size);
 void clip_close(struct clip *clip);
 
+/* Reads the next packet into a blank one, as av_read_frame does. All who read a clip must call this instead. */
+int clip_read(struct clip *clip, AVPacket *packet);
+
+/*
+ * For those who look at packets in advance: moves the packet's reference behind the packets that clip_read returns next, or
+ * frees all these packets. *packet is blank afterwards. Return 0 or AVERROR(ENOMEM).
+ */
+int clip_put_back(struct clip *clip, AVPacket *packet);
+void clip_forget_read(struct clip *clip);
+
 /*
  * Any thread: while on, reads fail with AVERROR_EXIT instead of blocking. A read that is blocked in the kernel must be
  * woken by a signal. Turn it off when no thread reads; the clip may then be read again.
@@ -53,6 +66,12 @@ void clip_break_off(struct clip *clip, bool on);
  */
 int clip_open_decoder(AVCodecContext **out, const AVStream *stream, void (*prepare)(AVCodecContext *, void *),
                       void *opaque, char *why, size_t why_size);
+
+/*
+ * For `prepare`: says which build of x264 encoded the video (struct clip), because builds before 151 made mistakes in 4:4:4 that
+ * decoders repeat. The stream names the build at its beginning only, and decoding may begin elsewhere.
+ */
+void clip_assume_x264(AVCodecContext *avctx, int build);
 
 /*
  * Returns a time stamp of the stream in ns, or AV_NOPTS_VALUE, also if it is further than 36 years from 0. The whole tree uses this one conversion, so that equal

@@ -42,7 +42,7 @@ static bool look_at_nal_units(struct droppable *droppable, struct bytes packet)
 
 bool droppable_packet(struct droppable *droppable, const AVPacket *packet)
 {
-    droppable->gradual = false;
+    droppable->gradual = 0;
     size_t size = 0;
     const uint8_t *const configuration = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &size);
     if (configuration)

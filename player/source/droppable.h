@@ -20,7 +20,7 @@
 /* What the headers of a stream said so far. The members belong to the functions below. Nothing needs to be freed. */
 struct droppable {
     enum AVCodecID codec;
-    bool gradual; /* H.264: when decoding begins with the packet read last, some more pictures are not whole (intra refresh) */
+    int gradual; /* of the packet read last, see struct nal_facts; 0: a picture is whole at once, or the codec is another */
     union {
         struct nal_state nal;
         struct mpeg_state mpeg;

@@ -87,7 +87,7 @@ static void *feed(void *arg)
     int ret = packet ? 0 : AVERROR(ENOMEM);
     while (ret >= 0 && !is_stopped(feeder) && !(progress.video_done && progress.audio_done)) {
         read_ahead_wait(feeder->ahead);
-        ret = av_read_frame(feeder->clip->format, packet);
+        ret = clip_read(feeder->clip, packet);
         if (ret >= 0)
             ret = hand_over(feeder, packet, &progress);
     }

@@ -3,6 +3,9 @@
 
 #include "start_code.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* ISO/IEC 14496-15: a configuration record begins with this version. FFmpeg knows it by its first bytes, too. */
 enum {
     AVC_VERSION = 1, AVC_LENGTH_AT = 4, AVC_RECORD_MIN = 7,
@@ -13,7 +16,7 @@ enum {
 struct slices {
     bool any;
     bool referenced;
-    bool gradual;
+    int gradual;
 };
 
 /* The bytes of a unit without those that only keep start codes out of it. Beyond the end they are 0. */
@@ -55,31 +58,69 @@ static uint32_t take_message_number(struct payload *payload)
     return sum;
 }
 
-/* H.264, D.1.8: a recovery point begins with the number of pictures that it takes. It is 0 if the first bit is 1. */
-static bool has_gradual_recovery_point(struct bytes unit)
+/* The beginning of a message of supplemental information, with a zero behind it. */
+struct message {
+    uint8_t data[64];
+    size_t size;
+};
+
+static struct message take_message(struct payload *payload, uint32_t size)
 {
-    enum { RECOVERY_POINT = 6, ZERO_PICTURES = 0x80, TRAILING = 0x80 };
+    struct message message = {0};
+    for (; size > 0 && !payload_ended(payload); size--) {
+        const uint8_t byte = take_byte(payload);
+        if (message.size < sizeof message.data - 1)
+            message.data[message.size++] = byte;
+    }
+    return message;
+}
+
+/* H.264, D.1.8: a recovery point begins with the number of reference pictures that it takes, as an Exp-Golomb code. */
+static int recovery_pictures(const struct message *message)
+{
+    enum { ZEROS_MAX = 16 }; /* frame_num has no more bits */
+    struct bits bits = {.bytes = {message->data, message->data + message->size}};
+    int zeros = 0;
+    while (zeros < ZEROS_MAX && !bits.ended && !bits_flag(&bits))
+        zeros++;
+    return message->size ? (1 << zeros) - 1 + (int)bits_read(&bits, zeros) : 0;
+}
+
+/* Returns the build of x264 in a message of user data (H.264, D.1.7), or 0. Reads it as FFmpeg's decoder does. */
+static int x264_build(const struct message *message)
+{
+    enum { UUID_SIZE = 16, FIRST_WITH_NUMBER = 67 };
+    const char *const text = (const char *)message->data + UUID_SIZE;
+    int build = 0;
+    if (message->size < UUID_SIZE || sscanf(text, "x264 - core %d", &build) != 1 || build < 0)
+        return 0;
+    return build == 1 && !strncmp(text, "x264 - core 0000", 16) ? FIRST_WITH_NUMBER : build;
+}
+
+static void look_at_messages(struct nal_state *state, struct slices *slices, struct bytes unit)
+{
+    enum { USER_DATA = 5, RECOVERY_POINT = 6, TRAILING = 0x80 };
     struct payload payload = {.bytes = {unit.at + 1, unit.end}};
     while (!payload_ended(&payload)) {
         const uint32_t type = take_message_number(&payload);
-        uint32_t size = take_message_number(&payload);
-        if (type == RECOVERY_POINT && size > 0 && !payload_ended(&payload))
-            return !(take_byte(&payload) & ZERO_PICTURES);
-        while (size-- > 0 && !payload_ended(&payload))
-            take_byte(&payload);
+        const uint32_t size = take_message_number(&payload);
+        const struct message message = take_message(&payload, size);
+        if (type == RECOVERY_POINT)
+            slices->gradual = recovery_pictures(&message);
+        else if (type == USER_DATA && x264_build(&message))
+            state->x264_build = x264_build(&message);
         if (!payload_ended(&payload) && *payload.bytes.at == TRAILING)
             break;
     }
-    return false;
 }
 
 /* H.264, 7.4.1. Partitioned slices do not count: FFmpeg does not decode them. */
-static void look_at_h264(struct slices *slices, struct bytes unit)
+static void look_at_h264(struct nal_state *state, struct slices *slices, struct bytes unit)
 {
     enum { SLICE = 1, SLICE_IDR = 5, SEI = 6, TYPE_MASK = 31, REF_IDC_MASK = 96 };
     const int type = *unit.at & TYPE_MASK;
     if (type == SEI)
-        slices->gradual |= has_gradual_recovery_point(unit);
+        look_at_messages(state, slices, unit);
     if (type != SLICE && type != SLICE_IDR)
         return;
     slices->any = true;
@@ -113,7 +154,7 @@ static void look_at_hevc(struct nal_state *state, struct slices *slices, struct 
 static void look_at_unit(struct nal_state *state, struct slices *slices, struct bytes unit)
 {
     if (state->codec == AV_CODEC_ID_H264)
-        look_at_h264(slices, unit);
+        look_at_h264(state, slices, unit);
     else
         look_at_hevc(state, slices, unit);
 }

@@ -263,8 +263,8 @@ START_TEST(h264_packets_with_lengths_or_start_codes_are_recognised)
 }
 END_TEST
 
-/* Returns whether an H.264 packet with this message of supplemental information begins an intra refresh. */
-static bool is_gradual(const uint8_t *unit, size_t size)
+/* Returns how many reference pictures an H.264 packet with this message of supplemental information needs. */
+static int gradual(const uint8_t *unit, size_t size)
 {
     const struct bytes packet = {unit, unit + size};
     struct nal_state state = {.codec = AV_CODEC_ID_H264};
@@ -273,14 +273,41 @@ static bool is_gradual(const uint8_t *unit, size_t size)
 
 START_TEST(h264_recovery_points_that_take_pictures_are_told_from_those_that_do_not)
 {
-    ck_assert(is_gradual(BYTES(0, 0, 1, 0x06, 6, 1, 0x24, 0x80)));
-    ck_assert(!is_gradual(BYTES(0, 0, 1, 0x06, 6, 1, 0xc4, 0x80)));
-    ck_assert(is_gradual(BYTES(0, 0, 1, 0x06, 6, 1, 0x24, 0x80, 0, 0, 1, 0x65, 0x88)));
-    ck_assert(!is_gradual(BYTES(0, 0, 1, 0x06, 5, 2, 6, 1, 0x80, 0, 0, 1, 0x41, 6, 1, 0x24))); /* another message */
-    ck_assert(is_gradual(BYTES(0, 0, 1, 0x06, 5, 2, 6, 1, 6, 1, 0x24, 0x80))); /* the second message */
-    ck_assert(is_gradual(BYTES(0, 0, 1, 0x06, 5, 3, 0, 0, 3, 1, 6, 1, 0x24, 0x80))); /* a 3 that is not counted */
-    ck_assert(!is_gradual(BYTES(0, 0, 1, 0x06, 6, 1)));
-    ck_assert(!is_gradual(BYTES(0, 0, 1, 0x06, 0xff, 0xff)));
+    ck_assert_int_eq(gradual(BYTES(0, 0, 1, 0x06, 6, 1, 0x24, 0x80)), 3);
+    ck_assert(!gradual(BYTES(0, 0, 1, 0x06, 6, 1, 0xc4, 0x80)));
+    ck_assert(gradual(BYTES(0, 0, 1, 0x06, 6, 1, 0x24, 0x80, 0, 0, 1, 0x65, 0x88)));
+    ck_assert(!gradual(BYTES(0, 0, 1, 0x06, 5, 2, 6, 1, 0x80, 0, 0, 1, 0x41, 6, 1, 0x24))); /* another message */
+    ck_assert(gradual(BYTES(0, 0, 1, 0x06, 5, 2, 6, 1, 6, 1, 0x24, 0x80))); /* the second message */
+    ck_assert(gradual(BYTES(0, 0, 1, 0x06, 5, 3, 0, 0, 3, 1, 6, 1, 0x24, 0x80))); /* a 3 that is not counted */
+    ck_assert_int_eq(gradual(BYTES(0, 0, 1, 0x06, 6, 2, 0x15, 0x10, 0x80)), 9);
+    ck_assert_int_eq(gradual(BYTES(0, 0, 1, 0x06, 6, 4, 0, 0x7f, 0xff, 0x90, 0x80)), 1022);
+    ck_assert_int_gt(gradual(BYTES(0, 0, 1, 0x06, 6, 5, 0, 0, 0, 0, 0, 0x80)), 65534); /* too long a code */
+    ck_assert(!gradual(BYTES(0, 0, 1, 0x06, 6, 1)));
+    ck_assert(!gradual(BYTES(0, 0, 1, 0x06, 0xff, 0xff)));
+}
+END_TEST
+
+/* Returns the build of x264 that a message of user data with this text names. */
+static int x264_build(const char *text)
+{
+    uint8_t packet[128] = {0, 0, 1, 0x06, 5, (uint8_t)(16 + strlen(text))};
+    memset(packet + 6, 0xdc, 16); /* FFmpeg does not look at the UUID */
+    memcpy(packet + 22, text, strlen(text));
+    packet[22 + strlen(text)] = 0x80;
+    struct nal_state state = {.codec = AV_CODEC_ID_H264};
+    nal_look_at_packet(&state, (struct bytes){packet, packet + 23 + strlen(text)});
+    return state.x264_build;
+}
+
+START_TEST(h264_user_data_names_the_build_of_x264)
+{
+    ck_assert_int_eq(x264_build("x264 - core 150 r2833 - H.264/MPEG-4 AVC codec"), 150);
+    ck_assert_int_eq(x264_build("x264 - core 164"), 164);
+    ck_assert_int_eq(x264_build("x264 - core 0000"), 0);
+    ck_assert_int_eq(x264_build("x264 - core 00001"), 67); /* as FFmpeg reads it */
+    ck_assert_int_eq(x264_build("x264 - core -3"), 0);
+    ck_assert_int_eq(x264_build("another - core 150"), 0);
+    ck_assert_int_eq(x264_build(""), 0);
 }
 END_TEST
 
@@ -402,6 +429,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     tcase_add_test(tcase, h264_headers_are_read_as_far_as_the_packet_goes);
     tcase_add_test(tcase, h264_recovery_points_that_take_pictures_are_told_from_those_that_do_not);
+    tcase_add_test(tcase, h264_user_data_names_the_build_of_x264);
     tcase_add_test(tcase, h264_packets_with_lengths_or_start_codes_are_recognised);
     tcase_add_test(tcase, hevc_pictures_of_the_highest_sub_layer_are_droppable);
     tcase_add_test(tcase, mpeg_b_pictures_are_droppable);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests seeks, time stamps that jump, and how playing begins and ends there.
 
-Not covered: seeks with a sound server (tests/sinks); the position that FFmpeg finds in formats with an index.
+Not covered: seeks with a sound server (tests/sinks); the first picture in each kind of file (test_seek_targets.py).
 """
 import contextlib
 import os
