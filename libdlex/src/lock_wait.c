@@ -90,10 +90,33 @@ static int mutex_in_time(void *mutex)
     return pthread_mutex_lock(mutex);
 }
 
+#ifndef NO_MUTEX_CLOCKLOCK
 static int mutex_until(void *mutex, clockid_t clock, const struct timespec *time)
 {
     return pthread_mutex_clocklock(mutex, clock, time);
 }
+#else
+static struct timespec realtime_in(int64_t ns)
+{
+    struct timespec now;
+    int64_t sum_ns;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return timespec_of(__builtin_add_overflow(now_ns, ns, &sum_ns) ? INT64_MAX : sum_ns);
+}
+
+/* The other clock may be set meanwhile. If it is set forward, the wait is repeated; if it is set back, the wait
+ * may last longer by as much. */
+static int mutex_until(void *mutex, clockid_t clock, const struct timespec *time)
+{
+    int err;
+    do {
+        const struct timespec limit = realtime_in(left_ns(clock, time));
+        err = pthread_mutex_timedlock(mutex, &limit);
+    } while (err == ETIMEDOUT && left_ns(clock, time) > 0);
+    return err;
+}
+#endif
 
 static const struct dlex_lock_kind_ mutex_kind = { mutex_in_time, mutex_until };
 

@@ -171,16 +171,28 @@ static int start_router(void)
     return -err;
 }
 
+/* Returns the policy of the calling thread, or a negative value. glibc's pthread_getschedparam takes a lock, which
+ * the code that a signal handler has interrupted may hold; on Linux sched_getscheduler(0) is that of the thread.
+ * musl's sched_getscheduler always fails, and its pthread_getschedparam is not interrupted. */
+static int policy_of_caller(struct sched_param *own)
+{
+#ifdef __GLIBC__
+    const int policy = sched_getscheduler(0);
+    return sched_getparam(0, own) < 0 ? -1 : policy;
+#else
+    int policy;
+    return pthread_getschedparam(pthread_self(), &policy, own) == 0 ? policy : -1;
+#endif
+}
+
 /* A thread of fixed priority that computes on the router's processor would keep the router from
  * running, for ever. If the rights do not suffice the router stays as it was. At the highest priority
- * the router is on a level with the caller and needs another processor. pthread_getschedparam would take
- * a lock, which the code that a signal handler has interrupted may hold; on Linux sched_getscheduler(0)
- * is that of the thread. */
+ * the router is on a level with the caller and needs another processor. */
 static void outrank_caller(void)
 {
     struct sched_param own;
-    const int policy = sched_getscheduler(0);
-    if ((policy != SCHED_FIFO && policy != SCHED_RR) || sched_getparam(0, &own) < 0)
+    const int policy = policy_of_caller(&own);
+    if (policy != SCHED_FIFO && policy != SCHED_RR)
         return;
     const int highest = sched_get_priority_max(SCHED_FIFO);
     const int wanted = own.sched_priority < highest ? own.sched_priority + 1 : highest;
