@@ -84,6 +84,8 @@ int64_t drops_compare(struct drop **drops, const struct frame_record *rows, int6
     const int64_t found = *drops ? compare_all(&comparison, *drops, rows, count) : AVERROR(ENOMEM);
     if (found == AVERROR(ENOENT))
         snprintf(why, why_size, "it has no picture at %.3f s, but the record has one", ns_to_s(comparison.missing_ns));
+    else if (found == AVERROR(ENOTSUP) && *converter->refusal)
+        snprintf(why, why_size, "%s", converter->refusal);
     else if (found < 0)
         snprintf(why, why_size, "its picture at %.3f s cannot be decoded: %s", ns_to_s(comparison.missing_ns),
                  av_err2str((int)found));

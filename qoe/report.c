@@ -9,16 +9,7 @@
 #include <libavutil/avutil.h>
 #include <math.h>
 
-enum { CONVERSION_SIZE = 80, KEY_SIZE = 40 };
-
-static const char *conversion(const struct report *report, char *buffer, size_t size)
-{
-    const struct rgb_converter *const converter = report->converter;
-    char colours[CONVERSION_SIZE / 2];
-    snprintf(buffer, size, "RGB24 %dx%d, %s", converter->width, converter->height,
-             rgb_converter_description(converter, colours, sizeof colours));
-    return buffer;
-}
+enum { CONVERSION_SIZE = 100, KEY_SIZE = 40 };
 
 static void write_counts(FILE *out, const struct quality *quality)
 {
@@ -76,7 +67,7 @@ static void write_rmse(FILE *out, const struct report *report)
     char how[CONVERSION_SIZE];
     fprintf(out, "\nRMSE of the dropped pictures: each is the difference between the picture that\n"
             "should have been on the screen and the last picture shown before it\n(%s)\n",
-            conversion(report, how, sizeof how));
+            rgb_converter_description(report->converter, how, sizeof how));
     fprintf(out, "         %12s %12s\n", "16-bit units", "8-bit units");
     write_rmse_row(out, "sum", report->quality->rmse_sum_8bit);
     if (rmse->count) {
@@ -200,7 +191,7 @@ static json_t *compared_json(const struct report *report)
     return json_pack("{s:I, s:I, s:o, s:b, s:s}",
                      "drops", (json_int_t)report->quality->rmse_8bit.count,
                      "before_first", (json_int_t)report->quality->before_first,
-                     "as", any ? json_string(conversion(report, how, sizeof how)) : json_null(),
+                     "as", any ? json_string(rgb_converter_description(report->converter, how, sizeof how)) : json_null(),
                      "unstamped", report->unstamped,
                      "ideal_decoder", av_version_info());
 }

@@ -11,11 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    /* swscale's vector code reads and writes whole blocks. */
-    ROW_ALIGNMENT = 64,
-    UNIT = 1 << 16,
-};
+/* swscale's vector code reads and writes whole blocks. */
+enum { ROW_ALIGNMENT = 64 };
 
 void rgb_converter_init(struct rgb_converter *converter)
 {
@@ -24,34 +21,55 @@ void rgb_converter_init(struct rgb_converter *converter)
 
 void rgb_converter_finish(struct rgb_converter *converter)
 {
+    video_colours_finish(&converter->colours);
     sws_freeContext(converter->sws);
     rgb_converter_init(converter);
 }
 
-static void take_facts(struct rgb_converter *converter, const AVFrame *picture)
+/* The components of a Bayer format are parts of one number. */
+static bool has_more_than_8_bits(enum AVPixelFormat format)
 {
-    const struct video_layout layout = video_layout_of(picture);
-    converter->width = layout.width;
-    converter->height = layout.height;
-    converter->matrix = layout.colorspace;
-    converter->full_range = layout.full_range;
+    const AVPixFmtDescriptor *const facts = av_pix_fmt_desc_get(format);
+    return facts->comp[0].depth > 8 || ((facts->flags & AV_PIX_FMT_FLAG_BAYER) && av_get_bits_per_pixel(facts) > 8);
+}
+
+static void take_facts(struct rgb_converter *converter, const AVFrame *picture, const struct video_layout *layout)
+{
+    if (converter->width) {
+        converter->is_mixed |= converter->matrix != layout->colorspace || converter->full_range != layout->full_range;
+        return;
+    }
+    converter->width = layout->width;
+    converter->height = layout->height;
+    converter->matrix = layout->colorspace;
+    converter->full_range = layout->full_range;
+    converter->is_deep = has_more_than_8_bits(picture->format);
+}
+
+/* A wrong number would be worse than none. */
+static int refuse(struct rgb_converter *converter, const AVFrame *picture, const struct video_layout *layout)
+{
+    if (layout->is_approximate)
+        snprintf(converter->refusal, sizeof converter->refusal,
+                 "its pictures have the matrix %s, for which no conversion to RGB is known here",
+                 av_color_space_name(picture->colorspace));
+    else if (!sws_isSupportedInput(picture->format))
+        snprintf(converter->refusal, sizeof converter->refusal, "its pixel format %s cannot be converted to RGB",
+                 av_get_pix_fmt_name(picture->format));
+    return *converter->refusal ? AVERROR(ENOTSUP) : 0;
 }
 
 static int prepare(struct rgb_converter *converter, const AVFrame *picture)
 {
-    if (!converter->width)
-        take_facts(converter, picture);
     /* BITEXACT: the same numbers on every machine, whichever vector unit its processor has. */
     const int how = SWS_BILINEAR | SWS_ACCURATE_RND | SWS_BITEXACT;
     converter->sws = sws_getCachedContext(converter->sws, picture->width, picture->height,
                                           picture->format, converter->width, converter->height,
-                                          AV_PIX_FMT_RGB24, how, NULL, NULL, NULL);
+                                          converter->is_deep ? AV_PIX_FMT_RGB48 : AV_PIX_FMT_RGB24, how, NULL, NULL, NULL);
     if (!converter->sws)
         return AVERROR(ENOMEM);
-    const int *const coefficients = sws_getCoefficients(converter->matrix);
-    /* Fails for pictures that are RGB already, which need no matrix. */
-    sws_setColorspaceDetails(converter->sws, coefficients, converter->full_range, coefficients, 1,
-                             0, UNIT, UNIT);
+    const struct video_layout layout = video_layout_of(picture);
+    video_layout_set_colours(&layout, converter->sws);
     return 0;
 }
 
@@ -59,25 +77,34 @@ static int make_room(const struct rgb_converter *converter, struct rgb_picture *
 {
     if (out->pixels)
         return 0;
-    const ptrdiff_t stride = FFALIGN(3 * (ptrdiff_t)converter->width, ROW_ALIGNMENT);
+    const int pixel_size = converter->is_deep ? 6 : 3;
+    const ptrdiff_t stride = FFALIGN(pixel_size * (ptrdiff_t)converter->width, ROW_ALIGNMENT);
     uint8_t *const pixels = av_malloc((size_t)stride * converter->height + ROW_ALIGNMENT);
     if (!pixels)
         return AVERROR(ENOMEM);
-    *out = (struct rgb_picture){pixels, converter->width, converter->height, stride};
+    *out = (struct rgb_picture){pixels, converter->width, converter->height, stride, converter->is_deep};
     return 0;
 }
 
 int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct rgb_picture *out)
 {
-    int ret = prepare(converter, picture);
+    const struct video_layout layout = video_layout_of(picture);
+    const AVFrame *known;
+    int ret = refuse(converter, picture, &layout);
+    if (!ret)
+        ret = video_colours_apply(&converter->colours, picture, &known);
+    if (ret)
+        return ret;
+    take_facts(converter, picture, &layout);
+    ret = prepare(converter, known);
     if (!ret)
         ret = make_room(converter, out);
     if (ret)
         return ret;
     uint8_t *const planes[4] = {out->pixels};
     const int strides[4] = {(int)out->stride};
-    ret = sws_scale(converter->sws, (const uint8_t *const *)picture->data, picture->linesize, 0,
-                    picture->height, planes, strides);
+    ret = sws_scale(converter->sws, (const uint8_t *const *)known->data, known->linesize, 0,
+                    known->height, planes, strides);
     return ret < 0 ? ret : 0;
 }
 
@@ -92,7 +119,8 @@ int rgb_black(const struct rgb_converter *converter, struct rgb_picture *out)
 const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer,
                                       size_t size)
 {
-    snprintf(buffer, size, "%s, %s range", av_color_space_name(converter->matrix),
-             converter->full_range ? "full" : "limited");
+    snprintf(buffer, size, "RGB%d %dx%d, %s, %s range%s", converter->is_deep ? 48 : 24, converter->width, converter->height,
+             converter->matrix == AVCOL_SPC_RGB ? "no matrix" : av_color_space_name(converter->matrix),
+             converter->full_range ? "full" : "limited", converter->is_mixed ? "; later others" : "");
     return buffer;
 }

@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Converts decoded pictures to RGB24. All pictures of a report are converted alike: one size, one
- * matrix, one range.
+ * Converts decoded pictures to RGB, of 8 bits, or of 16 bits if the first picture has more than 8. All pictures of a report have
+ * the size and the depth of the first one. A later picture of another size is scaled to the first one's.
  *
- * These are taken from the first picture. What it does not specify is chosen as in the player
- * (video_layout.h). A later picture of another size is scaled to the first one's.
+ * Each picture's own matrix and range count. What it does not specify is chosen as in the player (video_layout.h).
  */
 #ifndef QOE_RGB_CONVERTER_H
 #define QOE_RGB_CONVERTER_H
 
 #include "rmse.h"
+#include "video_colours.h"
 
 #include <libavutil/frame.h>
 #include <stdbool.h>
 
 struct rgb_converter {
+    struct video_colours colours;
     struct SwsContext *sws;
     int width;
     int height;
-    enum AVColorSpace matrix;
+    bool is_deep;            /* the pictures have 16 bits, otherwise 8 */
+    enum AVColorSpace matrix; /* of the first picture; AVCOL_SPC_RGB: RGB or gray, which have none */
     bool full_range;
+    bool is_mixed;           /* a later picture had another matrix or range */
+    char refusal[120];       /* why a picture was refused, as a clause ("its pictures have …"); empty: none was */
 };
 
 /*
@@ -31,7 +35,8 @@ void rgb_converter_finish(struct rgb_converter *converter);
 
 /*
  * Converts the picture. *out is zeros or an earlier result, whose memory is used again. Its pixels
- * belong to the caller, who frees them with av_freep. Returns 0 or a negative AVERROR.
+ * belong to the caller, who frees them with av_freep. Returns 0 or a negative AVERROR. AVERROR(ENOTSUP): no conversion is known for
+ * the picture's matrix or pixel format; `refusal` says so.
  */
 int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct rgb_picture *out);
 
@@ -41,7 +46,7 @@ int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct 
  */
 int rgb_black(const struct rgb_converter *converter, struct rgb_picture *out);
 
-/* Writes a text such as "bt709, limited range" into buffer and returns buffer. */
+/* Writes a text such as "RGB24 640x360, bt709, limited range" into buffer and returns buffer. */
 const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer,
                                       size_t size);
 

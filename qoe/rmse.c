@@ -30,17 +30,32 @@ static uint64_t row_ssd(const uint8_t *a, const uint8_t *b, size_t size)
     return sum;
 }
 
+static uint64_t deep_row_ssd(const uint16_t *restrict a, const uint16_t *restrict b, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t difference = a[i] > b[i] ? (uint32_t)(a[i] - b[i]) : (uint32_t)(b[i] - a[i]);
+        sum += difference * difference; /* below 2^32 */
+    }
+    return sum;
+}
+
 uint64_t rgb_ssd(const struct rgb_picture *a, const struct rgb_picture *b)
 {
     uint64_t sum = 0;
-    for (int y = 0; y < a->height; y++)
-        sum += row_ssd(a->pixels + y * a->stride, b->pixels + y * b->stride, 3 * (size_t)a->width);
+    const size_t count = 3 * (size_t)a->width;
+    for (int y = 0; y < a->height; y++) {
+        const uint8_t *const row = a->pixels + y * a->stride;
+        const uint8_t *const other = b->pixels + y * b->stride;
+        sum += a->is_deep ? deep_row_ssd((const uint16_t *)row, (const uint16_t *)other, count) : row_ssd(row, other, count);
+    }
     return sum;
 }
 
 double rgb_rmse(const struct rgb_picture *a, const struct rgb_picture *b)
 {
-    return sqrt((double)rgb_ssd(a, b) / (3.0 * a->width * a->height));
+    const double error = sqrt((double)rgb_ssd(a, b) / (3.0 * a->width * a->height));
+    return a->is_deep ? error / Q16_PER_8BIT : error;
 }
 
 double rmse_q16(double rmse_8bit)

@@ -6,21 +6,23 @@
 #ifndef QOE_RMSE_H
 #define QOE_RMSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * RGB24; rows of 3 * width bytes begin stride bytes apart. The code that makes a picture owns its
- * pixels.
+ * RGB24 or, if is_deep, RGB48 in the machine's byte order; rows of 3 * width samples begin stride bytes apart. The code that makes a
+ * picture owns its pixels.
  */
 struct rgb_picture {
     uint8_t *pixels;
     int width;
     int height;
     ptrdiff_t stride;
+    bool is_deep;
 };
 
-/* Returns the exact sum of squared differences. Both pictures must have the same size. */
+/* Returns the exact sum of squared differences of the samples. Both pictures must have the same size and depth. */
 uint64_t rgb_ssd(const struct rgb_picture *a, const struct rgb_picture *b);
 
 /* Returns the error in units of the 8-bit scale, from 0 to 255. */

@@ -139,6 +139,8 @@ static int compare_picture(const struct making *making, struct recent *recent, s
     int ret = ideal_find(ideal, packet->pts_ns, &picture);
     if (!ret)
         ret = rgb_convert(&recent->converter, picture, picture_at(recent, number));
+    if (ret == AVERROR(ENOTSUP) && *recent->converter.refusal)
+        return refuse(making, "%s", recent->converter.refusal);
     if (ret)
         return refuse(making, "the picture at %.3f s cannot be decoded: %s", ns_to_s(packet->pts_ns), av_err2str(ret));
     for (int back = 1; back <= TRACE_REPEATS; back++)

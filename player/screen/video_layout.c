@@ -1,16 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "video_layout.h"
 
-/* The old pixel formats with a "J" in their name are full range. */
-static bool is_full_range(const AVFrame *picture)
+#include <libavutil/pixdesc.h>
+
+/* Gray, with or without alpha. */
+static bool is_gray(const AVPixFmtDescriptor *format)
 {
-    return picture->color_range == AVCOL_RANGE_JPEG || picture->format == AV_PIX_FMT_YUVJ420P ||
-           picture->format == AV_PIX_FMT_YUVJ422P || picture->format == AV_PIX_FMT_YUVJ444P;
+    const uint64_t others = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_FLOAT;
+    return format->nb_components < 3 && !(format->flags & others);
+}
+
+/* Gray has no chroma. RGB, palettes, black and white, and XYZ are not converted by a matrix of Y, Cb and Cr. */
+static bool has_matrix(const AVPixFmtDescriptor *format)
+{
+    return format->nb_components >= 3 && !(format->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_XYZ));
+}
+
+/*
+ * The old pixel formats with a "J" in their name are full range. RGB is taken as it is: swscale does so, and encoders call it
+ * limited that is not.
+ */
+static bool is_full_range(const AVFrame *picture, const AVPixFmtDescriptor *format)
+{
+    switch (picture->format) {
+    case AV_PIX_FMT_YUVJ411P:
+    case AV_PIX_FMT_YUVJ420P:
+    case AV_PIX_FMT_YUVJ422P:
+    case AV_PIX_FMT_YUVJ440P:
+    case AV_PIX_FMT_YUVJ444P:
+        return true;
+    default:
+        if (has_matrix(format))
+            return picture->color_range == AVCOL_RANGE_JPEG;
+        return !is_gray(format) || picture->color_range != AVCOL_RANGE_MPEG;
+    }
 }
 
 /* Untagged video is BT.709 when it is high definition, as in SDL and every player we know. */
-static enum AVColorSpace matrix_of(const AVFrame *picture)
+static enum AVColorSpace usual_matrix(const AVFrame *picture)
 {
+    return picture->height > 576 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+}
+
+/* The matrix follows from the primaries. Returns AVCOL_SPC_UNSPECIFIED where it is not one of those that are known. */
+static enum AVColorSpace matrix_of_primaries(enum AVColorPrimaries primaries)
+{
+    switch (primaries) {
+    case AVCOL_PRI_BT709: return AVCOL_SPC_BT709;
+    case AVCOL_PRI_BT2020: return AVCOL_SPC_BT2020_NCL;
+    default: return AVCOL_SPC_UNSPECIFIED;
+    }
+}
+
+/* Sets *is_known to false where no conversion is known for the matrix. */
+static enum AVColorSpace matrix_of(const AVFrame *picture, bool *is_known)
+{
+    enum AVColorSpace derived;
+    *is_known = true;
     switch (picture->colorspace) {
     case AVCOL_SPC_BT709:
     case AVCOL_SPC_FCC:
@@ -18,22 +64,41 @@ static enum AVColorSpace matrix_of(const AVFrame *picture)
     case AVCOL_SPC_SMPTE170M:
     case AVCOL_SPC_SMPTE240M:
     case AVCOL_SPC_BT2020_NCL:
-    case AVCOL_SPC_BT2020_CL:
+    case AVCOL_SPC_YCGCO:
         return picture->colorspace;
-    default:
-        return picture->height > 576 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    case AVCOL_SPC_CHROMA_DERIVED_NCL:
+        derived = matrix_of_primaries(picture->color_primaries);
+        *is_known = derived != AVCOL_SPC_UNSPECIFIED;
+        return *is_known ? derived : usual_matrix(picture);
+    case AVCOL_SPC_BT2020_CL:
+    case AVCOL_SPC_CHROMA_DERIVED_CL:
+    case AVCOL_SPC_ICTCP:
+    case AVCOL_SPC_IPT_C2:
+    case AVCOL_SPC_SMPTE2085:
+        *is_known = false;
+        return AVCOL_SPC_BT2020_NCL;
+    case AVCOL_SPC_YCGCO_RE:
+    case AVCOL_SPC_YCGCO_RO:
+        *is_known = false;
+        return AVCOL_SPC_YCGCO;
+    default: /* unspecified, reserved, or "RGB" of a picture that is not RGB */
+        return usual_matrix(picture);
     }
 }
 
 struct video_layout video_layout_of(const AVFrame *picture)
 {
     const AVRational aspect = picture->sample_aspect_ratio;
+    const AVPixFmtDescriptor *const format = av_pix_fmt_desc_get(picture->format);
+    bool is_known = true;
+    const enum AVColorSpace matrix = has_matrix(format) ? matrix_of(picture, &is_known) : AVCOL_SPC_RGB;
     return (struct video_layout){
         .width = picture->width,
         .height = picture->height,
         .format = picture->format,
-        .colorspace = matrix_of(picture),
-        .full_range = is_full_range(picture),
+        .colorspace = matrix,
+        .is_approximate = !is_known,
+        .full_range = is_full_range(picture, format),
         .sample_aspect = aspect.num > 0 && aspect.den > 0 ? aspect : (AVRational){1, 1},
     };
 }
@@ -56,7 +121,17 @@ void video_layout_displayed(const struct video_layout *layout, int *width, int *
         *height = (int)av_rescale(layout->height, aspect.den, aspect.num);
 }
 
-/* By design, AVCOL_SPC_* and SWS_CS_* constants have the same values. */
+/*
+ * By design, AVCOL_SPC_* and SWS_CS_* constants have the same values. swscale may convert RGB to Y, Cb and Cr and back in order to
+ * scale it, for which both tables must be the same.
+ */
+void video_layout_set_colours(const struct video_layout *layout, struct SwsContext *scaler)
+{
+    const int matrix = layout->colorspace == AVCOL_SPC_RGB ? SWS_CS_DEFAULT : (int)layout->colorspace;
+    const int *const coefficients = sws_getCoefficients(matrix);
+    sws_setColorspaceDetails(scaler, coefficients, layout->full_range, coefficients, 1, 0, 1 << 16, 1 << 16);
+}
+
 struct SwsContext *video_layout_scaler(const struct video_layout *layout, int width, int height,
                                        enum AVPixelFormat format, int flags)
 {
@@ -66,8 +141,6 @@ struct SwsContext *video_layout_scaler(const struct video_layout *layout, int wi
         sws_getContext(layout->width, layout->height, layout->format, width, height, format, flags,
                        NULL, NULL, NULL);
     if (scaler)
-        sws_setColorspaceDetails(scaler, sws_getCoefficients((int)layout->colorspace),
-                                 layout->full_range, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0,
-                                 1 << 16, 1 << 16);
+        video_layout_set_colours(layout, scaler);
     return scaler;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "video_canvas.h"
+#include "video_colours.h"
 #include "video_driver.h"
 
 struct video_sdl {
@@ -19,6 +20,7 @@ struct video_sdl {
     struct video_canvas *canvas;
     bool configured; /* the canvas is configured for `layout` */
     struct video_layout layout;
+    struct video_colours colours;
 };
 
 static struct video_sdl *sdl_of(struct video_sink *sink)
@@ -80,6 +82,7 @@ static void sdl_destroy(struct video_sink *sink)
     struct video_sdl *const sdl = sdl_of(sink);
     if (sdl->canvas)
         sdl->canvas->kind->destroy(sdl->canvas);
+    video_colours_finish(&sdl->colours);
     if (sdl->window)
         SDL_DestroyWindow(sdl->window);
     SDL_QuitSubSystem(SDL_INIT_VIDEO);
@@ -163,15 +166,23 @@ static void explain(struct video_sdl *sdl, int code, const AVFrame *picture)
                  picture->height, SDL_GetError());
 }
 
-static int sdl_draw(struct video_sink *sink, const AVFrame *picture)
+/* Draws a picture whose colours swscale and SDL know. */
+static int draw_known(struct video_sdl *sdl, const AVFrame *picture)
 {
-    struct video_sdl *const sdl = sdl_of(sink);
     const struct video_layout layout = video_layout_of(picture);
     int ret = 0;
     if (!sdl->configured || !video_layouts_equal(&layout, &sdl->layout))
         ret = configure(sdl, &layout);
+    return ret < 0 ? ret : sdl->canvas->kind->draw(sdl->canvas, picture);
+}
+
+static int sdl_draw(struct video_sink *sink, const AVFrame *picture)
+{
+    struct video_sdl *const sdl = sdl_of(sink);
+    const AVFrame *known;
+    int ret = video_colours_apply(&sdl->colours, picture, &known);
     if (ret == 0)
-        ret = sdl->canvas->kind->draw(sdl->canvas, picture);
+        ret = draw_known(sdl, known);
     if (ret < 0)
         explain(sdl, ret, picture);
     return ret;

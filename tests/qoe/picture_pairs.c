@@ -12,6 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A PPM file has the high byte first. */
+static void write_deep_row(FILE *out, const uint16_t *samples, int count)
+{
+    for (int i = 0; i < count; i++) {
+        fputc(samples[i] >> 8, out);
+        fputc(samples[i] & 255, out);
+    }
+}
+
 static int write_ppm(const struct rgb_picture *picture, const char *dir, int number, char which)
 {
     char path[PATH_MAX];
@@ -19,9 +28,14 @@ static int write_ppm(const struct rgb_picture *picture, const char *dir, int num
     FILE *const out = fopen(path, "wb");
     if (!out)
         return -1;
-    fprintf(out, "P6 %d %d 255\n", picture->width, picture->height);
-    for (int y = 0; y < picture->height; y++)
-        fwrite(picture->pixels + y * picture->stride, 3, (size_t)picture->width, out);
+    fprintf(out, "P6 %d %d %d\n", picture->width, picture->height, picture->is_deep ? UINT16_MAX : UINT8_MAX);
+    for (int y = 0; y < picture->height; y++) {
+        const uint8_t *const row = picture->pixels + y * picture->stride;
+        if (picture->is_deep)
+            write_deep_row(out, (const uint16_t *)row, 3 * picture->width);
+        else
+            fwrite(row, 3, (size_t)picture->width, out);
+    }
     return fclose(out);
 }
 

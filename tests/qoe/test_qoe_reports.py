@@ -395,6 +395,15 @@ class Refusing(Case):
                 (folder / "run.json").write_text(json.dumps(facts | {"format": version}))
                 self.expect_damage(folder, "run.json", words)
 
+    def test_film_whose_colours_cannot_be_converted_is_refused(self):
+        media = self.dir / "ictcp.mkv"
+        source = ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p10le"]
+        subprocess.run(["ffmpeg", "-v", "error", *source, "-c:v", "ffv1", "-colorspace", "ictcp", media], check=True)
+        words = ("its pictures have the matrix ictcp, for which no conversion to RGB is known here",)
+        self.expect_refusal(qoe(self.record(media, [(0, "shown"), (1, "late")])), 2, *words)
+        whole = self.record(media, [(0, "shown"), (1, "shown")], name="whole")
+        self.assertEqual(self.summary(whole)["frames"], 2)
+
     def test_impossible_values_are_refused(self):
         folder = self.record(clip("progressive_cabac"), [(0, "shown"), (1, "shown"), (2, "shown")])
         rows = (folder / "frames.csv").read_text().splitlines()

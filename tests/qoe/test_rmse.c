@@ -13,7 +13,7 @@
 
 static struct rgb_picture picture(int width, int height, ptrdiff_t stride, unsigned int seed)
 {
-    struct rgb_picture made = {malloc((size_t)(stride * height)), width, height, stride};
+    struct rgb_picture made = {malloc((size_t)(stride * height)), width, height, stride, false};
     uint64_t state = seed;
     for (ptrdiff_t i = 0; i < stride * height; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
@@ -61,8 +61,8 @@ END_TEST
 START_TEST(black_against_white_is_the_greatest_error_and_does_not_overflow)
 {
     const int width = 60000;
-    struct rgb_picture black = {calloc(3, (size_t)width), width, 1, 3 * width};
-    struct rgb_picture white = {malloc(3 * (size_t)width), width, 1, 3 * width};
+    struct rgb_picture black = {calloc(3, (size_t)width), width, 1, 3 * width, false};
+    struct rgb_picture white = {malloc(3 * (size_t)width), width, 1, 3 * width, false};
     for (int i = 0; i < 3 * width; i++)
         white.pixels[i] = 255;
     ck_assert_double_eq(rgb_rmse(&black, &white), 255);
@@ -76,9 +76,26 @@ START_TEST(one_channel_off_by_three_in_one_of_four_pixels)
 {
     uint8_t pixels[12] = {0};
     uint8_t others[12] = {[4] = 3};
-    const struct rgb_picture a = {pixels, 2, 2, 6};
-    const struct rgb_picture b = {others, 2, 2, 6};
+    const struct rgb_picture a = {pixels, 2, 2, 6, false};
+    const struct rgb_picture b = {others, 2, 2, 6, false};
     ck_assert_double_eq_tol(rgb_rmse(&a, &b), sqrt(9.0 / 12.0), 1e-15);
+}
+END_TEST
+
+START_TEST(pictures_of_16_bits_have_finer_steps_of_the_same_size)
+{
+    uint16_t pixels[12] = {0};
+    uint16_t others[12] = {[4] = 300, [11] = 40};
+    const struct rgb_picture a = {(uint8_t *)pixels, 2, 2, sizeof pixels / 2, true};
+    const struct rgb_picture b = {(uint8_t *)others, 2, 2, sizeof others / 2, true};
+    ck_assert_uint_eq(rgb_ssd(&a, &b), 91600);
+    ck_assert_uint_eq(rgb_ssd(&b, &a), 91600);
+    ck_assert_double_eq_tol(rmse_q16(rgb_rmse(&a, &b)), sqrt(91600.0 / 12.0), 1e-9);
+    for (int i = 0; i < 12; i++) {
+        pixels[i] = UINT16_MAX;
+        others[i] = 0;
+    }
+    ck_assert_double_eq(rgb_rmse(&a, &b), 255);
 }
 END_TEST
 
@@ -89,6 +106,7 @@ int main(void)
         bytes_between_rows_are_not_part_of_the_picture,
         black_against_white_is_the_greatest_error_and_does_not_overflow,
         one_channel_off_by_three_in_one_of_four_pixels,
+        pictures_of_16_bits_have_finer_steps_of_the_same_size,
         NULL,
     };
     return suite_run("rmse", SUITE_TIMEOUT_DEFAULT, tests);

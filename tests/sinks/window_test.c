@@ -9,7 +9,10 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +178,81 @@ START_TEST(a_picture_of_10_bits_is_shown_in_its_colours)
         ck_assert_int_eq(video_sink_show(sink, picture), 0);
         expect_colour(sink, SCREEN_WIDTH / 2, SCREEN_HEIGHT / 2, colour->rgb);
     }
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+/* Fills a picture with one colour. The samples are those of the pixel format. */
+static void fill_samples(AVFrame *picture, const uint32_t samples[3])
+{
+    const AVPixFmtDescriptor *const format = av_pix_fmt_desc_get(picture->format);
+    for (int plane = 0; plane < 4 && picture->buf[plane]; plane++)
+        memset(picture->buf[plane]->data, 0, picture->buf[plane]->size);
+    for (int component = 0; component < format->nb_components && component < 3; component++) {
+        const bool is_chroma = component > 0 && !(format->flags & AV_PIX_FMT_FLAG_RGB);
+        const int width = is_chroma ? AV_CEIL_RSHIFT(picture->width, format->log2_chroma_w) : picture->width;
+        const int height = is_chroma ? AV_CEIL_RSHIFT(picture->height, format->log2_chroma_h) : picture->height;
+        uint32_t line[WIDTH];
+        for (int x = 0; x < width; x++)
+            line[x] = samples[component];
+        for (int y = 0; y < height; y++)
+            av_write_image_line2(line, picture->data, picture->linesize, format, 0, y, component, width, sizeof *line);
+    }
+}
+
+/* The expected colours are computed by hand: (80 - 16) / 219 of 255 is 0x4b, 80 of 255 is 0x50. */
+START_TEST(pictures_of_all_kinds_of_colours_are_shown_in_them)
+{
+    static const struct {
+        enum AVPixelFormat format;
+        enum AVColorRange range;
+        enum AVColorSpace space;
+        uint32_t samples[3], rgb;
+    } cases[] = {
+        {AV_PIX_FMT_GRAY8, AVCOL_RANGE_MPEG, AVCOL_SPC_UNSPECIFIED, {80}, 0x4b4b4b},
+        {AV_PIX_FMT_GRAY8, AVCOL_RANGE_JPEG, AVCOL_SPC_UNSPECIFIED, {16}, 0x101010},
+        {AV_PIX_FMT_GRAY8, AVCOL_RANGE_UNSPECIFIED, AVCOL_SPC_UNSPECIFIED, {235}, 0xebebeb},
+        {AV_PIX_FMT_GRAY8, AVCOL_RANGE_MPEG, AVCOL_SPC_UNSPECIFIED, {235}, 0xffffff},
+        {AV_PIX_FMT_GRAY10, AVCOL_RANGE_UNSPECIFIED, AVCOL_SPC_UNSPECIFIED, {64}, 0x101010},
+        {AV_PIX_FMT_GRAY10, AVCOL_RANGE_MPEG, AVCOL_SPC_UNSPECIFIED, {320}, 0x4b4b4b},
+        {AV_PIX_FMT_GRAY12, AVCOL_RANGE_JPEG, AVCOL_SPC_BT709, {3760}, 0xebebeb},
+        {AV_PIX_FMT_GRAY16, AVCOL_RANGE_UNSPECIFIED, AVCOL_SPC_UNSPECIFIED, {16 << 8}, 0x101010},
+        {AV_PIX_FMT_GRAY16BE, AVCOL_RANGE_MPEG, AVCOL_SPC_UNSPECIFIED, {235 << 8}, 0xffffff},
+        {AV_PIX_FMT_YA8, AVCOL_RANGE_MPEG, AVCOL_SPC_UNSPECIFIED, {80}, 0x4b4b4b},
+        {AV_PIX_FMT_YA16, AVCOL_RANGE_UNSPECIFIED, AVCOL_SPC_UNSPECIFIED, {16 << 8}, 0x101010},
+        {AV_PIX_FMT_YUV444P, AVCOL_RANGE_MPEG, AVCOL_SPC_YCGCO, {70, 72, 184}, 0xbe003f},
+        {AV_PIX_FMT_YUV420P, AVCOL_RANGE_JPEG, AVCOL_SPC_YCGCO, {96, 224, 128}, 0x00c000},
+        {AV_PIX_FMT_YUV420P10, AVCOL_RANGE_MPEG, AVCOL_SPC_YCGCO, {228, 400, 288}, 0x10108f},
+        {AV_PIX_FMT_YUV444P, AVCOL_RANGE_JPEG, AVCOL_SPC_BT709, {41, 106, 235}, 0xd10000},
+        {AV_PIX_FMT_YUVJ422P, AVCOL_RANGE_UNSPECIFIED, AVCOL_SPC_UNSPECIFIED, {57, 96, 224}, 0xbf0000},
+        {AV_PIX_FMT_YUV420P10, AVCOL_RANGE_MPEG, AVCOL_SPC_BT2020_NCL, {237, 415, 848}, 0xbf0000},
+        {AV_PIX_FMT_GBRP, AVCOL_RANGE_UNSPECIFIED, AVCOL_SPC_RGB, {0x30, 0x90, 0xd0}, 0x3090d0},
+        {AV_PIX_FMT_GBRP10, AVCOL_RANGE_UNSPECIFIED, AVCOL_SPC_RGB, {4 * 0x30, 4 * 0x90, 4 * 0xd0}, 0x3090d0},
+        {AV_PIX_FMT_RGB24, AVCOL_RANGE_MPEG, AVCOL_SPC_BT709, {16, 144, 235}, 0x1090eb},
+    };
+    struct video_sink *sink = open_window();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AVFrame *picture = new_picture(cases[i].format, WIDTH, HEIGHT);
+        picture->color_range = cases[i].range;
+        picture->colorspace = cases[i].space;
+        fill_samples(picture, cases[i].samples);
+        ck_assert_int_eq(video_sink_show(sink, picture), 0);
+        expect_colour(sink, SCREEN_WIDTH / 2, SCREEN_HEIGHT / 2, cases[i].rgb);
+        av_frame_free(&picture);
+    }
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+/* swscale scales RGB by way of another matrix. */
+START_TEST(high_picture_in_rgb_keeps_its_colours_when_it_is_scaled)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *picture = new_picture(AV_PIX_FMT_RGB24, WIDTH, 2 * HEIGHT);
+    fill_samples(picture, (const uint32_t[]){0xd0, 0x20, 0x30});
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    expect_colour(sink, SCREEN_WIDTH / 2, SCREEN_HEIGHT / 2, 0xd02030);
     av_frame_free(&picture);
     video_sink_destroy(&sink);
 }
@@ -404,6 +482,8 @@ int main(void)
     tcase_add_test(cases, a_drawn_picture_is_seen_when_it_is_flipped);
     tcase_add_test(cases, the_picture_is_on_the_screen_in_its_colours);
     tcase_add_test(cases, a_picture_of_10_bits_is_shown_in_its_colours);
+    tcase_add_test(cases, pictures_of_all_kinds_of_colours_are_shown_in_them);
+    tcase_add_test(cases, high_picture_in_rgb_keeps_its_colours_when_it_is_scaled);
     tcase_add_test(cases, the_sample_aspect_ratio_is_honoured);
     tcase_add_test(cases, a_picture_larger_than_the_screen_is_scaled_to_fit);
     tcase_add_test(cases, a_resized_window_keeps_the_aspect_and_is_redrawn);
