@@ -280,6 +280,28 @@ class Others(Batches):
         for result in self.results().values():
             self.assertIn("clip.mp4", result["reason"] or "clip.mp4")
 
+    def test_film_that_was_replaced_under_its_name_is_refused(self):
+        self.run_batch("--only=all-none-r1")
+        before = self.inodes()
+        film = Path(self.clip).read_bytes()
+        (self.folder / "clip.mp4").unlink()
+        (self.folder / "clip.mp4").write_bytes(film + b"\0\0\0\x08free")  # the same pictures in another file
+        for command in (("run", "agenda.yaml", "--wait"), ("run", "agenda.yaml", "--wait", "--only=all-none-r1"),
+                        ("run-job", "agenda.yaml", "all-none-r2", "--wait")):
+            told = self.run_command(*command, "-o", "out", status=1)
+            self.assertIn("clip.mp4 has another content than the film that out was measured with", told)
+            self.assertIn("put that film back, or choose another folder with -o", told)
+        self.assertEqual(self.inodes(), before)
+        self.run_batch("--only=all-none-r1", out="new")
+        self.assertNotEqual(self.results()["all-none-r1"]["films"], self.results("new")["all-none-r1"]["films"])
+        told = self.run_command("compare", "out", "new", status=2)
+        self.assertIn("all-none is left out: A played the film ", told)
+        told = self.run_command("merge", "out", "new", "-o", "united", status=1)
+        self.assertIn("clip.mp4 had another content in out than in new", told)
+        (self.folder / "clip.mp4").write_bytes(film)
+        self.run_batch("--only=all-none-r1")
+        self.assertEqual(self.inodes(), before)
+
     def test_second_batch_is_refused_on_any_cpu(self):
         self.write_agenda(length_s=7)
         cpus = sorted(os.sched_getaffinity(0))

@@ -4,6 +4,7 @@
 Not covered: real plays (test_bench_job_stage.py plays the baseline once).
 """
 
+import hashlib
 import random
 import tempfile
 import unittest
@@ -35,7 +36,7 @@ from dlex_bench.job.bisection import (
     next_share,
 )
 from dlex_bench.job.budget import Calibration
-from dlex_bench.job.calibrate import calibrate
+from dlex_bench.job.calibrate import calibrate, refuse_other_content
 from dlex_bench.job.context import Context
 from dlex_bench.job.result import JobResult
 
@@ -169,6 +170,15 @@ class Beside(unittest.TestCase):
             self.calibrate(False, stop_after=1)
         content = self.calibrate(False)
         self.assertEqual([known["counts"] for known in content["tries"][:2]], [False, True])
+
+    def test_calibration_with_another_film_of_the_same_name_is_refused(self):
+        with tempfile.NamedTemporaryFile() as film:
+            pattern = job_of("a", "deadline:calibrated/40").but(clip={"file": film.name})
+            known = Calibration(machine="m", clip=pattern.clip, sha256="another", budget_ms=8.0)
+            with self.assertRaisesRegex(LabError, "has another content than when .* was calibrated"):
+                refuse_other_content(known, pattern, self.context)
+            same = known.model_copy(update={"sha256": hashlib.sha256(b"").hexdigest()})
+            refuse_other_content(same, pattern, self.context)
 
     def test_tries_of_an_earlier_version_count(self):
         with self.assertRaises(KeyboardInterrupt):

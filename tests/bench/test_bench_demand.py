@@ -13,6 +13,7 @@ with_packages("pydantic, rich, yaml")
 
 from dlex_bench.agenda.job import Job
 from dlex_bench.batch import runner
+from dlex_bench.checksum import checksum
 from dlex_bench.errors import LabError
 from dlex_bench.job import demand, measure_demand
 from dlex_bench.job.context import Context
@@ -104,6 +105,24 @@ class Measuring(Case):
         self.measure(job_of("a"), 0.3, 0.3, 0.3)
         self.measure(job_of("b"), 0.6, 0.6, 0.6)
         self.assertEqual([it.rate for it in demand.read_demands(self.batch, "m").films], [0.3, 0.6])
+
+    def test_film_that_was_replaced_is_measured_again(self):
+        film_file = self.batch / "film.mp4"
+        film_file.write_bytes(b"one")
+        job = job_of("a").but(clip={"file": str(film_file)})
+        self.context.films[str(film_file)] = checksum(film_file)
+        self.measure(job, 0.5, 0.5, 0.5)
+        self.assertEqual(measure_demand.jobs_without_demand([job], self.context), [])
+        self.assertEqual(self.budget_ms(job.but(sched="quota:100%/40")), 20.0)
+        film_file.write_bytes(b"two")
+        self.assertEqual(measure_demand.jobs_without_demand([job], self.context), [job])
+        policy = Policy.parse(job.sched)
+        with self.assertRaisesRegex(LabError, "could not be measured"):
+            demand.budget_for_demand_ms(job, policy, self.batch, "m", checksum(film_file))
+        self.context.films[str(film_file)] = checksum(film_file)
+        self.measure(job, 0.25, 0.25, 0.25)
+        whole = job.but(sched="quota:100%/40")
+        self.assertEqual(demand.budget_for_demand_ms(whole, Policy.parse(whole.sched), self.batch, "m", checksum(film_file)), 10.0)
 
     def test_play_that_fails_is_an_error_and_keeps_nothing(self):
         with self.assertRaisesRegex(LabError, "cannot be measured: it broke"):

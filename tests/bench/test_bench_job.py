@@ -44,7 +44,7 @@ from dlex_bench.rig.load.rtapp_log import TaskStats
 from dlex_bench.rig.players.playing import LIMIT_EXTRA_S, LIMIT_FACTOR
 
 KEYS = {"version", "job", "status", "reason", "machine", "commit", "started", "wall_s", "policy", "view", "figures", "inside",
-        "outside", "rtapp", "load", "own_word", "threads", "steal", "tuned"}
+        "outside", "rtapp", "load", "own_word", "threads", "steal", "tuned", "films"}
 FIGURES = {"frames", "frame_ms", "shown", "dropped", "drops_fraction", "skew_ms_mean", "skew_ms_abs_mean", "skew_ms_sd",
            "skew_ms_end", "rmse_q16_sum", "rmse_q16_median", "rmse_q16_p90", "torn", "av_source", "player_cpu_s",
            "cpu_ms_per_frame"}

@@ -408,6 +408,33 @@ class Compare(Command):
         self.assertIn("other is from another; --mixed compares them nevertheless", output)
         self.assertIn("dlex_slack", self.done("compare", "batch", "other", "--mixed"))
 
+    def play_films(self, batch, *films):
+        """Gives the repetitions of each job of `batch` these films, in turn."""
+        for path in batch.glob("*/result.json"):
+            result = json.loads(path.read_text())
+            clip, number = result["job"]["clip"], int(path.parent.name.rpartition("-r")[2])
+            name = clip.get("file") or (clip.get("unstamped") if result["job"]["observe"] == "inside" else None) or clip["recipe"]
+            path.write_text(json.dumps({**result, "films": {name: films[number % len(films)]}}))
+
+    def test_different_films_are_not_divided(self):
+        other = self.copy("other")
+        self.play_films(self.batch, "a" * 64)
+        self.play_films(other, "a" * 64)
+        self.assertIn("dlex_slack", self.done("compare", "batch", "other"))
+        self.play_films(other, "b" * 64)
+        status, output = self.refusal("compare", "batch", "other")
+        self.assertEqual(status, 2)
+        self.assertIn(f"A played the film {'a' * 18}..., B {'b' * 18}... (SHA-256)", output)
+
+    def test_films_of_one_name_have_sections_of_their_own_in_a_report(self):
+        self.play_films(self.batch, "a" * 64, "b" * 64)
+        output = self.done("report", "batch")
+        self.assertIn("had 2 contents", output)
+        settings = json.loads((self.batch / "report.json").read_text())["settings"]
+        slack = [it for it in settings if it["workload"] == "dlex_slack" and it["section"].startswith("cbs with ")]
+        self.assertEqual(sorted(it["done"] for it in slack), [1, 1])
+        self.assertEqual(sorted(it["section"][-18:] for it in slack), ["a" * 18, "b" * 18])
+
     def test_machines_of_mixed_batches_are_compared_separately(self):
         other = self.copy("other")
         for batch in (self.batch, other):

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..schema import Amount, Count, Stored
 
+INSIDE = "inside"  # `observe` of jobs that only their own player observes
+
 
 class PlayerParams(Stored):
     """The settings of a player, as its agenda has them. A player has only some of them; the others are absent."""

@@ -15,8 +15,9 @@ from rich.console import Console
 from ..agenda.job import Job, JobClip, JobLoad, PlayerParams
 from ..errors import EXIT_SETUP, LabError
 from ..job.context import Context
-from ..job.execute import OWN, execute
+from ..job.execute import execute
 from ..job.observer import SEEN
+from ..job.result import OWN
 from ..progress import tell_table
 from ..record import read_run
 from ..table import titled_table

@@ -6,12 +6,16 @@ The functions are pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..agenda.jobs import section_ids
+from ..job.films import film_name
 from ..job.result import DONE, Figures, JobResult
 from ..schema import Stored
+
+SHOWN_DIGITS = 18  # of a SHA-256
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,11 @@ class Row:
     @property
     def much_is_stolen(self) -> bool:
         return self.result.much_is_stolen
+
+    @property
+    def film(self) -> str | None:
+        """Returns the SHA-256 of the film that was played; None: not known."""
+        return (self.result.films or {}).get(film_name(self.result.job))
 
     @property
     def setting(self) -> tuple[str, str]:
@@ -77,17 +86,32 @@ def rows(results: Iterable[JobResult]) -> list[Row]:
 
 
 def machines_apart(some: Iterable[Row]) -> dict[str, list[Row]]:
-    """Returns the rows of each machine. The key is the text to append to section names; with one machine it is empty.
+    """Returns the rows that may be combined. The key is the text to append to section names; with one group it is empty.
 
-    Code that combines figures gets the rows of one machine only: the rows of two machines share nothing but names.
+    The rows of two machines share nothing but names, and so do those of two films, one of which has replaced the other.
     """
+    rows = list(some)
+    several = len({one.machine for one in rows}) > 1
+    replaced = replaced_films(rows)
     found: dict[str, list[Row]] = {}
+    for one in rows:
+        machine = f" on {one.machine or 'an unknown machine'}" if several else ""
+        found.setdefault(machine + _film_text(one, replaced), []).append(one)
+    return found
+
+
+def replaced_films(some: Iterable[Row]) -> dict[str, list[str]]:
+    """Returns the films that had several contents under one name, with the SHA-256 of each in the order of the rows."""
+    found: dict[str, dict[str, None]] = {}
     for one in some:
-        found.setdefault(one.machine, []).append(one)
-    if len(found) < 2:
-        only = next(iter(found.values()), None)
-        return {"": only} if only else {}
-    return {f" on {machine or 'an unknown machine'}": rows for machine, rows in found.items()}
+        if one.film:
+            found.setdefault(film_name(one.result.job), {})[one.film] = None
+    return {name: list(contents) for name, contents in found.items() if len(contents) > 1}
+
+
+def _film_text(one: Row, replaced: Mapping[str, Sequence[str]]) -> str:
+    name = film_name(one.result.job)
+    return f" with {Path(name).name} {(one.film or 'of unknown content')[:SHOWN_DIGITS]}" if name in replaced else ""
 
 
 Settings = dict[tuple[str, str], list[Row]]

@@ -58,6 +58,7 @@ def merge(sources: Sequence[Path], out: Path, mixed: bool, console: Console) -> 
         raise LabError(f"none of {', '.join(map(str, sources))} has a result yet; run the batch first", EXIT_SETUP)
     if not mixed:
         _refuse_several_machines(stores, [*found, *there])
+    _refuse_several_films([*there, *found])
     planned = _planned([*stores, target])
     united = _unite([*there, *found])
     chosen = {_named(entry.job, entry.machine, mixed).id: entry for entry in united}
@@ -88,6 +89,20 @@ def _refuse_several_machines(stores: Sequence[Store], found: Sequence[Found]) ->
             "reports them separately",
             EXIT_SETUP,
         )
+
+
+def _refuse_several_films(found: Sequence[Found]) -> None:
+    """Raises LabError if a film has several contents under one name: its results could not be combined."""
+    seen: dict[str, tuple[str, Path]] = {}
+    for entry in (it for it in found if it.is_done):
+        for name, content in (entry.result.films or {}).items():
+            known, where = seen.setdefault(name, (content, entry.store.out))
+            if known != content:
+                raise LabError(
+                    f"{name} had another content in {where} than in {entry.store.out} (its SHA-256 differs); merge only results of "
+                    "one film",
+                    EXIT_SETUP,
+                )
 
 
 def _spelled(facts: MachineFile | None) -> str:

@@ -23,8 +23,9 @@ from ..agenda.jobs import setting_name_of
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..job.context import loops_file
+from ..job.films import with_recorded_film
 from ..job.loops import Loops, read_loops
-from ..job.result import JobResult
+from ..job.result import OWN, JobResult
 from ..schema import Torn
 from .batch_file import BatchFile, MachineFile
 
@@ -73,7 +74,7 @@ class Store:
                 foreign[folder.name] = str(cause)
                 continue
             if result:
-                found[folder.name] = result
+                found[folder.name] = with_recorded_film(result, folder / OWN)
         order = dict.fromkeys(job.id for job in self.jobs() if job.id in found)
         return {job_id: found.pop(job_id) for job_id in order} | found
 

@@ -14,9 +14,10 @@ from ..agenda.job import Job
 from ..agenda.jobs import Extent
 from ..disk_space import DiskFull, telling_full_disk
 from ..errors import EXIT_SETUP, Interrupted, LabError
-from ..job.budget import calibrated_budget_is_known, forget_calibration
-from ..job.calibrate import calibrate, calibrated_job
+from ..job.budget import calibrated_budget_is_known, forget_calibration, read_calibration
+from ..job.calibrate import calibrate, calibrated_job, refuse_other_content
 from ..job.context import Context
+from ..job.films import films_of_results, refuse_replaced_files
 from ..job.loops import LIGHT
 from ..job.measure_demand import jobs_without_demand, measure_film
 from ..job.result import DONE, FAILED, JobResult
@@ -119,7 +120,11 @@ def _calibrate_for(jobs: Sequence[Job], plan: Plan, context: Context, say: Calla
     possible, the jobs that need it report that, and the others go on.
     """
     pattern = calibrated_job(plan.jobs)
-    if pattern is None or calibrated_job(jobs) is None or calibrated_budget_is_known(context.batch, context.machine):
+    if pattern is None or calibrated_job(jobs) is None:
+        return
+    if known := read_calibration(context.batch, context.machine):
+        refuse_other_content(known, pattern, context)
+    if calibrated_budget_is_known(context.batch, context.machine):
         return
     say("calibrating the budget, because some jobs need it:")
     try:
@@ -149,10 +154,12 @@ def prepare(store: Store, plan: Plan, options: Options, say: Callable[[str], Non
     mended = repair()
     if mended:
         say(f"restored what a killed run had changed: {', '.join(mended)}")
+    films = films_of_results(store.results([]).values())
+    refuse_replaced_files(plan.wanted, films, store.out)
     here = commit(options.root)
     agenda = StoredAgenda.model_validate(plan.agenda.model_dump(mode="json"))
     store.claim(BatchFile(version=VERSION, created=None, commit=here, jobs=plan.jobs, agenda=agenda))
-    return Context(options.root, store.out, machine=_settle_machine(store, options, say), commit=here)
+    return Context(options.root, store.out, machine=_settle_machine(store, options, say), commit=here, films=films)
 
 
 def _settle_machine(store: Store, options: Options, say: Callable[[str], None]) -> str:

@@ -19,6 +19,7 @@ from rich.table import Table
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
 from ..analysis.claims import with_interval
 from ..analysis.statistics import median_interval
+from ..checksum import checksum
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
 from ..machine.facts import commit, machine_facts
@@ -63,7 +64,8 @@ def measure_graphs(options: GraphsOptions) -> list[Chapter]:
     ticks, reps = (QUICK_TICKS, 1) if options.quick else (TICKS, options.reps)
     robot = yaml.safe_load((options.root / ROBOT).read_text())
     output_folder(options.out)
-    kept = KeptRuns(console, options.out, {"quick": options.quick, "clip": str(options.clip or "")})
+    film = {"clip": str(options.clip or ""), "film": checksum(options.clip) if options.clip else None}
+    kept = KeptRuns(console, options.out, {"quick": options.quick, **film})
     with only_measurement(os.sched_getaffinity(0)):
         runs = _measure_starts(console, options, kept, robot, ticks, reps)
         changed = _measure_changes(console, options, kept, robot, ticks, reps)

@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
+from ..checksum import checksum
 from ..clips import film_file, make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..files import write_json
@@ -83,7 +84,7 @@ def measure_periods(options: PeriodOptions) -> Chapter:
     clip = film_file() or make_clip(options.root, CLIP)
     periods, rounds = (QUICK_PERIODS_MS, QUICK_REPETITIONS) if options.quick else (PERIODS_MS, REPETITIONS)
     runs: list[PeriodRun] = []
-    kept = KeptRuns(console, out, {"quick": options.quick, "clip": clip.name})
+    kept = KeptRuns(console, out, {"quick": options.quick, "clip": clip.name, "film": checksum(clip)})
     with only_measurement(os.sched_getaffinity(0)):
         for repetition, (workload, period_ms) in interleaved(list(itertools.product((TASK, FILM), periods)), rounds):
             name = f"{workload}, reservations each {period_ms} ms"

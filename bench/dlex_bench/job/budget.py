@@ -49,6 +49,7 @@ class Calibration(Stored):
     version: Literal[1] = VERSION
     machine: str
     clip: JobClip | None = None
+    sha256: str | None = None  # of the clip; absent from older versions
     cpu: Count | None = None  # as the agenda has it; null: the laboratory chose
     baseline: str | None = None  # the player that was played
     period_ms: Positive = 40.0

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ..agenda.job import Job, JobLoad, PlayerParams
+from ..checksum import checksum
 from ..disk_space import DiskFull, require_room, telling_full_disk
-from ..errors import LabError
+from ..errors import EXIT_SETUP, LabError
 from ..machine.policy import CALIBRATED, Policy
 from .bisection import AIM, TOLERANCE, Try, at_the_limit, found, good, next_share
 from .budget import VERSION, Calibration, CalibrationSpread, CalibrationTry, read_calibration, write_calibration
@@ -104,6 +105,7 @@ def _begun(pattern: Job, context: Context, period_ms: float) -> Calibration:
             version=VERSION,
             machine=context.machine,
             clip=pattern.clip,
+            sha256=_content_of(pattern),
             cpu=pattern.cpu,
             baseline=BASELINE,
             period_ms=period_ms,
@@ -113,6 +115,7 @@ def _begun(pattern: Job, context: Context, period_ms: float) -> Calibration:
             spread=None,
             tries=(),
         )
+    refuse_other_content(known, pattern, context)
     compared = {"clip": (known.clip, pattern.clip), "cpu": (known.cpu, pattern.cpu)}
     if differing := [name for name, (before, now) in compared.items() if before != now]:
         raise LabError(
@@ -120,6 +123,22 @@ def _begun(pattern: Job, context: Context, period_ms: float) -> Calibration:
             "another folder"
         )
     return known
+
+
+def _content_of(pattern: Job) -> str | None:
+    """Returns the checksum of the file; None: it is a recipe's clip."""
+    return checksum(Path(pattern.clip.file)) if pattern.clip.file else None
+
+
+def refuse_other_content(known: Calibration, pattern: Job, context: Context) -> None:
+    """Raises LabError if the file of the clip was replaced since the calibration began."""
+    content = _content_of(pattern)
+    if known.clip == pattern.clip and known.sha256 and content and known.sha256 != content:
+        raise LabError(
+            f"{pattern.clip.file} has another content than when {context.batch} was calibrated (its SHA-256 differs); calibrate "
+            "again (--again), or choose another folder",
+            EXIT_SETUP,
+        )
 
 
 def _try(pattern: Job, context: Context, share: float, directory: Path, number: int, say: Say) -> CalibrationTry:

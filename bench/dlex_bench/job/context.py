@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..paths import require_program
@@ -16,6 +16,7 @@ class Context:
     batch: Path  # where the calibrations are (calibration-MACHINE.json, rt-app-MACHINE.json)
     machine: str = ""  # the id of machines/<id>.json
     commit: str | None = None
+    films: dict[str, str] = field(default_factory=dict)  # the SHA-256 of the films of the batch by name; jobs add theirs
     tick: Callable[[], None] = lambda: None  # called about twice a second while something plays
 
     def program(self, place: str) -> Path:

@@ -28,13 +28,17 @@ class FilmDemand(Stored):
     clip: JobClip
     observe: str
     cpu: Count | None = None  # as the agenda has it; null: the laboratory chose
+    sha256: str | None = None  # of the film; absent from older versions
     plays: Annotated[tuple[Positive, ...], Field(min_length=1)]  # CPU time of the whole process, for each second of the film
 
     @property
     def rate(self) -> float:
         return sorted(self.plays)[len(self.plays) // 2]
 
-    def is_of(self, job: Job | FilmDemand) -> bool:
+    def is_of(self, job: Job | FilmDemand, sha256: str | None = None) -> bool:
+        """Returns whether it is the demand of the job's film. An unknown checksum equals any."""
+        if self.sha256 and sha256 and self.sha256 != sha256:
+            return False
         return (self.clip, self.observe, self.cpu) == (job.clip, job.observe, job.cpu)
 
 
@@ -45,14 +49,15 @@ class Demands(Stored):
     machine: str
     films: tuple[FilmDemand, ...] = ()
 
-    def of(self, job: Job | FilmDemand) -> FilmDemand | None:
-        return next((film for film in self.films if film.is_of(job)), None)
+    def of(self, job: Job | FilmDemand, sha256: str | None = None) -> FilmDemand | None:
+        """Returns the demand that was measured last, because an earlier one may be that of a film of the same name."""
+        return next((film for film in reversed(self.films) if film.is_of(job, sha256)), None)
 
     def with_films_of(self, other: Demands) -> Demands:
         """Returns the films of both. Raises ValueError if a film has two different demands."""
         films = list(self.films)
         for film in other.films:
-            known = self.of(film)
+            known = self.of(film, film.sha256)
             if known is None:
                 films.append(film)
             elif known != film:
@@ -88,9 +93,9 @@ def demand_files(batch: Path) -> list[Path]:
     return sorted(batch.glob("demand-*.json"))
 
 
-def budget_for_demand_ms(job: Job, policy: Policy, batch: Path, machine: str) -> float:
-    """Returns the budget of which the job's film needs `policy.demand_percent`."""
-    film = read_demands(batch, machine).of(job)
+def budget_for_demand_ms(job: Job, policy: Policy, batch: Path, machine: str, sha256: str | None = None) -> float:
+    """Returns the budget of which the job's film, with this checksum, needs `policy.demand_percent`."""
+    film = read_demands(batch, machine).of(job, sha256)
     if film is None:
         raise LabError(f"{job.sched} needs to know what playing the film needs, and that could not be measured", EXIT_SETUP)
     budget_ms = round(film.rate * policy.period_ms * 100 / policy.demand_percent, 6)

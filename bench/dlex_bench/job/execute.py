@@ -28,15 +28,15 @@ from ..rig.stage import stage
 from .companions import Companion, companion
 from .context import Context
 from .figures import figures_of, shown_window_us, with_outside, with_player_report, with_reasons, with_reserved
+from .films import films_of, refuse_other_films
 from .holding import NotHeld
 from .loops import loops_of, verified
 from .observer import SEEN, observing
 from .playing import Played, play
-from .result import DONE, FAILED, SKIPPED, VERSION, AppliedPolicy, Figures, JobResult, LoadReport
+from .result import DONE, FAILED, OWN, SKIPPED, VERSION, AppliedPolicy, Figures, JobResult, LoadReport
 from .setting import JobUnsupported, Setting, setting_of
 
 QOE = "qoe/dlex-qoe"
-OWN = "own"
 NS_PER_US = 1000
 
 
@@ -84,6 +84,7 @@ def _blank(job: Job, context: Context, status: Literal["failed", "skipped"], rea
         threads=None,
         steal=None,
         tuned=None,
+        films=None,
     )
 
 
@@ -98,6 +99,8 @@ class Scene:
 
 
 def _perform(setting: Setting) -> JobResult:
+    films = films_of(setting)
+    refuse_other_films(films, setting.context.films, setting.context.batch)
     with _scene(setting) as scene:
         played = play(setting, scene.environment, scene.domain, scene.watch)
         scene.watch()
@@ -124,6 +127,7 @@ def _perform(setting: Setting) -> JobResult:
         threads=played.threads,
         steal=steal_between(played.steal, begin_us * NS_PER_US, end_us * NS_PER_US),
         tuned=played.tuned,
+        films=films,
     )
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from ..agenda.job import Job, JobLoad, PlayerParams
+from ..checksum import checksum
 from ..disk_space import require_room, telling_full_disk
 from ..errors import LabError
 from .context import Context
 from .demand import FilmDemand, needs_demand, read_demands, write_demands
 from .execute import execute
+from .films import film_name
 from .result import DONE
 
 FOLDER = "demand"
@@ -26,7 +29,7 @@ def jobs_without_demand(jobs: Sequence[Job], context: Context) -> list[Job]:
     known = read_demands(context.batch, context.machine)
     wanted: list[Job] = []
     for job in jobs:
-        if needs_demand(job) and known.of(job) is None and not any(_same_film(job, other) for other in wanted):
+        if needs_demand(job) and known.of(job, _content_of(job)) is None and not any(_same_film(job, other) for other in wanted):
             wanted.append(job)
     return wanted
 
@@ -36,10 +39,16 @@ def measure_film(pattern: Job, context: Context, say: Say) -> None:
     known = read_demands(context.batch, context.machine)
     with telling_full_disk(context.batch):
         plays = tuple(_play(pattern, context, len(known.films) + 1, number) for number in range(1, PLAYS + 1))
-        film = FilmDemand(clip=pattern.clip, observe=pattern.observe, cpu=pattern.cpu, plays=plays)
+        sha256 = context.films.get(film_name(pattern))
+        film = FilmDemand(clip=pattern.clip, observe=pattern.observe, cpu=pattern.cpu, sha256=sha256, plays=plays)
         write_demands(context.batch, known.model_copy(update={"films": (*known.films, film)}))
     each = ", ".join(f"{rate:.1%}" for rate in sorted(plays))
     say(f"  playing {pattern.clip.recipe or pattern.clip.file} needs {film.rate:.1%} of a CPU ({each})")
+
+
+def _content_of(job: Job) -> str | None:
+    """Returns the checksum of the job's file. That of a recipe's clip is compared when the job is played."""
+    return checksum(Path(job.clip.file)) if job.clip.file else None
 
 
 def _same_film(one: Job, other: Job) -> bool:

@@ -20,6 +20,7 @@ from ..rig.players.threads import Thread
 from ..schema import Amount, Count, MachineId, Part, Positive, Stored
 
 VERSION: Literal[1] = 1
+OWN = "own"  # the record of dlex-play itself, in a job's folder
 DONE: Literal["done"] = "done"
 FAILED: Literal["failed"] = "failed"
 SKIPPED: Literal["skipped"] = "skipped"
@@ -129,6 +130,9 @@ class JobResult(Stored):
     threads: list[Thread] | None = None  # the player's, the main one first; also if one of them was not held
     steal: Steal | None = None
     tuned: TunedReport | None = None  # what dlex-sched did; null: it did not run
+    # The SHA-256 of the film that was played, and of the one with which its pictures were compared, by name; absent from older
+    # versions.
+    films: dict[str, str] | None = None
     plays: Count | None = None  # how often the job was played; the result is that of the play with the least steal
 
     @property

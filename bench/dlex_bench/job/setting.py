@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..agenda.job import Job, rtapp_sched
+from ..agenda.job import INSIDE, Job, rtapp_sched
+from ..checksum import checksum
 from ..clips import ClipFacts, clip_facts, make_clip
 from ..errors import EXIT_SETUP, LabError
 from ..machine.policy import Policy, allowed_kinds, privilege_sentence
@@ -16,7 +17,6 @@ from .budget import calibrated_budget_ms
 from .context import Context
 from .demand import budget_for_demand_ms
 
-INSIDE = "inside"
 DLEX_PLAY = "player/dlex-play"
 WINDOW = "--window="
 
@@ -86,11 +86,11 @@ def setting_of(job: Job, directory: Path, context: Context, cpu: int, driver_cpu
     if reason := adapter.applicable(job):
         raise JobUnsupported(reason)
     _require_allowed(job, policy)
+    clip, unstamped = _clips_of(job, context)
     if policy.calibrated:
         policy = policy.with_runtime(calibrated_budget_ms(context.batch, context.machine, policy.period_ms))
     elif policy.demand_percent:
-        policy = policy.with_runtime(budget_for_demand_ms(job, policy, context.batch, context.machine))
-    clip, unstamped = _clips_of(job, context)
+        policy = policy.with_runtime(budget_for_demand_ms(job, policy, context.batch, context.machine, checksum(clip)))
     setting = Setting(job, directory, context, cpu, driver_cpus, clip, unstamped, clip_facts(clip), policy, adapter)
     if not setting.frames:
         raise LabError(f"{clip} has no pictures from {setting.start_s:g} s on; choose another part", EXIT_SETUP)

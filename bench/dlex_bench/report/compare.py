@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..analysis import statistics
-from ..analysis.results_frame import Row, by_setting, values
+from ..analysis.results_frame import SHOWN_DIGITS, Row, by_setting, values
 from ..analysis.statistics import Comparison, Interval
 from ..batch.results import difference
 from ..errors import EXIT_SETUP, LabError
@@ -65,7 +65,9 @@ def compare_batches(a_folder: Path, b_folder: Path, *, as_json: bool, mixed: boo
         _refuse_other_machine(a, b)
     lines = list(compared(a, b))
     if not lines:
-        raise LabError(f"{a_folder} and {b_folder} have no setting in common that both have played; compare their agendas")
+        left_out = next((note for note in other_differences(a, b) if "is left out" in note), "")
+        reason = f" with the same film; {left_out.rstrip('.')}" if left_out else ""
+        raise LabError(f"{a_folder} and {b_folder} have no setting in common that both have played{reason}; compare their agendas")
     notes = list(other_differences(a, b))
     if as_json:
         content = {"a": str(a_folder), "b": str(b_folder), "notes": notes, "figures": [_entry(it) for it in lines]}
@@ -91,7 +93,7 @@ def compared(a: Batch, b: Batch) -> Iterator[ComparedFigure]:
     for where, rows_a, rows_b in machine_pairs(a, b):
         of_a, of_b = by_setting(rows_a), by_setting(rows_b)
         for setting in of_a:
-            for metric in COMPARED if setting in of_b else ():
+            for metric in COMPARED if setting in of_b and not films_differ(of_a[setting], of_b[setting]) else ():
                 before, after = values(of_a[setting], metric.key), values(of_b[setting], metric.key)
                 if before and after:
                     yield ComparedFigure(*setting, where, metric, before, after, statistics.compare(after, before))
@@ -111,7 +113,18 @@ def machine_pairs(a: Batch, b: Batch) -> Iterator[tuple[str, list[Row], list[Row
 
 
 def _by_machine(batch: Batch) -> dict[str, list[Row]]:
-    return {rows[0].machine or "an unknown machine": rows for rows in batch.apart.values()}
+    found: dict[str, list[Row]] = {}
+    for one in batch.rows:
+        found.setdefault(one.machine or "an unknown machine", []).append(one)
+    return found
+
+
+def films_differ(a: Sequence[Row], b: Sequence[Row]) -> str | None:
+    """Returns the films of A and B in words, unless all runs played the same film, as far as is known."""
+    of_a, of_b = ({one.film[:SHOWN_DIGITS] for one in runs if one.film} for runs in (a, b))
+    if not of_a or not of_b or len(of_a | of_b) == 1:
+        return None
+    return f"A played the film {' and '.join(sorted(of_a))}..., B {' and '.join(sorted(of_b))}... (SHA-256)"
 
 
 def other_differences(a: Batch, b: Batch) -> Iterator[str]:
@@ -127,10 +140,12 @@ def other_differences(a: Batch, b: Batch) -> Iterator[str]:
     for where, rows_a, rows_b in machine_pairs(a, b):
         of_a, of_b = by_setting(rows_a), by_setting(rows_b)
         for setting in (it for it in of_a if it in of_b):
+            name = f"{'-'.join(setting)}{where}"
+            if films := films_differ(of_a[setting], of_b[setting]):
+                yield f"{name} is left out: {films}."
             changed = difference(_experiment(of_a[setting]), _experiment(of_b[setting]))
             if changed:
                 key, before, after = changed
-                name = f"{'-'.join(setting)}{where}"
                 yield f"{name} is not the same experiment: {key} is {before} in A and {after} in B."
         for name, here, there in (("A", of_a, of_b), ("B", of_b, of_a)):
             alone = ["-".join(setting) for setting in here if setting not in there]

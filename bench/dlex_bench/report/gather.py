@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from ..analysis.results_frame import Row, machines_apart, row
+from ..analysis.results_frame import SHOWN_DIGITS, Row, machines_apart, replaced_films, row
 from ..batch.batch_file import MachineFile, StoredAgenda
 from ..batch.results import Store
 from ..errors import EXIT_SETUP, LabError
@@ -45,7 +45,17 @@ class Batch:
 
     @property
     def mixed(self) -> bool:
-        return len(self.apart) > 1
+        """Returns whether the results come from several machines."""
+        return len({one.machine for one in self.rows}) > 1
+
+    @property
+    def replaced(self) -> list[str]:
+        """Returns a sentence for each film that was replaced under its name while the batch was measured."""
+        return [
+            f"{name} had {len(contents)} contents ({', '.join(it[:SHOWN_DIGITS] for it in contents)}...); their results are in "
+            "sections of their own"
+            for name, contents in replaced_films(self.rows).items()
+        ]
 
     @property
     def counts(self) -> str:

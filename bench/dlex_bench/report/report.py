@@ -61,6 +61,8 @@ def report(folder: Path, out: Path | None) -> None:
     console = Console()
     for sentence in batch.torn:
         tell(console, f"left out: {sentence}")
+    for sentence in batch.replaced:
+        tell(console, sentence)
     size_mb = target.stat().st_size / 1e6
     tell(console, f"{batch.counts}\npage: {target} ({size_mb:.1f} MB)", wrap=False)
 

@@ -56,9 +56,9 @@ def _whole_plays(folder: Path, groups: Sequence[Sequence[JobResult]]) -> list[tu
 def _demand_plays(folder: Path, job: Job) -> Iterator[Path]:
     for path in demand_files(folder):
         content = parse_demands(path)
-        for number, film in enumerate(content.films, start=1):
-            if film.is_of(job):
-                yield from (folder / DEMAND / content.machine).glob(f"film-{number}-*")
+        of_job = [number for number, film in enumerate(content.films, start=1) if film.is_of(job)]
+        if of_job:  # earlier ones are of another film of the same name
+            yield from (folder / DEMAND / content.machine).glob(f"film-{of_job[-1]}-*")
 
 
 def _film_of(play: Path, job: Job, root: Path) -> PlayedFilm:

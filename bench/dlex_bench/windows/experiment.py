@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..analysis.chapter import Chapter, tell_chapter, write_chapters
+from ..checksum import checksum
 from ..clips import film_file, make_clip
 from ..files import write_json
 from ..machine.domain import own_cpu
@@ -84,7 +85,7 @@ def measure_windows(options: WindowsOptions) -> None:
     out = output_folder(options.out)
     clip = film_file() or make_clip(options.root, CLIP)
     cpu, _others = choose_cpus(options.cpu)
-    kept = KeptRuns(console, out, {"quick": options.quick, "cpu": cpu, "clip": clip.name})
+    kept = KeptRuns(console, out, {"quick": options.quick, "cpu": cpu, "clip": clip.name, "film": checksum(clip)})
     tell(console, f"this takes {spoken_time(options.plan.estimated_s(len(options.kinds), options.reps))} in all")
     with only_measurement(os.sched_getaffinity(0)), own_cpu(cpu) as domain, aside(domain.others or {cpu}):
         stage = WindowStage(options.root, clip, options.plan, domain)
