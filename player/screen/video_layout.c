@@ -6,7 +6,7 @@
 /* Gray, with or without alpha. */
 static bool is_gray(const AVPixFmtDescriptor *format)
 {
-    const uint64_t others = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_FLOAT;
+    const uint64_t others = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM;
     return format->nb_components < 3 && !(format->flags & others);
 }
 

@@ -9,6 +9,7 @@ Run as: python3 test_observer.py DLEX_BENCH_OBSERVE DLEX_PLAY DLEX_QOE MEDIA_MAK
 """
 
 import csv
+import itertools
 import json
 import os
 import resource
@@ -168,6 +169,8 @@ class Playing(Case):
         self.assertLessEqual({row["verdict"] for row in rows}, {"shown", "unseen"})
         shown = [int(row["shown_ns"]) for row in rows if row["verdict"] == "shown"]
         self.assertEqual(shown, sorted(shown))
+        stood = [later - earlier for earlier, later in itertools.pairwise(shown)]
+        self.assertEqual([row["stood_ns"] for row in rows if row["verdict"] == "shown"], [*map(str, stood), "0"])
         totals = self.run_json()["totals"]
         self.assertEqual((totals["shown"], totals["unseen"]), (len(shown), 100 - len(shown)))
         changes = self.seen("screen.csv")
