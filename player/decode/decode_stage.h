@@ -9,6 +9,7 @@
 #define PLAYER_DECODE_STAGE_H
 
 #include "clip.h"
+#include "clip_shape.h"
 #include "decode_job.h"
 #include "decoder.h"
 #include "drift.h"
@@ -29,6 +30,7 @@ struct decode_stage {
     struct decode_policy policy;
     struct feed_pace feed;
     struct show_pace show;
+    struct clip_shape shape; /* of its pictures, as the container states it */
     int64_t jobs; /* packets decoded so far */
     int64_t last_pts_ns; /* of the last packet, NS_UNKNOWN: it has none */
     struct look_ahead look;

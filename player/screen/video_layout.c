@@ -86,9 +86,26 @@ static enum AVColorSpace matrix_of(const AVFrame *picture, bool *is_known)
     }
 }
 
-struct video_layout video_layout_of(const AVFrame *picture)
+/* A window of a more extreme picture is a line. Films have up to 4. */
+enum { ASPECT_MAX = 100 };
+
+static AVRational sample_aspect_of(const AVFrame *picture)
 {
     const AVRational aspect = picture->sample_aspect_ratio;
+    const bool is_usable = aspect.num > 0 && aspect.den > 0 && aspect.num / aspect.den < ASPECT_MAX &&
+                           aspect.den / aspect.num < ASPECT_MAX;
+    return is_usable ? aspect : (AVRational){1, 1};
+}
+
+static struct video_orientation orientation_of(const AVFrame *picture)
+{
+    const AVFrameSideData *const matrix = av_frame_get_side_data(picture, AV_FRAME_DATA_DISPLAYMATRIX);
+    const bool is_whole = matrix && matrix->size >= 9 * sizeof(int32_t);
+    return video_orientation_of(is_whole ? (const int32_t *)matrix->data : NULL);
+}
+
+struct video_layout video_layout_of(const AVFrame *picture)
+{
     const AVPixFmtDescriptor *const format = av_pix_fmt_desc_get(picture->format);
     bool is_known = true;
     const enum AVColorSpace matrix = has_matrix(format) ? matrix_of(picture, &is_known) : AVCOL_SPC_RGB;
@@ -99,7 +116,8 @@ struct video_layout video_layout_of(const AVFrame *picture)
         .colorspace = matrix,
         .is_approximate = !is_known,
         .full_range = is_full_range(picture, format),
-        .sample_aspect = aspect.num > 0 && aspect.den > 0 ? aspect : (AVRational){1, 1},
+        .sample_aspect = sample_aspect_of(picture),
+        .orientation = orientation_of(picture),
     };
 }
 
@@ -107,18 +125,18 @@ bool video_layouts_equal(const struct video_layout *a, const struct video_layout
 {
     return a->width == b->width && a->height == b->height && a->format == b->format &&
            a->colorspace == b->colorspace && a->full_range == b->full_range &&
-           av_cmp_q(a->sample_aspect, b->sample_aspect) == 0;
+           av_cmp_q(a->sample_aspect, b->sample_aspect) == 0 &&
+           video_orientations_equal(a->orientation, b->orientation);
 }
 
 void video_layout_displayed(const struct video_layout *layout, int *width, int *height)
 {
     const AVRational aspect = layout->sample_aspect;
-    *width = layout->width;
-    *height = layout->height;
-    if (aspect.num >= aspect.den)
-        *width = (int)av_rescale(layout->width, aspect.num, aspect.den);
-    else
-        *height = (int)av_rescale(layout->height, aspect.den, aspect.num);
+    const bool is_wide = aspect.num >= aspect.den;
+    const int across = is_wide ? (int)av_rescale(layout->width, aspect.num, aspect.den) : layout->width;
+    const int down = is_wide ? layout->height : (int)av_rescale(layout->height, aspect.den, aspect.num);
+    *width = layout->orientation.transposed ? down : across;
+    *height = layout->orientation.transposed ? across : down;
 }
 
 /*

@@ -12,6 +12,7 @@
 
 #include "video_canvas.h"
 #include "video_colours.h"
+#include "video_crop.h"
 #include "video_driver.h"
 
 struct video_sdl {
@@ -21,6 +22,8 @@ struct video_sdl {
     bool configured; /* the canvas is configured for `layout` */
     struct video_layout layout;
     struct video_colours colours;
+    struct video_crop crop;
+    SDL_Point size; /* the size that the player last gave the window */
 };
 
 static struct video_sdl *sdl_of(struct video_sink *sink)
@@ -83,6 +86,7 @@ static void sdl_destroy(struct video_sink *sink)
     if (sdl->canvas)
         sdl->canvas->kind->destroy(sdl->canvas);
     video_colours_finish(&sdl->colours);
+    video_crop_finish(&sdl->crop);
     if (sdl->window)
         SDL_DestroyWindow(sdl->window);
     SDL_QuitSubSystem(SDL_INIT_VIDEO);
@@ -121,18 +125,53 @@ static void sdl_set_title(struct video_sink *sink, const char *title)
     SDL_SetWindowTitle(sdl_of(sink)->window, title);
 }
 
-/* Makes the window as large as the video, or as large as fits the screen. */
+/* Returns this size, or the largest of the same aspect that fits the room. */
+static SDL_Point size_in(const SDL_Rect *room, int width, int height)
+{
+    if (width <= room->w && height <= room->h)
+        return (SDL_Point){width, height};
+    const bool too_wide = (int64_t)width * room->h > (int64_t)height * room->w;
+    const int least_width = too_wide ? room->w : (int)av_rescale(width, room->h, height);
+    const int least_height = too_wide ? (int)av_rescale(height, room->w, width) : room->h;
+    return (SDL_Point){SDL_max(least_width, 1), SDL_max(least_height, 1)};
+}
+
+/* Keeps the middle of the window where it is, as far as the window then fits the room. */
+static void resize_window(struct video_sdl *sdl, const SDL_Rect *room)
+{
+    SDL_Rect now;
+    SDL_GetWindowPosition(sdl->window, &now.x, &now.y);
+    SDL_GetWindowSize(sdl->window, &now.w, &now.h);
+    const int left = now.x + (now.w - sdl->size.x) / 2;
+    const int top = now.y + (now.h - sdl->size.y) / 2;
+    SDL_SetWindowSize(sdl->window, sdl->size.x, sdl->size.y);
+    SDL_SetWindowPosition(sdl->window, SDL_max(room->x, SDL_min(left, room->x + room->w - sdl->size.x)),
+                          SDL_max(room->y, SDL_min(top, room->y + room->h - sdl->size.y)));
+}
+
+/* Returns whether the user, or the window manager, has given the window another size than the player has. */
+static bool was_resized(const struct video_sdl *sdl)
+{
+    SDL_Point now;
+    SDL_GetWindowSize(sdl->window, &now.x, &now.y);
+    return now.x != sdl->size.x || now.y != sdl->size.y;
+}
+
+/* Makes the window as large as the video, or as large as fits the screen. A size that the user has chosen stays. */
 static void size_window(struct video_sdl *sdl, int width, int height)
 {
-    SDL_Rect room;
-    const int display = SDL_GetWindowDisplayIndex(sdl->window);
-    if (SDL_GetDisplayUsableBounds(display, &room) == 0 && (width > room.w || height > room.h)) {
-        const bool too_wide = (int64_t)width * room.h > (int64_t)height * room.w;
-        const int full_width = width;
-        width = too_wide ? room.w : (int)av_rescale(width, room.h, height);
-        height = too_wide ? (int)av_rescale(height, room.w, full_width) : room.h;
-    }
-    SDL_SetWindowSize(sdl->window, width, height);
+    SDL_Rect room = {.w = width, .h = height};
+    const bool is_hidden = SDL_GetWindowFlags(sdl->window) & SDL_WINDOW_HIDDEN;
+    if (!is_hidden && was_resized(sdl))
+        return;
+    SDL_GetDisplayUsableBounds(SDL_GetWindowDisplayIndex(sdl->window), &room);
+    const SDL_Point size = size_in(&room, width, height);
+    if (!is_hidden && size.x == sdl->size.x && size.y == sdl->size.y)
+        return;
+    sdl->size = size;
+    resize_window(sdl, &room);
+    if (!is_hidden)
+        return;
     SDL_SetWindowPosition(sdl->window, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED);
     SDL_ShowWindow(sdl->window);
 }
@@ -145,8 +184,7 @@ static int configure(struct video_sdl *sdl, const struct video_layout *layout)
         return ret;
     int width, height;
     video_layout_displayed(layout, &width, &height);
-    if (SDL_GetWindowFlags(sdl->window) & SDL_WINDOW_HIDDEN)
-        size_window(sdl, width, height);
+    size_window(sdl, width, height);
     sdl->layout = *layout;
     sdl->configured = true;
     return 0;
@@ -166,8 +204,8 @@ static void explain(struct video_sdl *sdl, int code, const AVFrame *picture)
                  picture->height, SDL_GetError());
 }
 
-/* Draws a picture whose colours swscale and SDL know. */
-static int draw_known(struct video_sdl *sdl, const AVFrame *picture)
+/* Draws a picture of which all samples are to be shown. */
+static int draw_shown(struct video_sdl *sdl, const AVFrame *picture)
 {
     const struct video_layout layout = video_layout_of(picture);
     int ret = 0;
@@ -179,10 +217,12 @@ static int draw_known(struct video_sdl *sdl, const AVFrame *picture)
 static int sdl_draw(struct video_sink *sink, const AVFrame *picture)
 {
     struct video_sdl *const sdl = sdl_of(sink);
-    const AVFrame *known;
+    const AVFrame *known, *shown = NULL;
     int ret = video_colours_apply(&sdl->colours, picture, &known);
     if (ret == 0)
-        ret = draw_known(sdl, known);
+        ret = video_crop_apply(&sdl->crop, known, &shown);
+    if (ret == 0)
+        ret = draw_shown(sdl, shown);
     if (ret < 0)
         explain(sdl, ret, picture);
     return ret;

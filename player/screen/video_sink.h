@@ -3,8 +3,8 @@
  * Where pictures go, and the keys that come back from the window.
  *
  * Kinds:
- *   "sdl"    a window by SDL2. It is resizable, keeps the aspect (sample aspect ratio included) and
- *            does not wait for vsync. SDL's own variables SDL_VIDEODRIVER and SDL_RENDER_DRIVER
+ *   "sdl"    a window by SDL2. It is resizable, keeps the aspect (sample aspect ratio included), turns and mirrors pictures as
+ *            their display matrix says, hides their edges (crop_left and the like), and does not wait for vsync. SDL's own variables SDL_VIDEODRIVER and SDL_RENDER_DRIVER
  *            work. Experiments set SDL_RENDER_DRIVER=software; swscale then draws in the calling
  *            thread. The default renderer may start its own threads (llvmpipe did).
  *   "null"   an ideal screen: takes each picture at once. No keys.
@@ -45,7 +45,8 @@ void video_sink_set_title(struct video_sink *sink, const char *title);
  * Draws the picture where it is not seen yet. The caller keeps owning the picture. A window may keep
  * a reference to its buffers until the next picture, to draw it again in another size, so the caller
  * must not write to them. The sink configures itself at the first picture and whenever size, format,
- * colours or aspect change. If the user has resized the window, it keeps that size.
+ * colours, aspect or orientation change. The window then takes the size of the picture. If the user has resized the window, it keeps
+ * that size.
  *
  * Drawing takes some milliseconds, so a player that knows the picture early draws it before it is
  * due. If the window must be drawn anew in between, the picture is seen early.

@@ -29,7 +29,7 @@ struct surface_canvas {
     SDL_Rect room; /* the picture's place in the surface */
     SDL_Rect changed; /* drawn and not flipped yet */
     struct SwsContext *scaler;
-    uint8_t *lines; /* NULL, or a buffer to draw into, because the lines end within a vector */
+    uint8_t *lines; /* NULL, or a buffer to draw into, because the lines end within a vector or lie otherwise in the window */
     int lines_pitch;
 };
 
@@ -117,20 +117,29 @@ static SDL_Rect room_for(const struct video_layout *layout, int window_width, in
     return room;
 }
 
+/* Makes what converts into a place of this size. */
+static int make_scaler(struct surface_canvas *surface, const SDL_Surface *pixels, const SDL_Rect *room)
+{
+    const struct video_orientation orientation = surface->layout.orientation;
+    const int width = orientation.transposed ? room->h : room->w;
+    const int height = orientation.transposed ? room->w : room->h;
+    surface->scaler = video_layout_scaler(&surface->layout, width, height, format_of(pixels), SCALER_FLAGS);
+    if (!surface->scaler)
+        return -ENOMEM;
+    if (width % VECTOR_PIXELS == 0 && video_orientation_is_plain(orientation))
+        return 0;
+    surface->lines_pitch = (width / VECTOR_PIXELS + 1) * VECTOR_PIXELS * BYTES_PER_PIXEL;
+    surface->lines = malloc((size_t)surface->lines_pitch * (size_t)height);
+    return surface->lines ? 0 : -ENOMEM;
+}
+
 static int fit(struct surface_canvas *surface, SDL_Surface *pixels)
 {
     forget_size(surface);
     const SDL_Rect room = room_for(&surface->layout, pixels->w, pixels->h);
-    surface->scaler = video_layout_scaler(&surface->layout, room.w, room.h, format_of(pixels),
-                                          SCALER_FLAGS);
-    if (!surface->scaler)
-        return -ENOMEM;
-    if (room.w % VECTOR_PIXELS) {
-        surface->lines_pitch = (room.w / VECTOR_PIXELS + 1) * VECTOR_PIXELS * BYTES_PER_PIXEL;
-        surface->lines = malloc((size_t)surface->lines_pitch * (size_t)room.h);
-        if (!surface->lines)
-            return -ENOMEM;
-    }
+    const int ret = make_scaler(surface, pixels, &room);
+    if (ret < 0)
+        return ret;
     surface->room = room;
     surface->surface = pixels;
     surface->width = pixels->w;
@@ -140,6 +149,12 @@ static int fit(struct surface_canvas *surface, SDL_Surface *pixels)
 
 static void copy_lines(const struct surface_canvas *surface, uint8_t *to)
 {
+    const struct video_pixels window = {(uint32_t *)to, surface->surface->pitch / BYTES_PER_PIXEL};
+    const struct video_pixels lines = {(uint32_t *)surface->lines, surface->lines_pitch / BYTES_PER_PIXEL};
+    if (!video_orientation_is_plain(surface->layout.orientation)) {
+        video_orientation_copy(surface->layout.orientation, &window, surface->room.w, surface->room.h, &lines);
+        return;
+    }
     const size_t length = (size_t)surface->room.w * BYTES_PER_PIXEL;
     for (int y = 0; y < surface->room.h; y++)
         memcpy(to + (ptrdiff_t)y * surface->surface->pitch,

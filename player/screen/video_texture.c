@@ -17,6 +17,8 @@ struct texture_canvas {
     SDL_Renderer *renderer;
     SDL_Texture *texture;
     struct SwsContext *scaler; /* NULL when SDL takes the picture as it is */
+    struct video_orientation orientation;
+    SDL_FRect shown; /* the place of the picture */
     bool has_picture;
 };
 
@@ -96,6 +98,8 @@ static int texture_configure(struct video_canvas *canvas, const struct video_lay
     int width, height;
     video_layout_displayed(layout, &width, &height);
     SDL_RenderSetLogicalSize(texture->renderer, width, height);
+    texture->orientation = layout->orientation;
+    texture->shown = (SDL_FRect){.w = (float)width, .h = (float)height};
     return 0;
 }
 
@@ -124,11 +128,36 @@ static int upload(struct texture_canvas *texture, const AVFrame *picture)
     return ret < 0 ? -EIO : 0;
 }
 
+/* Turning and mirroring cost nothing: a corner of the place takes another corner of the texture. */
+static int copy_turned(const struct texture_canvas *texture)
+{
+    enum { CORNERS = 4 };
+    static const SDL_FPoint unit[CORNERS] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    static const int two_triangles[] = {0, 1, 2, 0, 2, 3};
+    SDL_Vertex corners[CORNERS];
+    for (int i = 0; i < CORNERS; i++) {
+        corners[i] = (SDL_Vertex){
+            .position = {unit[i].x * texture->shown.w, unit[i].y * texture->shown.h},
+            .color = {255, 255, 255, SDL_ALPHA_OPAQUE},
+            .tex_coord = unit[i],
+        };
+        video_orientation_locate(texture->orientation, &corners[i].tex_coord.x, &corners[i].tex_coord.y);
+    }
+    return SDL_RenderGeometry(texture->renderer, texture->texture, corners, CORNERS, two_triangles, SDL_arraysize(two_triangles));
+}
+
+static int copy_texture(const struct texture_canvas *texture)
+{
+    if (video_orientation_is_plain(texture->orientation))
+        return SDL_RenderCopy(texture->renderer, texture->texture, NULL, NULL);
+    return copy_turned(texture);
+}
+
 static int copy(struct texture_canvas *texture)
 {
     SDL_SetRenderDrawColor(texture->renderer, 0, 0, 0, SDL_ALPHA_OPAQUE);
     const bool copied = SDL_RenderClear(texture->renderer) == 0 &&
-                        SDL_RenderCopy(texture->renderer, texture->texture, NULL, NULL) == 0;
+                        copy_texture(texture) == 0;
     /* SDL only keeps a list of what is to be drawn. The renderer can do that work now. */
     return copied && SDL_RenderFlush(texture->renderer) == 0 ? 0 : -EIO;
 }

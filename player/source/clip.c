@@ -217,6 +217,7 @@ int clip_open_decoder(AVCodecContext **out, const AVStream *stream, void (*prepa
     avctx->pkt_timebase = stream->time_base;
     avctx->thread_count = 1;
     avctx->flags |= AV_CODEC_FLAG_COPY_OPAQUE;
+    avctx->flags |= AV_CODEC_FLAG_UNALIGNED; /* otherwise up to 31 hidden samples at the left would be shown */
     if (prepare)
         prepare(avctx, opaque);
     ret = avcodec_open2(avctx, codec, NULL);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -271,6 +272,137 @@ START_TEST(the_sample_aspect_ratio_is_honoured)
 }
 END_TEST
 
+static void xdotool(const char *arguments)
+{
+    char command[200];
+    snprintf(command, sizeof command, "xdotool search --sync --name window_test %s", arguments);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* Where each quarter of a picture is seen. The numbers are those of fill_quarter. */
+static const struct {
+    int32_t matrix[4];
+    bool is_upright;
+    int quarter_at[4];
+} orientations[] = {
+    {{1, 0, 0, 1}, true, {0, 1, 2, 3}},    {{0, 1, -1, 0}, false, {2, 0, 3, 1}}, /* as it is, and clockwise */
+    {{-1, 0, 0, -1}, true, {3, 2, 1, 0}},  {{0, -1, 1, 0}, false, {1, 3, 0, 2}},
+    {{-1, 0, 0, 1}, true, {1, 0, 3, 2}},   {{1, 0, 0, -1}, true, {2, 3, 0, 1}},
+    {{0, 1, 1, 0}, false, {0, 2, 1, 3}},   {{0, -1, -1, 0}, false, {3, 1, 2, 0}},
+};
+
+static void set_matrix(AVFrame *picture, const int32_t upper_left[4])
+{
+    AVFrameSideData *const data = av_frame_new_side_data(picture, AV_FRAME_DATA_DISPLAYMATRIX, 9 * sizeof(int32_t));
+    const int32_t one = 1 << 16;
+    const int32_t matrix[9] = {one * upper_left[0], one * upper_left[1], 0, one * upper_left[2], one * upper_left[3], 0, 0, 0, 1 << 30};
+    ck_assert_ptr_nonnull(data);
+    memcpy(data->data, matrix, sizeof matrix);
+}
+
+/* Its samples are twice as wide as high. */
+START_TEST(a_picture_is_turned_and_mirrored)
+{
+    struct video_sink *sink = open_window();
+    for (size_t i = 0; i < sizeof orientations / sizeof *orientations; i++) {
+        AVFrame *picture = four_colours(200, 300, bt601);
+        struct colour seen[4];
+        picture->sample_aspect_ratio = (AVRational){2, 1};
+        set_matrix(picture, orientations[i].matrix);
+        for (int quarter = 0; quarter < 4; quarter++)
+            seen[quarter] = bt601[orientations[i].quarter_at[quarter]];
+        ck_assert_int_eq(video_sink_show(sink, picture), 0);
+        expect_four_colours(sink, orientations[i].is_upright ? 400 : 300, orientations[i].is_upright ? 300 : 400, seen);
+        av_frame_free(&picture);
+    }
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+/* Nothing of what is hidden is seen, at an edge within a sample of chroma neither. */
+START_TEST(hidden_edges_are_not_shown)
+{
+    static const struct colour white = {235, 128, 128, 0xffffff};
+    const struct colour colours[4] = {white, bt601[1], bt601[2], bt601[3]};
+    static const int lefts[] = {200, 199, 0};
+    struct video_sink *sink = open_window();
+    for (size_t i = 0; i < sizeof lefts / sizeof *lefts; i++) {
+        AVFrame *picture = four_colours(400, 400, colours);
+        picture->crop_left = (size_t)lefts[i];
+        picture->crop_top = 200;
+        ck_assert_int_eq(video_sink_show(sink, picture), 0);
+        const int width = 400 - lefts[i];
+        expect_colour(sink, SCREEN_WIDTH / 2 + width / 2 - 20, SCREEN_HEIGHT / 2 - 95, bt601[3].rgb);
+        expect_colour(sink, SCREEN_WIDTH / 2 - width / 2 - 2, SCREEN_HEIGHT / 2, 0);
+        expect_colour(sink, SCREEN_WIDTH / 2 - width / 2 + 2, SCREEN_HEIGHT / 2 - 95, lefts[i] ? bt601[3].rgb : bt601[2].rgb);
+        expect_colour(sink, SCREEN_WIDTH / 2, SCREEN_HEIGHT / 2 - 102, 0);
+        av_frame_free(&picture);
+    }
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+START_TEST(edges_that_leave_nothing_are_ignored)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *picture = four_colours(WIDTH, HEIGHT, bt601);
+    picture->crop_left = WIDTH / 2;
+    picture->crop_right = WIDTH / 2;
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    expect_four_colours(sink, WIDTH, HEIGHT, bt601);
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+START_TEST(an_aspect_without_sense_is_ignored)
+{
+    static const AVRational aspects[] = {{0, 0}, {0, 1}, {1, 0}, {-1, 1}, {1, -1}, {1, 100}, {100, 1}, {1, 1000000}, {INT_MAX, 1}, {INT_MIN, INT_MIN}};
+    struct video_sink *sink = open_window();
+    AVFrame *picture = four_colours(WIDTH, HEIGHT, bt601);
+    for (size_t i = 0; i < sizeof aspects / sizeof *aspects; i++) {
+        picture->sample_aspect_ratio = aspects[i];
+        ck_assert_int_eq(video_sink_show(sink, picture), 0);
+        expect_four_colours(sink, WIDTH, HEIGHT, bt601);
+    }
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+START_TEST(a_very_narrow_picture_is_shown)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *picture = four_colours(1920, 1080, bt709);
+    picture->sample_aspect_ratio = (AVRational){1, 20};
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    expect_four_colours(sink, 1920 * SCREEN_HEIGHT / 1080 / 20, SCREEN_HEIGHT, bt709);
+    av_frame_free(&picture);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
+START_TEST(the_window_follows_the_size_of_the_picture_until_the_user_resizes_it)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *small = four_colours(160, 120, bt601);
+    AVFrame *large = four_colours(WIDTH, HEIGHT, bt601);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(video_sink_show(sink, i % 2 ? large : small), 0);
+        expect_four_colours(sink, i % 2 ? WIDTH : 160, i % 2 ? HEIGHT : 120, bt601);
+        expect_colour(sink, SCREEN_WIDTH / 2 - 300, SCREEN_HEIGHT / 2 - 170, i % 2 ? bt601[0].rgb : 0);
+    }
+    xdotool("windowsize %1 320 240 windowmove %1 240 180");
+    expect_four_colours(sink, 320, 240, bt601);
+    ck_assert_int_eq(video_sink_show(sink, large), 0);
+    expect_four_colours(sink, 320, 180, bt601);
+    expect_colour(sink, SCREEN_WIDTH / 2 - 80, SCREEN_HEIGHT / 2 - 100, 0);
+    av_frame_free(&small);
+    av_frame_free(&large);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
 START_TEST(a_picture_larger_than_the_screen_is_scaled_to_fit)
 {
     struct video_sink *sink = open_window();
@@ -305,13 +437,6 @@ START_TEST(a_drawn_picture_is_seen_when_it_is_flipped)
     video_sink_destroy(&sink);
 }
 END_TEST
-
-static void xdotool(const char *arguments)
-{
-    char command[200];
-    snprintf(command, sizeof command, "xdotool search --sync --name window_test %s", arguments);
-    ck_assert_int_eq(system(command), 0);
-}
 
 START_TEST(a_resized_window_keeps_the_aspect_and_is_redrawn)
 {
@@ -485,6 +610,12 @@ int main(void)
     tcase_add_test(cases, pictures_of_all_kinds_of_colours_are_shown_in_them);
     tcase_add_test(cases, high_picture_in_rgb_keeps_its_colours_when_it_is_scaled);
     tcase_add_test(cases, the_sample_aspect_ratio_is_honoured);
+    tcase_add_test(cases, a_picture_is_turned_and_mirrored);
+    tcase_add_test(cases, hidden_edges_are_not_shown);
+    tcase_add_test(cases, edges_that_leave_nothing_are_ignored);
+    tcase_add_test(cases, an_aspect_without_sense_is_ignored);
+    tcase_add_test(cases, a_very_narrow_picture_is_shown);
+    tcase_add_test(cases, the_window_follows_the_size_of_the_picture_until_the_user_resizes_it);
     tcase_add_test(cases, a_picture_larger_than_the_screen_is_scaled_to_fit);
     tcase_add_test(cases, a_resized_window_keeps_the_aspect_and_is_redrawn);
     tcase_add_test(cases, a_picture_of_any_width_ends_where_its_bars_begin);
