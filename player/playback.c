@@ -14,6 +14,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { HEAD_START_MAX_NS = 300 * NS_PER_MS, HEAD_START_STEP_NS = 5 * NS_PER_MS };
+
+/*
+ * Nothing was shown, so the sound is the first to be played. A sink that runs dry in its first moments may lose sound: a null sink of
+ * PulseAudio left out 170 ms.
+ */
+static void wait_for_head_start(struct session *session)
+{
+    const int64_t until_ns = dlex_now_ns() + HEAD_START_MAX_NS;
+    while (session->audio && !session->clock.started && !audio_track_has_head_start(session->audio) &&
+           !steering_has_request(&session->steering) && dlex_now_ns() < until_ns)
+        steering_nap(&session->steering, HEAD_START_STEP_NS);
+}
+
 static void play_segment(struct session *session)
 {
     if (session->pictures)
@@ -22,6 +36,7 @@ static void play_segment(struct session *session)
         serial_loop(session);
     if (steering_has_request(&session->steering))
         presenter_note_request(&session->presenter);
+    wait_for_head_start(session);
     media_clock_start(&session->clock); /* for a file with sound only, or when no picture came out */
     session->presenter.presented.pictured = true;
     const struct presenter *const presenter = &session->presenter;

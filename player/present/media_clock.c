@@ -6,8 +6,12 @@
 #include "pace.h"
 
 #include <dlex/dlex.h>
+#include <errno.h>
 
 enum { STOP_NS = 1000 * NS_PER_MS };
+
+/* A null sink of PulseAudio that was idle needs 2 s, headphones that were asleep about as long. */
+static const int64_t SINK_NOTE_NS = 4 * NS_PER_S;
 
 /* The sound is followed although it is far away, when no picture was near the clock for so long. */
 static const int64_t APART_MAX_NS = 10 * NS_PER_S;
@@ -42,7 +46,7 @@ static void publish(const struct media_clock *clock)
 void media_clock_restart(struct media_clock *clock, int64_t pts_ns, bool untimed)
 {
     sync_init(&clock->sync, pts_ns, untimed);
-    clock->started = clock->jumped = clock->apart.on = false;
+    clock->started = clock->jumped = clock->apart.on = clock->waiting.on = false;
     publish(clock);
 }
 
@@ -50,12 +54,14 @@ static void run(struct media_clock *clock, bool on)
 {
     const int64_t now_ns = dlex_now_ns();
     clock->observed_ns = now_ns;
-    if (on)
-        sync_start(&clock->sync, now_ns);
-    else
-        sync_stop(&clock->sync, now_ns);
     if (clock->audio)
         audio_sink_pause(sink_of(clock), !on);
+    if (!on)
+        sync_stop(&clock->sync, now_ns);
+    else if (clock->audio)
+        media_clock_observe_sound(clock); /* it starts the clock, unless the sink answers late */
+    else
+        sync_start(&clock->sync, now_ns);
     publish(clock);
 }
 
@@ -81,6 +87,7 @@ void media_clock_toggle_pause(struct media_clock *clock)
         clock->paused_ns += now_ns - clock->paused_since_ns;
     clock->paused_since_ns = now_ns;
     clock->paused = !clock->paused;
+    clock->waiting.on = false;
     if (clock->started)
         run(clock, !clock->paused);
 }
@@ -140,20 +147,51 @@ static void follow_sound(struct media_clock *clock, int64_t heard_ns, bool was_s
     sync_observe(&clock->sync, heard_ns, now_ns);
 }
 
+/* The sink has sound and does not play it. The pictures would be ahead of it if the clock ran. */
+static void wait_for_sink(struct media_clock *clock)
+{
+    const int64_t now_ns = dlex_now_ns();
+    sync_stop(&clock->sync, now_ns);
+    if (!clock->waiting.on)
+        clock->waiting.since_ns = now_ns;
+    clock->waiting.on = true;
+    if (now_ns - clock->waiting.since_ns <= SINK_NOTE_NS || clock->waiting.noted)
+        return;
+    log_note("the sound output does not play yet; the pictures wait for it");
+    clock->waiting.noted = true;
+}
+
+/* Sets the clock by the sound, starts it, or lets it wait for the sink. */
+static void observe_playing_sound(struct media_clock *clock, bool was_stopped)
+{
+    const struct audio_surroundings around = {
+        .starved = clock->queue && queue_is_full(clock->queue) && queue_is_empty(clock->sound_queue),
+        .has_packets = !queue_is_empty(clock->sound_queue),
+        .clock_ns = media_clock_now_ns(clock),
+    };
+    int64_t heard_ns;
+    const int ret = audio_track_heard(clock->audio, &around, &heard_ns);
+    if (ret == -EINPROGRESS) {
+        wait_for_sink(clock);
+        return;
+    }
+    clock->waiting.on = false;
+    sync_start(&clock->sync, dlex_now_ns());
+    if (!ret)
+        follow_sound(clock, heard_ns, was_stopped);
+}
+
 void media_clock_observe_sound(struct media_clock *clock)
 {
     const bool was_stopped = forget_stop(clock);
     if (!clock->audio || !clock->started || clock->paused)
         return;
     if (audio_track_is_over(clock->audio)) {
+        sync_start(&clock->sync, dlex_now_ns());
         note_sound_lost(clock);
-        publish(clock);
-        return;
+    } else {
+        observe_playing_sound(clock, was_stopped);
     }
-    const bool starved = clock->queue && queue_is_full(clock->queue) && queue_is_empty(clock->sound_queue);
-    int64_t heard_ns;
-    if (!audio_track_heard(clock->audio, starved, media_clock_now_ns(clock), &heard_ns))
-        follow_sound(clock, heard_ns, was_stopped);
     publish(clock);
 }
 

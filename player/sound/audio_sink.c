@@ -84,6 +84,22 @@ int audio_sink_heard(struct audio_sink *sink, int64_t *pts_ns)
     return ret;
 }
 
+int audio_sink_begins(struct audio_sink *sink, int64_t *pts_ns)
+{
+    pthread_mutex_lock(&sink->lock);
+    const int ret = sink->gone ? -EAGAIN : playout_begins(&sink->playout, dlex_now_ns(), pts_ns);
+    pthread_mutex_unlock(&sink->lock);
+    return ret;
+}
+
+bool audio_sink_answers_late(struct audio_sink *sink)
+{
+    pthread_mutex_lock(&sink->lock);
+    const bool late = !sink->gone && !sink->playout.running && playout_buffered(&sink->playout, dlex_now_ns()) > 0;
+    pthread_mutex_unlock(&sink->lock);
+    return late;
+}
+
 void audio_sink_pause(struct audio_sink *sink, bool paused)
 {
     sink->driver->pause(sink, paused);
@@ -99,12 +115,18 @@ void audio_sink_interrupt(struct audio_sink *sink, bool on)
     sink->driver->interrupt(sink, on);
 }
 
-bool audio_sink_drained(struct audio_sink *sink)
+int64_t audio_sink_buffered_ns(struct audio_sink *sink)
 {
     pthread_mutex_lock(&sink->lock);
-    const bool drained = sink->gone || playout_buffered(&sink->playout, dlex_now_ns()) == 0;
+    const struct playout *const playout = &sink->playout;
+    const int64_t buffered_ns = sink->gone ? 0 : playout_ns(playout, playout_buffered(playout, dlex_now_ns()));
     pthread_mutex_unlock(&sink->lock);
-    return drained;
+    return buffered_ns;
+}
+
+bool audio_sink_drained(struct audio_sink *sink)
+{
+    return audio_sink_buffered_ns(sink) == 0;
 }
 
 const char *audio_sink_error(struct audio_sink *sink)

@@ -90,11 +90,23 @@ int audio_sink_write(struct audio_sink *sink, const float *samples, int frames, 
  *
  *   -EAGAIN      nothing has been heard since create or flush (*pts_ns is untouched). "pulse" may
  *                return this for a while after the sound was started: a server's null sink that was
- *                idle took up to 1.8 s
+ *                idle has mixed up to 2 s of silence, and plays that first
  *   -EPIPE       the device is gone for good; audio_sink_error says why. A server that hangs is
  *                given up after 4 to 8 s; until then the clock stands at the end of what it holds
  */
 int audio_sink_heard(struct audio_sink *sink, int64_t *pts_ns);
+
+/*
+ * Main. While nothing has been heard, and the device has reported when the first sample will be: sets *pts_ns to the PTS that
+ * would be heard now if the sound had begun earlier, and returns 0. Otherwise returns -EAGAIN.
+ */
+int audio_sink_begins(struct audio_sink *sink, int64_t *pts_ns);
+
+/*
+ * Main. True while there is something to be heard and the device has not reported that it plays it: after the start, a flush or a pause,
+ * and when sound comes after an underrun. The PTS stands meanwhile.
+ */
+bool audio_sink_answers_late(struct audio_sink *sink);
 
 /*
  * Main. Stops and restarts the sound; data may be written meanwhile. Returns at once. Repeating it
@@ -113,6 +125,9 @@ void audio_sink_interrupt(struct audio_sink *sink, bool on);
  * never will be.
  */
 bool audio_sink_drained(struct audio_sink *sink);
+
+/* Main. Returns how much sound was written and not heard yet; 0 when the device is gone. */
+int64_t audio_sink_buffered_ns(struct audio_sink *sink);
 
 /*
  * Main. Returns NULL while the device works; after an -EPIPE, the cause as a phrase without full

@@ -20,6 +20,7 @@ enum {
     SILENCE_FRAMES = 4096,
     SILENCE_LIMIT_S = 600,    /* a longer gap is a jump of the file's time stamps, and the clock jumps with them */
     HOLE_NS = 20 * NS_PER_MS, /* a smaller gap may come from a rounded time stamp; the sink's clock follows it */
+    HEAD_START_NS = 400 * NS_PER_MS, /* PulseAudio takes 200 ms when it starts */
     CATCH_UP_NS = 500 * NS_PER_MS, /* sound that is late by less than this sets the clock back, and no sound is lost */
 };
 
@@ -292,6 +293,12 @@ void audio_track_end(struct audio_track *track)
     atomic_store_explicit(&track->is_ended, true, memory_order_release);
 }
 
+bool audio_track_has_head_start(struct audio_track *track)
+{
+    return atomic_load_explicit(&track->is_ended, memory_order_acquire) || audio_sink_error(track->sink) ||
+           audio_sink_buffered_ns(track->sink) >= HEAD_START_NS;
+}
+
 bool audio_track_is_over(struct audio_track *track)
 {
     if (audio_sink_error(track->sink))
@@ -304,16 +311,20 @@ bool audio_track_is_lost(struct audio_track *track)
     return audio_sink_error(track->sink) != NULL;
 }
 
-int audio_track_heard(struct audio_track *track, bool starved, int64_t clock_ns, int64_t *pts_ns)
+int audio_track_heard(struct audio_track *track, const struct audio_surroundings *around, int64_t *pts_ns)
 {
     const bool dry = audio_sink_drained(track->sink);
     const int ret = audio_sink_heard(track->sink, pts_ns);
+    if (ret == -EAGAIN && audio_sink_begins(track->sink, pts_ns) == 0)
+        return 0;
+    if (audio_sink_answers_late(track->sink) || (ret == -EAGAIN && around->has_packets && !track->runs_on))
+        return -EINPROGRESS;
     /*
      * Keep runs_on until there is sound again: `starved` ends whenever a taken picture lets the feeder work a moment.
      */
-    track->runs_on = dry && (track->runs_on || starved || ret == -EAGAIN);
+    track->runs_on = dry && (track->runs_on || around->starved || ret == -EAGAIN);
     if (!track->runs_on)
         return ret;
-    atomic_store_explicit(&track->ran_to, clock_ns, memory_order_relaxed);
+    atomic_store_explicit(&track->ran_to, around->clock_ns, memory_order_relaxed);
     return -EAGAIN;
 }

@@ -40,13 +40,25 @@ int audio_track_feed(struct audio_track *track, const AVPacket *packet);
 /* Sound thread: marks the end of the sound. Call it after the last audio_track_feed or instead of it. */
 void audio_track_end(struct audio_track *track);
 
+/* What the main thread knows about the feeder and the clock. */
+struct audio_surroundings {
+    bool starved;     /* the feeder cannot deliver sound, because it waits for the main thread to take pictures */
+    bool has_packets; /* there are packets of sound that were not fed yet */
+    int64_t clock_ns;
+};
+
 /*
- * Sets *pts_ns to the PTS that is heard now, like audio_sink_heard. When no sound is left to be heard, the clock stands
- * and the pictures wait for the sound. In two cases this returns -EAGAIN instead, so that the clock runs on: while
- * there was no sound yet, and while `starved`, when the feeder cannot deliver sound because it waits for the main
- * thread to take pictures. Sound that comes afterwards begins at the clock's time, which is clock_ns.
+ * Sets *pts_ns to the PTS that is heard now, like audio_sink_heard; before the first sample, to an earlier one, once it is known when that
+ * sample will be heard. When no sound is left to be heard, the clock stands and the pictures wait for the sound.
+ *
+ *   -EINPROGRESS there is sound, but the sink does not play it yet, or not again: the clock stands, and *pts_ns is untouched
+ *   -EAGAIN      the clock runs on: there was no sound yet, or the feeder is starved. Sound that comes afterwards begins at the clock's time
+ *   -EPIPE       the sink is gone
  */
-int audio_track_heard(struct audio_track *track, bool starved, int64_t clock_ns, int64_t *pts_ns);
+int audio_track_heard(struct audio_track *track, const struct audio_surroundings *around, int64_t *pts_ns);
+
+/* True when so much sound is in the sink, or all that there is, that the sink does not run dry at once when it starts. */
+bool audio_track_has_head_start(struct audio_track *track);
 
 /* True once the last sample has been heard, or when the sink is gone: the sound no longer sets the clock. */
 bool audio_track_is_over(struct audio_track *track);

@@ -113,3 +113,11 @@ int playout_heard(struct playout *playout, int64_t now_ns, int64_t *pts_ns)
     *pts_ns = playout->last_pts_ns;
     return 0;
 }
+
+int playout_begins(struct playout *playout, int64_t now_ns, int64_t *pts_ns)
+{
+    if (playout->heard || !playout->running || playout->segment_count == 0)
+        return -EAGAIN;
+    *pts_ns = pts_at(playout, playout_position(playout, now_ns), 0);
+    return 0;
+}

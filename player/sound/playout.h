@@ -69,6 +69,12 @@ int64_t playout_buffered(const struct playout *playout, int64_t now_ns);
  */
 int playout_heard(struct playout *playout, int64_t now_ns, int64_t *pts_ns);
 
+/*
+ * While nothing has been heard and the position runs: sets *pts_ns to the PTS of the first sample, less the time until it is heard.
+ * Otherwise returns -EAGAIN.
+ */
+int playout_begins(struct playout *playout, int64_t now_ns, int64_t *pts_ns);
+
 /* Convert durations at this rate, rounded down. No overflow for any time that a player can run. */
 int64_t playout_frames(const struct playout *playout, int64_t ns);
 int64_t playout_ns(const struct playout *playout, int64_t frames);

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
@@ -30,6 +31,7 @@ with_packages("pydantic")
 
 from dlex_bench.agreement.differences import certain_to_be_seen, differences, longest_blink_ns
 from dlex_bench.errors import LabError
+from dlex_bench.rig import sound
 from dlex_bench.rig.stage import stage
 
 OBSERVE, PLAY, QOE, MAKE = sys.argv[1:5]
@@ -186,6 +188,28 @@ class Playing(Case):
         self.assertEqual(read.returncode, 0, read.stderr)
         summary = json.loads(read.stdout)["summary"]
         self.assertEqual(summary["unseen"], self.run_json()["totals"]["unseen"])
+
+
+class LateSound(Case):
+    """A null sink of PulseAudio as it is by default: when it is idle it mixes 2 s of silence ahead, and plays that first."""
+
+    def setUp(self):
+        rewinding = sound.NULL_SINK.replace(" norewinds=1", "")
+        self.assertNotEqual(rewinding, sound.NULL_SINK)
+        self.enterContext(unittest.mock.patch.object(sound, "NULL_SINK", rewinding))
+        super().setUp()
+
+    def test_pictures_wait_until_the_sink_plays(self):
+        observer = self.start(frames=50)
+        self.play("--drop=none", "--length=2")
+        self.end(observer)
+        tone = self.seen("sound.csv")[0]
+        begin_ns = int(tone["time_ns"]) - 1e9 * float(tone["second"])
+        early = [row for row in self.seen("frames.csv") if row["shown_ns"] and int(row["shown_ns"]) < begin_ns]
+        self.assertLessEqual(len(early), 4)
+        if not self.run_json()["observer"]["sound"]["breaks"]:
+            skew_ms = differences(self.dir / "own", self.dir / "seen").skew_ms
+            self.assertLess(abs(statistics.median(skew_ms)), 20)
 
 
 class Refusing(Case):

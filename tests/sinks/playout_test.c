@@ -54,6 +54,19 @@ START_TEST(a_device_with_latency_is_heard_later)
 }
 END_TEST
 
+START_TEST(first_sample_is_announced_when_the_device_has_it)
+{
+    int64_t pts_ns = 7;
+    playout_append(&playout, 100, S(1));
+    ck_assert_int_eq(playout_begins(&playout, start_ns, &pts_ns), -EAGAIN);
+    playout_run(&playout, -20, start_ns);
+    ck_assert_int_eq(playout_begins(&playout, start_ns + MS(5), &pts_ns), 0);
+    ck_assert_int_eq(pts_ns, S(1) - MS(15));
+    ck_assert_int_eq(heard_after(MS(21)), S(1) + MS(1));
+    ck_assert_int_eq(playout_begins(&playout, start_ns + MS(21), &pts_ns), -EAGAIN);
+}
+END_TEST
+
 START_TEST(the_position_stops_at_the_last_sample)
 {
     playout_append(&playout, 100, S(1));
@@ -173,6 +186,8 @@ int main(void)
     tcase_add_checked_fixture(cases, setup, NULL);
     tcase_add_test(cases, nothing_is_heard_before_the_first_sample_has_left);
     tcase_add_test(cases, a_device_with_latency_is_heard_later);
+    tcase_add_test(cases, first_sample_is_announced_when_the_device_has_it);
+    tcase_add_test(cases, first_sample_is_announced_when_the_device_has_it);
     tcase_add_test(cases, the_position_stops_at_the_last_sample);
     tcase_add_test(cases, sound_after_an_underrun_is_heard_from_its_restart_on);
     tcase_add_test(cases, a_held_device_stops_and_continues_from_there);

@@ -47,6 +47,17 @@ int audio_sink_heard(struct audio_sink *sink, int64_t *pts_ns)
     return -EAGAIN;
 }
 
+int audio_sink_begins(struct audio_sink *sink, int64_t *pts_ns)
+{
+    return audio_sink_heard(sink, pts_ns);
+}
+
+bool audio_sink_answers_late(struct audio_sink *sink)
+{
+    (void)sink;
+    return false;
+}
+
 void audio_sink_pause(struct audio_sink *sink, bool paused)
 {
     (void)sink;
@@ -62,6 +73,12 @@ void audio_sink_interrupt(struct audio_sink *sink, bool on)
 {
     (void)sink;
     (void)on;
+}
+
+int64_t audio_sink_buffered_ns(struct audio_sink *sink)
+{
+    (void)sink;
+    return 0;
 }
 
 bool audio_sink_drained(struct audio_sink *sink)

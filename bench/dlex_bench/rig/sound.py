@@ -23,6 +23,9 @@ from .folder import private_folder
 
 SINK = "dlex"
 RATE_HZ = 48_000
+# Without rewinding, the sink works 50 ms ahead, as sound cards do. With rewinding, an idle null sink mixes 2 s of silence
+# in advance, and a sound that starts then is heard up to 2 s late: ffplay, which does not ask, was 1.4 s off.
+NULL_SINK = f"sink_name={SINK} rate={RATE_HZ} channels=2 norewinds=1"
 # With real-time scheduling, the daemon would interrupt the measured player if they share a CPU.
 DAEMON_CONF = f"""\
 realtime-scheduling = no
@@ -62,10 +65,7 @@ def sound(cpus: Collection[int]) -> Iterator[Sound]:
 def _options(folder: Path) -> list[str]:
     flags = ["-n", "--daemonize=no", "--system=no", "--use-pid-file=no", "--log-target=stderr", "--log-level=error"]
     modules = [
-        # Without rewinding, the sink works 50 ms ahead, as sound cards do. With rewinding, an idle null sink mixes 2 s
-        # of silence in advance, and a sound that starts then is heard up to 2 s late: ffplay, which does not ask, was
-        # 1.4 s off.
-        f"module-null-sink sink_name={SINK} rate={RATE_HZ} channels=2 norewinds=1",
+        f"module-null-sink {NULL_SINK}",
         f"module-native-protocol-unix socket={folder / 'socket'} auth-cookie={folder / 'cookie'}",
     ]
     return [*flags, *(f"--load={module}" for module in modules)]
