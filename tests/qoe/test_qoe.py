@@ -7,15 +7,11 @@ contain (tests/input).
 
 import csv
 import json
-import random
-import re
-import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from array import array
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -24,7 +20,6 @@ from qoe_cases import BLACK, FRAME_NS, HEIGHT, PAIRS, PLAY, WIDTH, Case, clip, d
 from starting import await_reading
 
 ENDED_BY_SIGNAL = 4
-MANUAL = Path(__file__).resolve().parents[2] / "docs/man/dlex-qoe.1"
 
 
 class Comparing(Case):
@@ -132,6 +127,20 @@ class Comparing(Case):
         self.assertAlmostEqual(found[1] / rmse_q16(pictures[150], pictures[20]), 1, 6)
 
 
+class Standing(Case):
+    def test_time_on_the_screen_is_that_of_the_record_or_of_an_old_one_without_it_a_guess(self):
+        folder = self.record(clip("progressive_cabac"), [(number, "shown") for number in range(4)])
+        self.assertLess(self.summary(folder)["longest_freeze_ms"], 50)
+        header, *rows = (folder / "frames.csv").read_text().splitlines()
+        stood_ms = (40, 3000, 40, 0)  # the sound's device stood, so the clock did not run
+        columns = [f"{row},{ms}000000" for row, ms in zip(rows, stood_ms, strict=True)]
+        (folder / "frames.csv").write_text("\n".join([f"{header},stood_ns", *columns]) + "\n")
+        self.assertEqual(self.summary(folder)["longest_freeze_ms"], 3000)
+        for fault, line in (("a time is below 0", f"{rows[0]},-1"), ("it is not a whole row", rows[0])):
+            (folder / "frames.csv").write_text("\n".join([f"{header},stood_ns", line, *columns[1:]]) + "\n")
+            self.expect_refusal(qoe(folder), 2, "frames.csv is damaged in line 2: ", fault)
+
+
 class Imagemagick(Case):
     def test_twenty_pairs_have_the_rmse_that_imagemagick_computes(self):
         if not shutil.which("compare"):
@@ -169,69 +178,6 @@ class Imagemagick(Case):
             theirs = float(judge.stderr.split()[0])
             self.assertGreater(theirs, 0)
             self.assertAlmostEqual(float(value) / theirs, 1, 9, numbers[i])
-
-
-def commands_of_the_page(media, described):
-    """Returns the commands of the manual that make the pictures of `media`, for what the report says of the conversion."""
-    _, block = MANUAL.read_text().split("make the same pictures", 1)
-    command = block[block.index("\nffmpeg") : block.index("\n.fi")].replace("\\-", "-").replace("\\e\n", "\\\n")
-    kind, matrix, what_range = re.fullmatch(r"RGB(24|48) \S+, (.*), (limited|full) range", described).groups()
-    names = {"no matrix": "bt601", "bt470bg": "bt470", "bt2020nc": "bt2020"}
-    changes = {
-        "film.mp4": shlex.quote(str(media)),
-        "=bt709": f"={names.get(matrix, matrix)}",
-        "in_range=limited": f"in_range={what_range}",
-        "format=rgb24": {"24": "format=rgb24", "48": "format=rgb48be"}[kind],
-    }
-    for old, new in changes.items():
-        if command.count(old) != 1:
-            raise AssertionError(f"the manual's command does not have {old} once: {command}")
-        command = command.replace(old, new)
-    return command
-
-
-class Manual(Case):
-    FILMS = (
-        ("yuv420p", "bt709", "tv"),
-        ("yuv444p", "smpte170m", "pc"),
-        ("yuv420p10le", "bt2020nc", "tv"),
-        ("yuv422p12le", "bt470bg", "pc"),
-        ("gray", "", "tv"),
-        ("gray10le", "", ""),
-        ("gray16le", "", "tv"),
-        ("gbrp10le", "", ""),
-    )
-
-    def made(self, pixels, matrix, what_range):
-        """Makes a film of two pictures of noise, whose tags are the given ones."""
-        film, raw = self.dir / f"{pixels}-{what_range}.mkv", self.dir / "raw"
-        per_pixel = {"yuv420": 1.5, "yuv422": 2, "yuv444": 3, "gbr": 3}.get(pixels.split("p")[0], 1)
-        depth = int((re.search(r"(1\d)le", pixels) or [0, 8])[1])
-        samples = random.Random(pixels).choices(range(1 << depth), k=int(2 * 64 * 48 * per_pixel))
-        raw.write_bytes(array("H" if depth > 8 else "B", samples).tobytes())
-        tags = [*(["-colorspace", matrix] if matrix else []), *(["-color_range", what_range] if what_range else [])]
-        source = ["-f", "rawvideo", "-pix_fmt", pixels, "-video_size", "64x48", "-framerate", "25", "-i", raw]
-        subprocess.run(["ffmpeg", "-v", "error", *source, "-c:v", "ffv1", *tags, film], check=True)
-        return film
-
-    def test_commands_of_the_manual_compute_the_same_errors(self):
-        if not shutil.which("compare"):
-            self.skipTest("ImageMagick's compare is not installed; install Debian's package imagemagick")
-        for film in self.FILMS:
-            with self.subTest(film):
-                media = self.made(*film)
-                folder = self.record(media, [(0, "shown"), (1, "aborted")], name=f"{media.stem}.run")
-                report = json.loads(qoe(folder, "--json=-").stdout)
-                described, ours = report["compared"]["as"], report["summary"]["rmse_q16_sum"]
-                command = commands_of_the_page(media, described)
-                if film == ("gray", "", "tv"):
-                    command = command.replace("scale=", "format=gray16,scale=", 1)
-                run = subprocess.run(["bash", "-c", command], cwd=self.dir, capture_output=True, text=True, check=False)
-                theirs = float(run.stderr.splitlines()[-1].split()[0])
-                self.assertGreater(theirs, 1000)
-                self.assertAlmostEqual(ours / theirs, 1, 4, (described, command))
-                for picture in self.dir.glob("*.png"):
-                    picture.unlink()
 
 
 class Playing(Case):

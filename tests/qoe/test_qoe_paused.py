@@ -4,7 +4,7 @@
 The time comes from the column stood_ns of frames.csv. Not covered: a stop of the
 whole program in the middle (tests/input/test_ahead.py).
 
-Run as: python3 test_qoe_standing.py DLEX_PLAY MEDIA_MAKE DLEX_QOE
+Run as: python3 test_qoe_paused.py DLEX_PLAY MEDIA_MAKE DLEX_QOE
 """
 
 import json
@@ -32,7 +32,7 @@ GRADES: dict[str, Callable[[float], bool]] = {
 }
 
 
-class Standing(KeysCase):
+class Paused(KeysCase):
     KEY_STEP_S = 0.4
 
     def expect_one_truth(self, name: str = "record") -> list[dict[str, str]]:
