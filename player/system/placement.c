@@ -4,6 +4,7 @@
 #include "log.h"
 #include "ns.h"
 #include "policy_refusal.h"
+#include "rt_limit.h"
 #include "thread_list.h"
 
 #include <dirent.h>
@@ -70,10 +71,24 @@ static cpu_set_t all_but(int cpu, const cpu_set_t *given)
     return set;
 }
 
+/* A limit of real-time CPU time that the session has set would end the player in the middle of the film. */
+static void lift_rt_limit(const struct placement *placement)
+{
+    const enum thread_policy_kind kind = placement->policy.kind;
+    char text[RT_LIMIT_TEXT_SIZE];
+    int64_t limit_us;
+    if (!placement->has_policy || (kind != THREAD_FIFO && kind != THREAD_RR))
+        return;
+    const enum rt_limit found = rt_limit_lift(0, &limit_us);
+    if (found != RT_LIMIT_NONE)
+        log_note("%s", rt_limit_text(found, getpid(), "dlex-play", limit_us, text));
+}
+
 int placement_prepare(struct placement *placement)
 {
     if (!is_asked_for(placement))
         return 0;
+    lift_rt_limit(placement);
     setenv("SDL_RENDER_DRIVER", "software", 0);
     if (placement->cpu < 0)
         return 0;

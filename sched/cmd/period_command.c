@@ -4,6 +4,7 @@
 #include "ns.h"
 #include "option_value.h"
 #include "output_paths.h"
+#include "own_proc.h"
 #include "period_files.h"
 #include "period_report.h"
 #include "period_syscalls.h"
@@ -212,6 +213,8 @@ int period_command(int argc, char **argv)
         return parsed;
     if (!check_paths(argv[0], &request))
         return EXIT_USAGE;
+    if (!own_proc_check(argv[0]))
+        return EXIT_IMPOSSIBLE;
     int code = EXIT_IMPOSSIBLE;
     if (period_files_open(&request.files, argv[0], request.plot, request.record))
         code = request.command ? report_command(argv[0], &request) : report(argv[0], &request, request.process);

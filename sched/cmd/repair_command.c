@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include "dwcs_guard.h"
+#include "own_proc.h"
 #include "undo_journal.h"
 
 #include <stdio.h>
@@ -15,6 +16,8 @@ int repair_command(int argc, char **argv)
                 "left.\nRun it as the user who ran them: with sudo, if they were run with sudo.\n", argv[0]);
         return is_help ? EXIT_DONE : EXIT_USAGE;
     }
+    if (!own_proc_check(argv[0]))
+        return EXIT_IMPOSSIBLE;
     int of_tune, of_dwcs;
     const int threads = undo_journals_repair(&of_tune), processes = dwcs_guard_repair(&of_dwcs);
     if (threads < 0 || processes < 0) {

@@ -3,7 +3,11 @@
 
 #include "doctor_checks.h"
 #include "ns.h"
+#include "own_proc.h"
+#include "rate_text.h"
 #include "rm_registry.h"
+#include "rt_limit.h"
+#include "rt_limit_watch.h"
 #include "scheduling_right.h"
 #include "user_command.h"
 
@@ -13,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "Usage: dlex-sched rm run --rate=HZ [--guaranteed --cost=MS | --statistical [--cost=MS]] -- COMMAND [ARGUMENT ...]\n"
@@ -22,7 +27,7 @@ static const char help[] =
     "higher priority. Others get another priority only if there is no free one between them.\n"
     "list: shows these programs. With sudo, run and list have a list of their own.\n"
     "\n"
-    "  --rate=HZ        how often the program works, such as 25 for a film\n"
+    "  --rate=HZ        how often the program works, above 0.1 to 1000, such as 25 or 24000/1001 for a film\n"
     "  --guaranteed     refuse the program if it, or another guaranteed program, could miss a deadline\n"
     "  --statistical    no promise for single deadlines; a lower priority than all guaranteed programs (default)\n"
     "  --cost=MS        CPU time in each period: with --guaranteed the longest, otherwise the mean\n"
@@ -47,7 +52,7 @@ static bool parse_number(const char *text, double above, double most, double *nu
 static const char *set_option(struct rm_request *request, int option, const char *value)
 {
     switch (option) {
-    case 'r': return parse_number(value, 0.1, 1000, &request->hz) ? NULL : "rate";
+    case 'r': return rate_text_parse(value, &request->hz) && request->hz > 0.1 && request->hz <= 1000 ? NULL : "rate";
     case 'c': return parse_number(value, 0, 10000, &request->cost_ms) ? NULL : "cost";
     case 'g': request->kind = RM_GUARANTEED; break;
     case 's': request->kind = RM_STATISTICAL; break;
@@ -159,6 +164,28 @@ static int set_priority(int *level)
 }
 
 /*
+ * Lifts a limit that this process has inherited. Returns EXIT_DONE, or if it stays and the command would be killed for it: EXIT_IMPOSSIBLE
+ * after a message.
+ */
+static int lift_own_limit(const char *program, const struct rm_request *request)
+{
+    char text[RT_LIMIT_TEXT_SIZE];
+    int64_t limit_us;
+    const enum rt_limit found = rt_limit_lift(0, &limit_us);
+    if (found != RT_LIMIT_NONE)
+        fprintf(stderr, "%s: %s%s\n", program, rt_limit_text(found, getpid(), base_name(request->command[0]), limit_us, text),
+                found == RT_LIMIT_LIFTED ? "" : request->kind == RM_STATISTICAL ? ", so the command runs under an ordinary one" : ": refused");
+    return found == RT_LIMIT_STAYS ? EXIT_IMPOSSIBLE : EXIT_DONE;
+}
+
+static void watch_limits(const char *program)
+{
+    const int error = rt_limit_watch(program);
+    if (error)
+        fprintf(stderr, "%s: limits of real-time CPU time that the command sets are not lifted: %s\n", program, strerror(-error));
+}
+
+/*
  * Joins and gets the priority. Returns EXIT_DONE, also if an ordinary priority has to do, or EXIT_IMPOSSIBLE after a message.
  */
 static int join(const char *program, const struct rm_request *request)
@@ -168,11 +195,14 @@ static int join(const char *program, const struct rm_request *request)
     int error = try_priority();
     if (error)
         return explain_no_priority(program, request->kind, error);
+    if (lift_own_limit(program, request))
+        return request->kind == RM_STATISTICAL ? EXIT_DONE : EXIT_IMPOSSIBLE;
     error = rm_registry_join(&task, base_name(request->command[0]), &joined);
     if (error) {
         explain_refusal(program, error, &joined);
         return EXIT_IMPOSSIBLE;
     }
+    watch_limits(program);
     error = set_priority(&joined.level);
     if (error) {
         fprintf(stderr, "%s: the priority %d cannot be set: %s\n", program, joined.level, strerror(-error));
@@ -189,6 +219,8 @@ static int run(int argc, char **argv)
     const int parsed = parse_run(&request, argc, argv);
     if (parsed != EXIT_DONE || !request.command)
         return parsed;
+    if (!own_proc_check(argv[0]))
+        return EXIT_IMPOSSIBLE;
     const int joined = join(argv[0], &request);
     if (joined != EXIT_DONE)
         return joined;
@@ -213,6 +245,8 @@ static void print_member(const struct rm_member *member, const struct rm_task *t
 static int list(const char *program)
 {
     struct rm_registry registry;
+    if (!own_proc_check(program))
+        return EXIT_IMPOSSIBLE;
     const int error = rm_registry_read(&registry);
     if (error) {
         fprintf(stderr, "%s: the list cannot be read: %s\n", program, strerror(-error));

@@ -5,6 +5,7 @@
 #include "ns.h"
 #include "option_value.h"
 #include "output_paths.h"
+#include "own_proc.h"
 #include "tune_run.h"
 
 #include <getopt.h>
@@ -135,5 +136,7 @@ int tune_command(int argc, char **argv)
         return parsed;
     if (!output_paths_check_command(argv[0], (struct named_path){"--record", request.record}, request.command))
         return EXIT_USAGE;
+    if (!own_proc_check(argv[0]))
+        return EXIT_IMPOSSIBLE;
     return tune_run(argv[0], &request);
 }

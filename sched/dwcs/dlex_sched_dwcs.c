@@ -5,6 +5,8 @@
 #include "dwcs_options.h"
 #include "line_writer.h"
 #include "ns.h"
+#include "own_proc.h"
+#include "rt_limit.h"
 #include "standard_output.h"
 #include "user_command.h"
 
@@ -19,6 +21,9 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
+
+/* rtkit demands 200 ms of its clients. */
+static const int64_t limits_period_ns = 60 * NS_PER_MS;
 
 enum { TEXT_SIZE = 16, REMEDY_SIZE = 160 };
 
@@ -218,17 +223,34 @@ static void report_left_alone(void)
     }
 }
 
+/* Members may limit their real-time CPU time at any time, and would be killed for it. */
+static void lift_limits(void)
+{
+    static struct rt_limit_reports reports;
+    char text[RT_LIMIT_TEXT_SIZE];
+    int64_t limit_us;
+    for (int i = 0; i < options.tasks; i++) {
+        const enum rt_limit found = rt_limit_lift(pid_of(i), &limit_us);
+        if (found != RT_LIMIT_NONE && line_writer_takes_more(STDERR_FILENO) && rt_limit_is_first(&reports, pid_of(i)))
+            fprintf(stderr, "dlex-sched-dwcs: %s\n", rt_limit_text(found, pid_of(i), options.task[i].task.name, limit_us, text));
+    }
+}
+
 /* Schedules until the end. Returns 0 or a negative errno. */
 static int schedule(int signals)
 {
     const int64_t begun_ns = now_ns();
     struct signalfd_siginfo received;
-    int64_t next_ns = begun_ns + NS_PER_S;
+    int64_t next_ns = begun_ns + NS_PER_S, limits_ns = begun_ns;
     int living = options.tasks;
     while (living > 0 && read(signals, &received, sizeof received) != sizeof received) {
         const int64_t at_ns = now_ns();
         if (options.seconds && at_ns - begun_ns >= options.seconds * NS_PER_S)
             break;
+        if (at_ns >= limits_ns) {
+            lift_limits();
+            limits_ns = at_ns + limits_period_ns;
+        }
         if (at_ns >= next_ns) {
             const int unprinted = print_state(begun_ns, false);
             report_left_alone();
@@ -313,6 +335,8 @@ int main(int argc, char **argv)
     if (!user_command_begin("dlex-sched-dwcs"))
         return EXIT_IMPOSSIBLE;
     dwcs_options_parse(&options, argc, argv);
+    if (!own_proc_check("dlex-sched-dwcs"))
+        return EXIT_IMPOSSIBLE;
     const int signals = open_signals();
     int error = signals < 0 ? fail("signals", -errno, NULL) : run(signals);
     dwcs_dispatch_destroy(&dispatch);

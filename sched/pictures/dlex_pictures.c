@@ -7,6 +7,7 @@
 #include "picture_source.h"
 #include "png_packet.h"
 #include "pman.h"
+#include "rate_text.h"
 #include "standard_output.h"
 
 #include <argp.h>
@@ -38,7 +39,7 @@ static const struct argp_option option_table[] = {
     {"process", 'n', "NAME", 0, "the process's name in it (DLEX_PMAN_PROCESS)", 0},
     {"clip", 'c', "FILE", 0, "read: the film; none or empty: a test picture", 0},
     {"size", 's', "WxH", 0, "read: size of the pictures (640x480)", 0},
-    {"rate", 'r', "HZ", 0, "read: pictures per second (30)", 0},
+    {"rate", 'r', "HZ", 0, "read: pictures per second, such as 25 or 30000/1001 (30)", 0},
     {"part", 'p', "K/N", 0, "classify: part K of N, from 0 on", 0},
     {"object", 'o', "N", 0, "track: which object", 0},
     {"work", 'w', "MS", 0, "work: CPU time of an instance", 0},
@@ -103,7 +104,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'n': options->process = arg; break;
     case 'c': options->clip = *arg ? arg : NULL; break;
     case 's': parse_pair(arg, "%dx%d%n", &options->width, &options->height, state); break;
-    case 'r': options->rate = parse_positive(arg, state); break;
+    case 'r':
+        if (!rate_text_parse(arg, &options->rate) || options->rate >= 1e6)
+            argp_error(state, "--rate=%s is not a rate such as 30 or 30000/1001", arg);
+        break;
     case 'p': parse_pair(arg, "%d/%d%n", &options->job.part, &options->job.parts, state); break;
     case 'o': options->job.object = atoi(arg); break;
     case 'w': options->job.work_ms = parse_positive(arg, state); break;

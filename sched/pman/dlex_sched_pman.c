@@ -4,7 +4,9 @@
 #include "graph_options.h"
 #include "graph_report.h"
 #include "ns.h"
+#include "own_proc.h"
 #include "pman_services.h"
+#include "rt_limit.h"
 #include "standard_output.h"
 #include "user_command.h"
 
@@ -149,6 +151,25 @@ static int start_to_manage(struct pman_manager **manager)
     return start_manager(manager, &of_manager);
 }
 
+/* Processes with a priority may limit their real-time CPU time at any time, and would be killed for it. */
+static void lift_limits(void)
+{
+    static struct rt_limit_reports reports;
+    static struct pman_table table;
+    char text[RT_LIMIT_TEXT_SIZE];
+    int64_t limit_us;
+    if (pman_services_view(pman->shared, &table))
+        return;
+    for (int i = 0; i < table.used; i++) {
+        const struct pman_process *const process = &table.process[i];
+        if (process->status == PMAN_FREE || process->priority <= 0 || process->pid <= 0)
+            continue;
+        const enum rt_limit found = rt_limit_lift(process->pid, &limit_us);
+        if (found != RT_LIMIT_NONE && rt_limit_is_first(&reports, process->pid))
+            fprintf(stderr, "dlex-sched-pman: %s\n", rt_limit_text(found, process->pid, process->name, limit_us, text));
+    }
+}
+
 /* Prints a line a second, until the end. ticks_before: those of managers before this one. Returns 0 or an error of printing. */
 static int supervise(int64_t ticks_before)
 {
@@ -157,6 +178,7 @@ static int supervise(int64_t ticks_before)
     int error = 0;
     while (pass_time() && !error) {
         const int64_t now_ns = pman_now_ns();
+        lift_limits();
         const bool is_over = options.seconds > 0 && ns_to_s(now_ns - begun_ns) >= options.seconds;
         if (options.ticks && pman_shared_ticks(pman->shared) - ticks_before >= options.ticks)
             break;
@@ -250,7 +272,7 @@ int main(int argc, char **argv)
     if (!user_command_begin("dlex-sched-pman"))
         return EXIT_IMPOSSIBLE;
     graph_options_parse(&options, argc, argv);
-    if (become_user())
+    if (!own_proc_check("dlex-sched-pman") || become_user())
         return EXIT_IMPOSSIBLE;
     int error = do_as_asked();
     pman_close(&pman); /* the processes end by this */

@@ -85,7 +85,26 @@ expect 1 '^Usage: dlex-sched rm run' rm
 expect 1 '^Usage: dlex-sched rm run' rm list more
 expect 1 'rate is missing' rm run -- true
 expect 1 'a command is missing' rm run --rate=25
-expect 1 'rate=0 is out of range' rm run --rate=0 -- true
+for rate in 0 0/1 1/0 1/ /1 -25 24000/-1001 nan inf 1e400 1001/1 25x 24000/1001/2 24000/1001x ' 25' ''; do
+    expect 1 "rate=$rate is out of range" rm run --rate="$rate" -- true
+done
+for rate in 24000/1001 30000/1001 23.976 25; do
+    expect 1 'cost=x is out of range' rm run --rate=$rate --cost=x -- true
+done
+expect 1 'more than the time between' rm run --rate=24000/1001 --cost=41.71 -- true
+# In a new PID namespace with the /proc of the old one, each id is a stranger's.
+if unshare --pid --fork true 2>/dev/null; then
+    whole=$program
+    program=unshare
+    for command in 'period --pid=1' 'period -- true' 'tune --dry-run -- true' 'tune --pid=1 --dry-run' 'rm list' repair 'rm run --rate=25 -- true'; do
+        expect 2 '/proc does not show the processes of this PID namespace' --pid --fork "$whole" $command
+    done
+    expect 0 '^Usage: dlex-sched period' --pid --fork "$whole" period --help
+    expect 0 'rate-monotonic\|priority' --pid --fork --mount-proc "$whole" rm list
+    program=$whole
+else
+    echo 'left out: this account may not make PID namespaces'
+fi
 expect 1 'cost=x is out of range' rm run --rate=25 --cost=x -- true
 expect 1 'guaranteed needs --cost' rm run --rate=25 --guaranteed -- true
 expect 1 'more than the time between' rm run --rate=25 --cost=41 -- true

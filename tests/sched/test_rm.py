@@ -44,6 +44,10 @@ ENDING = WITH_THREAD.format(second="pass", first="ctypes.CDLL(None).pthread_exit
 CHOOSING = WITH_THREAD.format(second="os.sched_setparam(threading.get_native_id(), os.sched_param(22))", first="pass")
 
 
+def limit_real_time():
+    resource.setrlimit(resource.RLIMIT_RTTIME, (200000, 200000))
+
+
 def priority(pid):
     """Returns a process's SCHED_FIFO priority; 0: it has an ordinary policy."""
     return os.sched_getparam(pid).sched_priority if os.sched_getscheduler(pid) & 0xff == os.SCHED_FIFO else 0
@@ -224,6 +228,25 @@ class Levels(Case):
                               capture_output=True, text=True, check=False)
         self.assertEqual(said.returncode, 9)
         self.assertRegex(said.stdout, r"CapPrm:\s0+\n")
+
+    def test_limit_of_real_time_is_reported_and_does_not_kill(self):
+        """rtkit demands 200 ms of its clients; a decoder that catches up computes for longer."""
+        client = ("import resource, sys, time\n"
+                  "if len(sys.argv) > 1: resource.setrlimit(resource.RLIMIT_RTTIME, (200000, 200000))\n"
+                  "while time.process_time() < 0.6: pass")
+        for own, before in (("sets it itself",), None), ((), limit_real_time):
+            with self.subTest(own):
+                run = subprocess.run([SCHED, "rm", "run", "--rate=25", "--", sys.executable, "-c", client, *own],
+                                     capture_output=True, text=True, check=False, preexec_fn=before)
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertIn("had its real-time CPU time limited to 200 ms (RLIMIT_RTTIME), as clients of rtkit do; ", run.stderr)
+                self.assertRegex(run.stderr, "the limit was lifted|only root may lift it .* an ordinary one")
+
+    def test_limit_that_cannot_be_lifted_refuses_a_guarantee(self):
+        command = [SCHED, "rm", "run", "--rate=25", "--guaranteed", "--cost=1", "--", "true"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=limit_real_time)
+        self.assertIn("RLIMIT_RTTIME", run.stderr)
+        self.assertEqual(run.returncode, 0 if "was lifted" in run.stderr else 2, run.stderr)
 
     def test_program_that_has_a_fixed_priority_already_gets_the_one_of_its_rate(self):
         for before, level in ((os.SCHED_FIFO, 5), (os.SCHED_RR, 60), (os.SCHED_BATCH, 0)):
