@@ -50,7 +50,8 @@ static void write_degraded(FILE *out, const struct quality *quality)
     if ((!quality->degraded && !quality->drifted) || isnan(quality->degraded_rmse_8bit))
         return;
     fprintf(out, "The sum has %.1f (16 bit) of pictures shown without the loop filter,\n"
-            "and %.1f of drift: of those that refer to such pictures.\n", rmse_q16(quality->degraded_rmse_8bit), rmse_q16(quality->drifted_rmse_8bit));
+            "and %.1f of drift: of those that refer to such pictures.\n",
+            rmse_q16(quality->degraded_rmse_8bit), rmse_q16(quality->drifted_rmse_8bit));
 }
 
 static void write_rmse(FILE *out, const struct report *report)

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * RGB24 or, if is_deep, RGB48 in the machine's byte order; rows of 3 * width samples begin stride bytes apart. The code that makes a
- * picture owns its pixels.
+ * RGB24 or, if is_deep, RGB48 in the machine's byte order. Rows of 3 * width samples begin stride bytes apart. The code that
+ * makes a picture owns its pixels.
  */
 struct rgb_picture {
     uint8_t *pixels;

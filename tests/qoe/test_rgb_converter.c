@@ -59,8 +59,9 @@ static AVFrame *painted(enum AVPixelFormat name)
 {
     const AVPixFmtDescriptor *const format = av_pix_fmt_desc_get(name);
     AVFrame *const frame = blank(name, HEIGHT);
+    const bool is_yuv = format->nb_components > 2 && !(format->flags & AV_PIX_FMT_FLAG_RGB);
     for (int component = 0; component < format->nb_components; component++) {
-        const bool is_chroma = format->nb_components > 2 && (component == 1 || component == 2) && !(format->flags & AV_PIX_FMT_FLAG_RGB);
+        const bool is_chroma = is_yuv && (component == 1 || component == 2);
         const int width = is_chroma ? AV_CEIL_RSHIFT(WIDTH, format->log2_chroma_w) : WIDTH;
         const int height = is_chroma ? AV_CEIL_RSHIFT(HEIGHT, format->log2_chroma_h) : HEIGHT;
         uint32_t line[WIDTH];
@@ -143,7 +144,8 @@ static void expect_colour(AVFrame *frame, bool is_full, const struct weights *we
 /* Palettes, black and white, XYZ, Bayer and 16-bit floats have no such formulas. */
 static bool has_formula(const AVPixFmtDescriptor *format)
 {
-    const uint64_t others = AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_XYZ | AV_PIX_FMT_FLAG_BAYER;
+    const uint64_t others = AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_XYZ |
+                            AV_PIX_FMT_FLAG_BAYER;
     const bool is_half_float = (format->flags & AV_PIX_FMT_FLAG_FLOAT) && format->comp[0].depth < 32;
     return !(format->flags & others) && !is_half_float && sws_isSupportedInput(av_pix_fmt_desc_get_id(format));
 }
@@ -158,13 +160,15 @@ START_TEST(every_pixel_format_has_its_colours_in_each_range)
         if (!has_formula(format))
             continue;
         const bool is_yuv = format->nb_components > 2 && !(format->flags & AV_PIX_FMT_FLAG_RGB);
+        const bool is_gray = format->nb_components < 3;
         const bool is_old_full = !strncmp(format->name, "yuvj", 4);
         static const enum AVColorRange ranges[] = {AVCOL_RANGE_MPEG, AVCOL_RANGE_JPEG, AVCOL_RANGE_UNSPECIFIED};
         for (int i = 0; i < 3; i++) {
             AVFrame *const frame = painted(av_pix_fmt_desc_get_id(format));
             frame->color_range = ranges[i];
             frame->colorspace = AVCOL_SPC_BT709;
-            const bool is_limited = is_yuv ? ranges[i] != AVCOL_RANGE_JPEG && !is_old_full : format->nb_components < 3 && ranges[i] == AVCOL_RANGE_MPEG;
+            const bool is_limited_yuv = is_yuv && ranges[i] != AVCOL_RANGE_JPEG && !is_old_full;
+            const bool is_limited = is_limited_yuv || (is_gray && ranges[i] == AVCOL_RANGE_MPEG);
             expect_colour(frame, !is_limited, &bt709);
         }
         formats++;
