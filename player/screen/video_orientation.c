@@ -3,9 +3,6 @@
 
 #include <inttypes.h>
 
-/* A square of this side fits the first level cache, in both pictures. */
-enum { TILE = 16 };
-
 /* The matrix takes (x, y) of the picture to (m[0] x + m[3] y, m[1] x + m[4] y) of what is shown. */
 struct video_orientation video_orientation_of(const int32_t m[9])
 {
@@ -37,11 +34,6 @@ void video_orientation_locate(struct video_orientation orientation, float *x, fl
     *y = orientation.transposed ? across : down;
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 void video_orientation_copy(struct video_orientation orientation, const struct video_pixels *shown, int width, int height,
                             const struct video_pixels *picture)
 {
@@ -50,9 +42,11 @@ void video_orientation_copy(struct video_orientation orientation, const struct v
     const ptrdiff_t down = (orientation.transposed ? 1 : picture->pitch) * (orientation.flipped_y ? -1 : 1);
     const uint32_t *const corner = picture->pixels - (orientation.flipped_x ? across * (width - 1) : 0) -
                                    (orientation.flipped_y ? down * (height - 1) : 0);
-    for (int top = 0; top < height; top += TILE)
-        for (int left = 0; left < width; left += TILE)
-            for (int y = top; y < least(top + TILE, height); y++)
-                for (int x = left; x < least(left + TILE, width); x++)
-                    shown->pixels[y * shown->pitch + x] = corner[y * down + x * across];
+    /*
+     * Drawing 1920x1080 took 0.4 ms, and with this copy 1.0 to 1.3 ms mirrored and 1.8 ms transposed (EPYC, 1 MiB of second level cache
+     * for each core). Copying in squares of 8 to 64 pixels was not faster.
+     */
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
+            shown->pixels[y * shown->pitch + x] = corner[y * down + x * across];
 }
