@@ -2,7 +2,7 @@
 """Tests the shape of pictures on a real screen: orientation, aspect, hidden edges, and films of several sizes in one window.
 
 tests/support/with-xvfb runs this file. The ffmpeg program, which turns pictures by itself, gives the pixels that are right.
-Not covered: drawing by a graphics card (tests/sinks/window_test.c, which also resizes the window).
+Not covered: drawing by a graphics card, and resizing (tests/sinks/window_shape_test.c).
 """
 import mmap
 import os
