@@ -16,7 +16,7 @@ from playing import NULL, PLAY, UNTIMED, Case, KeysCase, clip, environment, main
 from starting import await_reading
 
 HEADER = ("index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
-          "deadline_ns,fired_ns,verdict,shown_ns,skew_ns,degraded")
+          "deadline_ns,fired_ns,verdict,shown_ns,skew_ns,degraded,stood_ns")
 
 
 def checksums(text: str) -> list:

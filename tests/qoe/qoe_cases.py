@@ -22,6 +22,7 @@ SANITIZER_EXIT = 99
 FRAME_NS = 40_000_000
 WIDTH, HEIGHT = 640, 360
 BLACK = -1  # no picture of the clip
+# That of an older record, which does not say how long pictures stood; Standing in test_qoe.py adds the column.
 HEADER = (
     "index,pts_ns,type,droppable,size_bytes,decode_start_ns,decode_end_ns,decode_cpu_ns,"
     "deadline_ns,fired_ns,"
