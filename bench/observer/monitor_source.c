@@ -147,16 +147,10 @@ static void stream_described(pa_context *context, const pa_source_output_info *i
     source->held_back_us = held_back_us;
 }
 
-static void forget(pa_operation *operation)
-{
-    if (operation)
-        pa_operation_unref(operation);
-}
-
 static void ask_what_is_held(struct monitor_source *source)
 {
     const uint32_t index = pa_stream_get_index(source->stream);
-    forget(pa_context_get_source_output_info(source->server.context, index, stream_described, source));
+    pulse_server_forget(pa_context_get_source_output_info(source->server.context, index, stream_described, source));
 }
 
 static void report_is_due(pa_mainloop_api *api, pa_time_event *event, const struct timeval *at, void *opaque)
@@ -165,7 +159,7 @@ static void report_is_due(pa_mainloop_api *api, pa_time_event *event, const stru
     (void)at;
     struct monitor_source *const source = opaque;
     ask_what_is_held(source);
-    forget(pa_stream_update_timing_info(source->stream, NULL, NULL));
+    pulse_server_forget(pa_stream_update_timing_info(source->stream, NULL, NULL));
     ask_what_is_held(source);
     pa_context_rttime_restart(source->server.context, event, pa_rtclock_now() + report_period_us);
 }

@@ -33,9 +33,6 @@ static const pa_usec_t buffer_us = 1000000;
  */
 static const pa_usec_t request_us = 400000;
 
-/* An older report was not delayed by scheduling alone: there was a suspend or a wall clock step. */
-static const int64_t old_report_ns = 2000000000;
-
 /* Reports come every 1.5 s. A server hangs if it answers none of several requests in this time. */
 static const pa_usec_t watch_us = 4000000;
 
@@ -51,12 +48,6 @@ struct audio_pulse {
 static struct audio_pulse *pulse_of(struct audio_sink *sink)
 {
     return (struct audio_pulse *)sink;
-}
-
-static void forget(pa_operation *operation)
-{
-    if (operation)
-        pa_operation_unref(operation);
 }
 
 static void lose_by(struct audio_pulse *pulse, const char *cause)
@@ -90,20 +81,6 @@ static void room_came(pa_stream *stream, size_t bytes, void *opaque)
 }
 
 /*
- * Returns when the report was taken, on CLOCK_MONOTONIC. The report has wall clock time, so only
- * its age is used.
- */
-static int64_t report_taken_ns(const pa_timing_info *timing)
-{
-    struct timeval now;
-    pa_gettimeofday(&now);
-    const int64_t age_us = (now.tv_sec - timing->timestamp.tv_sec) * INT64_C(1000000) +
-                           now.tv_usec - timing->timestamp.tv_usec;
-    const int64_t age_ns = 1000 * age_us;
-    return dlex_now_ns() - (age_ns > 0 && age_ns < old_report_ns ? age_ns : 0);
-}
-
-/*
  * The sound heard is what the server has read from our buffer, less what still waits in the
  * device's buffer. The server counts both indexes, so only their difference is used: it stays right
  * over a flush.
@@ -111,6 +88,9 @@ static int64_t report_taken_ns(const pa_timing_info *timing)
  * While the server has run dry (not playing), the device's buffer holds silence behind our last
  * samples, and the difference means nothing. The model then runs to the end by itself, which is
  * correct.
+ *
+ * A device that does not know yet what it holds reports 0, as a combined sink in its first second.
+ * It holds no more than it is configured for.
  */
 static void report_came(pa_stream *stream, void *opaque)
 {
@@ -119,26 +99,44 @@ static void report_came(pa_stream *stream, void *opaque)
     const pa_timing_info *const timing = pa_stream_get_timing_info(stream);
     pulse->answered = true;
     if (!timing || !timing->playing || timing->read_index_corrupt || timing->write_index_corrupt ||
-        pulse->flushing)
+        pulse->flushing || pa_stream_is_suspended(stream) > 0)
         return;
     const int64_t frame_size = (int64_t)pa_frame_size(pa_stream_get_sample_spec(stream));
     const int64_t unread = (timing->write_index - timing->read_index) / frame_size;
     const int64_t in_device = playout_frames(playout, 1000 * (int64_t)timing->sink_usec);
+    const int64_t most = playout_frames(playout, 1000 * (int64_t)timing->configured_sink_usec);
     pthread_mutex_lock(&pulse->sink.lock);
+    const int64_t last = playout->written - unread - in_device;
+    const int64_t first = in_device > 0 ? last : last - most;
     if (!pulse->sink.paused)
-        playout_run(playout, playout->written - unread - in_device, report_taken_ns(timing));
+        playout_run_between(playout, first, last, pulse_server_report_ns(timing));
     pthread_mutex_unlock(&pulse->sink.lock);
 }
 
 static void ask_for_report(struct audio_pulse *pulse)
 {
-    forget(pa_stream_update_timing_info(pulse->stream, NULL, NULL));
+    pulse_server_forget(pa_stream_update_timing_info(pulse->stream, NULL, NULL));
 }
 
 static void started(pa_stream *stream, void *opaque)
 {
     (void)stream;
     ask_for_report(opaque);
+}
+
+/*
+ * The device is another one, or was suspended, or goes on. A suspended device plays nothing and
+ * reports that it plays. When it goes on, its report starts the model again.
+ */
+static void device_changed(pa_stream *stream, void *opaque)
+{
+    struct audio_pulse *const pulse = opaque;
+    if (pa_stream_is_suspended(stream) > 0) {
+        pthread_mutex_lock(&pulse->sink.lock);
+        playout_hold(&pulse->sink.playout, dlex_now_ns());
+        pthread_mutex_unlock(&pulse->sink.lock);
+    }
+    ask_for_report(pulse);
 }
 
 /* A short sound may be over before the first report. It then began at about this time. */
@@ -183,6 +181,8 @@ static int new_stream(struct audio_pulse *pulse)
     pa_stream_set_latency_update_callback(pulse->stream, report_came, pulse);
     pa_stream_set_started_callback(pulse->stream, started, pulse);
     pa_stream_set_underflow_callback(pulse->stream, ran_dry, pulse);
+    pa_stream_set_suspended_callback(pulse->stream, device_changed, pulse);
+    pa_stream_set_moved_callback(pulse->stream, device_changed, pulse);
     return 0;
 }
 
@@ -348,7 +348,7 @@ static void pulse_pause(struct audio_sink *sink, bool paused)
     sink->paused = paused;
     pthread_mutex_unlock(&sink->lock);
     if (changes) {
-        forget(pa_stream_cork(pulse->stream, paused, NULL, NULL));
+        pulse_server_forget(pa_stream_cork(pulse->stream, paused, NULL, NULL));
         ask_for_report(pulse);
     }
     pa_threaded_mainloop_unlock(pulse->server.loop);
@@ -373,7 +373,7 @@ static void pulse_flush(struct audio_sink *sink)
     pa_operation *const operation = pa_stream_flush(pulse->stream, flushed, pulse);
     if (operation)
         pulse->flushing++;
-    forget(operation);
+    pulse_server_forget(operation);
     pa_threaded_mainloop_unlock(pulse->server.loop);
 }
 

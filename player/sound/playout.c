@@ -70,6 +70,12 @@ void playout_run(struct playout *playout, int64_t frame, int64_t now_ns)
     playout->running = true;
 }
 
+void playout_run_between(struct playout *playout, int64_t first, int64_t last, int64_t now_ns)
+{
+    const int64_t frame = playout->running ? playout_position(playout, now_ns) : first;
+    playout_run(playout, frame < first ? first : frame > last ? last : frame, now_ns);
+}
+
 void playout_hold(struct playout *playout, int64_t now_ns)
 {
     playout->anchor_frame = playout_position(playout, now_ns);

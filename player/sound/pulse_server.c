@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "pulse_server.h"
 
+#include <dlex/dlex.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -9,6 +10,8 @@
  * if the server hangs.
  */
 static const pa_usec_t limit_us = 3000000;
+
+static const int64_t old_report_ns = 2000000000;
 
 void pulse_server_wake(struct pulse_server *server)
 {
@@ -123,4 +126,20 @@ void pulse_server_close(struct pulse_server *server)
     pa_threaded_mainloop_stop(server->loop);
     pa_threaded_mainloop_free(server->loop);
     *server = (struct pulse_server){0};
+}
+
+int64_t pulse_server_report_ns(const pa_timing_info *timing)
+{
+    struct timeval now;
+    pa_gettimeofday(&now);
+    const int64_t age_us = (now.tv_sec - timing->timestamp.tv_sec) * INT64_C(1000000) +
+                           now.tv_usec - timing->timestamp.tv_usec;
+    const int64_t age_ns = 1000 * age_us;
+    return dlex_now_ns() - (age_ns > 0 && age_ns < old_report_ns ? age_ns : 0);
+}
+
+void pulse_server_forget(pa_operation *operation)
+{
+    if (operation)
+        pa_operation_unref(operation);
 }

@@ -10,6 +10,7 @@
 
 #include <pulse/pulseaudio.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct pulse_server {
     const char *name; /* this program's name, as users of the server see it; constant */
@@ -43,5 +44,14 @@ void pulse_server_close(struct pulse_server *server);
 
 /* Under the lock. Wakes every thread that waits on it, so that the thread checks again. */
 void pulse_server_wake(struct pulse_server *server);
+
+/*
+ * Returns when the report was taken, on CLOCK_MONOTONIC. The report has wall clock time, so only its age is used. A report that seems to be
+ * older than 2 s was not delayed by scheduling alone (there was a suspend, or a step of the wall clock), and counts as new.
+ */
+int64_t pulse_server_report_ns(const pa_timing_info *timing);
+
+/* Under the lock. Lets an operation (NULL: it could not be started) finish by itself. */
+void pulse_server_forget(pa_operation *operation);
 
 #endif

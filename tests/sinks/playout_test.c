@@ -67,6 +67,20 @@ START_TEST(first_sample_is_announced_when_the_device_has_it)
 }
 END_TEST
 
+START_TEST(rough_report_corrects_only_what_cannot_be)
+{
+    playout_append(&playout, 1000, S(1));
+    playout_run_between(&playout, -20, 180, start_ns); /* it begins with the earliest position */
+    ck_assert_int_eq(playout_position(&playout, start_ns + MS(50)), 30);
+    playout_run_between(&playout, 0, 200, start_ns + MS(100));
+    ck_assert_int_eq(playout_position(&playout, start_ns + MS(100)), 80);
+    playout_run_between(&playout, 0, 70, start_ns + MS(101));
+    ck_assert_int_eq(playout_position(&playout, start_ns + MS(101)), 70);
+    playout_run_between(&playout, 90, 300, start_ns + MS(102));
+    ck_assert_int_eq(playout_position(&playout, start_ns + MS(102)), 90);
+}
+END_TEST
+
 START_TEST(the_position_stops_at_the_last_sample)
 {
     playout_append(&playout, 100, S(1));
@@ -187,7 +201,9 @@ int main(void)
     tcase_add_test(cases, nothing_is_heard_before_the_first_sample_has_left);
     tcase_add_test(cases, a_device_with_latency_is_heard_later);
     tcase_add_test(cases, first_sample_is_announced_when_the_device_has_it);
+    tcase_add_test(cases, rough_report_corrects_only_what_cannot_be);
     tcase_add_test(cases, first_sample_is_announced_when_the_device_has_it);
+    tcase_add_test(cases, rough_report_corrects_only_what_cannot_be);
     tcase_add_test(cases, the_position_stops_at_the_last_sample);
     tcase_add_test(cases, sound_after_an_underrun_is_heard_from_its_restart_on);
     tcase_add_test(cases, a_held_device_stops_and_continues_from_there);

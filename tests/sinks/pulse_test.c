@@ -112,6 +112,35 @@ START_TEST(a_seek_while_paused_stays_silent_until_it_goes_on)
 }
 END_TEST
 
+static bool pactl_suspend(bool on)
+{
+    char command[80];
+    snprintf(command, sizeof command, "pactl suspend-sink private %d", on);
+    return system(command) == 0;
+}
+
+START_TEST(a_suspended_device_stops_the_clock)
+{
+    struct audio_sink *sink = open_sink("pulse");
+    ck_assert_int_eq(audio_sink_write(sink, silence, RATE, 0), 0);
+    wait_until_heard(sink);
+    if (!pactl_suspend(true)) {
+        fprintf(stderr, "skipped: pactl is not installed\n");
+        audio_sink_destroy(&sink);
+        return;
+    }
+    while (!audio_sink_answers_late(sink))
+        nap();
+    const int64_t suspended_at_ns = wait_until_heard(sink);
+    for (int i = 0; i < 100; i++)
+        nap();
+    ck_assert_int_eq(wait_until_heard(sink), suspended_at_ns);
+    ck_assert(pactl_suspend(false));
+    ck_assert_int_eq(play_to_end(sink), S(1));
+    audio_sink_destroy(&sink);
+}
+END_TEST
+
 /* Returns "SigBlk:" of a thread as a bit mask: signal n is bit n - 1. */
 static uint64_t blocked_signals(const char *thread)
 {
@@ -170,6 +199,7 @@ int main(void)
         the_clock_stops_while_paused,
         a_seek_frees_the_writer_and_forgets_the_time,
         a_seek_while_paused_stays_silent_until_it_goes_on,
+        a_suspended_device_stops_the_clock,
         signals_are_left_to_the_main_thread,
         an_absent_server_is_an_error_without_a_wait,
         NULL,
