@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "fpenv.h"
+#include "protection_keys.h"
 #include "signals.h"
 #include "sites.h"
 
@@ -113,6 +114,7 @@ ALWAYS_INLINE void link_block(struct thread_state *t, struct dlex_block_ *block,
     block->mask_known = 0;
     set_limits(block, dlex_guard_.top, demand);
     fpenv_save(block->fp_control);
+    block->key_rights = protection_keys_save();
     set_place(t, block, sp);
     t->level++;
     block->phase = DLEX_OPEN_;
@@ -252,6 +254,8 @@ void dlex_land_(struct dlex_block_ *block)
         block->phase = DLEX_NEW_;
         return;
     }
+    if (!block->back)
+        protection_keys_restore(block->key_rights);
     if (dlex_thread_state.disarmed)
         dlex_rearm_stack(&dlex_thread_state);
     close_block(block);

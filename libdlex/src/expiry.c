@@ -5,6 +5,7 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "protection_keys.h"
 #include "thread.h"
 
 #ifndef SS_AUTODISARM /* Linux 4.7 */
@@ -392,6 +393,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)info;
+    protection_keys_allow_all();
     struct thread_state *t = &dlex_thread_state;
     if (dlex_guard_.depth > 0 || dlex_guard_.held > 0) {
         dlex_note_pending(t, dlex_now_ns());

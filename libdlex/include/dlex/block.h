@@ -86,6 +86,7 @@ struct dlex_block_ {
     int handled;
     int mask_known;                    /* mask holds the signal mask to restore */
     uint32_t fp_control[2];
+    uint32_t key_rights;               /* to memory with protection keys, when it was opened */
     sigset_t mask;
 };
 
@@ -180,6 +181,7 @@ static inline uint64_t dlex_layout_(void)
     DLEX_MEMBER_(dlex_block_, handled)
     DLEX_MEMBER_(dlex_block_, mask_known)
     DLEX_MEMBER_(dlex_block_, fp_control)
+    DLEX_MEMBER_(dlex_block_, key_rights)
     DLEX_MEMBER_(dlex_block_, mask)
     DLEX_ADD_(sizeof(struct dlex_block_))
 

@@ -52,8 +52,9 @@
  *
  * A jump restores these: errno as it was at the interruption; the floating-point control words
  * (rounding, FTZ/DAZ, precision, exception masks) as they were when the block was opened, on x86 and
- * ARM64; the signal mask that ppoll, pselect, sigsuspend or epoll_pwait had changed for a moment.
- * Protected sections opened inside the block end. A jump does not restore the signal mask if the body
+ * ARM64; the rights to memory with protection keys (pkeys(7)) as they were then, on x86; the signal mask
+ * that ppoll, pselect, sigsuspend or epoll_pwait had changed for a moment. Protected sections opened
+ * inside the block end. A jump does not restore the signal mask if the body
  * changed it otherwise than by dlex_sigmask. After a jump out of the body cancellation is deferred, as
  * if pthread_setcanceltype had not been called there.
  *
