@@ -11,10 +11,16 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
+#include <time.h>
 
-/* Tests what is declared, not what is requested: a header before this one may have settled it. */
-#if defined __GLIBC__ && !defined sigsetjmp
-#error "dlex needs POSIX.1-2008: compile with -std=gnu11, or with -D_POSIX_C_SOURCE=200809L"
+/*
+ * Tests what is declared, not what is requested: a header before this one may have settled it. A file that is not
+ * there ends the compilation with one error; after #error compilers go on, and one for each missing name would
+ * follow.
+ */
+#if !defined CLOCK_MONOTONIC || !defined SA_SIGINFO || (defined __GLIBC__ && !defined sigsetjmp) \
+    || (defined __STRICT_ANSI__ && !defined __cplusplus && __STDC_VERSION__ + 0 < 199901L)
+#include "dlex needs C11 and POSIX.1-2008: compile with -std=gnu11, or -std=c11 -D_POSIX_C_SOURCE=200809L"
 #endif
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@ Run as: python3 test_package_headers.py LIBDLEX
 
 from pathlib import Path
 
-from package_testing import STRICT, Case, compilers, installed, main, run
+from package_testing import STRICT, Case, compilers, installed, main, programs_of_readme, run
 
 POSIX = "-D_POSIX_C_SOURCE=200809L"
 C_DIALECTS = (("-std=c11", POSIX), ("-std=gnu11",), ("-std=c17", POSIX), ("-std=gnu17",))
@@ -57,9 +57,22 @@ class Alone(Case):
             source = self.write("late.c", f"{before}#include <dlex/dlex.h>\nint main(void) {{ return 0; }}\n")
             for compiler in compilers("gcc", "clang"):
                 with self.subTest(compiler=compiler, before=before):
-                    said = run(compiler, "-std=c11", "-fsyntax-only", f"-I{installed().include}", source, expect=1)
-                    first = next(line for line in said.splitlines() if "error:" in line)
-                    self.assertIn(POSIX, first)
+                    self.check_only_error(compiler, source, "-std=c11")
+
+    def test_program_in_too_small_a_dialect_gets_one_error(self):
+        source = self.write("first.c", programs_of_readme()[0])
+        dialects = (("-ansi",), ("-std=c89", POSIX), ("-std=c99",), ("-std=c11",), ("-std=c17",), ("-std=c2x",),
+                    ("-std=c11", "-D_POSIX_C_SOURCE=1"))
+        for compiler in compilers("gcc", "clang"):
+            for dialect in dialects:
+                with self.subTest(compiler=compiler, dialect=dialect):
+                    self.check_only_error(compiler, source, *dialect)
+
+    def check_only_error(self, compiler, source, *dialect):
+        said = run(compiler, *dialect, "-fsyntax-only", f"-I{installed().include}", source, expect=1)
+        errors = [line for line in said.splitlines() if "error:" in line]
+        self.assertEqual(len(errors), 1, said)
+        self.assertIn(POSIX, errors[0])
 
 
 class Macros(Case):
