@@ -6,6 +6,8 @@ Not covered: what the tools of a distribution change (strip, multiarch directori
 Run as: python3 test_package_install.py LIBDLEX
 """
 
+import json
+
 from package_testing import SOURCE, STRICT, Case, compilers, installed, main, need, programs_of_readme, run
 
 REPOSITORY = SOURCE.parent
@@ -64,6 +66,14 @@ class Files(Case):
         allowed = {("include", "dlex"), ("share", "man"), ("share", "doc"), ("lib", "pkgconfig")}
         rest = {"/".join(place) for place in places - allowed}
         self.assertEqual({name for name in rest if "dlex" not in name and "oml_exceptions" not in name}, set())
+
+
+class Build(Case):
+    def test_an_installation_builds_neither_tests_nor_examples(self):
+        run(need("meson"), "setup", self.dir / "build", SOURCE)
+        targets = json.loads(run(need("meson"), "introspect", "--targets", self.dir / "build"))
+        built = {target["name"] for target in targets if target["build_by_default"]}
+        self.assertEqual(built, {"dlex", "dlex-guard"})
 
 
 class Meson(Case):
