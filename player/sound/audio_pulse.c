@@ -89,8 +89,8 @@ static void room_came(pa_stream *stream, size_t bytes, void *opaque)
  * samples, and the difference means nothing. The model then runs to the end by itself, which is
  * correct.
  *
- * A device that does not know yet what it holds reports 0, as a combined sink in its first second.
- * It holds no more than it is configured for.
+ * A device that does not know what it holds reports 0: a combined sink in its first second, a null
+ * sink of PipeWire always. It holds no more than it is configured for.
  */
 static void report_came(pa_stream *stream, void *opaque)
 {

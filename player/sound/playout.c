@@ -72,7 +72,7 @@ void playout_run(struct playout *playout, int64_t frame, int64_t now_ns)
 
 void playout_run_between(struct playout *playout, int64_t first, int64_t last, int64_t now_ns)
 {
-    const int64_t frame = playout->running ? playout_position(playout, now_ns) : first;
+    const int64_t frame = playout_position(playout, now_ns);
     playout_run(playout, frame < first ? first : frame > last ? last : frame, now_ns);
 }
 

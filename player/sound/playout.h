@@ -56,8 +56,8 @@ void playout_append(struct playout *playout, int64_t frames, int64_t pts_ns);
 void playout_run(struct playout *playout, int64_t frame, int64_t now_ns);
 
 /*
- * The same where it is known only that the position is at least `first` and at most `last`: a running position is corrected as
- * little as possible, and a standing one begins with `first`.
+ * The same where it is known only that the position is at least `first` and at most `last`: the position so far, running or standing, is
+ * corrected as little as possible.
  */
 void playout_run_between(struct playout *playout, int64_t first, int64_t last, int64_t now_ns);
 

@@ -70,8 +70,11 @@ END_TEST
 START_TEST(rough_report_corrects_only_what_cannot_be)
 {
     playout_append(&playout, 1000, S(1));
-    playout_run_between(&playout, -20, 180, start_ns); /* it begins with the earliest position */
-    ck_assert_int_eq(playout_position(&playout, start_ns + MS(50)), 30);
+    playout_run_between(&playout, -20, 180, start_ns); /* nothing was heard so far */
+    ck_assert_int_eq(playout_position(&playout, start_ns + MS(50)), 50);
+    playout_run_between(&playout, 0, 200, start_ns + MS(80));
+    ck_assert_int_eq(playout_position(&playout, start_ns + MS(80)), 80);
+    playout_hold(&playout, start_ns + MS(80));
     playout_run_between(&playout, 0, 200, start_ns + MS(100));
     ck_assert_int_eq(playout_position(&playout, start_ns + MS(100)), 80);
     playout_run_between(&playout, 0, 70, start_ns + MS(101));
