@@ -174,12 +174,11 @@ static int open_video(struct session *session)
     return open_packet_queue(session, &session->queue, READ_VIDEO);
 }
 
+/* Sound is read even if it is not played: its time stamps say which of the pictures' time stamps are wrong. */
 static void discard_unplayed(struct session *session)
 {
     if (session->clip.video && !session->stage.decoder)
         session->clip.video->discard = AVDISCARD_ALL;
-    if (session->clip.audio && !session->audio)
-        session->clip.audio->discard = AVDISCARD_ALL;
 }
 
 /* Reserves the picture's row before it queues the packet, so that the main thread need not allocate. */

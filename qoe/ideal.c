@@ -3,6 +3,7 @@
 
 #include "clip_seek.h"
 #include "ns.h"
+#include "picture_stamps.h"
 
 #include <libavutil/mem.h>
 #include <stdbool.h>
@@ -19,6 +20,7 @@ struct ideal {
     AVFrame *picture;
     int64_t pts_ns; /* of the picture; AV_NOPTS_VALUE: there is no picture */
     int64_t next_ns; /* the place of a picture without time stamp, as in the player */
+    struct picture_stamps stamps;
     const struct frame_record *rows; /* which packets are degraded; see ideal_degrade */
     int64_t row_count;
 };
@@ -42,8 +44,6 @@ static int open_parts(struct ideal *ideal, const char *path, int stream_index, c
                  stream_index);
         return AVERROR_STREAM_NOT_FOUND;
     }
-    if (ideal->clip.audio)
-        ideal->clip.audio->discard = AVDISCARD_ALL;
     ret = clip_open_decoder(&ideal->avctx, ideal->clip.video, prepare, ideal, why, why_size);
     if (ret < 0)
         return ret;
@@ -119,6 +119,8 @@ static int feed(struct ideal *ideal)
     } while (ret >= 0 && packet->stream_index != ideal->clip.video->index);
     if (ret >= 0 && ideal->row_count)
         degrade_as_played(ideal);
+    if (ret >= 0)
+        picture_stamps_add(&ideal->stamps, ideal->clip.video, packet);
     const int sent = avcodec_send_packet(ideal->avctx, ret < 0 ? NULL : packet);
     return sent == AVERROR(ENOMEM) || (ret < 0 && sent < 0) ? sent : 0;
 }
@@ -127,7 +129,7 @@ static void place_picture(struct ideal *ideal)
 {
     const AVStream *const stream = ideal->clip.video;
     const AVFrame *const picture = ideal->picture;
-    const int64_t own_ns = clip_pts_ns(stream, picture->best_effort_timestamp);
+    const int64_t own_ns = picture_stamps_take(&ideal->stamps, stream, picture, ideal->avctx->has_b_frames);
     ideal->pts_ns = own_ns != AV_NOPTS_VALUE ? own_ns : ideal->next_ns;
     const int64_t duration_ns = picture->duration > 0 ? clip_pts_ns(stream, picture->duration) : 0;
     ideal->next_ns =
@@ -156,6 +158,7 @@ static int restart(struct ideal *ideal, int64_t from_ns)
 {
     const int ret = clip_seek(&ideal->clip, from_ns);
     avcodec_flush_buffers(ideal->avctx);
+    picture_stamps_clear(&ideal->stamps);
     ideal->pts_ns = AV_NOPTS_VALUE;
     ideal->next_ns = from_ns;
     return ret;

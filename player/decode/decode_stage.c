@@ -47,6 +47,7 @@ void stage_restart(struct decode_stage *stage, const struct part *part, int64_t 
     look_ahead_restart(&stage->look);
     loss_history_clear(&stage->look.past);
     drift_restart(&stage->drift);
+    picture_stamps_clear(&stage->stamps);
     stage->passing_over = stage->wants_drain = stage->awaits_picture = false;
     stage->leading_ns = INT64_MIN;
     stage->drain_errors = 0;
@@ -228,6 +229,7 @@ static void end_skip(struct decode_stage *stage, const struct packet_facts *pack
 {
     stage->passing_over = stage->wants_drain = false;
     decoder_flush(stage->decoder);
+    picture_stamps_clear(&stage->stamps);
     look_ahead_restart(&stage->look);
     stage->leading_ns = packet->pts_ns;
     stage->leading_segment = packet->segment;
@@ -298,6 +300,7 @@ static void run(struct decode_stage *stage, const struct decode_job *job, const 
     struct packet_facts *const packet = &note->packet;
     packet->degraded = degraded_by(stage, job, packet);
     remember(stage, job->number, packet);
+    picture_stamps_add(&stage->stamps, stage->clip->video, job->packet);
     decoder_run(stage->decoder, job, &note->outcome);
     stage->known[job->number % STAGE_JOBS].was_refused = is_to_be_refused(job, packet) || note->outcome.is_withheld;
     learn(stage, packet, &note->outcome, clock);
@@ -402,7 +405,7 @@ bool stage_take(struct decode_stage *stage, struct decoded_picture *picture)
     stage->awaits_picture = false;
     find_packet(stage, picture);
     learn_picture(stage, picture);
-    const int64_t pts_ns = clip_pts_ns(stage->clip->video, frame->best_effort_timestamp);
+    const int64_t pts_ns = picture_stamps_take(&stage->stamps, stage->clip->video, frame, decoder_delay(stage->decoder));
     picture->place = show_pace_picture(&stage->show, picture->segment, pts_ns, duration_ns(stage, frame));
     picture->due_ns = show_pace_due_ns(&stage->show, picture->place.pts_ns);
     picture->next_ns = stage->show.next_ns;

@@ -15,6 +15,7 @@
 #include "drift.h"
 #include "look_ahead.h"
 #include "pace.h"
+#include "picture_stamps.h"
 #include "policy_decode.h"
 #include "stage_clock.h"
 
@@ -33,6 +34,7 @@ struct decode_stage {
     struct clip_shape shape; /* of its pictures, as the container states it */
     int64_t jobs; /* packets decoded so far */
     int64_t last_pts_ns; /* of the last packet, NS_UNKNOWN: it has none */
+    struct picture_stamps stamps;
     struct look_ahead look;
     bool presenting_apart;
     bool passing_over;   /* packets do not go to the decoder until the next key picture */

@@ -51,13 +51,6 @@ static int pack(struct framemd5 *md5, const AVFrame *picture)
                                    picture->format, picture->width, picture->height, 1);
 }
 
-static int64_t pts_of(const struct framemd5 *md5, const AVFrame *picture, int64_t pts_ns)
-{
-    if (picture->best_effort_timestamp != AV_NOPTS_VALUE)
-        return picture->best_effort_timestamp;
-    return av_rescale_q(pts_ns, (AVRational){1, NS_PER_S}, md5->time_base);
-}
-
 void framemd5_add(struct framemd5 *md5, const AVFrame *picture, int64_t pts_ns)
 {
     const int size = pack(md5, picture);
@@ -67,7 +60,7 @@ void framemd5_add(struct framemd5 *md5, const AVFrame *picture, int64_t pts_ns)
     }
     uint8_t digest[16];
     av_md5_sum(digest, md5->pixels, (size_t)size);
-    const int64_t pts = pts_of(md5, picture, pts_ns);
+    const int64_t pts = av_rescale_q(pts_ns, (AVRational){1, NS_PER_S}, md5->time_base);
     fprintf(md5->file.out, "0, %10" PRId64 ", %10" PRId64 ", %8" PRId64 ", %8d, ", pts, pts, picture->duration, size);
     for (int i = 0; i < 16; i++)
         fprintf(md5->file.out, "%02x", digest[i]);

@@ -21,8 +21,8 @@ int framemd5_create(struct framemd5 **out, const char *path);
 void framemd5_begin(struct framemd5 *md5, const AVStream *stream);
 
 /*
- * Adds a picture. Call it on the main thread, outside the decode block, because it allocates and writes. pts_ns is used
- * if the picture has no PTS. Errors are kept for framemd5_close.
+ * Adds a picture. Call it on the main thread, outside the decode block, because it allocates and writes. pts_ns is its
+ * time in film time.
  */
 void framemd5_add(struct framemd5 *md5, const AVFrame *picture, int64_t pts_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "clip.h"
+#include "clip_read.h"
 
 #include "nal_units.h"
 #include "ns.h"
@@ -143,6 +143,8 @@ int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *
     discard_other_streams(clip);
     ret = find_x264_build(clip);
     if (ret >= 0)
+        ret = clip_begin(clip);
+    if (ret >= 0)
         return 0;
     explain(why, why_size, "cannot read it", ret);
 fail:
@@ -152,42 +154,9 @@ fail:
 
 void clip_close(struct clip *clip)
 {
-    clip_forget_read(clip);
-    av_fifo_freep2(&clip->read);
+    clip_forget_all(clip);
     avformat_close_input(&clip->format);
     *clip = (struct clip){0};
-}
-
-int clip_read(struct clip *clip, AVPacket *packet)
-{
-    AVPacket *read;
-    if (!clip->read || av_fifo_read(clip->read, &read, 1) < 0)
-        return av_read_frame(clip->format, packet);
-    av_packet_move_ref(packet, read);
-    av_packet_free(&read);
-    return 0;
-}
-
-int clip_put_back(struct clip *clip, AVPacket *packet)
-{
-    if (!clip->read)
-        clip->read = av_fifo_alloc2(1, sizeof packet, AV_FIFO_FLAG_AUTO_GROW);
-    AVPacket *kept = clip->read ? av_packet_alloc() : NULL;
-    if (kept)
-        av_packet_move_ref(kept, packet);
-    else
-        av_packet_unref(packet);
-    if (kept && av_fifo_write(clip->read, &kept, 1) >= 0)
-        return 0;
-    av_packet_free(&kept);
-    return AVERROR(ENOMEM);
-}
-
-void clip_forget_read(struct clip *clip)
-{
-    AVPacket *packet;
-    while (clip->read && av_fifo_read(clip->read, &packet, 1) >= 0)
-        av_packet_free(&packet);
 }
 
 void clip_break_off(struct clip *clip, bool on)
@@ -254,7 +223,7 @@ struct frame_duration clip_frame_duration(const struct clip *clip)
 int64_t clip_start_ns(const struct clip *clip)
 {
     const int64_t start = clip->format->start_time;
-    return start == AV_NOPTS_VALUE ? 0 : av_rescale(start, NS_PER_S, AV_TIME_BASE);
+    return start == AV_NOPTS_VALUE ? 0 : av_rescale(start - clip->origin_us, NS_PER_S, AV_TIME_BASE);
 }
 
 int64_t clip_duration_ns(const struct clip *clip)

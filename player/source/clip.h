@@ -9,6 +9,7 @@
 #define PLAYER_CLIP_H
 
 #include "frame_duration.h"
+#include "time_stamps.h"
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -23,11 +24,17 @@ struct clip {
     AVFormatContext *format;
     AVStream *video; /* NULL: the file has none (a cover picture does not count) */
     AVStream *audio; /* NULL: the file has none */
-    AVFifo *read;    /* packets that were read already, for clip_read; elements are AVPacket * */
     int x264_build;  /* of the encoder, from the beginning of the video; 0: unknown, or another encoder */
 
     const volatile sig_atomic_t *stop; /* see clip_open */
     _Atomic bool broken_off;           /* set by clip_break_off; relaxed: it publishes no other data */
+
+    /* Of clip_read. The elements of the queues are AVPacket *. */
+    AVFifo *read;      /* packets that were read already */
+    AVFifo *waiting;   /* packets whose stamps wait for a judgement, in the order of `stamps` */
+    int64_t origin_us; /* FFmpeg's time of film time 0: far from 0 if the stamps count from 1970, or another year */
+    struct time_stamps stamps;
+    int ended;         /* the error with which reading ended, 0 before */
 };
 
 /*
@@ -43,15 +50,12 @@ struct clip {
 int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *stop, char *why, size_t why_size);
 void clip_close(struct clip *clip);
 
-/* Reads the next packet into a blank one, as av_read_frame does. All who read a clip must call this instead. */
-int clip_read(struct clip *clip, AVPacket *packet);
-
 /*
- * For those who look at packets in advance: moves the packet's reference behind the packets that clip_read returns next, or
- * frees all these packets. *packet is blank afterwards. Return 0 or AVERROR(ENOMEM).
+ * Reads the next packet of the video or the sound, with time stamps in film time: see time_stamps.h. Everything reads the file
+ * with this function, so that all agree about the time of a picture. *packet is blank before, and belongs to the caller
+ * afterwards. Returns 0, AVERROR_EOF or a negative AVERROR; packets before a read error come first.
  */
-int clip_put_back(struct clip *clip, AVPacket *packet);
-void clip_forget_read(struct clip *clip);
+int clip_read(struct clip *clip, AVPacket *packet);
 
 /*
  * Any thread: while on, reads fail with AVERROR_EXIT instead of blocking. A read that is blocked in the kernel must be
@@ -74,8 +78,8 @@ int clip_open_decoder(AVCodecContext **out, const AVStream *stream, void (*prepa
 void clip_assume_x264(AVCodecContext *avctx, int build);
 
 /*
- * Returns a time stamp of the stream in ns, or AV_NOPTS_VALUE, also if it is further than 36 years from 0. The whole tree uses this one conversion, so that equal
- * time stamps give equal pts_ns.
+ * Returns a time stamp of a packet of clip_read in ns of film time, or AV_NOPTS_VALUE, also if it is further than 36 years from 0.
+ * The whole tree uses this one conversion, so that equal time stamps give equal pts_ns.
  */
 int64_t clip_pts_ns(const AVStream *stream, int64_t pts);
 
@@ -85,7 +89,7 @@ int64_t clip_pts_ns(const AVStream *stream, int64_t pts);
  */
 struct frame_duration clip_frame_duration(const struct clip *clip);
 
-/* Return the earliest time in the file in ns, and the file's length in ns (0: unknown). */
+/* Return the earliest film time in ns, and the file's length in ns (0: unknown). */
 int64_t clip_start_ns(const struct clip *clip);
 int64_t clip_duration_ns(const struct clip *clip);
 

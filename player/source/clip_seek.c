@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "clip_seek.h"
 
+#include "clip_read.h"
 #include "droppable.h"
 #include "ns.h"
 
@@ -33,15 +34,17 @@ struct landing {
     int64_t key_dts; /* of the first key packet, in the stream's unit; AV_NOPTS_VALUE: none came */
 };
 
-static int64_t stream_time(const AVStream *stream, int64_t time_ns)
+/* Times in this file are the file's time, in ns since the clip's origin. */
+static int64_t stream_time(const struct clip *clip, const AVStream *stream, int64_t time_ns)
 {
-    return av_rescale_q_rnd(time_ns, (AVRational){1, NS_PER_S}, stream->time_base, AV_ROUND_DOWN);
+    const int64_t since = av_rescale_q_rnd(time_ns, (AVRational){1, NS_PER_S}, stream->time_base, AV_ROUND_DOWN);
+    return since + clip_origin(clip, stream);
 }
 
 /* Without a PTS, the picture is shown at the DTS at the earliest. */
 static int64_t shown_ns(const struct clip *clip, const AVPacket *packet)
 {
-    return clip_pts_ns(clip->video, packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts);
+    return clip_file_ns(clip, clip->video, packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts);
 }
 
 /* Decoding may begin with this key packet. */
@@ -128,9 +131,9 @@ static int go_to_first_packet(struct clip *clip)
 {
     AVStream *const stream = clip->video;
     const AVIndexEntry *const entry = avformat_index_get_entry(stream, 0);
-    const int64_t start_ns = clip_start_ns(clip);
-    const int64_t before = stream_time(stream, start_ns - BEFORE_START_NS);
-    const int64_t places[] = {before, entry ? entry->timestamp : before, stream_time(stream, start_ns)};
+    const int64_t start_ns = time_stamps_file_ns(&clip->stamps, clip_start_ns(clip));
+    const int64_t before = stream_time(clip, stream, start_ns - BEFORE_START_NS);
+    const int64_t places[] = {before, entry ? entry->timestamp : before, stream_time(clip, stream, start_ns)};
     int ret = AVERROR(EINVAL);
     for (size_t i = 0; i < sizeof places / sizeof *places && ret < 0; i++)
         ret = move(clip, stream, places[i]);
@@ -140,8 +143,8 @@ static int go_to_first_packet(struct clip *clip)
 static int seek_pictures(struct clip *clip, int64_t target_ns)
 {
     const AVStream *const stream = clip->video;
-    const int64_t target = stream_time(stream, target_ns + CLIP_ROUNDING_NS);
-    const int64_t start_ns = clip_start_ns(clip);
+    const int64_t target = stream_time(clip, stream, target_ns + CLIP_ROUNDING_NS);
+    const int64_t start_ns = time_stamps_file_ns(&clip->stamps, clip_start_ns(clip));
     int64_t place = target;
     int64_t back_ns = 0;
     int key_steps = 0;
@@ -155,7 +158,7 @@ static int seek_pictures(struct clip *clip, int64_t target_ns)
             continue;
         }
         back_ns = back_ns ? 2 * back_ns : SEEK_BACK_NS;
-        const int64_t back = stream_time(stream, target_ns - back_ns);
+        const int64_t back = stream_time(clip, stream, target_ns - back_ns);
         place = back < place ? back : place - 1;
     }
     return back_ns > SEEK_BACK_MAX_NS ? move(clip, stream, target) : go_to_first_packet(clip);
@@ -164,11 +167,15 @@ static int seek_pictures(struct clip *clip, int64_t target_ns)
 static int seek_sound(struct clip *clip, int64_t target_ns)
 {
     clip_forget_read(clip);
-    return av_seek_frame(clip->format, -1, target_ns / NS_PER_US, AVSEEK_FLAG_BACKWARD);
+    return av_seek_frame(clip->format, -1, target_ns / NS_PER_US + clip->origin_us, AVSEEK_FLAG_BACKWARD);
 }
 
 int clip_seek(struct clip *clip, int64_t target_ns)
 {
     const bool has_pictures = clip->video && clip->video->discard < AVDISCARD_ALL;
-    return has_pictures ? seek_pictures(clip, target_ns) : seek_sound(clip, target_ns);
+    const int64_t file_ns = time_stamps_file_ns(&clip->stamps, target_ns);
+    const int ret = has_pictures ? seek_pictures(clip, file_ns) : seek_sound(clip, file_ns);
+    if (ret >= 0)
+        clip_begin_at(clip, target_ns);
+    return ret;
 }

@@ -135,15 +135,15 @@ class Jumps(Case):
                 self.assertEqual(times, sorted(times))
                 self.assertGreater(times[-1] - times[0], 4_500_000_000)
 
-    def test_picture_that_stands_until_the_sound_behind_a_jump_counts_as_frozen(self):
+    def test_pictures_go_on_at_once_where_they_and_the_sound_jump_forward(self):
         path = self.dir / "ahead.ts"
         path.write_bytes(self.part_with_sound(0, 1, 1) + self.part_with_sound(13, 1, 1))
         self.expect(play(*NULL, "--drop=none", f"--record={self.dir}/record", path), 0)
-        run, rows = self.record()
-        times = [int(row["shown_ns"]) for row in rows]
-        stood_s = max(later - earlier for earlier, later in pairwise(times)) / 1e9
-        self.assertGreater(stood_s, 10)
-        self.assertAlmostEqual(run["totals"]["longest_freeze_s"], stood_s, delta=0.5)
+        _, rows = self.record()
+        self.assertGreaterEqual(len(rows), 50)
+        due = [int(row["shown_ns"]) - int(row["skew_ns"]) for row in rows]
+        self.assertLess(max(later - earlier for earlier, later in pairwise(due)), 1_000_000_000)
+        self.assertLess(due[-1] - due[0], 3_000_000_000)
 
     def test_long_pictures_do_not_count_as_a_jump(self):
         path = slides(self.dir / "slides.mkv", 3, 15)
