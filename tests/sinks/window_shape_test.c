@@ -80,6 +80,25 @@ START_TEST(a_picture_is_turned_and_mirrored)
 }
 END_TEST
 
+START_TEST(a_turned_picture_keeps_its_aspect_in_a_resized_window)
+{
+    struct video_sink *sink = open_window();
+    AVFrame *picture = four_colours(400, 200, bt601);
+    struct colour seen[4];
+    set_matrix(picture, orientations[1].matrix);
+    for (int quarter = 0; quarter < 4; quarter++)
+        seen[quarter] = bt601[orientations[1].quarter_at[quarter]];
+    ck_assert_int_eq(video_sink_show(sink, picture), 0);
+    expect_four_colours(sink, 200, 400, seen);
+    av_frame_free(&picture); /* as in a pause */
+    xdotool("windowsize %1 600 300 windowmove %1 100 150");
+    expect_four_colours(sink, 150, 300, seen);
+    expect_colour(sink, SCREEN_WIDTH / 2 - 77, SCREEN_HEIGHT / 2, 0);
+    expect_colour(sink, SCREEN_WIDTH / 2 + 77, SCREEN_HEIGHT / 2, 0);
+    video_sink_destroy(&sink);
+}
+END_TEST
+
 /* Nothing of what is hidden is seen, at an edge within a sample of chroma neither. */
 START_TEST(hidden_edges_are_not_shown)
 {
@@ -214,6 +233,7 @@ int main(void)
     TCase *const cases = window_cases("window shape");
     tcase_add_test(cases, the_sample_aspect_ratio_is_honoured);
     tcase_add_test(cases, a_picture_is_turned_and_mirrored);
+    tcase_add_test(cases, a_turned_picture_keeps_its_aspect_in_a_resized_window);
     tcase_add_test(cases, hidden_edges_are_not_shown);
     tcase_add_test(cases, edges_that_leave_nothing_are_ignored);
     tcase_add_test(cases, an_aspect_without_sense_is_ignored);
