@@ -51,7 +51,7 @@ struct audio_surroundings {
  * Sets *pts_ns to the PTS that is heard now, like audio_sink_heard; before the first sample, to an earlier one, once it is known when that
  * sample will be heard. When no sound is left to be heard, the clock stands and the pictures wait for the sound.
  *
- *   -EINPROGRESS there is sound, but the sink does not play it yet, or not again: the clock stands, and *pts_ns is untouched
+ *   -EINPROGRESS there is sound, but the sink does not play it yet, or not again: the clock stands, and *pts_ns says nothing
  *   -EAGAIN      the clock runs on: there was no sound yet, or the feeder is starved. Sound that comes afterwards begins at the clock's time
  *   -EPIPE       the sink is gone
  */
