@@ -3,6 +3,7 @@
 
 #include "build_facts.h"
 #include "codec_list.h"
+#include "shown_value.h"
 
 #include <argp.h>
 #include <libavutil/parseutils.h>
@@ -98,7 +99,7 @@ static const char *one_of(const char *arg, const char *a, const char *b, const c
 {
     if (!strcmp(arg, a) || !strcmp(arg, b) || !strcmp(arg, c))
         return arg;
-    argp_error(state, "--%s=%s is unknown; choose %s, %s or %s", option, arg, a, b, c);
+    argp_error(state, "--%s=%s is unknown; choose %s, %s or %s", option, shown_value(arg), a, b, c);
     return a;
 }
 
@@ -107,7 +108,7 @@ static enum drop_policy parse_drop(const char *arg, struct argp_state *state)
     for (enum drop_policy policy = DROP_NONE; policy <= DROP_DEADLINE; policy++)
         if (!strcmp(arg, drop_policy_name(policy)))
             return policy;
-    argp_error(state, "--drop=%s is unknown; choose none, heuristic, vlc or deadline", arg);
+    argp_error(state, "--drop=%s is unknown; choose none, heuristic, vlc or deadline", shown_value(arg));
     return DROP_NONE;
 }
 
@@ -116,14 +117,14 @@ static enum deadline_rule parse_rule(const char *arg, struct argp_state *state)
     for (enum deadline_rule rule = RULE_PAPER; rule <= RULE_PLAN; rule++)
         if (!strcmp(arg, deadline_rule_name(rule)))
             return rule;
-    argp_error(state, "--deadline-rule=%s is unknown; choose paper, slack or plan", arg);
+    argp_error(state, "--deadline-rule=%s is unknown; choose paper, slack or plan", shown_value(arg));
     return RULE_PLAN;
 }
 
 static bool parse_never(const char *arg, const char *option, struct argp_state *state)
 {
     if (strcmp(arg, "auto") && strcmp(arg, "never"))
-        argp_error(state, "--%s=%s is unknown; choose auto or never", option, arg);
+        argp_error(state, "--%s=%s is unknown; choose auto or never", option, shown_value(arg));
     return arg[0] == 'n';
 }
 
@@ -131,14 +132,14 @@ static void parse_window(struct window *window, const char *arg, struct argp_sta
 {
     if (window_parse(window, arg))
         argp_error(state, "--window=%s is no window; write X/Y, with Y from 1 to %d and X from 0 to Y: of any Y pictures in a row, "
-                   "at most X may be lost", arg, WINDOW_MAX);
+                   "at most X may be lost", shown_value(arg), WINDOW_MAX);
 }
 
 static int64_t parse_time_ns(const char *arg, const char *option, struct argp_state *state)
 {
     int64_t us = 0;
     if (av_parse_time(&us, arg, 1) < 0 || us < 0 || us > INT64_MAX / 4000)
-        argp_error(state, "--%s=%s is not a time; write seconds, [HH:]MM:SS or e.g. 37ms", option, arg);
+        argp_error(state, "--%s=%s is not a time; write seconds, [HH:]MM:SS or e.g. 37ms", option, shown_value(arg));
     return us * 1000;
 }
 
@@ -146,7 +147,7 @@ static int64_t parse_length_ns(const char *arg, struct argp_state *state)
 {
     const int64_t length_ns = parse_time_ns(arg, "length", state);
     if (!length_ns)
-        argp_error(state, "--length=%s plays nothing; write a longer time", arg);
+        argp_error(state, "--length=%s plays nothing; write a longer time", shown_value(arg));
     return length_ns;
 }
 
@@ -162,7 +163,7 @@ static double parse_gain(const char *arg, struct argp_state *state)
     char *end;
     const double gain = strtod(arg, &end);
     if (end == arg || *end || !isfinite(gain) || gain < 0 || gain > 100)
-        argp_error(state, "--deadline-gain=%s is not a number from 0 to 100", arg);
+        argp_error(state, "--deadline-gain=%s is not a number from 0 to 100", shown_value(arg));
     return gain;
 }
 
@@ -188,20 +189,21 @@ static void parse_sched(struct placement *placement, const char *arg, struct arg
         placement->policy = (struct thread_policy){.kind = THREAD_FIFO};
     else if (thread_policy_parse(&placement->policy, arg))
         argp_error(state, "--sched=%s is not a policy; write other, fifo:5, rr:5, deadline:15/40 (runtime/period in ms), rm, "
-                   "rm:guaranteed or rm:guaranteed:28 (longest CPU time per picture in ms)", arg);
+                   "rm:guaranteed or rm:guaranteed:28 (longest CPU time per picture in ms)", shown_value(arg));
     placement->has_policy = true;
 }
 
 static void parse_queue(struct queue_wish *wish, const char *arg, struct argp_state *state)
 {
     if (queue_wish_parse(wish, arg))
-        argp_error(state, "--queue=%s is no amount; write 0, auto, a number of pictures, or e.g. 1.5s or 128MiB", arg);
+        argp_error(state, "--queue=%s is no amount; write 0, auto, a number of pictures, or e.g. 1.5s or 128MiB", shown_value(arg));
 }
 
 static void parse_threads(struct threads_wish *wish, const char *arg, struct argp_state *state)
 {
     if (threads_wish_parse(wish, arg))
-        argp_error(state, "--threads=%s is no number of threads; write auto, or a number from 1 to %d", arg, CODEC_THREADS_MAX);
+        argp_error(state, "--threads=%s is no number of threads; write auto, or a number from 1 to %d", shown_value(arg),
+                   CODEC_THREADS_MAX);
 }
 
 struct threads_place options_threads_place(const struct options *options)
@@ -242,7 +244,7 @@ static int parse_cpu(const char *arg, struct argp_state *state)
     char *end;
     const long cpu = strtol(arg, &end, 10);
     if (end == arg || *end || cpu < 0 || cpu >= CPU_SETSIZE)
-        argp_error(state, "--cpu=%s is not a CPU; write a number (the first CPU is 0)", arg);
+        argp_error(state, "--cpu=%s is not a CPU; write a number (the first CPU is 0)", shown_value(arg));
     return (int)cpu;
 }
 

@@ -8,6 +8,7 @@
 #include "ns.h"
 #include "output_paths.h"
 #include "report.h"
+#include "shown_value.h"
 #include "standard_output.h"
 #include "trace_of_run.h"
 #include "whole_file.h"
@@ -92,7 +93,7 @@ static bool is_stdout(const char *path)
 static void parse_window(struct window *window, const char *arg, struct argp_state *state)
 {
     if (window_parse(window, arg))
-        argp_error(state, "--window=%s is no window; write X/Y, with Y from 1 to %d and X from 0 to Y", arg, WINDOW_MAX);
+        argp_error(state, "--window=%s is no window; write X/Y, with Y from 1 to %d and X from 0 to Y", shown_value(arg), WINDOW_MAX);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -107,7 +108,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_TRACE: arguments->trace_path = arg; break;
     case ARGP_KEY_ARG:
         if (arguments->dir)
-            argp_error(state, "%s is one argument too many; name one record", arg);
+            argp_error(state, "%s is one argument too many; name one record", shown_value(arg));
         arguments->dir = arg;
         break;
     case ARGP_KEY_NO_ARGS:

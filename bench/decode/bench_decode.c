@@ -10,6 +10,7 @@
 #include "clip_path.h"
 #include "ns.h"
 #include "output_paths.h"
+#include "shown_value.h"
 #include "standard_output.h"
 
 enum {
@@ -72,18 +73,18 @@ static int parse_options(struct options *options, int argc, char **argv)
             if (!parse_milliseconds(optarg, &options->deadline_base_ns))
                 break;
             fprintf(stderr, "dlex-bench-decode: --deadline-base=%s is not a time; give milliseconds\n",
-                    optarg);
+                    shown_value(optarg));
             return -1;
         default:
             fprintf(stderr, "dlex-bench-decode: %s is unknown or has no value; see --help\n",
-                    argv[optind - 1]);
+                    shown_value(argv[optind - 1]));
             return -1;
         }
     }
     if (optind == argc)
         return 0;
     fprintf(stderr, "dlex-bench-decode: %s is not an option; name a clip by --clip=FILE\n",
-            argv[optind]);
+            shown_value(argv[optind]));
     return -1;
 }
 

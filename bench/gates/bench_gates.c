@@ -15,6 +15,7 @@
 #include "gate_clips.h"
 #include "gates_report.h"
 #include "output_paths.h"
+#include "shown_value.h"
 #include "standard_output.h"
 
 struct options {
@@ -80,26 +81,26 @@ static error_t parse(int key, char *text, struct argp_state *state)
     switch (key) {
     case KEY_ABORTS:
         if (!read_number(text, 1, &options->aborts))
-            argp_error(state, "--aborts needs a number from 1, not '%s'", text);
+            argp_error(state, "--aborts needs a number from 1, not '%s'", shown_value(text));
         return 0;
     case KEY_PASSES:
         if (!read_number(text, 1, &options->passes) || options->passes > MOST_PASSES)
-            argp_error(state, "--passes needs a number from 1 to %d, not '%s'", MOST_PASSES, text);
+            argp_error(state, "--passes needs a number from 1 to %d, not '%s'", MOST_PASSES, shown_value(text));
         return 0;
     case KEY_SEED:
         if (!read_number(text, 0, &number))
-            argp_error(state, "--seed needs a number, not '%s'", text);
+            argp_error(state, "--seed needs a number, not '%s'", shown_value(text));
         options->seed = (uint64_t)number;
         return 0;
     case KEY_CODECS:
         if (!is_codec_list(text))
-            argp_error(state, "--codecs needs names of codecs, not '%s'", text);
+            argp_error(state, "--codecs needs names of codecs, not '%s'", shown_value(text));
         options->codecs = text;
         return 0;
     case KEY_ONLY_POLLS: options->only_polls = true; return 0;
     case KEY_UNDISTURBED: options->undisturbed = true; return 0;
     case KEY_JSON: options->json = text; return 0;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", text); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", shown_value(text)); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -18,6 +18,7 @@
 
 #include "latency_policy.h"
 #include "raw_timer.h"
+#include "shown_value.h"
 #include "standard_output.h"
 
 enum { EXIT_USAGE = 1, EXIT_FAILED = 2, EXIT_REFUSED = 3 };
@@ -68,7 +69,7 @@ static int parse_options(struct options *options, int argc, char **argv)
         case 'h': return 1;
         default:
             fprintf(stderr, "dlex-bench-cell: %s is unknown or has no value; see --help\n",
-                    argv[optind - 1]);
+                    shown_value(argv[optind - 1]));
             return -1;
         }
     }
@@ -87,7 +88,7 @@ static int parse_durations(struct sample *samples, const struct options *options
         const long us = strtol(options->durations[i], &end, 10);
         if (*end || us < 1 || us > 10000000) {
             fprintf(stderr, "dlex-bench-cell: %s is not a duration from 1 us to 10 s; see --help\n",
-                    options->durations[i]);
+                    shown_value(options->durations[i]));
             return -1;
         }
         samples[i].duration_ns = us * INT64_C(1000);
@@ -161,10 +162,10 @@ static int enter_policy(const char *policy)
     if (!ret)
         return EXIT_SUCCESS;
     if (ret == -EINVAL && strcmp(policy, "deadline")) {
-        fprintf(stderr, "dlex-bench-cell: there is no policy '%s'; see --help\n", policy);
+        fprintf(stderr, "dlex-bench-cell: there is no policy '%s'; see --help\n", shown_value(policy));
         return EXIT_USAGE;
     }
-    fprintf(stderr, "dlex-bench-cell: the kernel refuses policy %s: %s\n", policy, strerror(-ret));
+    fprintf(stderr, "dlex-bench-cell: the kernel refuses policy %s: %s\n", shown_value(policy), strerror(-ret));
     return EXIT_REFUSED;
 }
 

@@ -14,6 +14,7 @@
 #include "guard_cost.h"
 #include "output_paths.h"
 #include "response.h"
+#include "shown_value.h"
 #include "standard_output.h"
 
 enum { EXIT_USAGE = 1, EXIT_FAILED = 2 };
@@ -51,7 +52,7 @@ static int parse_count(const char *name, const char *text, long most, long *coun
     if (end != text && !*end && *count >= 1 && *count <= most)
         return 0;
     fprintf(stderr, "dlex-bench-libdlex: --%s=%s is not a number from 1 to %ld; see --help\n", name,
-            text, most);
+            shown_value(text), most);
     return -1;
 }
 
@@ -78,13 +79,13 @@ static int parse_options(struct options *options, int argc, char **argv)
         case 'h': return 1;
         default:
             fprintf(stderr, "dlex-bench-libdlex: %s is unknown or has no value; see --help\n",
-                    argv[optind - 1]);
+                    shown_value(argv[optind - 1]));
             return -1;
         }
     }
     if (failed || optind == argc)
         return failed;
-    fprintf(stderr, "dlex-bench-libdlex: %s is not an option; see --help\n", argv[optind]);
+    fprintf(stderr, "dlex-bench-libdlex: %s is not an option; see --help\n", shown_value(argv[optind]));
     return -1;
 }
 

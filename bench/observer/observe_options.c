@@ -2,6 +2,7 @@
 #include "observe_options.h"
 
 #include "build_facts.h"
+#include "shown_value.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -42,7 +43,7 @@ static double number(struct argp_state *state, const char *option, const char *t
     errno = 0;
     const double value = strtod(text, &end);
     if (errno || end == text || *end || !(value >= least && value <= greatest))
-        argp_error(state, "--%s=%s is not a number from %.15g to %.15g", option, text, least, greatest);
+        argp_error(state, "--%s=%s is not a number from %.15g to %.15g", option, shown_value(text), least, greatest);
     return value;
 }
 
@@ -50,7 +51,7 @@ static int64_t whole_number(struct argp_state *state, const char *option, const 
 {
     const double value = number(state, option, text, 0, greatest);
     if (value != floor(value))
-        argp_error(state, "--%s=%s is not a whole number", option, text);
+        argp_error(state, "--%s=%s is not a whole number", option, shown_value(text));
     return (int64_t)value;
 }
 
@@ -59,7 +60,7 @@ static void take_size(struct observe_options *options, struct argp_state *state,
     int read = 0;
     if (sscanf(text, "%5dx%5d%n", &options->width, &options->height, &read) < 2 || text[read] || options->width < 1 ||
         options->height < 1)
-        argp_error(state, "--size=%s is not a size such as 1920x1080", text);
+        argp_error(state, "--size=%s is not a size such as 1920x1080", shown_value(text));
 }
 
 static void require_all(const struct observe_options *options, struct argp_state *state)
@@ -82,7 +83,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case FIRST_PTS_NS: options->first_pts_ns = whole_number(state, "first-pts-ns", arg, 1e15); break;
     case FRAME_NS: options->frame_ns = whole_number(state, "frame-ns", arg, 1e12); break;
     case CPU: options->cpu = (int)whole_number(state, "cpu", arg, CPU_SETSIZE - 1); break;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument %s", arg); break;
+    case ARGP_KEY_ARG: argp_error(state, "unexpected argument %s", shown_value(arg)); break;
     case ARGP_KEY_END: require_all(options, state); break;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -3,6 +3,7 @@
 
 #include "build_facts.h"
 #include "ns.h"
+#include "shown_value.h"
 
 #include <argp.h>
 #include <math.h>
@@ -93,7 +94,7 @@ static double parse_number(const char *arg, const char *name, double least, doub
     char *end;
     const double value = strtod(arg, &end);
     if (end == arg || *end || !(value >= least && value <= most))
-        argp_error(state, "--%s=%s is not a number from %g to %g", name, arg, least, most);
+        argp_error(state, "--%s=%s is not a number from %g to %g", name, shown_value(arg), least, most);
     return value;
 }
 
@@ -101,7 +102,7 @@ static int parse_count(const char *arg, const char *name, int least, int most, s
 {
     const double value = parse_number(arg, name, least, most, state);
     if (value != floor(value))
-        argp_error(state, "--%s=%s is not a whole number", name, arg);
+        argp_error(state, "--%s=%s is not a whole number", name, shown_value(arg));
     return (int)value;
 }
 
@@ -117,7 +118,7 @@ static int64_t parse_time_ns(const char *arg, const char *name, struct argp_stat
     for (size_t i = 0; end != arg && i < sizeof units / sizeof units[0]; i++)
         if (!strcmp(end, units[i].unit) && value >= 0 && value * (double)units[i].ns < 3600.0 * NS_PER_S)
             return llround(value * (double)units[i].ns);
-    argp_error(state, "--%s=%s is not a time such as 40ms", name, arg);
+    argp_error(state, "--%s=%s is not a time such as 40ms", name, shown_value(arg));
     return 0;
 }
 
@@ -127,7 +128,7 @@ static int parse_word(const char *arg, const char *name, const char *const *word
     for (int i = 0; words[i]; i++)
         if (!strcmp(arg, words[i]))
             return i;
-    argp_error(state, "--%s=%s is unknown; see --help", name, arg);
+    argp_error(state, "--%s=%s is unknown; see --help", name, shown_value(arg));
     return 0;
 }
 
@@ -143,7 +144,7 @@ static void parse_budget(struct sim_options *options, const char *arg, struct ar
     const double budget_ms = strtod(arg, &end);
     const double period_ms = *end == '/' ? strtod(end + 1, &end) : 0;
     if (*end || !(budget_ms >= 0.001 && budget_ms <= period_ms && period_ms <= 10000))
-        argp_error(state, "--supply: %s is not a budget such as 15/40", arg);
+        argp_error(state, "--supply: %s is not a budget such as 15/40", shown_value(arg));
     options->budget_ns = llround(budget_ms * NS_PER_MS);
     options->period_ns = llround(period_ms * NS_PER_MS);
 }
@@ -155,7 +156,7 @@ static struct degraded_decode parse_degraded(const char *arg, struct argp_state 
     struct degraded_decode degraded = {.part = strtod(arg, &end)};
     degraded.rmse_q16 = *end == ':' ? strtod(end + 1, &end) : -1;
     if (*end || !(degraded.part > 0 && degraded.part <= 1 && degraded.rmse_q16 >= 0 && degraded.rmse_q16 <= 65535))
-        argp_error(state, "--degraded=%s is not a part of the cost and an error, such as 0.87:150", arg);
+        argp_error(state, "--degraded=%s is not a part of the cost and an error, such as 0.87:150", shown_value(arg));
     return degraded;
 }
 
@@ -176,13 +177,13 @@ static void parse_supply(struct sim_options *options, const char *arg, struct ar
             parse_budget(options, arg + length, state);
         return;
     }
-    argp_error(state, "--supply=%s is unknown; it begins with cbs:, cbs-divided:, quota:, fair: or part:", arg);
+    argp_error(state, "--supply=%s is unknown; it begins with cbs:, cbs-divided:, quota:, fair: or part:", shown_value(arg));
 }
 
 static void parse_window(struct window *window, const char *arg, struct argp_state *state)
 {
     if (window_parse(window, arg))
-        argp_error(state, "--window=%s is no window; write X/Y, with Y from 1 to %d and X from 0 to Y", arg, WINDOW_MAX);
+        argp_error(state, "--window=%s is no window; write X/Y, with Y from 1 to %d and X from 0 to Y", shown_value(arg), WINDOW_MAX);
 }
 
 static error_t parse_playing(int key, char *arg, struct argp_state *state)
@@ -211,7 +212,7 @@ static error_t parse_playing(int key, char *arg, struct argp_state *state)
 static void parse_trace(struct sim_options *options, const char *arg, struct argp_state *state)
 {
     if (options->trace_path)
-        argp_error(state, "%s is one argument too many; name one trace", arg);
+        argp_error(state, "%s is one argument too many; name one trace", shown_value(arg));
     options->trace_path = arg;
 }
 

@@ -13,6 +13,7 @@
 #include <dlex/dlex.h>
 
 #include "output_paths.h"
+#include "shown_value.h"
 #include "standard_output.h"
 #include "storm_report.h"
 
@@ -72,20 +73,20 @@ static error_t parse(int key, char *text, struct argp_state *state)
     switch (key) {
     case KEY_ABORTS:
         if (!read_number(text, "", 1, UINT64_MAX / 256, &options->aborts))
-            argp_error(state, "--aborts needs a number from 1, not '%s'", text);
+            argp_error(state, "--aborts needs a number from 1, not '%s'", shown_value(text));
         return 0;
     case KEY_THREADS:
         if (!read_threads(text, options))
             argp_error(state, "--threads needs up to %d numbers from 1 to %d, not '%s'",
-                       STORM_RUNS_MAX, STORM_THREADS_MAX, text);
+                       STORM_RUNS_MAX, STORM_THREADS_MAX, shown_value(text));
         return 0;
     case KEY_SEED:
         if (!read_number(text, "", 0, UINT32_MAX, &number))
-            argp_error(state, "--seed needs a number, not '%s'", text);
+            argp_error(state, "--seed needs a number, not '%s'", shown_value(text));
         options->seed = (uint32_t)number;
         return 0;
     case KEY_JSON: options->json = text; return 0;
-    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", text); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", shown_value(text)); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "option_value.h"
+#include "shown_value.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -29,5 +30,5 @@ bool option_process(const char *text, pid_t *process)
 void option_report_wrong(const char *program, const char *option, const char *value)
 {
     const char *const why = strcmp(option, "pid") ? "out of range" : "not a process id, which is a whole number above 0";
-    fprintf(stderr, "%s: --%s=%s is %s; see --help\n", program, option, value, why);
+    fprintf(stderr, "%s: --%s=%s is %s; see --help\n", program, option, shown_value(value), why);
 }

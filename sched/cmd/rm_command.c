@@ -9,6 +9,7 @@
 #include "rt_limit.h"
 #include "rt_limit_watch.h"
 #include "scheduling_right.h"
+#include "shown_value.h"
 #include "user_command.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ static int parse_run(struct rm_request *request, int argc, char **argv)
         }
         const char *const wrong = option == '?' ? NULL : set_option(request, option, optarg);
         if (wrong)
-            fprintf(stderr, "%s: --%s=%s is out of range; see --help\n", argv[0], wrong, optarg);
+            fprintf(stderr, "%s: --%s=%s is out of range; see --help\n", argv[0], wrong, shown_value(optarg));
         if (option == '?' || wrong)
             return EXIT_USAGE;
     }

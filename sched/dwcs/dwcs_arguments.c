@@ -2,6 +2,7 @@
 #include "dwcs_arguments.h"
 
 #include "event_rules.h"
+#include "shown_value.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ int dwcs_argument_count(const char *arg, const char *name, int least, int most, 
     char *end;
     const long value = strtol(arg, &end, 10);
     if (end == arg || *end || value < least || value > most)
-        argp_error(state, "--%s=%s is not a whole number from %d to %d", name, arg, least, most);
+        argp_error(state, "--%s=%s is not a whole number from %d to %d", name, shown_value(arg), least, most);
     return (int)value;
 }
 
@@ -20,7 +21,7 @@ void dwcs_argument_name(struct named_task *task, const char *text, size_t length
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     if (length == 0 || length >= TASK_NAME_SIZE || strspn(text, letters) < length)
-        argp_error(state, "%s does not begin with a name of 1 to %d letters and digits", text, TASK_NAME_SIZE - 1);
+        argp_error(state, "%s does not begin with a name of 1 to %d letters and digits", shown_value(text), TASK_NAME_SIZE - 1);
     memcpy(task->name, text, length);
     task->name[length] = 0;
 }
@@ -50,9 +51,9 @@ void dwcs_argument_task(struct named_task *task, const char *arg, int64_t slot_n
     const bool is_task = take_number(&rest, '/', &x) && take_number(&rest, ',', &y) && take_number(&rest, ',', &period) &&
                          take_number(&rest, is_work_conserving ? ',' : '\0', &service);
     if (!is_task || (is_work_conserving && strcmp(rest, "wc")))
-        argp_error(state, "--task=%s is not a task such as film,1/4,2,1", arg);
+        argp_error(state, "--task=%s is not a task such as film,1/4,2,1", shown_value(arg));
     if (service < 1 || service > period || period > TASK_SLOTS_MAX || x < 0 || x > y || y > DWCS_Y_MAX)
-        argp_error(state, "--task=%s: needs 1 <= C <= T <= %d and 0 <= X <= Y <= %d", arg, TASK_SLOTS_MAX, DWCS_Y_MAX);
+        argp_error(state, "--task=%s: needs 1 <= C <= T <= %d and 0 <= X <= Y <= %d", shown_value(arg), TASK_SLOTS_MAX, DWCS_Y_MAX);
     *task = (struct named_task){.params = {
         .period_ns = period * slot_ns, .service_ns = service * slot_ns, .x = x, .y = y, .is_work_conserving = is_work_conserving,
     }};
@@ -64,7 +65,7 @@ unsigned dwcs_argument_rules(const char *arg, struct argp_state *state)
     unsigned rules = 0;
     for (const char *at = arg; *at; at += at[1] ? 2 : 1) {
         if (*at < '1' || *at > '5' || (at[1] && (at[1] != ',' || !at[2])))
-            argp_error(state, "--rules=%s is not a list such as 1,2", arg);
+            argp_error(state, "--rules=%s is not a list such as 1,2", shown_value(arg));
         rules |= 1u << (*at - '0');
     }
     return rules;
@@ -77,7 +78,7 @@ unsigned dwcs_argument_rule_4(const char *arg, struct argp_state *state)
     if (!strcmp(arg, "safe"))
         return EVENT_RULE_4_SAFE;
     if (strcmp(arg, "paper"))
-        argp_error(state, "--rule-4=%s is unknown; it is paper, strict or safe", arg);
+        argp_error(state, "--rule-4=%s is unknown; it is paper, strict or safe", shown_value(arg));
     return 0;
 }
 
@@ -85,7 +86,7 @@ void dwcs_argument_server(struct dwcs_server_options *server, const char *arg, s
 {
     const char *rest = arg;
     if (!take_number(&rest, '/', &server->x) || !take_number(&rest, '\0', &server->y))
-        argp_error(state, "--server=%s is not a window constraint such as 0/5", arg);
+        argp_error(state, "--server=%s is not a window constraint such as 0/5", shown_value(arg));
     if (server->x < 0 || server->x > server->y || server->y < 1 || server->y > DWCS_Y_MAX)
-        argp_error(state, "--server=%s: needs 0 <= X <= Y and 1 <= Y <= %d", arg, DWCS_Y_MAX);
+        argp_error(state, "--server=%s: needs 0 <= X <= Y and 1 <= Y <= %d", shown_value(arg), DWCS_Y_MAX);
 }

@@ -2,6 +2,7 @@
 #include "dwcs_options.h"
 
 #include "ns.h"
+#include "shown_value.h"
 
 #include <argp.h>
 #include <math.h>
@@ -65,12 +66,12 @@ static struct dwcs_task_options *find(struct dwcs_options *options, const char *
 {
     const size_t length = strcspn(arg, ",");
     if (!arg[length] || !arg[length + 1])
-        argp_error(state, "%s: after the name, a comma and a value are missing", arg);
+        argp_error(state, "%s: after the name, a comma and a value are missing", shown_value(arg));
     *rest = arg + length + 1;
     for (int i = 0; i < options->tasks; i++)
         if (strlen(options->task[i].task.name) == length && !strncmp(options->task[i].task.name, arg, length))
             return &options->task[i];
-    argp_error(state, "there is no task %.*s before this option", (int)length, arg);
+    argp_error(state, "there is no task %.*s before this option", shown_length(length), arg);
     return &options->task[0];
 }
 
@@ -125,7 +126,7 @@ static void parse_events(struct dwcs_options *options, const char *arg, struct a
         task->events = EVENTS_OF_SOCKET;
         task->socket = dwcs_argument_count(rest + sizeof socket - 1, "events=NAME,socket:", 0, INT32_MAX, state);
     } else {
-        argp_error(state, "--events=%s is unknown; it is wake, eventfd or socket:N", arg);
+        argp_error(state, "--events=%s is unknown; it is wake, eventfd or socket:N", shown_value(arg));
     }
 }
 
@@ -134,7 +135,7 @@ static int64_t parse_ms(const char *name, const char *arg, int least, int most, 
     char *end;
     const double ms = strtod(arg, &end);
     if (end == arg || *end || !(ms >= least && ms <= most))
-        argp_error(state, "--%s=%s is not a number from %d to %d", name, arg, least, most);
+        argp_error(state, "--%s=%s is not a number from %d to %d", name, shown_value(arg), least, most);
     return llround(ms * (double)NS_PER_MS);
 }
 
@@ -184,7 +185,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_CPU: options->dispatch.cpu = parse_cpu(arg, state); break;
     case KEY_PRIORITY: options->dispatch.priority = dwcs_argument_count(arg, "priority", 1, 97, state) + 1; break;
     case KEY_SECONDS: options->seconds = dwcs_argument_count(arg, "seconds", 1, SECONDS_MAX, state); break;
-    case ARGP_KEY_ARG: argp_error(state, "%s is one argument too many", arg); break;
+    case ARGP_KEY_ARG: argp_error(state, "%s is one argument too many", shown_value(arg)); break;
     case ARGP_KEY_END: check(options, state); break;
     default: return ARGP_ERR_UNKNOWN;
     }

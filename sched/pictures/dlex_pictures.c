@@ -8,6 +8,7 @@
 #include "png_packet.h"
 #include "pman.h"
 #include "rate_text.h"
+#include "shown_value.h"
 #include "standard_output.h"
 
 #include <argp.h>
@@ -68,7 +69,7 @@ static void parse_pair(const char *arg, const char *form, int *first, int *secon
 {
     int end = 0;
     if (sscanf(arg, form, first, second, &end) != 2 || arg[end])
-        argp_error(state, "%s is not a pair of numbers as in --help", arg);
+        argp_error(state, "%s is not a pair of numbers as in --help", shown_value(arg));
 }
 
 static double parse_positive(const char *arg, struct argp_state *state)
@@ -76,7 +77,7 @@ static double parse_positive(const char *arg, struct argp_state *state)
     char *end;
     const double value = strtod(arg, &end);
     if (end == arg || *end || !(value > 0 && value < 1e6))
-        argp_error(state, "%s is not a positive number", arg);
+        argp_error(state, "%s is not a positive number", shown_value(arg));
     return value;
 }
 
@@ -106,7 +107,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 's': parse_pair(arg, "%dx%d%n", &options->width, &options->height, state); break;
     case 'r':
         if (!rate_text_parse(arg, &options->rate) || options->rate >= 1e6)
-            argp_error(state, "--rate=%s is not a rate such as 30 or 30000/1001", arg);
+            argp_error(state, "--rate=%s is not a rate such as 30 or 30000/1001", shown_value(arg));
         break;
     case 'p': parse_pair(arg, "%d/%d%n", &options->job.part, &options->job.parts, state); break;
     case 'o': options->job.object = atoi(arg); break;
@@ -114,7 +115,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'f': options->to = arg; break;
     case ARGP_KEY_ARG:
         if (options->role)
-            argp_error(state, "%s is one argument too many", arg);
+            argp_error(state, "%s is one argument too many", shown_value(arg));
         options->role = arg;
         break;
     case ARGP_KEY_END: check(options, state); break;
@@ -242,7 +243,7 @@ int main(int argc, char **argv)
     const struct picture_role *const role = find_role(options.role);
     const bool is_camera = !strcmp(options.role, "read");
     if (!role && !is_camera) {
-        fprintf(stderr, "dlex-pictures: there is no role %s; see --help\n", options.role);
+        fprintf(stderr, "dlex-pictures: there is no role %s; see --help\n", shown_value(options.role));
         return EXIT_USAGE;
     }
     const int error = join(&pman, &options);

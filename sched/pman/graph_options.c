@@ -2,6 +2,7 @@
 #include "graph_options.h"
 
 #include "ns.h"
+#include "shown_value.h"
 
 #include <argp.h>
 #include <math.h>
@@ -66,7 +67,7 @@ static double parse_number(const char *arg, const char *what, double least, doub
     char *end;
     const double value = strtod(arg, &end);
     if (end == arg || *end || !(value >= least && value <= most))
-        argp_error(state, "%s: %s is not a number from %g to %g", what, arg, least, most);
+        argp_error(state, "%s: %s is not a number from %g to %g", what, shown_value(arg), least, most);
     return value;
 }
 
@@ -74,7 +75,7 @@ static int64_t parse_whole(const char *arg, const char *what, double least, doub
 {
     const double value = parse_number(arg, what, least, most, state);
     if (value != floor(value))
-        argp_error(state, "%s: %s is not a whole number", what, arg);
+        argp_error(state, "%s: %s is not a whole number", what, shown_value(arg));
     return (int64_t)value;
 }
 
@@ -82,7 +83,7 @@ static void copy_name(char name[PMAN_NAME_SIZE], const char *from, size_t length
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     if (length == 0 || length >= PMAN_NAME_SIZE || strspn(from, letters) < length)
-        argp_error(state, "%.*s is not a name of 1 to %d letters, digits, - and _", (int)length, from, PMAN_NAME_SIZE - 1);
+        argp_error(state, "%.*s is not a name of 1 to %d letters, digits, - and _", shown_length(length), from, PMAN_NAME_SIZE - 1);
     memcpy(name, from, length);
     name[length] = 0;
 }
@@ -93,7 +94,7 @@ static int find(const struct graph_options *options, const char *name, size_t le
     for (int i = 0; i < options->processes; i++)
         if (strlen(options->process[i].name) == length && !strncmp(options->process[i].name, name, length))
             return i;
-    argp_error(state, "there is no process %.*s before this option", (int)length, name);
+    argp_error(state, "there is no process %.*s before this option", shown_length(length), name);
     return 0;
 }
 
@@ -108,7 +109,7 @@ static void parse_process(struct graph_options *options, char *arg, struct argp_
         argp_error(state, "there are more than %d processes", PMAN_CAPACITY);
     for (int i = 0; i < options->processes; i++)
         if (!strcmp(options->process[i].name, field[0]))
-            argp_error(state, "there are two processes %s", field[0]);
+            argp_error(state, "there are two processes %s", shown_value(field[0]));
     struct graph_process *const process = &options->process[options->processes++];
     *process = (struct graph_process){
         .timing = {
@@ -129,7 +130,7 @@ static const char *parse_name_and(struct graph_options *options, const char *arg
     const size_t length = strcspn(arg, ",");
     *process = find(options, arg, length, state);
     if (!arg[length] || !arg[length + 1])
-        argp_error(state, "%s: after the name, a comma and a value are missing", arg);
+        argp_error(state, "%s: after the name, a comma and a value are missing", shown_value(arg));
     return arg + length + 1;
 }
 
@@ -164,7 +165,7 @@ static void parse_command(struct graph_options *options, const char *arg, enum g
 static enum pman_deadlines parse_deadlines(const char *arg, struct argp_state *state)
 {
     if (strcmp(arg, "timer") && strcmp(arg, "tick"))
-        argp_error(state, "--deadlines=%s is unknown; it is timer or tick", arg);
+        argp_error(state, "--deadlines=%s is unknown; it is timer or tick", shown_value(arg));
     return strcmp(arg, "tick") ? PMAN_DEADLINES_TIMER : PMAN_DEADLINES_TICK;
 }
 
@@ -187,7 +188,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_LOG: options->log = arg; break;
     case KEY_TAKE_OVER: options->mode = GRAPH_TAKE_OVER; break;
     case KEY_END: options->mode = GRAPH_END; break;
-    case ARGP_KEY_ARG: argp_error(state, "%s is one argument too many", arg); break;
+    case ARGP_KEY_ARG: argp_error(state, "%s is one argument too many", shown_value(arg)); break;
     case ARGP_KEY_END:
         if ((options->mode == GRAPH_RUN) != (options->processes > 0))
             argp_error(state, options->processes ? "--take-over and --end take no processes" : "there is no --process");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "shown_value.h"
 #include "slot_options.h"
 
 #include <argp.h>
@@ -73,7 +74,7 @@ static int find_task(const struct slot_options *options, const char *name, size_
 static void add_task(struct slot_options *options, const struct named_task *task, struct argp_state *state)
 {
     if (find_task(options, task->name, strlen(task->name)) >= 0)
-        argp_error(state, "there are two tasks %s", task->name);
+        argp_error(state, "there are two tasks %s", shown_value(task->name));
     if (options->tasks == SLOT_TASKS)
         argp_error(state, "there are more than %d tasks", SLOT_TASKS);
     options->task[options->tasks++] = *task;
@@ -98,12 +99,12 @@ static void parse_event(struct slot_options *options, const char *arg, struct ar
     const size_t length = strcspn(arg, "@");
     const int task = find_task(options, arg, length);
     if (task < 0)
-        argp_error(state, "--event=%s: there is no such task before it", arg);
+        argp_error(state, "--event=%s: there is no such task before it", shown_value(arg));
     char *end;
     const char *const text = arg[length] ? arg + length + 1 : arg + length;
     const double at = strtod(text, &end);
     if (end == text || *end || !(at >= 0 && at <= TASK_SLOTS_MAX))
-        argp_error(state, "--event=%s is not an event such as film@2.5", arg);
+        argp_error(state, "--event=%s is not an event such as film@2.5", shown_value(arg));
     if (options->events == SLOT_EVENTS)
         argp_error(state, "there are more than %d events", SLOT_EVENTS);
     options->event[options->events++] = (struct slot_planned_event){task, llround(at * (double)SLOT_NS)};
@@ -114,7 +115,7 @@ static int parse_experiment(const char *arg, struct argp_state *state)
     for (int i = 0; i < DWCS_EXPERIMENTS; i++)
         if (!strcmp(arg, dwcs_settings[i].name))
             return i;
-    argp_error(state, "--experiment=%s is unknown; see --help", arg);
+    argp_error(state, "--experiment=%s is unknown; see --help", shown_value(arg));
     return SLOT_ALL;
 }
 
@@ -129,11 +130,11 @@ static unsigned parse_readings(const char *arg, struct argp_state *state)
         while (i < SLOT_READINGS && (strlen(slot_reading_names[i]) != length || strncmp(name, slot_reading_names[i], length)))
             i++;
         if (i == SLOT_READINGS)
-            argp_error(state, "--reading=%s: %.*s is unknown; see --help", arg, (int)length, name);
+            argp_error(state, "--reading: %.*s is unknown; see --help", shown_length(length), name);
         readings |= 1u << i;
         name += length;
         if (*name == ',' && !*++name)
-            argp_error(state, "--reading=%s ends with a comma", arg);
+            argp_error(state, "--reading=%s ends with a comma", shown_value(arg));
     }
     return readings;
 }
@@ -151,7 +152,7 @@ static void parse_cost(struct slot_options *options, const char *arg, struct arg
     options->cost_min_ns = parse_frame_ms(arg, &end);
     options->cost_max_ns = *end == '-' ? parse_frame_ms(end + 1, &end) : 0;
     if (*end || options->cost_min_ns == 0 || options->cost_max_ns < options->cost_min_ns)
-        argp_error(state, "--cost=%s is not a range of ms such as 9.8-14", arg);
+        argp_error(state, "--cost=%s is not a range of ms such as 9.8-14", shown_value(arg));
 }
 
 static void parse_sleep(struct slot_options *options, const char *arg, struct argp_state *state)
@@ -159,7 +160,7 @@ static void parse_sleep(struct slot_options *options, const char *arg, struct ar
     char *end;
     options->sleep_ns = parse_frame_ms(arg, &end);
     if (*end || options->sleep_ns == 0)
-        argp_error(state, "--sleep=%s is not a time in ms such as 100", arg);
+        argp_error(state, "--sleep=%s is not a time in ms such as 100", shown_value(arg));
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -186,7 +187,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_SEED: options->seed = dwcs_argument_count(arg, "seed", 0, INT32_MAX - RUNS_MAX, state); break;
     case KEY_SECONDS: options->seconds = dwcs_argument_count(arg, "seconds", 1, SECONDS_MAX, state); break;
     case KEY_DELAYS: options->delays = dwcs_argument_count(arg, "delays", 0, DELAYS_MAX, state); break;
-    case ARGP_KEY_ARG: argp_error(state, "%s is one argument too many", arg); break;
+    case ARGP_KEY_ARG: argp_error(state, "%s is one argument too many", shown_value(arg)); break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;

@@ -299,6 +299,17 @@ class Report(Command):
         self.assertIn("/proc/report.html cannot be written", output)
         self.assertEqual(self.refusal("report", "batch", "-o", "page.json")[0], 1)
 
+    def test_page_that_would_overwrite_the_batch_or_its_film_is_refused(self):
+        before = (self.batch / "batch.json").read_bytes()
+        (self.folder / "link.json").symlink_to(self.batch / RUN / "result.json")
+        for page, read in (("batch/batch.html", "batch.json"), ("link.html", "link.json")):
+            status, output = self.refusal("report", "batch", "-o", page)
+            self.assertEqual(status, 1)
+            self.assertIn(f"{read} is the same file as batch/", output)
+        self.assertEqual((self.batch / "batch.json").read_bytes(), before)
+        self.done("report", "batch")
+        self.done("report", "batch")  # its own page may be written again
+
     def test_full_disk_leaves_the_previous_page_unchanged(self):
         self.done("report", "batch")
         before = (self.batch / "report.html").read_bytes()

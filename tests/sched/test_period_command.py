@@ -51,7 +51,9 @@ class Watching(Case):
     def test_closed_standard_output_does_not_become_the_record(self):
         player, record = self.player(25, 2), self.dir / "jobs.csv"
         argv = [SCHED, "period", "--seconds=0.2", f"--pid={player.pid}", f"--record={record}"]
-        subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *argv], check=True)
+        run = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *argv], stderr=subprocess.PIPE, text=True, check=False)
+        lost = "dlex-sched: cannot write to standard output: Bad file descriptor\n"
+        self.assertEqual((run.returncode, run.stderr), (2, lost))
         self.assertEqual(record.read_text().splitlines()[0], "thread,second,cpu_ms")
 
     def test_period_finds_the_rate_by_system_calls_as_the_paper_does(self):

@@ -39,6 +39,7 @@ from dlex_sched.graph import read_graph
 
 MAKE = sys.argv[4]
 PICTURE = 640 * 480  # samples of luma
+LATER = 9  # the store has 4 pictures: a slow filter reads one that is 4 or 8 later, in part or whole
 needs_ffmpeg = unittest.skipUnless(shutil.which("ffmpeg"), "the ffmpeg program is missing")
 
 
@@ -137,12 +138,17 @@ class Clip(Folder):
         steps = [end - begin for begin, end in itertools.pairwise(self.ticks)]
         self.assertGreater(max(min(steps[first:first + 12]) for first in range(len(steps) - 11)), 0.015)
 
+        # On a busy machine the camera may replace a picture while the filters read it, so the rows may be those of later ones. In
+        # the beginning of this clip a picture differs from the next by 7, and from itself as it is recorded by 1.
         number = number_of(pictures_of(self.film)[0])
-        camera = samples_of(self.clip, "-an", "-vf", "fps=30,scale=640:480", "-frames:v", str(number), "-pix_fmt", "yuv420p")
-        shown = camera[-PICTURE * 3 // 2:][:PICTURE]
+        scaled = ("-an", "-vf", "fps=30,scale=640:480", "-pix_fmt", "yuv420p")
+        camera = samples_of(self.clip, *scaled, "-frames:v", str(number + LATER))
+        shown = [camera[first:][:PICTURE] for first in range(0, len(camera), PICTURE * 3 // 2)][number - 1:]
         film = samples_of(self.film, "-frames:v", "1", "-pix_fmt", "gray")
         recorded = b"".join(film[first:first + 640] for first in range(0, 960 * 480, 960))
-        self.assertLess(difference(recorded, shown), 10)
+        rows = [[samples[first:first + 640] for first in range(0, PICTURE, 640)] for samples in (recorded, *shown)]
+        nearest = [min(difference(row, other) for other in others) for row, *others in zip(*rows, strict=True)]
+        self.assertLess(sum(nearest) / len(nearest), 5, f"picture {number}")
         self.assertGreater(difference(recorded, bytes(PICTURE)), 20)  # it is not black
 
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "shown_value.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BYTES_MAX = 60, TEXT_SIZE = BYTES_MAX + 40, TEXTS = 4 };
+
+/* UTF-8: a character is not cut in two. */
+static int whole_characters(const char *value)
+{
+    int bytes = BYTES_MAX;
+    while (bytes > 0 && ((unsigned char)value[bytes] & 0xc0) == 0x80)
+        bytes--;
+    return bytes;
+}
+
+const char *shown_value(const char *value)
+{
+    static char texts[TEXTS][TEXT_SIZE];
+    static int last;
+    const size_t length = strlen(value);
+    if (length <= BYTES_MAX)
+        return value;
+    char *const text = texts[last = (last + 1) % TEXTS];
+    snprintf(text, TEXT_SIZE, "%.*s... (%zu bytes)", whole_characters(value), value, length);
+    return text;
+}
+
+int shown_length(size_t length)
+{
+    return length < BYTES_MAX ? (int)length : BYTES_MAX;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Refused values in messages: the kernel takes arguments of 128 KiB, which nobody reads. */
+#ifndef CLI_SHOWN_VALUE_H
+#define CLI_SHOWN_VALUE_H
+
+#include <stddef.h>
+
+/*
+ * Returns the value, or if it is longer than 60 bytes, its beginning and its length. That text stays until the fourth call from now
+ * on. One thread may call it.
+ */
+const char *shown_value(const char *value);
+
+/* Returns how much of a text of this length a message shows with %.*s: at most 60 bytes. */
+int shown_length(size_t length);
+
+#endif
