@@ -22,7 +22,7 @@ static const char doc[] =
     "Keys: space or p pause, left and right seek 10 s, down and up seek 60 s, q or ESC quit.\n"
     "\n"
     "Exit status: 0 played to the end or quit by the user, 1 bad option or set-up, 2 nothing could be played, "
-    "3 some files could not be played, 4 ended by a signal.";
+    "3 some files could not be played, or not to their end, 4 ended by a signal.";
 
 enum key {
     KEY_AO = 256,

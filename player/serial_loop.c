@@ -64,6 +64,10 @@ void serial_loop(struct session *session)
         case QUEUE_EMPTY:
             session_starve(session);
             break;
+        case QUEUE_STALLED:
+            stage_stall(&session->stage);
+            drain(session);
+            break;
         case QUEUE_DRAINED:
             drain(session);
             return;

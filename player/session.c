@@ -16,8 +16,11 @@
 enum {
     START_WITHOUT_PICTURE_NS = 500 * NS_PER_MS,
     WHY_SIZE = 256,
-    /* How far the file is read is limited by time, see read_ahead.h. These limits are for badly interleaved files. */
-    QUEUE_LIMIT_BYTES = 64 << 20,
+    /*
+     * How far the file is read is limited by time, see read_ahead.h. These limits are for badly interleaved files, and for those in
+     * which one stream is much shorter. The first is an hour of most sound.
+     */
+    QUEUE_LIMIT_BYTES = 128 << 20,
     QUEUE_LIMIT_BESIDE_SOUND_BYTES = 512 << 20, /* the pictures before the sound of the same time */
     SOUND_PACKET_NS = 20 * NS_PER_MS, /* where the file does not say it */
 };
@@ -205,7 +208,13 @@ static void interrupt_video(void *opaque, bool on)
 static int take_audio(void *opaque, AVPacket *packet)
 {
     struct session *const session = opaque;
-    return queue_push(session->sound_queue, packet);
+    const bool stalls = session->queue && queue_has_no_room_for(session->sound_queue, packet);
+    if (stalls)
+        queue_note_stall(session->queue, true);
+    const int ret = queue_push(session->sound_queue, packet);
+    if (stalls)
+        queue_note_stall(session->queue, false);
+    return ret;
 }
 
 static void end_audio(void *opaque)

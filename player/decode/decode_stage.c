@@ -350,6 +350,12 @@ bool stage_wants_drain(const struct decode_stage *stage)
     return stage->wants_drain;
 }
 
+void stage_stall(struct decode_stage *stage)
+{
+    stage->wants_drain |= !stage->passing_over;
+    stage->passing_over = true;
+}
+
 bool stage_drain(struct decode_stage *stage)
 {
     const struct decode_job job = {.order = {.deadline_ns = NO_DEADLINE}};

@@ -86,6 +86,12 @@ bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct sta
 bool stage_wants_drain(const struct decode_stage *stage);
 
 /*
+ * No packet comes for a long time: lets the decoder give out the pictures that it holds back. Call stage_drain until it returns
+ * false. Decoding goes on at the next key picture.
+ */
+void stage_stall(struct decode_stage *stage);
+
+/*
  * Makes the decoder give out pictures that it holds back, for stage_take. Returns false when there are none left, or after
  * many errors.
  */

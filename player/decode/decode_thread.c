@@ -71,6 +71,11 @@ static bool decode_all(const struct work *work, AVFrame *frame)
             break;
         }
         case QUEUE_EMPTY: return true; /* the work is to end */
+        case QUEUE_STALLED:
+            stage_stall(work->stage);
+            if (!drain(work, frame))
+                return false;
+            break;
         case QUEUE_DRAINED: return drain(work, frame) && picture_queue_push_end(work->pictures) >= 0;
         }
     }

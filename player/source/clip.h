@@ -53,7 +53,9 @@ void clip_close(struct clip *clip);
 /*
  * Reads the next packet of the video or the sound, with time stamps in film time: see time_stamps.h. Everything reads the file
  * with this function, so that all agree about the time of a picture. *packet is blank before, and belongs to the caller
- * afterwards. Returns 0, AVERROR_EOF or a negative AVERROR; packets before a read error come first.
+ * afterwards. Skips damaged packets. Returns 0; AVERROR_EOF at the end of the file, also if the file is shorter than it should be;
+ * AVERROR_EXIT if reading was broken off; or another negative AVERROR: the rest of the file is lost. Packets before a read error come
+ * first.
  */
 int clip_read(struct clip *clip, AVPacket *packet);
 

@@ -3,7 +3,12 @@
 
 #include "ns.h"
 
-enum { SOUND_PACKET_NS = 20 * NS_PER_MS };
+#include <time.h>
+
+enum {
+    SOUND_PACKET_NS = 20 * NS_PER_MS,
+    DAMAGED_MAX = 10, /* tries in a row: some demuxers never leave a damaged place */
+};
 /* A year. */
 #define FAR_US (365 * 86400 * INT64_C(1000000))
 
@@ -43,6 +48,8 @@ int clip_put_back(struct clip *clip, AVPacket *packet)
 {
     if (!clip->read)
         clip->read = av_fifo_alloc2(1, sizeof packet, AV_FIFO_FLAG_AUTO_GROW);
+    if (clip->read)
+        av_fifo_auto_grow_limit(clip->read, SIZE_MAX);
     AVPacket *kept = clip->read ? av_packet_alloc() : NULL;
     if (kept)
         av_packet_move_ref(kept, packet);
@@ -119,12 +126,61 @@ static int wait_for_judgement(struct clip *clip, AVPacket *packet)
     return 0;
 }
 
-/* As av_read_frame, but packets that were put back come first. */
+static bool is_broken_off(const AVFormatContext *format)
+{
+    const AVIOInterruptCB *const interrupt = &format->interrupt_callback;
+    return interrupt->callback && interrupt->callback(interrupt->opaque);
+}
+
+static bool is_at_end(AVIOContext *pb)
+{
+    const int64_t size = pb->seekable & AVIO_SEEKABLE_NORMAL ? avio_size(pb) : -1;
+    return avio_feof(pb) || (size >= 0 && avio_tell(pb) >= size);
+}
+
+/*
+ * Returns AVERROR_EOF at the end of the file. Some demuxers report it by another error; that of GXF does. Others report AVERROR_EOF
+ * when the device fails. A packet for which there is no memory may have been read up to the end of the file.
+ */
+static int reading_error(const struct clip *clip, int error)
+{
+    AVIOContext *const pb = clip->format->pb;
+    if (pb && pb->error < 0 && pb->error != AVERROR_EOF)
+        return pb->error;
+    return error != AVERROR(ENOMEM) && pb && is_at_end(pb) ? AVERROR_EOF : error;
+}
+
+/* Returns whether the demuxer may find a packet behind what it did not understand. */
+static bool may_go_on(int error)
+{
+    return error != AVERROR_EOF && error != AVERROR_EXIT && error != AVERROR(ENOMEM) && error != AVERROR(EIO);
+}
+
+/* As av_read_frame, but skips what the demuxer does not understand, and knows the end of the file: see clip_read. */
+static int read_frame(struct clip *clip, AVPacket *packet)
+{
+    for (int damaged = 0;;) {
+        int ret = av_read_frame(clip->format, packet);
+        if (ret >= 0)
+            return 0;
+        if (is_broken_off(clip->format))
+            return AVERROR_EXIT;
+        if (ret == AVERROR(EAGAIN)) { /* some demuxers return it for what they have skipped */
+            nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS}, NULL);
+            continue;
+        }
+        ret = reading_error(clip, ret);
+        if (!may_go_on(ret) || ++damaged == DAMAGED_MAX)
+            return ret;
+    }
+}
+
+/* As read_frame, but packets that were put back come first. */
 static int read_file(struct clip *clip, AVPacket *packet)
 {
     AVPacket *read;
     if (!clip->read || av_fifo_read(clip->read, &read, 1) < 0)
-        return av_read_frame(clip->format, packet);
+        return read_frame(clip, packet);
     av_packet_move_ref(packet, read);
     av_packet_free(&read);
     return 0;

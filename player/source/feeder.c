@@ -6,6 +6,7 @@
 #include "thread_role.h"
 
 #include <errno.h>
+#include <libavutil/avstring.h>
 #include <signal.h>
 #include <time.h>
 
@@ -53,16 +54,15 @@ static int hand_over_video(struct feeder *feeder, AVPacket *packet, struct progr
     return 0;
 }
 
-static void hand_over_audio(struct feeder *feeder, AVPacket *packet, struct progress *progress)
+static int hand_over_audio(struct feeder *feeder, AVPacket *packet, struct progress *progress)
 {
     if (progress->audio_done)
-        return;
-    if (is_past_end(feeder, feeder->clip->audio, packet))
+        return 0;
+    const bool past_end = is_past_end(feeder, feeder->clip->audio, packet);
+    const int ret = past_end ? 0 : feeder->audio.take(feeder->audio.opaque, packet);
+    if (past_end || ret < 0)
         end_output(feeder, READ_SOUND, &progress->audio_done);
-    else if (feeder->audio.take(feeder->audio.opaque, packet) < 0) { /* the device is gone, or the feeder is stopping */
-        progress->audio_done = true;
-        read_ahead_want(feeder->ahead, READ_SOUND, false);
-    }
+    return ret == -ECANCELED ? 0 : ret; /* the device is gone: the pictures go on; or the feeder is stopping */
 }
 
 static int hand_over(struct feeder *feeder, AVPacket *packet, struct progress *progress)
@@ -72,9 +72,29 @@ static int hand_over(struct feeder *feeder, AVPacket *packet, struct progress *p
     if (feeder->video.take && stream == feeder->clip->video)
         ret = hand_over_video(feeder, packet, progress);
     else if (feeder->audio.take && stream == feeder->clip->audio)
-        hand_over_audio(feeder, packet, progress);
+        ret = hand_over_audio(feeder, packet, progress);
     av_packet_unref(packet);
     return ret;
+}
+
+/* Reads the next packet and hands it over. Returns a negative code when reading ends: AVERROR_EOF at the end of the file. */
+static int feed_next(struct feeder *feeder, AVPacket *packet, struct progress *progress)
+{
+    read_ahead_wait(feeder->ahead);
+    const int ret = clip_read(feeder->clip, packet);
+    return ret < 0 ? ret : hand_over(feeder, packet, progress);
+}
+
+/* The main thread's wish to end is no error. */
+static void note_error(struct feeder *feeder, int error)
+{
+    if (error >= 0 || error == AVERROR_EOF || error == -ECANCELED || error == AVERROR_EXIT || is_stopped(feeder))
+        return;
+    const char *path = feeder->clip->format->url;
+    av_strstart(path, "file:", &path);
+    if (!feeder->error)
+        log_error("%s: reading stopped before the end of the file: %s", path, av_err2str(error));
+    feeder->error = error;
 }
 
 static void *feed(void *arg)
@@ -85,14 +105,9 @@ static void *feed(void *arg)
     struct progress progress = {.video_done = !feeder->video.take, .audio_done = !feeder->audio.take};
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
-    while (ret >= 0 && !is_stopped(feeder) && !(progress.video_done && progress.audio_done)) {
-        read_ahead_wait(feeder->ahead);
-        ret = clip_read(feeder->clip, packet);
-        if (ret >= 0)
-            ret = hand_over(feeder, packet, &progress);
-    }
-    if (ret < 0 && ret != AVERROR_EOF && ret != -ECANCELED && ret != AVERROR_EXIT && !is_stopped(feeder))
-        log_error("reading stopped before the end of the file: %s", av_err2str(ret));
+    while (ret >= 0 && !is_stopped(feeder) && !(progress.video_done && progress.audio_done))
+        ret = feed_next(feeder, packet, &progress);
+    note_error(feeder, ret);
     end_output(feeder, READ_VIDEO, &progress.video_done);
     end_output(feeder, READ_SOUND, &progress.audio_done);
     av_packet_free(&packet);

@@ -24,7 +24,7 @@ struct feeder_output {
      * wants no more packets; -ECANCELED while interrupted.
      */
     int (*take)(void *opaque, AVPacket *packet);
-    /* Feeder: no packet follows. Not called for sound whose take has failed. */
+    /* Feeder: no packet follows. Called once, however reading ends, also after take has failed. */
     void (*end)(void *opaque);
     /* Main thread: while on, take and end return soon. Turned off while no feeder runs: the output is usable again. */
     void (*interrupt)(void *opaque, bool on);
@@ -40,6 +40,7 @@ struct feeder {
     pthread_t thread;
     sem_t ended; /* posted by the feeder at its end */
     bool running;
+    int error;    /* why the rest of the file was not read, a negative code; 0: it was, or nobody wants it. Valid after feeder_stop */
     _Atomic bool stop; /* set by the main thread, read by the feeder; relaxed: it publishes no other data */
 };
 
@@ -51,7 +52,7 @@ struct feeder {
 int feeder_start(struct feeder *feeder);
 
 /*
- * Ends and joins the thread if it runs. Wakes the thread wherever it waits; a wait for a pipe's stalled writer is
+ * Ends and joins the thread if it runs; feeder->error is kept from then on, also over later starts. Wakes the thread wherever it waits; a wait for a pipe's stalled writer is
  * broken off after 0.1 s. The outputs are usable again afterwards. Main thread.
  */
 void feeder_stop(struct feeder *feeder);

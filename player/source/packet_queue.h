@@ -31,10 +31,11 @@ enum queue_status {
     QUEUE_PACKET,  /* *packet belongs to the caller: av_packet_free */
     QUEUE_EMPTY,   /* no packet came within the given time, or reading was stopped */
     QUEUE_DRAINED, /* the end was pushed, and everything before it was taken */
+    QUEUE_STALLED, /* none comes before the other stream's packets are used, see queue_note_stall; only once in a row */
 };
 
 struct packet_queue_settings {
-    int64_t limit_bytes;       /* the queue may be larger with a single packet */
+    int64_t limit_bytes;       /* of memory, see queue_packet_bytes; the queue may be larger with a single packet */
     struct read_ahead *ahead;  /* counts the packets' lengths; it must outlive the queue */
     enum read_stream stream;
     const AVStream *source;    /* where the packets come from; it must outlive the queue */
@@ -45,6 +46,9 @@ struct packet_queue_settings {
 int queue_create(struct packet_queue **out, const struct packet_queue_settings *settings);
 void queue_destroy(struct packet_queue **queue);
 
+/* Returns the memory that a packet takes in the queue: also a packet without data takes some, so the limit is one of their number too. */
+int64_t queue_packet_bytes(const AVPacket *packet);
+
 /*
  * Feeder: moves the packet's reference into the queue; *packet is blank afterwards, also on failure. Blocks while the
  * queue is full. Returns 0, -ENOMEM, or -ECANCELED after queue_cancel.
@@ -53,6 +57,15 @@ int queue_push(struct packet_queue *queue, AVPacket *packet);
 
 /* Feeder: no packet follows. */
 void queue_push_end(struct packet_queue *queue);
+
+/* Feeder: returns whether queue_push would block now. */
+bool queue_has_no_room_for(struct packet_queue *queue, const AVPacket *packet);
+
+/*
+ * Feeder: while on, it waits for room in another queue, so no packet can come. The reader is woken if it waits. A decoder should
+ * give out what it holds back then: it may have the last pictures of a film whose sound goes on for hours.
+ */
+void queue_note_stall(struct packet_queue *queue, bool on);
 
 /* Reader: waits up to wait_ns for a packet. With QUEUE_WAIT_FOR_EVER nobody wakes up meanwhile. */
 enum queue_status queue_pop(struct packet_queue *queue, AVPacket **packet, int64_t wait_ns);

@@ -78,7 +78,7 @@ class BadFiles(Case):
                 path = self.dir / f"{number}-{Path(clip(name)).name}"
                 path.write_bytes(data)
                 run = play(*UNTIMED, "--deadline-rule=paper", f"--deadline-base={damage.choice((0, 100, 300))}us", path)
-                self.assertIn(run.returncode, (0, 2), f"{path.name}: {run.stderr}")
+                self.assertIn(run.returncode, (0, 2, 3), f"{path.name}: {run.stderr}")
 
 
 class BadOptions(Case):
