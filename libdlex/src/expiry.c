@@ -158,6 +158,18 @@ static void restore_as_on_return(struct thread_state *t)
     }
 }
 
+/* AddressSanitizer does not know a stack that is disarmed: it has marked parts of the frames that the jump left
+ * there, and would report later handlers. */
+static void forget_frames_on(const stack_t *stack)
+{
+#ifdef __SANITIZE_ADDRESS__
+    extern void __asan_unpoison_memory_region(const volatile void *address, size_t size);
+    __asan_unpoison_memory_region(stack->ss_sp, stack->ss_size);
+#else
+    (void)stack;
+#endif
+}
+
 void dlex_rearm_stack(struct thread_state *t)
 {
     const ucontext_t *const uc = t->disarmed;
@@ -165,6 +177,7 @@ void dlex_rearm_stack(struct thread_state *t)
     sigset_t mask = uc->uc_sigmask;
     stack.ss_flags = (int)SS_AUTODISARM;
     t->disarmed = NULL;
+    forget_frames_on(&stack);
     sigaltstack(&stack, NULL);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
