@@ -76,12 +76,12 @@ class Findings(unittest.TestCase):
 class Options(unittest.TestCase):
     def test_number_of_threads_is_one_or_more(self):
         self.assertEqual(throughput_parser().parse_args(["--threads=1"]).threads, 1)
-        for text in ("0", "-1", "two", "²"):
+        for text in ("0", "-1", "two", "²", "1025"):
             said = io.StringIO()
             with self.assertRaises(SystemExit) as caught, redirect_stderr(said):
                 throughput_parser().parse_args([f"--threads={text}"])
             self.assertEqual(caught.exception.code, EXIT_SETUP)
-            self.assertIn(f"{text!r} is not a number of threads; give 1 or more", said.getvalue())
+            self.assertIn(f"{text!r} is not a number of threads; give 1 to 1024", said.getvalue())
 
 
 class Results(WritesResults, Folder):

@@ -176,7 +176,9 @@ class Command(Folder):
         with mock.patch("sys.stderr", io.StringIO()) as errors:
             self.assertEqual(main(["pman", str(self.folder / "none.yaml")]), 1)
             self.assertEqual(main(["pman", str(self.file), "--end"]), 2)
-            self.assertEqual(main(["pman", str(self.file), "--ticks=0", f"--out={self.folder}"]), 1)
+            with self.assertRaises(SystemExit) as caught:
+                main(["pman", str(self.file), "--ticks=0", f"--out={self.folder}"])
+            self.assertEqual(caught.exception.code, 1)
         self.assertIn("there is no such table", errors.getvalue())
         self.assertIn("--ticks", errors.getvalue())
 
