@@ -22,7 +22,7 @@ void framemd5_begin(struct framemd5 *md5, const AVStream *stream);
 
 /*
  * Adds a picture. Call it on the main thread, outside the decode block, because it allocates and writes. pts_ns is its
- * time in film time.
+ * time in film time. Errors are kept for framemd5_close.
  */
 void framemd5_add(struct framemd5 *md5, const AVFrame *picture, int64_t pts_ns);
 
