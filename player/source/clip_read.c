@@ -7,6 +7,7 @@
 
 enum {
     SOUND_PACKET_NS = 20 * NS_PER_MS,
+    VVC_REORDER = 72, /* VVenC decodes a key picture 36 pictures before it is shown */
     DAMAGED_MAX = 10, /* tries in a row: some demuxers never leave a damaged place */
 };
 /* A year. */
@@ -18,6 +19,7 @@ static struct stamped_facts facts_of(const struct clip *clip, const AVStream *st
 {
     return (struct stamped_facts){
         .is_there = stream,
+        .reorder = stream && stream->codecpar->codec_id == AV_CODEC_ID_VVC ? VVC_REORDER : 0,
         .may_jump = clip->format->iformat->flags & AVFMT_TS_DISCONT,
         .duration = duration,
     };

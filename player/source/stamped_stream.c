@@ -29,9 +29,10 @@ int64_t stamped_odd_ns(const struct stamped_stream *stream)
     return ODD_NS + stamped_usual_ns(stream) / 2;
 }
 
-static int64_t reorder_ns(const struct stamped_stream *stream)
+int64_t stamped_reorder_ns(const struct stamped_stream *stream)
 {
-    const int64_t most_ns = REORDER_MAX * stamped_usual_ns(stream);
+    const int reorder = stream->facts.reorder > REORDER_MAX ? stream->facts.reorder : REORDER_MAX;
+    const int64_t most_ns = reorder * stamped_usual_ns(stream);
     return most_ns > REORDER_MIN_NS ? most_ns : REORDER_MIN_NS;
 }
 
@@ -49,9 +50,9 @@ static bool dts_fits(const struct stamped_stream *stream, const struct stamp *fi
 static bool pts_fits(const struct stamped_stream *stream, const struct stamp *file)
 {
     const int64_t odd = stamped_odd_ns(stream);
-    const int64_t back_ns = file->dts_ns == NS_UNKNOWN || !stream->had_dts ? reorder_ns(stream) : 0;
+    const int64_t back_ns = file->dts_ns == NS_UNKNOWN || !stream->had_dts ? stamped_reorder_ns(stream) : 0;
     return file->pts_ns != NS_UNKNOWN && is_between(file->pts_ns - stream->offset_ns - stream->expected_ns, -odd - back_ns,
-                                                    odd + reorder_ns(stream));
+                                                    odd + stamped_reorder_ns(stream));
 }
 
 bool stamped_fits(const struct stamped_stream *stream, const struct stamp *file)
@@ -85,7 +86,8 @@ int stamped_regular_around(const struct stamped_stream *stream, const struct nex
     int regular = stream->regular;
     for (int i = 1; i < next->count; i++) {
         const int64_t error_ns = next->key_ns[i] - next->key_ns[0] - i * usual;
-        if (stream->had_dts ? is_equal_step(next->key_ns[i] - next->key_ns[i - 1], usual) : llabs(error_ns) <= reorder_ns(stream))
+        const int64_t step_ns = next->key_ns[i] - next->key_ns[i - 1];
+        if (stream->had_dts ? is_equal_step(step_ns, usual) : llabs(error_ns) <= stamped_reorder_ns(stream))
             regular++;
     }
     return regular;
@@ -122,7 +124,7 @@ static int64_t pts_from_dts(const struct stamped_stream *stream, int64_t dts_ns)
 static void compare_both(const struct stamped_stream *stream, const struct stamp *file, struct stamp *film)
 {
     const int64_t delay_ns = film->pts_ns - film->dts_ns;
-    if (is_between(delay_ns, -stamped_odd_ns(stream) - 4 * stamped_usual_ns(stream), reorder_ns(stream)))
+    if (is_between(delay_ns, -stamped_odd_ns(stream) - 4 * stamped_usual_ns(stream), stamped_reorder_ns(stream)))
         return;
     if (!dts_fits(stream, file) && pts_fits(stream, file))
         film->dts_ns = NS_UNKNOWN;
@@ -162,7 +164,7 @@ static void learn_step(struct stamped_stream *stream, const struct stamp *film)
     const bool is_pts = film->dts_ns == NS_UNKNOWN;
     const int64_t step_ns = is_pts ? frame_duration_ns(stream->facts.duration) : key_ns - stream->last_ns;
     const bool equals = film->stream == READ_SOUND ? llabs(error_ns) <= 30 * NS_PER_MS
-                        : is_pts ? is_between(error_ns, -reorder_ns(stream), stamped_odd_ns(stream))
+                        : is_pts ? is_between(error_ns, -stamped_reorder_ns(stream), stamped_odd_ns(stream))
                                  : is_equal_step(step_ns, stream->step_ns);
     stream->regular = equals && step_ns > 0 ? stream->regular + 1 : 0;
     stream->step_ns = step_ns;
@@ -184,7 +186,7 @@ void stamped_learn(struct stamped_stream *stream, const struct stamp *file, cons
     /* Without DTS, a B picture is behind the latest one. */
     const int64_t end_ns = key_ns + (film->duration_ns > 0 ? film->duration_ns : stamped_usual_ns(stream));
     const int64_t back_ns = stream->expected_ns - end_ns;
-    const bool is_behind = film->dts_ns == NS_UNKNOWN && is_between(back_ns, 0, reorder_ns(stream));
+    const bool is_behind = film->dts_ns == NS_UNKNOWN && is_between(back_ns, 0, stamped_reorder_ns(stream));
     stream->expected_ns = is_behind ? stream->expected_ns : end_ns;
     stream->last_ns = key_ns;
     stream->had_dts = film->dts_ns != NS_UNKNOWN;

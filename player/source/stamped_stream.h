@@ -27,6 +27,7 @@ struct stamped_facts {
     bool is_there;
     bool may_jump;                  /* the format's time stamps may jump, e.g. of recorded broadcasts */
     struct frame_duration duration; /* of a packet that does not say it */
+    int reorder;                    /* a picture is shown at most so many after it is decoded; 0: as in H.264 */
 };
 
 struct stamped_stream {
@@ -68,6 +69,9 @@ int64_t stamped_usual_ns(const struct stamped_stream *stream);
 
 /* Returns from which difference on a stamp needs a judgement. */
 int64_t stamped_odd_ns(const struct stamped_stream *stream);
+
+/* Returns how long before it is shown a picture may be decoded. */
+int64_t stamped_reorder_ns(const struct stamped_stream *stream);
 
 /* Returns whether DTS or PTS are near those that are expected. */
 bool stamped_fits(const struct stamped_stream *stream, const struct stamp *file);

@@ -185,7 +185,8 @@ static int64_t place_at_start(struct time_stamps *stamps, struct stamped_stream 
     const bool is_second = other->expected_ns != NS_UNKNOWN;
     const int64_t earliest_ns = file_key_ns < beside_ns ? file_key_ns : beside_ns;
     stream->offset_ns = is_second ? offset_at(stamps, other->expected_ns, file_key_ns) : 0;
-    if (!is_second && llabs(earliest_ns - stamps->start_ns) > STAMPS_SHORT_NS)
+    const int64_t before_ns = stamps->start_ns - earliest_ns;
+    if (!is_second && (before_ns > stamped_reorder_ns(stream) || before_ns < -STAMPS_SHORT_NS))
         jump_to(stamps, stream, earliest_ns, stamps->start_ns);
     const int64_t apart_ns = is_second ? file_key_ns - stream->offset_ns - other->expected_ns : file_key_ns - earliest_ns;
     if (llabs(apart_ns) > FIRST_APART_NS)

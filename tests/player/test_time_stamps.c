@@ -139,8 +139,8 @@ static int take_all(bool at_end, int taken)
 static void check_stamps(void)
 {
     const struct stamped_facts facts[READ_STREAMS] = {
-        [READ_VIDEO] = {true, film.may_jump, frame_duration_of(PICTURE_MS * MS)},
-        [READ_SOUND] = {film.has_sound, film.may_jump, frame_duration_of(20 * MS)},
+        [READ_VIDEO] = {true, film.may_jump, frame_duration_of(PICTURE_MS * MS), 0},
+        [READ_SOUND] = {film.has_sound, film.may_jump, frame_duration_of(20 * MS), 0},
     };
     time_stamps_init(&film.stamps, facts, earliest_ns());
     int taken = 0;
