@@ -31,7 +31,8 @@ static int64_t jobs;
 
 /* Left by a jump; polled, with frame threads and slice threads too; and withheld. */
 static const char *const names[] = {"progressive_cabac", "hevc_small", "mpeg2_ibbp", "mpeg4_small", "av1_svt"};
-static const struct decoder_settings ways[] = {{1, true}, {1, false}, {THREADS, false}};
+static const struct decoder_settings ways[] = {
+    {.threads = 1, .may_jump = true}, {.threads = 1}, {.threads = THREADS}};
 enum { H264, HEVC, AV1 = 4 }; /* in names */
 enum { NAME_COUNT = sizeof names / sizeof *names, WAY_COUNT = sizeof ways / sizeof *ways, RUNS = NAME_COUNT * WAY_COUNT };
 
