@@ -17,7 +17,6 @@ void stage_init(struct decode_stage *stage, const struct clip *clip, struct deco
     if (decoder) {
         decode_policy_set_threads(&stage->policy, decoder_threads(decoder)->count);
         stage->look.decoder.beside = decoder_threads(decoder)->beside;
-        stage->shape = clip_shape_of(clip->video);
     }
     stage->leading_ns = INT64_MIN;
     for (int i = 0; i < STAGE_JOBS; i++)
@@ -405,7 +404,7 @@ bool stage_take(struct decode_stage *stage, struct decoded_picture *picture)
     struct taken_picture taken;
     if (!decoder_take(stage->decoder, frame, &taken))
         return false;
-    clip_shape_apply(&stage->shape, frame);
+    clip_shape_apply(&stage->clip->shape, frame);
     picture->number = taken.number;
     picture->decode = taken.decode;
     stage->awaits_picture = false;

@@ -9,7 +9,6 @@
 #define PLAYER_DECODE_STAGE_H
 
 #include "clip.h"
-#include "clip_shape.h"
 #include "decode_job.h"
 #include "decoder.h"
 #include "drift.h"
@@ -31,7 +30,6 @@ struct decode_stage {
     struct decode_policy policy;
     struct feed_pace feed;
     struct show_pace show;
-    struct clip_shape shape; /* of its pictures, as the container states it */
     int64_t jobs; /* packets decoded so far */
     int64_t last_pts_ns; /* of the last packet, NS_UNKNOWN: it has none */
     struct picture_stamps stamps;

@@ -75,9 +75,11 @@ static void explain(char *why, size_t why_size, const char *what, int error)
     snprintf(why, why_size, "%s: %s", what, cause);
 }
 
-static int open_streams(struct clip *clip, const char *path, char *why, size_t why_size)
+static int open_streams(struct clip *clip, struct stated_sizes *stated, const char *path, char *why, size_t why_size)
 {
     int ret = open_path(clip, path);
+    if (ret >= 0)
+        ret = stated_sizes_note(stated, clip->format);
     if (ret < 0) {
         explain(why, why_size, "cannot open it", ret);
         return ret;
@@ -129,8 +131,9 @@ static int find_x264_build(struct clip *clip)
 
 int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *stop, char *why, size_t why_size)
 {
+    struct stated_sizes stated = {0};
     *clip = (struct clip){.stop = stop};
-    int ret = open_streams(clip, path, why, why_size);
+    int ret = open_streams(clip, &stated, path, why, why_size);
     if (ret < 0)
         goto fail;
     clip->video = stream_choose(clip->format, AVMEDIA_TYPE_VIDEO, NULL);
@@ -140,6 +143,9 @@ int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *
         ret = AVERROR_STREAM_NOT_FOUND;
         goto fail;
     }
+    if (clip->video)
+        clip->shape = clip_shape_of(clip->format, clip->video, &stated);
+    stated_sizes_forget(&stated);
     discard_other_streams(clip);
     ret = find_x264_build(clip);
     if (ret >= 0)
@@ -148,6 +154,7 @@ int clip_open(struct clip *clip, const char *path, const volatile sig_atomic_t *
         return 0;
     explain(why, why_size, "cannot read it", ret);
 fail:
+    stated_sizes_forget(&stated);
     clip_close(clip);
     return ret;
 }

@@ -8,6 +8,7 @@
 #ifndef PLAYER_CLIP_H
 #define PLAYER_CLIP_H
 
+#include "clip_shape.h"
 #include "frame_duration.h"
 #include "time_stamps.h"
 
@@ -24,6 +25,7 @@ struct clip {
     AVFormatContext *format;
     AVStream *video; /* NULL: the file has none (a cover picture does not count) */
     AVStream *audio; /* NULL: the file has none */
+    struct clip_shape shape; /* of the video's pictures */
     int x264_build;  /* of the encoder, from the beginning of the video; 0: unknown, or another encoder */
 
     const volatile sig_atomic_t *stop; /* see clip_open */

@@ -236,18 +236,20 @@ class Shape(Case):
                 self.shows(self.cropped(film, 20, 20, 40, 40), shown, pixels)
 
     def test_clean_aperture_with_a_matrix(self):
-        """As a phone writes it; the decoder's own cropping comes first."""
+        """As a phone writes it; the decoder's own cropping comes first, and the container may not know of it."""
         coded = self.still("film.mp4", *USUAL)
         film = self.turned(self.copied(coded, "codec.mp4", "-bsf:v", "h264_metadata=crop_left=6:crop_right=4"), TURNS["90"])
         file = bytearray(film.read_bytes())
         place = file.index(b"avc1", file.index(b"stsd")) + 28
-        file[place : place + 2] = struct.pack(">H", 150)
         aperture = struct.pack(">II8i", 40, int.from_bytes(b"clap", "big"), 80, 1, 50, 1, 0, 1, 0, 1)
         path = self.dir / "aperture.mp4"
-        path.write_bytes(self.with_box(file, [
-            (b"moov", 0), (b"trak", 0), (b"mdia", 0), (b"minf", 0), (b"stbl", 0), (b"stsd", 8), (b"avc1", 78)], aperture))
         pixels = self.right(coded, f"{TO_RGB},crop=150:90:6:0,crop=80:50:35:20,transpose=clock")
-        self.shows(path, (50, 80), pixels)
+        for stated_width in (150, 160):
+            with self.subTest(stated_width=stated_width):
+                file[place : place + 2] = struct.pack(">H", stated_width)
+                path.write_bytes(self.with_box(file, [
+                    (b"moov", 0), (b"trak", 0), (b"mdia", 0), (b"minf", 0), (b"stbl", 0), (b"stsd", 8), (b"avc1", 78)], aperture))
+                self.shows(path, (50, 80), pixels)
 
     def test_second_film_of_another_shape(self):
         """The window follows the films: larger, smaller, turned, of another pixel format, with an edge that is not shown."""
