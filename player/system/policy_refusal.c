@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* An ordinary user can get the right for this program alone. */
+/* Such a user can get the right for this program alone. */
 static void log_for_user(const char *asked, bool is_reservation)
 {
     if (is_reservation)
@@ -20,11 +20,11 @@ static void log_for_user(const char *asked, bool is_reservation)
                   "in /etc/security/limits.conf, or by LimitRTPRIO=95 in a systemd unit", asked);
 }
 
-/* Returns why root, or somebody in a user namespace, may not reserve. */
-static const char *why_no_reservation(enum scheduling_lack lack, char text[RESERVATION_REASON_SIZE])
+/* Returns why a process may not reserve that cannot get the right by itself, as in a container. */
+static const char *why_no_reservation(char text[RESERVATION_REASON_SIZE])
 {
     const struct reservation tried = {.entry = {.thread = {.process = getpid(), .thread = gettid()}}};
-    return reservation_reason(lack == SCHEDULING_INSIDE ? RESERVATION_NO_DOMAIN : RESERVATION_NO_RIGHT, &tried, text);
+    return reservation_reason(RESERVATION_NO_RIGHT, &tried, text);
 }
 
 static void log_missing_right(const char *asked, bool is_reservation)
@@ -39,7 +39,7 @@ static void log_missing_right(const char *asked, bool is_reservation)
         log_error("--sched=%s is refused: the CPU is not a scheduling domain of its own; name such a CPU with --cpu, "
                   "and see --sched in the manual", asked);
     else
-        log_error("--sched=%s is refused: %s", asked, why_no_reservation(lack, reserved));
+        log_error("--sched=%s is refused: %s", asked, why_no_reservation(reserved));
 }
 
 void policy_refusal_log(const char *asked, enum thread_policy_kind kind, int error)

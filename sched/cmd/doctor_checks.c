@@ -3,12 +3,14 @@
 
 #include "kernel_file.h"
 #include "ns.h"
+#include "scheduling_right.h"
 #include "syscall_watch.h"
 #include "thread_policy.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -122,7 +124,10 @@ struct finding doctor_check_throttling(void)
 /* Returns who may load programs of BPF. */
 static const char *who_may(void)
 {
-    return geteuid() ? "only root may load programs of BPF; run it with sudo"
+    if (geteuid() && (capability_is_in_reach(CAP_BPF) || capability_is_in_reach(CAP_SYS_ADMIN)))
+        return "only root may load programs of BPF; run it with sudo";
+    return geteuid() ? "nobody may load programs of BPF here, because a capability is missing, as in a container; as root, `docker "
+                       "run --cap-add=BPF --cap-add=PERFMON` gives both that it needs"
                      : "root may not load programs of BPF here, because a capability is missing, as in a container; `docker run "
                        "--cap-add=BPF --cap-add=PERFMON` gives both that it needs";
 }

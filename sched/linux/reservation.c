@@ -170,13 +170,25 @@ static int say_full(char *text, size_t size)
                     usual_runtime_us());
 }
 
+static int say_inside(char *text, size_t size)
+{
+    return snprintf(text, size, "nobody may reserve CPU time in this container (a user namespace); this cannot be changed "
+                    "here: run it outside the container");
+}
+
 static int say_no_right(char *text, size_t size)
 {
-    if (geteuid())
-        return snprintf(text, size, "this user may not reserve CPU time; run it with sudo, or allow it to this program: `sudo "
-                        "setcap cap_sys_nice+ep` with the path of dlex-sched");
-    return snprintf(text, size, "root may not reserve CPU time here, because the capability CAP_SYS_NICE is missing, as in a "
-                    "container; start the container with `--cap-add=SYS_NICE`, or run it outside of that");
+    const enum scheduling_lack lack = scheduling_lack();
+    if (lack == SCHEDULING_INSIDE)
+        return say_inside(text, size);
+    if (lack == SCHEDULING_NO_NEW_RIGHTS)
+        return snprintf(text, size, "this user may not reserve CPU time here, and cannot get new rights (no_new_privs), as in a "
+                        "container or a service; this cannot be changed here: run it outside of that");
+    if (lack == SCHEDULING_NO_CAPABILITY)
+        return snprintf(text, size, "%s may not reserve CPU time here, because the capability CAP_SYS_NICE is missing, as in a "
+                        "container; start the container with `--cap-add=SYS_NICE`, or run it outside of that", scheduling_who());
+    return snprintf(text, size, "this user may not reserve CPU time; run it with sudo, or allow it to this program: `sudo "
+                    "setcap cap_sys_nice+ep` with the path of dlex-sched");
 }
 
 static int say_pinned(char *text, size_t size, int process)
@@ -195,8 +207,7 @@ static int say_no_domain(char *text, size_t size, int thread)
         return snprintf(text, size, "the kernel reserves nothing, because kernel.sched_rt_runtime_us is 0; `sudo sysctl "
                         "kernel.sched_rt_runtime_us=%ld` allows 95 %% of each CPU", usual_runtime_us());
     if (scheduling_lack() == SCHEDULING_INSIDE)
-        return snprintf(text, size, "nobody may reserve CPU time in this container (a user namespace); this cannot be changed "
-                        "here: run it outside the container");
+        return say_inside(text, size);
     return snprintf(text, size, "the kernel reserves nothing where thread %d runs, as on an isolated CPU, or with the filter "
                     "of system calls of a container or a service; this cannot be changed here: run it outside of that", thread);
 }

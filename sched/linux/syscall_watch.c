@@ -2,10 +2,12 @@
 #include "syscall_watch.h"
 
 #include "perf_ring.h"
+#include "scheduling_right.h"
 #include "thread_list.h"
 #include "trace_point.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,13 +199,22 @@ void syscall_watch_destroy(struct syscall_watch **watch)
     *watch = NULL;
 }
 
+/* A container often lacks the capabilities, so that root there may not either. */
+static const char *who_may(void)
+{
+    if (geteuid() && (capability_is_in_reach(CAP_PERFMON) || capability_is_in_reach(CAP_SYS_ADMIN)))
+        return "only root may watch system calls; run it with sudo";
+    return "nobody may watch system calls here, because a capability is missing or a filter of system calls forbids it, as in a "
+           "container; this cannot be changed here: run it outside of that";
+}
+
 const char *syscall_watch_remedy(int error, char text[SYSCALL_WATCH_REMEDY_SIZE])
 {
     if (error == -ENOENT)
         snprintf(text, SYSCALL_WATCH_REMEDY_SIZE, "the kernel's trace points of system calls cannot be found; `sudo mount -t tracefs "
                  "tracefs /sys/kernel/tracing` shows them if the kernel has them (CONFIG_FTRACE_SYSCALLS)");
     else if (error == -EACCES || error == -EPERM)
-        snprintf(text, SYSCALL_WATCH_REMEDY_SIZE, "only root may watch system calls; run it with sudo");
+        snprintf(text, SYSCALL_WATCH_REMEDY_SIZE, "%s", who_may());
     else if (error == -ESRCH)
         snprintf(text, SYSCALL_WATCH_REMEDY_SIZE, "there is no such process");
     else

@@ -127,6 +127,17 @@ class Experiment(Command):
         self.assertEqual(list(report["refused"]), ["fifo"])
         self.assertEqual([curve["policy"] for curve in report["curves"]], ["other"])
 
+    def test_refusal_in_a_container_names_no_command_that_cannot_help_there(self):
+        from dlex_bench.latency import latency
+
+        with mock.patch.object(latency, "scheduling_is_out_of_reach", return_value=True):
+            self.cell.unlink()
+            self.cell.write_text(REFUSING)
+            self.cell.chmod(0o755)
+            said = latency.refusals(self.cell, ["fifo"])["fifo"]
+        self.assertIn("`--cap-add=SYS_NICE`", said)
+        self.assertNotIn("sudo", said)
+
     def test_experiment_with_no_admitted_policy_fails_in_one_sentence(self):
         self.cell.unlink()
         self.cell.write_text(REFUSING)

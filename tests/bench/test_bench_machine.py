@@ -5,6 +5,7 @@ The tests use the mounted version of control groups. Not covered: containers who
 """
 
 import contextlib
+import ctypes
 import errno
 import json
 import os
@@ -35,6 +36,7 @@ from dlex_bench.processes import child
 
 CPU = max(os.sched_getaffinity(0))
 NOBODY = 65534
+CAP_SYS_NICE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 23, 24, 38
 LIMIT_S = 60
 BUSY = "while True: pass"
 DEADLINE, QUOTA = Policy.parse("deadline:5/40"), Policy.parse("quota:15/40")
@@ -138,8 +140,8 @@ class Threads(unittest.TestCase):
         with self.assertRaisesRegex(LabError, "ended before"):
             apply(Policy.parse("other"), process.pid)
 
-    def as_nobody(self, most):
-        """Asks as an ordinary user whose limit of real-time priorities is `most`.
+    def as_nobody(self, most, prepare=lambda: None):
+        """Asks as an ordinary user whose limit of real-time priorities is `most`, after `prepare` in its process.
 
         Returns the kinds of policy that this user may use, and the policy or the error of a program put under fifo:5.
         """
@@ -154,6 +156,7 @@ class Threads(unittest.TestCase):
             except ValueError:
                 os.write(writing, b"null")
                 os._exit(0)
+            prepare()
             os.setgroups([])
             os.setuid(NOBODY)
             with subprocess.Popen(["sleep", "60"]) as started:
@@ -179,6 +182,13 @@ class Threads(unittest.TestCase):
         for word in ("fifo:5 was refused", "only the policy other", "limits.conf", "systemd"):
             self.assertIn(word, sentence)
         self.assertNotIn("setcap", sentence)  # a capability on a player's file does not help rt-app or this process
+
+    def test_user_in_a_container_reads_nothing_that_cannot_help_there(self):
+        for call in ((PR_CAPBSET_DROP, CAP_SYS_NICE, 0, 0, 0), (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)):
+            kinds, sentence = self.as_nobody(0, lambda call=call: ctypes.CDLL(None).prctl(*call))
+            self.assertEqual(kinds, ["other"])
+            self.assertRegex(sentence, "fifo:5 was refused; .*as in a container.*`--cap-add=SYS_NICE`.*`--ulimit rtprio=95`")
+            self.assertNotRegex(sentence, "as root|limits.conf|sudo")
 
     def test_limit_in_the_message_also_grants_fixed_priorities_to_child_processes(self):
         kinds, applied = self.as_nobody(95)

@@ -41,7 +41,7 @@ PARTS = {
     "deadline:20/40": ("deadline:4.4/40", "deadline:15.6/40"),
 }
 NOBODY = 65534
-CAP_SYS_NICE, PR_CAPBSET_DROP = 23, 24
+CAP_SYS_NICE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 23, 24, 38
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -323,29 +323,44 @@ class Refusals(Case):
         self.expect(run, 1, "not admitted", "ask for less")
         self.assertEqual(list((self.dir / "record").iterdir()), [])
 
-    def test_error_without_privilege_says_what_grants_it(self):
+    def copy_for_nobody(self):
         if os.geteuid():
             self.skipTest("only root can become a user without privileges")
         copy = self.dir / "clip"
         copy.write_bytes(Path(clip("cavlc")).read_bytes())
         self.dir.chmod(0o755)
-
-        def lose_privilege():
-            resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
-            os.setgroups([])
-            os.setuid(NOBODY)
-
         if subprocess.run([PLAY, "--version"], preexec_fn=lose_privilege, capture_output=True, check=False).returncode:
             self.skipTest("other users cannot reach the player's folder")
+        return copy
+
+    def test_error_without_privilege_says_what_grants_it(self):
+        copy = self.copy_for_nobody()
         self.expect(play(*NULL, "--sched=fifo:5", copy, preexec_fn=lose_privilege), 1, "setcap", "limits.conf", "systemd")
         self.expect(play(*NULL, "--sched=deadline:5/40", copy, preexec_fn=lose_privilege), 1, "setcap", "systemd")
         self.expect(play(*NULL, "--sched=other", f"--cpu={CPU}", "--length=0.2", copy, preexec_fn=lose_privilege), 0)
 
-    def refused(self, sched, *words, **options):
-        """Expects that a policy is refused with these words, and without advice that does not help root."""
-        run = play(*NULL, f"--sched={sched}", "--length=0.2", clip("cavlc"), **options)
+    def test_user_in_a_container_reads_nothing_that_cannot_help_there(self):
+        copy = self.copy_for_nobody()
+
+        def enter_container():
+            lose_capability()
+            lose_privilege()
+
+        def give_up_new_rights():
+            lose_privilege()
+            LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+        for sched, options in (("fifo:5", "`--cap-add=SYS_NICE` or `--ulimit rtprio="), ("deadline:5/40", "`--cap-add=SYS_NICE`")):
+            self.refused(sched, "this user may not", "CAP_SYS_NICE is missing", options, film=copy, preexec_fn=enter_container)
+        self.refused("fifo:5", "no_new_privs", "`--ulimit rtprio=", "LimitRTPRIO=", film=copy, preexec_fn=give_up_new_rights)
+        self.refused("deadline:5/40", "no_new_privs", film=copy, preexec_fn=give_up_new_rights)
+
+    def refused(self, sched, *words, film=None, **options):
+        """Expects that a policy is refused with these words, and without advice that does not help in a container."""
+        run = play(*NULL, f"--sched={sched}", "--length=0.2", film or clip("cavlc"), **options)
         self.expect(run, 1, f"--sched={sched} is refused", *words)
         self.assertNotIn("setcap", run.stderr)
+        self.assertNotIn("limits.conf", run.stderr)
         self.assertNotIn("sudo ", run.stderr.replace("sudo tee", ""))
 
     def test_root_without_the_capability_reads_what_helps_in_a_container(self):
@@ -379,6 +394,12 @@ class Refusals(Case):
                          preexec_fn=lambda: (group / "cgroup.procs").write_text(str(os.getpid())))
         finally:
             group.rmdir()
+
+
+def lose_privilege():
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+    os.setgroups([])
+    os.setuid(NOBODY)
 
 
 def lose_capability():

@@ -19,7 +19,7 @@ from pathlib import Path
 
 SCHED = os.path.abspath(sys.argv[1])
 NOBODY = pwd.getpwnam("nobody").pw_uid
-CAP_SYS_NICE, CAP_BPF, CAP_SYS_ADMIN, PR_CAPBSET_DROP = 23, 39, 21, 24
+CAP_SYS_NICE, CAP_BPF, CAP_SYS_ADMIN, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 23, 39, 21, 24, 38
 LIBC = ctypes.CDLL(None, use_errno=True)
 # A command, a user, a version or an option of the kernel, another line; or that nothing helps.
 REMEDY = re.compile(r"`[^`]+`|run it with sudo|Linux \d|CONFIG_[A-Z]|see (the|its) line|cannot be changed here")
@@ -79,6 +79,23 @@ class Doctor(unittest.TestCase):
             self.missing(lines, name, f"--cap-add={option}")
             self.assertNotIn("with sudo", lines[name][1])
         self.missing(lines, "priority limit", "--ulimit rtprio=60")
+
+    @unittest.skipIf(os.geteuid(), "only root can become another user")
+    def test_user_in_a_container_reads_neither_sudo_nor_setcap(self):
+        def enter():
+            without(CAP_SYS_NICE, CAP_BPF, CAP_SYS_ADMIN)()
+            os.setuid(NOBODY)
+
+        def give_up_new_rights():
+            resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+            os.setuid(NOBODY)
+            LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+        for prepare, words in ((enter, "CAP_SYS_NICE is missing"), (give_up_new_rights, "no_new_privs")):
+            lines = self.lines(preexec_fn=prepare)
+            for name in ("fixed priorities", "reservations", "BPF", "switches by BPF"):
+                self.missing(lines, name, *([] if "BPF" in name else [words]))
+                self.assertNotRegex(lines[name][1], "setcap|with sudo|limits.conf")
 
     @unittest.skipIf(os.geteuid(), "only root can become another user with a higher limit")
     def test_limit_of_priorities_is_read(self):

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from ..errors import LabError, TimedOut
 from ..machine.lock import only_measurement
+from ..machine.rights import OUTSIDE, scheduling_is_out_of_reach
 from ..paths import require_program
 from ..processes import child
 from ..progress import Teller, spoken_time, tell, tell_table
@@ -96,11 +97,15 @@ def refusals(program: Path, policies: Sequence[str]) -> dict[str, str]:
         words = asked.stderr.strip().removeprefix("dlex-bench-cell: ")
         if asked.returncode != EXIT_REFUSED:
             raise LabError(f"{program} fails ({words}); try it by hand")
-        help_line = (
-            f"; to allow it: sudo setcap cap_sys_nice+ep {program}" if "not permitted" in words else ""
-        )
+        help_line = _what_permits(program) if "not permitted" in words else ""
         refused[policy] = f"skipped: policy {policy}, because {words}{help_line}"
     return refused
+
+
+def _what_permits(program: Path) -> str:
+    if scheduling_is_out_of_reach():
+        return f"; {OUTSIDE}"
+    return f"; to allow it: sudo setcap cap_sys_nice+ep {program}"
 
 
 class Experiment:

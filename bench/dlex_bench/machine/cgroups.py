@@ -56,7 +56,8 @@ def require_controller(controller: str, purpose: str) -> Hierarchy:
             EXIT_SETUP,
         )
     if not os.access(hierarchy.root, os.W_OK):
-        raise LabError(f"{purpose} changes {hierarchy.root}, which only root may; run it with sudo", EXIT_SETUP)
+        who = "only root may; run it with sudo" if os.geteuid() else "root may not here, as in a container; run it outside"
+        raise LabError(f"{purpose} changes {hierarchy.root}, which {who}", EXIT_SETUP)
     return hierarchy
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from ..errors import EXIT_SETUP, LabError, shown
 from . import cgroups
+from .rights import OUTSIDE, scheduling_is_out_of_reach
 from .thread_policy import policy_text, set_policy
 
 CALIBRATED = "calibrated"
@@ -271,6 +272,8 @@ def privilege_sentence() -> str:
     A capability on the file of one player (setcap) would hold for that player only. It would not hold for rt-app, nor
     for this program, which puts others under a policy.
     """
+    if scheduling_is_out_of_reach():
+        return f"only the policy other is allowed: {OUTSIDE}"
     return (
         "without privileges only the policy other is allowed: run as root, which deadline and quota need; or, for fifo and rr, "
         "put `@audio - rtprio 95` into /etc/security/limits.conf, or `LimitRTPRIO=95` into the systemd unit in which this "
