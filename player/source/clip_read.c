@@ -15,12 +15,20 @@ enum {
 
 static const AVRational nanosecond = {1, NS_PER_S};
 
+/* Other formats have no such header, and FFmpeg looks at their last packets, whose stamps may be damaged. */
+static int64_t end_in_header_ns(const struct clip *clip)
+{
+    const bool is_known = clip->format->duration_estimation_method == AVFMT_DURATION_FROM_STREAM && clip_duration_ns(clip) > 0;
+    return is_known ? clip_start_ns(clip) + clip_duration_ns(clip) : NS_UNKNOWN;
+}
+
 static struct stamped_facts facts_of(const struct clip *clip, const AVStream *stream, struct frame_duration duration)
 {
     return (struct stamped_facts){
         .is_there = stream,
         .reorder = stream && stream->codecpar->codec_id == AV_CODEC_ID_VVC ? VVC_REORDER : 0,
         .may_jump = clip->format->iformat->flags & AVFMT_TS_DISCONT,
+        .end_ns = end_in_header_ns(clip),
         .duration = duration,
     };
 }

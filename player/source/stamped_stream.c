@@ -13,6 +13,8 @@ enum {
 /* A smaller difference needs no judgement: rounding, variable rates. Half a packet is added to it. */
 static const int64_t ODD_NS = 200 * NS_PER_MS;
 static const int64_t REORDER_MIN_NS = NS_PER_S;
+/* No packets follow each other so soon. Programs that write a film raise a stamp by the least that the format knows. */
+static const int64_t STILL_NS = 2 * NS_PER_MS;
 
 int64_t stamp_key_ns(const struct stamp *stamp)
 {
@@ -36,14 +38,25 @@ int64_t stamped_reorder_ns(const struct stamped_stream *stream)
     return most_ns > REORDER_MIN_NS ? most_ns : REORDER_MIN_NS;
 }
 
+int64_t stamped_apart_ns(const struct stamped_stream *stream, int64_t key_ns)
+{
+    const int64_t early_ns = key_ns - stream->first_ns;
+    const int64_t behind_ns = key_ns - stream->expected_ns;
+    return early_ns < 0 ? early_ns : behind_ns > 0 ? behind_ns : 0;
+}
+
 static bool is_between(int64_t value, int64_t least, int64_t most)
 {
     return value >= least && value <= most;
 }
 
+/* A packet may also come before the one before it should be over. */
 static bool dts_fits(const struct stamped_stream *stream, const struct stamp *file)
 {
-    return file->dts_ns != NS_UNKNOWN && llabs(file->dts_ns - stream->offset_ns - stream->expected_ns) <= stamped_odd_ns(stream);
+    const int64_t odd_ns = stamped_odd_ns(stream);
+    const int64_t early_ns = stream->expected_ns - odd_ns;
+    const int64_t least_ns = stream->had_dts && stream->last_ns < early_ns ? stream->last_ns : early_ns;
+    return file->dts_ns != NS_UNKNOWN && is_between(file->dts_ns - stream->offset_ns, least_ns, stream->expected_ns + odd_ns);
 }
 
 /* Where DTS are missing, the PTS of B pictures go back. */
@@ -58,6 +71,15 @@ static bool pts_fits(const struct stamped_stream *stream, const struct stamp *fi
 bool stamped_fits(const struct stamped_stream *stream, const struct stamp *file)
 {
     return dts_fits(stream, file) || pts_fits(stream, file);
+}
+
+int64_t stamped_ahead_ns(const struct stamped_stream *stream, const struct stamp *file)
+{
+    if (file->pts_ns == NS_UNKNOWN || (pts_fits(stream, file) && !dts_fits(stream, file)))
+        return 0;
+    const int64_t from_ns = file->dts_ns != NS_UNKNOWN ? file->dts_ns : stream->expected_ns + stream->offset_ns;
+    const int64_t ahead_ns = file->pts_ns - from_ns - stamped_reorder_ns(stream);
+    return ahead_ns > 0 ? ahead_ns : 0;
 }
 
 int64_t stamped_seen_from(const struct stamped_stream *stream, const struct next_stamps *next, int64_t from_ns, int64_t tolerance_ns)
@@ -93,9 +115,17 @@ int stamped_regular_around(const struct stamped_stream *stream, const struct nex
     return regular;
 }
 
-bool stamped_stand_still(const struct stamped_stream *stream, const struct next_stamps *next, int64_t key_ns)
+bool stamped_stand_still(const struct next_stamps *next, int64_t key_ns)
 {
-    return next->count >= STAMPS_FEW_REGULAR && llabs(next->key_ns[next->count - 1] - key_ns) < next->count * stamped_usual_ns(stream) / 2;
+    return next->count >= STAMPS_FEW_REGULAR && llabs(next->key_ns[next->count - 1] - key_ns) < next->count * STILL_NS;
+}
+
+bool stamped_go_back(const struct next_stamps *next, int64_t key_ns)
+{
+    for (int i = 0; i < next->count; i++)
+        if (next->key_ns[i] < key_ns)
+            return true;
+    return false;
 }
 
 bool stamped_is_same(const struct stamped_stream *stream, const struct stamp *file)
@@ -121,9 +151,11 @@ static int64_t pts_from_dts(const struct stamped_stream *stream, int64_t dts_ns)
 }
 
 /* Looks at PTS and DTS together. */
-static void compare_both(const struct stamped_stream *stream, const struct stamp *file, struct stamp *film)
+static void compare_both(const struct stamped_stream *stream, const struct stamp *file, struct stamp *film, bool is_ahead)
 {
     const int64_t delay_ns = film->pts_ns - film->dts_ns;
+    if (is_ahead && delay_ns > 0)
+        return;
     if (is_between(delay_ns, -stamped_odd_ns(stream) - 4 * stamped_usual_ns(stream), stamped_reorder_ns(stream)))
         return;
     if (!dts_fits(stream, file) && pts_fits(stream, file))
@@ -132,17 +164,16 @@ static void compare_both(const struct stamped_stream *stream, const struct stamp
         film->pts_ns = pts_from_dts(stream, film->dts_ns);
 }
 
-struct stamp stamped_film(const struct stamped_stream *stream, const struct stamp *file, bool is_damaged, bool is_last)
+struct stamp stamped_film(const struct stamped_stream *stream, const struct stamp *file, struct stamp_verdict verdict)
 {
     struct stamp film = *file;
     if (film.dts_ns != NS_UNKNOWN)
-        film.dts_ns = is_damaged ? stream->expected_ns : film.dts_ns - stream->offset_ns;
+        film.dts_ns = verdict.is_damaged ? stream->expected_ns : film.dts_ns - stream->offset_ns;
     if (film.pts_ns != NS_UNKNOWN)
-        film.pts_ns = is_damaged ? pts_from_dts(stream, stream->expected_ns) : film.pts_ns - stream->offset_ns;
+        film.pts_ns = verdict.is_damaged ? pts_from_dts(stream, stream->expected_ns) : film.pts_ns - stream->offset_ns;
     if (film.dts_ns != NS_UNKNOWN && film.pts_ns != NS_UNKNOWN && !file->is_cut)
-        compare_both(stream, file, &film);
-    const bool is_long_last = stamped_has_odd_length(stream, file) && is_last && film.duration_ns < STAMPS_LONG_NS;
-    if (!is_between(film.duration_ns, 0, FRAME_DURATION_MAX_NS) || (stamped_has_odd_length(stream, file) && !is_long_last))
+        compare_both(stream, file, &film, verdict.is_ahead);
+    if (!is_between(film.duration_ns, 0, FRAME_DURATION_MAX_NS) || (stamped_has_odd_length(stream, file) && !verdict.lasts_so))
         film.duration_ns = 0;
     return film;
 }
@@ -188,7 +219,10 @@ void stamped_learn(struct stamped_stream *stream, const struct stamp *file, cons
     const int64_t back_ns = stream->expected_ns - end_ns;
     const bool is_behind = film->dts_ns == NS_UNKNOWN && is_between(back_ns, 0, stamped_reorder_ns(stream));
     stream->expected_ns = is_behind ? stream->expected_ns : end_ns;
+    if (stream->last_ns == NS_UNKNOWN || key_ns > stream->last_ns + STAMPS_UNFILLED_NS)
+        stream->run_ns = key_ns;
     stream->last_ns = key_ns;
+    stream->first_ns = stream->first_ns == NS_UNKNOWN ? key_ns : stream->first_ns;
     stream->had_dts = film->dts_ns != NS_UNKNOWN;
     stream->beside_ns = beside_ns;
 }

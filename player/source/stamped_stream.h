@@ -27,6 +27,7 @@ struct stamped_facts {
     bool is_there;
     bool may_jump;                  /* the format's time stamps may jump, e.g. of recorded broadcasts */
     struct frame_duration duration; /* of a packet that does not say it */
+    int64_t end_ns;                 /* where the file's header says that the film ends; NS_UNKNOWN: it does not */
     int reorder;                    /* a picture is shown at most so many after it is decoded; 0: as in H.264 */
 };
 
@@ -34,10 +35,12 @@ struct stamped_stream {
     struct stamped_facts facts;
     int64_t offset_ns;   /* file time - film time */
     int64_t expected_ns; /* key of the next packet in film time; NS_UNKNOWN: no packet had a stamp */
+    int64_t first_ns;    /* key of the first packet in film time; NS_UNKNOWN: none had a stamp */
     int64_t last_ns;     /* key of the last packet in film time; NS_UNKNOWN: none had a stamp */
     int64_t file_key_ns; /* the same in the file's time, also if it was damaged */
     int same_keys;       /* so many in a row were nearly equal */
     int64_t step_ns;     /* from the key before it; 0: unknown */
+    int64_t run_ns;      /* since here no packet is missing for long */
     int64_t beside_ns;   /* expected_ns of the other stream when the last packet came; NS_UNKNOWN: unknown */
     int64_t delay_ns;    /* PTS - DTS of the last packet that had both */
     int same_delays;     /* so many in a row had this delay */
@@ -55,10 +58,13 @@ enum {
 #define STAMPS_SHORT_NS INT64_C(1000000000)
 /* A longer gap is closed also where packets last differently, if no other stream fills it. */
 #define STAMPS_LONG_NS INT64_C(10000000000)
+/* A stream counts as going on over shorter gaps. Packets of both streams come in chunks of up to 1 s. */
+#define STAMPS_UNFILLED_NS INT64_C(1250000000)
 
 /* The keys of the next packets of a stream, in the file's time. */
 struct next_stamps {
     int64_t key_ns[STAMPS_AHEAD];
+    bool is_dts[STAMPS_AHEAD];
     int count;
 };
 
@@ -73,8 +79,17 @@ int64_t stamped_odd_ns(const struct stamped_stream *stream);
 /* Returns how long before it is shown a picture may be decoded. */
 int64_t stamped_reorder_ns(const struct stamped_stream *stream);
 
+/* Returns how far a key in film time is behind what was read of the stream (before it: < 0). The stream's first packet is known. */
+int64_t stamped_apart_ns(const struct stamped_stream *stream, int64_t key_ns);
+
 /* Returns whether DTS or PTS are near those that are expected. */
 bool stamped_fits(const struct stamped_stream *stream, const struct stamp *file);
+
+/*
+ * Returns how far the PTS is ahead of what reordering needs in a stream of a constant rate; 0: it is not. Where pictures last
+ * differently, the picture behind a long one may be decoded before it.
+ */
+int64_t stamped_ahead_ns(const struct stamped_stream *stream, const struct stamp *file);
 
 /*
  * Looks for one of the next packets that follows on from a packet at from_ns of the file's time. Returns where that packet is by this
@@ -87,7 +102,10 @@ bool stamped_goes_on(const struct stamped_stream *stream, const struct next_stam
 int stamped_regular_around(const struct stamped_stream *stream, const struct next_stamps *next);
 
 /* Returns whether the next packets stay near the odd key: programs that write a film raise what is behind a stamp up to it. */
-bool stamped_stand_still(const struct stamped_stream *stream, const struct next_stamps *next, int64_t key_ns);
+bool stamped_stand_still(const struct next_stamps *next, int64_t key_ns);
+
+/* Returns whether a packet behind has an earlier key. No stream has that without damage, except for PTS of B pictures. */
+bool stamped_go_back(const struct next_stamps *next, int64_t key_ns);
 
 /* Returns whether the key hardly differs from the one before it, as if a packet lasted less than an eighth of its length. */
 bool stamped_is_same(const struct stamped_stream *stream, const struct stamp *file);
@@ -98,8 +116,15 @@ bool stamped_is_same(const struct stamped_stream *stream, const struct stamp *fi
  */
 bool stamped_has_odd_length(const struct stamped_stream *stream, const struct stamp *file);
 
-/* Returns the stamps in film time. A damaged one is as expected, or NS_UNKNOWN. is_last: no packet of the stream follows. */
-struct stamp stamped_film(const struct stamped_stream *stream, const struct stamp *file, bool is_damaged, bool is_last);
+/* What was found out about a packet. */
+struct stamp_verdict {
+    bool is_damaged;
+    bool is_ahead;    /* a PTS that is further ahead than reordering needs is right */
+    bool lasts_so;    /* an odd length is right */
+};
+
+/* Returns the stamps in film time. A damaged one is as expected, or NS_UNKNOWN. */
+struct stamp stamped_film(const struct stamped_stream *stream, const struct stamp *file, struct stamp_verdict verdict);
 
 /* Learns from a packet, which has these stamps in film time. beside_ns: expected_ns of the other stream. */
 void stamped_learn(struct stamped_stream *stream, const struct stamp *file, const struct stamp *film, bool is_damaged, int64_t beside_ns);

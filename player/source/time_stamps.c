@@ -8,8 +8,8 @@
 /* The stream has a constant rate, where nothing else speaks for a jump. */
 enum { LONG_REGULAR = 25 };
 
-/* A gap counts as filled if less than this of it is not, or less than half. Packets of both streams come in chunks of up to 1 s. */
-static const int64_t UNFILLED_NS = 1250 * NS_PER_MS;
+/* Without sound, in a format whose time stamps do not jump, a picture may well stand for so long. */
+static const int64_t VERY_LONG_NS = 60 * NS_PER_S;
 /* Behind a jump, a stream is in line with the other one if it is so near. Parts of a recording do not end at the same time. */
 static const int64_t IN_LINE_NS = 2 * NS_PER_S;
 /* The other stream has ended if it is so far behind. */
@@ -17,7 +17,7 @@ static const int64_t ENDED_NS = 3 * NS_PER_S;
 /* The first packets of both streams may be so far apart. */
 static const int64_t FIRST_APART_NS = 2 * NS_PER_S;
 
-enum judgement { GOOD, DAMAGED, UNDECIDED };
+enum judgement { GOOD, AHEAD, DAMAGED, UNDECIDED }; /* AHEAD: good, and so is a PTS far ahead */
 
 static struct stamped_stream *other_of(struct time_stamps *stamps, const struct stamped_stream *stream)
 {
@@ -34,8 +34,10 @@ static struct next_stamps next_of(const struct time_stamps *stamps, enum read_st
     struct next_stamps next = {.count = 0};
     for (int i = 1; i < stamps->count && next.count < STAMPS_AHEAD; i++) {
         const struct stamp *const stamp = &stamps->window[(stamps->first + i) % TIME_STAMPS_WINDOW];
-        if (stamp->stream == stream && stamp_key_ns(stamp) != NS_UNKNOWN && !stamp->is_cut)
+        if (stamp->stream == stream && stamp_key_ns(stamp) != NS_UNKNOWN && !stamp->is_cut) {
+            next.is_dts[next.count] = stamp->dts_ns != NS_UNKNOWN;
             next.key_ns[next.count++] = stamp_key_ns(stamp);
+        }
     }
     return next;
 }
@@ -46,14 +48,54 @@ static bool is_alive(const struct stamped_stream *other, const struct stamped_st
     return other->expected_ns != NS_UNKNOWN && other->expected_ns > stream->expected_ns - ENDED_NS;
 }
 
-/* Returns whether the other stream went on while this one made a step forward to this film time. */
-static bool is_filled(const struct stamped_stream *stream, const struct stamped_stream *other, int64_t key_ns)
+/*
+ * What the other stream does while this one makes a step: the film times that it has reached when the packet before the step and the
+ * one behind it are read; NS_UNKNOWN: unknown.
+ */
+struct beside {
+    int64_t before_ns;
+    int64_t behind_ns;
+};
+
+/* Returns where the stream is when so many packets that wait are read. */
+static int64_t reach_of(const struct time_stamps *stamps, const struct stamped_stream *stream, int until)
 {
-    const int64_t step_ns = key_ns - stream->last_ns;
-    if (step_ns <= 0 || stream->beside_ns == NS_UNKNOWN || other->expected_ns == NS_UNKNOWN || other->offset_ns != stream->offset_ns)
+    int64_t film_ns = stream->expected_ns;
+    for (int i = 0; i < until && film_ns != NS_UNKNOWN; i++) {
+        const struct stamp *const stamp = &stamps->window[(stamps->first + i) % TIME_STAMPS_WINDOW];
+        if (&stamps->streams[stamp->stream] != stream || stamp_key_ns(stamp) == NS_UNKNOWN || stamp->is_cut)
+            continue;
+        const int64_t key_ns = stamp_key_ns(stamp) - stream->offset_ns;
+        if (llabs(key_ns - film_ns) > STAMPS_UNFILLED_NS)
+            break;
+        film_ns = key_ns < film_ns ? film_ns : key_ns + stamped_usual_ns(stream);
+    }
+    return film_ns;
+}
+
+/* Returns the place in the window of the so-manieth next packet of this stream; the end of the window if there is none. */
+static int place_of_next(const struct time_stamps *stamps, enum read_stream stream, int number)
+{
+    int place = 1;
+    for (; place < stamps->count; place++) {
+        const struct stamp *const stamp = &stamps->window[(stamps->first + place) % TIME_STAMPS_WINDOW];
+        if (stamp->stream == stream && stamp_key_ns(stamp) != NS_UNKNOWN && !stamp->is_cut && !number--)
+            break;
+    }
+    return place;
+}
+
+/* Returns whether the other stream went on while this one made a step forward. */
+static bool is_filled(const struct stamped_stream *stream, const struct stamped_stream *other, int64_t from_ns, int64_t to_ns,
+                      struct beside beside)
+{
+    if (beside.behind_ns == NS_UNKNOWN || other->offset_ns != stream->offset_ns)
         return false;
-    const int64_t unfilled_ns = step_ns - (other->expected_ns - stream->beside_ns);
-    return unfilled_ns < (step_ns / 2 > UNFILLED_NS ? step_ns / 2 : UNFILLED_NS);
+    const int64_t step_ns = to_ns - from_ns;
+    const int64_t before_ns = beside.before_ns != NS_UNKNOWN ? beside.before_ns : other->first_ns;
+    const int64_t unfilled_ns = step_ns - (beside.behind_ns - before_ns);
+    const bool is_there = other->run_ns <= from_ns + STAMPS_UNFILLED_NS && beside.behind_ns >= to_ns - STAMPS_UNFILLED_NS / 4;
+    return step_ns > 0 && (is_there || unfilled_ns < (step_ns / 2 > STAMPS_UNFILLED_NS ? step_ns / 2 : STAMPS_UNFILLED_NS));
 }
 
 /* Returns whether the stream, which is apart from the other one now, would be beside it again with the other one's offset. */
@@ -91,22 +133,66 @@ static bool is_closed(struct time_stamps *stamps, const struct stamped_stream *s
     const struct stamped_stream *const other = other_of(stamps, stream);
     if (is_alive(other, stream))
         return regular >= STAMPS_REGULAR || gap_ns > STAMPS_LONG_NS;
-    const bool speaks_for_jump = is_sound(stamps, stream) || stream->facts.may_jump;
-    if (regular >= (speaks_for_jump ? STAMPS_REGULAR : LONG_REGULAR))
-        return stream->facts.may_jump || !other->facts.is_there || gap_ns > STAMPS_LONG_NS;
-    return speaks_for_jump && gap_ns > STAMPS_LONG_NS;
+    if (is_sound(stamps, stream))
+        return gap_ns > STAMPS_LONG_NS || (regular >= STAMPS_REGULAR && (stream->facts.may_jump || !other->facts.is_there));
+    if (stream->facts.may_jump)
+        return gap_ns > STAMPS_LONG_NS || regular >= STAMPS_REGULAR;
+    return gap_ns > VERY_LONG_NS && regular >= LONG_REGULAR;
 }
 
-/* Nothing but a jump explains the stamp, or a gap in both streams. */
+/* Returns whether a step between two times of the film is played, with so many equal steps around it. */
+static bool is_played(struct time_stamps *stamps, const struct stamped_stream *stream, int64_t from_ns, int64_t to_ns,
+                      struct beside beside, int regular)
+{
+    const int64_t step_ns = to_ns - from_ns;
+    return step_ns <= STAMPS_SHORT_NS || is_filled(stream, other_of(stamps, stream), from_ns, to_ns, beside) ||
+           !is_closed(stamps, stream, step_ns, regular);
+}
+
 static enum judgement judge_jump(struct time_stamps *stamps, struct stamped_stream *stream, int64_t key_ns, const struct next_stamps *next)
 {
-    const int64_t step_ns = key_ns - stream->offset_ns - stream->expected_ns;
-    if (step_ns > 0 && !is_closed(stamps, stream, step_ns, stamped_regular_around(stream, next)))
+    const int64_t film_ns = key_ns - stream->offset_ns;
+    const struct beside beside = {stream->beside_ns, other_of(stamps, stream)->expected_ns};
+    if (film_ns > stream->expected_ns &&
+        is_played(stamps, stream, stream->expected_ns, film_ns, beside, stamped_regular_around(stream, next)))
         return GOOD;
     if (!next->count)
         return DAMAGED; /* the last one */
     jump_to(stamps, stream, key_ns, stream->expected_ns);
     return GOOD;
+}
+
+/* Returns whether the film goes on until a PTS, of which the packets that wait say nothing because there are few. */
+static bool film_reaches(struct time_stamps *stamps, const struct stamped_stream *stream, int64_t film_ns)
+{
+    const struct stamped_stream *const other = other_of(stamps, stream);
+    if (!stamps->at_end || (stream->facts.end_ns != NS_UNKNOWN && film_ns < stream->facts.end_ns))
+        return true;
+    return other->expected_ns != NS_UNKNOWN && film_ns < reach_of(stamps, other, stamps->count);
+}
+
+/* Judges a PTS that is far ahead: it is right if the packets behind it get there soon, and then not by a jump of the time stamps. */
+static enum judgement judge_ahead(struct time_stamps *stamps, const struct stamped_stream *stream, const struct stamp *file, bool is_last)
+{
+    const struct stamped_stream *const other = other_of(stamps, stream);
+    const struct next_stamps next = next_of(stamps, file->stream);
+    const int64_t pts_ns = file->pts_ns - stream->offset_ns;
+    int64_t before_ns = stream->expected_ns;
+    for (int i = 0; i < next.count; i++) {
+        const int64_t film_ns = next.key_ns[i] - stream->offset_ns;
+        if (next.is_dts[i] && film_ns >= pts_ns - stamped_odd_ns(stream)) {
+            const struct beside beside = {
+                i ? reach_of(stamps, other, place_of_next(stamps, file->stream, i - 1)) : other->expected_ns,
+                reach_of(stamps, other, place_of_next(stamps, file->stream, i)),
+            };
+            return is_played(stamps, stream, before_ns, film_ns < pts_ns ? film_ns : pts_ns, beside, stream->regular) ? AHEAD : GOOD;
+        }
+        before_ns = next.is_dts[i] && film_ns > before_ns ? film_ns : before_ns;
+    }
+    if (next.count < STAMPS_AHEAD && !is_last)
+        return UNDECIDED;
+    const bool is_known = file->dts_ns == NS_UNKNOWN || next.count == STAMPS_AHEAD;
+    return !is_known && film_reaches(stamps, stream, pts_ns) ? AHEAD : GOOD;
 }
 
 /* Judges a stamp that does not follow the ones before it. */
@@ -115,20 +201,17 @@ static enum judgement judge_step(struct time_stamps *stamps, struct stamped_stre
     const struct stamped_stream *const other = other_of(stamps, stream);
     const int64_t key_ns = stamp_key_ns(file);
     const int64_t step_ns = key_ns - stream->offset_ns - stream->expected_ns;
-    const bool is_constant = stream->regular >= STAMPS_REGULAR;
-    const bool is_pause = is_filled(stream, other, key_ns - stream->offset_ns);
-    if (is_pause && !is_constant)
-        return GOOD;
     const struct next_stamps next = next_of(stamps, file->stream);
-    if (stamped_goes_on(stream, &next, stream->expected_ns + stream->offset_ns, stamped_odd_ns(stream)))
+    if ((step_ns < 0 || stamped_go_back(&next, key_ns)) &&
+        stamped_goes_on(stream, &next, stream->expected_ns + stream->offset_ns, stamped_odd_ns(stream)))
         return DAMAGED;
     if (next.count < STAMPS_AHEAD && !is_last)
         return UNDECIDED;
-    if (is_constant && stamped_stand_still(stream, &next, key_ns))
+    if (stream->regular >= STAMPS_REGULAR && stamped_stand_still(&next, key_ns))
         return DAMAGED;
     if (is_in_line(stream, other, key_ns))
         stream->offset_ns = other->offset_ns;
-    else if (!is_pause && llabs(step_ns) > STAMPS_SHORT_NS)
+    else if (llabs(step_ns) > STAMPS_SHORT_NS)
         return judge_jump(stamps, stream, key_ns, &next);
     return GOOD;
 }
@@ -188,7 +271,7 @@ static int64_t place_at_start(struct time_stamps *stamps, struct stamped_stream 
     const int64_t before_ns = stamps->start_ns - earliest_ns;
     if (!is_second && (before_ns > stamped_reorder_ns(stream) || before_ns < -STAMPS_SHORT_NS))
         jump_to(stamps, stream, earliest_ns, stamps->start_ns);
-    const int64_t apart_ns = is_second ? file_key_ns - stream->offset_ns - other->expected_ns : file_key_ns - earliest_ns;
+    const int64_t apart_ns = is_second ? stamped_apart_ns(other, file_key_ns - stream->offset_ns) : file_key_ns - earliest_ns;
     if (llabs(apart_ns) > FIRST_APART_NS)
         jump_to(stamps, stream, file_key_ns, file_key_ns - apart_ns - stream->offset_ns);
     return file_key_ns - stream->offset_ns;
@@ -211,6 +294,22 @@ static int64_t beside(struct time_stamps *stamps, const struct stamped_stream *s
     return next.count == STAMPS_AHEAD || is_last ? next.key_ns[0] : NS_UNKNOWN;
 }
 
+/* Returns whether a first packet, which is where the other stream begins, is damaged because the next ones are elsewhere. */
+static bool begins_by_jump(struct time_stamps *stamps, const struct stamped_stream *stream, const struct stamp *file, int64_t right_ns)
+{
+    const int64_t back_ns = stamp_key_ns(file) - right_ns;
+    if (back_ns >= 0)
+        return file->dts_ns != NS_UNKNOWN || back_ns > stamped_reorder_ns(stream);
+    if (file->dts_ns != NS_UNKNOWN && file->pts_ns != NS_UNKNOWN && file->pts_ns - file->dts_ns > stamped_reorder_ns(stream))
+        return true;
+    /* Otherwise it may be a still picture, beside which the other stream goes on. */
+    const struct stamped_stream *const other = other_of(stamps, stream);
+    const struct next_stamps beside = next_of(stamps, is_sound(stamps, stream) ? READ_VIDEO : READ_SOUND);
+    if (!other->facts.is_there)
+        return stream->facts.may_jump || back_ns < -VERY_LONG_NS;
+    return beside.count >= STAMPS_FEW_REGULAR && beside.key_ns[beside.count / 2] > right_ns - STAMPS_SHORT_NS;
+}
+
 static enum judgement judge_first(struct time_stamps *stamps, struct stamped_stream *stream, const struct stamp *file, bool is_last)
 {
     const int64_t key_ns = stamp_key_ns(file);
@@ -227,21 +326,50 @@ static enum judgement judge_first(struct time_stamps *stamps, struct stamped_str
     int64_t right_ns = is_apart ? stamped_seen_from(stream, &next, beside_ns, STAMPS_SHORT_NS) : NS_UNKNOWN;
     if (right_ns == NS_UNKNOWN)
         right_ns = is_dense ? first_by_majority(stream, &next, key_ns) : key_ns;
+    if (!is_apart && !begins_by_jump(stamps, stream, file, right_ns))
+        right_ns = key_ns;
     stream->expected_ns = place_at_start(stamps, stream, right_ns, beside_ns);
     return right_ns == key_ns ? GOOD : DAMAGED;
+}
+
+/* Judges the stamp by which packets are compared. */
+static enum judgement judge_key(struct time_stamps *stamps, struct stamped_stream *stream, const struct stamp *file, bool is_last)
+{
+    if (stream->expected_ns == NS_UNKNOWN)
+        return judge_first(stamps, stream, file, is_last);
+    if (stamped_is_same(stream, file) && stream->same_keys + 1 >= STAMPS_FEW_REGULAR)
+        return DAMAGED; /* the stamps stand still */
+    if (stamped_fits(stream, file))
+        return GOOD;
+    const enum judgement ahead =
+        file->dts_ns == NS_UNKNOWN && stamped_ahead_ns(stream, file) ? judge_ahead(stamps, stream, file, is_last) : GOOD;
+    return ahead == GOOD ? judge_step(stamps, stream, file, is_last) : ahead;
 }
 
 static enum judgement judge(struct time_stamps *stamps, struct stamped_stream *stream, const struct stamp *file, bool is_last)
 {
     if (stamp_key_ns(file) == NS_UNKNOWN || file->is_cut)
         return GOOD;
-    if (stream->expected_ns == NS_UNKNOWN)
-        return judge_first(stamps, stream, file, is_last);
-    if (stamped_is_same(stream, file) && stream->same_keys + 1 >= STAMPS_FEW_REGULAR)
-        return DAMAGED; /* the stamps stand still */
-    if (stamped_fits(stream, file))
-        return stamped_has_odd_length(stream, file) && !is_last && !next_of(stamps, file->stream).count ? UNDECIDED : GOOD;
-    return judge_step(stamps, stream, file, is_last);
+    const enum judgement judgement = judge_key(stamps, stream, file, is_last);
+    if (judgement == GOOD && file->dts_ns != NS_UNKNOWN && stamped_ahead_ns(stream, file))
+        return judge_ahead(stamps, stream, file, is_last);
+    return judgement;
+}
+
+/* Returns whether an odd length is that of a packet which really lasts so. */
+static bool lasts_so(struct time_stamps *stamps, const struct stamped_stream *stream, const struct stamp *file)
+{
+    const struct next_stamps next = next_of(stamps, file->stream);
+    const int64_t key_ns = stamp_key_ns(file);
+    const int64_t usual_ns = stamped_usual_ns(stream);
+    if (!next.count)
+        return file->duration_ns < STAMPS_LONG_NS || !stamps->at_end;
+    if (file->duration_ns < usual_ns)
+        return !stamped_stand_still(&next, key_ns) && !stamped_go_back(&next, key_ns);
+    const struct stamped_stream *const other = other_of(stamps, stream);
+    const struct beside beside = {other->expected_ns, reach_of(stamps, other, place_of_next(stamps, file->stream, 0))};
+    const int64_t film_ns = key_ns - stream->offset_ns;
+    return is_played(stamps, stream, film_ns + usual_ns, film_ns + file->duration_ns, beside, stream->regular);
 }
 
 void time_stamps_init(struct time_stamps *stamps, const struct stamped_facts facts[READ_STREAMS], int64_t start_ns)
@@ -269,8 +397,8 @@ void time_stamps_seek(struct time_stamps *stamps, int64_t film_ns)
         stamps->jump_count = 1;
     for (int i = 0; i < READ_STREAMS; i++)
         stamps->streams[i] = (struct stamped_stream){
-            .facts = stamps->streams[i].facts, .expected_ns = NS_UNKNOWN, .last_ns = NS_UNKNOWN, .beside_ns = NS_UNKNOWN,
-            .file_key_ns = NS_UNKNOWN};
+            .facts = stamps->streams[i].facts, .expected_ns = NS_UNKNOWN, .first_ns = NS_UNKNOWN, .last_ns = NS_UNKNOWN,
+            .beside_ns = NS_UNKNOWN, .file_key_ns = NS_UNKNOWN};
 }
 
 void time_stamps_put(struct time_stamps *stamps, const struct stamp *file)
@@ -282,16 +410,19 @@ bool time_stamps_take(struct time_stamps *stamps, bool at_end, struct checked_st
 {
     if (!stamps->count)
         return false;
+    stamps->at_end = at_end;
+    const bool is_last = at_end || stamps->count == TIME_STAMPS_WINDOW;
     const struct stamp *const file = &stamps->window[stamps->first];
     struct stamped_stream *const stream = &stamps->streams[file->stream];
-    const enum judgement judgement = judge(stamps, stream, file, at_end || stamps->count == TIME_STAMPS_WINDOW);
-    if (judgement == UNDECIDED)
+    const enum judgement judgement = judge(stamps, stream, file, is_last);
+    const bool is_odd = stamp_key_ns(file) != NS_UNKNOWN && stamped_has_odd_length(stream, file);
+    if (judgement == UNDECIDED || (is_odd && !is_last && !next_of(stamps, file->stream).count))
         return false;
-    const bool is_damaged = judgement == DAMAGED;
-    const bool is_last = !next_of(stamps, file->stream).count;
-    *checked = (struct checked_stamp){stamped_film(stream, file, is_damaged, is_last), stream->offset_ns};
-    if (!file->is_cut)
-        stamped_learn(stream, file, &checked->film, is_damaged, other_of(stamps, stream)->expected_ns);
+    const struct stamp_verdict verdict = {judgement == DAMAGED, judgement == AHEAD, is_odd && lasts_so(stamps, stream, file)};
+    *checked = (struct checked_stamp){stamped_film(stream, file, verdict), stream->offset_ns};
+    /* A PTS alone that is far ahead says nothing about the next packet. */
+    if (!file->is_cut && (judgement != AHEAD || file->dts_ns != NS_UNKNOWN))
+        stamped_learn(stream, file, &checked->film, verdict.is_damaged, other_of(stamps, stream)->expected_ns);
     stamps->first = (stamps->first + 1) % TIME_STAMPS_WINDOW;
     stamps->count--;
     return true;

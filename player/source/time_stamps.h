@@ -9,8 +9,9 @@
  *   - the stream's packets before it: a DTS rises by about the duration of a packet;
  *   - the other stream: where sound goes on, pictures really last that long, and the other way round. Where it jumped before,
  *     both get the same film time again;
- *   - PTS and DTS with each other: their difference is at most what reordering needs;
- *   - the stream's packets behind it: if they go on as before, only this stamp is damaged, and it is replaced.
+ *   - PTS and DTS with each other: their difference is at most what reordering needs. Where a picture lasts long, the DTS of packets
+ *     behind it get there;
+ *   - the stream's packets behind it: if they go back to where they were expected, only this stamp is damaged, and it is replaced.
  *
  * What remains is a jump. A short gap, and a long one in a film whose pictures last differently, is not closed: see time_stamps.c.
  *
@@ -50,6 +51,7 @@ struct time_stamps {
     int jump_count;
     int64_t begin_ns; /* where the film begins */
     int64_t start_ns; /* where the first packet is expected: there, or at the target of a seek */
+    bool at_end;      /* all packets of the file are in the window, or were */
     bool sought;      /* to another place than the beginning: the first packets may lie anywhere */
 };
 

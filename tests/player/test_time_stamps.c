@@ -16,7 +16,7 @@
 #define MS NS_PER_MS
 #define S NS_PER_S
 
-enum { PICTURES_MAX = 300, PACKETS_MAX = 1000, PICTURE_MS = 40, FILM_S = 6 };
+enum { PICTURES_MAX = 300, PACKETS_MAX = 70000, PICTURE_MS = 40, FILM_S = 6 };
 
 static const int64_t sound_ns = 21333333;
 
@@ -35,6 +35,7 @@ struct film {
     int pictures;
     bool may_jump;
     bool has_sound;
+    int64_t end_ns;
     struct time_stamps stamps;
 };
 
@@ -104,6 +105,7 @@ static void make(const struct kind *kind)
     film.count = 0;
     film.may_jump = kind->may_jump;
     film.has_sound = kind->has_sound;
+    film.end_ns = NS_UNKNOWN;
     add_pictures(kind);
     if (kind->has_sound)
         add_sound(kind);
@@ -139,8 +141,8 @@ static int take_all(bool at_end, int taken)
 static void check_stamps(void)
 {
     const struct stamped_facts facts[READ_STREAMS] = {
-        [READ_VIDEO] = {true, film.may_jump, frame_duration_of(PICTURE_MS * MS), 0},
-        [READ_SOUND] = {film.has_sound, film.may_jump, frame_duration_of(20 * MS), 0},
+        [READ_VIDEO] = {true, film.may_jump, frame_duration_of(PICTURE_MS * MS), film.end_ns, 0},
+        [READ_SOUND] = {film.has_sound, film.may_jump, frame_duration_of(20 * MS), film.end_ns, 0},
     };
     time_stamps_init(&film.stamps, facts, earliest_ns());
     int taken = 0;
@@ -323,6 +325,75 @@ START_TEST(stamps_without_damage_stay_as_they_are)
 }
 END_TEST
 
+/* Valid films whose pictures last differently: each picture lasts so many ms. */
+struct odd_film {
+    const char *name;
+    int lengths_ms[4];
+    int counts[4]; /* so many pictures in a row; over and over again, up to 120 pictures */
+};
+
+static const struct odd_film odd_films[] = {
+    {"one picture a second", {1000}, {1}},
+    {"one picture in ten seconds", {10000}, {1}},
+    {"slides", {5000, 12000, 30000, 1500}, {1, 1, 1, 1}},
+    {"still pictures between motion", {33, 7700}, {60, 1}},
+    {"a still picture at the beginning", {12000, 40}, {1, 200}},
+    {"one short gap", {40, 2500}, {70, 1}},
+    {"one long gap", {40, 25000}, {70, 1}},
+    {"slow, then fast", {1000, 33}, {10, 200}},
+    {"fast, then slow", {33, 3000}, {60, 60}},
+    {"a phone", {16, 33, 17, 50}, {3, 1, 5, 2}},
+};
+
+/* As pictures are decoded: each group of B pictures behind the one that they refer to. The DTS are the PTS in order, some earlier. */
+static void make_odd(const struct odd_film *odd, int b_pictures, bool has_sound)
+{
+    int64_t times_ns[121] = {0};
+    for (int i = 0, kind = 0, done = 0; i < 120; i++) {
+        times_ns[i + 1] = times_ns[i] + odd->lengths_ms[kind] * MS;
+        if (++done >= odd->counts[kind]) {
+            kind = kind < 3 && odd->counts[kind + 1] ? kind + 1 : 0;
+            done = 0;
+        }
+    }
+    film.count = 0;
+    film.may_jump = false;
+    film.has_sound = has_sound;
+    film.end_ns = times_ns[120];
+    const int group = b_pictures + 1;
+    for (int i = 0; i < 120; i++) {
+        const int place = i == 0 ? 0 : (i - 1) % group == 0 ? i - 1 + group : i - 1;
+        const int64_t dts_ns = b_pictures ? (i ? times_ns[i - 1] : -PICTURE_MS * MS) : times_ns[i];
+        if (place < 120)
+            film.packets[film.count++] = (struct packet){
+                .right = {READ_VIDEO, dts_ns, times_ns[place], times_ns[place + 1] - times_ns[place]}, .offset_ns = dts_ns};
+    }
+    for (int64_t at_ns = 0; has_sound && at_ns < times_ns[120] && film.count < PACKETS_MAX; at_ns += sound_ns)
+        film.packets[film.count++] = (struct packet){.right = {READ_SOUND, at_ns, at_ns, sound_ns}, .offset_ns = at_ns};
+    qsort(film.packets, (size_t)film.count, sizeof film.packets[0], compare_places);
+    for (int i = 0; i < film.count; i++)
+        film.packets[i].file = film.packets[i].right;
+}
+
+START_TEST(pictures_that_last_differently_keep_their_stamps)
+{
+    for (size_t k = 0; k < sizeof odd_films / sizeof *odd_films; k++)
+        for (int b_pictures = 0; b_pictures < 3; b_pictures++)
+            for (int sound = 0; sound < 2; sound++) {
+                make_odd(&odd_films[k], b_pictures, sound);
+                check_stamps();
+                for (int i = 0; i < film.count; i++)
+                    if (film.packets[i].film.pts_ns != film.packets[i].right.pts_ns || film.packets[i].offset_ns) {
+                        printf("%s, %d B pictures, sound %d: packet %d of %.3f s is at %.3f s\n", odd_films[k].name, b_pictures, sound, i,
+                               ns_to_s(film.packets[i].right.pts_ns), ns_to_s(film.packets[i].film.pts_ns));
+                        faults++;
+                        break;
+                    }
+            }
+    ck_assert_int_eq(faults, 0);
+}
+END_TEST
+
 START_TEST(pictures_go_on_after_each_flipped_bit_of_a_stamp)
 {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -347,6 +418,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         stamps_without_damage_stay_as_they_are,
+        pictures_that_last_differently_keep_their_stamps,
         pictures_go_on_after_each_flipped_bit_of_a_stamp,
         pictures_go_on_after_stamps_that_jump_miss_or_have_any_value,
         NULL,
