@@ -8,8 +8,42 @@
 #include <inttypes.h>
 #include <libavutil/avutil.h>
 #include <math.h>
+#include <string.h>
 
-enum { CONVERSION_SIZE = 100, KEY_SIZE = 40 };
+enum { CONVERSION_SIZE = 100, KEY_SIZE = 40, COLUMNS = 80, PART_SIZE = 160 };
+
+/* Writes both parts as one line or, if it would have more than 80 columns, as two, of which the second is indented. */
+static void write_parts(FILE *out, const char *first, const char *second, int indentation)
+{
+    if (strlen(first) + 1 + strlen(second) <= COLUMNS)
+        fprintf(out, "%s %s\n", first, second);
+    else
+        fprintf(out, "%s\n%*s%s\n", first, indentation, "", second);
+}
+
+static void write_dropped(FILE *out, const struct quality *quality, double percent)
+{
+    char first[PART_SIZE], second[PART_SIZE];
+    const int column = snprintf(first, sizeof first, "dropped %8" PRId64 "  %5.1f %%  ", quality->dropped,
+                                (double)quality->dropped * percent);
+    char *const reason = first + column;
+    const size_t room = sizeof first - (size_t)column;
+    if (quality->unseen) /* the reason is not known from outside */
+        snprintf(reason, room, "never on the screen;");
+    else
+        snprintf(reason, room, "%" PRId64 " aborted, %" PRId64 " skipped, %" PRId64 " late;", quality->aborted,
+                 quality->skipped, quality->late);
+    snprintf(second, sizeof second, "at most %" PRId64 " in a row", quality->longest_drop_run);
+    write_parts(out, first, second, column);
+}
+
+static void write_degraded_counts(FILE *out, const struct quality *quality)
+{
+    char first[PART_SIZE], second[PART_SIZE];
+    snprintf(first, sizeof first, "shown without the loop filter %" PRId64 ";", quality->degraded);
+    snprintf(second, sizeof second, "%" PRId64 " more may refer to such pictures", quality->drifted);
+    write_parts(out, first, second, (int)strlen("shown "));
+}
 
 static void write_counts(FILE *out, const struct quality *quality)
 {
@@ -17,17 +51,9 @@ static void write_counts(FILE *out, const struct quality *quality)
     fprintf(out, "frames  %8" PRId64 "\n", quality->frames);
     fprintf(out, "shown   %8" PRId64 "  %5.1f %%\n", quality->shown,
             (double)quality->shown * percent);
-    fprintf(out, "dropped %8" PRId64 "  %5.1f %%  ", quality->dropped,
-            (double)quality->dropped * percent);
-    if (quality->unseen) /* the reason is not known from outside */
-        fprintf(out, "never on the screen");
-    else
-        fprintf(out, "%" PRId64 " aborted, %" PRId64 " skipped, %" PRId64 " late", quality->aborted, quality->skipped,
-                quality->late);
-    fprintf(out, "; at most %" PRId64 " in a row\n", quality->longest_drop_run);
+    write_dropped(out, quality, percent);
     if (quality->degraded || quality->drifted)
-        fprintf(out, "shown without the loop filter %" PRId64 "; %" PRId64 " more may refer to such pictures\n", quality->degraded,
-                quality->drifted);
+        write_degraded_counts(out, quality);
     if (!isnan(quality->longest_freeze_ms))
         fprintf(out, "longest time without a new picture %.0f ms\n", quality->longest_freeze_ms);
 }
@@ -35,9 +61,13 @@ static void write_counts(FILE *out, const struct quality *quality)
 static void write_windows(FILE *out, const struct loss_windows *windows)
 {
     const struct window *const window = &windows->window;
-    if (window->y > 0)
-        fprintf(out, "window  %d/%d: %" PRId64 " lost pictures violate it; in aligned windows, as those of DWCS, %" PRId64 "\n",
-                window->x, window->y, windows->violations_sliding, windows->violations_aligned);
+    if (window->y <= 0)
+        return;
+    char first[PART_SIZE], second[PART_SIZE];
+    snprintf(first, sizeof first, "window  %d/%d: %" PRId64 " lost pictures violate it;", window->x, window->y,
+             windows->violations_sliding);
+    snprintf(second, sizeof second, "in aligned windows, as those of DWCS, %" PRId64, windows->violations_aligned);
+    write_parts(out, first, second, (int)strlen("window  "));
 }
 
 static void write_rmse_row(FILE *out, const char *name, double rmse_8bit)

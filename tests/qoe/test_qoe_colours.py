@@ -45,6 +45,7 @@ class Colours(Case):
         ("yuv420p10le", "bt2020nc", "tv"),
         ("yuv422p12le", "bt470bg", "pc"),
         ("gray", "", "tv"),
+        ("ya8", "", "tv"),
         ("gray10le", "", ""),
         ("gray16le", "", "tv"),
         ("gbrp10le", "", ""),
@@ -53,7 +54,7 @@ class Colours(Case):
     def made(self, pixels, matrix, what_range):
         """Makes a film of two pictures of noise, whose tags are the given ones."""
         film, raw = self.dir / f"{pixels}-{what_range}.mkv", self.dir / "raw"
-        per_pixel = {"yuv420": 1.5, "yuv422": 2, "yuv444": 3, "gbr": 3}.get(pixels.split("p")[0], 1)
+        per_pixel = {"yuv420": 1.5, "yuv422": 2, "yuv444": 3, "gbr": 3, "ya8": 2}.get(pixels.split("p")[0], 1)
         depth = int((re.search(r"(1\d)le", pixels) or [0, 8])[1])
         samples = random.Random(pixels).choices(range(1 << depth), k=int(2 * 64 * 48 * per_pixel))
         raw.write_bytes(array("H" if depth > 8 else "B", samples).tobytes())

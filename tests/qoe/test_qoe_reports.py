@@ -83,6 +83,11 @@ class Reporting(Case):
         lines = qoe(folder).stdout.splitlines()[1:]  # the first one names the film
         self.assertIn("Lip synchronisation, parts of the time:", lines)
         self.assertEqual([line for line in lines if len(line) > 80], [])
+        many = [(0, verdict) for verdict in ("aborted", "skipped", "late") for _ in range(120)]
+        long = qoe(self.record(clip("progressive_cabac"), [*many, (1, "shown")], "long", window="0/8")).stdout
+        self.assertEqual([line for line in long.splitlines()[1:] if len(line) > 80], [])
+        self.assertIn("120 aborted, 120 skipped, 120 late;\n" + 27 * " " + "at most 360 in a row\n", long)
+        self.assertIn("lost pictures violate it;\n        in aligned windows, as those of DWCS, 360\n", long)
 
     def test_violations_of_the_window_are_counted(self):
         def counted(folder, *options):
