@@ -13,6 +13,9 @@ enum { STOP_NS = 1000 * NS_PER_MS };
 /* A null sink of PulseAudio that was idle needs 2 s, headphones that were asleep about as long. */
 static const int64_t SINK_NOTE_NS = 4 * NS_PER_S;
 
+/* A sink that has never played may be suspended for good. One that stops later is waited for: its user stopped it. */
+static const int64_t SINK_LIMIT_NS = 10 * NS_PER_S;
+
 /* The sound is followed although it is far away, when no picture was near the clock for so long. */
 static const int64_t APART_MAX_NS = 10 * NS_PER_S;
 
@@ -155,7 +158,10 @@ static void wait_for_sink(struct media_clock *clock)
     if (!clock->waiting.on)
         clock->waiting.since_ns = now_ns;
     clock->waiting.on = true;
-    if (now_ns - clock->waiting.since_ns <= SINK_NOTE_NS || clock->waiting.noted)
+    const int64_t waited_ns = now_ns - clock->waiting.since_ns;
+    if (waited_ns > SINK_LIMIT_NS && !clock->sink_played)
+        audio_sink_give_up(sink_of(clock), "the sound output did not begin to play in 10 s");
+    if (waited_ns <= SINK_NOTE_NS || clock->waiting.noted)
         return;
     log_note("the sound output does not play yet; the pictures wait for it");
     clock->waiting.noted = true;
@@ -177,8 +183,10 @@ static void observe_playing_sound(struct media_clock *clock, bool was_stopped)
     }
     clock->waiting.on = false;
     sync_start(&clock->sync, dlex_now_ns());
-    if (!ret)
-        follow_sound(clock, heard_ns, was_stopped);
+    if (ret)
+        return;
+    clock->sink_played = true;
+    follow_sound(clock, heard_ns, was_stopped);
 }
 
 void media_clock_observe_sound(struct media_clock *clock)

@@ -40,7 +40,8 @@ struct media_clock {
     int64_t presenting_cpu_ns;
     int64_t presenting_all_cpu_ns;
     struct late_pictures late;
-    bool sound_lost; /* the loss of the sound was logged */
+    bool sound_lost;  /* the loss of the sound was logged */
+    bool sink_played; /* the sink has played something, perhaps before the last seek */
     struct {
         bool on; /* the clock waits for a sink that answers late */
         int64_t since_ns;
@@ -63,8 +64,9 @@ void media_clock_toggle_pause(struct media_clock *clock);
 int64_t media_clock_paused_ns(const struct media_clock *clock);
 
 /*
- * Sets the clock by what is heard now. While the sink does not play what it has, the clock stands, and so no picture is shown in silence. Where the sound's time stamps have jumped and the pictures' have not, the clock runs on
- * with the pictures. Logs it when the sound is lost. Call it often: where pictures are decoded ahead and
+ * Sets the clock by what is heard now. While the sink does not play what it has, the clock stands, and so no picture is shown in
+ * silence; a sink that has never played is given up after 10 s. Where the sound's time stamps have jumped and the pictures' have
+ * not, the clock runs on with the pictures. Logs it when the sound is lost. Call it often: where pictures are decoded ahead and
  * no sound plays, it takes a second without a call for a stop of the whole program, and the clock has not run meanwhile.
  */
 void media_clock_observe_sound(struct media_clock *clock);

@@ -115,6 +115,12 @@ void audio_sink_interrupt(struct audio_sink *sink, bool on)
     sink->driver->interrupt(sink, on);
 }
 
+void audio_sink_give_up(struct audio_sink *sink, const char *cause)
+{
+    audio_sink_fail(sink, cause);
+    sink->driver->interrupt(sink, true); /* wakes the writer */
+}
+
 int64_t audio_sink_buffered_ns(struct audio_sink *sink)
 {
     pthread_mutex_lock(&sink->lock);

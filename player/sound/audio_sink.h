@@ -121,6 +121,12 @@ void audio_sink_flush(struct audio_sink *sink);
 void audio_sink_interrupt(struct audio_sink *sink, bool on);
 
 /*
+ * Main. Treats the device as gone for good, for this cause (a phrase without full stop). A blocked audio_sink_write returns. Later calls
+ * behave as after an -EPIPE; a device that was gone already keeps its cause.
+ */
+void audio_sink_give_up(struct audio_sink *sink, const char *cause);
+
+/*
  * Main. True when everything that was written has been heard, or when the device is gone and it
  * never will be.
  */

@@ -18,6 +18,7 @@ static struct {
     bool over;
     bool paused;
     bool had_packets; /* what audio_track_heard was given */
+    bool given_up;
 } sound;
 
 int audio_track_heard(struct audio_track *track, const struct audio_surroundings *around, int64_t *pts_ns)
@@ -32,7 +33,7 @@ int audio_track_heard(struct audio_track *track, const struct audio_surroundings
 bool audio_track_is_over(struct audio_track *track)
 {
     (void)track;
-    return sound.over;
+    return sound.over || sound.given_up;
 }
 
 struct audio_sink *audio_track_sink(struct audio_track *track)
@@ -44,6 +45,13 @@ void audio_sink_pause(struct audio_sink *sink, bool paused)
 {
     (void)sink;
     sound.paused = paused;
+}
+
+void audio_sink_give_up(struct audio_sink *sink, const char *cause)
+{
+    (void)sink;
+    (void)cause;
+    sound.given_up = true;
 }
 
 const char *audio_sink_error(struct audio_sink *sink)
@@ -173,6 +181,40 @@ START_TEST(seek_forgets_the_wait)
 }
 END_TEST
 
+static void wait_long(void)
+{
+    pass_time();
+    movie.waiting.since_ns -= 11 * NS_PER_S;
+    pass_time();
+}
+
+START_TEST(sink_that_never_plays_is_given_up)
+{
+    media_clock_start(&movie);
+    expect_standing_at(begin_ns);
+    ck_assert(!sound.given_up);
+    wait_long();
+    ck_assert(sound.given_up);
+    expect_running_from(begin_ns);
+}
+END_TEST
+
+START_TEST(sink_that_stops_later_is_waited_for)
+{
+    sound.heard = 0;
+    sound.pts_ns = begin_ns;
+    media_clock_start(&movie);
+    sound.heard = -EINPROGRESS;
+    pass_time();
+    wait_long();
+    media_clock_restart(&movie, begin_ns, false);
+    media_clock_start(&movie);
+    wait_long();
+    ck_assert(!sound.given_up);
+    expect_standing_at(begin_ns);
+}
+END_TEST
+
 int main(void)
 {
     TCase *const tests = tcase_create("media_clock");
@@ -184,5 +226,7 @@ int main(void)
     tcase_add_test(tests, pause_before_the_sink_plays_stays_a_pause);
     tcase_add_test(tests, clock_runs_on_when_the_sound_ends_before_the_sink_plays);
     tcase_add_test(tests, seek_forgets_the_wait);
+    tcase_add_test(tests, sink_that_never_plays_is_given_up);
+    tcase_add_test(tests, sink_that_stops_later_is_waited_for);
     return suite_run_case("media_clock", tests, CK_FORK_GETENV);
 }

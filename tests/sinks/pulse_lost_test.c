@@ -58,6 +58,26 @@ static void expect_loss_after(int signal, const char *cause)
     audio_sink_destroy(&sink);
 }
 
+START_TEST(a_sink_that_is_given_up_ends_the_wait)
+{
+    struct audio_sink *sink;
+    int64_t pts_ns;
+    ck_assert_msg(audio_sink_create(&sink, "pulse", &mono, why, sizeof why) == 0, "%s", why);
+    audio_sink_pause(sink, true);
+    pthread_t feeder;
+    pthread_create(&feeder, NULL, write_until_error, sink);
+    audio_sink_give_up(sink, "it was given up");
+    void *ret;
+    pthread_join(feeder, &ret);
+    ck_assert_int_lt((intptr_t)ret, 0);
+    ck_assert_int_eq(audio_sink_heard(sink, &pts_ns), -EPIPE);
+    ck_assert_str_eq(audio_sink_error(sink), "it was given up");
+    audio_sink_interrupt(sink, false);
+    ck_assert_int_eq(audio_sink_write(sink, silence, 1, 0), -EPIPE);
+    audio_sink_destroy(&sink);
+}
+END_TEST
+
 START_TEST(a_daemon_that_hangs_ends_the_wait_and_is_reported)
 {
     expect_loss_after(SIGSTOP, "the connection to PulseAudio was lost: it does not answer any more");
@@ -77,6 +97,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
+        a_sink_that_is_given_up_ends_the_wait,
         a_daemon_that_hangs_ends_the_wait_and_is_reported,
         a_daemon_that_dies_ends_the_wait_and_is_reported,
         NULL,
