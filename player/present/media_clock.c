@@ -151,11 +151,11 @@ static void follow_sound(struct media_clock *clock, int64_t heard_ns, bool was_s
 }
 
 /* The sink has sound and does not play it. The pictures would be ahead of it if the clock ran. */
-static void wait_for_sink(struct media_clock *clock)
+static void wait_for_sink(struct media_clock *clock, bool was_stopped)
 {
     const int64_t now_ns = dlex_now_ns();
     sync_stop(&clock->sync, now_ns);
-    if (!clock->waiting.on)
+    if (!clock->waiting.on || was_stopped)
         clock->waiting.since_ns = now_ns;
     clock->waiting.on = true;
     const int64_t waited_ns = now_ns - clock->waiting.since_ns;
@@ -178,7 +178,7 @@ static void observe_playing_sound(struct media_clock *clock, bool was_stopped)
     int64_t heard_ns;
     const int ret = audio_track_heard(clock->audio, &around, &heard_ns);
     if (ret == -EINPROGRESS) {
-        wait_for_sink(clock);
+        wait_for_sink(clock, was_stopped);
         return;
     }
     clock->waiting.on = false;

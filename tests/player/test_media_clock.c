@@ -199,6 +199,18 @@ START_TEST(sink_that_never_plays_is_given_up)
 }
 END_TEST
 
+START_TEST(time_of_a_stopped_program_is_no_wait_for_the_sink)
+{
+    media_clock_start(&movie);
+    pass_time();
+    movie.observed_ns -= 11 * NS_PER_S;
+    movie.waiting.since_ns -= 11 * NS_PER_S;
+    pass_time();
+    ck_assert(!sound.given_up);
+    ck_assert(!movie.waiting.noted);
+}
+END_TEST
+
 START_TEST(sink_that_stops_later_is_waited_for)
 {
     sound.heard = 0;
@@ -227,6 +239,7 @@ int main(void)
     tcase_add_test(tests, clock_runs_on_when_the_sound_ends_before_the_sink_plays);
     tcase_add_test(tests, seek_forgets_the_wait);
     tcase_add_test(tests, sink_that_never_plays_is_given_up);
+    tcase_add_test(tests, time_of_a_stopped_program_is_no_wait_for_the_sink);
     tcase_add_test(tests, sink_that_stops_later_is_waited_for);
     return suite_run_case("media_clock", tests, CK_FORK_GETENV);
 }
