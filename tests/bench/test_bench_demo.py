@@ -65,9 +65,9 @@ class Command(Folder):
         self.assertEqual(status, 1)
         self.assertIn("/proc/demo cannot be written", told)
 
-    def test_option_that_the_player_refuses_is_reported_in_the_players_words(self):
+    def test_start_that_is_not_a_time_is_refused(self):
         status, told = self.refusal(f"--clip={self.clip}", "--start=nan")
-        self.assertEqual(status, 2)
+        self.assertEqual(status, 1)
         self.assertIn("--start", told)
 
     def test_file_instead_of_a_folder_is_refused(self):
