@@ -212,7 +212,7 @@ static int64_t film_stamp(const struct clip *clip, const AVStream *stream, int64
 {
     if (film_ns == NS_UNKNOWN)
         return AV_NOPTS_VALUE;
-    if (clip_file_ns(clip, stream, stamp) - offset_ns == film_ns)
+    if (stamp != AV_NOPTS_VALUE && clip_file_ns(clip, stream, stamp) - offset_ns == film_ns)
         return stamp - clip_origin(clip, stream) - av_rescale_q(offset_ns, nanosecond, stream->time_base);
     return av_rescale_q(film_ns, nanosecond, stream->time_base);
 }

@@ -167,7 +167,10 @@ static void compare_both(const struct stamped_stream *stream, const struct stamp
 struct stamp stamped_film(const struct stamped_stream *stream, const struct stamp *file, struct stamp_verdict verdict)
 {
     struct stamp film = *file;
-    if (film.dts_ns != NS_UNKNOWN)
+    /* A stream without any PTS needs each DTS: see picture_stamps.h. */
+    if (stamp_key_ns(file) == NS_UNKNOWN && stream->had_dts && !stream->has_pts)
+        film.dts_ns = stream->expected_ns;
+    else if (film.dts_ns != NS_UNKNOWN)
         film.dts_ns = verdict.is_damaged ? stream->expected_ns : film.dts_ns - stream->offset_ns;
     if (film.pts_ns != NS_UNKNOWN)
         film.pts_ns = verdict.is_damaged ? pts_from_dts(stream, stream->expected_ns) : film.pts_ns - stream->offset_ns;
@@ -223,6 +226,7 @@ void stamped_learn(struct stamped_stream *stream, const struct stamp *file, cons
         stream->run_ns = key_ns;
     stream->last_ns = key_ns;
     stream->first_ns = stream->first_ns == NS_UNKNOWN ? key_ns : stream->first_ns;
+    stream->has_pts |= file->pts_ns != NS_UNKNOWN;
     stream->had_dts = film->dts_ns != NS_UNKNOWN;
     stream->beside_ns = beside_ns;
 }

@@ -46,6 +46,7 @@ struct stamped_stream {
     int same_delays;     /* so many in a row had this delay */
     int regular;         /* so many steps in a row were equal; of sound: as long as its packets */
     bool had_dts;        /* the last packet */
+    bool has_pts;        /* a packet had one */
 };
 
 enum {

@@ -166,7 +166,8 @@ static enum judgement judge_jump(struct time_stamps *stamps, struct stamped_stre
 static bool film_reaches(struct time_stamps *stamps, const struct stamped_stream *stream, int64_t film_ns)
 {
     const struct stamped_stream *const other = other_of(stamps, stream);
-    if (!stamps->at_end || (stream->facts.end_ns != NS_UNKNOWN && film_ns < stream->facts.end_ns))
+    /* Some headers leave out the last picture. */
+    if (!stamps->at_end || (stream->facts.end_ns != NS_UNKNOWN && film_ns < stream->facts.end_ns + stream->step_ns + 1))
         return true;
     return other->expected_ns != NS_UNKNOWN && film_ns < reach_of(stamps, other, stamps->count);
 }

@@ -122,6 +122,18 @@ class TimeStamps(Case):
                     times = [int(row["pts_ns"]) / 1e9 - run["media"]["start_s"] for row in rows]
                     self.assertEqual([round(time * RATE) for time in times], list(range(2 * RATE)))
 
+    def test_pictures_of_asf_have_the_same_times_after_a_seek(self):
+        path = self.dir / "h264.asf"
+        ffmpeg("-f", "lavfi", "-i", f"testsrc=s=176x144:r={RATE}:d=4", "-pix_fmt", "yuv420p", *H264[:-2], path)
+        times = []
+        for start in ("0", "2"):
+            run = play(*UNTIMED, f"--start={start}", "--framemd5=-", path)
+            self.expect(run, 0)
+            rows = [line.split(",") for line in run.stdout.splitlines() if line[:1].isdigit()]
+            times.append({row[5].strip(): int(row[2]) for row in rows})
+        self.assertGreater(len(times[1]), RATE)
+        self.assertEqual({name: times[0][name] for name in times[1]}, times[1])
+
 
 if __name__ == "__main__":
     main()
