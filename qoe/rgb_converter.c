@@ -35,28 +35,27 @@ static bool has_more_than_8_bits(enum AVPixelFormat format)
 
 static void take_facts(struct rgb_converter *converter, const AVFrame *picture, const struct video_layout *layout)
 {
+    const enum AVColorSpace replaced = layout->is_approximate ? picture->colorspace : AVCOL_SPC_UNSPECIFIED;
     if (converter->width) {
-        converter->is_mixed |= converter->matrix != layout->colorspace || converter->full_range != layout->full_range;
+        converter->is_mixed |= converter->matrix != layout->colorspace || converter->full_range != layout->full_range ||
+                               converter->replaced != replaced;
         return;
     }
     converter->width = layout->width;
     converter->height = layout->height;
     converter->matrix = layout->colorspace;
+    converter->replaced = replaced;
     converter->full_range = layout->full_range;
     converter->is_deep = has_more_than_8_bits(picture->format);
 }
 
-/* A wrong number would be worse than none. */
-static int refuse(struct rgb_converter *converter, const AVFrame *picture, const struct video_layout *layout)
+static int refuse(struct rgb_converter *converter, const AVFrame *picture)
 {
-    if (layout->is_approximate)
-        snprintf(converter->refusal, sizeof converter->refusal,
-                 "its pictures have the matrix %s, for which no conversion to RGB is known here",
-                 av_color_space_name(picture->colorspace));
-    else if (!sws_isSupportedInput(picture->format))
-        snprintf(converter->refusal, sizeof converter->refusal, "its pixel format %s cannot be converted to RGB",
-                 av_get_pix_fmt_name(picture->format));
-    return *converter->refusal ? AVERROR(ENOTSUP) : 0;
+    if (sws_isSupportedInput(picture->format))
+        return 0;
+    snprintf(converter->refusal, sizeof converter->refusal, "its pixel format %s cannot be converted to RGB",
+             av_get_pix_fmt_name(picture->format));
+    return AVERROR(ENOTSUP);
 }
 
 static int prepare(struct rgb_converter *converter, const AVFrame *picture)
@@ -90,7 +89,7 @@ int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct 
 {
     const struct video_layout layout = video_layout_of(picture);
     const AVFrame *known;
-    int ret = refuse(converter, picture, &layout);
+    int ret = refuse(converter, picture);
     if (!ret)
         ret = video_colours_apply(&converter->colours, picture, &known);
     if (ret)
@@ -119,8 +118,10 @@ int rgb_black(const struct rgb_converter *converter, struct rgb_picture *out)
 const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer,
                                       size_t size)
 {
-    snprintf(buffer, size, "RGB%d %dx%d, %s, %s range%s", converter->is_deep ? 48 : 24, converter->width, converter->height,
+    const bool is_replacement = converter->replaced != AVCOL_SPC_UNSPECIFIED;
+    snprintf(buffer, size, "RGB%d %dx%d, %s%s%s, %s range%s", converter->is_deep ? 48 : 24, converter->width, converter->height,
              converter->matrix == AVCOL_SPC_RGB ? "no matrix" : av_color_space_name(converter->matrix),
+             is_replacement ? " for " : "", is_replacement ? av_color_space_name(converter->replaced) : "",
              converter->full_range ? "full" : "limited", converter->is_mixed ? "; later others" : "");
     return buffer;
 }

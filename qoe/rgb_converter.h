@@ -21,9 +21,10 @@ struct rgb_converter {
     int height;
     bool is_deep;            /* the pictures have 16 bits, otherwise 8 */
     enum AVColorSpace matrix; /* of the first picture; AVCOL_SPC_RGB: RGB or gray, which have none */
+    enum AVColorSpace replaced; /* the first picture's own matrix, of which no conversion is known; AVCOL_SPC_UNSPECIFIED: none */
     bool full_range;
     bool is_mixed;           /* a later picture had another matrix or range */
-    char refusal[120];       /* why a picture was refused, as a clause ("its pictures have …"); empty: none was */
+    char refusal[120];       /* why a picture was refused, as a clause ("its pixel format …"); empty: none was */
 };
 
 /*
@@ -36,7 +37,8 @@ void rgb_converter_finish(struct rgb_converter *converter);
 /*
  * Converts the picture. *out is zeros or an earlier result, whose memory is used again. Its pixels
  * belong to the caller, who frees them with av_freep. Returns 0 or a negative AVERROR. AVERROR(ENOTSUP): no conversion is known for
- * the picture's matrix or pixel format; `refusal` says so.
+ * the picture's pixel format; `refusal` says so. If none is known for its matrix, the nearest one is used, as in the player, and the
+ * description names both.
  */
 int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct rgb_picture *out);
 
@@ -46,7 +48,7 @@ int rgb_convert(struct rgb_converter *converter, const AVFrame *picture, struct 
  */
 int rgb_black(const struct rgb_converter *converter, struct rgb_picture *out);
 
-/* Writes a text such as "RGB24 640x360, bt709, limited range" into buffer and returns buffer. */
+/* Writes a text such as "RGB24 640x360, bt709, limited range" or "…, bt2020nc for ictcp, …" into buffer and returns buffer. */
 const char *rgb_converter_description(const struct rgb_converter *converter, char *buffer,
                                       size_t size);
 

@@ -11,6 +11,7 @@
 #include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,7 +210,7 @@ START_TEST(every_matrix_has_its_colours)
 }
 END_TEST
 
-START_TEST(matrix_without_a_known_conversion_is_refused)
+START_TEST(matrix_without_a_known_conversion_is_replaced_and_named)
 {
     static const enum AVColorSpace unknown[] = {AVCOL_SPC_ICTCP, AVCOL_SPC_BT2020_CL, AVCOL_SPC_CHROMA_DERIVED_CL,
                                                 AVCOL_SPC_CHROMA_DERIVED_NCL, AVCOL_SPC_YCGCO_RE, AVCOL_SPC_YCGCO_RO,
@@ -217,12 +218,15 @@ START_TEST(matrix_without_a_known_conversion_is_refused)
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         struct rgb_converter converter;
         struct rgb_picture picture = {0};
+        char text[100], expected[100];
         AVFrame *frame = painted(AV_PIX_FMT_YUV444P10);
         frame->colorspace = unknown[i];
         rgb_converter_init(&converter);
-        ck_assert_int_eq(rgb_convert(&converter, frame, &picture), AVERROR(ENOTSUP));
-        ck_assert_ptr_nonnull(strstr(converter.refusal, av_color_space_name(unknown[i])));
-        ck_assert_ptr_null(picture.pixels);
+        ck_assert_int_eq(rgb_convert(&converter, frame, &picture), 0);
+        snprintf(expected, sizeof expected, "RGB48 64x48, %s for %s, limited range", av_color_space_name(video_layout_of(frame).colorspace),
+                 av_color_space_name(unknown[i]));
+        ck_assert_str_eq(rgb_converter_description(&converter, text, sizeof text), expected);
+        av_freep(&picture.pixels);
         rgb_converter_finish(&converter);
         av_frame_free(&frame);
     }
@@ -340,7 +344,7 @@ int main(void)
     const TTest *const tests[] = {
         every_pixel_format_has_its_colours_in_each_range,
         every_matrix_has_its_colours,
-        matrix_without_a_known_conversion_is_refused,
+        matrix_without_a_known_conversion_is_replaced_and_named,
         pixel_format_that_swscale_does_not_know_is_refused,
         one_step_of_10_bits_is_a_step,
         each_picture_has_its_own_colours,
