@@ -31,3 +31,22 @@ int shown_length(size_t length)
 {
     return length < BYTES_MAX ? (int)length : BYTES_MAX;
 }
+
+static void cut_name(char *name)
+{
+    const size_t length = strcspn(name, "=");
+    if (length <= BYTES_MAX)
+        return;
+    const int shown = whole_characters(name);
+    snprintf(name + shown, length - (size_t)shown + 1, "...");
+}
+
+void shown_option_names(char **argv, bool takes_command)
+{
+    for (int i = 1; argv[0] && argv[i] && strcmp(argv[i], "--") != 0; i++) {
+        if (takes_command && argv[i][0] != '-')
+            return;
+        if (!strncmp(argv[i], "--", 2))
+            cut_name(argv[i] + 2);
+    }
+}

@@ -34,21 +34,18 @@ static void check_at_exit(int status, void *unused)
     _exit(status ? status : lost_status);
 }
 
-static void open_if_closed(void)
+/* In this order, the first free number is that of the closed stream. */
+static void open_closed_streams(void)
 {
-    if (fcntl(STDOUT_FILENO, F_GETFD) >= 0)
-        return;
-    const int fd = open("/dev/null", O_RDONLY);
-    if (fd < 0 || fd == STDOUT_FILENO)
-        return;
-    dup2(fd, STDOUT_FILENO); /* standard input is closed, too */
-    close(fd);
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0)
+            open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 void standard_output_begin(const char *program, int status)
 {
     program_name = program;
     lost_status = status;
-    open_if_closed();
+    open_closed_streams();
     on_exit(check_at_exit, NULL);
 }

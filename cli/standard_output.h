@@ -13,7 +13,8 @@
  * has lost nothing. `program` is kept.
  *
  * A closed standard output becomes /dev/null, open for reading only, so that no file of the program gets its number: whatever is
- * printed there, also by commands that inherit it, fails with EBADF.
+ * printed there, also by commands that inherit it, fails with EBADF. The same goes for a closed standard error, whose messages would
+ * be written into the first file of the program, and for a closed standard input, from which nothing can be read.
  */
 void standard_output_begin(const char *program, int status);
 

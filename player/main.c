@@ -93,16 +93,42 @@ static int prepare_records(const struct options *options)
     return 0;
 }
 
-/* Returns the path of a local file that may be given as a URL (file:film.mkv). */
-static const char *local_path(const char *file)
+/* Links may make one folder of two: then a record would overwrite the one before it. Call when the folders exist. */
+static bool check_record_folders(const struct options *options)
 {
-    return access(file, F_OK) && !strncmp(file, "file:", 5) ? file + 5 : file;
+    struct stat *const folders = calloc((size_t)options->file_count, sizeof *folders);
+    char path[PATH_MAX];
+    bool are_apart = folders;
+    for (int i = 0; are_apart && options->record_dir && i < options->file_count; i++) {
+        are_apart = !stat(record_dir_of(options, i, path), &folders[i]);
+        for (int before = 0; are_apart && before < i; before++)
+            are_apart = folders[before].st_dev != folders[i].st_dev || folders[before].st_ino != folders[i].st_ino;
+        if (!are_apart)
+            log_error("%s is the folder of another film's record, too; name another directory for --record", path);
+    }
+    free(folders);
+    return are_apart;
+}
+
+/* Returns the path of a film that may be given as a URL: file:film.mkv, or pipe:3 (pipe: is standard input), which may be a file. */
+static const char *local_path(const char *film, char text[PATH_MAX])
+{
+    if (!strcmp(film, "-"))
+        return "./-"; /* as an output it is standard output, as a film it is a file */
+    if (!access(film, F_OK))
+        return film;
+    if (!strncmp(film, "file:", 5))
+        return film + 5;
+    if (strncmp(film, "pipe:", 5) != 0)
+        return film;
+    snprintf(text, PATH_MAX, "/dev/fd/%ld", strtol(film + 5, NULL, 10));
+    return text;
 }
 
 /* Returns whether no output overwrites a film, or another output. A record that is there already is refused by prepare_records. */
 static bool check_outputs(const struct options *options)
 {
-    char dir[PATH_MAX], run[PATH_MAX + 16], frames[PATH_MAX + 16];
+    char dir[PATH_MAX], run[PATH_MAX + 16], frames[PATH_MAX + 16], film[PATH_MAX];
     for (int i = 0; i < options->file_count; i++) {
         const bool has_record = record_dir_of(options, i, dir);
         snprintf(run, sizeof run, "%s/run.json", dir);
@@ -111,7 +137,7 @@ static bool check_outputs(const struct options *options)
             {"--framemd5", options->framemd5_path}, {"--record", has_record ? run : NULL},
             {"--record", has_record ? frames : NULL}, {NULL, NULL},
         };
-        const struct named_path inputs[] = {{"film", local_path(options->files[i])}, {NULL, NULL}};
+        const struct named_path inputs[] = {{"film", local_path(options->files[i], film)}, {NULL, NULL}};
         if (!output_paths_check("dlex-play", outputs, inputs))
             return false;
     }
@@ -213,7 +239,9 @@ int main(int argc, char **argv)
     if (placement_prepare(&options.placement) < 0)
         return EXIT_SETUP;
     /* Twice: only in folders that exist two files can be compared. */
-    if (!check_outputs(&options) || prepare_records(&options) < 0 || !check_outputs(&options) || prepare_deadlines(&options) < 0)
+    if (!check_outputs(&options) || prepare_records(&options) < 0 || !check_record_folders(&options) || !check_outputs(&options))
+        return EXIT_SETUP;
+    if (prepare_deadlines(&options) < 0)
         return EXIT_SETUP;
     if (options.tick_table && picture_ticks_open(&ticks, options.tick_table) < 0)
         return EXIT_SETUP;

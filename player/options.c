@@ -301,5 +301,6 @@ void options_parse(struct options *options, int argc, char **argv)
     };
     argp_err_exit_status = 1;
     argv[0] = "dlex-play"; /* not the path that the program was called by */
+    shown_option_names(argv, false);
     argp_parse(&argp, argc, argv, 0, NULL, options);
 }

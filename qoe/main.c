@@ -134,6 +134,7 @@ static struct arguments parse_arguments(int argc, char **argv)
     struct arguments arguments = {0};
     argp_err_exit_status = EXIT_SETUP;
     argv[0] = "dlex-qoe"; /* instead of the path by which it was called */
+    shown_option_names(argv, false);
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     return arguments;
 }

@@ -63,6 +63,7 @@ static int parse_options(struct options *options, int argc, char **argv)
     };
     int name;
     opterr = 0;
+    shown_option_names(argv, false);
     while ((name = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (name) {
         case 'c': options->clip = optarg; break;

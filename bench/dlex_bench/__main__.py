@@ -21,7 +21,7 @@ from .batch.cli import (
     run_run_job,
 )
 from .detect.cli import detect_parser, overhead_parser, run_detect, run_overhead
-from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError, brief
+from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError, brief, os_error_text
 from .graphs.cli import graphs_parser, run_graphs
 from .heartbeat.cli import heartbeat_parser, run_heartbeat
 from .latency.cli import complete_latency_options, latency_parser, run_latency
@@ -139,6 +139,9 @@ def main(argv: list[str]) -> int:
     except LabError as error:
         print(f"{parser.prog}: {brief(str(error))}", file=sys.stderr)
         return error.code
+    except OSError as cause:  # such as a path that is too long
+        print(f"{parser.prog}: {brief(os_error_text(cause))}", file=sys.stderr)
+        return EXIT_SETUP
     except Interrupted:
         print(f"{parser.prog}: ended by a signal; all processes that it had started have ended too", file=sys.stderr)
         return EXIT_SIGNAL

@@ -53,6 +53,12 @@ def brief(message: str) -> str:
     return short if len(short) <= MESSAGE_MAX else f"{short[:MESSAGE_MAX]}... ({len(message)} characters)"
 
 
+def os_error_text(cause: OSError) -> str:
+    """Returns what an error of the operating system means for a message: the file, if there is one, and the reason."""
+    reason = cause.strerror or str(cause)
+    return f"{cause.filename}: {reason}" if cause.filename else reason
+
+
 def nearest(word: str, known: Sequence[str]) -> str:
     """Returns a suggestion as the end of an error's sentence; empty if no known word is near."""
     close = difflib.get_close_matches(word, [other for other in known if other != word], 1)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .disk_space import no_space_left, require_room
-from .errors import EXIT_SETUP, LabError
+from .errors import EXIT_SETUP, LabError, os_error_text
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -67,7 +67,7 @@ def checked_files(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as cause:
-        what = f"{cause.filename}: {cause.strerror}" if cause.filename else cause.strerror or str(cause)
+        what = os_error_text(cause)
         advice = f"make room on the disk of {folder}" if no_space_left(cause) else "repair that"
         raise LabError(
             f"the results cannot be made or written ({what}); {advice}, or choose another folder by --out=", EXIT_SETUP
@@ -87,17 +87,30 @@ class _StandardOutput(io.FileIO):
             return memoryview(data).nbytes
 
 
-def _unwritable_output() -> io.TextIOWrapper:
-    """Returns a standard output to which nothing can be written (EBADF), as C programs have after >&-.
+def _reserve(number: int, flags: int) -> None:
+    """Opens /dev/null under this number, if it is closed, so that no file of ours gets it. Children inherit it."""
+    try:
+        os.fstat(number)
+    except OSError:
+        file = os.open(os.devnull, flags)
+        if file != number:
+            os.dup2(file, number)
+            os.close(file)
+        os.set_inheritable(number, True)
 
-    It has the number of the closed one, so that no file of ours gets that, and children cannot write into it.
+
+def _open_closed_streams() -> None:
+    """Opens the standard streams that the caller has closed (>&-), as C programs do: whatever is written there fails (EBADF).
+
+    Without a standard error, Python would print its messages to standard output.
     """
-    file = os.open(os.devnull, os.O_RDONLY)
-    if file != 1:
-        os.dup2(file, 1)
-        os.close(file)
-    os.set_inheritable(1, True)
-    return io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", write_through=True)
+    _reserve(0, os.O_WRONLY)
+    _reserve(1, os.O_RDONLY)
+    _reserve(2, os.O_WRONLY)
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", write_through=True)
+    if sys.stderr is None:
+        sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), "utf-8", write_through=True)
 
 
 @contextlib.contextmanager
@@ -107,8 +120,7 @@ def checked_output() -> Iterator[None]:
     The block is not interrupted: what a command measures goes to files, and may take hours. Another error, or a signal, is
     raised in place of this one.
     """
-    if sys.stdout is None:  # closed by the caller (>&-)
-        sys.stdout = _unwritable_output()
+    _open_closed_streams()
     before = sys.stdout
     before.flush()
     raw = _StandardOutput(before.fileno(), "w", closefd=False)

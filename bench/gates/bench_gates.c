@@ -179,6 +179,7 @@ int main(int argc, char **argv)
     };
     standard_output_begin("dlex-bench-gates", EXIT_FAILURE);
     struct options options = {.aborts = 10000, .passes = 4000, .seed = 1};
+    shown_option_names(argv, false);
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     if (!output_paths_try("dlex-bench-gates", options.json))
         return EXIT_FAILURE;

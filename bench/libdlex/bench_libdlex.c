@@ -69,6 +69,7 @@ static int parse_options(struct options *options, int argc, char **argv)
     };
     int name, failed = 0;
     opterr = 0;
+    shown_option_names(argv, false);
     while (!failed && (name = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (name) {
         case 'j': options->json = optarg; break;

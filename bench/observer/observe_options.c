@@ -98,5 +98,6 @@ void observe_options_parse(struct observe_options *options, int argc, char **arg
     argp_program_version = "dlex-bench-observe " PROGRAM_VERSION " (" DLEX_COMMIT ")";
     argp_err_exit_status = EXIT_BAD_OPTION;
     argv[0] = "dlex-bench-observe"; /* instead of the path by which it was called */
+    shown_option_names(argv, false);
     argp_parse(&argp, argc, argv, 0, NULL, options);
 }

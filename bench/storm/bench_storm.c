@@ -131,6 +131,7 @@ int main(int argc, char **argv)
     };
     standard_output_begin("dlex-bench-storm", EXIT_FAILURE);
     struct options options = { 1000000, 1, 5, { 1, 2, 4, 8, 16 }, NULL };
+    shown_option_names(argv, false);
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     if (!output_paths_try("dlex-bench-storm", options.json))
         return EXIT_FAILURE;

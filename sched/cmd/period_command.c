@@ -9,6 +9,7 @@
 #include "period_report.h"
 #include "period_syscalls.h"
 #include "process_watch.h"
+#include "shown_value.h"
 #include "standard_output.h"
 #include "switch_ring.h"
 #include "user_command.h"
@@ -91,6 +92,7 @@ static int parse_arguments(struct request *request, int argc, char **argv)
         {NULL, 0, NULL, 0},
     };
     *request = (struct request){.seconds = 4};
+    shown_option_names(argv, true);
     for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);

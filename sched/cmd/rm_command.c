@@ -81,6 +81,7 @@ static int parse_run(struct rm_request *request, int argc, char **argv)
         {"statistical", no_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
     };
     *request = (struct rm_request){.kind = RM_STATISTICAL};
+    shown_option_names(argv, true);
     for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);

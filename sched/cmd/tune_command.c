@@ -6,6 +6,7 @@
 #include "option_value.h"
 #include "output_paths.h"
 #include "own_proc.h"
+#include "shown_value.h"
 #include "tune_run.h"
 
 #include <getopt.h>
@@ -109,6 +110,7 @@ static int parse_arguments(struct tune_request *request, int argc, char **argv)
     };
     *request = (struct tune_request){.limit = budget_sum_default, .rule = BUDGET_PERCENTILE};
     /* +: the options of the command are its own */
+    shown_option_names(argv, true);
     for (int option; (option = getopt_long(argc, argv, "+", options, NULL)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);

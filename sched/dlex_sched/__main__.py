@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dlex_bench.errors import EXIT_SETUP, EXIT_SIGNAL, LabError, brief
+from dlex_bench.errors import EXIT_SETUP, EXIT_SIGNAL, LabError, brief, os_error_text
 from dlex_bench.output import checked_output
 from dlex_bench.parser import CPU_MAX, SEED_MAX, Command, Parser, number_of, seconds_of, whole_number
 
@@ -130,6 +130,9 @@ def main(argv: list[str]) -> int:
     except LabError as error:
         print(f"{parser.prog}: {brief(str(error))}", file=sys.stderr)
         return error.code
+    except OSError as cause:  # such as a path that is too long
+        print(f"{parser.prog}: {brief(os_error_text(cause))}", file=sys.stderr)
+        return EXIT_SETUP
     except KeyboardInterrupt:
         return EXIT_SIGNAL
     return 0

@@ -201,6 +201,7 @@ void dwcs_options_parse(struct dwcs_options *options, int argc, char **argv)
     };
     argp_err_exit_status = EXIT_USAGE;
     argv[0] = "dlex-sched-dwcs"; /* instead of the path by which it was called */
+    shown_option_names(argv, false);
     argp_parse(&argp, argc, argv, 0, NULL, options);
     options->dispatch.rules |= options->rule_4;
     if (options->has_server)

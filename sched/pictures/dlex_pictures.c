@@ -239,6 +239,7 @@ int main(int argc, char **argv)
     standard_output_begin("dlex-pictures", EXIT_IMPOSSIBLE);
     argp_err_exit_status = EXIT_USAGE;
     argv[0] = "dlex-pictures"; /* instead of the path by which it was called */
+    shown_option_names(argv, false);
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     const struct picture_role *const role = find_role(options.role);
     const bool is_camera = !strcmp(options.role, "read");

@@ -204,5 +204,6 @@ void graph_options_parse(struct graph_options *options, int argc, char **argv)
     *options = (struct graph_options){.name = "dlex", .manager_priority = -1};
     argp_err_exit_status = EXIT_USAGE;
     argv[0] = "dlex-sched-pman"; /* instead of the path by which it was called */
+    shown_option_names(argv, false);
     argp_parse(&argp, argc, argv, 0, NULL, options);
 }

@@ -202,6 +202,7 @@ struct slot_options slot_options_parse(int argc, char **argv)
     };
     argp_err_exit_status = EXIT_SETUP;
     argv[0] = "dlex-sched-sim"; /* instead of the path by which it was called */
+    shown_option_names(argv, false);
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     return options;
 }

@@ -63,6 +63,15 @@ class Output(unittest.TestCase):
                 run = subprocess.run(closing, stderr=subprocess.PIPE, text=True, timeout=120, cwd=ROOT)
                 self.expect_one_sentence(run, "Bad file descriptor")
 
+    def test_messages_do_not_go_to_standard_output_if_standard_error_is_closed(self):
+        closing = ["sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-m", "dlex_bench", "plan", "none.yaml"]
+        run = subprocess.run(closing, stdout=subprocess.PIPE, text=True, timeout=120, cwd=ROOT)
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+
+    def test_error_of_the_system_is_one_sentence(self):
+        run = printing_to(subprocess.DEVNULL, "report", "x" * 60_000)
+        self.assertRegex(run.stderr, r"\Adlex bench report: x{60}[^\n]*File name too long\n\Z")
+
     @unittest.skipUnless(os.path.exists(FULL), "/dev/full does not exist")
     def test_another_error_is_reported_first(self):
         with open(FULL, "w") as full:

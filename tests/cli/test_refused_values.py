@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that a refused value of any length is one short sentence, and refused at once.
+"""Tests that a refused value or an unknown option of any length is one short sentence, and refused at once.
 
     test_refused_values.py BUILD_FOLDER
 
-Not covered: options that do not exist, which getopt and argp print whole; values of the commands in Python (test_bench_output.py).
+Not covered: arguments of the command that a program runs; values of the commands in Python (test_bench_output.py).
 """
 
 import subprocess
@@ -50,6 +50,20 @@ class RefusedValues(unittest.TestCase):
         for *words, option in SCHED:
             with self.subTest(words, option=option):
                 self.expect_short(BUILD / "sched/cmd/dlex-sched", *words, option + LONG)
+
+    def test_long_name_of_an_option_is_shown_in_part(self):
+        for program in OPTIONS:
+            for words in ((f"--{LONG}",), ("word", f"--{LONG}=1")) if (BUILD / program).exists() else ():
+                with self.subTest(program, words=len(words)):
+                    self.expect_short(BUILD / program, *words)
+        for words in (("tune",), ("period",), ("rm", "run")):
+            with self.subTest(words):
+                self.expect_short(BUILD / "sched/cmd/dlex-sched", *words, f"--{LONG}")
+
+    def test_arguments_of_a_command_are_not_cut(self):
+        run = subprocess.run([BUILD / "sched/cmd/dlex-sched", "tune", "--dry-run", "--", "expr", "length", f"--{LONG}"],
+                             capture_output=True, text=True, timeout=60)
+        self.assertIn(str(len(LONG) + 2), run.stdout)
 
 
 if __name__ == "__main__":

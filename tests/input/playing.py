@@ -41,9 +41,9 @@ def environment() -> dict:
     return clean
 
 
-def start(*arguments, extra=(), **options) -> subprocess.Popen:
-    return subprocess.Popen([PLAY, *map(str, arguments)], env={**environment(), **dict(extra)}, text=True,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+def start(*arguments, extra=(), stdin=subprocess.DEVNULL, **options) -> subprocess.Popen:
+    return subprocess.Popen([PLAY, *map(str, arguments)], env={**environment(), **dict(extra)}, text=True, stdin=stdin,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 def play(*arguments, **options) -> subprocess.CompletedProcess:

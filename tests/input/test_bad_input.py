@@ -174,8 +174,31 @@ class BadOptions(Case):
                 self.expect(run, 1, f"--framemd5={self.dir}/{name} is the same file as {film}", "would be overwritten")
         self.expect(play(*UNTIMED, f"--framemd5={film}", f"file:{film}"), 1, "would be overwritten")
         self.expect(play(*UNTIMED, f"--framemd5={film}", clip("progressive_cabac"), film), 1, "would be overwritten")
+        for url in ("pipe:", "pipe:0"):
+            with self.subTest(url), open(film, "rb") as file:
+                self.expect(play(*UNTIMED, f"--framemd5={film}", url, stdin=file), 1, "would be overwritten")
         self.assertEqual(film.read_bytes(), before)
         self.assertFalse((self.dir / "record").exists())
+
+    def test_folder_of_two_records_is_refused(self):
+        (self.dir / "record" / "1").mkdir(parents=True)
+        (self.dir / "record" / "3").symlink_to("1")
+        run = play(*UNTIMED, f"--record={self.dir}/record", *[clip("progressive_cabac")] * 3)
+        self.expect(run, 1, f"{self.dir}/record/3 is the folder of another film's record, too")
+        self.assertEqual(list((self.dir / "record" / "1").glob("*")), [])
+
+    def test_film_may_have_the_name_of_standard_output(self):
+        (self.dir / "-").symlink_to(clip("progressive_cabac"))
+        run = subprocess.run([Path(PLAY).resolve(), *UNTIMED, "--framemd5=-", "-"], env=environment(), cwd=self.dir, text=True,
+                             capture_output=True, timeout=60)
+        self.expect(run, 0)
+        self.assertIn("#format: frame checksums", run.stdout)
+
+    def test_messages_do_not_go_into_a_file_if_standard_error_is_closed(self):
+        closing = ["sh", "-c", 'exec "$@" 2>&-', "sh", PLAY, *UNTIMED, f"--framemd5={self.dir}/sums", "none.mp4",
+                   clip("progressive_cabac")]
+        self.assertEqual(subprocess.run(closing, env=environment(), stdout=subprocess.DEVNULL, timeout=60).returncode, 3)
+        self.assertEqual((self.dir / "sums").read_text().splitlines()[0], "#format: frame checksums")
 
     def test_one_file_for_two_outputs_is_refused(self):
         for path in ("record/frames.csv", "record/../record/run.json"):
