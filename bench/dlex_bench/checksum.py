@@ -6,13 +6,15 @@ from __future__ import annotations
 import functools
 import hashlib
 from pathlib import Path
+from stat import S_ISREG
 
 
 def checksum(path: Path) -> str | None:
-    """Returns the SHA-256 of a file, or None if it cannot be read. A file that has not changed is read once."""
+    """Returns the SHA-256 of a file, or None if it cannot be read, or is a pipe or a device. An unchanged file is read once."""
     try:
         facts = path.stat()
-        return _checksum(path, facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns)
+        # The times of the content can be set (cp -p); that of the last change of the inode cannot.
+        return _checksum(path, facts.st_dev, facts.st_ino, facts.st_size, facts.st_ctime_ns) if S_ISREG(facts.st_mode) else None
     except OSError:
         return None
 
