@@ -3,6 +3,7 @@
 
 #include "log.h"
 #include "ns.h"
+#include "own_proc.h"
 #include "rm_registry.h"
 
 #include <errno.h>
@@ -49,6 +50,8 @@ static const char *why_refused(int error, const struct rm_joined *joined, char t
         snprintf(text, WHY_SIZE, "there are %d such programs already; end one of `dlex-sched rm list`", RM_MEMBERS_MAX);
     else if (error == -ETIMEDOUT)
         snprintf(text, WHY_SIZE, "another program has locked the list of such programs for 2 s; try again");
+    else if (error == -EREMOTE)
+        snprintf(text, WHY_SIZE, "%s", own_proc_remedy);
     else
         snprintf(text, WHY_SIZE, "the list of such programs cannot be changed: %s", strerror(-error));
     return text;

@@ -5,6 +5,12 @@
 
 #include <stdbool.h>
 
+/* Returns whether it does. */
+bool own_proc_is_shown(void);
+
+/* What to do if it does not: a sentence without a full stop. */
+extern const char own_proc_remedy[];
+
 /* Returns true if it does. Otherwise returns false after a message to standard error. */
 bool own_proc_check(const char *program);
 

@@ -3,6 +3,7 @@
 
 #include "ns.h"
 #include "own_folder.h"
+#include "own_proc.h"
 #include "process_start.h"
 #include "thread_ref.h"
 
@@ -278,6 +279,8 @@ static void find_late(const struct rm_registry *registry, struct rm_joined *join
 static int append_self(struct rm_registry *registry, const struct rm_task *task, const char *name)
 {
     const uint64_t started = process_start(getpid());
+    if (!own_proc_is_shown())
+        return -EREMOTE;
     if (registry->count == RM_MEMBERS_MAX)
         return -ENOSPC;
     if (number_of(registry, getpid()) >= 0)

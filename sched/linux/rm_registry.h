@@ -60,8 +60,8 @@ struct rm_joined {
 /*
  * Adds the calling process, with this name, and moves others if need be. It stays until it ends, also through exec. Returns 0;
  * -EBUSY (refused, joined->by says why); -ENOSPC (RM_MEMBERS_MAX are there); -EALREADY (it is a member); -EINVAL (the task's
- * values are out of range, see rm_task.h); -ETIMEDOUT (somebody has held the lock for two seconds); or a negative errno of a
- * file. Only 0 changes anything, except that it may finish what an earlier newcomer has begun.
+ * values are out of range, see rm_task.h); -ETIMEDOUT (somebody has held the lock for two seconds); -EREMOTE (/proc shows another PID
+ * namespace, in which the caller's id is that of a stranger, which would stay in the list); or a negative errno of a file. Only 0 changes anything, except that it may finish what an earlier newcomer has begun.
  */
 int rm_registry_join(const struct rm_task *task, const char *name, struct rm_joined *joined);
 

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -212,6 +213,32 @@ START_TEST(program_that_has_not_joined_changes_nothing)
 }
 END_TEST
 
+/* Joins as the first process of a new PID namespace, which has the /proc of the old one. Returns 1 if there can be none. */
+static int join_in_namespace(const void *task)
+{
+    struct rm_joined joined;
+    int status = 0;
+    if (unshare(CLONE_NEWPID))
+        return 1;
+    const pid_t first = fork();
+    if (!first)
+        _exit(-rm_registry_join(task, "first", &joined));
+    waitpid(first, &status, 0);
+    return WIFEXITED(status) ? -WEXITSTATUS(status) : 0;
+}
+
+START_TEST(program_of_another_namespace_that_would_be_listed_as_a_stranger_is_refused)
+{
+    struct rm_registry registry;
+    const struct rm_task task = statistical(40 * MS, 5 * MS);
+    const struct other other = start(join_in_namespace, &task);
+    end(&other);
+    ck_assert(other.result == -EREMOTE || other.result == 1);
+    ck_assert_int_eq(rm_registry_read(&registry), 0);
+    ck_assert_int_eq(registry.count, 0);
+}
+END_TEST
+
 static int take_lock(const void *path)
 {
     const int fd = open(path, O_RDWR);
@@ -248,6 +275,7 @@ int main(void)
         next_film_has_the_level_of_its_own_rate,
         impossible_values_are_refused_and_change_nothing,
         program_that_has_not_joined_changes_nothing,
+        program_of_another_namespace_that_would_be_listed_as_a_stranger_is_refused,
         change_does_not_wait_for_the_lock_unless_it_may,
         NULL,
     };
