@@ -109,12 +109,18 @@ static void write_rmse(FILE *out, const struct report *report)
     write_degraded(out, report->quality);
 }
 
+/* Rounds as it is printed: printf would make -0.0 of -0.04, but the sum of -0.0 and 0.0 has no sign. */
+static double without_tiny_sign(double ms)
+{
+    return round(ms * 10) / 10 + 0.0;
+}
+
 static void write_skew(FILE *out, const struct spread *skew_ms)
 {
     if (skew_ms->count)
         fprintf(out, "\nA-V of the shown pictures (> 0: the video is late):\n"
                 "  mean %.1f ms, s.d. %.1f ms, p99 %.1f ms\n",
-                skew_ms->mean, skew_ms->sd, skew_ms->p99);
+                without_tiny_sign(skew_ms->mean), skew_ms->sd, without_tiny_sign(skew_ms->p99));
 }
 
 /* Most of a run is in the best grade; what is not is shown with its share. */

@@ -59,6 +59,12 @@ class Reporting(Case):
             [summary[key] for key in SUMMARY_KEYS if key.startswith("rmse")], [0] * 6
         )
 
+    def test_a_tiny_skew_has_no_sign(self):
+        folder = self.record(clip("progressive_cabac"), [(0, "shown")])
+        rows = folder / "frames.csv"
+        rows.write_text(rows.read_text().replace("shown,0,0,", "shown,0,-40000,"))
+        self.assertIn("  mean 0.0 ms, s.d. 0.0 ms, p99 0.0 ms\n", qoe(folder).stdout)
+
     def test_run_without_pictures_has_no_skew(self):
         summary = self.summary(self.record(clip("progressive_cabac"), []))
         self.assertEqual(
