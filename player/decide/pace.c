@@ -66,9 +66,11 @@ void show_pace_restart(struct show_pace *pace, const struct part *part, int segm
 
 struct picture_place show_pace_picture(struct show_pace *pace, int segment, int64_t pts_ns, int64_t duration_ns)
 {
+    if (pts_ns == NS_UNKNOWN)
+        pts_ns = pace->next_ns != NS_UNKNOWN ? pace->next_ns : pace->first_ns;
     struct picture_place place = {.pts_ns = pts_ns, .jump_ns = NS_UNKNOWN};
     if (pts_ns == NS_UNKNOWN)
-        place.pts_ns = pace->next_ns != NS_UNKNOWN ? pace->next_ns : pace->first_ns;
+        return (struct picture_place){.pts_ns = pace->part.from_ns, .jump_ns = NS_UNKNOWN, .unwanted = true};
     place.jumped = segment != pace->segment;
     if (place.jumped) {
         pace->part.from_ns = INT64_MIN;

@@ -69,7 +69,7 @@ struct packet_place feed_pace_packet(struct feed_pace *pace, const struct packet
 struct show_pace {
     struct part part;
     int segment;         /* of the pictures that come out now; the clock uses its time stamps */
-    int64_t first_ns;    /* where reading began: the PTS of a first picture that has no time stamp */
+    int64_t first_ns;    /* where reading began: the PTS of a first picture that has no time stamp; or NS_UNKNOWN */
     int64_t next_ns;     /* PTS of the picture that is to be presented next, as far as known */
 };
 
@@ -80,7 +80,10 @@ struct picture_place {
     int64_t jump_ns; /* size of the jump against the expected PTS; NS_UNKNOWN where none was expected */
 };
 
-/* Call at the beginning and at each seek. Its pictures have this `segment`. Reading begins at first_ns. */
+/*
+ * Call at the beginning and at each seek. Its pictures have this `segment`. Reading begins at first_ns. NS_UNKNOWN: it begins
+ * somewhere before the part, so that pictures without time stamps are not shown until one has a time stamp.
+ */
 void show_pace_restart(struct show_pace *pace, const struct part *part, int segment, int64_t first_ns);
 
 /*

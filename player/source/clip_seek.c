@@ -29,7 +29,8 @@ struct landing {
     bool refreshing; /* the last key packet begins an intra refresh */
     int refreshes;   /* how many are over */
     int waits;       /* reference pictures that are to come until the refresh is over, or the key picture is shown */
-    bool usable;     /* pictures are whole from the target on */
+    bool wants_pts;  /* the key packet has no PTS, and the film has others: pictures before the next PTS are of unknown time */
+    bool usable;     /* pictures are whole from the target on, and their times are known */
     bool passed;     /* a packet came whose picture is shown after the target */
     int64_t key_dts; /* of the first key packet, in the stream's unit; AV_NOPTS_VALUE: none came */
 };
@@ -53,18 +54,23 @@ static void begin(struct landing *landing, const struct clip *clip, const AVPack
     landing->begun = true;
     landing->refreshing = landing->droppable.gradual > 0;
     landing->waits = landing->droppable.gradual;
+    /* In program streams and transport streams, the PTS of some pictures are missing. AVI and others have none. */
+    landing->wants_pts = packet->pts == AV_NOPTS_VALUE && (clip->format->iformat->flags & AVFMT_TS_DISCONT);
     if (packet->pts == AV_NOPTS_VALUE && packet->dts != AV_NOPTS_VALUE)
         landing->waits += clip->video->codecpar->video_delay; /* then the picture comes out, at the DTS of that packet */
-    landing->usable = landing->waits == 0;
+    landing->usable = landing->waits == 0 && !landing->wants_pts;
 }
 
-static void go_on(struct landing *landing, bool droppable)
+/* A reference picture behind the place was read. */
+static void go_on(struct landing *landing, const AVPacket *packet)
 {
-    if (droppable || landing->waits == 0)
+    if (landing->waits == 0 && !landing->wants_pts)
         return;
-    landing->waits--;
-    if (landing->waits == 0)
-        landing->usable = !landing->refreshing || ++landing->refreshes == REFRESHES;
+    landing->wants_pts = landing->wants_pts && packet->pts == AV_NOPTS_VALUE;
+    if (landing->waits > 0 && --landing->waits == 0 && landing->refreshing)
+        landing->refreshes++;
+    const bool is_whole = !landing->refreshing || landing->refreshes == REFRESHES;
+    landing->usable = landing->waits == 0 && is_whole && !landing->wants_pts;
 }
 
 static void look_at_picture(struct landing *landing, const struct clip *clip, const AVPacket *packet)
@@ -79,8 +85,8 @@ static void look_at_picture(struct landing *landing, const struct clip *clip, co
         return; /* pictures without a time stamp follow on from others */
     if (key && (landing->waits == 0 || !landing->droppable.gradual))
         begin(landing, clip, packet);
-    else
-        go_on(landing, droppable);
+    else if (!droppable)
+        go_on(landing, packet);
 }
 
 /* Packets of pictures before the first key packet are of no use. */

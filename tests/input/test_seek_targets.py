@@ -64,7 +64,7 @@ CONTAINERS = {
 }
 SAMPLE = (
     ("open", "mp4", 25), ("open", "fragments.mp4", 25), ("open", "no-edit-list.mp4", 25), ("hevc", "mp4", 25),
-    ("closed", "ts", "30000/1001"), ("mpeg2", "vob", 25), ("mpeg4", "avi", 25), ("refresh", "mkv", 25),
+    ("closed", "ts", "30000/1001"), ("mpeg2", "vob", "30000/1001"), ("mpeg4", "avi", 25), ("refresh", "mkv", 25),
 )
 if "DLEX_SANITIZED" not in os.environ:  # that FFmpeg does not read them
     SAMPLE = (*SAMPLE, ("open", "flv", 25), ("closed", "nut", "24000/1001"))
@@ -94,7 +94,7 @@ class Film:
         places = [place for key in (*self.keys, len(self.pictures) - 1) for place in range(key - NEAR, key + NEAR)]
         inside = sorted({place for place in places if 0 < place < len(self.pictures)})
         if not ALL:
-            inside = [place for key in self.keys[1:2] for place in (2, key - 3, key - 1, key, key + 1)]
+            inside = [place for key in self.keys[1:2] for place in (2, key - 3, key - 1, key, key + 1, self.keys[-1] - 3)]
         every = [(self.pictures[place].pts_ns - self.start_ns) / 1e9 + offset_s for place, offset_s in product(inside, OFFSETS_S)]
         return every if ALL else every[::2]
 

@@ -157,6 +157,19 @@ START_TEST(a_picture_without_a_time_stamp_follows_the_one_before)
 }
 END_TEST
 
+START_TEST(pictures_of_unknown_time_before_a_part_are_unwanted)
+{
+    struct show_pace pace;
+    show_pace_restart(&pace, &from_2_to_4_s, 1, NS_UNKNOWN);
+    ck_assert(show_pace_picture(&pace, 1, NS_UNKNOWN, 0).unwanted);
+    ck_assert(show_pace_picture(&pace, 1, NS_UNKNOWN, 40 * MS).unwanted);
+    ck_assert(!show_pace_picture(&pace, 1, 2 * S, 0).unwanted);
+    const struct picture_place next = show_pace_picture(&pace, 1, NS_UNKNOWN, 0);
+    ck_assert(!next.unwanted);
+    ck_assert_int_eq(next.pts_ns, 2 * S + 40 * MS);
+}
+END_TEST
+
 START_TEST(pictures_outside_the_part_are_unwanted)
 {
     struct show_pace pace = show_of(&from_2_to_4_s);
@@ -239,6 +252,7 @@ int main(void)
         the_last_jump_back_is_known_until_a_seek,
         time_stamps_that_go_far_ahead_begin_a_segment_where_the_format_may_jump,
         a_picture_without_a_time_stamp_follows_the_one_before,
+        pictures_of_unknown_time_before_a_part_are_unwanted,
         pictures_outside_the_part_are_unwanted,
         a_long_picture_that_began_before_the_part_is_due_at_its_start,
         a_jump_is_measured_from_the_expected_time,
