@@ -166,8 +166,7 @@ static bool may_go_on(int error)
     return error != AVERROR_EOF && error != AVERROR_EXIT && error != AVERROR(ENOMEM) && error != AVERROR(EIO);
 }
 
-/* As av_read_frame, but skips what the demuxer does not understand, and knows the end of the file: see clip_read. */
-static int read_frame(struct clip *clip, AVPacket *packet)
+int clip_read_frame(struct clip *clip, AVPacket *packet)
 {
     for (int damaged = 0;;) {
         int ret = av_read_frame(clip->format, packet);
@@ -185,12 +184,12 @@ static int read_frame(struct clip *clip, AVPacket *packet)
     }
 }
 
-/* As read_frame, but packets that were put back come first. */
+/* As clip_read_frame, but packets that were put back come first. */
 static int read_file(struct clip *clip, AVPacket *packet)
 {
     AVPacket *read;
     if (!clip->read || av_fifo_read(clip->read, &read, 1) < 0)
-        return read_frame(clip, packet);
+        return clip_read_frame(clip, packet);
     av_packet_move_ref(packet, read);
     av_packet_free(&read);
     return 0;

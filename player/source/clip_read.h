@@ -8,6 +8,9 @@
 /* Prepares the clip, whose streams are known, for clip_read. Returns 0 or AVERROR(ENOMEM); clip_forget_all cleans up. */
 int clip_begin(struct clip *clip);
 
+/* As av_read_frame, but skips what the demuxer does not understand, and knows the end of the file: see clip_read. */
+int clip_read_frame(struct clip *clip, AVPacket *packet);
+
 /* The file was moved to about this film time; packets that were put back since then stay. */
 void clip_begin_at(struct clip *clip, int64_t film_ns);
 

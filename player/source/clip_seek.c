@@ -10,7 +10,7 @@
  * The second constant is the limit.
  */
 static const int64_t SEEK_BACK_NS = 3 * NS_PER_S;
-static const int64_t SEEK_BACK_MAX_NS = 600 * NS_PER_S;
+static const int64_t SEEK_BACK_MAX_NS = 768 * NS_PER_S;
 /* Goes back from key packet to key packet. Pictures are not shown further behind their decoding than by so many key pictures. */
 enum { KEY_STEPS_MAX = 16 };
 /*
@@ -106,7 +106,7 @@ static int look_around(struct landing *landing, struct clip *clip)
 {
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
-    while (ret >= 0 && !landing->usable && !landing->passed && av_read_frame(clip->format, packet) >= 0)
+    while (ret >= 0 && !landing->usable && !landing->passed && clip_read_frame(clip, packet) >= 0)
         ret = look_at_packet(landing, clip, packet);
     av_packet_free(&packet);
     if (!landing->usable || ret < 0)
@@ -167,7 +167,7 @@ static int seek_pictures(struct clip *clip, int64_t target_ns)
         const int64_t back = stream_time(clip, stream, target_ns - back_ns);
         place = back < place ? back : place - 1;
     }
-    return back_ns > SEEK_BACK_MAX_NS ? move(clip, stream, target) : go_to_first_packet(clip);
+    return target_ns - back_ns > start_ns ? move(clip, stream, target) : go_to_first_packet(clip);
 }
 
 static int seek_sound(struct clip *clip, int64_t target_ns)

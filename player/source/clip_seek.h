@@ -14,7 +14,7 @@
 /*
  * Moves the clip to a place from which a decoder gives every picture from the target (ns of the stream) on, and gives it whole: the
  * next key picture is not shown after the target, and intra refreshes that begin there are over by then. At the start of the clip
- * or before, this is the first packet of the file. If no such place is found within ten minutes before the target, the next
+ * or before, this is the first packet of the file. If no such place is found within twelve minutes before the target, the next
  * packets are those near the target. Without pictures that are played, the clip goes to the sound of the target. Returns 0, or a
  * negative AVERROR; the place is unknown then.
  *

@@ -173,6 +173,13 @@ class Targets(Case):
         time_s = (before.pts_ns - film.start_ns) / 1e9
         self.assertEqual(shown(film.path, f"--start={time_s:.6f}", "--length=0.01"), [before])
 
+    def test_the_only_key_picture_of_a_transport_stream_is_found_minutes_before(self):
+        path = self.dir / "film.ts"
+        ffmpeg("ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=1:d=500", "-pix_fmt", "yuv420p", "-threads", "1",
+               *x264("keyint=infinite:bframes=2"), path)
+        pictures = shown(path)
+        self.assertEqual(shown(path, "--start=450"), pictures[450:])
+
     def test_pictures_of_an_old_x264_are_the_same_when_decoding_begins_in_the_middle(self):
         for container, threads in product(("ts", "mkv", "mp4"), (1, 2)):
             with self.subTest(container, threads=threads):
