@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "dlex_testing.h"
 
@@ -120,6 +121,27 @@ static void be_aborted_with_little_room(void)
     (void)use;
     be_aborted();
 }
+
+/* The first violation of the process: what the handler calls is bound lazily by then. */
+START_TEST(first_violation_needs_the_documented_size)
+{
+#ifdef _SC_MINSIGSTKSZ
+    enum { BELOW = 1 << 16 };
+    const size_t size = (size_t)sysconf(_SC_MINSIGSTKSZ) + 1024;
+    char *const low = mmap(NULL, BELOW + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(low, MAP_FAILED);
+    ck_assert_int_eq(mprotect(low, BELOW, PROT_NONE), 0);
+    const stack_t stack = { .ss_sp = low + BELOW, .ss_size = size };
+    stack_t before;
+    ck_assert_int_eq(sigaltstack(&stack, &before), 0);
+    log_clear();
+    be_aborted();
+    sigaltstack(&before, NULL);
+    munmap(low, BELOW + size);
+    ck_assert_str_eq(log_text(), "d");
+#endif
+}
+END_TEST
 
 START_TEST(stack_of_a_coroutine_has_no_room_for_a_signal)
 {
@@ -247,6 +269,9 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
+#ifdef HAS_SMALL_STACKS
+        first_violation_needs_the_documented_size,
+#endif
         late_signal_is_handled_on_the_alternate_stack,
         violations_leave_the_alternate_stack_free,
 #ifdef HAS_SMALL_STACKS

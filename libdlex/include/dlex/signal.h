@@ -12,7 +12,8 @@
  *
  * THE STACK. The library's handler runs on the alternate stack of the thread (sigaltstack), if there is one
  * and it is free. Its memory must have room for 1 KiB more than the kernel's own frame, which is at most
- * sysconf(_SC_MINSIGSTKSZ). A thread that changes stacks (swapcontext, a goroutine of Go) needs an
+ * sysconf(_SC_MINSIGSTKSZ), besides what handlers of the program need that share it: each of the two may
+ * interrupt the other. A thread that changes stacks (swapcontext, a goroutine of Go) needs an
  * alternate stack: a late signal may find it on a stack that is too small for the kernel's frame.
  * So does one whose stack has a protection key (pkeys(7)), since a handler starts with the rights to key 0
  * only; its thread-local memory must be of key 0.
