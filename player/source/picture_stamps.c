@@ -20,8 +20,8 @@ void picture_stamps_clear(struct picture_stamps *stamps)
 void picture_stamps_add(struct picture_stamps *stamps, const AVStream *stream, const AVPacket *packet)
 {
     const int64_t dts_ns = clip_pts_ns(stream, packet->dts);
-    /* FFmpeg gives B pictures of a stream without PTS their DTS as PTS. */
-    const bool is_own = packet->pts != packet->dts || !stamps->has_packet;
+    /* FFmpeg gives B pictures of a stream without PTS their DTS as PTS. That of MXF does so with all pictures. */
+    const bool is_own = packet->pts != packet->dts || (!stamps->has_packet && !stream->codecpar->video_delay);
     stamps->has_pts |= packet->pts != AV_NOPTS_VALUE && is_own;
     stamps->has_packet = true;
     if (stamps->has_pts || dts_ns == NS_UNKNOWN)

@@ -180,6 +180,11 @@ class Targets(Case):
         pictures = shown(path)
         self.assertEqual(shown(path, "--start=450"), pictures[450:])
 
+    def test_pictures_of_h264_in_mxf_are_shown_in_order_although_each_pts_is_a_dts(self):
+        path = self.dir / "film.mxf"
+        make(path, 25, *STRUCTURES["closed"])
+        self.assertEqual([picture.pts_ns for picture in shown(path)], [place * 40_000_000 for place in range(125)])
+
     def test_pictures_of_an_old_x264_are_the_same_when_decoding_begins_in_the_middle(self):
         for container, threads in product(("ts", "mkv", "mp4"), (1, 2)):
             with self.subTest(container, threads=threads):
