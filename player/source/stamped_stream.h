@@ -59,6 +59,8 @@ enum {
 #define STAMPS_SHORT_NS INT64_C(1000000000)
 /* A longer gap is closed also where packets last differently, if no other stream fills it. */
 #define STAMPS_LONG_NS INT64_C(10000000000)
+/* Without sound, in a format whose time stamps do not jump, a picture may well stand for so long. */
+#define STAMPS_VERY_LONG_NS INT64_C(60000000000)
 /* A stream counts as going on over shorter gaps. Packets of both streams come in chunks of up to 1 s. */
 #define STAMPS_UNFILLED_NS INT64_C(1250000000)
 

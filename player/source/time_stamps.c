@@ -2,101 +2,16 @@
 #include "time_stamps.h"
 
 #include "ns.h"
+#include "stamp_gaps.h"
 
 #include <stdlib.h>
 
-/* The stream has a constant rate, where nothing else speaks for a jump. */
-enum { LONG_REGULAR = 25 };
-
-/* Without sound, in a format whose time stamps do not jump, a picture may well stand for so long. */
-static const int64_t VERY_LONG_NS = 60 * NS_PER_S;
 /* Behind a jump, a stream is in line with the other one if it is so near. Parts of a recording do not end at the same time. */
 static const int64_t IN_LINE_NS = 2 * NS_PER_S;
-/* The other stream has ended if it is so far behind. */
-static const int64_t ENDED_NS = 3 * NS_PER_S;
 /* The first packets of both streams may be so far apart. */
 static const int64_t FIRST_APART_NS = 2 * NS_PER_S;
 
 enum judgement { GOOD, AHEAD, DAMAGED, UNDECIDED }; /* AHEAD: good, and so is a PTS far ahead */
-
-static struct stamped_stream *other_of(struct time_stamps *stamps, const struct stamped_stream *stream)
-{
-    return &stamps->streams[stream == &stamps->streams[READ_VIDEO] ? READ_SOUND : READ_VIDEO];
-}
-
-static bool is_sound(const struct time_stamps *stamps, const struct stamped_stream *stream)
-{
-    return stream == &stamps->streams[READ_SOUND];
-}
-
-static struct next_stamps next_of(const struct time_stamps *stamps, enum read_stream stream)
-{
-    struct next_stamps next = {.count = 0};
-    for (int i = 1; i < stamps->count && next.count < STAMPS_AHEAD; i++) {
-        const struct stamp *const stamp = &stamps->window[(stamps->first + i) % TIME_STAMPS_WINDOW];
-        if (stamp->stream == stream && stamp_key_ns(stamp) != NS_UNKNOWN && !stamp->is_cut) {
-            next.is_dts[next.count] = stamp->dts_ns != NS_UNKNOWN;
-            next.key_ns[next.count++] = stamp_key_ns(stamp);
-        }
-    }
-    return next;
-}
-
-/* Returns whether the other stream is read up to about the same film time, so that it says what happens there. */
-static bool is_alive(const struct stamped_stream *other, const struct stamped_stream *stream)
-{
-    return other->expected_ns != NS_UNKNOWN && other->expected_ns > stream->expected_ns - ENDED_NS;
-}
-
-/*
- * What the other stream does while this one makes a step: the film times that it has reached when the packet before the step and the
- * one behind it are read; NS_UNKNOWN: unknown.
- */
-struct beside {
-    int64_t before_ns;
-    int64_t behind_ns;
-};
-
-/* Returns where the stream is when so many packets that wait are read. */
-static int64_t reach_of(const struct time_stamps *stamps, const struct stamped_stream *stream, int until)
-{
-    int64_t film_ns = stream->expected_ns;
-    for (int i = 0; i < until && film_ns != NS_UNKNOWN; i++) {
-        const struct stamp *const stamp = &stamps->window[(stamps->first + i) % TIME_STAMPS_WINDOW];
-        if (&stamps->streams[stamp->stream] != stream || stamp_key_ns(stamp) == NS_UNKNOWN || stamp->is_cut)
-            continue;
-        const int64_t key_ns = stamp_key_ns(stamp) - stream->offset_ns;
-        if (llabs(key_ns - film_ns) > STAMPS_UNFILLED_NS)
-            break;
-        film_ns = key_ns < film_ns ? film_ns : key_ns + stamped_usual_ns(stream);
-    }
-    return film_ns;
-}
-
-/* Returns the place in the window of the so-manieth next packet of this stream; the end of the window if there is none. */
-static int place_of_next(const struct time_stamps *stamps, enum read_stream stream, int number)
-{
-    int place = 1;
-    for (; place < stamps->count; place++) {
-        const struct stamp *const stamp = &stamps->window[(stamps->first + place) % TIME_STAMPS_WINDOW];
-        if (stamp->stream == stream && stamp_key_ns(stamp) != NS_UNKNOWN && !stamp->is_cut && !number--)
-            break;
-    }
-    return place;
-}
-
-/* Returns whether the other stream went on while this one made a step forward. */
-static bool is_filled(const struct stamped_stream *stream, const struct stamped_stream *other, int64_t from_ns, int64_t to_ns,
-                      struct beside beside)
-{
-    if (beside.behind_ns == NS_UNKNOWN || other->offset_ns != stream->offset_ns)
-        return false;
-    const int64_t step_ns = to_ns - from_ns;
-    const int64_t before_ns = beside.before_ns != NS_UNKNOWN ? beside.before_ns : other->first_ns;
-    const int64_t unfilled_ns = step_ns - (beside.behind_ns - before_ns);
-    const bool is_there = other->run_ns <= from_ns + STAMPS_UNFILLED_NS && beside.behind_ns >= to_ns - STAMPS_UNFILLED_NS / 4;
-    return step_ns > 0 && (is_there || unfilled_ns < (step_ns / 2 > STAMPS_UNFILLED_NS ? step_ns / 2 : STAMPS_UNFILLED_NS));
-}
 
 /* Returns whether the stream, which is apart from the other one now, would be beside it again with the other one's offset. */
 static bool is_in_line(const struct stamped_stream *stream, const struct stamped_stream *other, int64_t file_key_ns)
@@ -127,34 +42,12 @@ static void jump_to(struct time_stamps *stamps, struct stamped_stream *stream, i
     note_jump(stamps, film_ns, stream->offset_ns);
 }
 
-/* Returns whether a gap that no other stream fills is a jump of the time stamps. Otherwise it is played as a gap. */
-static bool is_closed(struct time_stamps *stamps, const struct stamped_stream *stream, int64_t gap_ns, int regular)
-{
-    const struct stamped_stream *const other = other_of(stamps, stream);
-    if (is_alive(other, stream))
-        return regular >= STAMPS_REGULAR || gap_ns > STAMPS_LONG_NS;
-    if (is_sound(stamps, stream))
-        return gap_ns > STAMPS_LONG_NS || (regular >= STAMPS_REGULAR && (stream->facts.may_jump || !other->facts.is_there));
-    if (stream->facts.may_jump)
-        return gap_ns > STAMPS_LONG_NS || regular >= STAMPS_REGULAR;
-    return gap_ns > VERY_LONG_NS && regular >= LONG_REGULAR;
-}
-
-/* Returns whether a step between two times of the film is played, with so many equal steps around it. */
-static bool is_played(struct time_stamps *stamps, const struct stamped_stream *stream, int64_t from_ns, int64_t to_ns,
-                      struct beside beside, int regular)
-{
-    const int64_t step_ns = to_ns - from_ns;
-    return step_ns <= STAMPS_SHORT_NS || is_filled(stream, other_of(stamps, stream), from_ns, to_ns, beside) ||
-           !is_closed(stamps, stream, step_ns, regular);
-}
-
 static enum judgement judge_jump(struct time_stamps *stamps, struct stamped_stream *stream, int64_t key_ns, const struct next_stamps *next)
 {
     const int64_t film_ns = key_ns - stream->offset_ns;
-    const struct beside beside = {stream->beside_ns, other_of(stamps, stream)->expected_ns};
+    const struct beside beside = {stream->beside_ns, stamps_other(stamps, stream)->expected_ns};
     if (film_ns > stream->expected_ns &&
-        is_played(stamps, stream, stream->expected_ns, film_ns, beside, stamped_regular_around(stream, next)))
+        gap_is_played(stamps, stream, stream->expected_ns, film_ns, beside, stamped_regular_around(stream, next)))
         return GOOD;
     if (!next->count)
         return DAMAGED; /* the last one */
@@ -165,28 +58,28 @@ static enum judgement judge_jump(struct time_stamps *stamps, struct stamped_stre
 /* Returns whether the film goes on until a PTS, of which the packets that wait say nothing because there are few. */
 static bool film_reaches(struct time_stamps *stamps, const struct stamped_stream *stream, int64_t film_ns)
 {
-    const struct stamped_stream *const other = other_of(stamps, stream);
+    const struct stamped_stream *const other = stamps_other(stamps, stream);
     /* Some headers leave out the last picture. */
     if (!stamps->at_end || (stream->facts.end_ns != NS_UNKNOWN && film_ns < stream->facts.end_ns + stream->step_ns + 1))
         return true;
-    return other->expected_ns != NS_UNKNOWN && film_ns < reach_of(stamps, other, stamps->count);
+    return other->expected_ns != NS_UNKNOWN && film_ns < stamps_reach(stamps, other, stamps->count);
 }
 
 /* Judges a PTS that is far ahead: it is right if the packets behind it get there soon, and then not by a jump of the time stamps. */
 static enum judgement judge_ahead(struct time_stamps *stamps, const struct stamped_stream *stream, const struct stamp *file, bool is_last)
 {
-    const struct stamped_stream *const other = other_of(stamps, stream);
-    const struct next_stamps next = next_of(stamps, file->stream);
+    const struct stamped_stream *const other = stamps_other(stamps, stream);
+    const struct next_stamps next = stamps_next(stamps, file->stream);
     const int64_t pts_ns = file->pts_ns - stream->offset_ns;
     int64_t before_ns = stream->expected_ns;
     for (int i = 0; i < next.count; i++) {
         const int64_t film_ns = next.key_ns[i] - stream->offset_ns;
         if (next.is_dts[i] && film_ns >= pts_ns - stamped_odd_ns(stream)) {
             const struct beside beside = {
-                i ? reach_of(stamps, other, place_of_next(stamps, file->stream, i - 1)) : other->expected_ns,
-                reach_of(stamps, other, place_of_next(stamps, file->stream, i)),
+                i ? stamps_reach(stamps, other, stamps_place_of_next(stamps, file->stream, i - 1)) : other->expected_ns,
+                stamps_reach(stamps, other, stamps_place_of_next(stamps, file->stream, i)),
             };
-            return is_played(stamps, stream, before_ns, film_ns < pts_ns ? film_ns : pts_ns, beside, stream->regular) ? AHEAD : GOOD;
+            return gap_is_played(stamps, stream, before_ns, film_ns < pts_ns ? film_ns : pts_ns, beside, stream->regular) ? AHEAD : GOOD;
         }
         before_ns = next.is_dts[i] && film_ns > before_ns ? film_ns : before_ns;
     }
@@ -199,10 +92,10 @@ static enum judgement judge_ahead(struct time_stamps *stamps, const struct stamp
 /* Judges a stamp that does not follow the ones before it. */
 static enum judgement judge_step(struct time_stamps *stamps, struct stamped_stream *stream, const struct stamp *file, bool is_last)
 {
-    const struct stamped_stream *const other = other_of(stamps, stream);
+    const struct stamped_stream *const other = stamps_other(stamps, stream);
     const int64_t key_ns = stamp_key_ns(file);
     const int64_t step_ns = key_ns - stream->offset_ns - stream->expected_ns;
-    const struct next_stamps next = next_of(stamps, file->stream);
+    const struct next_stamps next = stamps_next(stamps, file->stream);
     if ((step_ns < 0 || stamped_go_back(&next, key_ns)) &&
         stamped_goes_on(stream, &next, stream->expected_ns + stream->offset_ns, stamped_odd_ns(stream)))
         return DAMAGED;
@@ -254,7 +147,7 @@ static int64_t offset_at(const struct time_stamps *stamps, int64_t film_near_ns,
 /* Returns the film time of the first packet behind a seek, and sets the offset. */
 static int64_t place_behind_seek(struct time_stamps *stamps, struct stamped_stream *stream, int64_t file_key_ns)
 {
-    const struct stamped_stream *const other = other_of(stamps, stream);
+    const struct stamped_stream *const other = stamps_other(stamps, stream);
     stream->offset_ns = other->expected_ns != NS_UNKNOWN ? other->offset_ns : offset_at(stamps, stamps->start_ns, file_key_ns);
     return file_key_ns - stream->offset_ns;
 }
@@ -265,7 +158,7 @@ static int64_t place_behind_seek(struct time_stamps *stamps, struct stamped_stre
  */
 static int64_t place_at_start(struct time_stamps *stamps, struct stamped_stream *stream, int64_t file_key_ns, int64_t beside_ns)
 {
-    const struct stamped_stream *const other = other_of(stamps, stream);
+    const struct stamped_stream *const other = stamps_other(stamps, stream);
     const bool is_second = other->expected_ns != NS_UNKNOWN;
     const int64_t earliest_ns = file_key_ns < beside_ns ? file_key_ns : beside_ns;
     stream->offset_ns = is_second ? offset_at(stamps, other->expected_ns, file_key_ns) : 0;
@@ -284,10 +177,10 @@ static int64_t place_at_start(struct time_stamps *stamps, struct stamped_stream 
  */
 static int64_t beside(struct time_stamps *stamps, const struct stamped_stream *stream, int64_t key_ns, bool is_last)
 {
-    const struct stamped_stream *const other = other_of(stamps, stream);
+    const struct stamped_stream *const other = stamps_other(stamps, stream);
     if (other->expected_ns != NS_UNKNOWN)
         return other->expected_ns + other->offset_ns;
-    const struct next_stamps next = next_of(stamps, is_sound(stamps, stream) ? READ_VIDEO : READ_SOUND);
+    const struct next_stamps next = stamps_next(stamps, stamps_is_sound(stamps, stream) ? READ_VIDEO : READ_SOUND);
     if (!other->facts.is_there || (!next.count && is_last))
         return key_ns;
     if (stamped_goes_on(other, &next, key_ns - stamped_usual_ns(other), STAMPS_SHORT_NS))
@@ -304,10 +197,10 @@ static bool begins_by_jump(struct time_stamps *stamps, const struct stamped_stre
     if (file->dts_ns != NS_UNKNOWN && file->pts_ns != NS_UNKNOWN && file->pts_ns - file->dts_ns > stamped_reorder_ns(stream))
         return true;
     /* Otherwise it may be a still picture, beside which the other stream goes on. */
-    const struct stamped_stream *const other = other_of(stamps, stream);
-    const struct next_stamps beside = next_of(stamps, is_sound(stamps, stream) ? READ_VIDEO : READ_SOUND);
+    const struct stamped_stream *const other = stamps_other(stamps, stream);
+    const struct next_stamps beside = stamps_next(stamps, stamps_is_sound(stamps, stream) ? READ_VIDEO : READ_SOUND);
     if (!other->facts.is_there)
-        return stream->facts.may_jump || back_ns < -VERY_LONG_NS;
+        return stream->facts.may_jump || back_ns < -STAMPS_VERY_LONG_NS;
     return beside.count >= STAMPS_FEW_REGULAR && beside.key_ns[beside.count / 2] > right_ns - STAMPS_SHORT_NS;
 }
 
@@ -318,7 +211,7 @@ static enum judgement judge_first(struct time_stamps *stamps, struct stamped_str
         stream->expected_ns = place_behind_seek(stamps, stream, key_ns);
         return GOOD;
     }
-    const struct next_stamps next = next_of(stamps, file->stream);
+    const struct next_stamps next = stamps_next(stamps, file->stream);
     const int64_t beside_ns = beside(stamps, stream, key_ns, is_last);
     const bool is_dense = stamped_usual_ns(stream) < STAMPS_SHORT_NS;
     if (beside_ns == NS_UNKNOWN || (is_dense && next.count < STAMPS_AHEAD && !is_last))
@@ -360,17 +253,17 @@ static enum judgement judge(struct time_stamps *stamps, struct stamped_stream *s
 /* Returns whether an odd length is that of a packet which really lasts so. */
 static bool lasts_so(struct time_stamps *stamps, const struct stamped_stream *stream, const struct stamp *file)
 {
-    const struct next_stamps next = next_of(stamps, file->stream);
+    const struct next_stamps next = stamps_next(stamps, file->stream);
     const int64_t key_ns = stamp_key_ns(file);
     const int64_t usual_ns = stamped_usual_ns(stream);
     if (!next.count)
         return file->duration_ns < STAMPS_LONG_NS || !stamps->at_end;
     if (file->duration_ns < usual_ns)
         return !stamped_stand_still(&next, key_ns) && !stamped_go_back(&next, key_ns);
-    const struct stamped_stream *const other = other_of(stamps, stream);
-    const struct beside beside = {other->expected_ns, reach_of(stamps, other, place_of_next(stamps, file->stream, 0))};
+    const struct stamped_stream *const other = stamps_other(stamps, stream);
+    const struct beside beside = {other->expected_ns, stamps_reach(stamps, other, stamps_place_of_next(stamps, file->stream, 0))};
     const int64_t film_ns = key_ns - stream->offset_ns;
-    return is_played(stamps, stream, film_ns + usual_ns, film_ns + file->duration_ns, beside, stream->regular);
+    return gap_is_played(stamps, stream, film_ns + usual_ns, film_ns + file->duration_ns, beside, stream->regular);
 }
 
 void time_stamps_init(struct time_stamps *stamps, const struct stamped_facts facts[READ_STREAMS], int64_t start_ns)
@@ -417,13 +310,13 @@ bool time_stamps_take(struct time_stamps *stamps, bool at_end, struct checked_st
     struct stamped_stream *const stream = &stamps->streams[file->stream];
     const enum judgement judgement = judge(stamps, stream, file, is_last);
     const bool is_odd = stamp_key_ns(file) != NS_UNKNOWN && stamped_has_odd_length(stream, file);
-    if (judgement == UNDECIDED || (is_odd && !is_last && !next_of(stamps, file->stream).count))
+    if (judgement == UNDECIDED || (is_odd && !is_last && !stamps_next(stamps, file->stream).count))
         return false;
     const struct stamp_verdict verdict = {judgement == DAMAGED, judgement == AHEAD, is_odd && lasts_so(stamps, stream, file)};
     *checked = (struct checked_stamp){stamped_film(stream, file, verdict), stream->offset_ns};
     /* A PTS alone that is far ahead says nothing about the next packet. */
     if (!file->is_cut && (judgement != AHEAD || file->dts_ns != NS_UNKNOWN))
-        stamped_learn(stream, file, &checked->film, verdict.is_damaged, other_of(stamps, stream)->expected_ns);
+        stamped_learn(stream, file, &checked->film, verdict.is_damaged, stamps_other(stamps, stream)->expected_ns);
     stamps->first = (stamps->first + 1) % TIME_STAMPS_WINDOW;
     stamps->count--;
     return true;
