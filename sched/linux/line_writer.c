@@ -32,24 +32,36 @@ static int write_some(struct line_writer *writer)
     return error == -EAGAIN ? 0 : error;
 }
 
+/* A file that the caller has closed never takes anything, and whoever closed it wants the work all the same. */
+static int lose_what_is_closed(struct line_writer *writer, int error)
+{
+    if (error != -EBADF)
+        return error;
+    writer->is_lost = true;
+    writer->size = 0;
+    return 0;
+}
+
 int line_writer_put(struct line_writer *writer, const char *line, size_t size, bool must_keep)
 {
-    int error = writer->size ? write_some(writer) : 0;
+    if (writer->is_lost)
+        return 0;
+    const int error = writer->size ? write_some(writer) : 0;
     if (error || (writer->size && !must_keep))
-        return error;
+        return lose_what_is_closed(writer, error);
     char *const both = realloc(writer->unwritten, writer->size + size);
     if (!both)
         return -ENOMEM;
     memcpy(both + writer->size, line, size);
     writer->unwritten = both;
     writer->size += size;
-    return write_some(writer);
+    return lose_what_is_closed(writer, write_some(writer));
 }
 
 int line_writer_end(struct line_writer *writer, int stop)
 {
     struct pollfd polled[] = {{.fd = writer->file, .events = POLLOUT}, {.fd = stop, .events = POLLIN}};
-    int error = writer->size ? write_some(writer) : 0;
+    int error = writer->is_lost ? -EBADF : writer->size ? write_some(writer) : 0;
     while (writer->size && !error && (poll(polled, 2, -1) >= 0 || errno == EINTR) && !polled[1].revents)
         error = write_some(writer);
     free(writer->unwritten);

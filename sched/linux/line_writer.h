@@ -13,11 +13,13 @@ struct line_writer {
     int file;       /* set by the caller, the rest zero */
     char *unwritten;
     size_t size;
+    bool is_lost;   /* the file is closed */
 };
 
 /*
  * Writes a line, as far as the file takes it now, and keeps the rest for the next call. must_keep: it is not left out; the last
- * line, for example. Returns 0, or a negative errno: -ENOMEM, or an error of write(2), and then the file is of no more use.
+ * line, for example. Returns 0, or a negative errno: -ENOMEM, or an error of write(2), and then the file is of no more use. What is
+ * put into a closed file (EBADF) is lost, and only line_writer_end returns the error: the work goes on.
  */
 int line_writer_put(struct line_writer *writer, const char *line, size_t size, bool must_keep);
 

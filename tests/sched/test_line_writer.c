@@ -118,11 +118,20 @@ START_TEST(errors_are_reported)
 }
 END_TEST
 
+START_TEST(closed_file_is_reported_at_the_end_only_so_that_the_work_goes_on)
+{
+    writer = (struct line_writer){.file = open("/dev/null", O_RDONLY | O_CLOEXEC)};
+    for (int line = 0; line < 3; line++)
+        ck_assert_int_eq(line_writer_put(&writer, "a\n", 2, line == 2), 0);
+    ck_assert_int_eq(line_writer_end(&writer, -1), -EBADF);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         lines_without_a_reader_are_left_out_as_a_whole, last_line_is_kept_and_waited_for, waiting_ends_when_it_has_to_stop,
-        errors_are_reported, NULL,
+        errors_are_reported, closed_file_is_reported_at_the_end_only_so_that_the_work_goes_on, NULL,
     };
     return suite_run("line_writer", 60, tests);
 }
