@@ -64,6 +64,14 @@ static struct packet_times times_of(const struct decode_stage *stage, const AVPa
     };
 }
 
+/* A PTS that only repeats the DTS (picture_stamps.c) does not say that the picture is shown before the part. */
+static struct packet_place place_of(struct decode_stage *stage, const AVPacket *packet, struct packet_times times)
+{
+    if (!stage->stamps.has_pts && packet->pts == packet->dts && stage->clip->video->codecpar->video_delay)
+        times.pts_ns = NS_UNKNOWN;
+    return feed_pace_packet(&stage->feed, &times);
+}
+
 /*
  * What rule plan sees; NULL for other rules, and until the first picture has come out: the clock may stand as long, and a decoder
  * that holds back many pictures would seem to be late.
@@ -317,7 +325,7 @@ static void pass_over(struct decode_stage *stage, int64_t number, struct job_not
 bool stage_decode(struct decode_stage *stage, AVPacket *packet, const struct stage_clock *clock, struct job_note *note)
 {
     const struct packet_times times = times_of(stage, packet);
-    const struct packet_place place = feed_pace_packet(&stage->feed, &times);
+    const struct packet_place place = place_of(stage, packet, times);
     if (place.undecodable)
         return false;
     struct packet_facts *const facts = &note->packet;

@@ -184,6 +184,7 @@ class Targets(Case):
         path = self.dir / "film.mxf"
         make(path, 25, *STRUCTURES["closed"])
         self.assertEqual([picture.pts_ns for picture in shown(path)], [place * 40_000_000 for place in range(125)])
+        self.assertEqual(shown(path, "--start=2.96"), shown(path)[74:])
 
     def test_pictures_of_an_old_x264_are_the_same_when_decoding_begins_in_the_middle(self):
         for container, threads in product(("ts", "mkv", "mp4"), (1, 2)):
