@@ -31,7 +31,7 @@ struct outcome {
     int failed;
     bool over; /* the user quit or a signal came, so the remaining files are not played */
     bool by_signal;
-    bool reading_lost;
+    bool rest_lost;
     bool record_lost;
     bool sound_lost; /* the sound of a file that has nothing else */
     bool no_device; /* a requested device or scheduling policy is not available, and would not be for the next file */
@@ -153,7 +153,7 @@ static void account(struct outcome *outcome, const struct playback_result *resul
     outcome->by_signal = end == PLAYBACK_SIGNAL || signal_seen;
     outcome->over = end == PLAYBACK_QUIT || outcome->no_device || outcome->by_signal;
     outcome->sound_lost = outcome->sound_lost || end == PLAYBACK_SOUND_LOST;
-    outcome->reading_lost = outcome->reading_lost || result->reading_lost;
+    outcome->rest_lost = outcome->rest_lost || result->rest_lost;
     outcome->record_lost = outcome->record_lost || result->record_lost;
 }
 
@@ -202,7 +202,7 @@ static enum exit_code exit_code_of(const struct outcome *outcome)
         return EXIT_SIGNAL;
     if (outcome->record_lost || outcome->sound_lost || outcome->no_device)
         return EXIT_SETUP;
-    if (!outcome->failed && !outcome->reading_lost)
+    if (!outcome->failed && !outcome->rest_lost)
         return EXIT_PLAYED;
     return outcome->played ? EXIT_SOME_PLAYED : EXIT_NOTHING_PLAYED;
 }

@@ -115,8 +115,8 @@ static enum playback_end judge_end(const struct session *session)
     if (!session->stage.decoder && audio_track_is_lost(session->audio))
         return PLAYBACK_SOUND_LOST;
     if (!nothing_was_played(session))
-        return session->feeder.error ? PLAYBACK_READING_LOST : PLAYBACK_END;
-    if (session->feeder.error)
+        return session->feeder.error ? PLAYBACK_READING_LOST : session->stage.out_of_memory ? PLAYBACK_DECODING_LOST : PLAYBACK_END;
+    if (session->feeder.error || session->stage.out_of_memory)
         return PLAYBACK_UNPLAYABLE;
     if (options->start_ns > 0) {
         log_error("%s: there is nothing to play from %.3f s on", path, ns_to_s(options->start_ns));
@@ -134,6 +134,7 @@ static const char *end_name(enum playback_end end)
     switch (end) {
     case PLAYBACK_QUIT: return "quit";
     case PLAYBACK_SIGNAL: return "signal";
+    case PLAYBACK_DECODING_LOST: return "decoding lost";
     case PLAYBACK_READING_LOST: return "reading lost";
     case PLAYBACK_SOUND_LOST: return "sound lost";
     default: return "end";
@@ -184,7 +185,7 @@ struct playback_result playback_run(const struct playback_setup *setup)
     const bool began = end != PLAYBACK_UNPLAYABLE && end != PLAYBACK_NOT_PLACED;
     const bool played = began || session->presenter.presented.totals.shown > 0;
     const bool record_lost = played && session_write_record(session, end_name(end)) < 0;
-    const bool reading_lost = session->feeder.error;
+    const bool rest_lost = session->feeder.error || session->stage.out_of_memory;
     session_close(session);
-    return (struct playback_result){.end = end, .reading_lost = reading_lost, .record_lost = record_lost};
+    return (struct playback_result){.end = end, .rest_lost = rest_lost, .record_lost = record_lost};
 }

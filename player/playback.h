@@ -19,13 +19,14 @@ enum playback_end {
     PLAYBACK_UNPLAYABLE, /* nothing in the file could be played; the reason was logged */
     PLAYBACK_NO_DEVICE,  /* the requested screen, sound or queue is not available; the reason was logged */
     PLAYBACK_NOT_PLACED, /* the requested scheduling policy or CPU is not available; the reason was logged */
+    PLAYBACK_DECODING_LOST, /* as far as there was memory for decoding; that was logged */
     PLAYBACK_READING_LOST, /* as far as the file could be read; the reason was logged */
     PLAYBACK_SOUND_LOST, /* there was only sound, and its device went away; this was logged */
 };
 
 struct playback_result {
     enum playback_end end;
-    bool reading_lost; /* not all of the file could be read, also if the user quit then */
+    bool rest_lost;   /* not all of the file could be read or decoded, also if the user quit then */
     bool record_lost; /* a record was wanted and could not be written; the reason was logged */
 };
 

@@ -244,6 +244,7 @@ static void wire(struct session *session)
         .audio = session->audio,
         .queue = session->queue,
         .sound_queue = session->sound_queue,
+        .ahead = session->ahead,
         .pictures = session->pictures,
     };
     if (session->stage.decoder)

@@ -42,6 +42,7 @@ struct decode_stage {
     int leading_segment;
     bool awaits_picture; /* none has come out since the last skip */
     int drain_errors;
+    bool out_of_memory; /* decoding ended early; set by the decode thread, valid after decode_thread_end */
     struct stage_job {
         int64_t number; /* JOB_UNKNOWN: none */
         int segment;

@@ -99,6 +99,7 @@ static void do_work(const struct work *work, struct decode_stop *stop)
     }
     av_frame_free(&frame);
     log_error("decoding ends here: out of memory");
+    work->stage->out_of_memory = true;
     picture_queue_push_end(work->pictures);
 }
 

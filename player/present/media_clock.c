@@ -167,11 +167,19 @@ static void wait_for_sink(struct media_clock *clock, bool was_stopped)
     clock->waiting.noted = true;
 }
 
+/* Returns whether no sound comes soon, although the sound has not ended. */
+static bool is_starved(const struct media_clock *clock)
+{
+    if (!clock->queue || !queue_is_empty(clock->sound_queue))
+        return false;
+    return queue_is_full(clock->queue) || (clock->ahead && read_ahead_misses(clock->ahead, READ_SOUND));
+}
+
 /* Sets the clock by the sound, starts it, or lets it wait for the sink. */
 static void observe_playing_sound(struct media_clock *clock, bool was_stopped)
 {
     const struct audio_surroundings around = {
-        .starved = clock->queue && queue_is_full(clock->queue) && queue_is_empty(clock->sound_queue),
+        .starved = is_starved(clock),
         .has_packets = !queue_is_empty(clock->sound_queue),
         .clock_ns = media_clock_now_ns(clock),
     };

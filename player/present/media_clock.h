@@ -22,6 +22,7 @@ struct media_clock {
     struct picture_queue *pictures; /* NULL: nothing is decoded ahead. It passes the clock on to the decode thread */
     struct packet_queue *queue;  /* NULL: no video is played. While it is full, the feeder reads no sound either */
     struct packet_queue *sound_queue; /* NULL: no sound is played */
+    struct read_ahead *ahead;    /* NULL: no file is read */
     struct sync sync;
     int segment;  /* of the last picture; set by the presenter */
     bool started; /* since the beginning or the last seek */

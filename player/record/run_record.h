@@ -62,7 +62,7 @@ struct run_facts {
     const char *audio_sink; /* "pulse", "null"; NULL: no sound */
     const char *video_sink; /* "sdl", "null"; NULL: no video */
     const char *clock;      /* "audio" or "monotonic" */
-    const char *ended;      /* "end", "quit", "signal", "reading lost", "sound lost" or "display lost" */
+    const char *ended;      /* "end", "quit", "signal", "reading lost", "decoding lost", "sound lost" or "display lost" */
     int64_t started_ns;     /* CLOCK_MONOTONIC */
     int64_t ended_ns;
     int64_t process_cpu_ns; /* at ended_ns, since the program's start: CPU time of all its threads … */

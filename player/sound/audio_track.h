@@ -42,7 +42,7 @@ void audio_track_end(struct audio_track *track);
 
 /* What the main thread knows about the feeder and the clock. */
 struct audio_surroundings {
-    bool starved;     /* the feeder cannot deliver sound, because it waits for the main thread to take pictures */
+    bool starved;     /* the feeder cannot deliver sound, or finds none in the file, see read_ahead_misses */
     bool has_packets; /* there are packets of sound that were not fed yet */
     int64_t clock_ns;
 };

@@ -16,6 +16,7 @@
 enum {
     DEFAULT_FRAME_NS = 40 * NS_PER_MS,
     FIRST_PACKETS_MAX = 64, /* of the video, of which the first key packet names its encoder */
+    FIRST_READ_MAX = 4096,  /* of both streams: the video may have none, beside hours of sound */
 };
 /* 36 years. Sums and differences of a few such times do not overflow. */
 #define PTS_MAX_NS (INT64_MAX / 8)
@@ -101,11 +102,12 @@ static struct bytes bytes_of(const uint8_t *data, int size)
 static int read_first_packets(struct clip *clip, struct nal_state *state)
 {
     int count = 0;
+    int read = 0;
     bool is_key = false;
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
     while (ret >= 0 && !state->x264_build && !is_key && count < FIRST_PACKETS_MAX &&
-           av_read_frame(clip->format, packet) >= 0) {
+           read++ < FIRST_READ_MAX && clip_read_frame(clip, packet) >= 0) {
         if (packet->stream_index == clip->video->index) {
             nal_look_at_packet(state, bytes_of(packet->data, packet->size));
             is_key = packet->flags & AV_PKT_FLAG_KEY;

@@ -25,12 +25,13 @@ static const int64_t BEFORE_START_NS = 3600 * NS_PER_S;
 struct landing {
     struct droppable droppable;
     int64_t target_ns;
-    bool begun;      /* a key packet came that is shown in time */
+    bool begun;      /* decoding begins: a key packet came that is shown in time, or that is cut */
+    bool shown;      /* since then a picture came that is shown in time */
     bool refreshing; /* the last key packet begins an intra refresh */
     int refreshes;   /* how many are over */
     int waits;       /* reference pictures that are to come until the refresh is over, or the key picture is shown */
     bool wants_pts;  /* the key packet has no PTS, and the film has others: pictures before the next PTS are of unknown time */
-    bool usable;     /* pictures are whole from the target on, and their times are known */
+    bool whole;      /* pictures are whole from here on, and their times are known */
     bool passed;     /* a packet came whose picture is shown after the target */
     int64_t key_dts; /* of the first key packet, in the stream's unit; AV_NOPTS_VALUE: none came */
 };
@@ -58,7 +59,7 @@ static void begin(struct landing *landing, const struct clip *clip, const AVPack
     landing->wants_pts = packet->pts == AV_NOPTS_VALUE && (clip->format->iformat->flags & AVFMT_TS_DISCONT);
     if (packet->pts == AV_NOPTS_VALUE && packet->dts != AV_NOPTS_VALUE)
         landing->waits += clip->video->codecpar->video_delay; /* then the picture comes out, at the DTS of that packet */
-    landing->usable = landing->waits == 0 && !landing->wants_pts;
+    landing->whole = landing->waits == 0 && !landing->wants_pts;
 }
 
 /* A reference picture behind the place was read. */
@@ -70,23 +71,46 @@ static void go_on(struct landing *landing, const AVPacket *packet)
     if (landing->waits > 0 && --landing->waits == 0 && landing->refreshing)
         landing->refreshes++;
     const bool is_whole = !landing->refreshing || landing->refreshes == REFRESHES;
-    landing->usable = landing->waits == 0 && is_whole && !landing->wants_pts;
+    landing->whole = landing->waits == 0 && is_whole && !landing->wants_pts;
 }
 
+static bool is_late(const struct landing *landing, int64_t time_ns)
+{
+    return time_ns != AV_NOPTS_VALUE && time_ns > landing->target_ns + CLIP_ROUNDING_NS;
+}
+
+/*
+ * Behind cut pictures, the first ones that are shown may refer to later ones. Returns whether a picture may follow that is shown before
+ * this one, and in time.
+ */
+static bool may_be_earlier(const struct landing *landing, const struct clip *clip, const AVPacket *packet)
+{
+    const int64_t dts_ns = clip_file_ns(clip, clip->video, packet->dts);
+    return landing->begun && !landing->shown && dts_ns != AV_NOPTS_VALUE && !is_late(landing, dts_ns);
+}
+
+/*
+ * The time of a cut picture says where it would be shown, so it tells only whether it is decoded for a picture that is shown in time. What an
+ * edit shows follows its cut pictures, and later edits follow that: so everything from the target on follows, if the first picture that
+ * is shown is in time.
+ */
 static void look_at_picture(struct landing *landing, const struct clip *clip, const AVPacket *packet)
 {
     const bool droppable = droppable_packet(&landing->droppable, packet);
     const bool key = packet->flags & AV_PKT_FLAG_KEY;
     const int64_t time_ns = shown_ns(clip, packet);
-    landing->passed = time_ns != AV_NOPTS_VALUE && time_ns > landing->target_ns + CLIP_ROUNDING_NS;
+    const bool cut = packet->flags & AV_PKT_FLAG_DISCARD;
+    const bool late = is_late(landing, time_ns);
+    landing->passed = late && !cut && !may_be_earlier(landing, clip, packet);
     if (key && landing->key_dts == AV_NOPTS_VALUE)
         landing->key_dts = packet->dts;
-    if (landing->passed || (time_ns == AV_NOPTS_VALUE && !landing->begun))
+    if (late || (time_ns == AV_NOPTS_VALUE && !landing->begun))
         return; /* pictures without a time stamp follow on from others */
     if (key && (landing->waits == 0 || !landing->droppable.gradual))
         begin(landing, clip, packet);
     else if (!droppable)
         go_on(landing, packet);
+    landing->shown |= landing->begun && !cut;
 }
 
 /* Packets of pictures before the first key packet are of no use. */
@@ -101,15 +125,20 @@ static int look_at_packet(struct landing *landing, struct clip *clip, AVPacket *
     return 0;
 }
 
+static bool is_usable(const struct landing *landing)
+{
+    return landing->whole && landing->shown;
+}
+
 /* Reads on until it is known whether the place is usable. If it is, keeps the packets that were read. */
 static int look_around(struct landing *landing, struct clip *clip)
 {
     AVPacket *packet = av_packet_alloc();
     int ret = packet ? 0 : AVERROR(ENOMEM);
-    while (ret >= 0 && !landing->usable && !landing->passed && clip_read_frame(clip, packet) >= 0)
+    while (ret >= 0 && !is_usable(landing) && !landing->passed && clip_read_frame(clip, packet) >= 0)
         ret = look_at_packet(landing, clip, packet);
     av_packet_free(&packet);
-    if (!landing->usable || ret < 0)
+    if (!is_usable(landing) || ret < 0)
         clip_forget_read(clip);
     return ret;
 }
@@ -157,7 +186,7 @@ static int seek_pictures(struct clip *clip, int64_t target_ns)
     while (target_ns - back_ns > start_ns && back_ns <= SEEK_BACK_MAX_NS) {
         struct landing landing;
         const int ret = try_place(&landing, clip, place, target_ns);
-        if (landing.usable || ret == AVERROR(ENOMEM))
+        if (is_usable(&landing) || ret == AVERROR(ENOMEM))
             return ret;
         if (landing.key_dts != AV_NOPTS_VALUE && landing.key_dts <= place && key_steps++ < KEY_STEPS_MAX) {
             place = landing.key_dts - 1;

@@ -9,6 +9,8 @@ struct read_ahead {
     pthread_mutex_t lock;   /* guards everything below; taken by all threads */
     pthread_cond_t changed; /* a stream has little now, is no longer wanted, or waiting was cancelled */
     int64_t length_ns[READ_STREAMS];
+    int64_t without_ns[READ_STREAMS];  /* of the other stream, read since the last packet of this one */
+    int64_t longest_ns[READ_STREAMS];  /* the most of that, up to that packet */
     bool wanted[READ_STREAMS];
     bool cancelled;
 };
@@ -38,6 +40,7 @@ void read_ahead_want(struct read_ahead *ahead, enum read_stream stream, bool wan
 {
     pthread_mutex_lock(&ahead->lock);
     ahead->wanted[stream] = wanted;
+    ahead->without_ns[stream] = 0;
     pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
 }
@@ -51,10 +54,22 @@ static bool all_have(const struct read_ahead *ahead, int64_t length_ns)
     return true;
 }
 
+static void note_packet(struct read_ahead *ahead, enum read_stream stream, int64_t length_ns)
+{
+    if (ahead->without_ns[stream] > ahead->longest_ns[stream])
+        ahead->longest_ns[stream] = ahead->without_ns[stream];
+    ahead->without_ns[stream] = 0;
+    for (int i = 0; i < READ_STREAMS; i++)
+        if (i != (int)stream)
+            ahead->without_ns[i] += length_ns;
+}
+
 void read_ahead_add(struct read_ahead *ahead, enum read_stream stream, int64_t length_ns)
 {
     pthread_mutex_lock(&ahead->lock);
     ahead->length_ns[stream] += length_ns;
+    if (length_ns > 0)
+        note_packet(ahead, stream, length_ns);
     if (length_ns < 0 && !all_have(ahead, READ_AHEAD_LITTLE_NS))
         pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
@@ -67,6 +82,14 @@ void read_ahead_wait(struct read_ahead *ahead)
         while (!ahead->cancelled && all_have(ahead, READ_AHEAD_LITTLE_NS))
             pthread_cond_wait(&ahead->changed, &ahead->lock);
     pthread_mutex_unlock(&ahead->lock);
+}
+
+bool read_ahead_misses(struct read_ahead *ahead, enum read_stream stream)
+{
+    pthread_mutex_lock(&ahead->lock);
+    const bool misses = ahead->wanted[stream] && ahead->without_ns[stream] >= READ_AHEAD_LITTLE_NS + ahead->longest_ns[stream];
+    pthread_mutex_unlock(&ahead->lock);
+    return misses;
 }
 
 void read_ahead_cancel(struct read_ahead *ahead, bool on)

@@ -35,6 +35,12 @@ void read_ahead_add(struct read_ahead *ahead, enum read_stream stream, int64_t l
 /* Feeder: waits while every wanted stream has enough. Then nobody wakes up until one of them is nearly half used. */
 void read_ahead_wait(struct read_ahead *ahead);
 
+/*
+ * Returns whether no packet of a wanted stream came although much of the other stream was read: 3 s more than ever before since the file
+ * was opened, because the packets of one time may lie far apart in the file. The stream has a gap, or has ended early.
+ */
+bool read_ahead_misses(struct read_ahead *ahead, enum read_stream stream);
+
 /* Main thread: while on, read_ahead_wait returns at once. */
 void read_ahead_cancel(struct read_ahead *ahead, bool on);
 

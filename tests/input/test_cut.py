@@ -6,6 +6,7 @@ Not covered: how late pictures are (the benchmarks); cuts in other formats than 
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from playing import NULL, UNTIMED, Case, main, play
@@ -33,7 +34,7 @@ class Cut(Case):
 
     def film(self, *codec: object, name="whole.mp4") -> Path:
         """Makes a film of 4 s whose pictures all differ."""
-        return self.make(name, "-f", "lavfi", "-i", f"testsrc2=s=160x120:r={RATE}:d=4", *codec)
+        return self.make(name, "-f", "lavfi", "-i", f"testsrc2=s=96x64:r={RATE}:d=4", *codec)
 
     def edited(self, film: Path, *edits: tuple[float, float]) -> Path:
         path = self.dir / f"edited-{film.name}"
@@ -61,9 +62,8 @@ class Cut(Case):
         path = self.make("cut.mp4", "-ss", 1.8, "-i", film, "-t", 1, "-c", "copy")
         shown = self.pictures(path)
         self.assertEqual(shown[:20], self.pictures(film)[45:65])  # the end is cut in decode order, between pictures
-        for options in ((), ("--threads=1",), ("--queue=0",)):
-            with self.subTest(options):
-                rows = self.plays_in_time(path, len(shown), *options)
+        with ThreadPoolExecutor() as pool:
+            for rows in pool.map(lambda option: self.plays_in_time(path, len(shown), option), ("--threads=2", "--threads=1", "--queue=0")):
                 self.assertEqual({row["verdict"] for row in rows if int(row["pts_ns"]) < 0}, {"none"})
 
     def test_edits_in_any_order_are_shown(self):
@@ -74,9 +74,24 @@ class Cut(Case):
                 path = self.edited(film, *edits)
                 right = [whole[round(start_s * RATE) + i] for start_s, length_s in edits if start_s != EMPTY
                          for i in range(round(length_s * RATE))]
-                for options in ((), ("--threads=1", "--queue=0")):
-                    self.assertEqual(self.pictures(path, *options), right)
-        self.plays_in_time(self.edited(film, (0.6, 0.6), (2.4, 0.6)), 30)
+                self.assertEqual(self.pictures(path), right)
+        last = self.edited(film, (0.6, 0.6), (2.4, 0.6))
+        self.assertEqual(self.pictures(last, "--threads=1", "--queue=0"), whole[15:30] + whole[60:75])
+        self.plays_in_time(last, 30)
+
+    def test_seek_gives_all_pictures_of_later_edits(self):
+        """A cut key picture has a time before its edit, where pictures of other edits are shown."""
+        film = self.film("-c:v", "libx264", "-preset", "veryfast", "-g", 25, "-bf", 2, "-x264-params", "scenecut=0:b-pyramid=0")
+        places = ((((2.4, 1.2), (0.6, 1.2), (0.4, 0.6)), (11, 25)), (((0.6, 0.6), (2.4, 0.6), (1.2, 0.6)), (11,)))
+        for edits, numbers in places:
+            path = self.edited(film, *edits)
+            right = self.pictures(path)
+            for number in numbers:
+                with self.subTest(edits=edits, number=number):
+                    shown = self.pictures(path, f"--start={number / RATE}")
+                    self.assertEqual(shown, right[-len(shown) :])
+                    # At the border of two edits, FFmpeg gives two pictures of the first one the times of two of the second one.
+                    self.assertIn(len(shown), range(len(right) - number, len(right) - number + 3))
 
     def test_other_codecs_show_their_cuts(self):
         codecs = (("mpeg4", "-bf", 2), ("mpeg2video", "-bf", 2), ("libvpx-vp9", "-cpu-used", 8))

@@ -18,6 +18,7 @@ static struct {
     bool over;
     bool paused;
     bool had_packets; /* what audio_track_heard was given */
+    bool starved;     /* and this */
     bool given_up;
 } sound;
 
@@ -25,6 +26,7 @@ int audio_track_heard(struct audio_track *track, const struct audio_surroundings
 {
     (void)track;
     sound.had_packets = around->has_packets;
+    sound.starved = around->starved;
     if (!sound.heard)
         *pts_ns = sound.pts_ns;
     return sound.heard;
@@ -169,6 +171,22 @@ START_TEST(clock_runs_on_when_the_sound_ends_before_the_sink_plays)
 }
 END_TEST
 
+START_TEST(sound_that_is_missing_in_the_file_is_starved)
+{
+    movie.queue = movie.sound_queue; /* any queue that is not full */
+    movie.ahead = ahead;
+    read_ahead_want(ahead, READ_SOUND, true);
+    media_clock_start(&movie);
+    ck_assert(!sound.starved);
+    read_ahead_add(ahead, READ_VIDEO, READ_AHEAD_LITTLE_NS);
+    media_clock_observe_sound(&movie);
+    ck_assert(sound.starved);
+    movie.queue = NULL; /* without pictures, nothing can run on */
+    media_clock_observe_sound(&movie);
+    ck_assert(!sound.starved);
+}
+END_TEST
+
 START_TEST(seek_forgets_the_wait)
 {
     media_clock_start(&movie);
@@ -237,6 +255,7 @@ int main(void)
     tcase_add_test(tests, clock_waits_again_after_a_pause);
     tcase_add_test(tests, pause_before_the_sink_plays_stays_a_pause);
     tcase_add_test(tests, clock_runs_on_when_the_sound_ends_before_the_sink_plays);
+    tcase_add_test(tests, sound_that_is_missing_in_the_file_is_starved);
     tcase_add_test(tests, seek_forgets_the_wait);
     tcase_add_test(tests, sink_that_never_plays_is_given_up);
     tcase_add_test(tests, time_of_a_stopped_program_is_no_wait_for_the_sink);
