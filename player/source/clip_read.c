@@ -3,12 +3,14 @@
 
 #include "ns.h"
 
+#include <libavutil/avstring.h>
 #include <time.h>
 
 enum {
     SOUND_PACKET_NS = 20 * NS_PER_MS,
     VVC_REORDER = 72, /* VVenC decodes a key picture 36 pictures before it is shown */
     DAMAGED_MAX = 10, /* tries in a row: some demuxers never leave a damaged place */
+    CUT_OFF_MAX = 1000, /* packets in a row behind the end of a file that is cut off: 20 s of sound without a picture */
 };
 /* A year. */
 #define FAR_US (365 * 86400 * INT64_C(1000000))
@@ -160,10 +162,16 @@ static int reading_error(const struct clip *clip, int error)
     return error != AVERROR(ENOMEM) && pb && is_at_end(pb) ? AVERROR_EOF : error;
 }
 
-/* Returns whether the demuxer may find a packet behind what it did not understand. */
-static bool may_go_on(int error)
+/*
+ * Returns how often the demuxer may be asked again for a packet behind what it did not find or understand. In MP4, each packet has its own
+ * place: where the file is cut off, the sound may lie behind the end, and pictures of the same time before it.
+ */
+static int tries_after(const struct clip *clip, int error)
 {
-    return error != AVERROR_EOF && error != AVERROR_EXIT && error != AVERROR(ENOMEM) && error != AVERROR(EIO);
+    if (error == AVERROR_EOF)
+        return av_strstart(clip->format->iformat->name, "mov,", NULL) ? CUT_OFF_MAX : 0;
+    const bool may_go_on = error != AVERROR_EXIT && error != AVERROR(ENOMEM) && error != AVERROR(EIO);
+    return may_go_on ? DAMAGED_MAX : 0;
 }
 
 int clip_read_frame(struct clip *clip, AVPacket *packet)
@@ -179,7 +187,7 @@ int clip_read_frame(struct clip *clip, AVPacket *packet)
             continue;
         }
         ret = reading_error(clip, ret);
-        if (!may_go_on(ret) || ++damaged == DAMAGED_MAX)
+        if (++damaged >= tries_after(clip, ret))
             return ret;
     }
 }

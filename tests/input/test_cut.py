@@ -63,7 +63,8 @@ class Cut(Case):
         shown = self.pictures(path)
         self.assertEqual(shown[:20], self.pictures(film)[45:65])  # the end is cut in decode order, between pictures
         with ThreadPoolExecutor() as pool:
-            for rows in pool.map(lambda option: self.plays_in_time(path, len(shown), option), ("--threads=2", "--threads=1", "--queue=0")):
+            options = ("--threads=2", "--threads=1", "--queue=0")
+            for rows in pool.map(lambda option: self.plays_in_time(path, len(shown), option), options):
                 self.assertEqual({row["verdict"] for row in rows if int(row["pts_ns"]) < 0}, {"none"})
 
     def test_edits_in_any_order_are_shown(self):

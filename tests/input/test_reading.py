@@ -45,10 +45,8 @@ class ReadingCase(Case):
 class Lengths(ReadingCase):
     def test_still_with_much_more_sound_ends(self):
         count = QUEUE_OF_FFMPEG + 90_000  # the sound card takes 48,000 at once, and more while the file is read
-        sound = self.make("sound.mkv", "-f", "lavfi", "-i", f"sine=r=48000:d={count / 48000}:samples_per_frame=1",
-                          "-c:a", "pcm_s16le")
-        still = self.make("still.mkv", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=1:d=1", "-c:v", "libx264")
-        path = self.make("both.mkv", "-i", still, "-i", sound, "-c", "copy")
+        path = self.make("both.mkv", "-f", "lavfi", "-i", "testsrc2=s=64x48:r=1:d=1", "-f", "lavfi", "-i",
+                         f"sine=r=48000:d={count / 48000}:samples_per_frame=1", "-c:v", "libx264", "-c:a", "pcm_s16le")
         rows = self.plays_all(path, *NULL)
         self.assertEqual([row["verdict"] for row in rows], ["shown"])
 
@@ -70,6 +68,13 @@ class Ends(ReadingCase):
             data = path.read_bytes()
             path.write_bytes(data[: len(data) * 3 // 4])
             self.assertGreater(len(self.plays_all(path, *UNTIMED)), 3)
+
+    def test_pictures_are_shown_although_the_sound_of_their_time_is_cut_off(self):
+        path = self.make("film.mp4", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-f", "lavfi", "-i", "sine=d=2",
+                         "-c:v", "mpeg4", "-g", 50, "-c:a", "aac", "-movflags", "frag_keyframe+empty_moov")
+        data = path.read_bytes()  # one fragment: first all pictures, then all sound
+        path.write_bytes(data[: data.rindex(b"mfra") - 12_000])
+        self.assertEqual(len(self.plays_all(path, *UNTIMED)), 50)
 
 
 @unittest.skipIf("DLEX_SANITIZED" in os.environ, "the sanitizers' libraries must be loaded before any other")
