@@ -10,6 +10,7 @@
 #include <libavutil/mem.h>
 #include <libswresample/swresample.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -21,6 +22,7 @@ enum {
     SILENCE_LIMIT_S = 600,    /* a longer gap is a jump of the file's time stamps, and the clock jumps with them */
     HOLE_NS = 20 * NS_PER_MS, /* a smaller gap may come from a rounded time stamp; the sink's clock follows it */
     HEAD_START_NS = 400 * NS_PER_MS, /* PulseAudio takes 200 ms when it starts */
+    COUNTED_NS = 1500 * NS_PER_US, /* rounding of a time stamp that was counted on */
     CATCH_UP_NS = 500 * NS_PER_MS, /* sound that is late by less than this sets the clock back, and no sound is lost */
 };
 
@@ -35,6 +37,9 @@ struct audio_track {
     int in_rate;
     int in_format;
     bool refused; /* a format of sound could not be played, and that was logged */
+
+    int64_t counted_end_ns; /* where the last frame ends by its time stamp and stated duration; NS_UNKNOWN: there was none */
+    int64_t miscounted_ns;  /* by how much the time stamps counted on since then are too high */
 
     int64_t expected_ns;    /* PTS of the sound that is written next */
     bool started;           /* expected_ns was reached; until then, sound before it is cut */
@@ -118,6 +123,8 @@ void audio_track_restart(struct audio_track *track, int64_t start_ns)
     swr_free(&track->swr);
     audio_sink_flush(track->sink);
     track->expected_ns = start_ns;
+    track->counted_end_ns = NS_UNKNOWN;
+    track->miscounted_ns = 0;
     track->started = false;
     track->runs_on = false;
     atomic_store_explicit(&track->ran_to, INT64_MIN, memory_order_relaxed);
@@ -260,6 +267,29 @@ static bool fits_swr(const struct audio_track *track)
            av_channel_layout_compare(&frame->ch_layout, &track->in_layout) == 0;
 }
 
+/*
+ * Returns the PTS of the frame, or AV_NOPTS_VALUE. Where packets of AAC have no time stamps of their own, FFmpeg counts them on by the rate that
+ * the stream had at first. When the rate has changed since, each step is wrong, and would be a hole in the sound. Stated durations
+ * that do not come from that rate are believed.
+ */
+static int64_t frame_pts_ns(struct audio_track *track)
+{
+    const AVFrame *const frame = track->frame;
+    const int first_rate = track->stream->codecpar->sample_rate;
+    const int64_t pts_ns = clip_pts_ns(track->stream, frame->best_effort_timestamp);
+    if (pts_ns == AV_NOPTS_VALUE || frame->sample_rate <= 0)
+        return pts_ns;
+    if (track->counted_end_ns == NS_UNKNOWN || llabs(pts_ns - track->counted_end_ns) > COUNTED_NS)
+        track->miscounted_ns = 0;
+    const int64_t right_ns = pts_ns - track->miscounted_ns;
+    const int64_t stated_ns = clip_pts_ns(track->stream, frame->duration);
+    track->counted_end_ns = pts_ns + stated_ns;
+    if (frame->sample_rate != first_rate && first_rate > 0 &&
+        llabs(stated_ns - av_rescale(frame->nb_samples, NS_PER_S, first_rate)) <= COUNTED_NS)
+        track->miscounted_ns += stated_ns - av_rescale(frame->nb_samples, NS_PER_S, frame->sample_rate);
+    return right_ns;
+}
+
 static int write_frame(struct audio_track *track)
 {
     if (!fits_swr(track)) {
@@ -269,7 +299,7 @@ static int write_frame(struct audio_track *track)
         if (configure_swr(track) < 0)
             return 0; /* this sound cannot be played; the next may be playable */
     }
-    int64_t pts_ns = clip_pts_ns(track->stream, track->frame->best_effort_timestamp);
+    int64_t pts_ns = frame_pts_ns(track);
     if (pts_ns != AV_NOPTS_VALUE)
         pts_ns -= swr_get_delay(track->swr, NS_PER_S);
     const int frames = convert(track, (const uint8_t **)track->frame->extended_data, track->frame->nb_samples);

@@ -73,7 +73,7 @@ class Case(unittest.TestCase):
     def joined(self, first: tuple, second: tuple) -> Sound:
         """Returns the sound of two transport streams of a second, one after the other."""
         for name, arguments, start in (("1.ts", first, 0), ("2.ts", second, 1)):
-            ffmpeg(*arguments, "-output_ts_offset", start, self.dir / name)
+            ffmpeg("-y", *arguments, "-output_ts_offset", start, self.dir / name)
         (self.dir / "both.ts").write_bytes((self.dir / "1.ts").read_bytes() + (self.dir / "2.ts").read_bytes())
         sound = Sound(self.dir / "both.ts")
         self.assertGreater(sound.seconds(), 1.8)
@@ -131,6 +131,14 @@ class Changing(Case):
                             (*tones(sine(13000, 0.5), layout="mono", seconds=1), *mp2))
         self.assert_levels(sound.levels(700, 0.4), 0.5, 0.5)
         self.assertGreater(min(sound.levels(13000, 1.5)), 0.2)  # the encoder takes some of it
+
+    def test_aac_has_no_holes_when_its_rate_changes(self):
+        low, high = ((*tones(sine(hz, 0.5), layout="mono", seconds=1, rate=rate), "-c:a", "aac")
+                     for hz, rate in ((700, 24000), (440, 48000)))
+        rising = self.joined(low, high)
+        self.assert_levels(rising.levels(440, 1.5), 0.5, 0.5)
+        self.assertLess(rising.seconds(), 2.2)
+        self.assert_levels(self.joined(high, low).levels(700, 1.5), 0.5, 0.5)
 
     def test_stereo_that_becomes_surround_is_mixed_down(self):
         latm = ("-c:a", "aac", "-b:a", "256k", "-mpegts_flags", "latm")
