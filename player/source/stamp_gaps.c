@@ -28,6 +28,7 @@ struct next_stamps stamps_next(const struct time_stamps *stamps, enum read_strea
         const struct stamp *const stamp = &stamps->window[(stamps->first + i) % TIME_STAMPS_WINDOW];
         if (stamp->stream == stream && stamp_key_ns(stamp) != NS_UNKNOWN && !stamp->is_cut) {
             next.is_dts[next.count] = stamp->dts_ns != NS_UNKNOWN;
+            next.pts_ns[next.count] = stamp->pts_ns;
             next.key_ns[next.count++] = stamp_key_ns(stamp);
         }
     }

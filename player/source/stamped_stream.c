@@ -82,6 +82,22 @@ int64_t stamped_ahead_ns(const struct stamped_stream *stream, const struct stamp
     return ahead_ns > 0 ? ahead_ns : 0;
 }
 
+bool stamped_pts_lead(const struct stamped_stream *stream, const struct stamp *file, const struct next_stamps *next)
+{
+    if (file->dts_ns == NS_UNKNOWN)
+        return false;
+    if (!next->count) /* the last one: those before it say it */
+        return stream->delay_ns > stamped_reorder_ns(stream) && file->pts_ns - stream->offset_ns > stream->last_ns + stream->delay_ns;
+    int64_t before_ns = file->pts_ns;
+    for (int i = 0; i < next->count; i++) {
+        if (next->pts_ns[i] == NS_UNKNOWN || next->pts_ns[i] <= before_ns)
+            return false;
+        before_ns = next->pts_ns[i];
+    }
+    const int64_t decoded_ns = next->key_ns[next->count - 1] - file->dts_ns;
+    return before_ns - file->pts_ns - decoded_ns > stamped_reorder_ns(stream);
+}
+
 int64_t stamped_seen_from(const struct stamped_stream *stream, const struct next_stamps *next, int64_t from_ns, int64_t tolerance_ns)
 {
     for (int i = 0; i < next->count; i++) {

@@ -64,9 +64,10 @@ enum {
 /* A stream counts as going on over shorter gaps. Packets of both streams come in chunks of up to 1 s. */
 #define STAMPS_UNFILLED_NS INT64_C(1250000000)
 
-/* The keys of the next packets of a stream, in the file's time. */
+/* The keys and the PTS of the next packets of a stream, in the file's time. */
 struct next_stamps {
     int64_t key_ns[STAMPS_AHEAD];
+    int64_t pts_ns[STAMPS_AHEAD];
     bool is_dts[STAMPS_AHEAD];
     int count;
 };
@@ -93,6 +94,12 @@ bool stamped_fits(const struct stamped_stream *stream, const struct stamp *file)
  * differently, the picture behind a long one may be decoded before it.
  */
 int64_t stamped_ahead_ns(const struct stamped_stream *stream, const struct stamp *file);
+
+/*
+ * Returns whether the PTS say alone when pictures are shown: from this packet on they rise, and by more than the DTS and
+ * reordering. Programs that copy slides may write DTS that go on at the nominal rate.
+ */
+bool stamped_pts_lead(const struct stamped_stream *stream, const struct stamp *file, const struct next_stamps *next);
 
 /*
  * Looks for one of the next packets that follows on from a packet at from_ns of the file's time. Returns where that packet is by this

@@ -85,6 +85,8 @@ static enum judgement judge_ahead(struct time_stamps *stamps, const struct stamp
     }
     if (next.count < STAMPS_AHEAD && !is_last)
         return UNDECIDED;
+    if (stamped_pts_lead(stream, file, &next))
+        return AHEAD;
     const bool is_known = file->dts_ns == NS_UNKNOWN || next.count == STAMPS_AHEAD;
     return !is_known && film_reaches(stamps, stream, pts_ns) ? AHEAD : GOOD;
 }

@@ -394,6 +394,24 @@ START_TEST(pictures_that_last_differently_keep_their_stamps)
 }
 END_TEST
 
+/* As the ffmpeg program copies slides of Matroska to MP4, FLV or MPEG-TS. The header's length is that of the DTS. */
+START_TEST(slides_whose_dts_go_on_at_the_nominal_rate_keep_their_pts)
+{
+    static const struct odd_film slides = {"slides", {5000, 12000, 30000, 1500}, {1, 1, 1, 1}};
+    make_odd(&slides, 0, false);
+    film.count = 30;
+    film.end_ns = film.count * 100 * MS;
+    for (int i = 0; i < film.count; i++) {
+        film.packets[i].right.dts_ns = i * 100 * MS;
+        film.packets[i].right.duration_ns = 100 * MS;
+        film.packets[i].file = film.packets[i].right;
+    }
+    check_stamps();
+    for (int i = 0; i < film.count; i++)
+        ck_assert_int_eq(film.packets[i].film.pts_ns, film.packets[i].right.pts_ns);
+}
+END_TEST
+
 START_TEST(pictures_go_on_after_each_flipped_bit_of_a_stamp)
 {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -419,6 +437,7 @@ int main(void)
     const TTest *const tests[] = {
         stamps_without_damage_stay_as_they_are,
         pictures_that_last_differently_keep_their_stamps,
+        slides_whose_dts_go_on_at_the_nominal_rate_keep_their_pts,
         pictures_go_on_after_each_flipped_bit_of_a_stamp,
         pictures_go_on_after_stamps_that_jump_miss_or_have_any_value,
         NULL,
