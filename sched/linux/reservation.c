@@ -184,7 +184,7 @@ static int say_no_right(char *text, size_t size)
     if (lack == SCHEDULING_NO_NEW_RIGHTS)
         return snprintf(text, size, "this user may not reserve CPU time here, and cannot get new rights (no_new_privs), as in a "
                         "container or a service; this cannot be changed here: run it outside of that");
-    if (lack == SCHEDULING_NO_CAPABILITY)
+    if (lack == SCHEDULING_NO_CAPABILITY || !geteuid())
         return snprintf(text, size, "%s may not reserve CPU time here, because the capability CAP_SYS_NICE is missing, as in a "
                         "container; start the container with `--cap-add=SYS_NICE`, or run it outside of that", scheduling_who());
     return snprintf(text, size, "this user may not reserve CPU time; run it with sudo, or allow it to this program: `sudo "
