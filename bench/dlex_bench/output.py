@@ -88,7 +88,7 @@ class _StandardOutput(io.FileIO):
 
 
 def _reserve(number: int, flags: int) -> None:
-    """Opens /dev/null under this number, if it is closed, so that no file of ours gets it. Children inherit it."""
+    """Opens /dev/null under this number, if it is closed, so that no other file gets it. Children inherit it."""
     try:
         os.fstat(number)
     except OSError:

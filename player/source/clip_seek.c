@@ -90,7 +90,7 @@ static bool may_be_earlier(const struct landing *landing, const struct clip *cli
 }
 
 /*
- * The time of a cut picture says where it would be shown, so it tells only whether it is decoded for a picture that is shown in time. What an
+ * The time of a cut picture says where it would be shown, so it shows only whether it is decoded for a picture that is shown in time. What an
  * edit shows follows its cut pictures, and later edits follow that: so everything from the target on follows, if the first picture that
  * is shown is in time.
  */

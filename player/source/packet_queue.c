@@ -28,7 +28,7 @@ struct packet_queue {
     struct droppable droppable; /* not under the lock: the feeder's, and the main thread's while no feeder runs */
     bool full; /* a push waits for room */
     bool stalled;       /* see queue_note_stall */
-    bool stall_is_seen; /* the reader has been told since the last packet */
+    bool stall_is_seen; /* the reader knows it since the last packet */
     bool ended;
     bool cancelled;
     bool reading_stopped;

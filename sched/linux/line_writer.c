@@ -32,7 +32,7 @@ static int write_some(struct line_writer *writer)
     return error == -EAGAIN ? 0 : error;
 }
 
-/* A file that the caller has closed never takes anything, and whoever closed it wants the work all the same. */
+/* A file that the caller has closed takes nothing, but the caller wants the work all the same. */
 static int lose_what_is_closed(struct line_writer *writer, int error)
 {
     if (error != -EBADF)
