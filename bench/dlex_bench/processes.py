@@ -25,6 +25,7 @@ from .errors import EXIT_SETUP, EXIT_SIGNAL, Interrupted, LabError, TimedOut
 PR_SET_PDEATHSIG = 1
 GRACE_S = 10.0
 POLL_S = 0.5
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -55,7 +56,7 @@ def aside(cpus: Collection[int]) -> Iterator[None]:
 
 
 def _placement(
-    cpus: Collection[int], nice: int, enter: Callable[[], None] | None, orphaned: int
+    cpus: Collection[int] | None, nice: int, enter: Callable[[], None] | None, orphaned: int
 ) -> Callable[[], None]:
     parent = os.getpid()
 
@@ -66,7 +67,8 @@ def _placement(
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)
         if enter:
             enter()  # before the affinity, which must lie within the group's CPUs
-        os.sched_setaffinity(0, cpus)
+        if cpus is not None:
+            os.sched_setaffinity(0, cpus)
         os.nice(nice)
         # A core file of an aborted player takes longer to write than the demo takes.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -78,7 +80,7 @@ def _placement(
 def child(
     argv: Sequence[str | Path],
     *,
-    cpus: Collection[int],
+    cpus: Collection[int] | None,
     nice: int = 0,
     stdout: int | IO[bytes] = subprocess.DEVNULL,
     stderr: int | IO[bytes] = subprocess.DEVNULL,
@@ -87,7 +89,7 @@ def child(
     enter: Callable[[], None] | None = None,
     orphaned: int = signal.SIGKILL,
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Starts a process on `cpus` and ends it at the latest when the block is left.
+    """Starts a process on `cpus` (None: wherever we may run) and ends it at the latest when the block is left.
 
     `env` is its whole environment; None: ours. `enter` is called in the child before the child becomes its program, and
     may put the child into a control group. `orphaned` is the signal that the child gets when we are killed ourselves. A
@@ -183,6 +185,16 @@ def children_cpu_s() -> float:
     """
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
+
+
+def cpu_time_s(pid: int) -> float | None:
+    """Returns the CPU time that a process has used, in the kernel's ticks; None: there is no such process."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    user, system = fields[11:13]
+    return (int(user) + int(system)) / TICKS_A_SECOND
 
 
 def last_words(log: Path) -> str:

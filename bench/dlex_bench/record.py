@@ -32,6 +32,7 @@ class ObserverFacts(Stored):
 
     screen: ScreenFacts = ScreenFacts()
     sound: SoundFacts = SoundFacts()
+    sched: str | None = None  # under which policy it looked at the screen
     cpu_fraction: float | None = None  # of one CPU
 
 

@@ -93,7 +93,7 @@ class Mistakes(unittest.TestCase):
         self.assert_refused(SECTION + "      load: {kind: rtapp, sched: deadline:3/8}\n", 7, "rt-app's policy")
 
     def test_wrong_policy_is_refused(self):
-        for wrong in ("fifo", "fifo:0", "deadline:50/40", "quota:15", "5"):
+        for wrong in ("fifo", "fifo:0", "free:2", "deadline:50/40", "quota:15", "5"):
             self.assert_refused(SECTION + f"      sched: {wrong}\n", 7, "params.sched")
 
     def test_wrong_player_and_wrong_parameters_are_refused(self):
@@ -313,6 +313,21 @@ class Jobs(unittest.TestCase):
     def test_calibrated_budget_stays_a_word_in_the_job(self):
         self.assertEqual(jobs_of(CLIP + SECTION + "      sched: deadline:calibrated/40\n")[0].sched, "deadline:calibrated/40")
 
+    def test_other_players_decode_in_one_thread_on_the_measured_cpu_and_in_their_own_number_where_nothing_is_placed(self):
+        several = "  - {id: one, name: mpv, params: {threads: 1}}\n  - {id: several, name: vlc, params: {threads: auto}}\n"
+        sections = "sections:\n  - {id: pinned}\n  - {id: free, params: {sched: free}}\n"
+        jobs = jobs_of(CLIP + PLAYERS + several + sections, reps=1)
+        found = {f"{job.section}-{job.workload}": job.player_params.threads for job in jobs}
+        self.assertEqual(found, {"pinned-a": None, "pinned-b": 1, "pinned-one": 1, "pinned-several": "auto",
+                                 "free-a": None, "free-b": "auto", "free-one": 1, "free-several": "auto"})
+
+    def test_player_gets_no_cpu_and_no_policy_where_nothing_is_placed(self):
+        from dlex_bench.rig.players.dlex_play import DlexPlayAdapter
+
+        job = jobs_of(CLIP + SECTION + "      sched: free\n")[0].but(cpu=1)
+        argv = DlexPlayAdapter(Path("p")).argv(job, Path("clip"), Path("out"))
+        self.assertEqual([option for option in argv if option.startswith(("--cpu", "--sched", "--threads"))], [])
+
     def test_job_is_the_same_after_a_round_trip_through_json(self):
         from dlex_bench.agenda.job import Job
 
@@ -336,7 +351,7 @@ class RtappSched(unittest.TestCase):
 
         same = JobLoad(kind="rtapp", sched="same")
         wanted = {"other": "other", "fifo:5": "fifo:5", "deadline:15/40": "deadline", "deadline:calibrated/40": "deadline",
-                  "quota:15/40": "deadline"}
+                  "quota:15/40": "deadline", "free": "other"}
         self.assertEqual({sched: rtapp_sched(sched, same) for sched in wanted}, wanted)
         self.assertEqual(rtapp_sched("deadline:15/40", JobLoad(sched="other")), "other")
         self.assertEqual(rtapp_sched("rr:5", JobLoad()), "rr:5")

@@ -62,6 +62,24 @@ class Held(unittest.TestCase):
                                     ("deadline:15/40", {1}, "other"), ("quota:15/40", {0}, "other")):
             self.assertTrue(is_astray(steady(cpus, policy), sched), (sched, cpus, policy))
 
+    def test_thread_is_nowhere_astray_where_nothing_is_placed(self):
+        for cpus, policy in (({0}, "other"), ({0, 1}, "fifo:5")):
+            for work in (DECODES, HELPS):
+                one = judge(seen(*steady(cpus, policy)), work, placing("free"), None)
+                self.assertEqual((one.thread.outside_s, one.astray, one.was_held), (0, None, True))
+
+    def test_player_is_not_touched_where_nothing_is_placed(self):
+        free = placing("free")
+        free.place(None)  # it does not even look at the player
+        self.assertEqual((free.cpus, free.enter, free.constrains, free.outside_s(2.0, 1.0)), (None, None, "nothing", None))
+
+    def test_thread_reports_how_long_it_waited_and_where_it_ran(self):
+        thread = SeenThread(7)
+        for second, (wait_s, on_cpu, moves) in enumerate(((0.1, 0, 0), (0.3, 1, 3), (0.6, 1, 4), (0.7, 0, 5), (None, 0, None))):
+            thread.add(Look(second * 10**9, "decoder", 1.0, frozenset({0, 1}), Policy("other"), wait_s, 10 * second, on_cpu, moves))
+        found = judge(thread, DECODES, placing("free"), None).thread
+        self.assertEqual((found.wait_s, found.slices, found.ran_on, found.moves_seen, found.moves), (0.7, 40, "0,1", 2, 5))
+
     def test_whole_process_under_a_quota_is_on_the_measured_cpu(self):
         under_quota = placing("quota:15/40", group=object())
         for cpus, expected in (({1}, 0), ({0}, 8 / 3)):

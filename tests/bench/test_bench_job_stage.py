@@ -197,6 +197,54 @@ class Escapes(Place):
         self.assertIn(f"of CPU time on CPU {max(CPUS)} under other, and not on CPU {max(CPUS)} under fifo", reason)
 
 
+class Free(Place):
+    """Where nothing is placed: all programs on all CPUs, as they start by themselves."""
+
+    def policies_while_playing(self, **changes):
+        """Returns the result, and the CPUs and policies of all threads by program, as they were seen while the job ran."""
+        over, found = threading.Event(), {}
+
+        def look():
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
+            while not over.wait(0.05):
+                for pid, program in children_of(os.getpid()).items():
+                    for tid in threads_of(pid):
+                        with contextlib.suppress(OSError):
+                            found.setdefault(program, set()).add((frozenset(os.sched_getaffinity(tid)), os.sched_getscheduler(tid)))
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        try:
+            return self.done(sched="free", **changes), found
+        finally:
+            over.set()
+            looking.join()
+
+    def test_nothing_is_placed_and_the_result_says_what_the_play_met(self):
+        load = {"kind": "stress", "cpu": 1, "vm": 0} if shutil.which("stress") else {"kind": "none"}
+        result, found = self.policies_while_playing(load=load)
+        as_we_are = (frozenset(CPUS), os.sched_getscheduler(0))
+        del found["dlex-bench-obse"]  # only the observer protects itself
+        self.assertGreaterEqual(set(found), {"Xvfb", "pulseaudio", "dlex-play", load["kind"]} - {"none"})
+        self.assertEqual({program: places for program, places in found.items() if places != {as_we_are}}, {})
+        policy = {key: result["policy"][key] for key in ("asked", "applied", "constrains")}
+        self.assertEqual(policy, {"asked": "free", "applied": "other", "constrains": "nothing"})
+        self.assertIsNone(result["figures"]["cpu_ms_per_frame_held"])
+        met = result["whole_machine"]
+        self.assertEqual((met["cpus"], result["steal"]["others"]), (len(CPUS), None))
+        self.assertEqual(met["steal"], result["steal"]["measured"])
+        self.assertTrue(0 <= met["idle"] <= 1)
+        self.assertGreater(met["servers"]["laboratory"], 0)
+        self.assertGreater(met["servers"]["observer"], 0)
+        self.assertEqual(met["servers"]["observer_policy"], "fifo:10" if "fifo" in ALLOWED else "other")
+        self.assertGreater(met["servers"]["screen_ms_per_frame"], 0)
+        self.assertGreater(met["waiting"]["run_s"], 0)
+        self.assertGreater(met["waiting"]["slices"], PICTURES)
+        main = result["threads"][0]
+        self.assertGreaterEqual({str(cpu) for cpu in CPUS}, set(main["ran_on"].split(",")))
+        self.assertGreater(main["wait_s"] * 1e9, 0)
+
+
 class Roles(Place):
     """Threads that decode or present are on the measured CPU, and the others are not."""
 

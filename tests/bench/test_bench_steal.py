@@ -22,7 +22,7 @@ from dlex_bench.errors import Interrupted
 from dlex_bench.job.context import Context
 from dlex_bench.job.result import DONE, FAILED, not_done
 from dlex_bench.machine import steal
-from dlex_bench.machine.steal import StealLook, Ticks, look_at_steal, steal_between, ticks_of
+from dlex_bench.machine.steal import StealLook, Ticks, idle_between, look_at_steal, steal_between, ticks_of
 from dlex_bench.report.export import json_content
 from dlex_bench.report.facts import batch_facts
 from dlex_bench.report.gather import Batch
@@ -44,16 +44,16 @@ def look(second, measured, others=(0, 0)):
 
 class Stat(unittest.TestCase):
     def test_ticks_of_every_cpu_are_read_and_guest_time_is_not_counted_twice(self):
-        self.assertEqual(ticks_of(STAT), {0: Ticks(50, 1500), 1: Ticks(130, 1800)})
+        self.assertEqual(ticks_of(STAT), {0: Ticks(50, 1500, 1020), 1: Ticks(130, 1800, 1020)})
 
     def test_measured_cpu_is_apart_from_the_others(self):
         three = STAT + "cpu2 10 0 0 80 0 0 0 10 0 0\n"
         with mock.patch.object(steal, "STAT", mock.Mock(read_text=lambda: three)):
-            found = look_at_steal(1, {0, 1, 2})
-        self.assertEqual((found.measured, found.others), (Ticks(130, 1800), Ticks(60, 1600)))
+            found = look_at_steal({1}, {0, 1, 2})
+        self.assertEqual((found.measured, found.others), (Ticks(130, 1800, 1020), Ticks(60, 1600, 1100)))
 
     def test_this_machine_has_such_a_file(self):
-        self.assertGreater(look_at_steal(0, ()).measured.whole, 0)
+        self.assertGreater(look_at_steal({0}, ()).measured.whole, 0)
 
     def test_only_the_time_between_first_and_last_picture_counts(self):
         looks = [look(0, (0, 0), (0, 0)), look(10, (500, 1000), (0, 1000)), look(20, (510, 2000), (100, 2000)),
@@ -72,6 +72,13 @@ class Stat(unittest.TestCase):
         self.assertIsNone(steal_between(looks, 30e9, 40e9).measured)
         self.assertIsNone(steal_between(looks, 10e9, 20e9).others)
         self.assertIsNone(steal_between([], 0, 1))
+
+    def test_idle_time_is_that_between_first_and_last_picture(self):
+        looks = [look(0, (0, 0, 0)), look(10, (0, 1000, 900)), look(20, (0, 2000, 1000)), look(30, (0, 3000, 2000))]
+        self.assertAlmostEqual(idle_between(looks, 10e9, 20e9), 0.1)
+        self.assertAlmostEqual(idle_between(looks, 5e9, 15e9), 0.5)
+        self.assertIsNone(idle_between([], 0, 1))
+        self.assertIsNone(idle_between(looks, 10e9, 10.49e9))
 
     def test_nothing_is_said_about_less_than_half_a_second(self):
         looks = [look(10, (0, 0)), look(20, (100, 1000))]

@@ -17,7 +17,7 @@ class PlayerParams(Stored):
     rule: str | None = None  # dlex-play with drop: deadline; None: the player's own
     queue: str | None = None  # dlex-play: its --queue; None: the player's own; absent from older batches: 0
     framedrop: str | bool | None = None  # the other players, each in its own words
-    threads: int | str | None = None  # the other players: 1 or auto
+    threads: int | str | None = None  # the other players: 1, or auto, as many as the player takes by itself
     options: tuple[str, ...] = ()  # further options, as the player's user would give them
 
 
@@ -74,11 +74,12 @@ class Job(Stored):
 def rtapp_sched(sched: str, load: JobLoad) -> str:
     """Returns the policy of rt-app's tasks beside a player under `sched`: the load's own, or with `same` the player's.
 
-    Beside a quota, which a thread cannot have, the tasks have their reservations. They have no nice value of their own.
+    Beside a quota, which a thread cannot have, the tasks have their reservations. They have no nice value of their own,
+    and where nothing is placed, they are ordinary tasks.
     Reservations are returned without numbers, as `deadline`.
     """
     own = load.sched or "same"
     if own != "same":
         return own
     kind = sched.partition(":")[0]
-    return "deadline" if kind in ("deadline", "quota") else "other" if kind == "nice" else sched
+    return "deadline" if kind in ("deadline", "quota") else "other" if kind in ("nice", "free") else sched

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..clips import film_is_here
 from ..errors import EXIT_SETUP, LabError
+from ..machine.policy import Policy
 from ..order import interleaved
 from .job import Job, JobClip, JobLoad, PlayerParams
 from .model import Agenda, Clip, Conditions, NoLoad, Section, Workload, WorkloadBase
@@ -167,7 +168,7 @@ def _repeated_job(
         section=section,
         workload=workload.id,
         player=workload.name,
-        player_params=PlayerParams(**workload.params.model_dump()),
+        player_params=_player_params(workload, sched_of(layers)),
         sched=sched_of(layers),
         load=JobLoad(**load.model_dump(exclude_none=True)),
         clip=_clip(layers, extent, base, name),
@@ -175,6 +176,17 @@ def _repeated_job(
         cpu=agenda.config.cpu,
     )
     return _RepeatedJob(job, extent.wanted_reps or _iterations(agenda, combination, workload))
+
+
+def _player_params(workload: Workload, sched: str) -> PlayerParams:
+    """Returns the player's settings. Where the agenda does not say how many threads decode, the conditions say it.
+
+    On one CPU, several threads would only be in each other's way. Where nothing is placed, the player decides.
+    """
+    params = workload.params.model_dump()
+    if "threads" in params and params["threads"] is None:
+        params["threads"] = "auto" if Policy.parse(sched).is_free else 1
+    return PlayerParams(**params)
 
 
 def _iterations(agenda: Agenda, combination: Sequence[Section], workload: Workload) -> int:

@@ -123,6 +123,7 @@ class Conditions(Entry):
 
 
 PlayerOptions = tuple[str, ...]  # options of the player, as its user would give them
+# The number of decoding threads. None: 1 on the measured CPU, and auto under `free`.
 Threads = Literal[1, "auto"]
 
 
@@ -141,25 +142,25 @@ class DlexPlayParams(Entry):
 
 class MplayerParams(Entry):
     framedrop: Literal["none", "soft", "hard"] = "none"
-    threads: Threads = 1
+    threads: Threads | None = None
     options: PlayerOptions = ()
 
 
 class MpvParams(Entry):
     framedrop: Annotated[Literal["no", "vo", "decoder+vo"], BeforeValidator(_word)] = "vo"
-    threads: Threads = 1
+    threads: Threads | None = None
     options: PlayerOptions = ()
 
 
 class FfplayParams(Entry):
     framedrop: Annotated[bool, Field(strict=True)] = True
-    threads: Threads = 1
+    threads: Threads | None = None
     options: PlayerOptions = ()
 
 
 class VlcParams(Entry):
     framedrop: Annotated[bool, Field(strict=True)] = True
-    threads: Threads = 1
+    threads: Threads | None = None
     options: PlayerOptions = ()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from ..job.result import PLAYING_THREADS
+from ..job.result import NOTHING, PLAYING_THREADS
 from ..rig.players.threads import Thread
 from .results_frame import Row, values
 
@@ -30,6 +30,8 @@ def held(run: Row) -> str:
     whom = run.result.constrains
     if not whom:
         return applied
+    if whom == NOTHING:
+        return f"nothing is placed: all programs on all CPUs, the player's threads under {applied}"
     return f"{applied}, {whom} on the measured CPU" if applied == "other" else f"{applied} for {whom}"
 
 

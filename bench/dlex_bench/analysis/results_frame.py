@@ -16,6 +16,7 @@ from ..job.result import DONE, Figures, JobResult
 from ..schema import Stored
 
 SHOWN_DIGITS = 18  # of a SHA-256
+WHOLE_MACHINE = "whole_machine"
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,11 @@ class Row:
         return self.section, self.workload
 
     def value(self, key: str) -> float | None:
-        """Returns a figure by its name. A name such as `rtapp-1.slack_us.min` leads to a figure of rt-app's task 1."""
+        """Returns a figure by its name. A name such as `rtapp-1.slack_us.min` leads to a figure of rt-app's task 1, and
+        one such as `whole_machine.idle` to a field of the result."""
         task, _, path = key.partition(".")
+        if task == WHOLE_MACHINE:
+            return _descend(self.result, key)
         if path:
             return _descend((self.result.rtapp or {}).get(task.replace("rtapp", "rt-app")), path)
         return _descend(self.figures, key)

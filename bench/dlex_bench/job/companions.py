@@ -38,17 +38,17 @@ class Companion:
 
 @contextlib.contextmanager
 def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] | None) -> Iterator[Companion]:
-    load = setting.job.load
+    load, cpu = setting.job.load, None if setting.is_free else setting.cpu
     if loops:
         policy = task_policy(setting.load_sched)
         limit_s = rtapp_limit_s(setting.length_s)
         folder = setting.directory / "rt-app"
         with (
-            rtapp(setting.cpu, loops.ns_per_loop, folder, policy, enter, limit_s=limit_s) as running,
-            stress(load.stress or 0, 0, {setting.cpu}, 0.0, enter) as workers,
+            rtapp(cpu, loops.ns_per_loop, folder, policy, enter, limit_s=limit_s) as running,
+            stress(load.stress or 0, 0, setting.load_cpus, 0.0, enter) as workers,
         ):
             about = LoadReport(
-                cpu=setting.cpu, kind="rtapp", sched=setting.load_sched, ns_per_loop=loops.ns_per_loop, stress=load.stress
+                cpu=cpu, kind="rtapp", sched=setting.load_sched, ns_per_loop=loops.ns_per_loop, stress=load.stress
             )
 
             def watch() -> None:
@@ -57,8 +57,8 @@ def companion(setting: Setting, loops: Loops | None, enter: Callable[[], None] |
 
             yield Companion(watch, about, running)
     else:
-        with stress(load.cpu or 0, load.vm or 0, {setting.cpu}, SETTLE_S, enter) as process:
-            yield Companion(lambda: require_running(process), LoadReport(cpu=setting.cpu, kind=load.kind))
+        with stress(load.cpu or 0, load.vm or 0, setting.load_cpus, SETTLE_S, enter) as process:
+            yield Companion(lambda: require_running(process), LoadReport(cpu=cpu, kind=load.kind))
 
 
 def rtapp_limit_s(length_s: float) -> float:

@@ -20,9 +20,11 @@ from ..agenda.job import Job
 from ..disk_space import no_space_left
 from ..errors import LabError
 from ..machine.domain import Domain, own_cpu
+from ..machine.policy import Policy
 from ..machine.steal import steal_between
 from ..processes import aside, choose_cpus, wait_for
 from ..qoe import QoeSummary, comparing, limit_s, read_summary
+from ..record import read_run
 from ..rig.guest import guest
 from ..rig.stage import stage
 from .companions import Companion, companion
@@ -33,8 +35,9 @@ from .holding import NotHeld
 from .loops import loops_of, verified
 from .observer import SEEN, observing
 from .playing import Played, play
-from .result import DONE, FAILED, OWN, SKIPPED, VERSION, AppliedPolicy, Figures, JobResult, LoadReport
+from .result import DONE, FAILED, OWN, SKIPPED, VERSION, AppliedPolicy, Figures, JobResult, LoadReport, WholeMachine
 from .setting import JobUnsupported, Setting, setting_of
+from .whole_machine import Account, whole_machine
 
 QOE = "qoe/dlex-qoe"
 NS_PER_US = 1000
@@ -47,7 +50,7 @@ def execute(job: Job, directory: Path, context: Context) -> JobResult:
     """
     begun, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     try:
-        cpu, driver_cpus = choose_cpus(job.cpu)
+        cpu, driver_cpus = _cpus_of(job)
         with aside(driver_cpus):
             result = _perform(setting_of(job, directory, context, cpu, driver_cpus))
     except JobUnsupported as cause:
@@ -62,6 +65,13 @@ def execute(job: Job, directory: Path, context: Context) -> JobResult:
         reason = f"{cause.filename or directory}: {cause.strerror or cause}; correct this, then retry the job"
         result = _blank(job, context, FAILED, reason)
     return result.model_copy(update={"started": started, "wall_s": round(time.monotonic() - begun, 3)})
+
+
+def _cpus_of(job: Job) -> tuple[int, frozenset[int]]:
+    """Returns the measured CPU and those for everything else. Where nothing is placed, everything may run on all CPUs."""
+    if Policy.parse(job.sched).is_free:
+        return choose_cpus()[0], frozenset(os.sched_getaffinity(0))
+    return choose_cpus(job.cpu)
 
 
 def _blank(job: Job, context: Context, status: Literal["failed", "skipped"], reason: str) -> JobResult:
@@ -83,6 +93,7 @@ def _blank(job: Job, context: Context, status: Literal["failed", "skipped"], rea
         player_report=None,
         threads=None,
         steal=None,
+        whole_machine=None,
         tuned=None,
         films=None,
     )
@@ -95,6 +106,7 @@ class Scene:
     environment: Mapping[str, str]
     domain: Domain | None
     load: Companion
+    account: Account
     watch: Callable[[], None]
 
 
@@ -102,10 +114,13 @@ def _perform(setting: Setting) -> JobResult:
     films = films_of(setting)
     refuse_other_films(films, setting.context.films, setting.context.batch)
     with _scene(setting) as scene:
+        scene.account.open()
         played = play(setting, scene.environment, scene.domain, scene.watch)
+        scene.account.close()
         scene.watch()
     inside, outside = _views(setting, played)
-    begin_us, end_us = window_us = _window(setting)
+    window_us = _window(setting)
+    begin_ns, end_ns = window_ns = (window_us[0] * NS_PER_US, window_us[1] * NS_PER_US)
     stats = scene.load.task_stats(window_us)
     return JobResult(
         version=VERSION,
@@ -125,7 +140,8 @@ def _perform(setting: Setting) -> JobResult:
         load=verified(setting, scene.load.about, stats) if stats else scene.load.about,
         player_report=played.player_report,
         threads=played.threads,
-        steal=steal_between(played.steal, begin_us * NS_PER_US, end_us * NS_PER_US),
+        steal=steal_between(played.steal, begin_ns, end_ns),
+        whole_machine=_whole_machine(setting, scene.account, played, window_ns) if setting.is_free else None,
         tuned=played.tuned,
         films=films,
     )
@@ -145,15 +161,22 @@ def _scene(setting: Setting) -> Iterator[Scene]:
     with ExitStack() as stack:
         domain = stack.enter_context(own_cpu(setting.cpu, setting.policy.longest_period_ms)) if setting.wants_domain else None
         environment: Mapping[str, str] = os.environ
+        account = Account(None)
         if setting.on_stage:
             user = guest() if setting.adapter.refuses_root else None
-            devices = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.driver_cpus, user))
+            devices = stack.enter_context(stage((setting.facts.width, setting.facts.height), setting.device_cpus, user))
             # The devices are checked first: when one dies, that explains why the observer or the player died.
-            environment = devices.environment
+            environment, account = devices.environment, Account(devices)
             watches += [devices.require_alive, stack.enter_context(observing(setting, devices))]
         load = stack.enter_context(companion(setting, loops, domain.enter if domain else None))
         watches.append(load.watch)
-        yield Scene(environment, domain, load, watch)
+        yield Scene(environment, domain, load, account, watch)
+
+
+def _whole_machine(setting: Setting, account: Account, played: Played, window_ns: tuple[float, float]) -> WholeMachine:
+    observer = read_run(setting.directory / SEEN).observer if setting.on_stage else None
+    servers = account.servers(setting.frames, observer)
+    return whole_machine(played.steal, played.playing, window_ns, setting.frames, servers)
 
 
 def _window(setting: Setting) -> tuple[float, float]:

@@ -69,6 +69,11 @@ def judge(seen: SeenThread, work: Work, placing: Placing, times: TimeOfPlaying |
         cpus=spell_cpus(last.cpus) if last and last.cpus is not None else None,
         policy=str(last.policy) if last else None,
         outside_s=outside_s,
+        wait_s=seen.wait_s,
+        slices=seen.slices,
+        ran_on=spell_cpus(set(seen.places)) if seen.places else None,
+        moves_seen=sum(one != other for one, other in pairwise(seen.places)),
+        moves=seen.moves,
     )
     may_be_s = max(GRAIN_S, GRAIN_SHARE * looks[-1].cpu_s) if looks else GRAIN_S
     return JudgedThread(thread, any(held), astray if outside_s > may_be_s else None)

@@ -34,7 +34,7 @@ def observing(setting: Setting, stage: Stage) -> Iterator[Callable[[], None]]:
     log_path = setting.directory / LOG
     with log_path.open("wb") as log:
         argv = _command(setting, stage)
-        with child(argv, cpus=setting.driver_cpus, env=stage.environment, stdout=subprocess.PIPE, stderr=log) as observer:
+        with child(argv, cpus=setting.device_cpus, env=stage.environment, stdout=subprocess.PIPE, stderr=log) as observer:
 
             def check() -> None:
                 if observer.poll() is not None:

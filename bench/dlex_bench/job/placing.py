@@ -6,6 +6,8 @@ SCHED_OTHER on the other CPUs. This is the same for all players. One reservation
 reservation only the main thread of a player gets it, and a player that decodes and presents in two threads is not played.
 A quota holds the whole process, with all its threads.
 
+Under `free` nothing is placed: the player runs on all CPUs as it starts by itself, and the laboratory only looks.
+
 Under deadline:tuned nobody gets a policy here: dlex-sched gives each thread its reservation (job/tuning.py).
 
 dlex-play places its own threads by the same rule. It divides a reservation or a priority between the thread that decodes
@@ -23,7 +25,7 @@ from ..machine.policy import KINDS_OF_THREADS, Policy, apply, together
 from ..machine.quota import Group, Throttled
 from ..rig.players.playing import Playing
 from ..rig.players.threads import Look, Roles
-from .result import PLAYING_THREADS, WHOLE_PROCESS
+from .result import NOTHING, PLAYING_THREADS, WHOLE_PROCESS
 
 OTHER = Policy("other")
 # Before a reservation is divided, the threads must have used this much CPU time, so that their shares are known.
@@ -52,12 +54,19 @@ class Placing:
         return self.domain.enter if self.domain else None
 
     @property
-    def cpus(self) -> frozenset[int]:
-        """Returns where the player starts. One that places itself must see the other CPUs, to send its helpers there."""
+    def cpus(self) -> frozenset[int] | None:
+        """Returns where the player starts; None: on any CPU.
+
+        A player that places itself must see the other CPUs, to send its helpers there.
+        """
+        if self.policy.is_free:
+            return None
         return self.driver_cpus | {self.cpu} if self.by_itself and not self.group else frozenset({self.cpu})
 
     @property
     def constrains(self) -> str:
+        if self.policy.is_free:
+            return NOTHING
         return WHOLE_PROCESS if self.group else PLAYING_THREADS
 
     def cpus_for(self, roles: Roles) -> frozenset[int]:
@@ -79,6 +88,8 @@ class Placing:
         """
         if look.cpus is None or look.policy is None:
             return False
+        if self.policy.is_free:
+            return True
         return look.cpus <= self.cpus_for(roles) and look.policy.kind in self._kinds_for(roles)
 
     def place(self, player: Playing) -> None:
@@ -86,8 +97,8 @@ class Placing:
 
         It is called once the player has started, and again as long as the player may start threads.
         """
-        if self.group or (self.by_itself and self.policy.kind != "nice"):
-            return  # all that began in the group is in the group, on the CPU; or the player places itself
+        if self.group or self.policy.is_free or (self.by_itself and self.policy.kind != "nice"):
+            return  # all that began in the group is in the group, on the CPU; or nothing is placed; or the player places itself
         if self.policy.divided and not self.parts:
             self._divide(player)
         for tid, look in player.present.items():
@@ -137,14 +148,13 @@ class Placing:
             self.parts[tid] = replace(self.policy, runtime_ms=runtime_ms, divided=False)
 
     def outside_s(self, cpu_s: float, held_s: float | None) -> float | None:
-        """Returns the part of `cpu_s` that the player used in threads that are not held; None if it is unknown.
+        """Returns the part of `cpu_s` that the player used in threads that are not held; None if it is unknown, or none is held.
 
         `held_s` is the CPU time of the threads that decode or present.
         """
         if self.group:
             return 0.0
-        return None if held_s is None else max(0.0, cpu_s - held_s)
-
+        return None if held_s is None or self.policy.is_free else max(0.0, cpu_s - held_s)
     def throttled(self) -> Throttled | None:
         """Returns how often the quota was used up; None if there is no quota."""
         return self.group.throttled() if self.group else None

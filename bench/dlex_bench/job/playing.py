@@ -16,7 +16,7 @@ from ..processes import children_cpu_s
 from ..record import CpuTime
 from ..rig.players.playing import Playing, playing
 from ..rig.players.status_line import OwnView
-from ..rig.players.threads import Thread
+from ..rig.players.threads import SeenThread, Thread
 from .holding import held_cpu_s, judge, policies_of, require_held
 from .placing import Placing
 from .result import TunedReport
@@ -34,7 +34,8 @@ class Played:
 
     `cpu_s`: CPU time of all the player's threads, until playing ended if the player reports that, else until the player
     ended. `outside_cpu_s`: the part of `cpu_s` in threads on other CPUs that the policy does not hold; None: unknown.
-    `throttled`: how often a quota was used up. `tuned`: what dlex-sched reserved; None: it did not run.
+    `playing`: the threads that decode or present, as they were seen. `throttled`: how often a quota was used up. `tuned`: what
+    dlex-sched reserved; None: it did not run.
     """
 
     cpu_s: float
@@ -44,6 +45,7 @@ class Played:
     throttled: Throttled | None
     player_report: OwnView | None
     threads: list[Thread]
+    playing: list[SeenThread]
     steal: list[StealLook]
     tuned: TunedReport | None
 
@@ -72,6 +74,7 @@ def play(setting: Setting, env: Mapping[str, str], domain: Domain | None, watch:
         throttled=throttled,
         player_report=adapter.own_view(setting.job, directory),
         threads=threads,
+        playing=[seen for seen, thread in zip(player.seen.values(), threads, strict=True) if thread.roles],
         steal=steal,
         tuned=tuned,
     )
@@ -104,7 +107,7 @@ def _play(
 
         def place() -> None:
             placing.place(player)
-            steal.append(look_at_steal(setting.cpu, setting.driver_cpus))
+            steal.append(look_at_steal(setting.counted_cpus, setting.driver_cpus))
 
         def tick() -> None:
             watch()
@@ -121,6 +124,8 @@ def _as_it_applies(setting: Setting, placing: Placing) -> Job:
     """Returns the job for the player's command line, which does not ask for what is imposed from outside."""
     by_itself = placing.by_itself and not placing.group
     is_imposed = setting.policy.tuned or setting.policy.kind == "nice"
+    if setting.is_free:
+        return setting.job.but(cpu=None)
     own = str(replace(setting.policy, divided=False))  # dlex-play divides its reservation in any case
     sched = own if (by_itself and not is_imposed) or placing.group else "other"
     return setting.job.but(sched=sched, cpu=setting.cpu if by_itself else None)

@@ -28,6 +28,7 @@ SKIPPED: Literal["skipped"] = "skipped"
 
 # Whom a policy constrains. Results of older versions have "each of the player's threads" and "the player's main thread".
 PLAYING_THREADS, WHOLE_PROCESS = "the player's threads that decode or present", "the whole process"
+NOTHING = "nothing"  # under `free`
 
 
 class AppliedPolicy(Stored):
@@ -96,6 +97,37 @@ class LoadReport(Stored):
     stress: Count | None = None  # stress's tasks that compute beside rt-app; null: none
 
 
+class Waiting(Stored):
+    """How long the threads that decode or present ran and waited for a CPU, in sum, while pictures were shown."""
+
+    run_s: Amount
+    wait_s: Amount  # they could run, and other threads had the CPUs
+    slices: Count  # how often they got a CPU
+    wait_ms_per_frame: Amount | None = None
+
+
+class Servers(Stored):
+    """What the programs around a player spent for it, from its start to its end. Null: there was no such program."""
+
+    screen_ms_per_frame: Amount | None = None  # CPU time of the X server
+    sound_ms_per_frame: Amount | None = None  # and of PulseAudio
+    laboratory: Amount | None = None  # part of one CPU that the laboratory itself used
+    observer: Amount | None = None  # part of one CPU that the observer used
+    observer_policy: str | None = None  # such as fifo:10; `other`: it was not protected from the load
+    observer_late_us_p99: Amount | None = None  # how late it looked at the screen
+    observer_late_us_worst: Amount | None = None
+
+
+class WholeMachine(Stored):
+    """What a play under `free` met on all CPUs, and what it made others spend."""
+
+    cpus: Count
+    steal: Part | None = None  # parts of the time of all CPUs, while pictures were shown; null: it was too short
+    idle: Part | None = None
+    waiting: Waiting | None = None  # null: the kernel does not say it
+    servers: Servers = Servers()
+
+
 class TunedReport(Stored):
     """What `dlex-sched tune` did. Shares are parts of one CPU, over the seconds in which something was reserved."""
 
@@ -129,6 +161,7 @@ class JobResult(Stored):
     player_report: OwnView | None = Field(default=None, validation_alias="own_word", serialization_alias="own_word")
     threads: list[Thread] | None = None  # the player's, the main one first; also if one of them was not held
     steal: Steal | None = None
+    whole_machine: WholeMachine | None = None  # null: not under `free`; absent from older versions
     tuned: TunedReport | None = None  # what dlex-sched did; null: it did not run
     # The SHA-256 of the film that was played, and of the one with which its pictures were compared, by name; absent from older
     # versions.
@@ -141,7 +174,10 @@ class JobResult(Stored):
 
     @property
     def stolen(self) -> float:
-        """Returns the part of the measured CPU that the host took while pictures were shown; 0 if that is not known."""
+        """Returns the part of the measured CPU that the host took while pictures were shown; 0 if that is not known.
+
+        Under `free` it is the part of all CPUs.
+        """
         return (self.steal and self.steal.measured) or 0.0
 
     @property

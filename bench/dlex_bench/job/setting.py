@@ -76,7 +76,28 @@ class Setting:
         return rtapp_sched(self.job.sched, self.job.load)
 
     @property
+    def is_free(self) -> bool:
+        return self.policy.is_free
+
+    @property
+    def counted_cpus(self) -> frozenset[int]:
+        """Returns the CPUs whose idle and stolen time counts for the player."""
+        return self.driver_cpus if self.is_free else frozenset({self.cpu})
+
+    @property
+    def load_cpus(self) -> frozenset[int] | None:
+        """Returns where the load runs: on the measured CPU. None: on any CPU, because nothing is placed."""
+        return None if self.is_free else frozenset({self.cpu})
+
+    @property
+    def device_cpus(self) -> frozenset[int] | None:
+        """Returns where screen, sound server and observer run: on the CPUs that are not measured. None: on any CPU."""
+        return None if self.is_free else self.driver_cpus
+
+    @property
     def wants_domain(self) -> bool:
+        if self.is_free:
+            return False
         return self.policy.kind == "deadline" or (self.load_kind == "rtapp" and self.load_sched == "deadline")
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The scheduling policies of an experiment (seed 000, section 8, Table 2, and the quota) and their text form.
 
-The forms are `other`, `nice:-11`, `fifo:5`, `rr:5`, `deadline:15/40` and `quota:15/40`. The numbers of the last two are runtime
-and period in ms; the deadline is the period. In an agenda the runtime may be the word `calibrated`, or a percentage: a budget
-that is found on the machine that plays. With 120%, playing the whole film needs 120 % of it. `deadline:tuned` lets `dlex-sched
-tune` find and follow the reservation of each thread while the player plays. `deadline:15/40/divided` divides a fixed one among the
-player's threads, by the CPU time that each has used.
+The forms are `other`, `free`, `nice:-11`, `fifo:5`, `rr:5`, `deadline:15/40` and `quota:15/40`. The numbers of the last two are
+runtime and period in ms; the deadline is the period. In an agenda the runtime may be the word `calibrated`, or a percentage: a
+budget that is found on the machine that plays. With 120%, playing the whole film needs 120 % of it. `deadline:tuned` lets
+`dlex-sched tune` find and follow the reservation of each thread while the player plays. `deadline:15/40/divided` divides a
+fixed one among the player's threads, by the CPU time that each has used. Under `free` nothing is placed: all programs run on
+all CPUs as they start by themselves.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from .thread_policy import policy_text, set_policy
 CALIBRATED = "calibrated"
 TUNED = "tuned"
 DIVIDED = "/divided"
+OTHER_KIND, FREE = "other", "free"
 FORMS = (
-    "other, nice:-11, fifo:5, rr:5, deadline:15/40, deadline:15/40/divided, deadline:tuned or quota:15/40 (runtime/period in ms)"
+    "other, free, nice:-11, fifo:5, rr:5, deadline:15/40, deadline:15/40/divided, deadline:tuned or quota:15/40 (runtime/period in "
+    "ms)"
 )
 # The kernel refuses a reservation's runtime below 1024 ns and, by default, a period outside these limits.
 PERIOD_MS_MIN, PERIOD_MS_MAX = 0.1, 4194.0
@@ -58,8 +61,8 @@ class Policy:
     @classmethod
     def parse(cls, text: str) -> Policy:
         kind, colon, rest = text.partition(":")
-        if text == "other":
-            policy = cls("other")
+        if text in (OTHER_KIND, FREE):
+            policy = cls(text)
         elif text == f"deadline:{TUNED}":
             policy = cls("deadline", tuned=True)
         elif kind == "nice" and re.fullmatch(r"-?[0-9]{1,2}", rest) and NICE_MIN <= int(rest) <= NICE_MAX:
@@ -112,6 +115,11 @@ class Policy:
         return self.calibrated or self.demand_percent > 0
 
     @property
+    def is_free(self) -> bool:
+        """Returns whether nothing is placed: no program gets a CPU or a policy."""
+        return self.kind == FREE
+
+    @property
     def seen_kinds(self) -> tuple[str, ...]:
         """Returns what the kernel may report for a thread under this policy.
 
@@ -137,8 +145,8 @@ class Policy:
         return self.runtime_ms / self.period_ms if self.period_ms else 0.0
 
     def __str__(self) -> str:
-        if self.kind == "other":
-            return "other"
+        if self.kind in (OTHER_KIND, FREE):
+            return self.kind
         if self.kind in ("fifo", "rr"):
             return f"{self.kind}:{self.priority}"
         if self.kind == "nice":
@@ -253,7 +261,7 @@ def _tries(policy: Policy) -> bool:
 
 def allowed_kinds() -> set[str]:
     """Returns the kinds of policy that are available here and now."""
-    kinds = {"other"}
+    kinds = {OTHER_KIND, FREE}
     if _tries(Policy("nice", nice=-1)):
         kinds.add("nice")
     if _tries(Policy("fifo", priority=1)):

@@ -70,13 +70,24 @@ CPU_OUTSIDE = Metric(
 )
 RESERVED = Metric("reserved", "reserved", "% of a CPU", "reserved for the player's threads", 100.0, 1)
 RESERVED_USED = Metric("reserved_used", "used of it", "% of a CPU", "CPU time of the threads with reservations", 100.0, 1)
+# Under `free`.
+SCREEN = Metric("whole_machine.servers.screen_ms_per_frame", "CPU of the X server", "ms a frame", "while the player ran", 1.0, 2)
+SOUND = Metric("whole_machine.servers.sound_ms_per_frame", "CPU of PulseAudio", "ms a frame", "while the player ran", 1.0, 2)
+WAITING = Metric(
+    "whole_machine.waiting.wait_ms_per_frame", "waited for a CPU", "ms a frame",
+    "run-queue delay, the sum over the threads that decode or present", 1.0, 2
+)
+IDLE = Metric("whole_machine.idle", "idle", "% of all CPUs", "while pictures were shown", 100.0, 1)
+STOLEN = Metric("whole_machine.steal", "stolen", "% of all CPUs", "taken by the host while pictures were shown", 100.0, 1)
+OBSERVER = Metric("whole_machine.servers.observer", "observer", "% of a CPU", "used by the laboratory's observer", 100.0, 1)
 TORN = Metric("torn", "torn", "pictures", "never whole, or only after more than half of their time; some also count as dropped")
 MISSES_1 = Metric("rtapp-1.missed_fraction", "rt-app 1 misses", "%", "missed deadlines of the 3/8 ms task", 100.0, 1)
 MISSES_2 = Metric("rtapp-2.missed_fraction", "rt-app 2 misses", "%", "missed deadlines of the 20/200 ms task", 100.0, 1)
 
 TABLE = (
     *(DROPS, SKEW_MEAN, SKEW_SD, *LIP_SYNC, RMSE, DEGRADED, RMSE_DEGRADED, DRIFTED, RMSE_DRIFTED, FREEZE, WINDOW),
-    *(CPU, CPU_HELD, CPU_OUTSIDE, RESERVED, RESERVED_USED, TORN, MISSES_1, MISSES_2),
+    *(CPU, CPU_HELD, CPU_OUTSIDE, RESERVED, RESERVED_USED, SCREEN, SOUND, WAITING, IDLE, STOLEN, OBSERVER),
+    *(TORN, MISSES_1, MISSES_2),
 )
 RUNS = (DROPS, SKEW_MEAN, SKEW_SD, RMSE, MISSES_1)
 COMPARED = (DROPS, SKEW_ABS, SKEW_SD, RMSE, FREEZE, CPU)

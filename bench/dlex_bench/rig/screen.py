@@ -29,7 +29,7 @@ class Display(Device):
 
 
 @contextlib.contextmanager
-def display(size: tuple[int, int], cpus: Collection[int]) -> Iterator[Display]:
+def display(size: tuple[int, int], cpus: Collection[int] | None) -> Iterator[Display]:
     """Runs a screen of `size` pixels while the block runs. Its server runs on `cpus`."""
     program = require_installed("Xvfb", "xvfb")
     with private_folder() as folder, (folder / "log").open("wb") as log_file:

@@ -48,7 +48,7 @@ class Sound(Device):
 
 
 @contextlib.contextmanager
-def sound(cpus: Collection[int]) -> Iterator[Sound]:
+def sound(cpus: Collection[int] | None) -> Iterator[Sound]:
     """Runs a null sink of 48 kHz, stereo, while the block runs. Its daemon runs on `cpus`."""
     program = require_installed("pulseaudio", "pulseaudio")
     with private_folder() as folder, (folder / "log").open("wb") as log_file:

@@ -65,9 +65,9 @@ def compare_seeks(options: SeekOptions) -> None:
     settings = _settings(options, {cpu, *others})
     output_file(options.out, [setting.clip for setting in settings])
     with only_measurement({cpu, *others}, partial(tell, console) if options.wait else None):
-        before = look_at_steal(cpu, others)
+        before = look_at_steal({cpu}, others)
         plays = _play_all(settings, options, console)
-        after = look_at_steal(cpu, others)
+        after = look_at_steal({cpu}, others)
     steal = steal_between([before, after], before.time_ns, after.time_ns)
     taken = [_taken(setting, plays[setting.clip, setting.queue]) for setting in settings]
     _write(options.out, taken, steal)

@@ -19,7 +19,7 @@ from ..agenda.jobs import OURS
 from ..batch.results import BATCH, Store
 from ..errors import EXIT_SETUP, LabError
 from ..job.result import DONE, Figures, JobResult
-from ..machine.policy import together
+from ..machine.policy import FREE, together
 from ..progress import tell, tell_table
 from ..record import read_run
 from ..table import WIDE, short, titled_table
@@ -81,10 +81,13 @@ def compare_with_measured(options: SimulateOptions) -> None:
 
 
 def _settings(results: Iterable[JobResult]) -> dict[tuple[str, str], list[JobResult]]:
-    """Returns the plays of dlex-play that are done, by section and workload."""
+    """Returns the plays of dlex-play that are done, by section and workload.
+
+    The simulated machine has one CPU. Plays on all CPUs (`free`) are not among them.
+    """
     groups: dict[tuple[str, str], list[JobResult]] = {}
     for one in results:
-        if one.status == DONE and one.job.player == OURS and simulated_policy(one.job):
+        if one.status == DONE and one.job.player == OURS and one.job.sched != FREE and simulated_policy(one.job):
             groups.setdefault((one.job.section, one.job.workload), []).append(one)
     return groups
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the paper's two rt-app tasks on one CPU, under a policy, and measures the length of their loops.
+"""Runs the paper's two rt-app tasks under a policy, on one CPU or on all, and measures the length of their loops.
 
 rt-app applies the policies itself. Under SCHED_DEADLINE, the CPU needs a root domain of its own.
 """
@@ -62,9 +62,9 @@ def find_rtapp() -> str:
 
 
 def rtapp_config(
-    cpu: int, ns_per_loop: float, log_dir: Path, policy: TaskPolicy = OTHER, limit_s: float = RTAPP_LIMIT_S
+    cpu: int | None, ns_per_loop: float, log_dir: Path, policy: TaskPolicy = OTHER, limit_s: float = RTAPP_LIMIT_S
 ) -> dict[str, Any]:
-    """Returns the configuration of both tasks.
+    """Returns the configuration of both tasks. `cpu` None: they run on any CPU.
 
     `run` is a fixed amount of work, so that preemption cannot remove load as it does with `runtime`.
     """
@@ -83,7 +83,7 @@ def rtapp_config(
         "tasks": {
             task.name: {
                 **policy.config_of(task),
-                "cpus": [cpu],
+                **({} if cpu is None else {"cpus": [cpu]}),
                 "loop": -1,
                 "run": round(task.work_us * TOLD_NS_PER_LOOP / ns_per_loop),
                 "timer": {"ref": "unique", "period": task.period_us, "mode": "absolute"},
@@ -132,7 +132,7 @@ class RtApp:
 
 @contextlib.contextmanager
 def rtapp(
-    cpu: int,
+    cpu: int | None,
     ns_per_loop: float,
     folder: Path,
     policy: TaskPolicy = OTHER,
@@ -149,7 +149,8 @@ def rtapp(
     config = folder / CONFIG
     config.write_text(json.dumps(rtapp_config(cpu, ns_per_loop, folder, policy, limit_s), indent=1))
     with (folder / LOG).open("wb") as log:
-        with child([find_rtapp(), config], cpus={cpu}, stdout=log, stderr=subprocess.STDOUT, enter=enter) as process:
+        cpus = None if cpu is None else {cpu}
+        with child([find_rtapp(), config], cpus=cpus, stdout=log, stderr=subprocess.STDOUT, enter=enter) as process:
             running = RtApp(process, folder)
             time.sleep(SETTLE_S)
             running.check()

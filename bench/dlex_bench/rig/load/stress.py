@@ -45,7 +45,7 @@ def stress_command(cpu: int, memory: int, free_bytes: int) -> list[str]:
 
 @contextlib.contextmanager
 def stress(
-    cpu: int, memory: int, cpus: Collection[int], settle_s: float, enter: Callable[[], None] | None = None
+    cpu: int, memory: int, cpus: Collection[int] | None, settle_s: float, enter: Callable[[], None] | None = None
 ) -> Iterator[subprocess.Popen[bytes] | None]:
     """Runs the tasks while the block runs, and none of them longer. Yields None if there is no load.
 

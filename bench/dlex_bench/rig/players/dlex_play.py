@@ -84,10 +84,13 @@ class DlexPlayAdapter:
 def _placement(job: Job) -> list[str]:
     """Returns the options for the policy and the CPU.
 
-    A quota is not the policy of a thread: a control group imposes it from outside.
+    A quota is not the policy of a thread: a control group imposes it from outside. Where nothing is placed, dlex-play starts
+    as it does for its user.
     """
-    cpu = [] if job.cpu is None else [f"--cpu={job.cpu}"]
-    return cpu if Policy.parse(job.sched).kind == "quota" else [f"--sched={job.sched}", *cpu]
+    policy, cpu = Policy.parse(job.sched), [] if job.cpu is None else [f"--cpu={job.cpu}"]
+    if policy.is_free:
+        return []
+    return cpu if policy.kind == "quota" else [f"--sched={job.sched}", *cpu]
 
 
 def _extent(job: Job) -> list[str]:

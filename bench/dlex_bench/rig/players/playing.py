@@ -98,10 +98,10 @@ def playing(
     out: Path,
     *,
     environment: Mapping[str, str],
-    cpus: Collection[int],
+    cpus: Collection[int] | None,
     enter: Callable[[], None] | None = None,
 ) -> Iterator[Playing]:
-    """Starts the player of a job on `cpus`, with the stage's environment. Ends it when the block is left."""
+    """Starts the player of a job on `cpus` (None: on any CPU), with the stage's environment. Ends it when the block is left."""
     argv = adapter.argv(job, clip, out)
     env = {**environment, **adapter.environment(job)}
     with (

@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ...machine.domain import threads_of
 from ...machine.policy import Policy, policy_of
+from ...processes import TICKS_A_SECOND
 from ...schema import Stored
 
 Role = Literal["decode", "present"]
@@ -28,8 +30,9 @@ DECODE: Roles = ("decode",)
 PRESENT: Roles = ("present",)
 BOTH: Roles = ("decode", "present")
 
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 NS_PER_S = 1e9
+MOVES = re.compile(r"^se\.nr_migrations *: *(\d+)$", re.MULTILINE)
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,13 @@ class Thread(Stored):
     cpus: str | None = None  # where it may run, such as "0,1", at the last look that counts
     policy: str | None = None  # as the kernel reported it at that look
     outside_s: float | None = None  # CPU time that it used where it does not belong, see job/holding.py
+    # How long it could run and waited for a CPU, and how often it got one (`schedstat` in proc(5)), at the last look. Null: the
+    # kernel does not say it; absent from older versions, as those below.
+    wait_s: float | None = None
+    slices: int | None = None
+    ran_on: str | None = None  # the CPUs on which the looks saw it, such as "0,1"
+    moves_seen: int | None = None  # how often a look saw it on another CPU than the look before
+    moves: int | None = None  # how often it moved, as the kernel counts it; null: this kernel does not show it
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,10 @@ class Look:
     cpu_s: float
     cpus: frozenset[int] | None
     policy: Policy | None
+    wait_s: float | None = None  # the time in which it waited for a CPU; None: the kernel does not say it
+    slices: int | None = None  # how often it got a CPU
+    on_cpu: int | None = None  # where it ran last
+    moves: int | None = None  # how often the kernel moved it to another CPU; None: the kernel does not say it
 
 
 @dataclass
@@ -85,6 +99,27 @@ class SeenThread:
     @property
     def cpu_s(self) -> float:
         return self.looks[-1].cpu_s
+
+    @property
+    def wait_s(self) -> float | None:
+        return self._last([look.wait_s for look in self.looks])
+
+    @property
+    def slices(self) -> int | None:
+        return self._last([look.slices for look in self.looks])
+
+    @property
+    def moves(self) -> int | None:
+        return self._last([look.moves for look in self.looks])
+
+    @property
+    def places(self) -> list[int]:
+        """Returns where each look saw it."""
+        return [look.on_cpu for look in self.looks if look.on_cpu is not None]
+
+    @staticmethod
+    def _last(values: Sequence[Number | None]) -> Number | None:
+        return next((value for value in reversed(values) if value is not None), None)
 
     def add(self, look: Look) -> None:
         before_s = self.looks[-1].cpu_s if self.looks else 0.0
@@ -115,24 +150,35 @@ def unknown_threads(threads: Iterable[Thread]) -> list[str]:
 
 def _look(pid: int, tid: int) -> Look:
     task = Path(f"/proc/{pid}/task/{tid}")
-    name, has_ended, cpu_s = _stat((task / "stat").read_text())
+    name, has_ended, cpu_s, on_cpu = _stat((task / "stat").read_text())
+    wait_s, slices = None, None
     with contextlib.suppress(FileNotFoundError):  # in ns where the kernel has that, else in its ticks
-        cpu_s = int((task / "schedstat").read_text().split()[0]) / NS_PER_S
+        run_ns, wait_ns, slices = map(int, (task / "schedstat").read_text().split())
+        cpu_s, wait_s = run_ns / NS_PER_S, wait_ns / NS_PER_S
+    moves = _moves(task)
     if has_ended:
-        return Look(time.monotonic_ns(), name, cpu_s, None, None)
+        return Look(time.monotonic_ns(), name, cpu_s, None, None, wait_s, slices, on_cpu, moves)
     cpus, policy = frozenset(os.sched_getaffinity(tid)), policy_of(tid)
-    return Look(time.monotonic_ns(), name, cpu_s, cpus, policy)
+    return Look(time.monotonic_ns(), name, cpu_s, cpus, policy, wait_s, slices, on_cpu, moves)
 
 
-def _stat(text: str) -> tuple[str, bool, float]:
-    """Returns the name, whether the thread has ended, and the CPU time from the text of a stat file, see proc(5).
+def _moves(task: Path) -> int | None:
+    """Returns how often the kernel moved a thread to another CPU. None: it was built without this file."""
+    with contextlib.suppress(OSError):
+        found = MOVES.search((task / "sched").read_text())
+        return int(found[1]) if found else None
+    return None
+
+
+def _stat(text: str) -> tuple[str, bool, float, int]:
+    """Returns the name, whether the thread has ended, the CPU time and the last CPU from the text of a stat file, see proc(5).
 
     A name may contain parentheses.
     """
     name, rest = text.split("(", 1)[1].rsplit(")", 1)
     fields = rest.split()
     user, system = fields[11:13]
-    return name, fields[0] in "ZX", (int(user) + int(system)) / TICKS_A_SECOND
+    return name, fields[0] in "ZX", (int(user) + int(system)) / TICKS_A_SECOND, int(fields[36])
 
 
 def _work(name: str, works: Works) -> Work:
