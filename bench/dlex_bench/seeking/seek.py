@@ -60,6 +60,8 @@ class Taken:
 def compare_seeks(options: SeekOptions) -> None:
     if not LEAST_BETWEEN_S <= options.between_s <= MOST_BETWEEN_S:
         raise LabError(f"--between must be {LEAST_BETWEEN_S} to {MOST_BETWEEN_S} s", EXIT_SETUP)
+    if options.seeks < 1:
+        raise LabError("--seeks=0 is for --players; give at least 1", EXIT_SETUP)
     cpu, others = choose_cpus()
     console = Console()
     settings = _settings(options, {cpu, *others})
