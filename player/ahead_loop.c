@@ -12,7 +12,7 @@ enum { MESSAGE_WAIT_NS = 20 * NS_PER_MS, STALL_NS = 1000 * NS_PER_MS };
 static void forget_stall(struct session *session)
 {
     const int64_t stalled_ns = session->starving_since_ns ? dlex_now_ns() - session->starving_since_ns : 0;
-    session->starving_since_ns = 0;
+    session->starving_since_ns = session->idle_since_ns = 0;
     if (stalled_ns > STALL_NS)
         media_clock_forget(&session->clock, stalled_ns);
 }
@@ -46,7 +46,10 @@ static bool present_next(struct session *session)
     struct picture_message message = picture_queue_pop(session->pictures, MESSAGE_WAIT_NS);
     switch (message.kind) {
     case MESSAGE_NONE: session_starve(session); break;
-    case MESSAGE_JOB: presenter_note_job(&session->presenter, &message.job); break;
+    case MESSAGE_JOB:
+        session->idle_since_ns = 0;
+        presenter_note_job(&session->presenter, &message.job);
+        break;
     case MESSAGE_PICTURE: show_picture(session, &message.picture); break;
     case MESSAGE_END: return false;
     }

@@ -157,18 +157,17 @@ static void account(struct outcome *outcome, const struct playback_result *resul
     outcome->record_lost = outcome->record_lost || result->record_lost;
 }
 
-/* Returns what --threads comes to. */
-static int count_threads(const struct options *options)
+static struct threads_place find_threads_place(const struct options *options)
 {
     struct threads_place place = options_threads_place(options);
     place.cpus = options->placement.cpu >= 0 ? 1 : cpu_limits_affinity();
     place.quota_cpus = cpu_limits_quota(&control_groups_of_system);
-    return threads_wish_count(&options->threads, &place);
+    return place;
 }
 
 static struct outcome play_files(const struct options *options)
 {
-    const int threads = count_threads(options);
+    const struct threads_place threads_place = find_threads_place(options);
     struct outcome outcome = {0};
     struct video_sink *screen = NULL;
     struct decode_thread *decode_thread = NULL;
@@ -178,7 +177,7 @@ static struct outcome play_files(const struct options *options)
         const struct playback_setup setup = {
             .options = options,
             .path = options->files[i],
-            .threads = threads,
+            .threads_place = threads_place,
             .record_dir = record_dir_of(options, i, record_dir),
             .framemd5 = framemd5,
             .ticks = &ticks,

@@ -64,8 +64,8 @@ static const struct argp_option option_table[] = {
      "(default)", 1},
     {"queue", KEY_QUEUE, "AMOUNT", 0, "decode ahead up to so many pictures (50), so much time (1.5s) or memory (128MiB), or "
      "auto: the least of 2 s, 256 MiB and an eighth of the available memory (default); 0: each picture just in time", 1},
-    {"threads", KEY_THREADS, "N", 0, "decode with N threads (1 to 16), or auto: with as many as there are CPUs for it "
-     "(default); with --queue=0 and --sched=deadline with one", 1},
+    {"threads", KEY_THREADS, "N", 0, "decode with N threads (1 to 16), or auto: twice as many as there are CPUs for it, "
+     "and three more (default); with one where a reservation or --queue=0 holds one, with fewer under a quota or a priority", 1},
     {"ao", KEY_AO, "KIND", 0, "sound: pulse, null (an ideal device) or auto (default)", 2},
     {"vo", KEY_VO, "KIND", 0, "pictures: sdl, null (an ideal screen) or auto (default)", 2},
     {"sched", KEY_SCHED, "POLICY", 0, "scheduling of the threads that decode and present: other, fifo:PRIORITY, "
@@ -211,6 +211,7 @@ struct threads_place options_threads_place(const struct options *options)
     return (struct threads_place){
         .is_serial = options->queue.kind == QUEUE_NONE,
         .has_reservation = placement_is_reservation(&options->placement),
+        .has_priority = placement_has_priority(&options->placement),
     };
 }
 

@@ -14,7 +14,7 @@
 struct playback_setup {
     const struct options *options;
     const char *path;
-    int threads;                /* how many may decode at once: what --threads comes to */
+    struct threads_place threads_place; /* where threads decode: what --threads=auto depends on */
     const char *record_dir;     /* NULL: no record. The caller has called run_record_prepare */
     struct framemd5 *framemd5;  /* NULL: not wanted */
     struct picture_ticks *ticks;

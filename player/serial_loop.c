@@ -41,7 +41,7 @@ static void drain(struct session *session)
 
 static void decode_next(struct session *session, AVPacket *packet)
 {
-    session->starving_since_ns = 0;
+    session->starving_since_ns = session->idle_since_ns = 0;
     decode_packet(session, packet);
     av_packet_free(&packet);
     show_pictures(session);

@@ -13,6 +13,9 @@
 #include <libavutil/imgutils.h>
 #include <string.h>
 
+/* A decoder that has packets and gives out no picture is waited for this long: the file may be damaged. */
+static const int64_t start_undecoded_ns = 10 * NS_PER_S;
+
 enum {
     START_WITHOUT_PICTURE_NS = 500 * NS_PER_MS,
     WHY_SIZE = 256,
@@ -137,13 +140,23 @@ static int open_queue(struct session *session)
     return ret;
 }
 
+/* Returns how many threads are to decode the film. */
+static int count_threads(const struct session *session)
+{
+    const struct playback_setup *const setup = session->setup;
+    const struct queue_limit limit = queue_limit_of(&setup->options->queue, memory_available_bytes());
+    const struct picture_size size = picture_size_of(session);
+    return threads_wish_fit(&setup->options->threads, &setup->threads_place, queue_limit_pictures(&limit, &size));
+}
+
 static int open_video(struct session *session)
 {
     const struct playback_setup *const setup = session->setup;
+    session->threads_max = session->clip.video ? count_threads(session) : 0;
     struct decoder *decoder = NULL;
     const bool may_jump = session->clip.format->iformat->flags & AVFMT_TS_DISCONT;
     const struct decoder_settings settings = {
-        .threads = setup->threads,
+        .threads = session->threads_max,
         .may_jump = setup->options->queue.kind == QUEUE_NONE,
         .x264_build = session->clip.x264_build,
     };
@@ -314,12 +327,23 @@ fail:
     return ret;
 }
 
+/* Returns whether neither a packet nor a picture has been decoded for long, and the decoder waits for packets. */
+static bool is_without_packets(struct session *session, int64_t now_ns)
+{
+    if (session->queue && !queue_is_empty(session->queue))
+        session->idle_since_ns = 0;
+    else if (!session->idle_since_ns)
+        session->idle_since_ns = now_ns;
+    return session->idle_since_ns && now_ns - session->idle_since_ns > START_WITHOUT_PICTURE_NS;
+}
+
 void session_starve(struct session *session)
 {
     const int64_t now_ns = dlex_now_ns();
     if (!session->starving_since_ns)
         session->starving_since_ns = now_ns;
-    else if (session->audio && now_ns - session->starving_since_ns > START_WITHOUT_PICTURE_NS)
+    if (session->audio &&
+        (is_without_packets(session, now_ns) || now_ns - session->starving_since_ns > start_undecoded_ns))
         media_clock_start(&session->clock);
     steering_poll(&session->steering);
 }

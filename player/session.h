@@ -31,6 +31,7 @@ struct session {
     struct packet_queue *queue;       /* NULL: no video is played */
     struct packet_queue *sound_queue; /* NULL: no sound is played */
     /* Decoding. */
+    int threads_max; /* how many threads may decode at once; the codec may have fewer */
     struct decode_stage stage;
     struct picture_queue *pictures; /* NULL: nothing is decoded ahead, see serial_loop.h */
     struct decoded_picture picture; /* the one that is being presented in the serial loop */
@@ -48,6 +49,7 @@ struct session {
     struct placement_facts placement;
     int64_t started_ns;
     int64_t starving_since_ns; /* see session_starve; 0: a packet or a picture came last time */
+    int64_t idle_since_ns;     /* no packet waits and none was decoded since then; 0: otherwise */
     bool no_device; /* the requested screen, sound or queue cannot be had; other files are not tried */
 };
 
@@ -55,8 +57,9 @@ struct session {
 int session_open(struct session *session, const struct playback_setup *setup);
 
 /*
- * Call when there was nothing to play for a while: handles the user's requests. Sound starts without a picture if none
- * comes for long: in such a file the sound is ahead, and it must play before the feeder can read on.
+ * Call when there was nothing to play for a while: handles the user's requests. Sound starts without a picture if nothing was decoded
+ * for long and no packet waits to be decoded: in such a file the sound is ahead, and it must play before the feeder can read on. On a busy
+ * machine the first picture takes long, and sound that began before it would be ahead from the beginning.
  */
 void session_starve(struct session *session);
 

@@ -34,7 +34,7 @@ static struct run_settings run_settings_of(const struct options *options, char t
 
 static struct decoding_facts decoding_facts_of(const struct session *session)
 {
-    struct decoding_facts facts = {.threads_max = session->setup->threads};
+    struct decoding_facts facts = {.threads_max = session->threads_max};
     if (!session->stage.decoder)
         return facts;
     const struct codec_threads *const threads = decoder_threads(session->stage.decoder);

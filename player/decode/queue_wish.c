@@ -106,3 +106,13 @@ struct queue_limit queue_limit_less(const struct queue_limit *limit, int picture
         .span_ns = less(limit->span_ns, pictures * of_each->duration_ns),
     };
 }
+
+static int64_t fitting(int64_t limit, int64_t each, int64_t most)
+{
+    return each > 0 && limit / each < most ? limit / each : most;
+}
+
+int64_t queue_limit_pictures(const struct queue_limit *limit, const struct picture_size *of_each)
+{
+    return fitting(limit->span_ns, of_each->duration_ns, fitting(limit->bytes, of_each->bytes, limit->pictures));
+}

@@ -40,4 +40,7 @@ struct picture_size {
 /* Returns what is left of the limit for the queue, when so many pictures are decoded ahead outside of it: in codec threads. */
 struct queue_limit queue_limit_less(const struct queue_limit *limit, int pictures, const struct picture_size *of_each);
 
+/* Returns how many pictures of this size the limit allows; a size of 0 is unknown and counts as no limit. */
+int64_t queue_limit_pictures(const struct queue_limit *limit, const struct picture_size *of_each);
+
 #endif

@@ -39,12 +39,40 @@ const char *threads_wish_refusal(const struct threads_wish *wish, const struct t
     return NULL;
 }
 
+static int at_most_max(double count)
+{
+    return (int)fmin(fmax(count, 1), CODEC_THREADS_MAX);
+}
+
+static int one_more(const struct threads_place *place)
+{
+    return at_most_max(place->cpus > 1 ? place->cpus + 1 : 1);
+}
+
+/* Returns whether nothing but other programs limits what the threads get. */
+static bool is_ordinary(const struct threads_place *place)
+{
+    return !place->is_serial && !place->has_reservation && !place->has_priority && place->quota_cpus >= place->cpus;
+}
+
 int threads_wish_count(const struct threads_wish *wish, const struct threads_place *place)
 {
     if (wish->count)
         return wish->count;
     if (place->is_serial || place->has_reservation)
         return 1;
-    const double cpus = fmin(place->cpus, ceil(place->quota_cpus));
-    return (int)fmin(fmax(cpus, 1), CODEC_THREADS_MAX);
+    if (place->quota_cpus < place->cpus)
+        return at_most_max(ceil(place->quota_cpus));
+    return place->has_priority ? one_more(place) : at_most_max(2.0 * place->cpus + 3);
+}
+
+int threads_wish_fit(const struct threads_wish *wish, const struct threads_place *place, int64_t pictures)
+{
+    const int count = threads_wish_count(wish, place);
+    const int least = one_more(place);
+    if (wish->count || !is_ordinary(place) || count <= least)
+        return count;
+    const int64_t fitting = pictures / 4 < count ? pictures / 4 : count;
+    const int odd = (int)fitting - (fitting % 2 == 0);
+    return odd > least ? odd : least;
 }

@@ -4,6 +4,7 @@
 #define PLAYER_THREADS_WISH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* FFmpeg advises against more: each one holds back a picture, and they wait for each other. */
 enum { CODEC_THREADS_MAX = 16 };
@@ -24,6 +25,7 @@ const char *threads_wish_text(const struct threads_wish *wish, char text[THREADS
 struct threads_place {
     bool is_serial;       /* --queue=0: one thread decodes and presents */
     bool has_reservation; /* --sched=deadline */
+    bool has_priority;    /* --sched=fifo or rr */
     int cpus;             /* on which they may run, >= 1 */
     double quota_cpus;    /* how many of them a control group allows to use, e.g. 1.5; INFINITY: all */
 };
@@ -35,9 +37,21 @@ struct threads_place {
 const char *threads_wish_refusal(const struct threads_wish *wish, const struct threads_place *place);
 
 /*
- * Returns how many threads decode. auto: one with --queue=0 and under a reservation, else as many as there are CPUs, where a
- * quota counts rounded up. The wish must not be refused.
+ * Returns how many threads decode; the wish must not be refused. auto, with n CPUs:
+ * - --queue=0, or a reservation: 1.
+ * - A quota that is less than the CPUs: as many CPUs as the quota allows, rounded up. More threads only use up the quota sooner, and
+ *   the presenting thread waits with them.
+ * - fifo or rr: n + 1, but 1 on one CPU. The thread that has the picture before a reference often waits for it.
+ * - Otherwise 2 n + 3. A fair scheduler divides the CPUs by threads, and two ask other programs for less than seven. How much CPU time the film
+ *   takes is the same with all numbers. An odd number: frame threads take pictures in turn, so with an even one all references of a
+ *   film whose B pictures alternate with them come to half of the threads. (Measured: docs/whole-machine.md.)
  */
 int threads_wish_count(const struct threads_wish *wish, const struct threads_place *place);
+
+/*
+ * Returns the count of auto, or fewer, so that pictures that are not yet decoded do not take the place of those that are: beyond n + 1, at
+ * most a quarter of the pictures for which the queue of decoded ones has room. A number that the user wants is returned as it is.
+ */
+int threads_wish_fit(const struct threads_wish *wish, const struct threads_place *place, int64_t pictures);
 
 #endif

@@ -365,6 +365,12 @@ bool placement_is_reservation(const struct placement *placement)
     return placement->has_policy && !placement->rate.is_asked && placement->policy.kind == THREAD_DEADLINE;
 }
 
+bool placement_has_priority(const struct placement *placement)
+{
+    const enum thread_policy_kind kind = placement->policy.kind;
+    return placement->rate.is_asked || (placement->has_policy && (kind == THREAD_FIFO || kind == THREAD_RR));
+}
+
 static int set_part(const struct placement *placement, struct placement_facts *facts, pid_t thread)
 {
     const struct thread_policy part = part_for(&placement->policy, thread_role_of(thread), facts->presenting_ns);

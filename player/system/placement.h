@@ -82,6 +82,9 @@ int placement_apply(const struct placement *placement, struct placement_facts *f
 /* Returns whether the requested policy is a reservation, which two threads divide. */
 bool placement_is_reservation(const struct placement *placement);
 
+/* Returns whether a priority under fifo or rr was asked for, also one by the film's rate. */
+bool placement_has_priority(const struct placement *placement);
+
 /*
  * Gives the presenting thread another part of the reservation's budget, and the decode thread the rest. Both together never have more
  * than was requested. Main thread, after placement_apply. Returns 0, or a negative errno; then the division stays as it was, as far as

@@ -107,10 +107,10 @@ class Record(Case):
                 self.assertEqual(roles.count("decode"), 1 + workers, run["scheduling"])
                 self.assertEqual(roles.count("present"), 1)
 
-    def test_auto_is_one_thread_on_one_cpu_and_without_a_queue(self):
+    def test_auto_follows_the_cpus_and_the_queue(self):
         cpu = min(os.sched_getaffinity(0))
-        for options, expected in ((("--queue=0",), 1), ((f"--cpu={cpu}",), 1),
-                                  ((), min(16, len(os.sched_getaffinity(0))))):
+        for options, expected in ((("--queue=0",), 1), ((f"--cpu={cpu}",), 5), (("--queue=20",), max(5, len(os.sched_getaffinity(0)) + 1)),
+                                  ((), min(16, 2 * len(os.sched_getaffinity(0)) + 3))):
             with self.subTest(options):
                 if not options and self.has_quota():
                     continue
@@ -132,7 +132,7 @@ class Record(Case):
         one = {min(os.sched_getaffinity(0))}
         self.expect(play(*UNTIMED, "--length=1", f"--record={self.dir}/record", clip("progressive_cabac"),
                          preexec_fn=lambda: os.sched_setaffinity(0, one)), 0)
-        self.assertEqual(self.record()[0]["decoding"]["threads_max"], 1)
+        self.assertEqual(self.record()[0]["decoding"]["threads_max"], 5)
 
     def test_cpu_time_of_pictures_is_that_of_their_threads(self):
         run, rows = self.record_of("--threads=3")

@@ -62,11 +62,38 @@ START_TEST(number_is_taken_as_it_is)
 }
 END_TEST
 
-START_TEST(auto_is_the_number_of_cpus)
+START_TEST(auto_asks_for_a_fair_share_beside_other_programs)
 {
-    ck_assert_int_eq(auto_with(1, INFINITY), 1);
-    ck_assert_int_eq(auto_with(4, INFINITY), 4);
+    ck_assert_int_eq(auto_with(1, INFINITY), 5);
+    ck_assert_int_eq(auto_with(2, INFINITY), 7);
+    ck_assert_int_eq(auto_with(4, INFINITY), 11);
     ck_assert_int_eq(auto_with(64, INFINITY), 16); /* as many as --threads takes */
+}
+END_TEST
+
+START_TEST(auto_is_one_more_than_the_cpus_with_a_priority)
+{
+    const struct threads_wish wish = parsed("auto");
+    struct threads_place place = {.cpus = 1, .quota_cpus = INFINITY, .has_priority = true};
+    ck_assert_int_eq(threads_wish_count(&wish, &place), 1);
+    place.cpus = 4;
+    ck_assert_int_eq(threads_wish_count(&wish, &place), 5);
+    ck_assert_int_eq(threads_wish_fit(&wish, &place, 1), 5);
+}
+END_TEST
+
+START_TEST(large_pictures_leave_the_queue_room)
+{
+    const struct threads_wish wish = parsed("auto");
+    const struct threads_place two_cpus = {.cpus = 2, .quota_cpus = INFINITY};
+    ck_assert_int_eq(threads_wish_fit(&wish, &two_cpus, 50), 7);
+    ck_assert_int_eq(threads_wish_fit(&wish, &two_cpus, 27), 5); /* 6 would be even */
+    ck_assert_int_eq(threads_wish_fit(&wish, &two_cpus, 10), 3);
+    ck_assert_int_eq(threads_wish_fit(&wish, &two_cpus, 0), 3);
+    const struct threads_wish seven = parsed("7");
+    ck_assert_int_eq(threads_wish_fit(&seven, &two_cpus, 10), 7);
+    const struct threads_place with_quota = {.cpus = 4, .quota_cpus = 2};
+    ck_assert_int_eq(threads_wish_fit(&wish, &with_quota, 50), 2);
 }
 END_TEST
 
@@ -76,7 +103,7 @@ START_TEST(quota_counts_rounded_up)
     ck_assert_int_eq(auto_with(4, 1.5), 2);
     ck_assert_int_eq(auto_with(4, 2.01), 3);
     ck_assert_int_eq(auto_with(4, 0.375), 1);
-    ck_assert_int_eq(auto_with(2, 3.5), 2); /* more than there are */
+    ck_assert_int_eq(auto_with(2, 3.5), 7); /* more than there are */
 }
 END_TEST
 
@@ -117,7 +144,9 @@ int main(void)
         other_text_is_refused,
         text_of_a_wish_means_the_same_wish,
         number_is_taken_as_it_is,
-        auto_is_the_number_of_cpus,
+        auto_asks_for_a_fair_share_beside_other_programs,
+        auto_is_one_more_than_the_cpus_with_a_priority,
+        large_pictures_leave_the_queue_room,
         quota_counts_rounded_up,
         auto_is_one_without_a_queue_and_under_a_reservation,
         several_threads_are_refused_there,
