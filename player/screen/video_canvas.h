@@ -34,7 +34,7 @@ struct video_canvas_kind {
     int (*redraw)(struct video_canvas *canvas);
 };
 
-/* Uses SDL's renderers: a graphics card converts and scales. */
+/* Uses SDL's renderers: a graphics card converts and scales. None is created where the CPU would do that in the card's place. */
 extern const struct video_canvas_kind video_texture;
 /* Uses swscale, which draws into the memory that the X server reads. */
 extern const struct video_canvas_kind video_surface;

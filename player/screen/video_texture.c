@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "video_canvas.h"
+#include "video_card.h"
 
 struct texture_canvas {
     struct video_canvas canvas;
@@ -27,13 +28,30 @@ static struct texture_canvas *texture_of(struct video_canvas *canvas)
     return (struct texture_canvas *)canvas;
 }
 
+/*
+ * Returns NULL where the CPU would draw. A renderer that the user names (SDL_RENDER_DRIVER, which SDL reads as a hint) is taken as
+ * it is.
+ */
+static SDL_Renderer *create_renderer(SDL_Window *window)
+{
+    const char *const name = SDL_GetHint(SDL_HINT_RENDER_DRIVER);
+    const bool is_named = name && *name;
+    if (!is_named && !video_card_is_offered())
+        return NULL;
+    SDL_Renderer *const renderer = SDL_CreateRenderer(window, -1, SDL_RENDERER_ACCELERATED);
+    if (!renderer || is_named || !video_card_is_emulated())
+        return renderer;
+    SDL_DestroyRenderer(renderer);
+    return NULL;
+}
+
 static struct video_canvas *texture_create(SDL_Window *window)
 {
     struct texture_canvas *const texture = calloc(1, sizeof *texture);
     if (!texture)
         return NULL;
     texture->canvas = (struct video_canvas){.kind = &video_texture, .window = window};
-    texture->renderer = SDL_CreateRenderer(window, -1, SDL_RENDERER_ACCELERATED);
+    texture->renderer = create_renderer(window);
     if (texture->renderer)
         return &texture->canvas;
     free(texture);
