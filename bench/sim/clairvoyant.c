@@ -28,6 +28,7 @@ struct state {
     struct origin origin;
     int given_up;
     int64_t loss;
+    int64_t ready_ns; /* when everything so far is decoded, or now_ns */
     int64_t gets_ns[PROBES]; /* when it would have certain amounts of CPU time */
     /* The places of the last pictures that can be shown and have not been, the last one first. */
     int kept[KEPT_COMPARED_MAX];
@@ -111,6 +112,15 @@ static bool gets_time_no_later(const struct state *a, const struct state *b)
     return true;
 }
 
+/* With codec threads, work that they have not done counts as if the state were so much later. */
+static int64_t ready_ns(const struct search *search, const struct playing *playing)
+{
+    const struct playing_setting *const setting = search->setting;
+    const double part = fair_part(&setting->machine, setting->threads, false) * setting->threads;
+    const double left_ns = (double)codec_work_left_ns(&playing->codec);
+    return playing->now_ns + (left_ns > 0 ? (int64_t)(left_ns / part) : 0);
+}
+
 /* Whatever happens later, a does as well as b. */
 static bool is_surely_no_worse(const struct state *a, const struct state *b)
 {
@@ -119,7 +129,7 @@ static bool is_surely_no_worse(const struct state *a, const struct state *b)
 
 static bool is_no_worse(const struct search *search, const struct state *a, const struct state *b)
 {
-    return a->loss <= b->loss && a->playing.now_ns <= b->playing.now_ns &&
+    return a->loss <= b->loss && a->ready_ns <= b->ready_ns &&
            (!search->setting->queue || makes_room_no_later(a, b)) &&
            (!search->settings->thorough || is_surely_no_worse(a, b));
 }
@@ -141,7 +151,7 @@ static void thin_out(struct layer *layer, int64_t loss)
         if (layer->states[i]->loss != loss)
             continue;
         count++;
-        if (latest < 0 || layer->states[i]->playing.now_ns > layer->states[latest]->playing.now_ns)
+        if (latest < 0 || layer->states[i]->ready_ns > layer->states[latest]->ready_ns)
             latest = i;
     }
     if (count > STATES_OF_LOSS_MAX)
@@ -154,7 +164,7 @@ static void remove_least_useful(struct layer *layer)
     int least = layer->count - 1;
     int64_t least_gain_ns = INT64_MAX;
     for (int i = 1; i + 1 < layer->count; i++) {
-        const int64_t gain_ns = layer->states[i - 1]->playing.now_ns - layer->states[i]->playing.now_ns;
+        const int64_t gain_ns = layer->states[i - 1]->ready_ns - layer->states[i]->ready_ns;
         if (gain_ns <= least_gain_ns) {
             least = i;
             least_gain_ns = gain_ns;
@@ -195,6 +205,7 @@ static void remove_beaten(const struct search *search, struct layer *layer, cons
 static int add_state(const struct search *search, struct layer *layer, struct state *state)
 {
     state->loss = loss_of(search, state);
+    state->ready_ns = ready_ns(search, &state->playing);
     find_kept(state);
     if (search->settings->thorough)
         probe_supply(state);

@@ -23,9 +23,10 @@ struct bounding {
     bool *leads;       /* [packet]: its picture is shown before the key picture that it follows */
 };
 
+/* On a whole machine the presenter has a CPU for itself while it works, so the codec threads have no more than their part. */
 static int64_t presenting_ns(const struct playing_setting *setting)
 {
-    return setting->draw_cpu_ns + setting->flip_cpu_ns;
+    return setting->machine.cpus > 0 ? 0 : setting->draw_cpu_ns + setting->flip_cpu_ns;
 }
 
 /* Inserts a value into an array in descending order. */
@@ -125,6 +126,8 @@ static double cpu_time_ns(const struct bounding *bounding, int from, int end)
     }
     const int64_t begin_ns = bounding->clock_start_ns + first_ns - (setting->queue ? setting->draw_ahead_ns : 0);
     const int64_t end_ns = bounding->clock_start_ns + last_ns + setting->tolerance_ns;
+    if (setting->machine.cpus > 0)
+        return fair_part(&setting->machine, setting->threads, false) * setting->threads * (double)(end_ns - begin_ns);
     double sum_ns = (double)cpu_supply_at_most(&setting->decoding, begin_ns > 0 ? begin_ns : 0, end_ns);
     if (setting->presents_apart)
         sum_ns += (double)cpu_supply_at_most(&setting->presenting, begin_ns > 0 ? begin_ns : 0, end_ns);
@@ -192,7 +195,7 @@ static int best_sum(struct bounding *bounding, int *best)
 
 static int ready_pictures(const struct playing_setting *setting)
 {
-    return setting->film->delay + 1 + (int)sim_queue_limit(setting);
+    return setting->film->delay + (setting->machine.cpus > 0 ? setting->threads : 1) + (int)sim_queue_limit(setting);
 }
 
 static void find_leading(const struct sim_film *film, bool *leads)
@@ -209,7 +212,8 @@ bool drop_bound_exists(const struct playing_setting *setting)
 {
     const int64_t full = sim_queue_limit(setting) + 1; /* ends the head start too */
     const int64_t pictures = setting->head_start < full ? setting->head_start : full;
-    return pictures + setting->film->delay <= PACKETS_KEPT;
+    const int beside = setting->threads > 1 ? setting->threads - 1 : 0;
+    return pictures + setting->film->delay + beside <= PACKETS_KEPT;
 }
 
 int drop_bound(const struct playing_setting *setting, int64_t clock_start_ns, int at_most)

@@ -8,7 +8,8 @@
  *   queue, those that the decoder holds back, and one in each thread. Packets are decoded in order. So if d pictures of the
  *   stretch are dropped, these M are among its first M + d packets.
  * - All other decodes for shown pictures of the stretch, and all its presenting, take place from s to e. In that time there is
- *   at most the CPU time that cpu_supply_at_most returns.
+ *   at most the CPU time that cpu_supply_at_most returns. On a whole machine (fair_share.h) presenting counts as nothing, and there is
+ *   at most what the codec threads get while all of them can run.
  * - A dropped picture saves at most its decode and its presenting, its full cost. Some save less. A droppable one costs the
  *   refusal. A reference saves only its presenting, unless the player skips to the next key picture: then everything up to
  *   there is dropped. Leading pictures (shown before the key picture that they follow) may be dropped by a skip to that key

@@ -50,8 +50,97 @@ static void run_presenter(struct playing *playing)
     playing->work_ns = 0;
 }
 
+/* A machine's threads go on to the next thing that happens, or to until_ns. The presenter must have settled. */
+static void step_machine(struct playing *playing, int64_t until_ns)
+{
+    const struct playing_setting *const setting = playing->setting;
+    const bool presents = sim_presenter_works(playing);
+    const int64_t presented_ns = playing->now_ns + playing->work_ns;
+    const int64_t begun_ns = playing->now_ns;
+    if (presents && presented_ns < until_ns)
+        until_ns = presented_ns;
+    codec_work_run(&playing->codec, &setting->codec_order, &setting->machine, presents, &playing->now_ns, until_ns);
+    if (!presents)
+        return;
+    playing->work_ns -= playing->now_ns - begun_ns;
+    playing->presenting_all_cpu_ns += playing->now_ns - begun_ns;
+}
+
+/* Lets a machine's threads go on to the next thing that happens: also in the presenter. */
+static void go_on(struct playing *playing, int64_t until_ns)
+{
+    const int64_t wake_ns = playing->setting->queue ? sim_presenter_settle(playing) : INT64_MAX;
+    step_machine(playing, wake_ns < until_ns ? wake_ns : until_ns);
+    if (playing->setting->queue)
+        sim_presenter_settle(playing);
+}
+
+static void go_on_until(struct playing *playing, int64_t until_ns)
+{
+    while (playing->now_ns < until_ns)
+        go_on(playing, until_ns);
+}
+
+static bool has_machine(const struct playing *playing)
+{
+    return playing->setting->machine.cpus > 0;
+}
+
+/* The decode thread has slept until the picture of this packet was decoded. */
+static void wait_for_slice(struct playing *playing, int packet)
+{
+    const struct playing_setting *const setting = playing->setting;
+    const int running = codec_work_running(&playing->codec, &setting->codec_order);
+    go_on_until(playing, playing->now_ns + fair_wait_ns(&setting->machine, running, 2 * (uint64_t)packet + 1));
+}
+
+void playing_submit(struct playing *playing, const struct codec_job *job)
+{
+    codec_work_add(&playing->codec, job);
+}
+
+static enum picture_fate fate_of(const struct codec_job *job)
+{
+    if (job->is_aborted || job->is_refused)
+        return job->is_aborted ? FATE_ABORTED : FATE_SKIPPED;
+    return job->is_unwanted ? FATE_UNWANTED : FATE_DECODED;
+}
+
+bool playing_take_decoded(struct playing *playing, bool all, bool is_starting, struct codec_job *job)
+{
+    const int most = all ? 0 : playing->setting->threads - 1;
+    if (playing->codec.count <= most)
+        return false;
+    const bool sleeps = !codec_work_first_ended(&playing->codec);
+    while (!codec_work_first_ended(&playing->codec))
+        go_on(playing, INT64_MAX);
+    if (sleeps)
+        wait_for_slice(playing, playing->codec.jobs[0].packet);
+    *job = codec_work_take(&playing->codec);
+    playing_take_in(playing, job->packet, fate_of(job), is_starting);
+    return true;
+}
+
+/* One thread decodes. With several, the decode thread has hardly anything to do itself. */
+static int64_t decode_on_machine(struct playing *playing, int64_t cpu_ns, int64_t until_ns)
+{
+    if (playing->setting->threads > 1) {
+        go_on_until(playing, playing->now_ns + cpu_ns);
+        return cpu_ns;
+    }
+    const int64_t before_ns = playing->codec.received_ns;
+    struct codec_job job = {.reference = -1, .is_droppable = true, .cost_ns = cpu_ns, .deadline_ns = until_ns};
+    codec_work_add(&playing->codec, &job);
+    while (cpu_ns > 0 && !codec_work_first_ended(&playing->codec))
+        go_on(playing, INT64_MAX);
+    codec_work_take(&playing->codec);
+    return playing->codec.received_ns - before_ns;
+}
+
 int64_t playing_decode(struct playing *playing, int64_t cpu_ns, int64_t until_ns)
 {
+    if (has_machine(playing))
+        return decode_on_machine(playing, cpu_ns, until_ns);
     int64_t got_ns = 0;
     for (;;) {
         const int64_t wake_ns = playing->setting->queue ? sim_presenter_settle(playing) : INT64_MAX;
@@ -71,7 +160,9 @@ int64_t playing_decode(struct playing *playing, int64_t cpu_ns, int64_t until_ns
 /* The decode thread sleeps; the presenter takes its next step. It must have something to do. */
 static void step_presenter(struct playing *playing)
 {
-    if (sim_presenter_works(playing))
+    if (has_machine(playing))
+        step_machine(playing, sim_presenter_works(playing) ? INT64_MAX : playing->wake_ns);
+    else if (sim_presenter_works(playing))
         run_presenter(playing);
     else
         playing->now_ns = playing->wake_ns;
@@ -149,6 +240,9 @@ void playing_pass_over(struct playing *playing, int packet)
 
 void playing_drain(struct playing *playing)
 {
+    struct codec_job job;
+    while (playing_take_decoded(playing, true, playing->job_is_starting, &job))
+        ;
     while (playing->held_count > 0) {
         playing_wait_for_room(playing);
         let_first_out(playing);

@@ -6,7 +6,8 @@
  * It is modelled after player/decode/decode_thread.c, decoder.c and picture_queue.c, player/present/presenter.c and
  * player/serial_loop.c. Not modelled: reading the file, sound (its clock runs evenly), and how soon the kernel switches
  * threads. Both threads share one CPU, where the presenter comes first. If they have reservations of their own, neither
- * delays the other.
+ * delays the other. On a whole machine (fair_share.h) there may be several codec threads (codec_work.h). There the decode thread,
+ * which gives them packets, and the presenter wait for their first slice after each sleep.
  *
  * A struct playing is plain data: a copy goes on from the same state in its own way, except that copies share `rows`. Times
  * are in ns.
@@ -22,6 +23,7 @@
 #ifndef PLAYING_H
 #define PLAYING_H
 
+#include "codec_work.h"
 #include "cpu_supply.h"
 #include "frame_record.h"
 #include "policy_present.h"
@@ -59,6 +61,9 @@ struct playing_setting {
     struct cpu_supply decoding;
     struct cpu_supply presenting; /* if presents_apart: both threads have their own; otherwise they share `decoding` */
     bool presents_apart;
+    struct fair_machine machine; /* cpus > 0: all threads run there, and the supplies are not used */
+    int threads;                 /* with a machine: codec threads, > 0; several need a queue */
+    struct codec_order codec_order;
 };
 
 enum picture_fate {
@@ -117,6 +122,7 @@ struct playing {
     int out_end;          /* the pictures at all places before this one came out */
     int left_last;        /* place of the last picture that left the decoder; < 0: none has since it was flushed */
     int waiting;          /* pictures in the queue that can be shown */
+    struct codec_work codec; /* what the codec threads do, on a whole machine */
 
     /* The presenter. */
     enum presenter_phase phase;
@@ -153,6 +159,18 @@ int64_t playing_decode(struct playing *playing, int64_t cpu_ns, int64_t until_ns
  * this returns when they have been presented.
  */
 void playing_take_in(struct playing *playing, int packet, enum picture_fate fate, bool is_starting);
+
+/*
+ * With a machine, in place of playing_decode and playing_take_in: gives a packet to a codec thread. Then playing_take_decoded
+ * must be called until it returns false.
+ */
+void playing_submit(struct playing *playing, const struct codec_job *job);
+
+/*
+ * Decode thread: waits for the first picture in the codec threads if all of them are busy, or if it wants `all`; then the picture is
+ * in the decoder, which puts it in order. Returns false if there is none to wait for.
+ */
+bool playing_take_decoded(struct playing *playing, bool all, bool is_starting, struct codec_job *job);
 
 /* Decode thread: the packet did not go to the decoder, which is empty, or holds nothing but the next key picture. */
 void playing_pass_over(struct playing *playing, int packet);

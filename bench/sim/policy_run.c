@@ -1,39 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "policy_run.h"
+#include "policy_view.h"
 
-#include "drift.h"
 #include "ns.h"
-#include "pace.h"
-#include "policy_decode.h"
-#include "read_ahead.h"
-#include "sim_presenter.h"
 
 #include <math.h>
 
-enum {
-    LOOK_AHEAD_PACKETS = 300, /* as in look_ahead.h */
-    PREDICTIONS_LEFT_OUT = 30,
-};
-
-struct stage {
-    struct playing playing;
-    struct decode_policy policy;
-    struct show_pace show;
-    int shown_out_end;    /* pictures before this place have been counted in `show` */
-    struct drift drift;
-    bool passing_over;    /* packets do not go to the decoder until the next key picture */
-    int64_t leading_ns;   /* pictures before this PTS lead the key picture behind a skip; INT64_MIN: none */
-    int awaits_beyond; /* no picture has come out since the last skip while out_end is not more than this */
-    /* For rule plan. */
-    struct times to_present; /* PTS of the pictures in the queue and in the decoder that can be presented */
-    struct decoder_model decoder;
-    struct loss_history past;
-    int late_seen;        /* pictures before this place have been looked at: whether they came too late */
-    struct outlook outlook;
-    int64_t decodes;      /* whole ones */
-    int read_end;         /* the packets before this one have been read from the file */
-    struct policy_outcome outcome;
-};
+enum { PREDICTIONS_LEFT_OUT = 30 };
 
 double prediction_mape(const struct prediction *prediction)
 {
@@ -47,7 +19,7 @@ double prediction_r2(const struct prediction *prediction)
     return prediction->count ? 1 - prediction->error_square_sum / variance_sum : NAN;
 }
 
-static void note_prediction(struct stage *stage, const struct upcoming *packet, int64_t cpu_ns)
+static void note_prediction(struct sim_stage *stage, const struct upcoming *packet, int64_t cpu_ns)
 {
     struct prediction *const sums = &stage->outcome.prediction;
     if (stage->decodes++ < PREDICTIONS_LEFT_OUT)
@@ -62,124 +34,7 @@ static void note_prediction(struct stage *stage, const struct upcoming *packet, 
     sums->error_square_sum += error_ns * error_ns;
 }
 
-/* -- what the policy sees ----------------------------------------------------------------------------------------- */
-
-/* Tells `show` about the pictures that came out since the last call. */
-static void count_pictures_out(struct stage *stage)
-{
-    const struct sim_film *const film = stage->playing.setting->film;
-    for (; stage->shown_out_end < stage->playing.out_end; stage->shown_out_end++) {
-        const int place = stage->shown_out_end;
-        const int64_t pts_ns = sim_film_pts_ns(film, place);
-        const int64_t next_ns = place + 1 < film->count ? sim_film_pts_ns(film, place + 1) : 0;
-        show_pace_picture(&stage->show, stage->show.segment, pts_ns, next_ns > pts_ns ? next_ns - pts_ns : 0);
-    }
-}
-
-static void add_kept(struct stage *stage, int place)
-{
-    if (stage->playing.pictures[place % PICTURES_ON_THE_WAY_MAX].fate == FATE_DECODED)
-        times_insert(&stage->to_present, sim_film_pts_ns(stage->playing.setting->film, place));
-}
-
-/*
- * The pictures in the queue. As in the player, the one that the presenter has taken is not among them, and a packet that did
- * not go to the decoder has no marker.
- */
-static void look_at_queue(struct stage *stage)
-{
-    const struct playing *const playing = &stage->playing;
-    const int first = playing->phase == PRESENTER_IDLE ? playing->next : playing->next + 1;
-    stage->to_present.count = stage->outlook.waiting_with_markers = 0;
-    for (int place = first; place < playing->out_end; place++) {
-        stage->outlook.waiting_with_markers += !playing->pictures[place % PICTURES_ON_THE_WAY_MAX].passed_over;
-        add_kept(stage, place);
-    }
-}
-
-static void look_at_decoder(struct stage *stage)
-{
-    const struct playing *const playing = &stage->playing;
-    const struct sim_film *const film = playing->setting->film;
-    stage->decoder.delay = film->delay;
-    stage->decoder.left_ns = playing->left_last >= 0 ? sim_film_pts_ns(film, playing->left_last) : INT64_MIN;
-    stage->decoder.held.count = 0;
-    for (int i = 0; i < playing->held_count; i++) {
-        times_insert(&stage->decoder.held, sim_film_pts_ns(film, playing->held[i]));
-        add_kept(stage, playing->held[i]);
-    }
-}
-
-/* Reads on if too little is ready, as in the player's feeder. Reading takes no time. */
-static void read_packets(struct stage *stage, int packet)
-{
-    const struct sim_film *const film = stage->playing.setting->film;
-    const int64_t ready_ns = (stage->read_end - packet - 1) * film->frame_duration_ns;
-    if (ready_ns >= READ_AHEAD_LITTLE_NS)
-        return;
-    const int64_t end = packet + 1 + (READ_AHEAD_ENOUGH_NS + film->frame_duration_ns - 1) / film->frame_duration_ns;
-    stage->read_end = end < film->count ? (int)end : film->count;
-}
-
-/* Returns how many packets the policy sees from this one on. */
-static int packets_seen(const struct stage *stage, int packet)
-{
-    const int ready = stage->read_end - packet;
-    return ready < LOOK_AHEAD_PACKETS ? ready : LOOK_AHEAD_PACKETS;
-}
-
-/* In the player, the presenter reports late pictures to the decode stage. */
-static void look_at_late(struct stage *stage)
-{
-    const struct playing *const playing = &stage->playing;
-    for (; stage->late_seen < playing->next; stage->late_seen++)
-        if (playing->rows[stage->late_seen].verdict == VERDICT_LATE)
-            loss_history_lose(&stage->past, playing->setting->film->packet_at[stage->late_seen]);
-}
-
-static const struct outlook *outlook_of(struct stage *stage, int packet)
-{
-    const struct playing_setting *const setting = stage->playing.setting;
-    if (setting->policy.drop != DROP_DEADLINE || setting->policy.rule != RULE_PLAN)
-        return NULL;
-    stage->outlook.now_ns = playing_media_ns(&stage->playing);
-    stage->outlook.frame_duration = frame_duration_of(setting->film->frame_duration_ns);
-    stage->outlook.room = sim_queue_limit(setting);
-    stage->outlook.to_present = &stage->to_present;
-    stage->outlook.decoder = &stage->decoder;
-    stage->outlook.past = &stage->past;
-    stage->outlook.ahead = &setting->film->packets[packet];
-    stage->outlook.count = packets_seen(stage, packet);
-    look_at_queue(stage);
-    look_at_decoder(stage);
-    look_at_late(stage);
-    return &stage->outlook;
-}
-
-static struct decode_order order_of(struct stage *stage, int packet)
-{
-    const struct playing *const playing = &stage->playing;
-    const int64_t pts_ns = playing->setting->film->packets[packet].due_ns;
-    count_pictures_out(stage);
-    const int64_t next_ns = show_pace_next_ns(&stage->show, stage->show.segment, pts_ns);
-    const struct decode_view view = {
-        .now_ns = playing->now_ns,
-        .skew_ns = sync_skew_ns(&playing->clock, next_ns, playing->now_ns),
-        .frame_duration = frame_duration_of(playing->setting->film->frame_duration_ns),
-        .sound_plays = true,
-        .until_due_ns = -sync_skew_ns(&playing->clock, pts_ns, playing->now_ns),
-        .presenting_ns = playing->presenting_ns,
-        .presenting_cpu_ns = playing->setting->presents_apart ? 0 : playing->presenting_cpu_ns,
-        .may_skip = playing->out_end > stage->awaits_beyond,
-        .can_degrade = playing->setting->degraded.part > 0,
-        .outlook = outlook_of(stage, packet),
-    };
-    return decode_policy_decide(&stage->policy, &view);
-}
-
-/* -- what is done with the packet --------------------------------------------------------------------------------- */
-
-static int64_t cost_of(const struct stage *stage, int packet, const struct decode_order *order)
+static int64_t cost_of(const struct sim_stage *stage, int packet, const struct decode_order *order)
 {
     const struct playing_setting *const setting = stage->playing.setting;
     const double part = order->degrade ? setting->degraded.part : 1;
@@ -187,7 +42,7 @@ static int64_t cost_of(const struct stage *stage, int packet, const struct decod
 }
 
 /* As in the decoder's gate: droppable pictures can be refused, or abandoned by the deadline. */
-static enum picture_fate decode_droppable(struct stage *stage, int packet, const struct decode_order *order,
+static enum picture_fate decode_droppable(struct sim_stage *stage, int packet, const struct decode_order *order,
                                           struct decode_use *use)
 {
     struct playing *const playing = &stage->playing;
@@ -207,7 +62,7 @@ static enum picture_fate decode_droppable(struct stage *stage, int packet, const
     return FATE_ABORTED;
 }
 
-static enum picture_fate decode(struct stage *stage, int packet, const struct decode_order *order, struct decode_use *use)
+static enum picture_fate decode(struct sim_stage *stage, int packet, const struct decode_order *order, struct decode_use *use)
 {
     if (use->picture_class == CLASS_DROPPABLE)
         return decode_droppable(stage, packet, order, use);
@@ -217,20 +72,20 @@ static enum picture_fate decode(struct stage *stage, int packet, const struct de
     return order->give_up ? FATE_UNWANTED : FATE_DECODED;
 }
 
-static void note_fate(struct stage *stage, int packet, bool is_lost)
+static void note_fate(struct sim_stage *stage, int packet, bool is_lost)
 {
     const int64_t due_ns = stage->playing.setting->film->packets[packet].due_ns;
     loss_history_add(&stage->past, &(struct past_picture){packet, due_ns, is_lost});
 }
 
 /* As in the player's stage. */
-static enum degraded degraded_by(struct stage *stage, const struct upcoming *packet, bool degrade)
+static enum degraded degraded_by(struct sim_stage *stage, const struct upcoming *packet, bool degrade)
 {
     const bool drifts = drift_add(&stage->drift, packet->picture_class, packet->due_ns, degrade);
     return degrade ? DEGRADED_ITSELF : drifts ? DEGRADED_BY_OTHERS : DEGRADED_NOT;
 }
 
-static void note_decode(struct stage *stage, int packet, const struct decode_order *order, int64_t start_ns,
+static void note_decode(struct sim_stage *stage, int packet, const struct decode_order *order, int64_t start_ns,
                         const struct decode_use *use)
 {
     const struct playing *const playing = &stage->playing;
@@ -243,7 +98,7 @@ static void note_decode(struct stage *stage, int packet, const struct decode_ord
         row->deadline_ns = order->deadline_ns;
 }
 
-static void run_decode(struct stage *stage, int packet, const struct decode_order *order)
+static void run_decode(struct sim_stage *stage, int packet, const struct decode_order *order)
 {
     struct playing *const playing = &stage->playing;
     const struct upcoming *const facts = &playing->setting->film->packets[packet];
@@ -263,7 +118,82 @@ static void run_decode(struct stage *stage, int packet, const struct decode_orde
     playing_take_in(playing, packet, fate, decode_policy_is_starting(&stage->policy));
 }
 
-static bool is_leading(struct stage *stage, const struct upcoming *packet)
+/* -- with codec threads: a picture ends some packets after its own -------------------------------------------------- */
+
+/* The picture left the codec threads. As in the player, its times say nothing about the supply. */
+static void learn_job(struct sim_stage *stage, const struct codec_job *job)
+{
+    const struct sim_film *const film = stage->playing.setting->film;
+    const struct upcoming *const facts = &film->packets[job->packet];
+    const int64_t cpu_ns = job->is_refused ? (int64_t)stage->policy.learnt.refusing_ns : job->done_ns;
+    const struct decode_use use = {
+        .picture_class = facts->picture_class,
+        .size_bytes = facts->size_bytes,
+        .end = job->is_refused ? DECODE_REFUSED : job->is_aborted ? DECODE_ABANDONED : DECODE_WHOLE,
+        .cpu_ns = cpu_ns,
+        .wall_ns = cpu_ns,
+        .overlapped = true,
+        .degraded = job->is_degraded,
+    };
+    if (use.end == DECODE_WHOLE && !use.degraded)
+        note_prediction(stage, facts, use.cpu_ns);
+    decode_policy_learn(&stage->policy, &use, frame_duration_of(film->frame_duration_ns));
+    struct frame_record *const row = &stage->playing.rows[film->place_of[job->packet]];
+    row->decode_end_ns = stage->playing.now_ns;
+    row->decode_cpu_ns = job->done_ns;
+    if (!job->is_aborted)
+        return;
+    loss_history_lose(&stage->past, job->packet);
+    stage->outcome.wasted_cpu_ns += job->done_ns;
+}
+
+static void take_decoded(struct sim_stage *stage, bool all)
+{
+    struct codec_job job;
+    while (playing_take_decoded(&stage->playing, all, decode_policy_is_starting(&stage->policy), &job))
+        learn_job(stage, &job);
+}
+
+static struct codec_job job_of(const struct sim_stage *stage, int packet, const struct decode_order *order)
+{
+    const struct playing_setting *const setting = stage->playing.setting;
+    const bool is_droppable = setting->film->packets[packet].picture_class == CLASS_DROPPABLE;
+    const bool is_refused = is_droppable && (order->refuse || order->give_up);
+    return (struct codec_job){
+        .packet = packet,
+        .reference = is_refused ? -1 : sim_film_reference(setting->film, packet),
+        .is_droppable = is_droppable && !is_refused,
+        .is_refused = is_refused,
+        .is_unwanted = order->give_up,
+        .is_degraded = order->degrade,
+        .cost_ns = is_refused ? setting->lesser.refusing_ns : cost_of(stage, packet, order),
+        .deadline_ns = order->deadline_ns,
+        .start_ns = stage->playing.now_ns,
+    };
+}
+
+/* Gives the packet to codec threads. What all of them and presenting receive meanwhile is the supply. */
+static void run_submit(struct sim_stage *stage, int packet, const struct decode_order *order)
+{
+    struct playing *const playing = &stage->playing;
+    const struct codec_job job = job_of(stage, packet, order);
+    const int64_t received_ns = playing->codec.received_ns + playing->presenting_all_cpu_ns;
+    struct frame_record *const row = &playing->rows[playing->setting->film->place_of[packet]];
+    row->degraded = degraded_by(stage, &playing->setting->film->packets[packet], order->degrade);
+    row->decode_start_ns = job.start_ns;
+    if (order->deadline_ns != NO_DEADLINE)
+        row->deadline_ns = order->deadline_ns;
+    playing_submit(playing, &job);
+    note_fate(stage, packet, job.is_refused);
+    struct codec_job first;
+    const bool has_first = playing_take_decoded(playing, false, decode_policy_is_starting(&stage->policy), &first);
+    decode_policy_learn_supply(&stage->policy, playing->now_ns - job.start_ns,
+                               playing->codec.received_ns + playing->presenting_all_cpu_ns - received_ns);
+    if (has_first)
+        learn_job(stage, &first);
+}
+
+static bool is_leading(struct sim_stage *stage, const struct upcoming *packet)
 {
     if (packet->due_ns >= stage->leading_ns || packet->picture_class == CLASS_KEY)
         stage->leading_ns = INT64_MIN;
@@ -271,13 +201,15 @@ static bool is_leading(struct stage *stage, const struct upcoming *packet)
 }
 
 /* Returns whether the packet does not go to the decoder. The first such packet drains the decoder. */
-static bool passes_over(struct stage *stage, int packet, const struct decode_order *order)
+static bool passes_over(struct sim_stage *stage, int packet, const struct decode_order *order)
 {
     const int64_t pts_ns = stage->playing.setting->film->packets[packet].due_ns;
     if (order->pass_over) {
         stage->playing.job_is_starting = decode_policy_is_starting(&stage->policy);
-        if (!stage->passing_over)
+        if (!stage->passing_over) {
+            take_decoded(stage, true);
             playing_drain(&stage->playing);
+        }
         stage->passing_over = true;
         return true;
     }
@@ -290,16 +222,18 @@ static bool passes_over(struct stage *stage, int packet, const struct decode_ord
     return false;
 }
 
-static void play_packet(struct stage *stage, int packet)
+static void play_packet(struct sim_stage *stage, int packet)
 {
-    read_packets(stage, packet);
+    policy_view_read(stage, packet);
     playing_wait_for_room(&stage->playing);
     const bool leads = is_leading(stage, &stage->playing.setting->film->packets[packet]);
-    const struct decode_order order = leads ? (struct decode_order){.deadline_ns = NO_DEADLINE} : order_of(stage, packet);
+    const struct decode_order order = leads ? (struct decode_order){.deadline_ns = NO_DEADLINE} : policy_view_decide(stage, packet);
     if (leads || passes_over(stage, packet, &order)) {
         playing_decode(&stage->playing, stage->playing.setting->lesser.passing_ns, INT64_MAX);
         note_fate(stage, packet, true);
         playing_pass_over(&stage->playing, packet);
+    } else if (stage->beside > 0) {
+        run_submit(stage, packet, &order);
     } else {
         run_decode(stage, packet, &order);
     }
@@ -321,13 +255,16 @@ void rows_begin(struct frame_record *rows, const struct sim_film *film)
 struct policy_outcome policy_run(const struct playing_setting *setting, struct frame_record *rows)
 {
     const struct part part = {INT64_MIN, INT64_MAX, frame_duration_of(setting->film->frame_duration_ns)};
-    struct stage stage = {.playing = playing_begin(setting), .leading_ns = INT64_MIN, .awaits_beyond = -1};
+    struct sim_stage stage = {.playing = playing_begin(setting), .leading_ns = INT64_MIN, .awaits_beyond = -1};
     stage.playing.rows = rows;
+    stage.beside = setting->threads > 1 ? setting->threads - 1 : 0;
     rows_begin(rows, setting->film);
     decode_policy_init(&stage.policy, &setting->policy);
+    decode_policy_set_threads(&stage.policy, stage.beside + 1);
     show_pace_restart(&stage.show, &part, 0, 0);
     for (int packet = 0; packet < setting->film->count; packet++)
         play_packet(&stage, packet);
+    take_decoded(&stage, true);
     playing_end(&stage.playing);
     stage.outcome.tally = stage.playing.tally;
     stage.outcome.ended_ns = stage.playing.now_ns;

@@ -30,9 +30,30 @@ bool schedule_allows(const struct sim_film *film, int packet, enum step step)
     return false;
 }
 
+/* Codec threads decode it. */
+static void submit(struct playing *playing, int packet, bool is_refused)
+{
+    const struct playing_setting *const setting = playing->setting;
+    struct codec_job job = {
+        .packet = packet,
+        .reference = is_refused ? -1 : sim_film_reference(setting->film, packet),
+        .is_refused = is_refused,
+        .cost_ns = is_refused ? setting->lesser.refusing_ns : setting->cost_ns[packet],
+        .deadline_ns = INT64_MAX,
+        .start_ns = playing->now_ns,
+    };
+    playing_submit(playing, &job);
+    while (playing_take_decoded(playing, false, false, &job))
+        ;
+}
+
 static void decode(struct playing *playing, int packet)
 {
     playing_wait_for_room(playing);
+    if (playing->setting->threads > 1) {
+        submit(playing, packet, false);
+        return;
+    }
     playing_decode(playing, playing->setting->cost_ns[packet], INT64_MAX);
     playing_take_in(playing, packet, FATE_DECODED, false);
 }
@@ -40,6 +61,10 @@ static void decode(struct playing *playing, int packet)
 static void refuse(struct playing *playing, int packet)
 {
     playing_wait_for_room(playing);
+    if (playing->setting->threads > 1) {
+        submit(playing, packet, true);
+        return;
+    }
     playing_decode(playing, playing->setting->lesser.refusing_ns, INT64_MAX);
     playing_take_in(playing, packet, FATE_SKIPPED, false);
 }

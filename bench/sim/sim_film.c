@@ -125,6 +125,16 @@ double sim_film_mean_cost_ns(const struct sim_film *film)
     return sum_ns / film->count;
 }
 
+int sim_film_reference(const struct sim_film *film, int packet)
+{
+    if (film->packets[packet].picture_class == CLASS_KEY)
+        return -1;
+    int reference = packet - 1;
+    while (reference >= 0 && film->packets[reference].picture_class == CLASS_DROPPABLE)
+        reference--;
+    return reference;
+}
+
 int64_t sim_film_pts_ns(const struct sim_film *film, int place)
 {
     return film->packets[film->packet_at[place]].due_ns;

@@ -36,6 +36,9 @@ enum { SIM_DELAY_MAX = 16 }; /* the most that H.264 allows */
 /* Returns the mean cost of a packet. */
 double sim_film_mean_cost_ns(const struct sim_film *film);
 
+/* Returns the packet of the last picture before this one, in decode order, to which others refer; < 0: it is a key picture. */
+int sim_film_reference(const struct sim_film *film, int packet);
+
 /* Returns the PTS of the picture at a place. */
 int64_t sim_film_pts_ns(const struct sim_film *film, int place);
 

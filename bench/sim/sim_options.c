@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_SETUP = 1, RUNS_MAX = 100000, QUEUE_MAX = 500, LABELS_MAX = 100000 };
+enum { EXIT_SETUP = 1, RUNS_MAX = 100000, QUEUE_MAX = 500, LABELS_MAX = 100000, MACHINE_MAX = 1000 };
 
 enum key {
     KEY_DROP = 256,
@@ -29,6 +29,10 @@ enum key {
     KEY_FLIP,
     KEY_REFUSE,
     KEY_SUPPLY,
+    KEY_THREADS,
+    KEY_NICE,
+    KEY_SLICE,
+    KEY_ROWS_AHEAD,
     KEY_ALONE,
     KEY_DEMAND,
     KEY_SCALE,
@@ -50,7 +54,8 @@ static const char doc[] =
     "\n"
     "SUPPLY is cbs:15/40 (a reservation of 15 ms in each 40 for both threads), cbs-divided:15/40 (each thread has its part of "
     "it, as in dlex-play), quota:15/40, fair:500ms (a fair share beside three programs, each idle so long on average and busy "
-    "for 300 ms), or part:0.4 (of the CPU).\n"
+    "for 300 ms), or part:0.4 (of the CPU). All of these are of one CPU, with one codec thread. "
+    "fair:2/8 is a whole machine: a fair share of 2 CPUs beside 8 programs that always compute.\n"
     "\n"
     "Exit status: 0 done, 1 bad option, 2 the trace cannot be used.";
 
@@ -76,6 +81,11 @@ static const struct argp_option option_table[] = {
     {"degraded", KEY_DEGRADED, "PART:ERROR", 0, "a decode without the loop filter takes this part of a whole one; its picture, and "
      "each that refers to it, has this error in 16-bit units (0.87:150)", 2},
     {"supply", KEY_SUPPLY, "SUPPLY", 0, "CPU time of the player (quota:15/40); see below", 3},
+    {"threads", KEY_THREADS, "N", 0, "of fair:CPUS/PROGRAMS: decode with so many codec threads (1)", 3},
+    {"nice", KEY_NICE, "N", 0, "of fair:CPUS/PROGRAMS: the nice value of the player's threads (0)", 3},
+    {"slice", KEY_SLICE, "TIME", 0, "of fair:CPUS/PROGRAMS: how long a thread runs beside others (3ms)", 3},
+    {"rows-ahead", KEY_ROWS_AHEAD, "PART", 0, "with codec threads: the part of a reference that is decoded before a picture that refers to "
+     "it begins (0.2)", 3},
     {"alone", KEY_ALONE, NULL, 0, "nothing runs beside the player. Otherwise a reservation has rt-app's task of 3 ms in each 8 "
      "before it, and a quota also that of 20 in each 200", 3},
     {"demand", KEY_DEMAND, "PART", 0, "scale all costs so that decoding and presenting everything needs this part of the supply, as "
@@ -160,8 +170,30 @@ static struct degraded_decode parse_degraded(const char *arg, struct argp_state 
     return degraded;
 }
 
+/* Parses "2/8". Returns false if the text is no such pair. */
+static bool parse_machine(struct sim_options *options, const char *arg)
+{
+    char *end;
+    const long cpus = strtol(arg, &end, 10);
+    const char *const programs_text = end + 1;
+    if (end == arg || *end != '/')
+        return false;
+    const long programs = strtol(programs_text, &end, 10);
+    options->playing.machine.cpus = (int)cpus;
+    options->playing.machine.programs = (int)programs;
+    return end != programs_text && !*end && cpus >= 1 && cpus <= MACHINE_MAX && programs >= 0 && programs <= MACHINE_MAX;
+}
+
 static void parse_supply(struct sim_options *options, const char *arg, struct argp_state *state)
 {
+    options->playing.machine.cpus = 0;
+    if (!strncmp(arg, "fair:", 5) && strchr(arg, '/')) {
+        options->supply = SIM_SUPPLY_MACHINE;
+        options->supply_text = arg;
+        if (!parse_machine(options, arg + 5))
+            argp_error(state, "--supply=%s is not a number of CPUs and of programs, such as fair:2/8", shown_value(arg));
+        return;
+    }
     static const char *const kinds[] = {"cbs:", "cbs-divided:", "quota:", "fair:", "part:"};
     options->supply_text = arg;
     for (int kind = SIM_SUPPLY_RESERVATION; kind <= SIM_SUPPLY_PART; kind++) {
@@ -224,6 +256,13 @@ static void check(const struct sim_options *options, struct argp_state *state)
     const bool plans = policy->drop == DROP_DEADLINE && policy->rule == RULE_PLAN && !options->is_clairvoyant;
     if (policy->window.y > 0 && !plans)
         argp_error(state, "--window needs rule plan, and no --clairvoyant");
+    const bool has_machine = options->supply == SIM_SUPPLY_MACHINE;
+    if ((options->playing.threads > 1 || options->playing.machine.weight != 1) && !has_machine)
+        argp_error(state, "--threads and --nice need --supply=fair:CPUS/PROGRAMS");
+    if (options->playing.threads > 1 && options->playing.queue == 0)
+        argp_error(state, "--threads=%d needs a --queue, because several pictures are decoded at once", options->playing.threads);
+    if (options->demand > 0 && has_machine)
+        argp_error(state, "--demand needs a supply that does not depend on the player; use --scale");
     if (options->demand > 0 && options->scale != 1)
         argp_error(state, "--demand and --scale both set the costs; leave out one of them");
 }
@@ -239,6 +278,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_TOLERANCE: options->clairvoyant_tolerance_ns = parse_time_ns(arg, "tolerance", state); break;
     case KEY_STATES: options->clairvoyant.states_max = parse_count(arg, "states", 1, LABELS_MAX, state); break;
     case KEY_SUPPLY: parse_supply(options, arg, state); break;
+    case KEY_THREADS: options->playing.threads = parse_count(arg, "threads", 1, CODEC_WORK_MAX, state); break;
+    case KEY_NICE: options->playing.machine.weight = fair_weight(parse_count(arg, "nice", -20, 19, state)); break;
+    case KEY_SLICE: options->playing.machine.slice_ns = parse_time_ns(arg, "slice", state); break;
+    case KEY_ROWS_AHEAD: options->playing.codec_order.ahead = parse_number(arg, "rows-ahead", 0, 1, state); break;
     case KEY_ALONE: options->is_alone = true; break;
     case KEY_DEMAND: options->demand = parse_number(arg, "demand", 0.01, 100, state); break;
     case KEY_SCALE: options->scale = parse_number(arg, "scale", 0.001, 1000, state); break;
@@ -270,6 +313,9 @@ struct sim_options sim_options_parse(int argc, char **argv)
             .head_start_max_ns = 300 * NS_PER_MS,
             .draw_ahead_ns = 20 * NS_PER_MS,
             .draw_cpu_ns = 2900 * NS_PER_US,
+            .machine = {.weight = 1, .slice_ns = 3 * NS_PER_MS},
+            .threads = 1,
+            .codec_order = {.ahead = 0.2},
         },
         .supply = SIM_SUPPLY_QUOTA,
         .supply_text = "quota:15/40",

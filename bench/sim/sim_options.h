@@ -15,6 +15,7 @@ enum sim_supply {
     SIM_SUPPLY_QUOTA,
     SIM_SUPPLY_BURSTS,      /* a fair share, beside programs that are busy now and then */
     SIM_SUPPLY_PART,
+    SIM_SUPPLY_MACHINE,     /* a fair share of several CPUs, beside programs that always compute */
 };
 
 struct sim_options {

@@ -18,11 +18,22 @@ static int64_t skew_of_next_ns(const struct playing *playing)
     return playing_media_ns(playing) - sim_film_pts_ns(playing->setting->film, playing->next);
 }
 
+/* On a whole machine, the presenter waits for its first slice after a sleep. */
+static int64_t slice_wait_ns(const struct playing *playing, enum presenter_phase phase)
+{
+    const struct playing_setting *const setting = playing->setting;
+    if (setting->machine.cpus == 0)
+        return 0;
+    const int running = codec_work_running(&playing->codec, &setting->codec_order);
+    const uint64_t sleep = 2 * (uint64_t)playing->next + (phase == PRESENTER_WAITS);
+    return fair_wait_ns(&setting->machine, running, 2 * sleep);
+}
+
 static void sleep_until_media(struct playing *playing, enum presenter_phase phase, int64_t before_due_ns)
 {
     const int64_t wait_ns = -skew_of_next_ns(playing) - before_due_ns;
     playing->phase = phase;
-    playing->wake_ns = playing->now_ns + (wait_ns > 0 ? wait_ns : 0);
+    playing->wake_ns = playing->now_ns + (wait_ns > 0 ? wait_ns + slice_wait_ns(playing, phase) : 0);
 }
 
 static void work(struct playing *playing, enum presenter_phase phase, int64_t cpu_ns)
@@ -132,6 +143,8 @@ static int64_t showing_cpu_ns(const struct playing *playing)
 /* Returns whether the picture would be on the screen within the tolerance. */
 static bool comes_in_time(const struct playing *playing)
 {
+    if (playing->setting->machine.cpus > 0) /* it has a CPU for itself */
+        return skew_of_next_ns(playing) + showing_cpu_ns(playing) <= playing->setting->tolerance_ns;
     struct cpu_supply supply = playing->setting->presents_apart ? playing->presenting : playing->decoding;
     int64_t at_ns = playing->now_ns;
     cpu_supply_run(&supply, &at_ns, showing_cpu_ns(playing), INT64_MAX);

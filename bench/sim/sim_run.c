@@ -66,6 +66,8 @@ double sim_supply_mean(const struct sim_options *options)
     enum { SOURCES = 3 };
     if (options->supply == SIM_SUPPLY_PART)
         return options->part;
+    if (options->supply == SIM_SUPPLY_MACHINE)
+        return options->playing.threads * fair_part(&options->playing.machine, options->playing.threads, false);
     if (options->supply != SIM_SUPPLY_BURSTS)
         return options->is_alone ? (double)options->budget_ns / (double)options->period_ns : mean_beside_rtapp(options);
     /* The mean of 1 / (1 + n), where n of the programs are busy. */
@@ -94,6 +96,7 @@ static int make_rate(struct run *run)
     const int64_t until_ns = LENGTHS_OF_FILM * run->film->count * run->film->frame_duration_ns + afterwards_ns;
     switch (options->supply) {
     case SIM_SUPPLY_PART: return cpu_rate_constant(&run->rate, options->part);
+    case SIM_SUPPLY_MACHINE: return cpu_rate_constant(&run->rate, 1);
     case SIM_SUPPLY_BURSTS: return cpu_rate_beside_bursts(&run->rate, options->idle_ns, until_ns, &run->random);
     default: break;
     }
@@ -134,6 +137,7 @@ static void make_supplies(struct run *run)
         break;
     default: setting->decoding = cpu_supply_part(&run->rate);
     }
+    setting->machine.seed = (uint64_t)(sim_random_uniform(&run->random) * (double)(UINT64_C(1) << 53));
 }
 
 /* Log-normal noise, with the mean 1. */

@@ -96,6 +96,16 @@ class Program(WithRecord):
             least = self.sim(*options, "--clairvoyant=rmse")["runs"][0]
             self.assertLessEqual(least["rmse_q16_sum"], best["rmse_q16_sum"], supply)
 
+    def test_codec_threads_share_a_whole_machine(self):
+        def dropped(*options):
+            run = self.sim("--supply=fair:2/8", "--scale=8", "--queue=8", *options)["runs"][0]
+            return run["dropped"]
+
+        self.assertEqual(dropped("--threads=2", "--drop=none"), 0)
+        self.assertGreater(dropped("--threads=1"), dropped("--threads=4"))
+        self.assertGreater(dropped("--threads=1", "--nice=10"), dropped("--threads=1"))
+        self.assertLessEqual(dropped("--threads=2", "--clairvoyant=drops"), dropped("--threads=2", "--strict"))
+
     def test_share_of_droppable_pictures_is_that_of_the_trace(self):
         film = self.sim()["film"]
         rows = list(csv.DictReader(self.trace.read_text().splitlines()))
@@ -150,6 +160,14 @@ class Program(WithRecord):
             ([self.trace, "--draw=nanms"], 1, "not a time"),
             ([self.trace, "--supply=quota:1e-9/40"], 1, "is not a budget"),
             ([self.trace, "--supply=part:"], 1, "not a number"),
+            ([self.trace, "--supply=fair:2/"], 1, "is not a number of CPUs and of programs"),
+            ([self.trace, "--supply=fair:0/8"], 1, "is not a number of CPUs and of programs"),
+            ([self.trace, "--supply=fair:2/8x"], 1, "is not a number of CPUs and of programs"),
+            ([self.trace, "--threads=2"], 1, "need --supply=fair:CPUS/PROGRAMS"),
+            ([self.trace, "--nice=5"], 1, "need --supply=fair:CPUS/PROGRAMS"),
+            ([self.trace, "--supply=fair:2/8", "--threads=17"], 1, "is not a number from 1 to 16"),
+            ([self.trace, "--supply=fair:2/8", "--threads=2", "--queue=0"], 1, "needs a --queue"),
+            ([self.trace, "--supply=fair:2/8", "--demand=1.2"], 1, "use --scale"),
             ([self.free, "--demand=1"], 2, "no decode of the trace takes CPU time"),
             ([self.blind], 2, "lacks the error of a picture"),
             ([self.folder], 2, "cannot be read"),

@@ -12,7 +12,7 @@
 
 #include "suite.h"
 
-enum { FILMS = 150 };
+enum { FILMS = 150, FILMS_WITH_THREADS = 60 };
 
 struct best {
     int drops;
@@ -77,6 +77,18 @@ static void small_case_init(struct small_case *small, int number)
     small->setting.queue = number / 4 % 4 ? number / 4 % 4 + 1 : 0;
 }
 
+/* The same with codec threads, on two CPUs beside two programs. */
+static void small_case_with_threads(struct small_case *small, int number)
+{
+    small_case_init(small, number);
+    small->setting.machine = (struct fair_machine){.cpus = 2, .programs = 2, .weight = 1};
+    small->setting.threads = number % 3 + 1;
+    small->setting.codec_order.ahead = 0.2;
+    small->setting.queue = number / 4 % 4 + 2;
+    for (int packet = 6; packet < small->made.film.count; packet++)
+        small->made.film.cost_ns[packet] *= 3;
+}
+
 static void small_case_finish(struct small_case *small)
 {
     cpu_rate_finish(&small->rate);
@@ -114,6 +126,31 @@ START_TEST(fewest_drops_of_small_films_are_found)
         small_case_finish(&small);
     }
     ck_assert_int_gt(with_drops, FILMS / 2);
+}
+END_TEST
+
+START_TEST(fewest_drops_with_codec_threads_are_nearly_found)
+{
+    const struct clairvoyant_settings settings = {.states_max = 100000, .thorough = true};
+    int found = 0;
+    int possible = 0;
+    int bounds = 0;
+    for (int number = 0; number < FILMS_WITH_THREADS; number++) {
+        struct small_case small;
+        small_case_with_threads(&small, number);
+        const struct best best = best_of_all(&small);
+        const struct playing end = found_by(&small, &settings);
+        const int bound = drop_bound(&small.setting, best.clock_start_ns, small.made.film.count);
+        ck_assert_int_ge(drops_of(&end), best.drops);
+        ck_assert_msg(bound <= best.drops, "film %d: bound %d, possible %d", number, bound, best.drops);
+        found += drops_of(&end);
+        possible += best.drops;
+        bounds += bound;
+        small_case_finish(&small);
+    }
+    ck_assert_int_gt(possible, FILMS_WITH_THREADS);
+    ck_assert_int_le(found * 100, possible * 102);
+    ck_assert_int_gt(bounds * 8, possible);
 }
 END_TEST
 
@@ -242,6 +279,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         fewest_drops_of_small_films_are_found,
+        fewest_drops_with_codec_threads_are_nearly_found,
         search_as_it_is_used_is_near_the_best,
         least_error_is_nearly_found,
         bound_is_never_above_the_best_schedule,

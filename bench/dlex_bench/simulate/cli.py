@@ -27,8 +27,9 @@ def simulate_parser() -> Parser:
         metavar="LIST", help=f"some of {', '.join(POLICIES)} (heuristic,slack,vlc,plan,strict,clairvoyant)")
     add("--queues", type=_queues, default=(0, 8, 50), metavar="LIST", help="pictures that may wait; 0: no queue (0,8,50)")
     add("--supply", default="quota:15/40", metavar="SUPPLY",
-        help="CPU time of the player: cbs:15/40, cbs-divided:15/40, quota:15/40, fair:500ms or part:0.4; see dlex-bench-sim --help "
-        "(quota:15/40)")
+        help="CPU time of the player: cbs:15/40, cbs-divided:15/40, quota:15/40, fair:500ms, part:0.4, or fair:2/8 (2 CPUs, "
+        "8 other programs); see dlex-bench-sim --help (quota:15/40)")
+    add("--threads", metavar="N", help="codec threads, with a supply such as fair:2/8 (1)")
     add("--demand", metavar="PART", help="scale the decode times so that playing everything needs this part of the supply: 1.2")
     add("--scale", metavar="FACTOR", help="multiply the decode times, instead of --demand")
     add("--draw", metavar="TIME", help="CPU time of drawing a picture (2.9ms)")

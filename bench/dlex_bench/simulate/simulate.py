@@ -55,6 +55,7 @@ class SimulateOptions:
     policies: Sequence[str]
     queues: Sequence[int]
     supply: str
+    threads: str | None
     demand: str | None
     scale: str | None
     draw: str | None
@@ -65,7 +66,7 @@ class SimulateOptions:
     def for_program(self, policy: str, queue: int) -> list[str]:
         """Returns the options of dlex-bench-sim."""
         repeat = min(self.repeat, CLAIRVOYANT_RUNS) if policy.startswith(CLAIRVOYANT) else self.repeat
-        chosen = {"supply": self.supply, "demand": self.demand, "scale": self.scale, "draw": self.draw}
+        chosen = {"supply": self.supply, "threads": self.threads, "demand": self.demand, "scale": self.scale, "draw": self.draw}
         options = [f"--{name}={value}" for name, value in chosen.items() if value is not None]
         return [*POLICIES[policy], f"--queue={queue}", f"--runs={repeat}", f"--seed={self.seed}", *options]
 
