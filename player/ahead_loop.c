@@ -3,6 +3,7 @@
 
 #include "ns.h"
 #include "session_cost.h"
+#include "session_limits.h"
 
 #include <dlex/dlex.h>
 
@@ -43,6 +44,7 @@ static void show_picture(struct session *session, struct decoded_picture *pictur
 
 static bool present_next(struct session *session)
 {
+    session_limits_follow(session);
     struct picture_message message = picture_queue_pop(session->pictures, MESSAGE_WAIT_NS);
     switch (message.kind) {
     case MESSAGE_NONE: session_starve(session); break;

@@ -5,6 +5,7 @@
 #include "log.h"
 #include "ns.h"
 #include "serial_loop.h"
+#include "session_limits.h"
 #include "session_record.h"
 #include "session_seek.h"
 #include "session.h"
@@ -77,6 +78,7 @@ static enum playback_end play(struct session *session)
         if (placement_join(placement, &session->placement, frame_duration_ns(clip_frame_duration(&session->clip))) < 0 ||
             placement_apply(placement, &session->placement) < 0)
             return PLAYBACK_NOT_PLACED;
+        session_limits_begin(session);
         play_segment(session);
         if (!steering_take_seek(&session->steering, &position_ns))
             return end_of(session);

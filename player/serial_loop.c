@@ -3,6 +3,7 @@
 
 #include "ns.h"
 #include "session_cost.h"
+#include "session_limits.h"
 
 #include <dlex/dlex.h>
 
@@ -56,6 +57,7 @@ void serial_loop(struct session *session)
 {
     session_cost_begin(session);
     while (!steering_has_request(&session->steering)) {
+        session_limits_follow(session);
         AVPacket *packet;
         switch (queue_pop(session->queue, &packet, PACKET_WAIT_NS)) {
         case QUEUE_PACKET:

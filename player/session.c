@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "session.h"
 
-#include "cpu_limits.h"
 #include "log.h"
 #include "memory.h"
 #include "ns.h"
+#include "session_limits.h"
 #include "session_seek.h"
 
 #include <dlex/dlex.h>
@@ -134,10 +134,7 @@ static int open_queue(struct session *session)
     note_large_pictures(session, &limit);
     const struct picture_size size = picture_size_of(session);
     const struct queue_limit rest = queue_limit_less(&limit, decoder_threads(session->stage.decoder)->beside, &size);
-    const int ret = picture_queue_create(&session->pictures, &rest);
-    if (!ret)
-        picture_queue_set_quota(session->pictures, cpu_limits_quota(&control_groups_of_system));
-    return ret;
+    return picture_queue_create(&session->pictures, &rest);
 }
 
 /* Returns how many threads are to decode the film. */
@@ -187,6 +184,7 @@ static int open_video(struct session *session)
     ret = open_queue(session);
     if (ret < 0)
         return ret;
+    session_limits_watch(session);
     return open_packet_queue(session, &session->queue, READ_VIDEO);
 }
 
@@ -358,6 +356,7 @@ void session_close(struct session *session)
 {
     session_stop_decoding(session);
     session_stop_reading(session);
+    limits_watch_destroy(&session->limits_watch);
     audio_track_destroy(&session->audio);
     stage_finish(&session->stage);
     queue_destroy(&session->queue);

@@ -12,6 +12,8 @@
 #include "decode_thread.h"
 #include "feeder.h"
 #include "frame_log.h"
+#include "limits_history.h"
+#include "limits_watch.h"
 #include "media_clock.h"
 #include "packet_queue.h"
 #include "picture_cost.h"
@@ -41,11 +43,13 @@ struct session {
     struct media_clock clock;
     struct steering steering;
     struct presenter presenter;
+    struct limits_watch *limits_watch; /* NULL: no video is played, or limits of CPU time are not known. See session_limits.h */
     /* Of the thread with a priority by the film's rate, see session_cost.h. */
     struct picture_cost cost;
     int64_t cost_from_ns; /* its CPU time after the picture before */
     /* The record. */
     struct frame_log *log;
+    struct limits_history limits;
     struct placement_facts placement;
     int64_t started_ns;
     int64_t starving_since_ns; /* see session_starve; 0: a packet or a picture came last time */

@@ -84,6 +84,7 @@ int session_write_record(struct session *session, const char *ended)
         .placement = &session->placement,
         .decoding = decoding_facts_of(session),
         .queue = queue_facts_of(session, asked),
+        .limits = &session->limits,
     };
     placement_leave(&setup->options->placement);
     const int ret = run_record_write(setup->record_dir, &facts, session->log);

@@ -24,7 +24,15 @@ struct allowance {
     int64_t used_ns;       /* the program's CPU time when it was renewed */
 };
 
-void allowance_init(struct allowance *allowance, double quota);
+/* There is no quota. */
+void allowance_init(struct allowance *allowance);
+
+/*
+ * The quota is this from now on, INFINITY: there is none any more. used_ns: the program's CPU time so far; until_due_ns: time until the
+ * next picture is due. Until then decoding gets what the new quota gives in that time: what the old one had given for it is not there any
+ * more, or not all. A debt stays.
+ */
+void allowance_set_quota(struct allowance *allowance, double quota, int64_t used_ns, int64_t until_due_ns);
 
 /* What comes next may be due at any time: it begins anew with the next picture that is presented. */
 void allowance_restart(struct allowance *allowance);

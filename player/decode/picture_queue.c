@@ -9,6 +9,7 @@
 #include <libavutil/fifo.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum {
@@ -33,6 +34,7 @@ struct picture_queue {
     struct stage_clock clock;
     struct allowance allowance;
     struct queue_saving saving;
+    atomic_bool has_quota;   /* the allowance's, also read without the lock */
     bool writer_waits;
     bool writing_stopped;
     bool ended;
@@ -50,7 +52,7 @@ int picture_queue_create(struct picture_queue **out, const struct queue_limit *l
     }
     av_fifo_auto_grow_limit(queue->messages, 2 * MESSAGES_MAX);
     queue->limit = *limit;
-    allowance_init(&queue->allowance, INFINITY);
+    allowance_init(&queue->allowance);
     queue->first_pts_ns = NS_UNKNOWN;
     pthread_mutex_init(&queue->lock, NULL);
     pthread_condattr_t attributes;
@@ -111,11 +113,6 @@ static bool is_full(const struct picture_queue *queue)
            queue->bytes > queue->limit.bytes - queue->largest_bytes;
 }
 
-void picture_queue_set_quota(struct picture_queue *queue, double quota)
-{
-    allowance_init(&queue->allowance, quota);
-}
-
 /* Without a picture that waits, nobody would renew the allowance, and the next picture matters most. */
 static bool must_save(const struct picture_queue *queue)
 {
@@ -158,7 +155,7 @@ bool picture_queue_wait_for_room(struct picture_queue *queue)
 
 void picture_queue_wait_for_quota(struct picture_queue *queue)
 {
-    if (isinf(queue->allowance.quota)) /* nobody changes it while the queue is used */
+    if (!atomic_load_explicit(&queue->has_quota, memory_order_relaxed)) /* this is called often */
         return;
     pthread_mutex_lock(&queue->lock);
     queue->writer_waits = true;
@@ -331,9 +328,27 @@ static void note_clock_turn(struct picture_queue *queue, bool runs)
         pthread_cond_signal(&queue->writable);
 }
 
+static double quota_of(const struct stage_clock *clock)
+{
+    return clock->limits.cpus ? clock->limits.quota : INFINITY;
+}
+
+static void change_quota(struct picture_queue *queue, const struct stage_clock *clock)
+{
+    const double quota = quota_of(clock);
+    const int64_t due_ns = queue->allowance.due_ns;
+    const int64_t until_due_ns = due_ns == NS_UNKNOWN ? 0 : sync_wait_ns(&clock->sync, due_ns, now_ns());
+    allowance_set_quota(&queue->allowance, quota, program_cpu_ns(), until_due_ns);
+    atomic_store_explicit(&queue->has_quota, !isinf(quota), memory_order_relaxed);
+    if (queue->writer_waits)
+        pthread_cond_signal(&queue->writable);
+}
+
 void picture_queue_set_clock(struct picture_queue *queue, const struct stage_clock *clock)
 {
     pthread_mutex_lock(&queue->lock);
+    if (quota_of(clock) != quota_of(&queue->clock))
+        change_quota(queue, clock);
     if (clock->sync.running != queue->clock.sync.running)
         note_clock_turn(queue, clock->sync.running);
     queue->clock = *clock;

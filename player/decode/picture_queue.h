@@ -67,14 +67,9 @@ int picture_queue_create(struct picture_queue **out, const struct queue_limit *l
 void picture_queue_destroy(struct picture_queue **queue);
 
 /*
- * Call before the queue is used. quota: the CPU time per time that the whole program may use (see cpu_limits.h); INFINITY: there is
- * no quota.
- */
-void picture_queue_set_quota(struct picture_queue *queue, double quota);
-
-/*
  * Writer: blocks while the queue is full, and while pictures wait and the presenter needs the rest of the quota (see
- * allowance.h). Returns false when writing was stopped. It wakes up for each picture that is presented, and when the clock starts or stops.
+ * allowance.h). Returns false when writing was stopped. It wakes up for each picture that is presented, and when the clock starts
+ * or stops, or the quota changes (picture_queue_set_clock).
  */
 bool picture_queue_wait_for_room(struct picture_queue *queue);
 
@@ -113,7 +108,7 @@ void picture_queue_waiting(struct picture_queue *queue, struct waiting_pictures 
 /* Reader: returns how the queue was used. Seeks and picture_queue_clear do not begin it anew. */
 struct queue_use picture_queue_use(struct picture_queue *queue);
 
-/* Reader: sets the clock for the writer's decisions. Writer: returns the clock that was set last. */
+/* Reader: sets the clock and the limits of CPU time for the writer's decisions. Writer: returns the clock that was set last. */
 void picture_queue_set_clock(struct picture_queue *queue, const struct stage_clock *clock);
 struct stage_clock picture_queue_clock(struct picture_queue *queue);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the decode stage gets from the presenter: the clock, what presenting takes, and which pictures came too late. Plain data;
- * times are in ns.
+ * What the decode stage gets from the presenter: the clock, what presenting takes, which pictures came too late, and how much CPU time
+ * the program may use. Plain data; times are in ns.
  */
 #ifndef PLAYER_STAGE_CLOCK_H
 #define PLAYER_STAGE_CLOCK_H
 
+#include "cpu_limits.h"
 #include "sync.h"
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ struct stage_clock {
     int64_t presenting_cpu_ns;     /* the CPU time of that */
     int64_t presenting_all_cpu_ns; /* of all pictures so far */
     struct late_pictures late;
+    struct cpu_limits limits;
 };
 
 #endif

@@ -34,6 +34,7 @@ struct stage_clock media_clock_for_decoding(const struct media_clock *clock)
         .presenting_cpu_ns = clock->presenting_cpu_ns,
         .presenting_all_cpu_ns = clock->presenting_all_cpu_ns,
         .late = clock->late,
+        .limits = clock->limits,
     };
 }
 
@@ -44,6 +45,12 @@ static void publish(const struct media_clock *clock)
         return;
     const struct stage_clock now = media_clock_for_decoding(clock);
     picture_queue_set_clock(clock->pictures, &now);
+}
+
+void media_clock_set_limits(struct media_clock *clock, const struct cpu_limits *limits)
+{
+    clock->limits = *limits;
+    publish(clock);
 }
 
 void media_clock_restart(struct media_clock *clock, int64_t pts_ns, bool untimed)

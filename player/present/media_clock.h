@@ -41,6 +41,7 @@ struct media_clock {
     int64_t presenting_cpu_ns;
     int64_t presenting_all_cpu_ns;
     struct late_pictures late;
+    struct cpu_limits limits; /* see media_clock_set_limits */
     bool sound_lost;  /* the loss of the sound was logged */
     bool sink_played; /* the sink has played something, perhaps before the last seek */
     struct {
@@ -74,6 +75,9 @@ void media_clock_observe_sound(struct media_clock *clock);
 
 /* The clock has not run for this time, unless sound plays or nothing is decoded ahead. */
 void media_clock_forget(struct media_clock *clock, int64_t time_ns);
+
+/* The program may use so much CPU time from now on. The decode stage learns it with the clock. */
+void media_clock_set_limits(struct media_clock *clock, const struct cpu_limits *limits);
 
 /* Returns the clock as decisions before a decode need it. */
 struct stage_clock media_clock_for_decoding(const struct media_clock *clock);

@@ -13,6 +13,7 @@
 #include <libavutil/avutil.h>
 #include <libavutil/mem.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -243,9 +244,22 @@ static json_t *decoding_json(const struct decoding_facts *decoding)
     return json_pack("{s:i, s:i, s:s}", "threads_max", decoding->threads_max, "threads", decoding->threads, "kind", decoding->kind);
 }
 
+static json_t *limits_json(const struct limits_history *history)
+{
+    json_t *const seen = json_array();
+    for (int64_t i = 0; i < history->count && i < LIMITS_HISTORY_MAX; i++) {
+        const struct cpu_limits *const limits = &history->seen[i].limits;
+        json_array_append_new(seen, json_pack("{s:I, s:i, s:o}",
+                                              "at_ns", (json_int_t)history->seen[i].at_ns,
+                                              "cpus", limits->cpus,
+                                              "quota", isinf(limits->quota) ? json_null() : json_real(limits->quota)));
+    }
+    return json_pack("{s:I, s:o}", "count", (json_int_t)history->count, "seen", seen);
+}
+
 static json_t *run_json(const struct run_facts *facts, const struct run_totals *totals)
 {
-    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o}",
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o}",
                      "format", RUN_RECORD_FORMAT,
                      "version", PROGRAM_VERSION,
                      "commit", DLEX_COMMIT,
@@ -260,6 +274,7 @@ static json_t *run_json(const struct run_facts *facts, const struct run_totals *
                      "ended", facts->ended,
                      "decoding", decoding_json(&facts->decoding),
                      "queue", queue_json(&facts->queue),
+                     "cpu_limits", limits_json(facts->limits),
                      "started_ns", (json_int_t)facts->started_ns,
                      "ended_ns", (json_int_t)facts->ended_ns,
                      "process_cpu_ns", (json_int_t)facts->process_cpu_ns,

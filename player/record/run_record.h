@@ -7,6 +7,7 @@
 
 #include "clip.h"
 #include "frame_log.h"
+#include "limits_history.h"
 #include "placement.h"
 #include "window.h"
 
@@ -70,6 +71,7 @@ struct run_facts {
     const struct placement_facts *placement;
     struct decoding_facts decoding;
     struct queue_facts queue;
+    const struct limits_history *limits;
 };
 
 /*

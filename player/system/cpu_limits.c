@@ -18,6 +18,11 @@ int cpu_limits_affinity(void)
     return online > 0 ? (int)online : 1;
 }
 
+double cpu_limits_least(const struct cpu_limits *limits)
+{
+    return limits->cpus ? fmin(limits->cpus, limits->quota) : INFINITY;
+}
+
 /* Reads "50000 100000" or "max 100000", version 2's file. Returns the quotient; INFINITY for "max" and without a file. */
 static double unified_quota(const char *folder)
 {

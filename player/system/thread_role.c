@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,6 +77,19 @@ const char *thread_role_text(unsigned roles, char text[THREAD_ROLES_TEXT_SIZE])
             strcat(text, names[i]);
         }
     return text;
+}
+
+int thread_role_cpus(unsigned roles)
+{
+    cpu_set_t all;
+    cpu_set_t own;
+    CPU_ZERO(&all);
+    pthread_mutex_lock(&mutex);
+    for (int i = 0; i < THREAD_ROLES_MAX; i++)
+        if (entries[i].thread && entries[i].roles & roles && !sched_getaffinity(entries[i].thread, sizeof own, &own))
+            CPU_OR(&all, &all, &own);
+    pthread_mutex_unlock(&mutex);
+    return CPU_COUNT(&all);
 }
 
 int64_t thread_role_cpu_ns(unsigned roles)

@@ -33,6 +33,9 @@ unsigned thread_role_of(pid_t thread);
 /* Writes the roles as "decode, present" and returns text; "" for none. */
 const char *thread_role_text(unsigned roles, char text[THREAD_ROLES_TEXT_SIZE]);
 
+/* Returns the number of CPUs on which at least one thread with one of these roles may run; 0 if that is not known. */
+int thread_role_cpus(unsigned roles);
+
 /*
  * Returns the CPU time in ns that all threads with one of these roles have used since they started, and that of threads
  * whose roles were taken away by thread_role_give.

@@ -5,14 +5,23 @@ Not covered: how well pictures are in time, which the laboratory measures.
 """
 import os
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
-from playing import NULL, UNTIMED, KeysCase, clip, main, play, sums_of
+from playing import NULL, UNTIMED, KeysCase, clip, main, play, start, sums_of
+from starting import await_limits_watch
 
 LEFT, RIGHT, PAUSE = b"\x1b[D", b"\x1b[C", b" "
 PERIOD_US, QUOTA_US = 40000, 1500
 DIVIDED, UNIFIED = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")
+
+
+def set_quota(group: Path, quota_us: int) -> None:
+    if group.parent == DIVIDED:
+        (group / "cpu.cfs_quota_us").write_text(str(quota_us))
+    else:
+        (group / "cpu.max").write_text(f"{quota_us} {PERIOD_US}")
 
 
 def make_group() -> Path:
@@ -25,9 +34,7 @@ def make_group() -> Path:
     try:
         if root == DIVIDED:
             (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-            (group / "cpu.cfs_quota_us").write_text(str(QUOTA_US))
-        else:
-            (group / "cpu.max").write_text(f"{QUOTA_US} {PERIOD_US}")
+        set_quota(group, QUOTA_US)
     except OSError as cause:
         group.rmdir()
         raise unittest.SkipTest(f"control groups have no quota here: {cause}") from cause
@@ -43,6 +50,7 @@ class Quota(KeysCase):
         self.addCleanup(group.rmdir)
         os.environ["DLEX_GROUP"] = str(group / "cgroup.procs")
         self.addCleanup(os.environ.pop, "DLEX_GROUP")
+        self.set_quota = lambda quota_us: set_quota(group, quota_us)
         self.throttled = lambda: (group / "cpu.stat").read_text()
 
     def test_shown_pictures_are_those_of_the_film(self):
@@ -55,6 +63,15 @@ class Quota(KeysCase):
         for pts, found in sums["limited"].items():
             self.assertEqual(found, sums["ideal"][pts], pts)
         self.assertRegex(self.throttled(), r"nr_periods [1-9]")  # the quota was there
+
+    def test_quota_that_changes_is_followed(self):
+        with start(*NULL, "--length=3", f"--record={self.dir}/record", clip("progressive_cabac")) as player:
+            await_limits_watch(player)
+            time.sleep(0.5)
+            self.set_quota(30000)
+            self.assertEqual(player.wait(60), 0)
+        run, _ = self.record()
+        self.assertEqual([seen["quota"] for seen in run["cpu_limits"]["seen"]], [QUOTA_US / PERIOD_US, 30000 / PERIOD_US])
 
     def test_keys_have_their_effect_while_a_decode_waits(self):
         for keys in ([RIGHT, b"q"], [PAUSE, LEFT, PAUSE, RIGHT, b"q"], [PAUSE, b"q"]):

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Quotas of CPU time, read from made-up control groups. Not covered: those of this machine; memory, which is found in the
- * same groups.
+ * Quotas of CPU time, read from made-up control groups, also while they change. Not covered: those of this machine; memory, which is
+ * found in the same groups; what the player does about a change (test_allowance.c, tests/input/test_limits.py).
  */
-#include "cpu_limits.h"
+#include "limits_watch.h"
 
 #include <check.h>
 #include <math.h>
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "suite.h"
+#include "thread_role.h"
 
 enum { PATH_SIZE = 256 };
 
@@ -138,6 +139,78 @@ START_TEST(cpus_are_those_of_the_thread)
 }
 END_TEST
 
+/* Waits until the watch has seen a quota; it looks four times a second. */
+static void expect_quota(struct limits_watch *watch, double expected)
+{
+    for (int i = 0; limits_watch_seen(watch).quota != expected && i < 1000; i++)
+        usleep(10000);
+    ck_assert_double_eq(limits_watch_seen(watch).quota, expected);
+}
+
+START_TEST(watch_follows_quotas_that_change_appear_and_end)
+{
+    struct limits_watch *watch;
+    put("membership", "0::/a\n");
+    put("root/a/cpu.max", "150000 100000\n");
+    ck_assert_int_eq(limits_watch_create(&watch, &(struct control_group_files){membership, root}), 0);
+    ck_assert_int_eq(limits_watch_seen(watch).cpus, 0); /* nobody has looked */
+    ck_assert(isinf(cpu_limits_least(&(struct cpu_limits){0})));
+    limits_watch_look(watch);
+    ck_assert_double_eq(limits_watch_seen(watch).quota, 1.5);
+    put("root/a/cpu.max", "75000 100000\n");
+    expect_quota(watch, 0.75);
+    put("root/a/cpu.max", "max 100000\n");
+    expect_quota(watch, INFINITY);
+    put("root/cpu.max", "50000 100000\n"); /* of a group around it */
+    expect_quota(watch, 0.5);
+    limits_watch_destroy(&watch);
+    ck_assert_ptr_null(watch);
+    limits_watch_destroy(&watch);
+}
+END_TEST
+
+START_TEST(watch_follows_the_program_into_another_group)
+{
+    struct limits_watch *watch;
+    put("membership", "3:cpu,cpuacct:/a\n");
+    put("root/cpu/b/cpu.cfs_quota_us", "25000\n");
+    put("root/cpu/b/cpu.cfs_period_us", "50000\n");
+    ck_assert_int_eq(limits_watch_create(&watch, &(struct control_group_files){membership, root}), 0);
+    limits_watch_look(watch);
+    ck_assert(isinf(limits_watch_seen(watch).quota));
+    put("membership", "3:cpu,cpuacct:/b\n");
+    expect_quota(watch, 0.5);
+    limits_watch_destroy(&watch);
+}
+END_TEST
+
+/* The watch has a thread of its own, which may run elsewhere. */
+START_TEST(watch_counts_the_cpus_of_the_threads_that_decode_or_present)
+{
+    struct limits_watch *watch;
+    cpu_set_t all;
+    cpu_set_t one;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    ck_assert_int_eq(limits_watch_create(&watch, &(struct control_group_files){membership, root}), 0);
+    ck_assert_int_eq(thread_role_take(ROLE_PRESENT), 0);
+    limits_watch_look(watch);
+    ck_assert_int_eq(limits_watch_seen(watch).cpus, CPU_COUNT(&all));
+    CPU_ZERO(&one);
+    for (int cpu = 0; !CPU_COUNT(&one); cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    for (int i = 0; limits_watch_seen(watch).cpus != 1 && i < 1000; i++)
+        usleep(10000);
+    ck_assert_int_eq(limits_watch_seen(watch).cpus, 1);
+    ck_assert_double_eq(cpu_limits_least(&(struct cpu_limits){.cpus = 1, .quota = 1.5}), 1);
+    ck_assert_double_eq(cpu_limits_least(&(struct cpu_limits){.cpus = 2, .quota = 1.5}), 1.5);
+    thread_role_take(0);
+    sched_setaffinity(0, sizeof all, &all);
+    limits_watch_destroy(&watch);
+}
+END_TEST
+
 int main(void)
 {
     static const TTest *const *const tests[] = {
@@ -148,6 +221,9 @@ int main(void)
         &group_of_a_container_is_the_root,
         &other_controllers_are_not_asked,
         &cpus_are_those_of_the_thread,
+        &watch_follows_quotas_that_change_appear_and_end,
+        &watch_follows_the_program_into_another_group,
+        &watch_counts_the_cpus_of_the_threads_that_decode_or_present,
     };
     TCase *const tcase = tcase_create("cpu_limits");
     tcase_set_timeout(tcase, SUITE_TIMEOUT_DEFAULT);

@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -234,10 +235,9 @@ END_TEST
 /* Presenting needs more than the quota gives, so from now on nothing is left for decoding. */
 static void use_up_quota(struct picture_queue *queue)
 {
-    struct stage_clock clock = {.presenting_cpu_ns = NS_PER_S};
+    struct stage_clock clock = {.presenting_cpu_ns = NS_PER_S, .limits = {.cpus = 1, .quota = 1}};
     sync_init(&clock.sync, 0, false);
     sync_start(&clock.sync, 0);
-    picture_queue_set_quota(queue, 1);
     picture_queue_set_clock(queue, &clock);
     push(queue, 0);
     pop(queue);
@@ -337,13 +337,67 @@ START_TEST(decode_goes_on_when_the_clock_stops)
 }
 END_TEST
 
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ns_from_timespec(now);
+}
+
+/* Lets a writer wait for the quota, changes it, and expects that the writer goes on. */
+static void expect_end_of_wait(double quota)
+{
+    struct picture_queue *queue = queue_of(no_limit);
+    use_up_quota(queue);
+    push(queue, 1);
+    pthread_t writer;
+    pthread_create(&writer, NULL, wait_for_quota, queue);
+    usleep(20000);
+    ck_assert_int_eq(pthread_tryjoin_np(writer, NULL), EBUSY);
+    struct stage_clock clock = picture_queue_clock(queue);
+    clock.limits.quota = quota;
+    sync_observe(&clock.sync, -3 * NS_PER_S, now_ns());
+    picture_queue_set_clock(queue, &clock);
+    pthread_join(writer, NULL);
+    picture_queue_destroy(&queue);
+}
+
+START_TEST(writer_that_waits_for_the_quota_goes_on_when_there_is_more_or_none)
+{
+    expect_end_of_wait(INFINITY);
+    expect_end_of_wait(4);
+}
+END_TEST
+
+START_TEST(quota_that_appears_stops_the_writer)
+{
+    struct picture_queue *queue = queue_of(no_limit);
+    struct stage_clock clock = {.presenting_cpu_ns = NS_PER_S};
+    sync_init(&clock.sync, 0, false);
+    sync_start(&clock.sync, 0);
+    picture_queue_set_clock(queue, &clock);
+    for (int i = 0; i <= 1; i++)
+        push(queue, i);
+    pop(queue);
+    picture_queue_wait_for_quota(queue);
+    clock.limits = (struct cpu_limits){.cpus = 1, .quota = 1};
+    picture_queue_set_clock(queue, &clock);
+    pthread_t writer;
+    pthread_create(&writer, NULL, wait_for_quota, queue);
+    usleep(20000);
+    ck_assert_int_eq(pthread_tryjoin_np(writer, NULL), EBUSY);
+    picture_queue_stop_writing(queue, true);
+    pthread_join(writer, NULL);
+    picture_queue_destroy(&queue);
+}
+END_TEST
+
 /* Several pictures are decoded before the clock starts. Their CPU time came out of periods of the quota that are over. */
 START_TEST(cpu_time_used_while_the_clock_stands_is_not_paid_back)
 {
     struct picture_queue *queue = queue_of(no_limit);
-    struct stage_clock clock = {.presenting_cpu_ns = 0};
+    struct stage_clock clock = {.limits = {.cpus = 1, .quota = 1}};
     sync_init(&clock.sync, 0, false);
-    picture_queue_set_quota(queue, 1);
     picture_queue_set_clock(queue, &clock);
     for (int i = 0; i <= 2; i++)
         push(queue, i);
@@ -404,6 +458,8 @@ int main(void)
         writer_does_not_wait_for_the_quota_while_no_picture_waits,
         decode_pauses_for_the_quota_until_no_picture_waits_or_writing_is_stopped,
         decode_goes_on_when_the_clock_stops,
+        writer_that_waits_for_the_quota_goes_on_when_there_is_more_or_none,
+        quota_that_appears_stops_the_writer,
         cpu_time_used_while_the_clock_stands_is_not_paid_back,
         cleared_queue_is_empty,
         clock_goes_back_to_the_writer,

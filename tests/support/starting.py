@@ -32,6 +32,17 @@ def await_catching(process):
     await_that(lambda: catches(process.pid, signal.SIGTERM), process, "catch SIGTERM")
 
 
+def names_of_threads(pid):
+    with contextlib.suppress(OSError):
+        return [(task / "comm").read_text().strip() for task in Path(f"/proc/{pid}/task").iterdir()]
+    return []
+
+
+def await_limits_watch(process):
+    """Waits until the player follows the limits of CPU time. Its thread for that starts when the film is open."""
+    await_that(lambda: "limits" in names_of_threads(process.pid), process, "follow the limits of CPU time")
+
+
 def await_reading(process):
     """Waits until the player reads its film: it catches signals, and the decoder, the screen and the sound card are open.
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests what the record says of limits of CPU time that change while a film plays.
+
+The affinity is changed, which needs no privileges. Not covered: quotas (tests/player/test_cpu_limits.c has made-up control groups);
+what is won by following the changes, which is measured.
+"""
+import contextlib
+import os
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from playing import NULL, PLAY, Case, clip, main, play
+from starting import await_limits_watch
+
+
+def set_affinity(process: int, cpus: set[int]) -> None:
+    """Sets the CPUs of all threads, as taskset -a does."""
+    for task in Path(f"/proc/{process}/task").iterdir():
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(int(task.name), cpus)
+
+
+class Limits(Case):
+    def cpus_seen(self) -> list[int]:
+        run, _ = self.record()
+        limits = run["cpu_limits"]
+        self.assertEqual(limits["count"], len(limits["seen"]))
+        times = [run["started_ns"], *(seen["at_ns"] for seen in limits["seen"]), run["ended_ns"]]
+        self.assertEqual(times, sorted(times))
+        return [seen["cpus"] for seen in limits["seen"]]
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two CPUs")
+    def test_cpus_that_disappear_and_come_back_are_recorded(self):
+        cpus = os.sched_getaffinity(0)
+        command = [PLAY, *NULL, "--length=4", f"--record={self.dir}/record", clip("progressive_cabac")]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL) as player:
+            await_limits_watch(player)
+            for these in ({min(cpus)}, cpus):
+                time.sleep(1)
+                set_affinity(player.pid, these)
+            self.assertEqual(player.wait(60), 0)
+        self.assertEqual(self.cpus_seen(), [len(cpus), 1, len(cpus)])
+
+    def test_limits_of_a_short_play_are_those_of_its_threads(self):
+        one = min(os.sched_getaffinity(0))
+        for options in (("--queue=0",), (f"--cpu={one}",), (f"--cpu={one}", "--queue=0")):
+            with self.subTest(options):
+                self.expect(play(*NULL, "--length=0.5", *options, f"--record={self.dir}/record", clip("progressive_cabac")), 0)
+                self.assertEqual(self.cpus_seen(), [1 if "--cpu" in options[0] else len(os.sched_getaffinity(0))])
+                for name in ("run.json", "frames.csv"):
+                    (self.dir / "record" / name).unlink()
+
+
+if __name__ == "__main__":
+    main()
